@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+// Sleep until a condition that other threads change without a lock becomes true.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// A futex-based event count. Waiters check their own condition between `prepare_wait` and `wait`;
+/// notifiers change the condition first and call `notify_*` after. A notification then costs a
+/// system call only when somebody sleeps, and no wake-up is lost.
+///
+///     for (;;) {                                     // waiter
+///       const auto key = event.prepare_wait();
+///       if (condition()) { event.cancel_wait(); break; }
+///       event.wait(key);
+///     }
+///     make_condition_true(); event.notify_one();     // notifier
+///
+/// Invariant: `waiters_` counts the threads between `prepare_wait` and the end of `wait` or
+/// `cancel_wait`. The condition and `waiters_` are both accessed with seq_cst by the two sides: in
+/// the single total order either the notifier's read of `waiters_` sees the waiter, or the
+/// waiter's check of the condition sees the notifier's change. `epoch_` turns a notification that
+/// falls between `prepare_wait` and the futex call into an immediate return.
+///
+/// The condition itself must be read and written with seq_cst operations (or under one lock).
+/// All functions are thread-safe; `notify_*` are async-signal-safe.
+class EventCount {
+ public:
+  EventCount() = default;
+  EventCount(const EventCount&) = delete;
+  EventCount& operator=(const EventCount&) = delete;
+
+  using Key = std::uint32_t;
+
+  Key prepare_wait() noexcept RCLRT_NONBLOCKING {
+    // The key is read first: a notification after this line makes wait() return at once.
+    const Key key = epoch_.load(std::memory_order_seq_cst);
+    waiters_.fetch_add(1, std::memory_order_seq_cst);
+    return key;
+  }
+
+  void cancel_wait() noexcept RCLRT_NONBLOCKING {
+    waiters_.fetch_sub(1, std::memory_order_seq_cst);
+  }
+
+  /// Sleeps until notified after `prepare_wait` returned `key`. May return spuriously.
+  void wait(Key key) noexcept RCLRT_WAITS { wait_until(key, kForever); }
+
+  /// The same, until CLOCK_MONOTONIC reaches `deadline_ns` at the latest.
+  void wait_until(Key key, std::int64_t deadline_ns) noexcept RCLRT_WAITS;
+
+  void notify_one() noexcept RCLRT_NONBLOCKING { notify(1); }
+  void notify_all() noexcept RCLRT_NONBLOCKING { notify(kEverybody); }
+
+  static constexpr std::int64_t kForever = INT64_MAX;
+
+ private:
+  static constexpr int kEverybody = INT32_MAX;
+
+  void notify(int count) noexcept RCLRT_NONBLOCKING {
+    if (waiters_.load(std::memory_order_seq_cst) == 0) {
+      return;
+    }
+    epoch_.fetch_add(1, std::memory_order_seq_cst);
+    wake(count);
+  }
+
+  void wake(int count) noexcept RCLRT_NONBLOCKING;
+
+  std::atomic<std::uint32_t> epoch_{0};
+  std::atomic<std::uint32_t> waiters_{0};
+};
+
+}  // namespace rclrt::realtime

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bounded queue from many producers to one consumer that never allocates after construction.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// Bounded multi-producer, single-consumer queue of trivially copyable values, after D. Vyukov's
+/// bounded queue: each cell carries a sequence number that says whose turn it is.
+///
+/// `try_push` from any thread, `try_pop` from one thread at a time. A push takes a bounded number
+/// of steps unless other pushes succeed meanwhile. A producer that is preempted in the middle of a
+/// push delays the consumer, never another producer: use it from real-time producers to a
+/// consumer without deadlines (records, log lines), not the other way round.
+///
+/// Memory order: a cell's `sequence` is stored with release after its value was written or read
+/// and loaded with acquire before it is touched, so the value needs no ordering of its own.
+/// `head_` only hands out cells: relaxed is enough.
+template <typename T>
+class MpscQueue {
+  static_assert(std::is_trivially_copyable_v<T>);
+
+ public:
+  /// Room for `capacity` values, rounded up to a power of two. Throws std::bad_alloc, or
+  /// std::invalid_argument for zero.
+  RCLRT_SETUP explicit MpscQueue(std::size_t capacity)
+      : mask_(std::bit_ceil(capacity) - 1), cells_(std::make_unique<Cell[]>(mask_ + 1)) {
+    if (capacity == 0) {
+      throw std::invalid_argument("MpscQueue: capacity must be at least 1");
+    }
+    for (std::size_t i = 0; i <= mask_; ++i) {
+      cells_[i].sequence.store(i, std::memory_order_relaxed);
+    }
+  }
+
+  std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return mask_ + 1; }
+
+  /// False when the queue is full; the value is then not stored.
+  bool try_push(const T& value) noexcept RCLRT_NONBLOCKING {
+    std::size_t position = head_.load(std::memory_order_relaxed);
+    for (;;) {
+      Cell& cell = cells_[position & mask_];
+      const std::size_t sequence = cell.sequence.load(std::memory_order_acquire);
+      if (sequence == position) {
+        if (head_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed)) {
+          cell.value = value;
+          cell.sequence.store(position + 1, std::memory_order_release);
+          return true;
+        }
+      } else if (static_cast<std::ptrdiff_t>(sequence - position) < 0) {
+        return false;  // the consumer has not yet freed this cell: full
+      } else {
+        position = head_.load(std::memory_order_relaxed);
+      }
+    }
+  }
+
+  /// False when the queue is empty (or its oldest push is still under way).
+  bool try_pop(T& value) noexcept RCLRT_NONBLOCKING {
+    Cell& cell = cells_[tail_ & mask_];
+    if (cell.sequence.load(std::memory_order_acquire) != tail_ + 1) {
+      return false;
+    }
+    value = cell.value;
+    cell.sequence.store(tail_ + mask_ + 1, std::memory_order_release);
+    ++tail_;
+    return true;
+  }
+
+ private:
+  struct Cell {
+    std::atomic<std::size_t> sequence;
+    T value;
+  };
+
+  const std::size_t mask_;
+  const std::unique_ptr<Cell[]> cells_;
+  alignas(64) std::atomic<std::size_t> head_{0};
+  alignas(64) std::size_t tail_{0};  // touched by the consumer only
+};
+
+}  // namespace rclrt::realtime

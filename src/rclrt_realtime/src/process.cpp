@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/process.hpp"
+
+#include <malloc.h>
+#include <sys/mman.h>
+
+#include <cerrno>
+#include <system_error>
+
+namespace rclrt::realtime {
+
+std::optional<std::string> lock_memory() {
+  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+    const int error = errno;
+    return "locking memory failed (" + std::generic_category().message(error) +
+           "): add \"memlock unlimited\" for this user in /etc/security/limits.d and log in "
+           "again, or run with CAP_IPC_LOCK";
+  }
+  mallopt(M_TRIM_THRESHOLD, -1);  // freed memory stays with the process
+  mallopt(M_MMAP_MAX, 0);         // large blocks come from the heap, whose pages are kept
+  return std::nullopt;
+}
+
+}  // namespace rclrt::realtime

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/scheduling.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <stdexcept>
+
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::realtime {
+namespace {
+
+TEST(Scheduling, ACpuThatDoesNotExistIsRefusedWithTheOnesThatDo) {
+  try {
+    require_allowed_cpus({100'000});
+    FAIL() << "no exception";
+  } catch (const std::invalid_argument& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("CPU 100000 cannot be used"), std::string::npos) << text;
+    EXPECT_NE(text.find("choose from " + std::to_string(allowed_cpus().front())),
+              std::string::npos)
+        << text;
+  }
+}
+
+TEST(Scheduling, APriorityAbove99IsUnavailableWithItsFix) {
+  const auto reason = why_no_realtime(100);
+  ASSERT_TRUE(reason.has_value());
+  EXPECT_NE(reason->find("use a priority from 1 to 99"), std::string::npos) << *reason;
+}
+
+TEST(Scheduling, WhatIsAppliedToAThreadIsReadBackFromTheKernel) {
+  if (const auto reason = why_no_realtime(5)) {
+    GTEST_SKIP() << *reason;
+  }
+  const Scheduling wanted{Policy::kRoundRobin, 5, {allowed_cpus().back()}};
+  Scheduling found;
+  Thread({.name = "applied", .scheduling = {}}, [&] {
+    apply_scheduling(0, wanted);
+    found = *read_scheduling(gettid());
+  }).join();
+  EXPECT_EQ(found, wanted);
+}
+
+TEST(Scheduling, AThreadThatHasEndedHasNoScheduling) {
+  EXPECT_EQ(read_scheduling(0x7fff'fffe), std::nullopt);
+  EXPECT_EQ(thread_name(0x7fff'fffe), "");
+}
+
+TEST(Scheduling, TheThreadListHoldsTheCaller) {
+  const auto ids = thread_ids();
+  EXPECT_TRUE(std::binary_search(ids.begin(), ids.end(), gettid()));
+}
+
+}  // namespace
+}  // namespace rclrt::realtime
