@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What an application is: executors, nodes, callbacks, chains, topics and threads. Plain values,
+/// no ROS. `parse.hpp` makes them from an app.yaml and has then checked everything promised below.
+#pragma once
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+namespace rclrt::model {
+
+using Nanoseconds = std::chrono::nanoseconds;
+
+enum class CallbackKind { kTimer, kSubscription, kSync };
+
+/// What a timer does when its callback is still busy at the next release.
+enum class OverrunPolicy {
+  kCatchUp,  ///< every release runs, late ones one after the other
+  kSkip,     ///< missed releases are dropped, the phase stays
+  kRebase,   ///< the next period starts when the late one ran
+};
+
+enum class SyncPolicy { kExact, kApproximate };
+enum class Reliability { kReliable, kBestEffort };
+enum class ThreadPolicy { kOther, kFifo, kRoundRobin };
+
+struct Executor {
+  std::string name;
+  std::vector<int> cpus;  ///< distinct CPU numbers; empty: all CPUs
+  bool operator==(const Executor&) const = default;
+};
+
+struct Node {
+  std::string name;        ///< unique in the application
+  std::string name_space;  ///< absolute, "/" by default
+  std::size_t executor{};  ///< index into Application::executors
+  bool operator==(const Node&) const = default;
+};
+
+struct Timer {
+  Nanoseconds period{};
+  Nanoseconds offset{};
+  OverrunPolicy overrun{OverrunPolicy::kCatchUp};
+  bool operator==(const Timer&) const = default;
+};
+
+struct Subscription {
+  std::string topic;
+  std::size_t depth{};
+  Reliability reliability{Reliability::kReliable};
+  bool operator==(const Subscription&) const = default;
+};
+
+/// Runs once for each pair of messages, one from each topic.
+struct Sync {
+  std::array<std::string, 2> topics;
+  SyncPolicy policy{SyncPolicy::kApproximate};
+  Nanoseconds window{};  ///< how far apart two stamps may be; zero for SyncPolicy::kExact
+  std::size_t depth{};
+  bool operator==(const Sync&) const = default;
+};
+
+struct Callback {
+  std::string id;      ///< unique in the application
+  std::size_t node{};  ///< index into Application::nodes
+  std::variant<Timer, Subscription, Sync> trigger;
+  Nanoseconds wcet{};  ///< worst-case execution time
+  std::vector<std::string> publishes;
+  std::optional<std::string> group;  ///< callbacks of one group of one node exclude each other
+  std::optional<int> priority;       ///< only when the file gives one: see effective_priority()
+
+  CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
+
+  bool operator==(const Callback&) const = default;
+};
+
+/// A path through the graph that starts at a timer.
+struct Chain {
+  std::string id;                      ///< unique in the application
+  std::vector<std::size_t> callbacks;  ///< indices into Application::callbacks; each one once
+  int priority{};                      ///< a higher number is more urgent
+  Nanoseconds deadline{};              ///< from the timer's nominal release
+  bool operator==(const Chain&) const = default;
+};
+
+struct Topic {
+  std::string name;  ///< as the callbacks write it
+  std::size_t size_bytes{};
+  bool operator==(const Topic&) const = default;
+};
+
+/// Scheduling of threads that are not rclrt's own, such as the middleware's.
+struct ThreadRule {
+  std::string name;
+  ThreadPolicy policy{ThreadPolicy::kOther};
+  int priority{};         ///< 1..98, or 0 with ThreadPolicy::kOther
+  std::vector<int> cpus;  ///< distinct CPU numbers; empty: all CPUs
+  bool operator==(const ThreadRule&) const = default;
+};
+
+/// The whole application. A parsed one is consistent: every index is valid, the graph has no cycle,
+/// every topic that is read is published, every chain is a path that starts at a timer.
+/// The functions below also accept an inconsistent one made by hand, as long as its indices are valid.
+struct Application {
+  std::string name;
+  std::string description;
+  std::vector<Executor> executors;
+  std::vector<Node> nodes;
+  std::vector<Callback> callbacks;
+  std::vector<Chain> chains;
+  std::vector<Topic> topics;  ///< every topic of the graph, in order of first appearance
+  std::vector<ThreadRule> threads;
+
+  /// The callback's own priority, else the highest of the chains it is on, else 0.
+  int effective_priority(std::size_t callback) const;
+
+  /// The period of the timer that starts the chain; zero when it does not start with a timer.
+  Nanoseconds period(const Chain& chain) const;
+
+  /// Callbacks that take a message this one publishes: ascending, each once.
+  std::vector<std::size_t> successors(std::size_t callback) const;
+
+  /// Releases per second of each callback: a timer's own rate; a subscription's is the sum over its
+  /// publishers; a sync's is that of the slower input. Zero for callbacks on or behind a cycle.
+  std::vector<double> rates() const;
+
+  /// Share of one CPU that the callbacks need together: the sum of WCET times rate.
+  double utilisation() const;
+
+  /// Least common multiple of the timers' periods: zero without timers, and
+  /// Nanoseconds::max() when the true value does not fit.
+  Nanoseconds hyperperiod() const;
+
+  bool operator==(const Application&) const = default;
+};
+
+/// The topics whose messages trigger the callback: none for a timer, two for a sync.
+std::vector<std::string> inputs(const Callback& callback);
+
+}  // namespace rclrt::model

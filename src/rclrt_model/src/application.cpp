@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/model/application.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+
+#include "graph.hpp"
+
+namespace rclrt::model {
+namespace {
+
+Nanoseconds saturating_lcm(Nanoseconds a, Nanoseconds b) {
+  const auto factor = b.count() / std::gcd(a.count(), b.count());
+  if (a.count() > std::numeric_limits<Nanoseconds::rep>::max() / factor) return Nanoseconds::max();
+  return a * factor;
+}
+
+double own_rate(const Timer& timer) {
+  const bool runs = timer.period > Nanoseconds::zero();
+  return runs ? 1.0 / std::chrono::duration<double>(timer.period).count() : 0.0;
+}
+
+}  // namespace
+
+std::vector<std::string> inputs(const Callback& callback) {
+  if (const auto* subscription = std::get_if<Subscription>(&callback.trigger)) {
+    return {subscription->topic};
+  }
+  if (const auto* sync = std::get_if<Sync>(&callback.trigger)) {
+    return {sync->topics[0], sync->topics[1]};
+  }
+  return {};
+}
+
+int Application::effective_priority(std::size_t callback) const {
+  if (callbacks.at(callback).priority) return *callbacks[callback].priority;
+  int highest = 0;
+  for (const Chain& chain : chains) {
+    if (std::find(chain.callbacks.begin(), chain.callbacks.end(), callback) !=
+        chain.callbacks.end()) {
+      highest = std::max(highest, chain.priority);
+    }
+  }
+  return highest;
+}
+
+Nanoseconds Application::period(const Chain& chain) const {
+  if (chain.callbacks.empty()) return Nanoseconds::zero();
+  const auto* timer = std::get_if<Timer>(&callbacks.at(chain.callbacks.front()).trigger);
+  return timer != nullptr ? timer->period : Nanoseconds::zero();
+}
+
+std::vector<std::size_t> Application::successors(std::size_t callback) const {
+  const auto& published = callbacks.at(callback).publishes;
+  std::vector<std::size_t> result;
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    const auto taken = inputs(callbacks[i]);
+    if (std::find_first_of(published.begin(), published.end(), taken.begin(), taken.end()) !=
+        published.end()) {
+      result.push_back(i);
+    }
+  }
+  return result;
+}
+
+std::vector<double> Application::rates() const {
+  const detail::Graph graph(*this);
+  std::vector<double> rate(graph.vertex_count(), 0.0);
+  for (const std::size_t vertex : graph.topological_order()) {
+    if (!graph.is_callback(vertex)) continue;
+    if (const auto* timer = std::get_if<Timer>(&callbacks[vertex].trigger)) {
+      rate[vertex] = own_rate(*timer);
+    } else {
+      const auto& taken = graph.input_topics(vertex);
+      rate[vertex] = rate[taken.front()];
+      for (const std::size_t topic : taken) rate[vertex] = std::min(rate[vertex], rate[topic]);
+    }
+    for (const std::size_t topic : graph.successors(vertex)) rate[topic] += rate[vertex];
+  }
+  rate.resize(graph.callback_count());
+  return rate;
+}
+
+double Application::utilisation() const {
+  const std::vector<double> rate = rates();
+  double sum = 0.0;
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    const double wcet = std::chrono::duration<double>(callbacks[i].wcet).count();
+    if (wcet > 0.0) sum += wcet * rate[i];
+  }
+  return sum;
+}
+
+Nanoseconds Application::hyperperiod() const {
+  Nanoseconds result = Nanoseconds::zero();
+  for (const Callback& callback : callbacks) {
+    const auto* timer = std::get_if<Timer>(&callback.trigger);
+    if (timer == nullptr || timer->period <= Nanoseconds::zero()) continue;
+    result = result == Nanoseconds::zero() ? timer->period : saturating_lcm(result, timer->period);
+  }
+  return result;
+}
+
+}  // namespace rclrt::model

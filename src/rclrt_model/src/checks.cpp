@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "checks.hpp"
+
+#include <map>
+#include <set>
+#include <string>
+
+#include "name_index.hpp"
+#include "names.hpp"
+
+namespace rclrt::model::detail {
+namespace {
+
+void check_inputs_are_published(const Draft& draft, Context& context) {
+  std::set<std::string_view> published;
+  std::vector<std::string_view> in_order;
+  for (const Callback& callback : draft.application.callbacks) {
+    for (const std::string& topic : callback.publishes) {
+      if (published.insert(topic).second) in_order.push_back(topic);
+    }
+  }
+  for (std::size_t i = 0; i < draft.callbacks.size(); ++i) {
+    const auto topics = inputs(draft.application.callbacks[i]);
+    for (std::size_t t = 0; t < topics.size(); ++t) {
+      if (published.contains(topics[t])) continue;
+      context.diagnostics.report(
+          draft.callbacks[i].inputs[t], "topic " + in_quotes(topics[t]) + " is published by no callback",
+          context.suggester.expected_one_of(topics[t], in_order, "a topic that a callback publishes"));
+    }
+  }
+}
+
+/// The graph joins topics by the text in the file, ROS by the name with its namespace. Both must agree.
+class TopicNames {
+ public:
+  explicit TopicNames(Context& context) : context_(context) {}
+
+  void check(const std::string& topic, std::string_view name_space, Position at) {
+    const std::string resolved = resolve_topic(topic, name_space);
+    const auto [meaning, is_new] = meaning_.try_emplace(topic, resolved);
+    if (!is_new && meaning->second != resolved) {
+      context_.diagnostics.report(at,
+                                  "topic " + in_quotes(topic) + " is " + in_quotes(resolved) +
+                                      " in this node's namespace but " + in_quotes(meaning->second) +
+                                      " in another's",
+                                  "the full name with a leading '/' in both places");
+      return;
+    }
+    const auto [spelling, is_first] = spelling_.try_emplace(resolved, topic);
+    if (!is_first && spelling->second != topic) {
+      context_.diagnostics.report(
+          at, "topics " + in_quotes(topic) + " and " + in_quotes(spelling->second) + " are the same topic",
+          "one spelling of it in the whole file");
+    }
+  }
+
+ private:
+  Context& context_;
+  std::map<std::string, std::string> meaning_;   ///< from the text in the file
+  std::map<std::string, std::string> spelling_;  ///< from the name in the running system
+};
+
+void check_topic_names(const Draft& draft, Context& context) {
+  TopicNames names(context);
+  const Application& application = draft.application;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const Callback& callback = application.callbacks[i];
+    if (callback.node >= application.nodes.size()) continue;
+    const std::string& name_space = application.nodes[callback.node].name_space;
+    const auto topics = inputs(callback);
+    for (std::size_t t = 0; t < topics.size(); ++t) {
+      names.check(topics[t], name_space, draft.callbacks[i].inputs[t]);
+    }
+    for (std::size_t t = 0; t < callback.publishes.size(); ++t) {
+      names.check(callback.publishes[t], name_space, draft.callbacks[i].publishes[t]);
+    }
+  }
+}
+
+void report_missing_edge(const Application& application, const Chain& chain, std::size_t from, std::size_t to,
+                Position at, Context& context) {
+  const Callback& source = application.callbacks[from];
+  const Callback& target = application.callbacks[to];
+  const auto topics = inputs(target);
+  const std::string what = "chain " + in_quotes(chain.id) + " is no path: there is no edge from " +
+                           in_quotes(source.id) + " to " + in_quotes(target.id);
+  if (topics.empty()) {
+    context.diagnostics.report(at, what, "no timer after the first callback of a chain");
+    return;
+  }
+  context.diagnostics.report(at, what,
+                             in_quotes(source.id) + " to publish " +
+                                 list_in_quotes({topics.begin(), topics.end()}) + ", which " +
+                                 in_quotes(target.id) + " takes");
+}
+
+void check_chains(const Draft& draft, const Graph& graph, Context& context) {
+  const Application& application = draft.application;
+  for (std::size_t c = 0; c < application.chains.size(); ++c) {
+    const Chain& chain = application.chains[c];
+    const auto& positions = draft.chains[c].callbacks;
+    for (std::size_t i = 0; i < chain.callbacks.size(); ++i) {
+      const std::size_t callback = chain.callbacks[i];
+      if (callback == kUnknown) continue;
+      if (i == 0) {
+        if (application.callbacks[callback].kind() != CallbackKind::kTimer) {
+          context.diagnostics.report(positions[i],
+                                     "chain " + in_quotes(chain.id) + " starts with " +
+                                         in_quotes(application.callbacks[callback].id) +
+                                         ", which is no timer",
+                                     "a chain that starts with a timer callback");
+        }
+      } else if (const std::size_t previous = chain.callbacks[i - 1];
+                 previous != kUnknown && previous != callback &&
+                 !graph.has_edge(previous, callback)) {
+        report_missing_edge(application, chain, previous, callback, positions[i], context);
+      }
+    }
+  }
+}
+
+}  // namespace
+
+void check_application(const Draft& draft, Context& context) {
+  if (!draft.graph_known) return;
+  const Graph graph(draft.application);
+  check_inputs_are_published(draft, context);
+  check_topic_names(draft, context);
+  check_cycles(draft, graph, context);
+  check_chains(draft, graph, context);
+}
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Collects the problems of one file.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/model/parse.hpp"
+
+namespace rclrt::model::detail {
+
+/// A place in the text, counted from 1.
+struct Position {
+  std::uint32_t line = 1;
+  std::uint32_t column = 1;
+};
+
+class Diagnostics {
+ public:
+  /// A hostile file can hold millions of problems: this many are kept, the rest only counted.
+  static constexpr std::size_t kMaxKept = 1000;
+
+  void report(Position at, std::string_view what, std::string_view expected);
+
+  bool empty() const { return kept_.empty(); }
+
+  /// Everything reported, sorted by position.
+  std::vector<Diagnostic> take();
+
+ private:
+  std::vector<Diagnostic> kept_;
+  std::size_t not_kept_ = 0;
+};
+
+/// The text in single quotes, safe for a terminal: control and invisible characters are escaped,
+/// long texts shortened.
+std::string in_quotes(std::string_view text);
+
+/// "'a', 'b' or 'c'"
+std::string list_in_quotes(const std::vector<std::string_view>& texts);
+
+/// "line 3"
+std::string line_of(Position at);
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// An application as far as it could be read, with the places in the file that later checks point at.
+#pragma once
+
+#include <vector>
+
+#include "diagnostics.hpp"
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::model::detail {
+
+struct CallbackSource {
+  Position id;
+  std::vector<Position> inputs;     ///< one per topic that triggers it
+  std::vector<Position> publishes;  ///< one per Callback::publishes
+};
+
+struct ChainSource {
+  std::vector<Position> callbacks;  ///< one per Chain::callbacks
+};
+
+struct Draft {
+  Application application;  ///< indices may be kUnknown
+  std::vector<CallbackSource> callbacks;
+  std::vector<ChainSource> chains;
+  /// Every callback's id, trigger and topics could be read, so an edge that is missing is missing in
+  /// the file and not only here.
+  bool graph_known = true;
+};
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who triggers whom. Callbacks and topics are both vertices, so that a topic with many publishers and
+/// many subscribers costs their sum and not their product.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::model::detail {
+
+class Graph {
+ public:
+  explicit Graph(const Application& application);
+
+  std::size_t callback_count() const { return callback_count_; }
+  std::size_t vertex_count() const { return successors_.size(); }
+  bool is_callback(std::size_t vertex) const { return vertex < callback_count_; }
+
+  /// Of a callback the topics it publishes, of a topic the callbacks that take it; ascending.
+  const std::vector<std::size_t>& successors(std::size_t vertex) const {
+    return successors_[vertex];
+  }
+
+  /// The topics that trigger a callback, in the order of inputs().
+  const std::vector<std::size_t>& input_topics(std::size_t callback) const {
+    return input_topics_[callback];
+  }
+
+  /// A message of the first callback triggers the second.
+  bool has_edge(std::size_t from, std::size_t to) const;
+
+  /// Every vertex after all its predecessors; without those on or behind a cycle.
+  std::vector<std::size_t> topological_order() const;
+
+ private:
+  std::size_t callback_count_;
+  std::vector<std::vector<std::size_t>> successors_;
+  std::vector<std::vector<std::size_t>> input_topics_;
+};
+
+}  // namespace rclrt::model::detail

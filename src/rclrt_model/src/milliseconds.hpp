@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Exact reading of times: decimal milliseconds to integer nanoseconds, no floating point.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::model::detail {
+
+/// The longest time an app.yaml may state: an hour.
+inline constexpr Nanoseconds kMaxTime = std::chrono::hours(1);
+
+struct MillisecondsResult {
+  std::optional<Nanoseconds> value;
+  std::string_view problem;  ///< what the text should be, when there is no value
+};
+
+/// Digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign, exponent,
+/// leading zeros or spaces. At most kMaxTime.
+MillisecondsResult parse_milliseconds(std::string_view text);
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "name_index.hpp"
+
+namespace rclrt::model::detail {
+
+void NameIndex::add(const std::string& name, Position at, Context& context) {
+  const auto [entry, inserted] = entries_.try_emplace(name, Entry{size_, at});
+  ++size_;
+  if (inserted) {
+    names_.push_back(entry->first);
+    return;
+  }
+  context.diagnostics.report(at, what_ + " " + in_quotes(name) + " is declared twice",
+                             "a name of its own (the first is on " + line_of(entry->second.at) + ")");
+}
+
+void NameIndex::add_unreadable() {
+  ++size_;
+  complete_ = false;
+}
+
+std::size_t NameIndex::resolve(const std::string& name, Position at, Context& context) const {
+  const auto found = entries_.find(name);
+  if (found != entries_.end()) return found->second.index;
+  if (complete_) {
+    context.diagnostics.report(
+        at, what_ + " " + in_quotes(name) + " is not declared under " + in_quotes(section_),
+        context.suggester.expected_one_of(name, names_, "a declared " + what_));
+  }
+  return kUnknown;
+}
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The names that one section of the file declares.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "fields.hpp"
+
+namespace rclrt::model::detail {
+
+/// Stands for a reference that led nowhere and was reported.
+inline constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
+
+class NameIndex {
+ public:
+  /// `what` names an entry in messages ("callback"), `section` the key it is declared under.
+  NameIndex(std::string_view what, std::string_view section) : what_(what), section_(section) {}
+
+  /// Gives the name the next index; reports a name that has one already.
+  void add(const std::string& name, Position at, Context& context);
+
+  /// Gives the next index to an entry whose name could not be read. From then on unknown names are not
+  /// reported: the lost name may be the one.
+  void add_unreadable();
+
+  /// Without a section to read, no name is known and none is reported.
+  void assume_missing() { complete_ = false; }
+
+  /// The index of the name; reports it when it is not declared.
+  std::size_t resolve(const std::string& name, Position at, Context& context) const;
+
+  std::size_t size() const { return size_; }
+
+ private:
+  struct Entry {
+    std::size_t index;
+    Position at;
+  };
+  std::string what_;
+  std::string section_;
+  std::map<std::string, Entry, std::less<>> entries_;  // not a hash table: its keys are hostile
+  std::vector<std::string_view> names_;
+  std::size_t size_ = 0;
+  bool complete_ = true;
+};
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A small tree of a YAML text in which every value knows where it stands.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "diagnostics.hpp"
+
+namespace rclrt::model::detail {
+
+enum class YamlKind : std::uint8_t {
+  kPlain,     ///< a scalar without quotes, which may be a number
+  kQuoted,    ///< a scalar in quotes or a block text: always a string
+  kSequence,
+  kMapping,
+  kRefused,   ///< an alias: reported already, to be passed over in silence
+};
+
+struct YamlNode {
+  YamlKind kind = YamlKind::kPlain;
+  Position at;
+  std::string text;                ///< of a scalar
+  std::vector<YamlNode> children;  ///< of a sequence; of a mapping: key, value, key, value, ...
+};
+
+/// Nesting deeper than this is refused, so whoever walks the tree may recurse.
+inline constexpr std::size_t kMaxDepth = 32;
+
+/// Bounds the memory that a text of kMaxInputBytes can ask for.
+inline constexpr std::size_t kMaxValues = 3'000'000;
+
+/// Reads one document. Refuses anchors, aliases, tags, duplicate keys, keys that are not scalars,
+/// several documents and what exceeds the limits. No value when there is no whole tree.
+std::optional<YamlNode> read_yaml(std::string_view text, Diagnostics& diagnostics);
+
+}  // namespace rclrt::model::detail
