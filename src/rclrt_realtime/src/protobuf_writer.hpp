@@ -42,6 +42,9 @@ class ProtobufWriter {
   /// Forgets what was written and keeps the memory.
   void clear() { bytes_.clear(); }
 
+  /// Forgets all but the first `size` bytes.
+  void truncate(std::size_t size) { bytes_.resize(size); }
+
  private:
   enum class WireType : std::uint32_t { kVarint = 0, kFixed64 = 1, kLengthDelimited = 2 };
 

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "replacing_file.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <string>
+#include <system_error>
+#include <utility>
+
+namespace rclrt::realtime {
+
+namespace {
+
+constexpr mode_t kMode = 0666;  // less the umask, as for any new file
+
+[[noreturn]] void fail(const std::filesystem::path& path) {
+  throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
+}
+
+}  // namespace
+
+ReplacingFile::ReplacingFile(std::filesystem::path path) : path_(std::move(path)) {
+  const std::string prefix = path_.string() + "." + std::to_string(getpid()) + ".";
+  for (int attempt = 0; descriptor_ < 0; ++attempt) {
+    partial_ = prefix + std::to_string(attempt) + ".partial";
+    descriptor_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+    if (descriptor_ < 0 && errno != EEXIST) {
+      fail(path_);
+    }
+  }
+}
+
+ReplacingFile::~ReplacingFile() {
+  if (descriptor_ >= 0) {
+    close(descriptor_);
+  }
+  if (!partial_.empty()) {
+    unlink(partial_.c_str());
+  }
+}
+
+void ReplacingFile::write(std::string_view bytes) {
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(descriptor_, bytes.data(), bytes.size());
+    if (written < 0) {
+      if (errno == EINTR) {
+        continue;
+      }
+      fail(path_);
+    }
+    bytes.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
+void ReplacingFile::commit() {
+  // Some file systems report a failed write only here.
+  if (close(std::exchange(descriptor_, -1)) != 0) {
+    fail(path_);
+  }
+  if (std::rename(partial_.c_str(), path_.c_str()) != 0) {
+    fail(path_);
+  }
+  partial_.clear();
+}
+
+}  // namespace rclrt::realtime
