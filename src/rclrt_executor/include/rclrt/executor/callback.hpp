@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// User code bound to an entity, as the engine sees it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include "rclrt/executor/credits.hpp"
+#include "rclrt/executor/group.hpp"
+#include "rclrt/executor/instance.hpp"
+
+namespace rclrt::executor {
+
+/// What releases a callback. The order is the one in which rclcpp's executors look at a ready set.
+enum class EntityType { kTimer, kSubscription, kService, kClient, kWaitable };
+
+struct CallbackOptions {
+  std::string name;
+  EntityType type = EntityType::kSubscription;
+  int level = 0;                 ///< priority; higher is more urgent, any int
+  std::size_t credits = 10;      ///< how many instances may wait: the QoS depth
+  std::shared_ptr<Group> group;  ///< nullptr: a group of its own, it excludes only itself
+};
+
+/// How many instances there were. `released == completed + dropped + pending` at any quiet moment.
+struct Counters {
+  std::uint64_t released = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t pending() const noexcept { return released - completed - dropped; }
+};
+
+/// Takes instances that became ready: a lane or a scheduler's inbox.
+class ReadySink {
+ public:
+  virtual ~ReadySink() = default;
+  virtual void submit(Instance* instance) noexcept RCLRT_NONBLOCKING = 0;
+};
+
+class Executor;
+
+/// Base of everything an executor runs; the binding (rcl, rclcpp, a test) derives from it.
+class Callback {
+ public:
+  RCLRT_SETUP explicit Callback(CallbackOptions options);
+  virtual ~Callback() = default;
+  Callback(const Callback&) = delete;
+  Callback& operator=(const Callback&) = delete;
+
+  const std::string& name() const noexcept { return options_.name; }
+  EntityType type() const noexcept { return options_.type; }
+  int level() const noexcept { return options_.level; }
+  Group& group() noexcept { return options_.group ? *options_.group : own_group_; }
+  const std::shared_ptr<Group>& shared_group() const noexcept { return options_.group; }
+
+  /// A snapshot; thread-safe.
+  Counters counters() const noexcept RCLRT_NONBLOCKING;
+
+  /// Says that there is one more instance to run. Thread-safe; callable from a middleware's
+  /// listener. Counts a drop when the callback has no credit left.
+  void release(std::int64_t release_ns, std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
+    if (Instance* instance = make_instance(release_ns, ready_ns)) {
+      submit(instance);
+    }
+  }
+
+  /// The two halves of `release`, for callers that must hold the instance back for a moment.
+  Instance* make_instance(std::int64_t release_ns,
+                          std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING;
+  void submit(Instance* instance) noexcept RCLRT_NONBLOCKING { sink_->submit(instance); }
+  /// Gives an instance back that nobody will run: a counted drop.
+  void discard(Instance* instance) noexcept RCLRT_NONBLOCKING;
+
+ protected:
+  /// Runs one instance: take what is to take, set `info.start_ns`, call the user's code. Called by
+  /// one worker at a time unless the group is reentrant. May throw what the user's code throws.
+  virtual Outcome run(InstanceInfo& info) = 0;
+
+  /// From `attach` on the entity announces its work by `release`; after `detach` returned it does
+  /// so no more. Called in the prepare phase and on destruction of the executor. An entity that
+  /// already has work when it is attached must announce it.
+  virtual void attach() {}
+  virtual void detach() noexcept {}
+
+ private:
+  friend class Executor;
+  friend class WaitSetExecutor;
+  friend class TimerCallback;
+
+  const CallbackOptions options_;
+  Group own_group_;
+  Credits credits_;
+  const Executor* owner_ = nullptr;  // the executor that prepared it; configure phase only
+  ReadySink* sink_ = nullptr;        // set before attach, constant while attached
+  // Statistics only: no data is published by them. The release increments and acquire loads of the
+  // last two keep `counters` from showing a completion without its release.
+  std::atomic<std::uint64_t> released_{0};
+  std::atomic<std::uint64_t> completed_{0};
+  std::atomic<std::uint64_t> dropped_{0};
+};
+
+}  // namespace rclrt::executor

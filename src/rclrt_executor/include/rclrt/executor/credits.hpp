@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// The fixed stock of queued instances of one callback.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "rclrt/executor/instance.hpp"
+
+namespace rclrt::executor {
+
+/// A lock-free pool of preallocated instances: as many as the entity may have waiting (a
+/// subscription's QoS depth). Thread-safe. No thread that is preempted between two instructions
+/// of `take` or `give_back` keeps another one from finishing.
+///
+/// Each bit of `free_` is one instance, set while it is in the pool. Only the thread that cleared
+/// a bit owns the instance until it sets the bit again. Clearing acquires and setting releases,
+/// so the next owner sees all that the last one wrote.
+class Credits {
+ public:
+  /// Throws std::invalid_argument when `count` is 0, std::bad_alloc.
+  RCLRT_SETUP Credits(Callback* owner, std::size_t count);
+
+  /// nullptr when all instances are out.
+  Instance* take() noexcept RCLRT_NONBLOCKING;
+  void give_back(Instance* instance) noexcept RCLRT_NONBLOCKING;
+  std::size_t count() const noexcept RCLRT_NONBLOCKING { return count_; }
+
+ private:
+  static constexpr std::size_t kBits = 64;
+
+  const std::size_t count_;
+  const std::unique_ptr<Instance[]> instances_;
+  const std::unique_ptr<std::atomic<std::uint64_t>[]> free_;
+};
+
+}  // namespace rclrt::executor

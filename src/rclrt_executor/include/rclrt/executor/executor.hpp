@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all executors share: configuration, life cycle, running one instance.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/options.hpp"
+#include "rclrt/executor/priority_map.hpp"
+#include "rclrt/executor/timer.hpp"
+#include "rclrt/realtime/event_count.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::executor {
+
+/// Three phases: configure (constructor, `add`), `prepare`, run (`spin`). One thread configures,
+/// prepares and spins; `cancel` may be called from any thread, from callbacks and from signal
+/// handlers.
+class Executor {
+ public:
+  virtual ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// The executor keeps the callback alive. Throws std::logic_error after `prepare`, or when the
+  /// callback is already in an executor.
+  RCLRT_SETUP void add(std::shared_ptr<Callback> callback);
+
+  /// Maps priorities, builds queues and attaches the entities: from here on nothing of the
+  /// executor allocates (thread_dispatch excepted, which creates threads). Work that becomes ready
+  /// waits until `spin`. Called by `spin` if the user did not. Throws std::invalid_argument,
+  /// std::system_error, or std::runtime_error when real time is required and not permitted.
+  RCLRT_SETUP void prepare();
+
+  /// Runs callbacks until `cancel`, or until one throws: that exception is rethrown here after all
+  /// threads have stopped. Callbacks under way are finished; instances still waiting are kept for
+  /// the next `spin`.
+  void spin() RCLRT_WAITS;
+
+  /// Makes the running `spin`, or the next one, return. Async-signal-safe.
+  void cancel() noexcept RCLRT_NONBLOCKING;
+
+  const ExecutorOptions& options() const noexcept { return options_; }
+  const std::vector<std::shared_ptr<Callback>>& callbacks() const noexcept { return callbacks_; }
+
+  /// After `prepare`: whether threads run under SCHED_FIFO, and if not, why and what to do.
+  bool realtime() const noexcept { return realtime_; }
+  const std::string& realtime_reason() const noexcept { return realtime_reason_; }
+  /// After `prepare`: the SCHED_FIFO priority of `level`; 0 without real time.
+  int os_priority(int level) const noexcept;
+  /// After `prepare`: when timers began to count, CLOCK_MONOTONIC.
+  std::int64_t epoch_ns() const noexcept { return epoch_ns_; }
+
+ protected:
+  RCLRT_SETUP explicit Executor(ExecutorOptions options);
+
+  /// Builds what the executor needs and sets each callback's sink. Called once.
+  virtual void do_prepare() = 0;
+  /// Starts and ends the threads of one spin. `stopping()` is true when `stop_threads` is called.
+  virtual void start_threads() = 0;
+  virtual void stop_threads() noexcept = 0;
+  /// Wakes every thread that sleeps, so that it sees `stopping()`. Async-signal-safe.
+  virtual void wake_threads() noexcept RCLRT_NONBLOCKING = 0;
+
+  /// Derived destructors call this first: no entity releases work into them afterwards.
+  void shut_down() noexcept;
+
+  bool stopping() const noexcept RCLRT_NONBLOCKING { return stop_.load(); }
+  const std::atomic<bool>& stop_flag() const noexcept { return stop_; }
+  /// Ends the spin with the exception being handled.
+  void fail() noexcept;
+
+  /// Runs `instance` on the calling thread and gives it back to its callback.
+  void execute(Instance* instance, std::uint32_t slot) noexcept;
+  /// The same for executors that find work by polling; there is no queued instance then.
+  void execute(Callback& callback, std::int64_t release_ns, std::uint32_t slot) noexcept;
+
+  const PriorityMap& priorities() const noexcept { return *priorities_; }
+  static void set_sink(Callback& callback, ReadySink* sink) noexcept { callback.sink_ = sink; }
+  /// The timers among the callbacks that `chosen` accepts.
+  template <typename Predicate>
+  std::vector<TimerCallback*> timers(Predicate chosen) const {
+    std::vector<TimerCallback*> result;
+    for (const auto& callback : callbacks_) {
+      if (callback->type() == EntityType::kTimer && chosen(*callback)) {
+        result.push_back(static_cast<TimerCallback*>(callback.get()));
+      }
+    }
+    return result;
+  }
+  /// Thread options at a SCHED_FIFO priority, or at normal scheduling without real time.
+  realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
+  /// How many CPUs the executor's threads may use.
+  std::size_t cpu_count() const;
+
+ private:
+  void settle_realtime();
+  void run(Callback& callback, Instance* instance, InstanceInfo& info, std::uint32_t slot) noexcept;
+
+  const ExecutorOptions options_;
+  std::vector<std::shared_ptr<Callback>> callbacks_;
+  std::optional<PriorityMap> priorities_;
+  bool prepared_ = false;
+  bool attached_ = false;
+  bool realtime_ = false;
+  std::string realtime_reason_;
+  std::int64_t epoch_ns_ = 0;
+
+  // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
+  std::atomic<bool> stop_{false};
+  realtime::EventCount stopped_;
+  std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called
+  std::atomic<std::uint64_t> next_id_{0};   // relaxed: only uniqueness counts
+  std::atomic_flag failed_;                 // who sets it first owns error_ until spin has joined
+  std::exception_ptr error_;
+};
+
+}  // namespace rclrt::executor

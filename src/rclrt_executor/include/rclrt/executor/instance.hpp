@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// One release of a callback, and what is known of it while and after it runs.
+#pragma once
+
+#include <cstdint>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::executor {
+
+class Callback;
+
+/// What became of an instance that a worker picked up.
+enum class Outcome : std::uint8_t {
+  kRan,       ///< user code ran
+  kBuffered,  ///< the message was kept for later (a sync input whose partner is missing)
+  kEmpty,     ///< there was nothing to take: the middleware had replaced the message
+  kThrew,     ///< user code ended with an exception
+};
+
+/// What a callback may know of the instance it runs. Times are CLOCK_MONOTONIC in nanoseconds.
+struct InstanceInfo {
+  std::uint64_t id = 0;         ///< unique within the executor, in order of start
+  std::int64_t release_ns = 0;  ///< a timer's nominal release; otherwise when it became ready
+  std::int64_t ready_ns = 0;    ///< when the work became ready: a timer's nominal release, or when
+                                ///< the middleware announced the message
+  std::int64_t start_ns = 0;    ///< first instruction of user code; set by the entity
+  int level = 0;                ///< the callback's priority; higher is more urgent
+};
+
+/// A finished instance, as executors hand it to an `InstanceSink`.
+struct InstanceRecord {
+  InstanceInfo info;
+  const Callback* callback = nullptr;
+  std::int64_t end_ns = 0;
+  std::int64_t cpu_ns = 0;        ///< CPU time of the thread between pick-up and end
+  std::uint32_t preemptions = 0;  ///< involuntary context switches meanwhile
+  std::uint32_t slot = 0;         ///< which of the level's workers ran it, from 0
+  Outcome outcome = Outcome::kRan;
+};
+
+/// Receives every finished instance on the thread that ran it. Must not block or throw.
+class InstanceSink {
+ public:
+  virtual ~InstanceSink() = default;
+  virtual void record(const InstanceRecord& record) noexcept RCLRT_NONBLOCKING = 0;
+};
+
+/// The instance that the calling thread is running; nullptr outside a callback.
+const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING;
+
+/// A queued instance. Belongs to its callback's credits, or to the queue it waits in.
+struct Instance {
+  Callback* callback = nullptr;
+  std::int64_t release_ns = 0;
+  std::int64_t ready_ns = 0;
+  Instance* next = nullptr;  ///< the link of the queue that holds it
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// What all executors can be told.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rclrt/executor/instance.hpp"
+
+namespace rclrt::executor {
+
+enum class Realtime {
+  kOff,      ///< normal scheduling
+  kTry,      ///< SCHED_FIFO where permitted; otherwise normal scheduling and a notice
+  kRequire,  ///< SCHED_FIFO, or `prepare` throws an error that names the fix
+};
+
+struct ExecutorOptions {
+  std::string name = "executor";  ///< prefix of its threads' names
+  std::vector<int> cpus;          ///< where its threads run; empty: every allowed CPU
+  Realtime realtime = Realtime::kTry;
+  /// SCHED_FIFO priority of a scheduler thread. N levels take the N priorities below it. The
+  /// default leaves 96 to 99 to the kernel's own threads and to probes.
+  int top_priority = 95;
+  /// Worker threads of each level; 0: the executor's own default (the number of its CPUs for
+  /// `preemptive`, 1 for `producer_consumer`).
+  std::size_t workers_per_level = 0;
+  std::size_t stack_size = std::size_t{1} << 20;  ///< bytes of each thread's stack
+  /// The time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC; none:
+  /// the time of `prepare`.
+  std::optional<std::int64_t> epoch_ns;
+  InstanceSink* sink = nullptr;  ///< receives every finished instance; must outlive the executor
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+// The default executor: a lane of SCHED_FIFO threads per level; the kernel preempts.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "rclrt/executor/executor.hpp"
+
+namespace rclrt::executor {
+
+class Lane;
+
+/// Work goes straight from the thread that announces it into the lane of its level and wakes a
+/// worker there; no scheduler thread stands between. Each level has as many workers as the
+/// executor has CPUs (`workers_per_level`), so a less urgent level never runs on a CPU while a
+/// more urgent one waits. Workers of a level sleep on that level's own timers.
+///
+/// Same level: in order of release. With several workers per level, two instances of different
+/// callbacks of one level run at the same time on different CPUs; a callback never overlaps with
+/// itself unless its group is reentrant.
+class PreemptiveExecutor final : public Executor {
+ public:
+  RCLRT_SETUP explicit PreemptiveExecutor(ExecutorOptions options = {});
+  ~PreemptiveExecutor() override;
+
+ private:
+  void do_prepare() override;
+  void start_threads() override;
+  void stop_threads() noexcept override;
+  void wake_threads() noexcept RCLRT_NONBLOCKING override;
+
+  std::vector<std::unique_ptr<Lane>> lanes_;  // by level, ascending
+  std::vector<realtime::Thread> workers_;
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// From any set of levels to operating-system priorities.
+#pragma once
+
+#include <vector>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::executor {
+
+/// Orders the distinct levels and gives N of them the N SCHED_FIFO priorities right below `top`,
+/// the most urgent one first (thesis, section 5.1.3, footnote 1, with a settable top).
+class PriorityMap {
+ public:
+  /// Throws std::invalid_argument when the levels do not fit into 1..top-1.
+  RCLRT_SETUP PriorityMap(std::vector<int> levels, int top);
+
+  /// Ascending, without duplicates.
+  const std::vector<int>& levels() const noexcept { return levels_; }
+  /// The SCHED_FIFO priority of `level`, which must be one of `levels()`.
+  int os_priority(int level) const noexcept { return first_ + static_cast<int>(index(level)); }
+  /// Position of `level` in `levels()`.
+  std::size_t index(int level) const noexcept;
+
+ private:
+  std::vector<int> levels_;
+  int first_ = 0;
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thesis's producer-consumer model (section 5.1.4).
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "rclrt/executor/executor.hpp"
+
+namespace rclrt::executor {
+
+class Lane;
+
+/// A scheduler thread above all levels sorts ready work into one queue per level; consumer threads
+/// at the level's priority run it: one per level as in the thesis, or `workers_per_level`.
+/// Timers are released by the scheduler thread. No lock is held while user code runs.
+class ProducerConsumerExecutor final : public Executor {
+ public:
+  RCLRT_SETUP explicit ProducerConsumerExecutor(ExecutorOptions options = {});
+  ~ProducerConsumerExecutor() override;
+
+ private:
+  void do_prepare() override;
+  void start_threads() override;
+  void stop_threads() noexcept override;
+  void wake_threads() noexcept RCLRT_NONBLOCKING override;
+
+  std::unique_ptr<Lane> inbox_;                // what the scheduler thread consumes
+  std::vector<std::unique_ptr<Lane>> queues_;  // by level, ascending
+  std::vector<realtime::Thread> threads_;
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// Periodic releases on absolute time.
+#pragma once
+
+#include <cstdint>
+
+#include "rclrt/executor/callback.hpp"
+
+namespace rclrt::executor {
+
+/// What happens to releases whose time passed before anybody could release them.
+enum class OverrunPolicy {
+  kCatchUp,  ///< each of them is an instance, as far as the credits reach
+  kSkip,     ///< the oldest is an instance, the others are skipped and counted as dropped; the
+             ///< grid stays (what rcl's timers do)
+  kRebase,   ///< the oldest is an instance, the next release is one period from now
+};
+
+/// The sequence of nominal releases of one timer. Pure: time comes in as a parameter.
+class TimerSchedule {
+ public:
+  /// Throws std::invalid_argument unless `period_ns` is positive.
+  RCLRT_SETUP explicit TimerSchedule(std::int64_t period_ns);
+
+  void start(std::int64_t first_release_ns) noexcept RCLRT_NONBLOCKING {
+    next_ns_ = first_release_ns;
+  }
+  std::int64_t period_ns() const noexcept RCLRT_NONBLOCKING { return period_ns_; }
+  std::int64_t next_ns() const noexcept RCLRT_NONBLOCKING { return next_ns_; }
+
+  struct Release {
+    std::int64_t nominal_ns;
+    std::uint64_t skipped;  ///< releases after this one that will never be instances
+  };
+  /// Takes the next release, which must be due: `next_ns() <= now_ns`.
+  Release take(std::int64_t now_ns, OverrunPolicy policy) noexcept RCLRT_NONBLOCKING;
+
+ private:
+  const std::int64_t period_ns_;
+  std::int64_t next_ns_ = 0;
+};
+
+struct TimerOptions {
+  std::int64_t period_ns = 0;
+  std::int64_t offset_ns = 0;  ///< first release = the executor's epoch + offset
+  OverrunPolicy overrun = OverrunPolicy::kCatchUp;
+};
+
+/// A callback released by time. Its schedule belongs to whoever keeps the time for it: the worker
+/// that holds its lane, a scheduler thread, or a wait-set loop; nobody else touches it.
+class TimerCallback : public Callback {
+ public:
+  RCLRT_SETUP TimerCallback(CallbackOptions options, TimerOptions timer);
+
+  const TimerOptions& timer() const noexcept { return timer_; }
+  TimerSchedule& schedule() noexcept { return schedule_; }
+
+  /// Takes the due release off the schedule, counts what is skipped and returns the instance;
+  /// nullptr when there is no credit for it (a counted drop).
+  Instance* expire(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
+
+ private:
+  friend class WaitSetExecutor;
+
+  /// Counts the release and what it skipped; without instance. For expire and the wait set.
+  TimerSchedule::Release take(std::int64_t now_ns, OverrunPolicy policy) noexcept RCLRT_NONBLOCKING;
+
+  const TimerOptions timer_;
+  TimerSchedule schedule_;
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,241 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/executor/executor.hpp"
+
+#include <sys/resource.h>
+
+#include <cstdio>
+#include <mutex>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::executor {
+
+namespace {
+
+thread_local const InstanceInfo* t_current = nullptr;
+
+std::uint32_t involuntary_switches() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::uint32_t>(usage.ru_nivcsw);
+}
+
+}  // namespace
+
+const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING { return t_current; }
+
+Executor::Executor(ExecutorOptions options) : options_(std::move(options)) {}
+
+Executor::~Executor() = default;
+
+void Executor::add(std::shared_ptr<Callback> callback) {
+  if (prepared_) {
+    throw std::logic_error("callback \"" + callback->name() + "\" added to executor \"" +
+                           options_.name + "\" after prepare(): add everything before");
+  }
+  for (const auto& present : callbacks_) {
+    if (present == callback) {
+      throw std::logic_error("callback \"" + callback->name() + "\" is already in executor \"" +
+                             options_.name + "\"");
+    }
+  }
+  callbacks_.push_back(std::move(callback));
+}
+
+void Executor::settle_realtime() {
+  realtime_reason_.clear();
+  if (options_.realtime == Realtime::kOff) {
+    realtime_reason_ = "switched off";
+    return;
+  }
+  const auto reason = realtime::why_no_realtime(options_.top_priority);
+  if (!reason) {
+    realtime_ = true;
+    return;
+  }
+  if (options_.realtime == Realtime::kRequire) {
+    throw std::runtime_error("executor \"" + options_.name + "\": " + *reason);
+  }
+  realtime_reason_ = *reason;
+  static std::once_flag noticed;  // once per process, whatever the number of executors
+  std::call_once(noticed, [&] {
+    std::fprintf(stderr, "rclrt: running without real-time scheduling: %s\n", reason->c_str());
+  });
+}
+
+void Executor::prepare() {
+  if (prepared_) {
+    return;
+  }
+  realtime::require_allowed_cpus(options_.cpus);
+  std::vector<int> levels;
+  for (const auto& callback : callbacks_) {
+    if (callback->owner_ != nullptr) {
+      throw std::logic_error("callback \"" + callback->name() + "\" is already in executor \"" +
+                             callback->owner_->options_.name + "\"");
+    }
+    levels.push_back(callback->level());
+  }
+  priorities_.emplace(std::move(levels), options_.top_priority);
+  settle_realtime();
+  for (const auto& callback : callbacks_) {
+    callback->group().include(os_priority(callback->level()));
+  }
+  std::set<Group*> groups;
+  for (const auto& callback : callbacks_) {
+    if (groups.insert(&callback->group()).second) {
+      callback->group().seal();
+    }
+  }
+  epoch_ns_ = options_.epoch_ns.value_or(realtime::monotonic_now_ns());
+  for (TimerCallback* timer : timers([](const Callback&) { return true; })) {
+    timer->schedule().start(epoch_ns_ + timer->timer().offset_ns);
+  }
+  do_prepare();
+  for (const auto& callback : callbacks_) {
+    callback->owner_ = this;
+  }
+  prepared_ = true;
+  ready_to_wake_.store(true);
+  for (const auto& callback : callbacks_) {
+    callback->attach();
+  }
+  attached_ = true;
+}
+
+void Executor::shut_down() noexcept {
+  if (attached_) {
+    for (const auto& callback : callbacks_) {
+      callback->detach();
+    }
+    attached_ = false;
+  }
+  for (const auto& callback : callbacks_) {
+    if (callback->owner_ == this) {
+      callback->owner_ = nullptr;
+      callback->sink_ = nullptr;
+    }
+  }
+}
+
+void Executor::spin() RCLRT_WAITS {
+  prepare();
+  try {
+    start_threads();
+  } catch (...) {
+    stop_.store(true);
+    wake_threads();
+    stop_threads();
+    stop_.store(false);
+    throw;
+  }
+  for (;;) {
+    const auto key = stopped_.prepare_wait();
+    if (stopping()) {
+      stopped_.cancel_wait();
+      break;
+    }
+    stopped_.wait(key);
+  }
+  wake_threads();
+  stop_threads();
+  const std::exception_ptr error = std::exchange(error_, nullptr);
+  failed_.clear();
+  stop_.store(false);
+  if (error) {
+    std::rethrow_exception(error);
+  }
+}
+
+void Executor::cancel() noexcept RCLRT_NONBLOCKING {
+  stop_.store(true);
+  if (ready_to_wake_.load()) {
+    wake_threads();
+  }
+  stopped_.notify_all();
+}
+
+void Executor::fail() noexcept {
+  if (!failed_.test_and_set()) {
+    error_ = std::current_exception();
+  }
+  cancel();
+}
+
+int Executor::os_priority(int level) const noexcept {
+  return realtime_ ? priorities_->os_priority(level) : 0;
+}
+
+realtime::ThreadOptions Executor::thread_options(const std::string& suffix,
+                                                 int os_priority) const {
+  realtime::ThreadOptions result{.name = options_.name + " " + suffix,
+                                 .scheduling = {},
+                                 .stack_size = options_.stack_size};
+  result.scheduling.cpus = options_.cpus;
+  if (realtime_) {
+    result.scheduling.policy = realtime::Policy::kFifo;
+    result.scheduling.priority = os_priority;
+  }
+  return result;
+}
+
+std::size_t Executor::cpu_count() const {
+  return options_.cpus.empty() ? realtime::allowed_cpus().size() : options_.cpus.size();
+}
+
+void Executor::execute(Instance* instance, std::uint32_t slot) noexcept {
+  Callback& callback = *instance->callback;
+  InstanceInfo info{.release_ns = instance->release_ns,
+                    .ready_ns = instance->ready_ns,
+                    .level = callback.level()};
+  run(callback, instance, info, slot);
+}
+
+void Executor::execute(Callback& callback, std::int64_t release_ns, std::uint32_t slot) noexcept {
+  InstanceInfo info{
+      .release_ns = release_ns, .ready_ns = release_ns, .level = callback.level()};
+  callback.released_.fetch_add(1, std::memory_order_relaxed);
+  run(callback, nullptr, info, slot);
+}
+
+void Executor::run(Callback& callback, Instance* instance, InstanceInfo& info,
+                   std::uint32_t slot) noexcept {
+  const std::scoped_lock exclusion(callback.group());
+  if (instance != nullptr) {
+    // Before the message is taken: at every moment there are at least as many instances as
+    // messages, so no message is ever left behind without one. An instance too many finds nothing
+    // to take (kEmpty): its message was replaced by a newer one.
+    callback.credits_.give_back(instance);
+  }
+  info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  InstanceSink* const sink = options_.sink;
+  const std::int64_t cpu_before = sink != nullptr ? realtime::thread_cpu_now_ns() : 0;
+  const std::uint32_t switches_before = sink != nullptr ? involuntary_switches() : 0;
+  const InstanceInfo* const outer = std::exchange(t_current, &info);
+  Outcome outcome = Outcome::kThrew;
+  try {
+    outcome = callback.run(info);
+  } catch (...) {
+    fail();
+  }
+  t_current = outer;
+  auto& counter = outcome == Outcome::kEmpty ? callback.dropped_ : callback.completed_;
+  counter.fetch_add(1, std::memory_order_release);
+  if (sink != nullptr) {
+    InstanceRecord record;
+    record.end_ns = realtime::monotonic_now_ns();
+    record.cpu_ns = realtime::thread_cpu_now_ns() - cpu_before;
+    record.preemptions = involuntary_switches() - switches_before;
+    record.info = info;
+    record.callback = &callback;
+    record.slot = slot;
+    record.outcome = outcome;
+    sink->record(record);
+  }
+}
+
+}  // namespace rclrt::executor

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lane.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt::executor {
+
+namespace {
+bool later(TimerCallback* a, TimerCallback* b) {
+  return a->schedule().next_ns() > b->schedule().next_ns();
+}
+}  // namespace
+
+Lane::Lane(std::vector<TimerCallback*> timers) : timers_(std::move(timers)) {
+  std::make_heap(timers_.begin(), timers_.end(), later);
+}
+
+Lane::~Lane() {
+  timers_.clear();
+  while (Instance* const instance = try_pop()) {
+    instance->callback->discard(instance);
+  }
+}
+
+void Lane::push(Instance* instance) noexcept RCLRT_NONBLOCKING {
+  Instance* head = pushed_.load(std::memory_order_relaxed);
+  do {
+    instance->next = head;
+    // seq_cst: publishes the instance and orders the push before notify's look at the waiters.
+  } while (!pushed_.compare_exchange_weak(head, instance, std::memory_order_seq_cst,
+                                          std::memory_order_relaxed));
+}
+
+std::int64_t Lane::next_timer_ns() const noexcept {
+  return timers_.empty() ? realtime::EventCount::kForever : timers_.front()->schedule().next_ns();
+}
+
+void Lane::append(Instance* instance) noexcept {
+  instance->next = nullptr;
+  (first_ == nullptr ? first_ : last_->next) = instance;
+  last_ = instance;
+}
+
+/// Moves what was pushed and the timers that are due to the end of the list, merged by release.
+void Lane::collect() noexcept {
+  Instance* pushed = nullptr;  // oldest first
+  if (pushed_.load(std::memory_order_relaxed) != nullptr) {
+    for (Instance* newest = pushed_.exchange(nullptr, std::memory_order_seq_cst);
+         newest != nullptr;) {
+      Instance* const older = newest->next;
+      newest->next = pushed;
+      pushed = newest;
+      newest = older;
+    }
+  }
+  if (!timers_.empty()) {
+    const std::int64_t now = realtime::monotonic_now_ns();
+    while (next_timer_ns() <= now) {
+      while (pushed != nullptr && pushed->ready_ns <= next_timer_ns()) {
+        append(std::exchange(pushed, pushed->next));
+      }
+      std::pop_heap(timers_.begin(), timers_.end(), later);
+      Instance* const released = timers_.back()->expire(now);
+      std::push_heap(timers_.begin(), timers_.end(), later);
+      if (released != nullptr) {
+        append(released);
+      }
+    }
+  }
+  while (pushed != nullptr) {
+    append(std::exchange(pushed, pushed->next));
+  }
+}
+
+Instance* Lane::try_pop() noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(consumer_);
+  collect();
+  Instance* const instance = first_;
+  if (instance != nullptr) {
+    first_ = instance->next;
+  }
+  return instance;
+}
+
+bool Lane::has_work() noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(consumer_);
+  return first_ != nullptr || pushed_.load(std::memory_order_seq_cst) != nullptr;
+}
+
+Instance* Lane::pop(const std::atomic<bool>& stop) noexcept RCLRT_WAITS {
+  for (;;) {
+    if (stop.load()) {
+      return nullptr;
+    }
+    if (Instance* const instance = try_pop()) {
+      return instance;
+    }
+    const auto key = available_.prepare_wait();
+    if (stop.load() || has_work()) {
+      available_.cancel_wait();
+      continue;
+    }
+    std::int64_t wake_up_ns = realtime::EventCount::kForever;
+    bool timekeeper = false;
+    if (!timers_.empty()) {
+      timekeeper = !timekeeper_.exchange(true);
+      if (timekeeper) {
+        const std::scoped_lock lock(consumer_);
+        wake_up_ns = next_timer_ns();
+      }
+    }
+    available_.wait_until(key, wake_up_ns);
+    if (timekeeper) {
+      // Whoever sleeps next takes over; a worker that sleeps already must be told to.
+      timekeeper_.store(false);
+      available_.notify_one();
+    }
+  }
+}
+
+}  // namespace rclrt::executor

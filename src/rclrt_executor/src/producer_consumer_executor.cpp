@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/executor/producer_consumer_executor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "lane.hpp"
+
+namespace rclrt::executor {
+
+ProducerConsumerExecutor::ProducerConsumerExecutor(ExecutorOptions options)
+    : Executor(std::move(options)) {}
+
+ProducerConsumerExecutor::~ProducerConsumerExecutor() { shut_down(); }
+
+void ProducerConsumerExecutor::do_prepare() {
+  inbox_ = std::make_unique<Lane>(timers([](const Callback&) { return true; }));
+  for (std::size_t i = 0; i < priorities().levels().size(); ++i) {
+    queues_.push_back(std::make_unique<Lane>(std::vector<TimerCallback*>{}));
+  }
+  for (const auto& callback : callbacks()) {
+    set_sink(*callback, inbox_.get());
+  }
+}
+
+void ProducerConsumerExecutor::start_threads() {
+  const std::size_t workers = std::max<std::size_t>(options().workers_per_level, 1);
+  threads_.reserve(queues_.size() * workers + 1);
+  for (std::size_t i = 0; i < queues_.size(); ++i) {
+    const int level = priorities().levels()[i];
+    for (std::uint32_t slot = 0; slot < workers; ++slot) {
+      threads_.emplace_back(thread_options("L" + std::to_string(level), os_priority(level)),
+                            [this, queue = queues_[i].get(), slot] {
+                              while (Instance* const instance = queue->pop(stop_flag())) {
+                                execute(instance, slot);
+                              }
+                            });
+    }
+  }
+  threads_.emplace_back(thread_options("sched", options().top_priority), [this] {
+    while (Instance* const instance = inbox_->pop(stop_flag())) {
+      queues_[priorities().index(instance->callback->level())]->submit(instance);
+    }
+  });
+}
+
+void ProducerConsumerExecutor::stop_threads() noexcept { threads_.clear(); }
+
+void ProducerConsumerExecutor::wake_threads() noexcept RCLRT_NONBLOCKING {
+  inbox_->wake_all();
+  for (const auto& queue : queues_) {
+    queue->wake_all();
+  }
+}
+
+}  // namespace rclrt::executor

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/executor/wait_set_executor.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt::executor {
+
+WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source)
+    : Executor(std::move(options)), source_(std::move(source)) {}
+
+WaitSetExecutor::~WaitSetExecutor() { shut_down(); }
+
+void WaitSetExecutor::do_prepare() {
+  timers_ = timers([](const Callback&) { return true; });
+  for (const auto& callback : callbacks()) {
+    if (callback->type() != EntityType::kTimer) {
+      others_.push_back(callback.get());
+    }
+  }
+  std::stable_sort(others_.begin(), others_.end(),
+                   [](const Callback* a, const Callback* b) { return a->type() < b->type(); });
+  source_->watch(others_);
+}
+
+void WaitSetExecutor::start_threads() {
+  thread_ = realtime::Thread(thread_options("ws", options().top_priority - 1), [this] {
+    try {
+      loop();
+    } catch (...) {
+      fail();
+    }
+  });
+}
+
+std::int64_t WaitSetExecutor::next_timer_ns() const noexcept {
+  std::int64_t next = realtime::EventCount::kForever;
+  for (TimerCallback* timer : timers_) {
+    next = std::min(next, timer->schedule().next_ns());
+  }
+  return next;
+}
+
+void WaitSetExecutor::loop() {
+  std::vector<bool> ready(others_.size());
+  std::vector<bool> due(timers_.size());
+  while (!stopping()) {
+    // The polling point.
+    source_->wait(next_timer_ns(), ready);
+    const std::int64_t now = realtime::monotonic_now_ns();
+    for (std::size_t i = 0; i < timers_.size(); ++i) {
+      due[i] = timers_[i]->schedule().next_ns() <= now;
+    }
+    // The processing window: this set and nothing else.
+    for (std::size_t i = 0; i < timers_.size() && !stopping(); ++i) {
+      if (due[i]) {
+        const auto release =
+            timers_[i]->take(realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
+        execute(*timers_[i], release.nominal_ns, 0);
+      }
+    }
+    for (std::size_t i = 0; i < others_.size() && !stopping(); ++i) {
+      if (ready[i]) {
+        execute(*others_[i], now, 0);
+      }
+    }
+  }
+}
+
+void WaitSetExecutor::stop_threads() noexcept { thread_.join(); }
+
+void WaitSetExecutor::wake_threads() noexcept RCLRT_NONBLOCKING { source_->wake(); }
+
+}  // namespace rclrt::executor

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Every executor under one way of making it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "fake_readiness.hpp"
+#include "rclrt/executor/preemptive_executor.hpp"
+#include "rclrt/executor/producer_consumer_executor.hpp"
+#include "rclrt/executor/thread_dispatch_executor.hpp"
+#include "rclrt/executor/wait_set_executor.hpp"
+#include "test_callback.hpp"
+
+namespace rclrt::executor::test {
+
+using EventDrivenExecutors =
+    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
+using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
+                                      ThreadDispatchExecutor, WaitSetExecutor>;
+
+template <typename E>
+std::unique_ptr<E> make(const ExecutorOptions& options) {
+  if constexpr (std::is_same_v<E, WaitSetExecutor>) {
+    return std::make_unique<E>(options, std::make_unique<FakeReadiness>());
+  } else {
+    return std::make_unique<E>(options);
+  }
+}
+
+struct ExecutorName {
+  template <typename E>
+  static std::string GetName(int) {
+    if (std::is_same_v<E, PreemptiveExecutor>) return "Preemptive";
+    if (std::is_same_v<E, ProducerConsumerExecutor>) return "ProducerConsumer";
+    if (std::is_same_v<E, ThreadDispatchExecutor>) return "ThreadDispatch";
+    return "WaitSet";
+  }
+};
+
+}  // namespace rclrt::executor::test

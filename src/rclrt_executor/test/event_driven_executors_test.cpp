@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+// Priorities, preemption, order, overload and groups. Decided by the order of events, not by time.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "all_executors.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+template <typename E>
+class EventDriven : public ::testing::Test {};
+TYPED_TEST_SUITE(EventDriven, EventDrivenExecutors, ExecutorName);
+
+/// Busy for as long as it takes; only preemption can let anybody else run on this CPU meanwhile.
+template <typename Condition>
+bool busy_until(Condition condition) {
+  const std::int64_t limit = realtime::monotonic_now_ns() + 2'000'000'000;
+  while (!condition()) {
+    if (realtime::monotonic_now_ns() > limit) {
+      return false;
+    }
+  }
+  return true;
+}
+
+TYPED_TEST(EventDriven, AMoreUrgentCallbackPreemptsARunningOne) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  std::atomic<bool> high_ran{false};
+  bool preempted = false;
+  const auto high = std::make_shared<TestCallback>(named("high", 2), [&](const InstanceInfo&) {
+    high_ran = true;
+  });
+  const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
+    high->release_now();
+    preempted = busy_until([&] { return high_ran.load(); });
+    executor->cancel();
+  });
+  executor->add(low);
+  executor->add(high);
+  executor->prepare();
+  low->release_now();
+  executor->spin();
+  EXPECT_TRUE(preempted);
+}
+
+TYPED_TEST(EventDriven, ALessUrgentCallbackWaitsUntilTheMoreUrgentOneHasEnded) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  std::vector<std::string> order;
+  const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
+    order.push_back("low");
+    executor->cancel();
+  });
+  const auto high = std::make_shared<TestCallback>(named("high", 2), [&](const InstanceInfo&) {
+    low->release_now();
+    busy_until([until = realtime::monotonic_now_ns() + 2'000'000] {
+      return realtime::monotonic_now_ns() > until;
+    });
+    order.push_back("high");
+  });
+  executor->add(low);
+  executor->add(high);
+  executor->prepare();
+  high->release_now();
+  executor->spin();
+  EXPECT_EQ(order, (std::vector<std::string>{"high", "low"}));
+}
+
+TYPED_TEST(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  std::vector<std::string> order;
+  const auto append = [&](const char* name) {
+    return [&order, name](const InstanceInfo&) { order.push_back(name); };
+  };
+  const auto first_registered = std::make_shared<TestCallback>(named("a"), append("a"));
+  const auto timer_type = std::make_shared<TestCallback>(
+      CallbackOptions{.name = "b", .type = EntityType::kWaitable}, append("b"));
+  const auto last = std::make_shared<TestCallback>(named("end"), [&](const InstanceInfo&) {
+    executor->cancel();
+  });
+  executor->add(first_registered);
+  executor->add(timer_type);
+  executor->add(last);
+  executor->prepare();
+  timer_type->release_now();
+  first_registered->release_now();
+  timer_type->release_now();
+  last->release_now();
+  executor->spin();
+  EXPECT_EQ(order, (std::vector<std::string>{"b", "a", "b"}));
+}
+
+TYPED_TEST(EventDriven, EveryQueuedMessageIsAnInstance) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  int runs = 0;
+  const auto callback = std::make_shared<TestCallback>(named("c", 0, 5), [&](const InstanceInfo&) {
+    if (++runs == 5) {
+      executor->cancel();
+    }
+  });
+  executor->add(callback);
+  executor->prepare();
+  for (int i = 0; i < 5; ++i) {
+    callback->release_now();
+  }
+  executor->spin();
+  EXPECT_EQ(runs, 5);
+  EXPECT_EQ(callback->counters().dropped, 0U);
+}
+
+TYPED_TEST(EventDriven, ABurstBeyondTheDepthIsDroppedAndCounted) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  int runs = 0;
+  const auto callback = std::make_shared<TestCallback>(named("c", 0, 4), [&](const InstanceInfo&) {
+    if (++runs == 4) {
+      executor->cancel();
+    }
+  });
+  executor->add(callback);
+  executor->prepare();
+  for (int i = 0; i < 10; ++i) {
+    callback->release_now();
+  }
+  executor->spin();
+  EXPECT_EQ(callback->counters().released, 10U);
+  EXPECT_EQ(callback->counters().completed, 4U);
+  EXPECT_EQ(callback->counters().dropped, 6U);
+  EXPECT_EQ(callback->counters().pending(), 0U);
+}
+
+TYPED_TEST(EventDriven, AnInstanceThatFindsNothingToTakeIsADrop) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  const auto empty = std::make_shared<TestCallback>(named("empty"), [](const InstanceInfo&) {});
+  empty->outcome = Outcome::kEmpty;
+  const auto last = std::make_shared<TestCallback>(named("end"), [&](const InstanceInfo&) {
+    executor->cancel();
+  });
+  executor->add(empty);
+  executor->add(last);
+  executor->prepare();
+  empty->release_now();
+  last->release_now();
+  executor->spin();
+  if (empty->counters().pending() == 0) {  // thread_dispatch without real time may reorder
+    EXPECT_EQ(empty->counters().dropped, 1U);
+  }
+  EXPECT_EQ(empty->counters().completed, 0U);
+}
+
+TYPED_TEST(EventDriven, MembersOfAGroupNeverOverlapAcrossLevelsAndCpus) {
+  auto options = on_one_cpu();
+  options.cpus = {};  // all of them
+  options.workers_per_level = 2;
+  auto executor = make<TypeParam>(options);
+  const auto group = std::make_shared<Group>();
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> left{300};
+  const auto body = [&](const InstanceInfo&) {
+    if (inside.fetch_add(1) != 0) {
+      ++overlaps;
+    }
+    busy_until([until = realtime::monotonic_now_ns() + 20'000] {
+      return realtime::monotonic_now_ns() > until;
+    });
+    inside.fetch_sub(1);
+    if (left.fetch_sub(1) == 1) {
+      executor->cancel();
+    }
+  };
+  std::vector<std::shared_ptr<TestCallback>> members;
+  for (int level = 0; level < 3; ++level) {
+    members.push_back(std::make_shared<TestCallback>(
+        named("m" + std::to_string(level), level, 100, group), body));
+    executor->add(members.back());
+  }
+  executor->prepare();
+  for (int i = 0; i < 100; ++i) {
+    for (const auto& member : members) {
+      member->release_now();
+    }
+  }
+  executor->spin();
+  EXPECT_EQ(overlaps.load(), 0);
+  EXPECT_LE(left.load(), 0);
+}
+
+TYPED_TEST(EventDriven, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTheHighMember) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  const auto group = std::make_shared<Group>();
+  std::vector<std::string> order;
+  std::shared_ptr<TestCallback> high;
+  std::shared_ptr<TestCallback> middle;
+  const auto low = std::make_shared<TestCallback>(
+      named("low", 1, 10, group), [&](const InstanceInfo&) {
+        middle->release_now();
+        high->release_now();
+        busy_until([until = realtime::monotonic_now_ns() + 2'000'000] {
+          return realtime::monotonic_now_ns() > until;
+        });
+        order.push_back("low ends");
+      });
+  middle = std::make_shared<TestCallback>(named("middle", 2), [&](const InstanceInfo&) {
+    order.push_back("middle");
+    executor->cancel();
+  });
+  high = std::make_shared<TestCallback>(named("high", 3, 10, group), [&](const InstanceInfo&) {
+    order.push_back("high");
+  });
+  for (const auto& callback : {low, middle, high}) {
+    executor->add(callback);
+  }
+  executor->prepare();
+  low->release_now();
+  executor->spin();
+  EXPECT_EQ(order, (std::vector<std::string>{"low ends", "high", "middle"}));
+}
+
+TYPED_TEST(EventDriven, ACallbackWithoutAGroupNeverOverlapsWithItself) {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  options.workers_per_level = 4;
+  auto executor = make<TypeParam>(options);
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  int runs = 0;
+  const auto callback =
+      std::make_shared<TestCallback>(named("c", 0, 200), [&](const InstanceInfo&) {
+        if (inside.fetch_add(1) != 0) {
+          ++overlaps;
+        }
+        if (++runs == 200) {
+          executor->cancel();
+        }
+        inside.fetch_sub(1);
+      });
+  executor->add(callback);
+  executor->prepare();
+  for (int i = 0; i < 200; ++i) {
+    callback->release_now();
+  }
+  executor->spin();
+  EXPECT_EQ(overlaps.load(), 0);
+  EXPECT_EQ(runs, 200);
+}
+
+TYPED_TEST(EventDriven, InstancesStillWaitingAtACancelRunInTheNextSpin) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  int runs = 0;
+  const auto callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {
+    ++runs;
+    executor->cancel();
+  });
+  executor->add(callback);
+  executor->prepare();
+  for (int i = 0; i < 3; ++i) {
+    callback->release_now();
+  }
+  int spins = 0;
+  while (runs < 3) {
+    executor->spin();
+    ASSERT_LE(++spins, 3);
+  }
+  EXPECT_EQ(callback->counters().completed, 3U);
+}
+
+TYPED_TEST(EventDriven, ReleasesFromManyThreadsDuringSpinAreAllAccountedFor) {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  auto executor = make<TypeParam>(options);
+  const auto callback =
+      std::make_shared<TestCallback>(named("c", 1, 8), [](const InstanceInfo&) {});
+  const auto last = std::make_shared<TestCallback>(named("end", 0), [&](const InstanceInfo&) {
+    executor->cancel();
+  });
+  executor->add(callback);
+  executor->add(last);
+  executor->prepare();
+  std::thread driver([&] {
+    std::vector<std::thread> producers;
+    for (int i = 0; i < 3; ++i) {
+      producers.emplace_back([&] {
+        for (int release = 0; release < 500; ++release) {
+          callback->release_now();
+        }
+      });
+    }
+    for (auto& producer : producers) {
+      producer.join();
+    }
+    while (callback->counters().pending() != 0) {
+      std::this_thread::yield();
+    }
+    last->release_now();
+  });
+  executor->spin();
+  driver.join();
+  const Counters counters = callback->counters();
+  EXPECT_EQ(counters.released, 1500U);
+  EXPECT_EQ(counters.completed + counters.dropped, 1500U);
+}
+
+TYPED_TEST(EventDriven, DestroyingAnExecutorWithWaitingInstancesGivesThemBack) {
+  const auto callback = std::make_shared<TestCallback>(named("c", 0, 2), [](const InstanceInfo&) {});
+  {
+    auto executor = make<TypeParam>(on_one_cpu());
+    executor->add(callback);
+    executor->prepare();
+    callback->release_now();
+    callback->release_now();
+  }
+  EXPECT_EQ(callback->counters().dropped, 2U);
+  EXPECT_EQ(callback->counters().pending(), 0U);
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every executor promises about preparing, spinning, cancelling and failing.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <stdexcept>
+#include <string>
+#include <thread>
+
+#include "all_executors.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+template <typename E>
+class LifeCycle : public ::testing::Test {};
+TYPED_TEST_SUITE(LifeCycle, AllExecutors, ExecutorName);
+
+/// Releases every 0.1 ms, so that each kind of executor gets work.
+auto ticking(TestCallback::Body body) {
+  return std::make_shared<TestTimer>(timer_named("tick"), TimerOptions{.period_ns = 100'000},
+                                     std::move(body));
+}
+
+TYPED_TEST(LifeCycle, SpinReturnsWhenACallbackCancels) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  int runs = 0;
+  executor->add(ticking([&](const InstanceInfo&) {
+    if (++runs == 3) {
+      executor->cancel();
+    }
+  }));
+  executor->spin();
+  EXPECT_GE(runs, 3);
+}
+
+TYPED_TEST(LifeCycle, ACancelFromAnotherThreadEndsSpin) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  std::atomic<bool> ran{false};
+  executor->add(ticking([&](const InstanceInfo&) { ran = true; }));
+  std::thread canceller([&] {
+    while (!ran) {
+      std::this_thread::yield();
+    }
+    executor->cancel();
+  });
+  executor->spin();
+  canceller.join();
+}
+
+TYPED_TEST(LifeCycle, ACancelBeforeSpinIsNotLost) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  executor->add(ticking([](const InstanceInfo&) {}));
+  executor->cancel();
+  executor->spin();  // hangs when the cancel is lost
+}
+
+TYPED_TEST(LifeCycle, SpinWorksAgainAfterACancel) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  int runs = 0;
+  executor->add(ticking([&](const InstanceInfo&) {
+    ++runs;
+    executor->cancel();
+  }));
+  executor->spin();
+  const int first = runs;
+  executor->spin();
+  EXPECT_GT(runs, first);
+}
+
+TYPED_TEST(LifeCycle, AnExceptionInACallbackStopsSpinAndIsRethrown) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  executor->add(ticking([](const InstanceInfo&) { throw std::runtime_error("from user code"); }));
+  try {
+    executor->spin();
+    FAIL() << "no exception";
+  } catch (const std::runtime_error& error) {
+    EXPECT_STREQ(error.what(), "from user code");
+  }
+}
+
+TYPED_TEST(LifeCycle, AnExecutorWithoutCallbacksSpinsUntilCancelled) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  executor->prepare();
+  std::thread canceller([&] { executor->cancel(); });
+  executor->spin();
+  canceller.join();
+}
+
+TYPED_TEST(LifeCycle, AddingAfterPrepareIsRefusedWithTheFix) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  executor->prepare();
+  try {
+    executor->add(ticking({}));
+    FAIL() << "no exception";
+  } catch (const std::logic_error& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "callback \"tick\" added to executor \"test\" after prepare(): add everything before");
+  }
+}
+
+TYPED_TEST(LifeCycle, ACallbackInTwoExecutorsIsRefused) {
+  auto first = make<TypeParam>(on_one_cpu());
+  auto second = make<TypeParam>(on_one_cpu());
+  const auto callback = ticking({});
+  first->add(callback);
+  EXPECT_THROW(first->add(callback), std::logic_error);
+  second->add(callback);
+  first->prepare();
+  EXPECT_THROW(second->prepare(), std::logic_error);
+}
+
+TYPED_TEST(LifeCycle, ACpuThatDoesNotExistIsRefusedInPrepare) {
+  auto options = on_one_cpu();
+  options.cpus = {100'000};
+  auto executor = make<TypeParam>(options);
+  EXPECT_THROW(executor->prepare(), std::invalid_argument);
+}
+
+TYPED_TEST(LifeCycle, RealTimeSwitchedOffRunsAtNormalPriorityAndSaysSo) {
+  auto options = on_one_cpu();
+  options.realtime = Realtime::kOff;
+  auto executor = make<TypeParam>(options);
+  realtime::Scheduling scheduling{realtime::Policy::kFifo, 1, {}};
+  executor->add(ticking([&](const InstanceInfo&) {
+    scheduling = *realtime::read_scheduling(0);
+    executor->cancel();
+  }));
+  executor->spin();
+  EXPECT_FALSE(executor->realtime());
+  EXPECT_EQ(executor->realtime_reason(), "switched off");
+  EXPECT_EQ(scheduling.policy, realtime::Policy::kOther);
+}
+
+TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
+  auto options = on_one_cpu();
+  options.epoch_ns = realtime::monotonic_now_ns() + 1'000'000;
+  auto executor = make<TypeParam>(options);
+  std::vector<std::int64_t> releases;
+  executor->add(std::make_shared<TestTimer>(
+      timer_named("t"), TimerOptions{.period_ns = 200'000, .offset_ns = 50'000},
+      [&](const InstanceInfo& info) {
+        EXPECT_GE(info.start_ns, info.release_ns);
+        releases.push_back(info.release_ns - *options.epoch_ns);
+        if (releases.size() == 5) {
+          executor->cancel();
+        }
+      }));
+  executor->spin();
+  EXPECT_EQ(releases.front(), 50'000);
+  for (const std::int64_t release : releases) {
+    EXPECT_EQ((release - 50'000) % 200'000, 0);
+  }
+}
+
+TYPED_TEST(LifeCycle, ItsThreadsHaveTheStatedCpuAndPriority) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  realtime::Scheduling found;
+  executor->add(ticking([&](const InstanceInfo&) {
+    found = *realtime::read_scheduling(0);
+    executor->cancel();
+  }));
+  executor->spin();
+  EXPECT_EQ(found, (realtime::Scheduling{realtime::Policy::kFifo, 94,
+                                         {realtime::allowed_cpus().front()}}));
+}
+
+TYPED_TEST(LifeCycle, TheSinkReceivesEveryInstanceWithItsTimes) {
+  struct Sink : InstanceSink {
+    std::vector<InstanceRecord> records;
+    void record(const InstanceRecord& record) noexcept override { records.push_back(record); }
+  } sink;
+  sink.records.reserve(10'000);
+  auto executor = make<TypeParam>(on_one_cpu(&sink));
+  int runs = 0;
+  const auto timer = ticking([&](const InstanceInfo& info) {
+    EXPECT_EQ(current_instance(), &info);
+    if (++runs == 5) {
+      executor->cancel();
+    }
+  });
+  executor->add(timer);
+  executor->spin();
+  EXPECT_EQ(current_instance(), nullptr);
+  ASSERT_EQ(sink.records.size(), timer->counters().completed);
+  for (const InstanceRecord& record : sink.records) {
+    EXPECT_EQ(record.callback, timer.get());
+    EXPECT_EQ(record.outcome, Outcome::kRan);
+    EXPECT_LE(record.info.ready_ns, record.info.start_ns);
+    EXPECT_LE(record.info.start_ns, record.end_ns);
+    EXPECT_GT(record.cpu_ns, 0);
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks without a middleware: the test itself says when they are ready.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <utility>
+
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/timer.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::executor::test {
+
+class TestCallback : public Callback {
+ public:
+  using Body = std::function<void(const InstanceInfo&)>;
+  TestCallback(CallbackOptions options, Body body)
+      : Callback(std::move(options)), body_(std::move(body)) {}
+
+  void release_now() {
+    const std::int64_t now = realtime::monotonic_now_ns();
+    release(now, now);
+  }
+
+  /// What the next runs report; kEmpty and kBuffered skip the body.
+  Outcome outcome = Outcome::kRan;
+
+ protected:
+  Outcome run(InstanceInfo& info) override {
+    info.start_ns = realtime::monotonic_now_ns();
+    if (outcome == Outcome::kRan) {
+      body_(info);
+    }
+    return outcome;
+  }
+
+ private:
+  Body body_;
+};
+
+class TestTimer : public TimerCallback {
+ public:
+  TestTimer(CallbackOptions options, TimerOptions timer, TestCallback::Body body)
+      : TimerCallback(std::move(options), timer), body_(std::move(body)) {}
+
+ protected:
+  Outcome run(InstanceInfo& info) override {
+    info.start_ns = realtime::monotonic_now_ns();
+    body_(info);
+    return Outcome::kRan;
+  }
+
+ private:
+  TestCallback::Body body_;
+};
+
+inline CallbackOptions named(std::string name, int level = 0, std::size_t credits = 10,
+                             std::shared_ptr<Group> group = nullptr) {
+  return {.name = std::move(name), .level = level, .credits = credits, .group = std::move(group)};
+}
+
+inline CallbackOptions timer_named(std::string name, int level = 0, std::size_t credits = 10) {
+  return {.name = std::move(name), .type = EntityType::kTimer, .level = level, .credits = credits};
+}
+
+/// One CPU, so that order of priority is order of execution.
+inline ExecutorOptions on_one_cpu(InstanceSink* sink = nullptr) {
+  ExecutorOptions options;
+  options.name = "test";
+  options.cpus = {realtime::allowed_cpus().front()};
+  options.sink = sink;
+  return options;
+}
+
+#define RCLRT_SKIP_WITHOUT_REALTIME()                            \
+  if (const auto reason = ::rclrt::realtime::why_no_realtime(95)) \
+  GTEST_SKIP() << *reason
+
+}  // namespace rclrt::executor::test
