@@ -22,8 +22,10 @@ LIBPYTHON = sysconfig.get_config_var("INSTSONAME")  # e.g. libpython3.11.so.1.0
 # What the CMake exports say about the build machine, and what it must say here.
 CMAKE_REWRITES = [
     # Python and NumPy headers, in the exports of every message package.
-    (r"/opt/python/cp\d+-cp\d+/lib/python3\.\d+/site-packages/numpy/_core/include",
-     numpy.get_include()),
+    (
+        r"/opt/python/cp\d+-cp\d+/lib/python3\.\d+/site-packages/numpy/_core/include",
+        numpy.get_include(),
+    ),
     (r"/opt/python/cp\d+-cp\d+/include/python3\.\d+", sysconfig.get_path("include")),
     # What libfastdds and libtracetools link privately is bundled; a dependant need not find it.
     (r"/usr/lib64/libtinyxml2\.so;", ""),
@@ -86,11 +88,10 @@ def patchelf(*arguments: object) -> None:
     subprocess.run([PREFIX / "bin/patchelf", *map(str, arguments)], check=True)
 
 
-def write_local_setup() -> None:
-    distro = re.search(r"rcl-(\d+)", next(SITE.glob("ros_rcl-*.dist-info")).name)
-    name = {"9": "jazzy", "10": "kilted"}[distro[1]]
+def write_local_setup(distro: str) -> None:
     for shell in ("sh", "bash", "zsh"):
-        (PREFIX / f"local_setup.{shell}").write_text(LOCAL_SETUP.format(distro=name, prefix=PREFIX))
+        text = LOCAL_SETUP.format(distro=distro, prefix=PREFIX)
+        (PREFIX / f"local_setup.{shell}").write_text(text)
 
 
 def check() -> None:
@@ -106,5 +107,5 @@ if __name__ == "__main__":
     rewrite_cmake_exports()
     gather_bundled_libraries()
     set_run_paths()
-    write_local_setup()
+    write_local_setup(distro=sys.argv[1])
     check()
