@@ -4,7 +4,6 @@
 RCLRT_PERFETTO_SAMPLE names the program built from perfetto_writer_sample.cpp.
 """
 
-import importlib
 import os
 import subprocess
 from collections import Counter, defaultdict
@@ -12,8 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-
-pb2: Any = importlib.import_module("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
+from perfetto.protos.perfetto.trace import perfetto_trace_pb2 as pb2
 
 START_NS = 1_000_000_000_000
 PERIOD_NS = 1_000_000
