@@ -124,15 +124,21 @@ void Executor::shut_down() noexcept {
 
 void Executor::spin() RCLRT_WAITS {
   prepare();
+  started_.store(false);
+  const auto open_gate = [this] {
+    started_.store(true);
+    start_.notify_all();
+  };
   try {
     start_threads();
-  } catch (...) {
+  } catch (...) {  // no thread has taken work yet: end those that exist
     stop_.store(true);
-    wake_threads();
+    open_gate();
     stop_threads();
     stop_.store(false);
     throw;
   }
+  open_gate();
   for (;;) {
     const auto key = stopped_.prepare_wait();
     if (stopping()) {
@@ -148,6 +154,17 @@ void Executor::spin() RCLRT_WAITS {
   stop_.store(false);
   if (error) {
     std::rethrow_exception(error);
+  }
+}
+
+void Executor::await_start() noexcept RCLRT_WAITS {
+  while (!started_.load()) {
+    const auto key = start_.prepare_wait();
+    if (started_.load()) {
+      start_.cancel_wait();
+      break;
+    }
+    start_.wait(key);
   }
 }
 

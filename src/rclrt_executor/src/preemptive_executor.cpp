@@ -32,6 +32,7 @@ void PreemptiveExecutor::start_threads() {
       workers_.emplace_back(
           thread_options("L" + std::to_string(level), os_priority(level)),
           [this, lane = lanes_[i].get(), slot] {
+            await_start();
             while (Instance* const instance = lane->pop(stop_flag())) {
               execute(instance, slot);
             }

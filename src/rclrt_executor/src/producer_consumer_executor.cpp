@@ -31,6 +31,7 @@ void ProducerConsumerExecutor::start_threads() {
     for (std::uint32_t slot = 0; slot < workers; ++slot) {
       threads_.emplace_back(thread_options("L" + std::to_string(level), os_priority(level)),
                             [this, queue = queues_[i].get(), slot] {
+                              await_start();
                               while (Instance* const instance = queue->pop(stop_flag())) {
                                 execute(instance, slot);
                               }
@@ -38,6 +39,7 @@ void ProducerConsumerExecutor::start_threads() {
     }
   }
   threads_.emplace_back(thread_options("sched", options().top_priority), [this] {
+    await_start();
     while (Instance* const instance = inbox_->pop(stop_flag())) {
       queues_[priorities().index(instance->callback->level())]->submit(instance);
     }

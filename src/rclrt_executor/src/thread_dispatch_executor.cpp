@@ -22,6 +22,7 @@ void ThreadDispatchExecutor::do_prepare() {
 
 void ThreadDispatchExecutor::start_threads() {
   scheduler_ = realtime::Thread(thread_options("sched", options().top_priority), [this] {
+    await_start();
     while (Instance* const instance = inbox_->pop(stop_flag())) {
       reap();
       dispatch(instance);

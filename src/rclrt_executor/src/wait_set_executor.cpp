@@ -27,6 +27,7 @@ void WaitSetExecutor::do_prepare() {
 
 void WaitSetExecutor::start_threads() {
   thread_ = realtime::Thread(thread_options("ws", options().top_priority - 1), [this] {
+    await_start();
     try {
       loop();
     } catch (...) {

@@ -52,7 +52,7 @@ TYPED_TEST(EventDriven, AMoreUrgentCallbackPreemptsARunningOne) {
 TYPED_TEST(EventDriven, ALessUrgentCallbackWaitsUntilTheMoreUrgentOneHasEnded) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   auto executor = make<TypeParam>(on_one_cpu());
-  std::vector<std::string> order;
+  EventLog order;
   const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
     order.push_back("low");
     executor->cancel();
@@ -69,13 +69,13 @@ TYPED_TEST(EventDriven, ALessUrgentCallbackWaitsUntilTheMoreUrgentOneHasEnded) {
   executor->prepare();
   high->release_now();
   executor->spin();
-  EXPECT_EQ(order, (std::vector<std::string>{"high", "low"}));
+  EXPECT_EQ(order.events(), (std::vector<std::string>{"high", "low"}));
 }
 
 TYPED_TEST(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   auto executor = make<TypeParam>(on_one_cpu());
-  std::vector<std::string> order;
+  EventLog order;
   const auto append = [&](const char* name) {
     return [&order, name](const InstanceInfo&) { order.push_back(name); };
   };
@@ -94,7 +94,7 @@ TYPED_TEST(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
   timer_type->release_now();
   last->release_now();
   executor->spin();
-  EXPECT_EQ(order, (std::vector<std::string>{"b", "a", "b"}));
+  EXPECT_EQ(order.events(), (std::vector<std::string>{"b", "a", "b"}));
 }
 
 TYPED_TEST(EventDriven, EveryQueuedMessageIsAnInstance) {
@@ -196,7 +196,7 @@ TYPED_TEST(EventDriven, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTh
   RCLRT_SKIP_WITHOUT_REALTIME();
   auto executor = make<TypeParam>(on_one_cpu());
   const auto group = std::make_shared<Group>();
-  std::vector<std::string> order;
+  EventLog order;
   std::shared_ptr<TestCallback> high;
   std::shared_ptr<TestCallback> middle;
   const auto low = std::make_shared<TestCallback>(
@@ -221,7 +221,7 @@ TYPED_TEST(EventDriven, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTh
   executor->prepare();
   low->release_now();
   executor->spin();
-  EXPECT_EQ(order, (std::vector<std::string>{"low ends", "high", "middle"}));
+  EXPECT_EQ(order.events(), (std::vector<std::string>{"low ends", "high", "middle"}));
 }
 
 TYPED_TEST(EventDriven, ACallbackWithoutAGroupNeverOverlapsWithItself) {

@@ -147,8 +147,8 @@ TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
         }
       }));
   executor->spin();
-  EXPECT_EQ(releases.front(), 50'000);
   for (const std::int64_t release : releases) {
+    EXPECT_GE(release, 50'000);
     EXPECT_EQ((release - 50'000) % 200'000, 0);
   }
 }

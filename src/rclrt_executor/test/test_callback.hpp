@@ -6,12 +6,16 @@
 
 #include <functional>
 #include <memory>
+#include <mutex>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::executor::test {
@@ -41,6 +45,23 @@ class TestCallback : public Callback {
 
  private:
   Body body_;
+};
+
+/// What happened, in order; callbacks of different levels append to it.
+class EventLog {
+ public:
+  void push_back(const std::string& event) {
+    const std::scoped_lock lock(mutex_);
+    events_.push_back(event);
+  }
+  std::vector<std::string> events() const {
+    const std::scoped_lock lock(mutex_);
+    return events_;
+  }
+
+ private:
+  mutable realtime::PiMutex mutex_;
+  std::vector<std::string> events_;
 };
 
 class TestTimer : public TimerCallback {

@@ -71,6 +71,10 @@ class Executor {
   /// Derived destructors call this first: no entity releases work into them afterwards.
   void shut_down() noexcept;
 
+  /// The first call of every thread: none takes work before all are there, so the first instances
+  /// meet the same priorities as all later ones.
+  void await_start() noexcept RCLRT_WAITS;
+
   bool stopping() const noexcept RCLRT_NONBLOCKING { return stop_.load(); }
   const std::atomic<bool>& stop_flag() const noexcept { return stop_; }
   /// Ends the spin with the exception being handled.
@@ -115,6 +119,8 @@ class Executor {
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};
   realtime::EventCount stopped_;
+  std::atomic<bool> started_{false};  // all threads of this spin exist
+  realtime::EventCount start_;
   std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called
   std::atomic<std::uint64_t> next_id_{0};   // relaxed: only uniqueness counts
   std::atomic_flag failed_;                 // who sets it first owns error_ until spin has joined
