@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <stdexcept>
 
 #include "graph.hpp"
 
@@ -14,6 +15,15 @@ Nanoseconds saturating_lcm(Nanoseconds a, Nanoseconds b) {
   const auto factor = b.count() / std::gcd(a.count(), b.count());
   if (a.count() > std::numeric_limits<Nanoseconds::rep>::max() / factor) return Nanoseconds::max();
   return a * factor;
+}
+
+const Callback& callback_at(const Application& application, std::size_t index) {
+  if (index >= application.callbacks.size()) {
+    throw std::out_of_range("there is no callback " + std::to_string(index) +
+                            "; the application has " +
+                            std::to_string(application.callbacks.size()));
+  }
+  return application.callbacks[index];
 }
 
 double own_rate(const Timer& timer) {
@@ -34,7 +44,7 @@ std::vector<std::string> inputs(const Callback& callback) {
 }
 
 int Application::effective_priority(std::size_t callback) const {
-  if (callbacks.at(callback).priority) return *callbacks[callback].priority;
+  if (const auto& own = callback_at(*this, callback).priority) return *own;
   int highest = 0;
   for (const Chain& chain : chains) {
     if (std::find(chain.callbacks.begin(), chain.callbacks.end(), callback) !=
@@ -47,12 +57,12 @@ int Application::effective_priority(std::size_t callback) const {
 
 Nanoseconds Application::period(const Chain& chain) const {
   if (chain.callbacks.empty()) return Nanoseconds::zero();
-  const auto* timer = std::get_if<Timer>(&callbacks.at(chain.callbacks.front()).trigger);
+  const auto* timer = std::get_if<Timer>(&callback_at(*this, chain.callbacks.front()).trigger);
   return timer != nullptr ? timer->period : Nanoseconds::zero();
 }
 
 std::vector<std::size_t> Application::successors(std::size_t callback) const {
-  const auto& published = callbacks.at(callback).publishes;
+  const auto& published = callback_at(*this, callback).publishes;
   std::vector<std::size_t> result;
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     const auto taken = inputs(callbacks[i]);

@@ -17,9 +17,9 @@ constexpr const char* kUsage =
 
 int check(const char* file) {
   const auto application = rclrt::model::load_application(file);
-  std::printf("%s: ok: %zu callbacks, %zu chains, utilisation %.1f %%\n", file,
+  std::printf("%s: ok: %zu callbacks, %zu chain%s, utilisation %.1f %%\n", file,
               application.callbacks.size(), application.chains.size(),
-              application.utilisation() * 100.0);
+              application.chains.size() == 1 ? "" : "s", application.utilisation() * 100.0);
   return kOk;
 }
 

@@ -24,13 +24,16 @@ void check_inputs_are_published(const Draft& draft, Context& context) {
     for (std::size_t t = 0; t < topics.size(); ++t) {
       if (published.contains(topics[t])) continue;
       context.diagnostics.report(
-          draft.callbacks[i].inputs[t], "topic " + in_quotes(topics[t]) + " is published by no callback",
-          context.suggester.expected_one_of(topics[t], in_order, "a topic that a callback publishes"));
+          draft.callbacks[i].inputs[t],
+          "topic " + in_quotes(topics[t]) + " is published by no callback",
+          context.suggester.suggest(topics[t], in_order, "a topic that a callback publishes")
+              .expected);
     }
   }
 }
 
-/// The graph joins topics by the text in the file, ROS by the name with its namespace. Both must agree.
+/// The graph joins topics by the text in the file, ROS by the name with its namespace. Both must
+/// agree.
 class TopicNames {
  public:
   explicit TopicNames(Context& context) : context_(context) {}
@@ -41,16 +44,17 @@ class TopicNames {
     if (!is_new && meaning->second != resolved) {
       context_.diagnostics.report(at,
                                   "topic " + in_quotes(topic) + " is " + in_quotes(resolved) +
-                                      " in this node's namespace but " + in_quotes(meaning->second) +
-                                      " in another's",
+                                      " in this node's namespace but " +
+                                      in_quotes(meaning->second) + " in another's",
                                   "the full name with a leading '/' in both places");
       return;
     }
     const auto [spelling, is_first] = spelling_.try_emplace(resolved, topic);
     if (!is_first && spelling->second != topic) {
-      context_.diagnostics.report(
-          at, "topics " + in_quotes(topic) + " and " + in_quotes(spelling->second) + " are the same topic",
-          "one spelling of it in the whole file");
+      context_.diagnostics.report(at,
+                                  "topics " + in_quotes(topic) + " and " +
+                                      in_quotes(spelling->second) + " are the same topic",
+                                  "one spelling of it in the whole file");
     }
   }
 
@@ -77,8 +81,8 @@ void check_topic_names(const Draft& draft, Context& context) {
   }
 }
 
-void report_missing_edge(const Application& application, const Chain& chain, std::size_t from, std::size_t to,
-                Position at, Context& context) {
+void report_missing_edge(const Application& application, const Chain& chain, std::size_t from,
+                         std::size_t to, Position at, Context& context) {
   const Callback& source = application.callbacks[from];
   const Callback& target = application.callbacks[to];
   const auto topics = inputs(target);
@@ -111,7 +115,7 @@ void check_chains(const Draft& draft, const Graph& graph, Context& context) {
                                      "a chain that starts with a timer callback");
         }
       } else if (const std::size_t previous = chain.callbacks[i - 1];
-                 previous != kUnknown && previous != callback &&
+                 previous != kUnknown && previous != callback && graph.has_publishers(callback) &&
                  !graph.has_edge(previous, callback)) {
         report_missing_edge(application, chain, previous, callback, positions[i], context);
       }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An application as far as it could be read, with the places in the file that later checks point at.
+/// An application as far as it could be read, with the places in the file that later checks point
+/// at.
 #pragma once
 
 #include <vector>
@@ -23,8 +24,8 @@ struct Draft {
   Application application;  ///< indices may be kUnknown
   std::vector<CallbackSource> callbacks;
   std::vector<ChainSource> chains;
-  /// Every callback's id, trigger and topics could be read, so an edge that is missing is missing in
-  /// the file and not only here.
+  /// Every callback's id, trigger and topics could be read, so an edge that is missing is missing
+  /// in the file and not only here.
   bool graph_known = true;
 };
 

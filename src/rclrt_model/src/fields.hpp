@@ -1,18 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reading of a YAML tree against a schema: what a mapping may hold and what a scalar must be. Every
-/// function reports what is wrong and then returns nothing.
+/// Reading of YAML mappings and lists against a schema: which keys a mapping may and must have.
 #pragma once
 
-#include <cstdint>
-#include <initializer_list>
-#include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "diagnostics.hpp"
-#include "milliseconds.hpp"
 #include "suggest.hpp"
 #include "yaml_document.hpp"
 
@@ -24,15 +18,26 @@ struct Context {
   Suggester suggester;
 };
 
+/// Reports "<what> is <the node>; expected ...". Says nothing of nodes that are refused already.
+void report_value(const YamlNode& node, std::string_view what, std::string_view expected,
+                  Context& context);
+
 /// A mapping and the keys it may have.
 class Fields {
  public:
-  /// Reports keys that are not known. `what` names the mapping in messages, such as "a callback".
+  /// Reports a node that is no mapping, and keys that are not known. `what` names the mapping in
+  /// messages, such as "callback".
   Fields(const YamlNode& node, std::string_view what, std::vector<std::string_view> known,
          Context& context);
 
+  /// Null when the key is absent.
   const YamlNode* find(std::string_view key) const;
-  const YamlNode* require(std::string_view key) const;
+
+  /// As find(), and reports an absent key; the example is shown, such as "wcet_ms: 2.5".
+  const YamlNode* require(std::string_view key, std::string_view example) const;
+
+  /// An unknown key that was reported looks like this one.
+  bool is_misspelt(std::string_view key) const;
 
   /// A mapping without unknown keys.
   bool sound() const { return sound_; }
@@ -41,48 +46,16 @@ class Fields {
   const YamlNode& node_;
   std::string what_;
   Context& context_;
+  std::vector<std::string_view> misspelt_;
   bool sound_ = true;
 };
 
-/// The items of a list; none when the node is something else.
+/// The items of a list; reports anything else and gives none.
 const std::vector<YamlNode>& read_list(const YamlNode& node, std::string_view what,
                                        Context& context);
-/// As above, and an empty list is an error.
+
+/// As read_list(), and reports an empty list.
 const std::vector<YamlNode>& read_filled_list(const YamlNode& node, std::string_view what,
                                               Context& context);
-
-std::optional<std::string> read_text(const YamlNode& node, std::string_view what, Context& context);
-
-/// A name for rclrt and ROS. The text comes back even when it is reported as not being a name, so
-/// that what refers to it finds it.
-std::optional<std::string> read_name(const YamlNode& node, std::string_view what, Context& context);
-std::optional<std::string> read_topic(const YamlNode& node, std::string_view what,
-                                      Context& context);
-
-struct IntegerRange {
-  std::int64_t min;
-  std::int64_t max;
-};
-std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view what,
-                                         IntegerRange range, Context& context);
-
-enum class Zero { kAllowed, kRefused };
-std::optional<Nanoseconds> read_milliseconds(const YamlNode& node, std::string_view what, Zero zero,
-                                             Context& context);
-
-/// Position of a word in the list of choices.
-std::optional<std::size_t> read_word(const YamlNode& node, std::string_view what,
-                                     const std::vector<std::string_view>& words, Context& context);
-
-template <typename T>
-std::optional<T> read_choice(const YamlNode& node, std::string_view what,
-                             std::initializer_list<std::pair<std::string_view, T>> choices,
-                             Context& context) {
-  std::vector<std::string_view> words;
-  for (const auto& choice : choices) words.push_back(choice.first);
-  const auto index = read_word(node, what, words, context);
-  if (!index) return std::nullopt;
-  return (choices.begin() + *index)->second;
-}
 
 }  // namespace rclrt::model::detail

@@ -10,11 +10,15 @@ namespace rclrt::model::detail {
 Graph::Graph(const Application& application)
     : callback_count_(application.callbacks.size()),
       successors_(callback_count_),
-      input_topics_(callback_count_) {
+      input_topics_(callback_count_),
+      is_published_(callback_count_, false) {
   std::map<std::string, std::size_t, std::less<>> vertices;
   const auto vertex_of = [&](const std::string& topic) {
     const auto [entry, inserted] = vertices.try_emplace(topic, successors_.size());
-    if (inserted) successors_.emplace_back();
+    if (inserted) {
+      successors_.emplace_back();
+      is_published_.push_back(false);
+    }
     return entry->second;
   };
   for (std::size_t i = 0; i < callback_count_; ++i) {
@@ -27,9 +31,16 @@ Graph::Graph(const Application& application)
     for (const std::string& topic : callback.publishes) {
       const std::size_t vertex = vertex_of(topic);
       successors_[i].push_back(vertex);
+      is_published_[vertex] = true;
     }
     std::sort(successors_[i].begin(), successors_[i].end());
   }
+}
+
+bool Graph::has_publishers(std::size_t callback) const {
+  const auto& topics = input_topics_[callback];
+  return std::all_of(topics.begin(), topics.end(),
+                     [&](std::size_t topic) { return is_published_[topic]; });
 }
 
 bool Graph::has_edge(std::size_t from, std::size_t to) const {

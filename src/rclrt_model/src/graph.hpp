@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who triggers whom. Callbacks and topics are both vertices, so that a topic with many publishers and
-/// many subscribers costs their sum and not their product.
+/// Who triggers whom. Callbacks and topics are both vertices, so that a topic with many publishers
+/// and many subscribers costs their sum and not their product.
 #pragma once
 
 #include <cstddef>
@@ -28,6 +28,9 @@ class Graph {
     return input_topics_[callback];
   }
 
+  /// Every topic that triggers the callback has a publisher.
+  bool has_publishers(std::size_t callback) const;
+
   /// A message of the first callback triggers the second.
   bool has_edge(std::size_t from, std::size_t to) const;
 
@@ -38,6 +41,7 @@ class Graph {
   std::size_t callback_count_;
   std::vector<std::vector<std::size_t>> successors_;
   std::vector<std::vector<std::size_t>> input_topics_;
+  std::vector<bool> is_published_;  ///< of a topic's vertex
 };
 
 }  // namespace rclrt::model::detail

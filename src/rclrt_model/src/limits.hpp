@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What app.yaml may state, and what it means when it states nothing. schemas/app.schema.json says the
-/// same; a test compares them.
+/// What app.yaml may state, and what it means when it states nothing. schemas/app.schema.json says
+/// the same; a test compares them.
 #pragma once
 
-#include "fields.hpp"
+#include "scalars.hpp"
 
 namespace rclrt::model::detail {
 
-inline constexpr std::int64_t kFormatVersion = 1;
+inline constexpr IntegerRange kFormatVersions{1, 1};
 inline constexpr IntegerRange kPriorities{0, 1'000'000};
 inline constexpr IntegerRange kThreadPriorities{1, 98};
 inline constexpr IntegerRange kDepths{1, 10'000};
-inline constexpr IntegerRange kCpus{0, 1023};                  // CPU_SETSIZE of glibc
+inline constexpr IntegerRange kCpus{0, 1023};  // CPU_SETSIZE of glibc
 inline constexpr IntegerRange kPayloadBytes{0, 256 * 1024 * 1024};
 inline constexpr std::size_t kDefaultDepth = 10;
 inline constexpr Nanoseconds kDefaultWindow = std::chrono::seconds(1);

@@ -17,8 +17,8 @@ struct MillisecondsResult {
   std::string_view problem;  ///< what the text should be, when there is no value
 };
 
-/// Digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign, exponent,
-/// leading zeros or spaces. At most kMaxTime.
+/// Digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign,
+/// exponent, leading zeros or spaces. At most kMaxTime.
 MillisecondsResult parse_milliseconds(std::string_view text);
 
 }  // namespace rclrt::model::detail

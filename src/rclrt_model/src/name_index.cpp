@@ -10,8 +10,9 @@ void NameIndex::add(const std::string& name, Position at, Context& context) {
     names_.push_back(entry->first);
     return;
   }
-  context.diagnostics.report(at, what_ + " " + in_quotes(name) + " is declared twice",
-                             "a name of its own (the first is on " + line_of(entry->second.at) + ")");
+  context.diagnostics.report(
+      at, what_ + " " + in_quotes(name) + " is declared twice",
+      "a name of its own (the first is on " + line_of(entry->second.at) + ")");
 }
 
 void NameIndex::add_unreadable() {
@@ -25,7 +26,7 @@ std::size_t NameIndex::resolve(const std::string& name, Position at, Context& co
   if (complete_) {
     context.diagnostics.report(
         at, what_ + " " + in_quotes(name) + " is not declared under " + in_quotes(section_),
-        context.suggester.expected_one_of(name, names_, "a declared " + what_));
+        context.suggester.suggest(name, names_, "a declared " + what_).expected);
   }
   return kUnknown;
 }

@@ -23,8 +23,8 @@ class NameIndex {
   /// Gives the name the next index; reports a name that has one already.
   void add(const std::string& name, Position at, Context& context);
 
-  /// Gives the next index to an entry whose name could not be read. From then on unknown names are not
-  /// reported: the lost name may be the one.
+  /// Gives the next index to an entry whose name could not be read. From then on unknown names are
+  /// not reported: the lost name may be the one.
   void add_unreadable();
 
   /// Without a section to read, no name is known and none is reported.

@@ -10,7 +10,7 @@ namespace rclrt::model::detail {
 namespace {
 
 constexpr std::size_t kMaxWord = 64;
-constexpr std::size_t kMaxListed = 8;
+constexpr std::size_t kMaxListed = 9;
 
 }  // namespace
 
@@ -54,15 +54,14 @@ std::string_view Suggester::nearest(std::string_view word,
   return best;
 }
 
-std::string Suggester::expected_one_of(std::string_view word,
-                                       const std::vector<std::string_view>& known,
-                                       std::string_view otherwise) {
-  std::string expected = known.size() <= kMaxListed && !known.empty() ? list_in_quotes(known)
-                                                                       : std::string(otherwise);
-  if (const std::string_view guess = nearest(word, known); !guess.empty()) {
-    expected += " (did you mean " + in_quotes(guess) + "?)";
+Suggestion Suggester::suggest(std::string_view word, const std::vector<std::string_view>& known,
+                              std::string_view otherwise) {
+  const std::string_view guess = nearest(word, known);
+  if (!guess.empty()) {
+    return {std::string(otherwise) + " (did you mean " + in_quotes(guess) + "?)", guess};
   }
-  return expected;
+  const bool listed = !known.empty() && known.size() <= kMaxListed;
+  return {listed ? list_in_quotes(known) : std::string(otherwise), {}};
 }
 
 }  // namespace rclrt::model::detail

@@ -13,11 +13,11 @@
 namespace rclrt::model::detail {
 
 enum class YamlKind : std::uint8_t {
-  kPlain,     ///< a scalar without quotes, which may be a number
-  kQuoted,    ///< a scalar in quotes or a block text: always a string
+  kPlain,   ///< a scalar without quotes, which may be a number
+  kQuoted,  ///< a scalar in quotes or a block text: always a string
   kSequence,
   kMapping,
-  kRefused,   ///< an alias: reported already, to be passed over in silence
+  kRefused,  ///< an alias or a tagged scalar: reported already, to be passed over in silence
 };
 
 struct YamlNode {
@@ -26,6 +26,8 @@ struct YamlNode {
   std::string text;                ///< of a scalar
   std::vector<YamlNode> children;  ///< of a sequence; of a mapping: key, value, key, value, ...
 };
+
+bool is_scalar(const YamlNode& node);
 
 /// Nesting deeper than this is refused, so whoever walks the tree may recurse.
 inline constexpr std::size_t kMaxDepth = 32;

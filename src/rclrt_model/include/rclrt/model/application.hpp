@@ -104,7 +104,8 @@ struct ThreadRule {
 
 /// The whole application. A parsed one is consistent: every index is valid, the graph has no cycle,
 /// every topic that is read is published, every chain is a path that starts at a timer.
-/// The functions below also accept an inconsistent one made by hand, as long as its indices are valid.
+/// The functions below also accept an inconsistent one made by hand; they throw std::out_of_range
+/// for an index without a callback.
 struct Application {
   std::string name;
   std::string description;

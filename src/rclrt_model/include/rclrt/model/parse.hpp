@@ -45,8 +45,8 @@ ParseResult parse_application(std::string_view yaml);
 /// "file:line:column: message"
 std::string to_string(const Diagnostic& diagnostic, std::string_view file);
 
-/// Throws ModelError, whose what() is the whole located text, when the file cannot be read or is not
-/// a valid application.
+/// Throws ModelError, whose what() is the whole located text, when the file cannot be read or is
+/// not a valid application.
 Application load_application(const std::filesystem::path& file);
 
 }  // namespace rclrt::model

@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What an rclrt application is: reads and validates app.yaml.
+
+    application = rclrt_model.load("app.yaml")
+    for chain in application.chains:
+        print(chain.id, chain.deadline_ns)
+
+The objects cannot be changed. Times are whole nanoseconds (suffix _ns), enumerations are the words
+of app.yaml. Each access to a list such as `application.callbacks` makes a new tuple: keep it in a
+variable to loop over it.
+"""
+
+from rclrt_model._native import (
+    Application,
+    Callback,
+    Chain,
+    Executor,
+    ModelError,
+    Node,
+    Subscription,
+    Sync,
+    ThreadRule,
+    Timer,
+    Topic,
+    load,
+)
+
+__all__ = [
+    "Application",
+    "Callback",
+    "Chain",
+    "Executor",
+    "ModelError",
+    "Node",
+    "Subscription",
+    "Sync",
+    "ThreadRule",
+    "Timer",
+    "Topic",
+    "load",
+]

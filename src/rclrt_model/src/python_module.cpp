@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The Python module: read-only views of the C++ structs. Times are whole nanoseconds (suffix _ns),
+/// enumerations the words of app.yaml. rclrt_model/_native.pyi says the types.
+#include <pybind11/operators.h>
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <array>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rclrt/model/parse.hpp"
+
+namespace py = pybind11;
+
+namespace rclrt::model {
+namespace {
+
+py::object to_python(Nanoseconds time) { return py::int_(static_cast<std::int64_t>(time.count())); }
+
+/// The word at the enumerator's place.
+template <typename E, std::size_t N>
+py::object to_python(E value, const std::array<const char*, N>& words) {
+  return py::str(words.at(static_cast<std::size_t>(value)));
+}
+
+py::object to_python(CallbackKind kind) {
+  return to_python(kind, std::array{"timer", "subscription", "sync"});
+}
+py::object to_python(OverrunPolicy policy) {
+  return to_python(policy, std::array{"catch_up", "skip", "rebase"});
+}
+py::object to_python(SyncPolicy policy) {
+  return to_python(policy, std::array{"exact", "approximate"});
+}
+py::object to_python(Reliability reliability) {
+  return to_python(reliability, std::array{"reliable", "best_effort"});
+}
+py::object to_python(ThreadPolicy policy) {
+  return to_python(policy, std::array{"other", "fifo", "rr"});
+}
+py::object to_python(const std::array<std::string, 2>& pair) {
+  return py::make_tuple(pair[0], pair[1]);
+}
+template <typename T>
+  requires(!std::is_enum_v<T>)
+py::object to_python(const T& value) {
+  return py::cast(value);
+}
+
+/// A tuple whose elements are views that keep their owner alive.
+template <typename T>
+py::object to_python(const std::vector<T>& items, py::handle owner) {
+  py::tuple tuple(items.size());
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    if constexpr (std::is_class_v<T>) {
+      tuple[i] = py::cast(items[i], py::return_value_policy::reference_internal, owner);
+    } else {
+      tuple[i] = py::cast(items[i]);
+    }
+  }
+  return tuple;
+}
+
+/// A Python class with read-only attributes, compared and printed by value.
+template <typename T>
+class Record {
+ public:
+  Record(py::module_& module, const char* name)
+      : class_(module, name), fields_(py::cast(std::vector<std::string>{})) {
+    class_.def(py::self == py::self);  // NOLINT(misc-redundant-expression): pybind11's notation
+    class_.attr("_fields") = fields_;
+    class_.def("__repr__", [](py::handle self) {
+      py::list parts;
+      for (const py::handle field : py::type::of(self).attr("_fields")) {
+        parts.append(py::str("{}={!r}").format(field, self.attr(py::str(field))));
+      }
+      return py::str("{}({})").format(py::type::of(self).attr("__name__"),
+                                      py::str(", ").attr("join")(parts));
+    });
+  }
+
+  template <typename F>
+  Record& field(const char* name, F T::* member) {
+    fields_.append(name);
+    class_.def_property_readonly(name, [member](py::object self) {
+      const T& value = self.cast<const T&>();
+      if constexpr (requires { to_python(value.*member, self); }) {
+        return to_python(value.*member, self);
+      } else {
+        return to_python(value.*member);
+      }
+    });
+    return *this;
+  }
+
+  py::class_<T>& more() { return class_; }
+
+ private:
+  py::class_<T> class_;
+  py::list fields_;
+};
+
+void bind_parts(py::module_& module) {
+  Record<Executor>(module, "Executor")
+      .field("name", &Executor::name)
+      .field("cpus", &Executor::cpus);
+  Record<Node>(module, "Node")
+      .field("name", &Node::name)
+      .field("name_space", &Node::name_space)
+      .field("executor", &Node::executor);
+  Record<Timer>(module, "Timer")
+      .field("period_ns", &Timer::period)
+      .field("offset_ns", &Timer::offset)
+      .field("overrun", &Timer::overrun);
+  Record<Subscription>(module, "Subscription")
+      .field("topic", &Subscription::topic)
+      .field("depth", &Subscription::depth)
+      .field("reliability", &Subscription::reliability);
+  Record<Sync>(module, "Sync")
+      .field("topics", &Sync::topics)
+      .field("policy", &Sync::policy)
+      .field("window_ns", &Sync::window)
+      .field("depth", &Sync::depth);
+  Record<Callback>(module, "Callback")
+      .field("id", &Callback::id)
+      .field("node", &Callback::node)
+      .field("trigger", &Callback::trigger)
+      .field("wcet_ns", &Callback::wcet)
+      .field("publishes", &Callback::publishes)
+      .field("group", &Callback::group)
+      .field("priority", &Callback::priority)
+      .more()
+      .def_property_readonly("kind", [](const Callback& self) { return to_python(self.kind()); })
+      .def_property_readonly(
+          "inputs", [](const Callback& self) { return py::tuple(py::cast(inputs(self))); });
+  Record<Chain>(module, "Chain")
+      .field("id", &Chain::id)
+      .field("callbacks", &Chain::callbacks)
+      .field("priority", &Chain::priority)
+      .field("deadline_ns", &Chain::deadline);
+  Record<Topic>(module, "Topic")
+      .field("name", &Topic::name)
+      .field("size_bytes", &Topic::size_bytes);
+  Record<ThreadRule>(module, "ThreadRule")
+      .field("name", &ThreadRule::name)
+      .field("policy", &ThreadRule::policy)
+      .field("priority", &ThreadRule::priority)
+      .field("cpus", &ThreadRule::cpus);
+}
+
+void bind_application(py::module_& module) {
+  Record<Application>(module, "Application")
+      .field("name", &Application::name)
+      .field("description", &Application::description)
+      .field("executors", &Application::executors)
+      .field("nodes", &Application::nodes)
+      .field("callbacks", &Application::callbacks)
+      .field("chains", &Application::chains)
+      .field("topics", &Application::topics)
+      .field("threads", &Application::threads)
+      .more()
+      .def("effective_priority", &Application::effective_priority, py::arg("callback"))
+      .def(
+          "successors",
+          [](const Application& self, std::size_t callback) {
+            return py::tuple(py::cast(self.successors(callback)));
+          },
+          py::arg("callback"))
+      .def("rates", [](const Application& self) { return py::tuple(py::cast(self.rates())); })
+      .def("utilisation", &Application::utilisation)
+      .def(
+          "period_ns",
+          [](const Application& self, const Chain& chain) { return to_python(self.period(chain)); },
+          py::arg("chain"))
+      .def("hyperperiod_ns", [](const Application& self) { return to_python(self.hyperperiod()); });
+}
+
+}  // namespace
+}  // namespace rclrt::model
+
+PYBIND11_MODULE(_native, module) {
+  module.doc() = "What an rclrt application is: reads and validates app.yaml.";
+  py::register_exception<rclrt::model::ModelError>(module, "ModelError", PyExc_ValueError);
+  rclrt::model::bind_parts(module);
+  rclrt::model::bind_application(module);
+  module.def(
+      "load", &rclrt::model::load_application, py::arg("path"),
+      py::call_guard<py::gil_scoped_release>(),
+      "Reads an app.yaml. Raises ModelError, whose text names file, line and column of every "
+      "problem.");
+}

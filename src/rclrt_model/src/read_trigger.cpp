@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "read_trigger.hpp"
+
+#include <utility>
+
+#include "limits.hpp"
+#include "names.hpp"
+#include "scalars.hpp"
+
+namespace rclrt::model::detail {
+namespace {
+
+std::size_t read_depth(const Fields& fields, Context& context) {
+  const YamlNode* node = fields.find("depth");
+  if (node == nullptr) return kDefaultDepth;
+  const auto depth = read_integer(*node, "depth", kDepths, context);
+  return depth ? static_cast<std::size_t>(*depth) : kDefaultDepth;
+}
+
+Nanoseconds read_window(const Fields& fields, SyncPolicy policy, Context& context) {
+  const YamlNode* node = fields.find("window_ms");
+  if (policy == SyncPolicy::kExact) {
+    if (node != nullptr) {
+      context.diagnostics.report(node->at, "window_ms has no meaning with 'policy: exact'",
+                                 "no window_ms, or 'policy: approximate'");
+    }
+    return Nanoseconds::zero();
+  }
+  if (node == nullptr) return kDefaultWindow;
+  return read_milliseconds(*node, "window_ms", Zero::kRefused, context).value_or(kDefaultWindow);
+}
+
+/// Fills the two topics of a sync; gives their positions.
+std::vector<Position> read_sync_topics(const YamlNode& node, Sync& sync, TopicReader& topics) {
+  Context& context = topics.context();
+  const auto& items = read_list(node, "topics", context);
+  if (items.size() != sync.topics.size()) {
+    topics.lose();
+    if (node.kind == YamlKind::kSequence) {
+      const std::string count =
+          items.empty() ? "no topic" : std::to_string(items.size()) + " topic";
+      context.diagnostics.report(node.at, "the sync has " + count + (items.size() > 1 ? "s" : ""),
+                                 "exactly two topics");
+    }
+    return {};
+  }
+  for (std::size_t i = 0; i < items.size(); ++i) sync.topics[i] = topics.read(items[i]);
+  if (!sync.topics[0].empty() && sync.topics[0] == sync.topics[1]) {
+    context.diagnostics.report(items[1].at,
+                               "the sync has the topic " + in_quotes(sync.topics[1]) + " twice",
+                               "two different topics");
+  }
+  return {items[0].at, items[1].at};
+}
+
+}  // namespace
+
+std::string TopicReader::read(const YamlNode& node) {
+  const auto topic = read_topic(node, "topic", context_);
+  if (!topic) {
+    lost_ = true;
+    return {};
+  }
+  const std::size_t length = resolve_topic(*topic, name_space_).size();
+  if (length > kMaxTopic) {
+    context_.diagnostics.report(node.at,
+                                "topic " + in_quotes(*topic) + " has " + std::to_string(length) +
+                                    " characters together with its namespace",
+                                "at most " + std::to_string(kMaxTopic));
+  }
+  return *topic;
+}
+
+TriggerDraft read_timer(const YamlNode& node, Context& context) {
+  Timer timer;
+  const Fields fields(node, "timer", {"period_ms", "offset_ms", "overrun"}, context);
+  if (const YamlNode* value = fields.require("period_ms", "period_ms: 50")) {
+    timer.period = read_milliseconds(*value, "period_ms", Zero::kRefused, context)
+                       .value_or(Nanoseconds::zero());
+  }
+  if (const YamlNode* value = fields.find("offset_ms")) {
+    timer.offset = read_milliseconds(*value, "offset_ms", Zero::kAllowed, context)
+                       .value_or(Nanoseconds::zero());
+  }
+  if (const YamlNode* value = fields.find("overrun")) {
+    timer.overrun = read_choice<OverrunPolicy>(*value, "overrun",
+                                               {{"catch_up", OverrunPolicy::kCatchUp},
+                                                {"skip", OverrunPolicy::kSkip},
+                                                {"rebase", OverrunPolicy::kRebase}},
+                                               context)
+                        .value_or(OverrunPolicy::kCatchUp);
+  }
+  return {timer, {}};
+}
+
+TriggerDraft read_subscription(const YamlNode& node, TopicReader& topics) {
+  Context& context = topics.context();
+  Subscription subscription;
+  std::vector<Position> inputs;
+  const Fields fields(node, "subscription", {"topic", "depth", "reliability"}, context);
+  if (const YamlNode* value = fields.require("topic", "topic: points")) {
+    subscription.topic = topics.read(*value);
+    inputs.push_back(value->at);
+  } else {
+    topics.lose();
+  }
+  subscription.depth = read_depth(fields, context);
+  if (const YamlNode* value = fields.find("reliability")) {
+    subscription.reliability = read_choice<Reliability>(*value, "reliability",
+                                                        {{"reliable", Reliability::kReliable},
+                                                         {"best_effort", Reliability::kBestEffort}},
+                                                        context)
+                                   .value_or(Reliability::kReliable);
+  }
+  return {std::move(subscription), std::move(inputs)};
+}
+
+TriggerDraft read_sync(const YamlNode& node, TopicReader& topics) {
+  Context& context = topics.context();
+  Sync sync;
+  std::vector<Position> inputs;
+  const Fields fields(node, "sync", {"topics", "policy", "window_ms", "depth"}, context);
+  if (const YamlNode* value = fields.require("topics", "topics: [points, objects]")) {
+    inputs = read_sync_topics(*value, sync, topics);
+  } else {
+    topics.lose();
+  }
+  if (const YamlNode* value = fields.find("policy")) {
+    sync.policy =
+        read_choice<SyncPolicy>(
+            *value, "policy",
+            {{"approximate", SyncPolicy::kApproximate}, {"exact", SyncPolicy::kExact}}, context)
+            .value_or(SyncPolicy::kApproximate);
+  }
+  sync.window = read_window(fields, sync.policy, context);
+  sync.depth = read_depth(fields, context);
+  return {std::move(sync), std::move(inputs)};
+}
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scalars.hpp"
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+
+#include "names.hpp"
+
+namespace rclrt::model::detail {
+namespace {
+
+char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
+
+/// Words without quotes that YAML readers take for a null, a truth value or a special number (YAML
+/// 1.1 and 1.2 together).
+bool is_reserved_word(std::string_view text) {
+  constexpr std::array<std::string_view, 11> kWords = {
+      "true", "false", "yes", "no", "on", "off", "null", "~", ".nan", ".inf", "-.inf"};
+  std::string lower(text.substr(0, 6));
+  std::transform(lower.begin(), lower.end(), lower.begin(), to_lower);
+  return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
+}
+
+bool looks_like_a_number(std::string_view text) {
+  return text.find_first_not_of("0123456789._eE+-") == std::string_view::npos &&
+         text.find_first_of("0123456789") != std::string_view::npos;
+}
+
+/// std::from_chars accepts "-0" and "007"; YAML readers differ on them.
+bool is_canonical_integer(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return text == "0" || !text.starts_with('0');
+}
+
+}  // namespace
+
+std::optional<std::string> read_text(const YamlNode& node, std::string_view what,
+                                     Context& context) {
+  if (!is_scalar(node) || (node.kind == YamlKind::kPlain && node.text.empty())) {
+    report_value(node, what, "a text", context);
+    return std::nullopt;
+  }
+  if (node.kind == YamlKind::kPlain &&
+      (is_reserved_word(node.text) || looks_like_a_number(node.text))) {
+    report_value(node, what, "a text (YAML takes this for something else unless it is in quotes)",
+                 context);
+    return std::nullopt;
+  }
+  return node.text;
+}
+
+std::optional<std::string> read_name(const YamlNode& node, std::string_view what,
+                                     Context& context) {
+  if (!is_scalar(node) || is_token(node.text)) return read_text(node, what, context);
+  report_value(node, what,
+               "letters, digits and single '_', not beginning with a digit, at most " +
+                   std::to_string(kMaxName) + " characters",
+               context);
+  return node.text.empty() ? std::nullopt : std::optional(node.text);
+}
+
+std::optional<std::string> read_topic(const YamlNode& node, std::string_view what,
+                                      Context& context) {
+  if (!is_scalar(node) || is_topic(node.text)) return read_text(node, what, context);
+  report_value(node, what,
+               "names separated by '/', of letters, digits and single '_', none beginning with a "
+               "digit",
+               context);
+  return node.text.empty() ? std::nullopt : std::optional(node.text);
+}
+
+std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view what,
+                                         IntegerRange range, Context& context) {
+  std::int64_t value = 0;
+  const char* const end = node.text.data() + node.text.size();
+  const auto parsed = std::from_chars(node.text.data(), end, value);
+  const bool is_integer = node.kind == YamlKind::kPlain && parsed.ec == std::errc{} &&
+                          parsed.ptr == end && is_canonical_integer(node.text);
+  if (is_integer && value >= range.min && value <= range.max) return value;
+  std::string expected =
+      range.min == range.max
+          ? std::to_string(range.min)
+          : "a whole number from " + std::to_string(range.min) + " to " + std::to_string(range.max);
+  if (node.kind == YamlKind::kQuoted) expected += " without quotes";
+  report_value(node, what, expected, context);
+  return std::nullopt;
+}
+
+std::optional<Nanoseconds> read_milliseconds(const YamlNode& node, std::string_view what, Zero zero,
+                                             Context& context) {
+  if (node.kind != YamlKind::kPlain) {
+    report_value(node, what,
+                 node.kind == YamlKind::kQuoted ? "a number of milliseconds without quotes"
+                                                : "a number of milliseconds",
+                 context);
+    return std::nullopt;
+  }
+  const MillisecondsResult result = parse_milliseconds(node.text);
+  if (!result.value) {
+    report_value(node, what, result.problem, context);
+  } else if (zero == Zero::kRefused && *result.value == Nanoseconds::zero()) {
+    report_value(node, what, "more than zero milliseconds", context);
+    return std::nullopt;
+  }
+  return result.value;
+}
+
+std::optional<std::size_t> read_word(const YamlNode& node, std::string_view what,
+                                     const std::vector<std::string_view>& words, Context& context) {
+  if (!is_scalar(node)) {
+    report_value(node, what, list_in_quotes(words), context);
+    return std::nullopt;
+  }
+  const auto found = std::find(words.begin(), words.end(), node.text);
+  if (found == words.end()) {
+    report_value(node, what,
+                 context.suggester.suggest(node.text, words, list_in_quotes(words)).expected,
+                 context);
+    return std::nullopt;
+  }
+  return static_cast<std::size_t>(found - words.begin());
+}
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+/// libyaml's parser as an object, with its errors told in our words.
+#pragma once
+
+#include <yaml.h>
+
+#include <string_view>
+
+#include "diagnostics.hpp"
+
+namespace rclrt::model::detail {
+
+Position position(const yaml_mark_t& mark);
+
+class YamlEvents {
+ public:
+  /// The text must outlive the object.
+  explicit YamlEvents(std::string_view text);
+  ~YamlEvents();
+  YamlEvents(const YamlEvents&) = delete;
+  YamlEvents& operator=(const YamlEvents&) = delete;
+
+  /// The next event, valid until the next call; null after an error.
+  const yaml_event_t* next();
+
+  /// Says what made next() fail.
+  void report_error(Diagnostics& diagnostics) const;
+
+ private:
+  std::string_view text_;
+  yaml_parser_t parser_{};
+  yaml_event_t event_{};
+};
+
+}  // namespace rclrt::model::detail
