@@ -53,7 +53,7 @@ void require_replaceable(const std::filesystem::path& target) {
 
 ResultsDirectory::ResultsDirectory(const std::filesystem::path& target) {
   std::error_code error;
-  target_ = std::filesystem::weakly_canonical(target, error);
+  target_ = std::filesystem::weakly_canonical(std::filesystem::absolute(target), error);
   require(target, error);
   if (!target_.has_filename()) {
     target_ = target_.parent_path();  // there was a slash at the end

@@ -90,6 +90,15 @@ TEST_F(Results, GoWhereTheNameWithASlashAtItsEndSays) {
   EXPECT_TRUE(std::filesystem::is_directory(target_));
 }
 
+TEST_F(Results, GoBelowTheCurrentDirectoryWhenTheNameIsRelative) {
+  const std::filesystem::path before = std::filesystem::current_path();
+  std::filesystem::current_path(temporary_.path());
+  ResultsDirectory results("out");
+  std::filesystem::current_path(before);  // where the target is was settled at the start
+  results.commit();
+  EXPECT_TRUE(std::filesystem::is_directory(target_));
+}
+
 TEST_F(Results, GoIntoTheDirectoryThatALinkNames) {
   const std::filesystem::path link = temporary_.path() / "link";
   run("old");
