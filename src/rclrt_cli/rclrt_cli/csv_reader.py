@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads the runner's CSV files row by row; a bad cell is named by file, line and column."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from rclrt_cli.errors import BadInput
+
+CHAIN_COLUMNS = "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns".split(
+    ","
+)
+INSTANCE_COLUMNS = (
+    "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,"
+    "cpu_ns,preemptions,outcome,tokens".split(",")
+)
+STATUSES = ("completed", "late", "dropped", "pending")
+OUTCOMES = ("ran", "buffered", "empty")
+_LIMIT = 2**63
+
+
+@dataclass(frozen=True, slots=True)
+class ChainRow:
+    """One instance of a chain; times in nanoseconds since the start of the run."""
+
+    chain: str
+    instance: int
+    release: int
+    completion: int | None
+    response: int | None
+    status: str
+    host_stall: int
+
+
+@dataclass(frozen=True, slots=True)
+class InstanceRow:
+    """One instance of a callback; times in nanoseconds since the start of the run."""
+
+    id: int
+    callback: str
+    priority: int
+    thread: str
+    release: int
+    ready: int
+    start: int
+    end: int
+    cpu: int
+    preemptions: int
+    outcome: str
+    tokens: str
+
+
+class _Cells:
+    """The cells of one line."""
+
+    def __init__(self, place: str, columns: list[str], cells: list[str]) -> None:
+        self.place = place
+        self._cells = dict(zip(columns, cells, strict=True))
+
+    def text(self, column: str) -> str:
+        return self._cells[column]
+
+    def one_of(self, column: str, allowed: tuple[str, ...]) -> str:
+        text = self._cells[column]
+        if text not in allowed:
+            raise BadInput(
+                f"{self.place}: {column} is '{text}'; expected one of {', '.join(allowed)}"
+            )
+        return text
+
+    def optional(self, column: str) -> int | None:
+        text = self._cells[column]
+        return self.integer(column) if text else None
+
+    def integer(self, column: str) -> int:
+        text = self._cells[column]
+        if text.isascii() and text.removeprefix("-").isdigit() and len(text) <= 20:
+            value = int(text)
+            if -_LIMIT <= value < _LIMIT:
+                return value
+        raise BadInput(f"{self.place}: {column} is '{text[:40]}'; expected a whole number")
+
+
+def _rows(path: Path, columns: list[str]) -> Iterator[_Cells]:
+    line = 0
+    try:
+        with path.open(encoding="utf-8", newline="") as stream:
+            reader = csv.reader(stream, strict=True)
+            header = next(reader, None)
+            if header != columns:
+                raise BadInput(
+                    f"{path}:1: the header is '{','.join(header or [])[:120]}'; "
+                    f"expected '{','.join(columns)}'"
+                )
+            line = reader.line_num
+            for cells in reader:
+                line = reader.line_num
+                if len(cells) != len(columns):
+                    raise BadInput(
+                        f"{path}:{line}: {len(cells)} cells; expected {len(columns)} "
+                        f"({','.join(columns)})"
+                    )
+                yield _Cells(f"{path}:{line}", columns, cells)
+    except FileNotFoundError as error:
+        raise BadInput(f"{path}: no such file") from error
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}") from error
+    except csv.Error as error:
+        raise BadInput(f"{path}:{line + 1}: {error}; expected comma-separated values") from error
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: not UTF-8 after line {line}; expected UTF-8 text") from error
+
+
+def read_chain_rows(path: Path) -> Iterator[ChainRow]:
+    for cells in _rows(path, CHAIN_COLUMNS):
+        row = ChainRow(
+            chain=cells.text("chain"),
+            instance=cells.integer("instance"),
+            release=cells.integer("release_ns"),
+            completion=cells.optional("completion_ns"),
+            response=cells.optional("response_ns"),
+            status=cells.one_of("status", STATUSES),
+            host_stall=cells.integer("host_stall_ns"),
+        )
+        finished = row.status in ("completed", "late")
+        if finished != (row.completion is not None) or finished != (row.response is not None):
+            raise BadInput(
+                f"{cells.place}: status is '{row.status}'; expected completion_ns and response_ns "
+                f"{'to be given' if finished else 'to be empty'}"
+            )
+        if row.completion is not None and row.response != row.completion - row.release:
+            raise BadInput(
+                f"{cells.place}: response_ns is {row.response}; expected completion_ns - "
+                f"release_ns = {row.completion - row.release}"
+            )
+        yield row
+
+
+def read_instance_rows(path: Path) -> Iterator[InstanceRow]:
+    for cells in _rows(path, INSTANCE_COLUMNS):
+        yield InstanceRow(
+            id=cells.integer("id"),
+            callback=cells.text("callback"),
+            priority=cells.integer("priority"),
+            thread=cells.text("thread"),
+            release=cells.integer("release_ns"),
+            ready=cells.integer("ready_ns"),
+            start=cells.integer("start_ns"),
+            end=cells.integer("end_ns"),
+            cpu=cells.integer("cpu_ns"),
+            preemptions=cells.integer("preemptions"),
+            outcome=cells.one_of("outcome", OUTCOMES),
+            tokens=cells.text("tokens"),
+        )

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What can go wrong, and the exit code that says so."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+EXIT_OK = 0
+EXIT_NO = 1
+"""The answer is no: a deadline was missed, doctor found a blocker, a run did not complete."""
+EXIT_BAD_INPUT = 2
+
+
+class RclrtError(Exception):
+    """A message for the user; it names the cause and the fix."""
+
+    exit_code = EXIT_NO
+
+
+class BadInput(RclrtError):
+    """A file, an option or a directory the user gave cannot be used."""
+
+    exit_code = EXIT_BAD_INPUT
+
+
+class RunFailed(RclrtError):
+    """The measured program did not end as it should."""
+
+    exit_code = EXIT_NO
+
+
+def did_you_mean(word: str, known: Iterable[str]) -> str:
+    """`"; did you mean 'preemptive'?"`, or nothing when no known word is close."""
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.6)
+    return f"; did you mean '{close[0]}'?" if close else ""

@@ -1,0 +1,112 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Reads JSON files that may be broken: every complaint names the file and the place in it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NoReturn
+
+from rclrt_cli.errors import BadInput
+
+MAX_BYTES = 256 * 1024 * 1024
+
+
+def read_text(path: Path) -> str:
+    """The file's text; what prevents reading it becomes a BadInput that names the file."""
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise BadInput(f"{path}: larger than {MAX_BYTES >> 20} MiB; expected a results file")
+        return path.read_text(encoding="utf-8")
+    except UnicodeDecodeError as error:
+        raise BadInput(f"{path}: byte {error.start} is not UTF-8; expected UTF-8 text") from error
+    except FileNotFoundError as error:
+        raise BadInput(f"{path}: no such file") from error
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be read: {error.strerror}") from error
+
+
+class JsonValue:
+    """One value inside a JSON file, with the place it stands at."""
+
+    def __init__(self, value: Any, file: Path, place: str = "") -> None:
+        self.value = value
+        self.file = file
+        self.place = place
+
+    @classmethod
+    def load(cls, path: Path) -> JsonValue:
+        text = read_text(path)
+        try:
+            return cls(json.loads(text, parse_constant=_no_constant), path)
+        except json.JSONDecodeError as error:
+            raise BadInput(
+                f"{path}:{error.lineno}:{error.colno}: {error.msg}; "
+                "expected JSON as rclrt writes it"
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise BadInput(f"{path}: {error}; expected JSON as rclrt writes it") from error
+
+    def fail(self, expected: str) -> NoReturn:
+        shown = json.dumps(self.value)
+        shown = shown if len(shown) <= 60 else shown[:57] + "..."
+        where = self.place or "the document"
+        raise BadInput(f"{self.file}: {where} is {shown}; expected {expected}")
+
+    def has(self, key: str) -> bool:
+        return isinstance(self.value, dict) and key in self.value
+
+    def get(self, key: str) -> JsonValue:
+        if not isinstance(self.value, dict):
+            self.fail("an object")
+        place = f"{self.place}.{key}" if self.place else key
+        if key not in self.value:
+            raise BadInput(f"{self.file}: {place} is missing")
+        return JsonValue(self.value[key], self.file, place)
+
+    def items(self) -> Iterator[JsonValue]:
+        if not isinstance(self.value, list):
+            self.fail("a list")
+        for index, item in enumerate(self.value):
+            yield JsonValue(item, self.file, f"{self.place}[{index}]")
+
+    def object(self) -> dict[str, Any]:
+        if not isinstance(self.value, dict):
+            self.fail("an object")
+        return self.value
+
+    def text(self) -> str:
+        if not isinstance(self.value, str):
+            self.fail("text")
+        return self.value
+
+    def integer(self) -> int:
+        if isinstance(self.value, bool) or not isinstance(self.value, int):
+            self.fail("a whole number")
+        return self.value
+
+    def count(self) -> int:
+        if self.integer() < 0:
+            self.fail("a count, 0 or more")
+        return self.integer()
+
+    def number(self) -> float:
+        if isinstance(self.value, bool) or not isinstance(self.value, int | float):
+            self.fail("a number")
+        if not math.isfinite(self.value):
+            self.fail("a finite number")
+        return self.value
+
+    def boolean(self) -> bool:
+        if not isinstance(self.value, bool):
+            self.fail("true or false")
+        return self.value
+
+    def texts(self) -> list[str]:
+        return [item.text() for item in self.items()]
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number of JSON")

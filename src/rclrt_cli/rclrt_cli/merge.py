@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Merges the rounds of one executor into one result.
+
+Counts are summed. Percentiles are not averages of percentiles: they are computed anew over the
+instances of all rounds together.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from itertools import chain as concatenate
+from typing import Any
+
+from rclrt_cli.errors import BadInput
+from rclrt_cli.results import CallbackResult, ChainResult, Results
+from rclrt_cli.run_data import CallbackSamples, ChainSamples, Run
+from rclrt_cli.stats import summarise
+
+
+def merge_runs(runs: Sequence[Run]) -> Results:
+    """One result over the rounds of one executor, in the order they were run."""
+    if not runs:
+        raise ValueError("nothing to merge")
+    for run in runs[1:]:
+        _check_same(runs[0], run)
+    results = [run.results for run in runs]
+    chain_samples = [run.chain_samples() for run in runs]
+    callback_samples = [run.callback_samples() for run in runs]
+    first = results[0]
+    return replace(
+        first,
+        duration_s=round(sum(result.duration_s for result in results), 9),
+        rounds=sum(result.rounds for result in results),
+        context=merge_contexts([result.context for result in results]),
+        chains=tuple(
+            _merge_chain(
+                [result.chains[index] for result in results],
+                [samples[chain.id] for samples in chain_samples],
+            )
+            for index, chain in enumerate(first.chains)
+        ),
+        callbacks=tuple(
+            _merge_callback(
+                [result.callbacks[index] for result in results],
+                [samples[callback.id] for samples in callback_samples],
+            )
+            for index, callback in enumerate(first.callbacks)
+        ),
+    )
+
+
+def merge_contexts(contexts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The last context, with what the machine took away summed over all of them."""
+    stalls = [context["host_stalls"] for context in contexts]
+    return {
+        **contexts[-1],
+        "realtime": all(context["realtime"] for context in contexts),
+        "memory_locked": all(context["memory_locked"] for context in contexts),
+        "steal_ms": round(sum(context["steal_ms"] for context in contexts), 6),
+        "host_stalls": {
+            **stalls[-1],
+            "count": sum(stall["count"] for stall in stalls),
+            "total_ms": round(sum(stall["total_ms"] for stall in stalls), 6),
+            "worst_ms": max(stall["worst_ms"] for stall in stalls),
+            "valid": all(stall["valid"] for stall in stalls),
+        },
+        "records_dropped": sum(context["records_dropped"] for context in contexts),
+    }
+
+
+def _check_same(first: Run, other: Run) -> None:
+    """Rounds can be merged only when they ran the same application under the same executor."""
+
+    def identity(results: Results) -> tuple[object, ...]:
+        return (
+            results.executor,
+            results.application["sha256"],
+            [(chain.id, chain.deadline_ms) for chain in results.chains],
+            [callback.id for callback in results.callbacks],
+        )
+
+    if identity(first.results) != identity(other.results):
+        raise BadInput(
+            f"{other.directory}: not a round of the same application and executor as "
+            f"{first.directory}; measure both anew"
+        )
+
+
+def _merge_chain(results: Sequence[ChainResult], samples: Sequence[ChainSamples]) -> ChainResult:
+    return replace(
+        results[0],
+        released=sum(result.released for result in results),
+        completed=sum(result.completed for result in results),
+        dropped=sum(result.dropped for result in results),
+        pending=sum(result.pending for result in results),
+        missed=sum(result.missed for result in results),
+        missed_host=sum(result.missed_host for result in results),
+        response=summarise(_joined(sample.responses for sample in samples)),
+    )
+
+
+def _merge_callback(
+    results: Sequence[CallbackResult], samples: Sequence[CallbackSamples]
+) -> CallbackResult:
+    return replace(
+        results[0],
+        released=sum(result.released for result in results),
+        completed=sum(result.completed for result in results),
+        dropped=sum(result.dropped for result in results),
+        missed=sum(result.missed for result in results),
+        response=summarise(_joined(sample.responses for sample in samples)),
+        dispatch=summarise(_joined(sample.dispatches for sample in samples)),
+        execution=summarise(_joined(sample.executions for sample in samples)),
+        preemptions=sum(result.preemptions for result in results),
+    )
+
+
+def _joined(columns: Iterable[Iterable[int]]) -> Iterable[int]:
+    return concatenate.from_iterable(columns)

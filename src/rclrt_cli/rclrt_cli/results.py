@@ -1,0 +1,228 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The content of a results.json (schemas/results.schema.json), read with located errors."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.stats import Summary
+
+RESULTS_VERSION = 1
+_CONTEXT_TEXTS = ("kernel", "cpu_model", "realtime_reason", "rmw", "ros_distro")
+_CONTEXT_BOOLEANS = ("preempt_rt", "realtime", "memory_locked")
+
+
+@dataclass(frozen=True)
+class ChainResult:
+    """What one chain did under one executor."""
+
+    id: str
+    priority: int
+    period_ms: float
+    deadline_ms: float
+    callbacks: tuple[str, ...]
+    released: int
+    completed: int
+    dropped: int
+    pending: int
+    missed: int
+    missed_host: int
+    response: Summary | None
+
+    @property
+    def normalised_worst(self) -> float | None:
+        return round(self.response.worst / self.deadline_ms, 6) if self.response else None
+
+    @property
+    def missed_own(self) -> int:
+        """Misses that no host stall explains."""
+        return self.missed - self.missed_host
+
+    @classmethod
+    def read(cls, json: JsonValue) -> ChainResult:
+        deadline = json.get("deadline_ms")
+        if deadline.number() <= 0:
+            deadline.fail("a deadline above 0")
+        return cls(
+            id=json.get("id").text(),
+            priority=json.get("priority").integer(),
+            period_ms=json.get("period_ms").number(),
+            deadline_ms=deadline.number(),
+            callbacks=tuple(json.get("callbacks").texts()),
+            released=json.get("released").count(),
+            completed=json.get("completed").count(),
+            dropped=json.get("dropped").count(),
+            pending=json.get("pending").count(),
+            missed=json.get("missed").count(),
+            missed_host=json.get("missed_host").count(),
+            response=_summary(json.get("response_ms")),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "priority": self.priority,
+            "period_ms": self.period_ms,
+            "deadline_ms": self.deadline_ms,
+            "callbacks": list(self.callbacks),
+            "released": self.released,
+            "completed": self.completed,
+            "dropped": self.dropped,
+            "pending": self.pending,
+            "missed": self.missed,
+            "missed_host": self.missed_host,
+            "response_ms": self.response.to_json() if self.response else None,
+            "normalised_worst": self.normalised_worst,
+            "jitter_ms": self.response.jitter if self.response else None,
+        }
+
+
+@dataclass(frozen=True)
+class CallbackResult:
+    """What one callback did under one executor."""
+
+    id: str
+    node: str
+    kind: str
+    priority: int
+    os_priority: int | None
+    released: int
+    completed: int
+    dropped: int
+    missed: int
+    response: Summary | None
+    dispatch: Summary | None
+    execution: Summary | None
+    preemptions: int
+
+    @classmethod
+    def read(cls, json: JsonValue) -> CallbackResult:
+        os_priority = json.get("os_priority")
+        return cls(
+            id=json.get("id").text(),
+            node=json.get("node").text(),
+            kind=json.get("kind").text(),
+            priority=json.get("priority").integer(),
+            os_priority=None if os_priority.value is None else os_priority.integer(),
+            released=json.get("released").count(),
+            completed=json.get("completed").count(),
+            dropped=json.get("dropped").count(),
+            missed=json.get("missed").count(),
+            response=_summary(json.get("response_ms")),
+            dispatch=_summary(json.get("dispatch_ms")),
+            execution=_summary(json.get("execution_ms")),
+            preemptions=json.get("preemptions").count(),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "id": self.id,
+            "node": self.node,
+            "kind": self.kind,
+            "priority": self.priority,
+            "os_priority": self.os_priority,
+            "released": self.released,
+            "completed": self.completed,
+            "dropped": self.dropped,
+            "missed": self.missed,
+            "response_ms": self.response.to_json() if self.response else None,
+            "dispatch_ms": self.dispatch.to_json() if self.dispatch else None,
+            "execution_ms": self.execution.to_json() if self.execution else None,
+            "jitter_ms": self.response.jitter if self.response else None,
+            "preemptions": self.preemptions,
+        }
+
+
+@dataclass(frozen=True)
+class Results:
+    """One executor's results: of one run, or merged over several rounds."""
+
+    application: dict[str, Any]
+    executor: str
+    executor_label: str
+    started_utc: str
+    duration_s: float
+    rounds: int
+    t0_monotonic_ns: int
+    context: dict[str, Any]
+    chains: tuple[ChainResult, ...]
+    callbacks: tuple[CallbackResult, ...]
+    threads: list[Any]
+
+    @classmethod
+    def read(cls, json: JsonValue) -> Results:
+        version = json.get("rclrt_results")
+        if version.integer() != RESULTS_VERSION:
+            version.fail(f"format version {RESULTS_VERSION}")
+        threads = json.get("threads")
+        list(threads.items())
+        return cls(
+            application=read_application(json.get("application")),
+            executor=json.get("executor").text(),
+            executor_label=json.get("executor_label").text(),
+            started_utc=json.get("started_utc").text(),
+            duration_s=json.get("duration_s").number(),
+            rounds=json.get("rounds").count(),
+            t0_monotonic_ns=json.get("t0_monotonic_ns").integer(),
+            context=read_context(json.get("context")),
+            chains=tuple(ChainResult.read(item) for item in json.get("chains").items()),
+            callbacks=tuple(CallbackResult.read(item) for item in json.get("callbacks").items()),
+            threads=threads.value,
+        )
+
+    @classmethod
+    def load(cls, path: Path) -> Results:
+        return cls.read(JsonValue.load(path))
+
+    def chain(self, chain_id: str) -> ChainResult | None:
+        return next((chain for chain in self.chains if chain.id == chain_id), None)
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "rclrt_results": RESULTS_VERSION,
+            "application": self.application,
+            "executor": self.executor,
+            "executor_label": self.executor_label,
+            "started_utc": self.started_utc,
+            "duration_s": self.duration_s,
+            "rounds": self.rounds,
+            "t0_monotonic_ns": self.t0_monotonic_ns,
+            "context": self.context,
+            "chains": [chain.to_json() for chain in self.chains],
+            "callbacks": [callback.to_json() for callback in self.callbacks],
+            "threads": self.threads,
+        }
+
+
+def read_application(json: JsonValue) -> dict[str, Any]:
+    for key in ("name", "file", "sha256"):
+        json.get(key).text()
+    return json.object()
+
+
+def read_context(json: JsonValue) -> dict[str, Any]:
+    for key in _CONTEXT_TEXTS:
+        json.get(key).text()
+    for key in _CONTEXT_BOOLEANS:
+        json.get(key).boolean()
+    json.get("cpus").count()
+    json.get("steal_ms").number()
+    json.get("records_dropped").count()
+    stalls = json.get("host_stalls")
+    stalls.get("count").count()
+    stalls.get("valid").boolean()
+    for key in ("total_ms", "worst_ms", "threshold_ms"):
+        stalls.get(key).number()
+    for name in json.get("versions").object():
+        json.get("versions").get(name).text()
+    return json.object()
+
+
+def _summary(json: JsonValue) -> Summary | None:
+    if json.value is None:
+        return None
+    values = {key: json.get(key).number() for key in ("best", "mean", "p50", "p99", "worst")}
+    return Summary(**values)

@@ -1,0 +1,122 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One run directory, as the runner wrote it: results.json with the rows of its two CSV files."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rclrt_cli.csv_reader import (
+    STATUSES,
+    ChainRow,
+    InstanceRow,
+    read_chain_rows,
+    read_instance_rows,
+)
+from rclrt_cli.errors import BadInput
+from rclrt_cli.results import Results
+
+RESULTS = "results.json"
+CHAINS = "chains.csv"
+INSTANCES = "instances.csv"
+TRACE = "trace.pftrace"
+RUN_FILES = (RESULTS, CHAINS, INSTANCES, TRACE)
+
+
+def nanoseconds() -> array[int]:
+    """An empty column of times: 8 bytes a value, so that hours of a run fit in memory."""
+    return array("q")
+
+
+@dataclass
+class ChainSamples:
+    """All instances of one chain in one run."""
+
+    responses: array[int] = field(default_factory=nanoseconds)
+    statuses: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STATUSES, 0))
+
+    @property
+    def released(self) -> int:
+        return sum(self.statuses.values())
+
+    @property
+    def completed(self) -> int:
+        return self.statuses["completed"] + self.statuses["late"]
+
+
+@dataclass
+class CallbackSamples:
+    """All instances of one callback in one run."""
+
+    responses: array[int] = field(default_factory=nanoseconds)
+    dispatches: array[int] = field(default_factory=nanoseconds)
+    executions: array[int] = field(default_factory=nanoseconds)
+
+
+@dataclass(frozen=True)
+class Run:
+    """A run directory whose results.json has been read."""
+
+    directory: Path
+    results: Results
+
+    @classmethod
+    def load(cls, directory: Path) -> Run:
+        return cls(directory, Results.load(directory / RESULTS))
+
+    def chain_rows(self) -> Iterator[ChainRow]:
+        path = self.directory / CHAINS
+        known = {chain.id for chain in self.results.chains}
+        for row in read_chain_rows(path):
+            if row.chain not in known:
+                raise BadInput(f"{path}: chain '{row.chain}' is not in {RESULTS} beside it")
+            yield row
+
+    def instance_rows(self) -> Iterator[InstanceRow]:
+        path = self.directory / INSTANCES
+        known = {callback.id for callback in self.results.callbacks}
+        for row in read_instance_rows(path):
+            if row.callback not in known:
+                raise BadInput(f"{path}: callback '{row.callback}' is not in {RESULTS} beside it")
+            yield row
+
+    def chain_samples(self) -> dict[str, ChainSamples]:
+        """The instances of every chain; a file that was cut short is refused."""
+        samples = {chain.id: ChainSamples() for chain in self.results.chains}
+        for row in self.chain_rows():
+            chain = samples[row.chain]
+            chain.statuses[row.status] += 1
+            if row.response is not None:
+                chain.responses.append(row.response)
+        for result in self.results.chains:
+            found = samples[result.id]
+            for what, here in (("released", found.released), ("completed", found.completed)):
+                stated = getattr(result, what)
+                if here != stated:
+                    raise BadInput(
+                        f"{self.directory / CHAINS}: {here} instances of chain '{result.id}' are "
+                        f"{what}; expected the {stated} that {RESULTS} beside it states"
+                    )
+            certain = found.statuses["late"] + found.statuses["dropped"]
+            if not certain <= result.missed <= certain + found.statuses["pending"]:
+                raise BadInput(
+                    f"{self.directory / CHAINS}: {certain} instances of chain '{result.id}' are "
+                    f"late or dropped; {RESULTS} beside it states {result.missed} missed"
+                )
+        return samples
+
+    def callback_samples(self) -> dict[str, CallbackSamples]:
+        """Response, dispatch and execution times of every callback that ran.
+
+        An input that a sync only kept for later counts as no run of its callback.
+        """
+        samples = {callback.id: CallbackSamples() for callback in self.results.callbacks}
+        for row in self.instance_rows():
+            callback = samples[row.callback]
+            if row.outcome == "ran":
+                callback.responses.append(row.end - row.release)
+                callback.dispatches.append(row.start - row.ready)
+                callback.executions.append(row.cpu)
+        return samples

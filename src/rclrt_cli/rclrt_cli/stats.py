@@ -1,0 +1,65 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The statistics of a results.json. A percentile is always a value that was measured."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+NS_PER_MS = 1_000_000
+
+
+def to_ms(nanoseconds: int) -> float:
+    """The milliseconds nearest to whole nanoseconds."""
+    return nanoseconds / NS_PER_MS
+
+
+def nearest_rank(ordered: Sequence[int], percent: int) -> int:
+    """The smallest value that at least `percent` % of the ordered values do not exceed.
+
+    Its index is ceil(percent / 100 * n) - 1, in integers: no rounding of 0.99 * n can move it.
+    """
+    if not ordered:
+        raise ValueError("no percentile of nothing")
+    if not 0 < percent <= 100:
+        raise ValueError(f"percent must be in 1..100, not {percent}")
+    return ordered[-(-percent * len(ordered) // 100) - 1]
+
+
+@dataclass(frozen=True)
+class Summary:
+    """Best, mean, median, 99th percentile and worst of a distribution, in milliseconds."""
+
+    best: float
+    mean: float
+    p50: float
+    p99: float
+    worst: float
+
+    @property
+    def jitter(self) -> float:
+        return round(self.worst - self.best, 6)
+
+    def to_json(self) -> dict[str, float]:
+        return {
+            "best": self.best,
+            "mean": self.mean,
+            "p50": self.p50,
+            "p99": self.p99,
+            "worst": self.worst,
+        }
+
+
+def summarise(nanoseconds: Iterable[int]) -> Summary | None:
+    """The summary of the values, or None when there are none."""
+    ordered = sorted(nanoseconds)
+    if not ordered:
+        return None
+    return Summary(
+        best=to_ms(ordered[0]),
+        mean=to_ms(math.floor(sum(ordered) / len(ordered) + 0.5)),
+        p50=to_ms(nearest_rank(ordered, 50)),
+        p99=to_ms(nearest_rank(ordered, 99)),
+        worst=to_ms(ordered[-1]),
+    )
