@@ -1,0 +1,191 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a report needs to know of the application, kept as application.json beside the results.
+
+With it, `rclrt report` needs neither the app.yaml nor a ROS 2 environment.
+"""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from rclrt_cli.errors import BadInput
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.results import Results
+
+APPLICATION_VERSION = 1
+
+
+@dataclass(frozen=True)
+class CallbackInfo:
+    """A callback of the graph; its topics are the edges."""
+
+    id: str
+    node: str
+    kind: str
+    priority: int
+    wcet_ns: int | None
+    period_ns: int | None
+    subscribes: tuple[str, ...]
+    publishes: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class ChainInfo:
+    id: str
+    callbacks: tuple[str, ...]
+    priority: int
+
+
+@dataclass(frozen=True)
+class ApplicationInfo:
+    """The graph of an application. `complete` is False when only its chains are known."""
+
+    name: str
+    description: str
+    hyperperiod_ns: int
+    utilisation: float | None
+    callbacks: tuple[CallbackInfo, ...]
+    chains: tuple[ChainInfo, ...]
+    complete: bool = True
+
+    def to_json(self) -> str:
+        return json.dumps({"rclrt_application": APPLICATION_VERSION, **asdict(self)}, indent=1)
+
+    @classmethod
+    def load(cls, path: Path) -> ApplicationInfo:
+        json = JsonValue.load(path)
+        version = json.get("rclrt_application")
+        if version.integer() != APPLICATION_VERSION:
+            version.fail(f"format version {APPLICATION_VERSION}")
+        utilisation = json.get("utilisation")
+        return cls(
+            name=json.get("name").text(),
+            description=json.get("description").text(),
+            hyperperiod_ns=json.get("hyperperiod_ns").count(),
+            utilisation=None if utilisation.value is None else utilisation.number(),
+            callbacks=tuple(_read_callback(item) for item in json.get("callbacks").items()),
+            chains=tuple(
+                ChainInfo(
+                    id=item.get("id").text(),
+                    callbacks=tuple(item.get("callbacks").texts()),
+                    priority=item.get("priority").integer(),
+                )
+                for item in json.get("chains").items()
+            ),
+            complete=json.get("complete").boolean(),
+        )
+
+
+def describe_app_file(path: Path) -> ApplicationInfo | None:
+    """The application of an app.yaml, or None when the module that reads it is not installed."""
+    try:
+        model = importlib.import_module("rclrt_model")
+    except ImportError:
+        return None
+    try:
+        return from_model(model.load(str(path)))
+    except model.ModelError as error:
+        raise BadInput(str(error)) from error
+
+
+def from_model(application: Any) -> ApplicationInfo:
+    """What rclrt_model loaded, as the report keeps it."""
+    ids = [callback.id for callback in application.callbacks]
+    return ApplicationInfo(
+        name=application.name,
+        description=application.description,
+        hyperperiod_ns=_value(application.hyperperiod_ns),
+        utilisation=_value(application.utilisation),
+        callbacks=tuple(
+            _from_model_callback(application, index) for index in range(len(application.callbacks))
+        ),
+        chains=tuple(
+            ChainInfo(chain.id, tuple(ids[index] for index in chain.callbacks), chain.priority)
+            for chain in application.chains
+        ),
+    )
+
+
+def from_results(results: Results) -> ApplicationInfo:
+    """The part of the application that its results name: chains, without topics."""
+    periods = [round(chain.period_ms * 1e6) for chain in results.chains if chain.period_ms > 0]
+    following: dict[str, list[str]] = {callback.id: [] for callback in results.callbacks}
+    for chain in results.chains:
+        for before, after in pairwise(chain.callbacks):
+            following.setdefault(before, []).append(after)
+    return ApplicationInfo(
+        name=results.application["name"],
+        description="",
+        hyperperiod_ns=math.lcm(*periods) if periods else 0,
+        utilisation=None,
+        callbacks=tuple(
+            CallbackInfo(
+                id=callback.id,
+                node=callback.node,
+                kind=callback.kind,
+                priority=callback.priority,
+                wcet_ns=None,
+                period_ns=None,
+                subscribes=tuple(
+                    dict.fromkeys(
+                        before for before, after in following.items() if callback.id in after
+                    )
+                ),
+                publishes=(callback.id,) if following[callback.id] else (),
+            )
+            for callback in results.callbacks
+        ),
+        chains=tuple(
+            ChainInfo(chain.id, chain.callbacks, chain.priority) for chain in results.chains
+        ),
+        complete=False,
+    )
+
+
+def _from_model_callback(application: Any, index: int) -> CallbackInfo:
+    callback = application.callbacks[index]
+    trigger = callback.trigger
+    period_ns: int | None = getattr(trigger, "period_ns", None)
+    subscribes: Sequence[str] = getattr(trigger, "topics", ())
+    if hasattr(trigger, "topic"):
+        subscribes = (trigger.topic,)
+    kind = "timer" if period_ns is not None else "sync" if len(subscribes) > 1 else "subscription"
+    return CallbackInfo(
+        id=callback.id,
+        node=application.nodes[callback.node].name,
+        kind=kind,
+        priority=application.effective_priority(index),
+        wcet_ns=callback.wcet_ns,
+        period_ns=period_ns,
+        subscribes=tuple(subscribes),
+        publishes=tuple(callback.publishes),
+    )
+
+
+def _read_callback(json: JsonValue) -> CallbackInfo:
+    def optional(key: str) -> int | None:
+        item = json.get(key)
+        return None if item.value is None else item.count()
+
+    return CallbackInfo(
+        id=json.get("id").text(),
+        node=json.get("node").text(),
+        kind=json.get("kind").text(),
+        priority=json.get("priority").integer(),
+        wcet_ns=optional("wcet_ns"),
+        period_ns=optional("period_ns"),
+        subscribes=tuple(json.get("subscribes").texts()),
+        publishes=tuple(json.get("publishes").texts()),
+    )
+
+
+def _value(attribute: Any) -> Any:
+    """A property's value, or a method's."""
+    return attribute() if callable(attribute) else attribute

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine a comparison was measured on, as lines for a reader."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclrt_cli.comparison import Comparison
+
+Row = tuple[str, str]
+
+
+def context_rows(comparison: Comparison) -> list[Row]:
+    context = comparison.context
+    stalls = context["host_stalls"]
+    seconds = sum(results.duration_s for results in comparison.executors)
+    scheduling = "SCHED_FIFO" if context["realtime"] else "normal priority, not real-time"
+    reason = f" ({context['realtime_reason']})" if context["realtime_reason"] else ""
+    versions = context["versions"]
+    return [
+        ("Measured", f"{started(comparison)}, {seconds:g} s in all"),
+        ("Order", _order(comparison)),
+        ("Kernel", context["kernel"]),
+        ("PREEMPT_RT", "yes" if context["preempt_rt"] else "no"),
+        ("Processor", f"{context['cpu_model']}, {context['cpus']} CPUs"),
+        ("Scheduling", scheduling + reason),
+        ("Memory", "locked" if context["memory_locked"] else "not locked"),
+        ("Stalls of the machine", _stalls(stalls)),
+        ("CPU time stolen by the host", f"{context['steal_ms']:.4g} ms"),
+        ("Records dropped", str(context["records_dropped"])),
+        ("ROS 2", f"{context['ros_distro']}, {context['rmw']}"),
+        ("Versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
+        ("Application", f"{comparison.application['file']}"),
+        ("SHA-256 of the application", comparison.application["sha256"]),
+    ]
+
+
+def started(comparison: Comparison) -> str:
+    return min(results.started_utc for results in comparison.executors)
+
+
+def _stalls(stalls: dict[str, Any]) -> str:
+    if not stalls["valid"]:
+        return "not known: the probe thread had no real-time priority, so no miss is excused"
+    return (
+        f"{stalls['count']} longer than {stalls['threshold_ms']:g} ms, "
+        f"{stalls['total_ms']:.4g} ms in all, longest {stalls['worst_ms']:.4g} ms"
+    )
+
+
+def _order(comparison: Comparison) -> str:
+    names = [results.executor for results in comparison.executors]
+    if comparison.is_single_run:
+        return f"one run of {names[0]}"
+    each = comparison.seconds / max(comparison.rounds, 1)
+    return f"{comparison.rounds} times ({', '.join(names)}), {each:g} s each"

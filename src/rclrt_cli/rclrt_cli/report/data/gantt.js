@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timeline: the executors one below the other over the same stretch of time.
+
+const ZOOMS = [1, 2, 4, 8];
+
+function drawGantt(data) {
+  const section = html('section', {id: 'timeline'}, html('h2', {}, 'Timeline'));
+  if (!data.gantt.choices.length) {
+    section.append(html('p', {class: 'note'}, 'No instance was recorded.'));
+    return section;
+  }
+  const narrow = document.documentElement.clientWidth < 720;
+  const state = {choice: 0, mode: 'threads', zoom: narrow ? 2 : 1};
+  const panels = html('div', {class: 'timeline'});
+  let width = 0;
+  const draw = () => {
+    if (width) panels.replaceChildren(...drawPanels(data, state, width));
+  };
+  const choice = html('select', {id: 'window', 'aria-label': 'Window'},
+    data.gantt.choices.map((one, index) => html('option', {value: index}, one.label)));
+  choice.addEventListener('change', () => {
+    state.choice = Number(choice.value);
+    draw();
+  });
+  const scroller = html('div', {class: 'scroller', tabindex: 0, role: 'group',
+    'aria-label': 'Timeline, scrolls sideways'}, panels);
+  new ResizeObserver(() => {
+    const now = Math.floor(scroller.clientWidth);
+    if (now > 0 && now !== width) {
+      width = now;
+      draw();
+    }
+  }).observe(scroller);
+  section.append(
+    html('p', {class: 'note'},
+      `${data.gantt.note} Above, per chain: `,
+      html('span', {class: 'key'}, html('span', {class: 'release-key'}), 'release'), ' ',
+      html('span', {class: 'key'}, html('span', {class: 'due-key'}, '▼'), 'deadline'), ' ',
+      html('span', {class: 'key'}, html('span', {class: 'swatch soft-key'}), 'response'), ' ',
+      html('span', {class: 'key'}, html('span', {class: 'swatch late-fill'}), 'late')),
+    html('p', {class: 'note'}, 'Below, what ran when: ',
+      html('span', {class: 'key'}, html('span', {class: 'swatch run-key'}), 'runs'), ' ',
+      html('span', {class: 'key'}, html('span', {class: 'paused-key'}), 'preempted'), ' ',
+      data.chains.map((chain, index) => [
+        html('span', {class: 'key'}, swatch(index), chain.id), ' ']),
+      html('span', {class: 'key'}, swatch(null), 'no chain')),
+    html('div', {class: 'controls'},
+      html('label', {}, 'Show the ', choice),
+      buttons('Lanes', [['threads', 'threads'], ['callbacks', 'callbacks']], state.mode, (mode) => {
+        state.mode = mode;
+        draw();
+      }),
+      buttons('Zoom', ZOOMS.map((zoom) => [zoom, `${zoom} ×`]), state.zoom, (zoom) => {
+        state.zoom = zoom;
+        draw();
+      })),
+    scroller);
+  return section;
+}
+
+/** A row of buttons of which one is pressed. */
+function buttons(name, options, chosen, choose) {
+  const group = html('div', {class: 'buttons', role: 'group', 'aria-label': name},
+    html('span', {}, name));
+  for (const [value, text] of options) {
+    const button = html('button', {type: 'button', 'aria-pressed': value === chosen}, text);
+    button.setAttribute('aria-pressed', String(value === chosen));
+    button.addEventListener('click', () => {
+      for (const other of group.querySelectorAll('button')) other.setAttribute('aria-pressed', 'false');
+      button.setAttribute('aria-pressed', 'true');
+      choose(value);
+    });
+    group.append(button);
+  }
+  return group;
+}
+
+function drawPanels(data, state, width) {
+  const choice = data.gantt.choices[state.choice];
+  const names = width < 600 ? 92 : 150;
+  const right = Math.floor((width - names - 34) * state.zoom);
+  const scale = makeScale(0, choice.length / 1e6, 8, right, false);
+  scale.ticks = linearTicks(0, choice.length / 1e6, right / 90);
+  const rows = choice.panels.map((panel) => {
+    const layout = panelLanes(data, panel, state.mode);
+    return html('div', {class: 'gantt-panel'},
+      html('div', {class: 'gantt-title'},
+        html('h3', {}, data.executors[panel.executor].label),
+        html('span', {class: 'note'}, panelNote(data, choice, panel))),
+      html('div', {class: 'gantt-lanes'},
+        html('div', {class: 'lane-names'}, drawLaneNames(data, layout, names)),
+        drawPanel(data, panel, layout, scale, choice.length, state.mode)));
+  });
+  rows.push(html('p', {class: 'axis-note'}, `time since the start of the window (${scale.unit[0]})`));
+  return rows;
+}
+
+/** Which stretch of which round it is, and how the chosen instance did. */
+function panelNote(data, choice, panel) {
+  const from = panel.start / 1e9;
+  const where = `round ${panel.round}, from ${significant(from, 6)} s`;
+  const row = panel.responses.find((one) => one[0] === panel.chain && one[1] === panel.instance);
+  const cut = panel.cut ? ' · too many slices, the later ones are left out' : '';
+  if (!row) return where + cut;
+  const [chain, instance, release, completion, deadline] = row;
+  const late = completion > deadline ? `, ${time((completion - deadline) / 1e6)} late` : '';
+  return `${data.chains[chain].id} #${instance}: ${time((completion - release) / 1e6)}${late} · ` +
+    where + cut;
+}

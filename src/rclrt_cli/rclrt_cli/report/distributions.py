@@ -1,0 +1,83 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The response times behind the histograms, thinned when there are very many."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclrt_cli.comparison import Comparison
+from rclrt_cli.results import ChainResult
+from rclrt_cli.run_data import nanoseconds
+from rclrt_cli.table import by_urgency
+
+SAMPLES_PER_CHAIN = 20_000
+
+
+def thin(ordered: list[int], limit: int) -> list[int]:
+    """At most about `limit` of the sorted values: every k-th, and always the first and the last."""
+    if len(ordered) <= limit:
+        return ordered
+    step = -(-len(ordered) // limit)
+    kept = ordered[::step]
+    return kept if (len(ordered) - 1) % step == 0 else [*kept, ordered[-1]]
+
+
+def chains_data(comparison: Comparison) -> list[dict[str, Any]]:
+    """Per chain, the most urgent first: what it is, and each executor's figures and samples."""
+    responses = {
+        results.executor: _responses(comparison, results.executor)
+        for results in comparison.executors
+    }
+    limit = SAMPLES_PER_CHAIN // len(comparison.executors)
+    data = []
+    for chain in by_urgency(comparison):
+        series = []
+        for index, results in enumerate(comparison.executors):
+            found = results.chain(chain.id)
+            if found is None:
+                continue
+            ordered = responses[results.executor][chain.id]
+            samples = thin(ordered, limit)
+            series.append(
+                {
+                    **found.to_json(),
+                    "executor": index,
+                    "samples": samples,
+                    "sample_count": len(ordered),
+                    "ratios": _ratios(comparison, found),
+                }
+            )
+        data.append(
+            {
+                "id": chain.id,
+                "priority": chain.priority,
+                "period_ms": chain.period_ms,
+                "deadline_ms": chain.deadline_ms,
+                "callbacks": list(chain.callbacks),
+                "series": series,
+            }
+        )
+    return data
+
+
+def _responses(comparison: Comparison, executor: str) -> dict[str, list[int]]:
+    columns = {chain.id: nanoseconds() for chain in comparison.executors[0].chains}
+    for run in comparison.runs[executor]:
+        for row in run.chain_rows():
+            if row.response is not None and row.chain in columns:
+                columns[row.chain].append(row.response)
+    return {chain: sorted(column) for chain, column in columns.items()}
+
+
+def _ratios(comparison: Comparison, chain: ChainResult) -> dict[str, float | None] | None:
+    """p99 and jitter relative to the baseline's, None when there is nothing to compare with."""
+    if comparison.baseline is None or len(comparison.executors) < 2:
+        return None
+    reference = comparison.baseline.chain(chain.id)
+    mine, base = chain.response, reference.response if reference else None
+    if mine is None or base is None:
+        return {"p99": None, "jitter": None}
+    return {
+        "p99": mine.p99 / base.p99 if base.p99 else None,
+        "jitter": mine.jitter / base.jitter if base.jitter else None,
+    }

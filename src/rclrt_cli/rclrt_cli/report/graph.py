@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The application graph: callbacks and topics as vertices, with the chains that use each edge."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+from typing import Any
+
+from rclrt_cli.application import ApplicationInfo
+from rclrt_cli.report.layout import Edge, lay_out
+
+
+def graph_data(application: ApplicationInfo, chain_order: list[str]) -> dict[str, Any]:
+    """Vertices with layer and position, and edges with the layers they pass through.
+
+    A callback's vertex is named `c:id`, a topic's `t:name`, so that the two cannot collide.
+    """
+    vertices: dict[str, dict[str, Any]] = {}
+    topics: dict[str, None] = {}
+    for callback in application.callbacks:
+        for topic in (*callback.subscribes, *callback.publishes):
+            topics[topic] = None
+        vertices[f"c:{callback.id}"] = {
+            "kind": callback.kind,
+            "name": callback.id,
+            "node": callback.node,
+            "wcet_ns": callback.wcet_ns,
+            "period_ns": callback.period_ns,
+            "priority": callback.priority,
+        }
+    for topic in topics:
+        kind = "topic" if application.complete else "joint"
+        vertices[f"t:{topic}"] = {"kind": kind, "name": topic}
+    chains = _edge_chains(application, chain_order)
+    edges = [
+        (f"c:{callback.id}", f"t:{topic}")
+        for callback in application.callbacks
+        for topic in callback.publishes
+    ] + [
+        (f"t:{topic}", f"c:{callback.id}")
+        for callback in application.callbacks
+        for topic in callback.subscribes
+    ]
+    placed = lay_out(list(vertices), edges)
+    for name, place in placed.places.items():
+        vertices[name].update(layer=place.layer, y=place.y)
+    for chain in application.chains:
+        if chain.id in chain_order:
+            for callback_id in chain.callbacks:
+                vertex = vertices.get(f"c:{callback_id}")
+                if vertex is not None:
+                    vertex.setdefault("chains", []).append(chain_order.index(chain.id))
+    return {
+        "complete": application.complete,
+        "vertices": vertices,
+        "edges": [
+            {
+                "from": edge[0],
+                "to": edge[1],
+                "bends": [{"layer": bend.layer, "y": bend.y} for bend in placed.bends[edge]],
+                "chains": sorted(chains.get(edge, [])),
+            }
+            for edge in placed.bends
+        ],
+        "layers": placed.layers,
+        "height": placed.height,
+    }
+
+
+def _edge_chains(application: ApplicationInfo, chain_order: list[str]) -> dict[Edge, list[int]]:
+    """For every edge, the chains that pass through it."""
+    by_id = {callback.id: callback for callback in application.callbacks}
+    found: dict[Edge, list[int]] = {}
+    for chain in application.chains:
+        if chain.id not in chain_order:
+            continue
+        number = chain_order.index(chain.id)
+        for before, after in pairwise(chain.callbacks):
+            if before not in by_id or after not in by_id:
+                continue
+            subscribed = by_id[after].subscribes
+            shared = [topic for topic in by_id[before].publishes if topic in subscribed]
+            for topic in shared[:1]:
+                found.setdefault((f"c:{before}", f"t:{topic}"), []).append(number)
+                found.setdefault((f"t:{topic}", f"c:{after}"), []).append(number)
+    return {edge: list(dict.fromkeys(numbers)) for edge, numbers in found.items()}

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The report's first sentence, made from the numbers alone."""
+
+from __future__ import annotations
+
+from rclrt_cli.comparison import Comparison
+from rclrt_cli.executors import FOCUS
+from rclrt_cli.results import ChainResult, Results
+from rclrt_cli.table import by_urgency
+
+
+def hard_chain(comparison: Comparison) -> ChainResult | None:
+    """The most urgent chain."""
+    chains = by_urgency(comparison)
+    return chains[0] if chains else None
+
+
+def focus(comparison: Comparison) -> Results:
+    """The executor the headline speaks of: preemptive, else the last one that is no baseline."""
+    others = [item for item in comparison.executors if item is not comparison.baseline]
+    named = [item for item in others if item.executor == FOCUS]
+    return (named or others or list(comparison.executors))[-1]
+
+
+def headline(comparison: Comparison) -> str:
+    hard = hard_chain(comparison)
+    if hard is None:
+        return "The application has no chains, so there is no response time to report."
+    subject = focus(comparison)
+    sentence = (
+        f"Under {subject.executor_label}, {_result(subject.chain(hard.id), f'chain {hard.id}')}"
+    )
+    baseline = comparison.baseline
+    if baseline is not None and baseline is not subject:
+        sentence += (
+            f"; under the {baseline.executor_label} {_result(baseline.chain(hard.id), 'it')}"
+        )
+    return sentence + "."
+
+
+def _result(chain: ChainResult | None, name: str) -> str:
+    if chain is None:
+        return f"{name} did not run"
+    if not chain.released:
+        return f"{name} was never released"
+    text = f"{name} missed {_missed(chain)}"
+    if chain.response is None:
+        return text + " and never completed"
+    return (
+        f"{text}, with a 99th-percentile response of {milliseconds(chain.response.p99)} "
+        f"and {milliseconds(chain.response.jitter)} of jitter"
+    )
+
+
+def _missed(chain: ChainResult) -> str:
+    if not chain.missed:
+        return f"none of its {chain.released} deadlines"
+    text = f"{chain.missed} of its {chain.released} deadlines"
+    if not chain.missed_host:
+        return text
+    if chain.missed_host >= chain.missed:
+        what = "all" if chain.missed > 1 else "that one"
+    else:
+        what = f"{chain.missed_host} of them"
+    return f"{text} ({what} explained by a stall of the machine)"
+
+
+def milliseconds(value: float) -> str:
+    """Three significant digits with a unit."""
+    if value < 0.9995:
+        return f"{value * 1000:.3g} µs" if value else "0 µs"
+    return f"{value:.3g} ms" if value < 999.5 else f"{value:.0f} ms"

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts data, style and scripts into one HTML file that needs nothing else and may fetch nothing."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import html
+import json
+import os
+import re
+from importlib import resources
+from pathlib import Path
+from typing import Any
+from urllib.parse import quote
+
+from rclrt_cli import __version__
+from rclrt_cli.application import ApplicationInfo, from_results
+from rclrt_cli.comparison import Comparison
+from rclrt_cli.output_directory import APPLICATION, REPORT
+from rclrt_cli.report.context import context_rows
+from rclrt_cli.report.distributions import SAMPLES_PER_CHAIN, chains_data
+from rclrt_cli.report.gantt import MAX_SLICES, gantt_data
+from rclrt_cli.report.graph import graph_data
+from rclrt_cli.report.headline import focus, headline
+from rclrt_cli.report.sources import source_rows
+from rclrt_cli.run_data import TRACE
+from rclrt_cli.table import by_urgency
+
+SCRIPTS = (
+    "dom.js",
+    "scale.js",
+    "summary.js",
+    "distribution.js",
+    "gantt_panel.js",
+    "gantt.js",
+    "graph.js",
+    "table.js",
+    "report.js",
+)
+
+
+def make_report(comparison: Comparison, directory: Path, output: Path | None = None) -> str:
+    """The text of report.html for the results in `directory`, to be written to `output`."""
+    data = report_data(comparison, directory, output or directory / REPORT)
+    script = "'use strict';\n" + "\n".join(_file(name) for name in SCRIPTS)
+    style = _file("style.css")
+    policy = (
+        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
+        "base-uri 'none'; form-action 'none'"
+    )
+    parts = {
+        "POLICY": html.escape(policy),
+        "TITLE": html.escape(f"{data['application']['name']} · rclrt report"),
+        "STYLE": style,
+        "SCRIPT": script,
+        "DATA": embed(data),
+    }
+    # One pass over the template: what is filled in is never itself searched for places to fill.
+    return re.sub("@([A-Z]+)@", lambda place: parts[place[1]], _file("template.html"))
+
+
+def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[str, Any]:
+    application = load_application(comparison, directory)
+    return {
+        "version": __version__,
+        "application": {
+            **comparison.application,
+            "description": application.description,
+            "utilisation": application.utilisation,
+        },
+        "headline": headline(comparison),
+        "focus": comparison.executors.index(focus(comparison)),
+        "baseline": (
+            comparison.executors.index(comparison.baseline) if comparison.baseline else None
+        ),
+        "missing": [f"{item.executor}, round {item.round}" for item in comparison.missing],
+        "executors": [
+            {
+                "name": results.executor,
+                "label": results.executor_label,
+                "rounds": results.rounds,
+                "duration_s": results.duration_s,
+            }
+            for results in comparison.executors
+        ],
+        "chains": chains_data(comparison),
+        "gantt": gantt_data(comparison, application),
+        "graph": graph_data(application, [chain.id for chain in by_urgency(comparison)]),
+        "context": context_rows(comparison),
+        "sources": source_rows(comparison, SAMPLES_PER_CHAIN, MAX_SLICES),
+        "trace": _link(directory / TRACE, output),
+    }
+
+
+def load_application(comparison: Comparison, directory: Path) -> ApplicationInfo:
+    """application.json when there is one, else what the results say of the application."""
+    path = directory / APPLICATION
+    return ApplicationInfo.load(path) if path.is_file() else from_results(comparison.executors[0])
+
+
+def embed(data: Any) -> str:
+    """JSON that can stand inside a script element: no markup can be closed or opened by it."""
+    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
+    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
+
+
+def _link(path: Path, output: Path) -> str | None:
+    """The path relative to the page, as a URL, so that the folder can be moved."""
+    if not path.is_file():
+        return None
+    return quote(os.path.relpath(path.resolve(), output.resolve().parent))
+
+
+def _hash(text: str) -> str:
+    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
+    return f"'sha256-{digest}'"
+
+
+def _file(name: str) -> str:
+    return (resources.files("rclrt_cli.report") / "data" / name).read_text(encoding="utf-8")

@@ -1,0 +1,66 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where every figure of the report came from, and what it means."""
+
+from __future__ import annotations
+
+from rclrt_cli.comparison import Comparison
+
+Row = tuple[str, str]
+
+
+def source_rows(comparison: Comparison, sample_limit: int, slice_limit: int) -> list[Row]:
+    each = "" if comparison.is_single_run else "EXECUTOR/round-N/"
+    merged = (
+        "The figures are those of the run's results.json."
+        if comparison.is_single_run
+        else "Rounds are merged by computing every figure anew over all their instances together; "
+        "no percentile is an average of percentiles. The merged figures are in results.json."
+    )
+    return [
+        (
+            "Response time",
+            "From the nominal release of the chain's timer (not from the moment its callback "
+            f"started) to the return of the last callback. Column response_ns of {each}chains.csv.",
+        ),
+        (
+            "Median, p99",
+            "Nearest rank: of n sorted values, number ⌈0.5 n⌉ and ⌈0.99 n⌉. Always a value that "
+            f"was measured. {merged}",
+        ),
+        (
+            "Missed",
+            "Instances that completed after their deadline, were dropped, or were still pending "
+            "with the deadline passed when the run ended.",
+        ),
+        (
+            "By host",
+            "Of the missed ones, those that would have met the deadline without the time during "
+            "which the machine did not run at all, as a probe thread above every other priority "
+            f"saw it. Column host_stall_ns of {each}chains.csv.",
+        ),
+        (
+            "Jitter, normalised worst",
+            "Worst minus best response; worst response divided by the deadline.",
+        ),
+        (
+            "Ratios",
+            "An executor's figure divided by that of the wait set in the same comparison. The wait "
+            "set is rclrt's own executor with the scheduling of rclcpp's.",
+        ),
+        (
+            "Histograms",
+            "All completed instances of all rounds; at most "
+            f"{sample_limit} values per chain are kept, by leaving out all but every k-th of the "
+            "sorted values (the best and the worst stay).",
+        ),
+        (
+            "Timeline",
+            f"Rows of {each}instances.csv (threads) and {each}chains.csv (chains) in the chosen "
+            f"window, at most {slice_limit} slices. Where a callback used less CPU time than it "
+            "lasted and a more urgent one ran meanwhile, it is drawn as paused.",
+        ),
+        (
+            "Graph",
+            "The application file as rclrt_model read it, kept in application.json.",
+        ),
+    ]

@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The table on the terminal: one block per chain, one line per executor, at most 120 columns."""
+
+from __future__ import annotations
+
+import textwrap
+import unicodedata
+from collections.abc import Iterator, Mapping
+from typing import TextIO
+
+from rclrt_cli.comparison import Comparison
+from rclrt_cli.results import ChainResult, Results
+
+LINE_WIDTH = 120
+NAME_WIDTH = 27
+COLUMNS = (
+    ("released", "", 9),
+    ("completed", "", 10),
+    ("missed", "(by host)", 12),
+    ("best", "ms", 8),
+    ("median", "ms", 8),
+    ("p99", "ms", 8),
+    ("worst", "ms", 8),
+    ("worst /", "deadline", 9),
+    ("jitter", "ms", 8),
+)
+RATIO_COLUMNS = (("p99", "ratio", 6), ("jitter", "ratio", 7))
+
+
+def print_table(comparison: Comparison, stream: TextIO, environment: Mapping[str, str]) -> None:
+    """Writes the table; colour only on a terminal and never with NO_COLOR."""
+    paint = Paint(stream.isatty() and not environment.get("NO_COLOR"))
+    for line in table_lines(comparison, paint):
+        print(line, file=stream)
+
+
+class Paint:
+    """ANSI colours, or nothing."""
+
+    def __init__(self, on: bool) -> None:
+        self._on = on
+
+    def bold(self, text: str) -> str:
+        return f"\x1b[1m{text}\x1b[0m" if self._on else text
+
+    def red(self, text: str) -> str:
+        return f"\x1b[31m{text}\x1b[0m" if self._on else text
+
+    def dim(self, text: str) -> str:
+        return f"\x1b[2m{text}\x1b[0m" if self._on else text
+
+
+def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
+    baseline = comparison.baseline if len(comparison.executors) > 1 else None
+    columns = (*COLUMNS, *RATIO_COLUMNS) if baseline else COLUMNS
+    for name, cells in (
+        ("executor", [title.rjust(width) for title, _, width in columns]),
+        ("", [unit.rjust(width) for _, unit, width in columns]),
+    ):
+        yield paint.dim((name.ljust(NAME_WIDTH) + "".join(cells)).rstrip())
+    for chain in by_urgency(comparison):
+        yield ""
+        yield paint.bold(shorten(chain.id, 40)) + (
+            f"   priority {chain.priority}, every {chain.period_ms:.9g} ms, "
+            f"deadline {chain.deadline_ms:.9g} ms"
+        )
+        digits = _digits(comparison, chain.id)
+        for results in comparison.executors:
+            found = results.chain(chain.id)
+            if found:
+                reference = baseline.chain(chain.id) if baseline else None
+                yield _line(results, found, reference, digits, paint)
+    yield ""
+    yield from _notes(comparison, baseline)
+
+
+def by_urgency(comparison: Comparison) -> list[ChainResult]:
+    """The chains, the most urgent first; of equal ones the one with the shorter deadline."""
+    chains = comparison.executors[0].chains
+    return sorted(chains, key=lambda chain: (-chain.priority, chain.deadline_ms))
+
+
+def _line(
+    results: Results, chain: ChainResult, reference: ChainResult | None, digits: int, paint: Paint
+) -> str:
+    response = chain.response
+    missed = f"{chain.missed} ({chain.missed_host})" if chain.missed_host else str(chain.missed)
+    missed = missed.rjust(12)
+    cells = [
+        str(chain.released).rjust(9),
+        str(chain.completed).rjust(10),
+        paint.red(missed) if chain.missed_own else missed,
+    ]
+    values = [response.best, response.p50, response.p99, response.worst] if response else [None] * 4
+    cells += [number(value, digits).rjust(8) for value in values]
+    cells.append(number(chain.normalised_worst, 3).rjust(9))
+    cells.append(number(_jitter(chain), digits).rjust(8))
+    if reference:
+        cells.append(ratio(_p99(chain), _p99(reference)).rjust(6))
+        cells.append(ratio(_jitter(chain), _jitter(reference)).rjust(7))
+    return shorten(results.executor_label, NAME_WIDTH).ljust(NAME_WIDTH) + "".join(cells)
+
+
+def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
+    context = comparison.context
+    yield "Response times start at the nominal release of the chain's timer."
+    if baseline:
+        yield f"Ratios are to {baseline.executor_label} in the same comparison; below 1 is better."
+    stalls = context["host_stalls"]
+    if stalls["count"]:
+        yield (
+            f"The machine stood still {stalls['count']} times, {stalls['total_ms']:.1f} ms in all; "
+            "misses explained by that are in parentheses."
+        )
+    if not context["realtime"]:
+        reason = shorten(context["realtime_reason"], 1000)
+        yield from textwrap.wrap(f"Not real-time: {reason}", LINE_WIDTH)
+    if context["records_dropped"]:
+        yield f"{context['records_dropped']} records were dropped: the figures are incomplete."
+    for missing in comparison.missing:
+        yield f"Missing: {missing.executor}, round {missing.round} did not complete."
+
+
+def _digits(comparison: Comparison, chain_id: str) -> int:
+    """Decimals for one chain's block: microseconds while the worst value leaves room for them."""
+    found = [results.chain(chain_id) for results in comparison.executors]
+    worst = max((chain.response.worst for chain in found if chain and chain.response), default=0.0)
+    return 3 if worst < 1e3 else 2 if worst < 1e4 else 1 if worst < 1e5 else 0
+
+
+def number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def ratio(value: float | None, reference: float | None) -> str:
+    if value is None or not reference:
+        return "-"
+    quotient = value / reference
+    return f"{quotient:.2f}" if quotient < 100 else f"{quotient:.0f}"
+
+
+def shorten(text: str, width: int) -> str:
+    """The text without control characters (names come from files), cut to the width."""
+    clean = "".join(
+        character if unicodedata.category(character)[0] != "C" else "\N{REPLACEMENT CHARACTER}"
+        for character in text
+    )
+    return clean if len(clean) <= width else clean[: width - 1] + "…"
+
+
+def _p99(chain: ChainResult) -> float | None:
+    return chain.response.p99 if chain.response else None
+
+
+def _jitter(chain: ChainResult) -> float | None:
+    return chain.response.jitter if chain.response else None
