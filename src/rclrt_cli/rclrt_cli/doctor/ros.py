@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The ROS 2 environment the command runs in."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from pathlib import Path
+
+from rclrt_cli.doctor.checks import Finding, blocker, ok, read
+from rclrt_cli.errors import BadInput
+from rclrt_cli.runner import find_runner
+
+DEFAULT_RMW = "rmw_fastrtps_cpp"
+_ENTER = "start through ./rclrt, or source the workspace's install/setup.bash"
+
+
+def distribution(environment: Mapping[str, str]) -> Finding:
+    name = "ROS 2"
+    version = package_version(environment, "rcl")
+    if version is None:
+        return blocker(name, "rcl was not found on AMENT_PREFIX_PATH", _ENTER)
+    distro = environment.get("ROS_DISTRO") or "distribution not named by ROS_DISTRO"
+    return ok(name, f"{distro}, rcl {version}")
+
+
+def middleware(environment: Mapping[str, str]) -> Finding:
+    name = "middleware"
+    rmw = environment.get("RMW_IMPLEMENTATION") or DEFAULT_RMW
+    version = package_version(environment, rmw)
+    if version is None:
+        return blocker(
+            name,
+            f"{rmw} was not found on AMENT_PREFIX_PATH",
+            f"unset RMW_IMPLEMENTATION, or install {rmw}; {_ENTER}",
+        )
+    return ok(name, f"{rmw} {version}")
+
+
+def runner(environment: Mapping[str, str]) -> Finding:
+    name = "rclrt_runner"
+    try:
+        return ok(name, str(find_runner(environment)))
+    except BadInput:
+        return blocker(name, "was not found on AMENT_PREFIX_PATH", f"make build; {_ENTER}")
+
+
+def package_version(environment: Mapping[str, str], package: str) -> str | None:
+    """The version in the package.xml of an installed package, None when it is not there."""
+    if not re.fullmatch(r"[A-Za-z0-9_\-]+", package):
+        return None
+    for prefix in environment.get("AMENT_PREFIX_PATH", "").split(":"):
+        if prefix:
+            text = read(Path(prefix) / "share" / package / "package.xml")
+            if text is not None:
+                found = re.search(r"<version[^>]*>\s*([^<\s]+)\s*</version>", text)
+                return found[1] if found else "of unknown version"
+    return None

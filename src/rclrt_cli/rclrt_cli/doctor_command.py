@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt doctor`: what this machine gives a real-time program, and how to get what is missing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import textwrap
+from pathlib import Path
+
+from rclrt_cli.doctor.checks import Finding, Level
+from rclrt_cli.doctor.examine import examine
+from rclrt_cli.errors import EXIT_NO, EXIT_OK
+from rclrt_cli.table import LINE_WIDTH, Paint, shorten
+
+HELP = "say what this machine gives a real-time program"
+DOCTOR_VERSION = 1
+NAME_WIDTH = 20
+_INDENT = " " * 9
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    findings = examine(Path("/"), os.environ)
+    blocked = any(finding.level is Level.BLOCKER for finding in findings)
+    if arguments.json:
+        document = {
+            "rclrt_doctor": DOCTOR_VERSION,
+            "blocked": blocked,
+            "findings": [finding.to_json() for finding in findings],
+        }
+        print(json.dumps(document, indent=1))
+    else:
+        paint = Paint(sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+        for line in lines(findings, paint):
+            print(line)
+    return EXIT_NO if blocked else EXIT_OK
+
+
+def lines(findings: list[Finding], paint: Paint) -> list[str]:
+    colour = {Level.OK: paint.dim, Level.WARNING: paint.bold, Level.BLOCKER: paint.red}
+    result = []
+    for finding in findings:
+        label = colour[finding.level](finding.level.value.ljust(8))
+        result.append(f"{label} {finding.name.ljust(NAME_WIDTH)} {shorten(finding.found, 88)}")
+        if finding.fix:
+            fix = textwrap.wrap(f"fix: {finding.fix}", LINE_WIDTH - len(_INDENT) - NAME_WIDTH - 1)
+            result += [_INDENT + " " * (NAME_WIDTH + 1) + line for line in fix]
+    counts = {level: sum(finding.level is level for finding in findings) for level in Level}
+    summary = (f"{count} {level.value}{plural(level, count)}" for level, count in counts.items())
+    return [*result, "", ", ".join(summary)]
+
+
+def plural(level: Level, count: int) -> str:
+    return "" if level is Level.OK or count == 1 else "s"
