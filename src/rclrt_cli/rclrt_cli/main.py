@@ -1,0 +1,85 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command line: one module per verb, each with HELP, add_arguments() and run()."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from types import ModuleType
+
+from rclrt_cli import __version__, compare_command, doctor_command, report_command, run_command
+from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, RclrtError, did_you_mean
+
+VERBS: dict[str, ModuleType] = {
+    "run": run_command,
+    "compare": compare_command,
+    "report": report_command,
+    "doctor": doctor_command,
+}
+TAKES_ROS_ARGUMENTS = ("run", "compare")
+
+
+def main(arguments: Sequence[str]) -> int:
+    """Runs one command line and returns its exit code."""
+    own, ros_arguments = split_ros_arguments(arguments)
+    if own and not own[0].startswith("-") and own[0] not in VERBS:
+        print(
+            f"rclrt: unknown command '{own[0]}'{did_you_mean(own[0], VERBS)}\n"
+            f"  expected one of: {', '.join(VERBS)}",
+            file=sys.stderr,
+        )
+        return EXIT_BAD_INPUT
+    parsed = make_parser().parse_args(own)
+    if ros_arguments and parsed.verb not in TAKES_ROS_ARGUMENTS:
+        print(f"rclrt: {parsed.verb} takes no ROS arguments after --", file=sys.stderr)
+        return EXIT_BAD_INPUT
+    parsed.ros_arguments = ros_arguments
+    try:
+        code: int = VERBS[parsed.verb].run(parsed)
+        sys.stdout.flush()
+        return code
+    except RclrtError as error:
+        print(f"rclrt: {error}", file=sys.stderr)
+        return error.exit_code
+    except KeyboardInterrupt:
+        print("rclrt: stopped", file=sys.stderr)
+        return 128 + signal.SIGINT
+    except BrokenPipeError:
+        # The reader of our output left (`rclrt report DIR | head`): no more can be said.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 128 + signal.SIGPIPE
+    except OSError as error:
+        name = f"{error.filename}: " if error.filename else ""
+        print(f"rclrt: {name}{error.strerror or error}", file=sys.stderr)
+        return EXIT_NO
+
+
+def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
+    """What stands before the first `--`, and what stands behind it."""
+    own = list(arguments)
+    if "--" not in own:
+        return own, []
+    index = own.index("--")
+    return own[:index], own[index + 1 :]
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="rclrt",
+        description="Predictable timing for ROS 2 applications: run, compare, report.",
+        epilog="exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run), "
+        "2 bad input, 128+n stopped by signal n",
+        allow_abbrev=False,
+    )
+    parser.add_argument("--version", action="version", version=f"rclrt {__version__}")
+    verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
+    for name, module in VERBS.items():
+        usage_tail = " [-- ROS arguments]" if name in TAKES_ROS_ARGUMENTS else ""
+        verb = verbs.add_parser(name, help=module.HELP, description=module.HELP, allow_abbrev=False)
+        module.add_arguments(verb)
+        if usage_tail:
+            verb.usage = verb.format_usage().removeprefix("usage: ").rstrip() + usage_tail
+    return parser

@@ -1,0 +1,159 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What `run` and `compare` share: options, one measured run, and the files made from the runs."""
+
+from __future__ import annotations
+
+import argparse
+import math
+import os
+import shutil
+import sys
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from rclrt_cli.application import ApplicationInfo, describe_app_file
+from rclrt_cli.comparison import Comparison
+from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
+from rclrt_cli.output_directory import APPLICATION, STAGING, write_atomically
+from rclrt_cli.progress import Progress
+from rclrt_cli.run_data import INSTANCES, RESULTS, Run
+from rclrt_cli.runner import PACKAGE, find_runner, run_child, runner_command
+from rclrt_cli.stop_signals import StopSignals
+
+MAX_SECONDS = 7 * 24 * 3600.0
+ANY_CHAIN = ""
+
+
+def seconds_argument(text: str) -> float:
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = math.nan
+    if not 0 < seconds <= MAX_SECONDS:
+        raise argparse.ArgumentTypeError(
+            f"'{text}' is not a time; expected seconds above 0 and up to {MAX_SECONDS:.0f}"
+        )
+    return seconds
+
+
+def add_common_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("app", metavar="APP", type=Path, help="the application, an app.yaml")
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
+    parser.add_argument(
+        "--strict", action="store_true", help="fail when real-time scheduling is not permitted"
+    )
+    parser.add_argument(
+        "--fail-on-miss",
+        metavar="CHAIN",
+        nargs="?",
+        const=ANY_CHAIN,
+        help="exit with 1 when CHAIN (or any chain) missed a deadline that no stall of the "
+        "machine explains; a comparison does not hold this against its baseline",
+    )
+
+
+@dataclass
+class Measurement:
+    """What one command line asked to measure, checked."""
+
+    app: Path
+    strict: bool
+    ros_arguments: list[str]
+    stop: StopSignals
+    progress: Progress
+    runner: Path = field(init=False)
+    application: ApplicationInfo | None = field(init=False)
+    _notes: set[str] = field(default_factory=set)
+
+    def __post_init__(self) -> None:
+        if not self.app.is_file():
+            what = "is not a file" if self.app.exists() else "no such file"
+            raise BadInput(f"{self.app}: {what}; expected an app.yaml")
+        self.runner = find_runner(os.environ)
+        self.application = describe_app_file(self.app)
+
+    def check_chain(self, name: str | None) -> None:
+        """Refuses an unknown chain before anything is measured."""
+        if name and self.application:
+            check_chain(name, [chain.id for chain in self.application.chains])
+
+    def write_application(self, directory: Path) -> None:
+        if self.application:
+            write_atomically(directory / APPLICATION, self.application.to_json())
+
+    def run(self, executor: str, seconds: float, directory: Path) -> tuple[Path | None, bool]:
+        """Measures once, in a staging folder inside `directory`.
+
+        Returns the folder of the finished run, or None when the program wrote nothing because the
+        user stopped it, and whether the run lasted as long as was asked.
+        """
+        staging = directory / STAGING
+        shutil.rmtree(staging, ignore_errors=True)
+        staging.mkdir()
+        made = staging / "run"
+        command = runner_command(
+            self.runner, self.app, executor, seconds, made, self.strict, self.ros_arguments
+        )
+        tick = self.progress.tick if self.progress.live else None
+        ended = run_child(command, staging, seconds, self.stop, tick)
+        self._say_once(ended.notes)
+        if not (made / RESULTS).is_file():
+            if ended.interrupted:
+                return None, False
+            raise RunFailed(f"{PACKAGE} ended with exit code 0 but wrote no {RESULTS}")
+        run = Run.load(made)
+        if run.results.executor != executor:
+            raise RunFailed(f"{PACKAGE} ran executor '{run.results.executor}', not '{executor}'")
+        run.chain_samples()
+        if not (made / INSTANCES).is_file():
+            raise RunFailed(f"{PACKAGE} wrote no {INSTANCES}")
+        complete = not ended.interrupted or run.results.duration_s >= 0.99 * seconds
+        return made, complete
+
+    def _say_once(self, notes: Iterable[str]) -> None:
+        """What the program had to say, each line only the first time."""
+        for note in notes:
+            if note not in self._notes:
+                self._notes.add(note)
+                self.progress.clear()
+                print(note, file=sys.stderr)
+
+
+def outcome(run: Run) -> str:
+    """One line on the most urgent chain of a run."""
+    chain = min(run.results.chains, key=lambda item: (-item.priority, item.deadline_ms))
+    p99 = f", p99 {chain.response.p99:.3f} ms" if chain.response else ""
+    return f"{chain.id} missed {chain.missed} of {chain.released}{p99}"
+
+
+def check_chain(name: str, known: list[str]) -> None:
+    if name not in known:
+        raise BadInput(
+            f"--fail-on-miss: unknown chain '{name}'{did_you_mean(name, known)}\n"
+            f"  the application has: {', '.join(known)}"
+        )
+
+
+def verdict(comparison: Comparison, fail_on_miss: str | None) -> int:
+    """The exit code that --fail-on-miss asks for."""
+    if fail_on_miss is None:
+        return EXIT_OK
+    judged = [
+        results
+        for results in comparison.executors
+        if comparison.is_single_run or results is not comparison.baseline
+    ]
+    code = EXIT_OK
+    for results in judged:
+        if fail_on_miss != ANY_CHAIN:
+            check_chain(fail_on_miss, [chain.id for chain in results.chains])
+        for chain in results.chains:
+            if chain.missed_own and fail_on_miss in (ANY_CHAIN, chain.id):
+                print(
+                    f"rclrt: {results.executor}: chain {chain.id} missed {chain.missed_own} "
+                    f"deadlines of {chain.released}",
+                    file=sys.stderr,
+                )
+                code = EXIT_NO
+    return code

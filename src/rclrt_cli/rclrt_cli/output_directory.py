@@ -1,0 +1,158 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The directory given with --out: only ever one that rclrt made, and never half-written."""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import IO
+
+from rclrt_cli.errors import BadInput
+from rclrt_cli.executors import EXECUTORS
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.run_data import RUN_FILES
+
+MARKER = ".rclrt"
+STAGING = ".partial"
+REPORT = "report.html"
+APPLICATION = "application.json"
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What was asked for; kept in the marker so that a killed comparison can still be reported."""
+
+    kind: str
+    executors: tuple[str, ...]
+    rounds: int
+    seconds: float
+
+    @classmethod
+    def load(cls, directory: Path) -> Plan | None:
+        """The plan in the directory's marker, None when there is no marker."""
+        if not (directory / MARKER).is_file():
+            return None
+        marker = JsonValue.load(directory / MARKER)
+        return cls(
+            kind=marker.get("kind").text(),
+            executors=tuple(marker.get("executors").texts()),
+            rounds=marker.get("rounds").count(),
+            seconds=marker.get("seconds").number(),
+        )
+
+
+@contextlib.contextmanager
+def claimed(path: Path, plan: Plan) -> Iterator[Path]:
+    """Makes `path` ours and empty of earlier results, and holds it against other rclrt commands.
+
+    When nothing was written by the end, everything made here is taken away again.
+    """
+    made = _make(path)
+    try:
+        with _locked_marker(path) as marker:
+            _remove_earlier(path)
+            json.dump(asdict(plan), marker)
+            marker.flush()
+            try:
+                yield path
+            finally:
+                shutil.rmtree(path / STAGING, ignore_errors=True)
+                if not any(item.name not in (MARKER, APPLICATION) for item in path.iterdir()):
+                    (path / APPLICATION).unlink(missing_ok=True)
+                    (path / MARKER).unlink(missing_ok=True)
+    finally:
+        for directory in reversed(made):
+            with contextlib.suppress(OSError):
+                directory.rmdir()
+
+
+def write_atomically(path: Path, content: str | bytes) -> None:
+    """The file has the old content or the new one, never a part of it."""
+    with replacing(path) as stream:
+        stream.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+@contextlib.contextmanager
+def replacing(path: Path) -> Iterator[IO[bytes]]:
+    """A stream whose content becomes the file at `path` when the block ends without an error."""
+    try:
+        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from error
+    try:
+        with os.fdopen(descriptor, "wb") as stream:
+            yield stream
+            os.fchmod(stream.fileno(), 0o666 & ~_umask())
+        os.replace(name, path)
+    except OSError as error:
+        raise BadInput(f"{path}: cannot be written: {error.strerror}") from error
+    finally:
+        with contextlib.suppress(FileNotFoundError):
+            os.unlink(name)
+
+
+def _umask() -> int:
+    mask = os.umask(0o022)
+    os.umask(mask)
+    return mask
+
+
+def _make(path: Path) -> list[Path]:
+    """The directories that had to be created, outermost first."""
+    made: list[Path] = []
+    try:
+        for directory in [*reversed(path.parents), path]:
+            if not directory.is_dir():
+                directory.mkdir()
+                made.append(directory)
+    except OSError as error:
+        for directory in reversed(made):
+            directory.rmdir()
+        raise BadInput(
+            f"--out {path}: cannot be made: {error.strerror}; choose a directory you may write"
+        ) from error
+    return made
+
+
+@contextlib.contextmanager
+def _locked_marker(path: Path) -> Iterator[IO[str]]:
+    if any(path.iterdir()) and not (path / MARKER).is_file():
+        raise BadInput(
+            f"--out {path}: is not empty and was not written by rclrt; "
+            "name a new directory, or empty this one"
+        )
+    try:
+        marker = (path / MARKER).open("a+", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"--out {path}: cannot be written: {error.strerror}; choose a directory you may write"
+        ) from error
+    with marker:
+        try:
+            fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise BadInput(
+                f"--out {path}: another rclrt command is writing there; wait for it, or name "
+                "another directory"
+            ) from error
+        marker.truncate(0)
+        yield marker
+
+
+def _remove_earlier(path: Path) -> None:
+    """Removes what an earlier rclrt command wrote; files of the user stay."""
+    shutil.rmtree(path / STAGING, ignore_errors=True)
+    for name in (*RUN_FILES, REPORT, APPLICATION):
+        (path / name).unlink(missing_ok=True)
+    for executor in EXECUTORS:
+        for directory in (path / executor).glob("round-*"):
+            shutil.rmtree(directory, ignore_errors=True)
+        with contextlib.suppress(OSError):
+            (path / executor).rmdir()

@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How far a measurement is: a bar on a terminal, one line per step elsewhere."""
+
+from __future__ import annotations
+
+import time
+from typing import TextIO
+
+BAR_WIDTH = 24
+
+
+class Progress:
+    """Steps of known length; `total_s` is the sum of all of them."""
+
+    def __init__(self, stream: TextIO, total_s: float) -> None:
+        self._stream = stream
+        self._total = total_s
+        self._before = 0.0
+        self._seconds = 0.0
+        self._label = ""
+        self._width = 0
+        self._started = time.monotonic()
+        self.live = stream.isatty()
+
+    def step(self, label: str, seconds: float) -> None:
+        self._label, self._seconds = label, seconds
+        if self.live:
+            self.tick(0.0)
+
+    def tick(self, elapsed: float) -> None:
+        """Redraws the bar; the step's part never exceeds its length."""
+        done = self._before + min(elapsed, self._seconds)
+        filled = int(BAR_WIDTH * done / self._total) if self._total else BAR_WIDTH
+        bar = "█" * filled + "░" * (BAR_WIDTH - filled)
+        self._redraw(f"{bar} {done:5.1f} of {self._total:.1f} s  {self._label}")
+
+    def finished(self, outcome: str) -> None:
+        """Ends the step with a line that stays."""
+        self._before += self._seconds
+        self.say(f"{self._label}  {outcome}")
+
+    def say(self, line: str) -> None:
+        self.clear()
+        print(line, file=self._stream, flush=True)
+
+    def clear(self) -> None:
+        if self._width:
+            self._redraw("")
+            self._stream.write("\r")
+            self._width = 0
+
+    def _redraw(self, text: str) -> None:
+        self._stream.write("\r" + text.ljust(self._width))
+        self._stream.flush()
+        self._width = len(text)

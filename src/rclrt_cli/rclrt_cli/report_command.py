@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt report`: the table and report.html from a directory that run or compare wrote."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from rclrt_cli.compare_command import finish
+from rclrt_cli.comparison import Comparison, load_comparison, load_single_run
+from rclrt_cli.errors import EXIT_OK, BadInput
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.output_directory import REPORT, Plan, write_atomically
+from rclrt_cli.report.page import make_report
+from rclrt_cli.run_data import RESULTS
+from rclrt_cli.table import print_table
+
+HELP = "make the table and report.html again from a results directory"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("directory", metavar="DIR", type=Path, help="what run or compare wrote")
+    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="default DIR/report.html")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    directory: Path = arguments.directory
+    comparison = load(directory)
+    output: Path = arguments.output or directory / REPORT
+    if output.is_dir():
+        raise BadInput(f"-o {output}: is a directory; expected the name of a file")
+    write_atomically(output, make_report(comparison, directory, output))
+    print_table(comparison, sys.stdout, os.environ)
+    print(f"\n{output}")
+    return EXIT_OK
+
+
+def load(directory: Path) -> Comparison:
+    """The comparison or the run in the directory, also of a comparison that was killed."""
+    if not directory.is_dir():
+        what = "is not a directory" if directory.exists() else "no such directory"
+        raise BadInput(f"{directory}: {what}; expected one that rclrt run or compare wrote")
+    if (directory / RESULTS).exists():
+        json = JsonValue.load(directory / RESULTS)
+        return (
+            load_single_run(directory) if json.has("rclrt_results") else load_comparison(directory)
+        )
+    plan = Plan.load(directory)
+    if plan is None or plan.kind != "comparison":
+        raise BadInput(
+            f"{directory}: has no {RESULTS}; expected a directory that rclrt run or compare wrote"
+        )
+    return finish(directory, plan)

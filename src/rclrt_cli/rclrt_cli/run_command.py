@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt run`: one application under one executor."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from rclrt_cli.comparison import load_single_run
+from rclrt_cli.executors import check_executor
+from rclrt_cli.measure import (
+    Measurement,
+    add_common_arguments,
+    outcome,
+    seconds_argument,
+    verdict,
+)
+from rclrt_cli.output_directory import REPORT, Plan, claimed, write_atomically
+from rclrt_cli.progress import Progress
+from rclrt_cli.report.page import make_report
+from rclrt_cli.run_data import RESULTS, RUN_FILES, Run
+from rclrt_cli.stop_signals import StopSignals
+from rclrt_cli.table import print_table
+
+HELP = "run an application under one executor and measure it"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_common_arguments(parser)
+    parser.add_argument("--executor", metavar="X", required=True, help="for example preemptive")
+    parser.add_argument(
+        "--seconds", metavar="S", type=seconds_argument, default=10.0, help="default 10"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    executor = check_executor(arguments.executor)
+    seconds: float = arguments.seconds
+    progress = Progress(sys.stderr, seconds)
+    with StopSignals() as stop:
+        measurement = Measurement(
+            arguments.app, arguments.strict, arguments.ros_arguments, stop, progress
+        )
+        measurement.check_chain(arguments.fail_on_miss)
+        with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:
+            measurement.write_application(directory)
+            progress.step(executor, seconds)
+            made, complete = measurement.run(executor, seconds, directory)
+            if made is None:
+                progress.say("rclrt: stopped before anything was measured; nothing was written")
+                return stop.exit_code
+            progress.finished(outcome(Run.load(made)))
+            _move_up(made, directory)
+            comparison = load_single_run(directory)
+            write_atomically(directory / REPORT, make_report(comparison, directory))
+        print_table(comparison, sys.stdout, os.environ)
+        print(f"\n{directory / REPORT}")
+        if not complete:
+            duration = comparison.executors[0].duration_s
+            print(f"rclrt: stopped after {duration:.1f} of {seconds:g} s", file=sys.stderr)
+            return stop.exit_code
+        return verdict(comparison, arguments.fail_on_miss)
+
+
+def _move_up(made: Path, directory: Path) -> None:
+    """The run's files into the output directory, results.json last: with it the run is complete."""
+    for name in sorted(RUN_FILES, key=lambda name: name == RESULTS):
+        if (made / name).is_file():
+            os.replace(made / name, directory / name)

@@ -1,0 +1,155 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Starts rclrt_runner, the program that measures, and ends it properly."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
+from rclrt_cli.stop_signals import StopSignals
+
+PACKAGE = "rclrt_runner"
+TICK_S = 0.5
+
+
+@dataclass(frozen=True)
+class Patience:
+    """How long the program may take, in seconds, before the next stronger means."""
+
+    after_its_time: float = 120.0
+    after_interrupt: float = 20.0
+    after_terminate: float = 5.0
+
+
+def find_runner(environment: Mapping[str, str]) -> Path:
+    """The runner of the first workspace on AMENT_PREFIX_PATH that has one."""
+    prefixes = [item for item in environment.get("AMENT_PREFIX_PATH", "").split(":") if item]
+    for prefix in prefixes:
+        path = Path(prefix) / "lib" / PACKAGE / PACKAGE
+        if path.is_file() and os.access(path, os.X_OK):
+            return path
+    searched = f"not in {', '.join(prefixes)}" if prefixes else "AMENT_PREFIX_PATH is not set"
+    raise BadInput(
+        f"the program {PACKAGE} was not found ({searched}); start through ./rclrt, or source the "
+        "workspace's install/setup.bash"
+    )
+
+
+def runner_command(
+    runner: Path,
+    app: Path,
+    executor: str,
+    seconds: float,
+    out: Path,
+    strict: bool,
+    ros_arguments: Sequence[str],
+) -> list[str]:
+    command = [str(runner), str(app), "--executor", executor]
+    command += ["--seconds", f"{seconds:.9g}", "--out", str(out)]
+    if strict:
+        command.append("--strict")
+    if ros_arguments:
+        command += [] if ros_arguments[0] == "--ros-args" else ["--ros-args"]
+        command += ros_arguments
+    return command
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How the program ended."""
+
+    code: int
+    notes: list[str]
+    interrupted: bool
+
+
+def run_child(
+    command: Sequence[str],
+    log_directory: Path,
+    seconds: float,
+    stop: StopSignals,
+    tick: Callable[[float], None] | None = None,
+    patience: Patience | None = None,
+) -> Ended:
+    """Runs the command to its end, or ends it when the user asks to stop.
+
+    It gets a session of its own: a Ctrl-C of the terminal reaches it once, through us, as SIGINT.
+    `tick` is called now and then with the seconds since the start; without it nobody is woken while
+    the program measures.
+    """
+    patience = patience or Patience()
+    out_log, error_log = log_directory / "stdout.log", log_directory / "stderr.log"
+    with out_log.open("wb") as out, error_log.open("wb") as errors:
+        try:
+            child = subprocess.Popen(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=errors,
+                start_new_session=True,
+            )
+        except OSError as error:
+            raise RunFailed(f"{command[0]}: cannot be started: {error.strerror}") from error
+    try:
+        _wait(child, stop, seconds, tick, patience)
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    notes = error_log.read_text(encoding="utf-8", errors="replace").splitlines()
+    ended = Ended(child.returncode, [line for line in notes if line.strip()], stop.requested)
+    if ended.code != 0 and not ended.interrupted:
+        raise _failure(ended, seconds, out_log)
+    return ended
+
+
+def _wait(
+    child: subprocess.Popen[bytes],
+    stop: StopSignals,
+    seconds: float,
+    tick: Callable[[float], None] | None,
+    patience: Patience,
+) -> None:
+    started = time.monotonic()
+    limit = started + seconds + patience.after_its_time
+    signals_sent = 0
+    descriptor = os.pidfd_open(child.pid)
+    try:
+        while child.poll() is None:
+            now = time.monotonic()
+            if stop.count > signals_sent or now >= limit:
+                # Ask kindly, then firmly, then do not ask.
+                strength = (signal.SIGINT, signal.SIGTERM, signal.SIGKILL)[min(signals_sent, 2)]
+                os.killpg(child.pid, strength)
+                signals_sent += 1
+                limit = now + (
+                    patience.after_interrupt if signals_sent == 1 else patience.after_terminate
+                )
+            if tick:
+                tick(now - started)
+            stop.wait(descriptor, min(TICK_S, limit - now) if tick else max(limit - now, 0))
+    finally:
+        os.close(descriptor)
+
+
+def _failure(ended: Ended, seconds: float, out_log: Path) -> Exception:
+    said = "\n".join(f"  {line}" for line in ended.notes[-20:])
+    if ended.code == EXIT_BAD_INPUT:
+        return BadInput("\n".join(ended.notes[-200:]) or f"{PACKAGE} refused its input")
+    if ended.code < 0:
+        try:
+            how = f"was ended by {signal.Signals(-ended.code).name}"
+        except ValueError:
+            how = f"was ended by signal {-ended.code}"
+    else:
+        how = f"ended with exit code {ended.code}"
+    if not said:
+        tail = out_log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
+        said = "\n".join(f"  {line}" for line in tail)
+    return RunFailed(f"{PACKAGE} {how}" + (f" and said:\n{said}" if said else " and said nothing"))
