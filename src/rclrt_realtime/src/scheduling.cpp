@@ -60,6 +60,12 @@ const char* to_string(Policy policy) noexcept {
 }
 
 std::optional<std::string> why_no_realtime(int priority) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  // A less urgent thread that is preempted inside the sanitizer's allocator keeps a more urgent one
+  // spinning on the same CPU for ever.
+  return "SCHED_FIFO at priority " + std::to_string(priority) +
+         " is not used in a sanitizer's build, whose run-time library has spin locks";
+#else
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
   sched_param parameters{};
@@ -84,6 +90,7 @@ std::optional<std::string> why_no_realtime(int priority) {
   return "SCHED_FIFO at priority " + std::to_string(priority) +
          " is not available: " + std::generic_category().message(error) +
          "; use a priority from 1 to 99";
+#endif
 }
 
 std::vector<int> allowed_cpus() {

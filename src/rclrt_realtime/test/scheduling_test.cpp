@@ -28,6 +28,9 @@ TEST(Scheduling, ACpuThatDoesNotExistIsRefusedWithTheOnesThatDo) {
 TEST(Scheduling, APriorityAbove99IsUnavailableWithItsFix) {
   const auto reason = why_no_realtime(100);
   ASSERT_TRUE(reason.has_value());
+  if (reason->find("sanitizer") != std::string::npos) {
+    GTEST_SKIP() << *reason;
+  }
   EXPECT_NE(reason->find("use a priority from 1 to 99"), std::string::npos) << *reason;
 }
 

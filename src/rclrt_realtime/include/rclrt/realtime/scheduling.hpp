@@ -28,7 +28,8 @@ struct Scheduling {
 };
 
 /// Nothing when a thread of this process can run under SCHED_FIFO at `priority`; otherwise the
-/// cause and its fix in one sentence. Asks the kernel by starting a short-lived thread.
+/// cause and its fix in one sentence. Asks the kernel by starting a short-lived thread. Builds with
+/// AddressSanitizer or ThreadSanitizer always have a reason not to.
 RCLRT_SETUP std::optional<std::string> why_no_realtime(int priority);
 
 /// The CPUs this process may run on, ascending. Throws std::system_error.
