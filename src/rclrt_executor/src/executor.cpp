@@ -101,10 +101,12 @@ void Executor::prepare() {
   }
   prepared_ = true;
   ready_to_wake_.store(true);
-  for (const auto& callback : callbacks_) {
-    callback->attach();
+  if (listens()) {
+    attached_ = true;
+    for (const auto& callback : callbacks_) {
+      callback->attach();
+    }
   }
-  attached_ = true;
 }
 
 void Executor::shut_down() noexcept {
@@ -212,9 +214,10 @@ void Executor::execute(Instance* instance, std::uint32_t slot) noexcept {
   run(callback, instance, info, slot);
 }
 
-void Executor::execute(Callback& callback, std::int64_t release_ns, std::uint32_t slot) noexcept {
+void Executor::execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
+                       std::uint32_t slot) noexcept {
   InstanceInfo info{
-      .release_ns = release_ns, .ready_ns = release_ns, .level = callback.level()};
+      .release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
   callback.released_.fetch_add(1, std::memory_order_relaxed);
   run(callback, nullptr, info, slot);
 }
@@ -245,6 +248,9 @@ void Executor::run(Callback& callback, Instance* instance, InstanceInfo& info,
   if (sink != nullptr) {
     InstanceRecord record;
     record.end_ns = realtime::monotonic_now_ns();
+    // An instance that found nothing never had the times only its message could tell.
+    info.ready_ns = info.ready_ns != 0 ? info.ready_ns : info.release_ns;
+    info.start_ns = info.start_ns != 0 ? info.start_ns : record.end_ns;
     record.cpu_ns = realtime::thread_cpu_now_ns() - cpu_before;
     record.preemptions = involuntary_switches() - switches_before;
     record.info = info;

@@ -59,12 +59,12 @@ void WaitSetExecutor::loop() {
       if (due[i]) {
         const auto release =
             timers_[i]->take(realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
-        execute(*timers_[i], release.nominal_ns, 0);
+        execute(*timers_[i], release.nominal_ns, release.nominal_ns, 0);
       }
     }
     for (std::size_t i = 0; i < others_.size() && !stopping(); ++i) {
       if (ready[i]) {
-        execute(*others_[i], now, 0);
+        execute(*others_[i], now, 0, 0);
       }
     }
   }

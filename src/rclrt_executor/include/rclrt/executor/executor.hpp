@@ -20,8 +20,7 @@
 namespace rclrt::executor {
 
 /// Three phases: configure (constructor, `add`), `prepare`, run (`spin`). One thread configures,
-/// prepares and spins; `cancel` may be called from any thread, from callbacks and from signal
-/// handlers.
+/// prepares and spins; `cancel` may be called from any thread and from callbacks.
 class Executor {
  public:
   virtual ~Executor();
@@ -43,7 +42,8 @@ class Executor {
   /// the next `spin`.
   void spin() RCLRT_WAITS;
 
-  /// Makes the running `spin`, or the next one, return. Async-signal-safe.
+  /// Makes the running `spin`, or the next one, return. Thread-safe. Async-signal-safe unless the
+  /// executor waits in a middleware (wait_set).
   void cancel() noexcept RCLRT_NONBLOCKING;
 
   const ExecutorOptions& options() const noexcept { return options_; }
@@ -65,8 +65,11 @@ class Executor {
   /// Starts and ends the threads of one spin. `stopping()` is true when `stop_threads` is called.
   virtual void start_threads() = 0;
   virtual void stop_threads() noexcept = 0;
-  /// Wakes every thread that sleeps, so that it sees `stopping()`. Async-signal-safe.
+  /// Wakes every thread that sleeps, so that it sees `stopping()`.
   virtual void wake_threads() noexcept RCLRT_NONBLOCKING = 0;
+
+  /// Whether entities announce their work (`Callback::attach`) or are polled.
+  virtual bool listens() const noexcept { return true; }
 
   /// Derived destructors call this first: no entity releases work into them afterwards.
   void shut_down() noexcept;
@@ -82,8 +85,10 @@ class Executor {
 
   /// Runs `instance` on the calling thread and gives it back to its callback.
   void execute(Instance* instance, std::uint32_t slot) noexcept;
-  /// The same for executors that find work by polling; there is no queued instance then.
-  void execute(Callback& callback, std::int64_t release_ns, std::uint32_t slot) noexcept;
+  /// The same for executors that find work by polling; there is no queued instance then, and
+  /// `ready_ns` may be 0: unknown, the entity fills in both times.
+  void execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
+               std::uint32_t slot) noexcept;
 
   const PriorityMap& priorities() const noexcept { return *priorities_; }
   static void set_sink(Callback& callback, ReadySink* sink) noexcept { callback.sink_ = sink; }

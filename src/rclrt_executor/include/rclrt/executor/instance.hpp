@@ -23,7 +23,8 @@ struct InstanceInfo {
   std::uint64_t id = 0;         ///< unique within the executor, in order of start
   std::int64_t release_ns = 0;  ///< a timer's nominal release; otherwise when it became ready
   std::int64_t ready_ns = 0;    ///< when the work became ready: a timer's nominal release, or when
-                                ///< the middleware announced the message
+                                ///< the middleware announced the message; 0 if the executor polls,
+                                ///< until the entity has filled it in
   std::int64_t start_ns = 0;    ///< first instruction of user code; set by the entity
   int level = 0;                ///< the callback's priority; higher is more urgent
 };

@@ -23,7 +23,7 @@ class ReadinessSource {
   /// callback in the order of `watch`. May throw: `spin` then ends with that exception.
   virtual void wait(std::int64_t deadline_ns, std::vector<bool>& ready) = 0;
 
-  /// Lets the current or the next `wait` return. Thread-safe and async-signal-safe.
+  /// Lets the current or the next `wait` return. Thread-safe.
   virtual void wake() noexcept = 0;
 };
 
@@ -43,6 +43,7 @@ class WaitSetExecutor final : public Executor {
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;
+  bool listens() const noexcept override { return false; }
 
   void loop();
   std::int64_t next_timer_ns() const noexcept;

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <memory>
+#include <string>
+
+#include "rclrt/executor/group.hpp"
+#include "rclrt/executor/instance.hpp"
+#include "rclrt/executor/timer.hpp"
+
+namespace rclrt {
+
+using CallbackGroup = executor::Group;
+using CallbackGroupType = executor::GroupType;
+using InstanceInfo = executor::InstanceInfo;
+using OverrunPolicy = executor::OverrunPolicy;
+using executor::current_instance;
+
+/// What every callback can be told when it is created.
+struct CallbackOptions {
+  int priority = 0;  ///< higher is more urgent; any int
+  /// nullptr: the callback excludes itself only. (In rclcpp it would join the node's default group
+  /// and exclude the whole node.)
+  std::shared_ptr<CallbackGroup> group;
+  std::string name;  ///< for traces and results; default: the topic, or "timer"
+};
+
+struct TimerOptions {
+  /// First release = epoch of the executor + offset; negative: one period, as in rclcpp.
+  std::chrono::nanoseconds offset{-1};
+  OverrunPolicy overrun = OverrunPolicy::kCatchUp;
+  std::size_t depth = 10;  ///< how many releases may wait for the callback
+};
+
+}  // namespace rclrt

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+// The life of ROS in this process: arguments, middleware, signals.
+#pragma once
+
+#include <rcl/context.h>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt {
+
+class Executor;
+
+struct ContextOptions {
+  /// SIGINT and SIGTERM shut the context down; a second one ends the process as if rclrt were not
+  /// there.
+  bool handle_signals = true;
+  /// Instead of ROS_DOMAIN_ID.
+  std::optional<std::size_t> domain_id;
+};
+
+/// Hold it in a shared_ptr: nodes keep it alive. All member functions are thread-safe.
+class Context : public std::enable_shared_from_this<Context> {
+ public:
+  /// Parses ROS arguments (`--ros-args ...`) and starts the middleware. Throws Error, for example
+  /// when an argument cannot be parsed.
+  RCLRT_SETUP static std::shared_ptr<Context> make(int argc = 0, const char* const* argv = nullptr,
+                                                   const ContextOptions& options = {});
+  ~Context();
+  Context(const Context&) = delete;
+  Context& operator=(const Context&) = delete;
+
+  /// Ends every running `spin` of this context's executors and stops the middleware. Callbacks
+  /// under way are finished; what they publish from now on is not sent.
+  RCLRT_SETUP void shutdown();
+
+  /// False after `shutdown`.
+  bool ok() const noexcept;
+
+  /// The arguments that are not for ROS, without the program's name.
+  const std::vector<std::string>& arguments() const noexcept { return arguments_; }
+
+  rcl_context_t* rcl() noexcept { return &context_; }
+
+ private:
+  friend class Executor;
+
+  Context() = default;
+  void add(Executor* executor);
+  void remove(Executor* executor);
+
+  rcl_context_t context_{};
+  std::vector<std::string> arguments_;
+  bool handles_signals_ = false;
+  std::mutex mutex_;  // guards the two below; never taken on the path of a callback
+  bool shut_down_ = false;
+  std::vector<Executor*> executors_;
+};
+
+}  // namespace rclrt

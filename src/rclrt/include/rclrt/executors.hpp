@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executors of the engine for nodes on rcl.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/context.hpp"
+#include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/options.hpp"
+#include "rclrt/node.hpp"
+
+namespace rclrt {
+
+using ExecutorOptions = executor::ExecutorOptions;
+using Realtime = executor::Realtime;
+
+/// Runs the callbacks of the nodes added to it. Life cycle and thread-safety as the engine's
+/// executors: add, prepare, spin; `cancel` from anywhere. Shutting the context down cancels too.
+class Executor {
+ public:
+  virtual ~Executor();
+  Executor(const Executor&) = delete;
+  Executor& operator=(const Executor&) = delete;
+
+  /// Adds all callbacks the node has now; the executor keeps them alive. Throws std::logic_error
+  /// after `prepare`.
+  RCLRT_SETUP void add_node(const Node& node);
+
+  /// See executor::Executor.
+  RCLRT_SETUP void prepare() { engine_->prepare(); }
+  void spin() RCLRT_WAITS { engine_->spin(); }
+  /// Thread-safe; not from a signal handler (contexts handle signals).
+  void cancel() noexcept { engine_->cancel(); }
+
+  const executor::Executor& engine() const noexcept { return *engine_; }
+
+ protected:
+  RCLRT_SETUP Executor(std::shared_ptr<Context> context,
+                       std::unique_ptr<executor::Executor> engine);
+
+ private:
+  const std::shared_ptr<Context> context_;
+  const std::unique_ptr<executor::Executor> engine_;
+};
+
+/// The default. See executor::PreemptiveExecutor.
+class PreemptiveExecutor final : public Executor {
+ public:
+  RCLRT_SETUP explicit PreemptiveExecutor(std::shared_ptr<Context> context,
+                                          ExecutorOptions options = {});
+};
+
+/// See executor::ProducerConsumerExecutor.
+class ProducerConsumerExecutor final : public Executor {
+ public:
+  RCLRT_SETUP explicit ProducerConsumerExecutor(std::shared_ptr<Context> context,
+                                                ExecutorOptions options = {});
+};
+
+/// See executor::ThreadDispatchExecutor.
+class ThreadDispatchExecutor final : public Executor {
+ public:
+  RCLRT_SETUP explicit ThreadDispatchExecutor(std::shared_ptr<Context> context,
+                                              ExecutorOptions options = {});
+};
+
+/// The baseline, on rcl_wait. See executor::WaitSetExecutor.
+class WaitSetExecutor final : public Executor {
+ public:
+  RCLRT_SETUP explicit WaitSetExecutor(std::shared_ptr<Context> context,
+                                       ExecutorOptions options = {});
+};
+
+/// The names that `make_executor` takes, the baseline first.
+const std::vector<std::string>& executor_names();
+
+/// An executor by its name in files and on command lines. Throws std::invalid_argument with the
+/// names there are.
+RCLRT_SETUP std::unique_ptr<Executor> make_executor(std::string_view name,
+                                                    std::shared_ptr<Context> context,
+                                                    ExecutorOptions options = {});
+
+}  // namespace rclrt

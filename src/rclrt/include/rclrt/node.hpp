@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rcl/node.h>
+
+#include <chrono>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rclrt/callback_options.hpp"
+#include "rclrt/context.hpp"
+#include "rclrt/publisher.hpp"
+#include "rclrt/subscription.hpp"
+#include "rclrt/synchronizer.hpp"
+#include "rclrt/timer.hpp"
+
+namespace rclrt {
+
+/// The rcl node, kept alive by everything that was created from it.
+struct NodeHandle {
+  RCLRT_SETUP NodeHandle(std::shared_ptr<Context> context, const std::string& name,
+                         const std::string& name_space);
+  ~NodeHandle();
+  NodeHandle(const NodeHandle&) = delete;
+  NodeHandle& operator=(const NodeHandle&) = delete;
+
+  const std::shared_ptr<Context> context;
+  rcl_node_t node;
+};
+
+/// A ROS node. Everything here belongs to the configure phase, on one thread, and throws Error
+/// when rcl refuses (an invalid name, for example). Entities live as long as somebody holds them;
+/// the node and the executor it is added to hold the callbacks.
+class Node {
+ public:
+  RCLRT_SETUP Node(std::shared_ptr<Context> context, const std::string& name,
+                   const std::string& name_space = "/");
+
+  std::string name() const;
+  /// With its namespace.
+  std::string fully_qualified_name() const;
+
+  template <typename T>
+  RCLRT_SETUP std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic,
+                                                             const QoS& qos) {
+    return std::make_shared<Publisher<T>>(handle_, topic, qos);
+  }
+
+  /// `callback` takes `const T&`, optionally followed by `const InstanceInfo&`.
+  template <typename T, typename F>
+  RCLRT_SETUP std::shared_ptr<Subscription<T>> create_subscription(const std::string& topic,
+                                                                   const QoS& qos, F callback,
+                                                                   CallbackOptions options = {}) {
+    auto subscription = std::make_shared<detail::SubscriptionOf<T, F>>(
+        handle_, topic, qos, std::move(options), std::move(callback));
+    callbacks_.push_back(subscription);
+    return subscription;
+  }
+
+  /// `callback` takes nothing, or `const InstanceInfo&`, whose `release_ns` is the nominal release.
+  template <typename F>
+  RCLRT_SETUP std::shared_ptr<Timer> create_wall_timer(std::chrono::nanoseconds period, F callback,
+                                                       CallbackOptions options = {},
+                                                       const TimerOptions& timer = {}) {
+    const auto offset = timer.offset.count() < 0 ? period : timer.offset;
+    auto created = std::make_shared<detail::TimerOf<F>>(
+        executor::CallbackOptions{
+            .name = options.name.empty() ? "timer" : std::move(options.name),
+            .type = executor::EntityType::kTimer,
+            .level = options.priority,
+            .credits = timer.depth,
+            .group = std::move(options.group)},
+        executor::TimerOptions{period.count(), offset.count(), timer.overrun}, std::move(callback));
+    callbacks_.push_back(created);
+    return created;
+  }
+
+  /// `callback` takes `const A&, const B&`, optionally followed by `const InstanceInfo&`. It runs
+  /// when the later message of a pair arrives. `qos.depth()` is also how many messages of each
+  /// topic wait for their partner.
+  template <typename A, typename B, typename F>
+  RCLRT_SETUP Synchronizer create_synchronizer(const std::string& first_topic,
+                                               const std::string& second_topic, const QoS& qos,
+                                               const SyncOptions& sync, F callback,
+                                               CallbackOptions options = {}) {
+    using State = detail::SyncState<A, B, F>;
+    auto state = std::make_shared<State>(
+        State{{qos.depth(), sync.policy, sync.window.count()}, std::move(callback)});
+    if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
+      options.group = std::make_shared<CallbackGroup>();
+    }
+    Synchronizer result{{std::make_shared<detail::SyncInput<State, A, true>>(
+                             handle_, first_topic, qos, options, state),
+                         std::make_shared<detail::SyncInput<State, B, false>>(
+                             handle_, second_topic, qos, options, state)}};
+    callbacks_.insert(callbacks_.end(), result.inputs.begin(), result.inputs.end());
+    return result;
+  }
+
+  RCLRT_SETUP std::shared_ptr<CallbackGroup> create_callback_group(
+      CallbackGroupType type = CallbackGroupType::kMutuallyExclusive) {
+    return std::make_shared<CallbackGroup>(type);
+  }
+
+  /// In order of creation.
+  const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
+
+ private:
+  const std::shared_ptr<NodeHandle> handle_;
+  std::vector<std::shared_ptr<executor::Callback>> callbacks_;
+};
+
+}  // namespace rclrt

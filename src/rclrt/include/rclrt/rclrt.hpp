@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything a node needs.
+#pragma once
+
+#include "rclrt/callback_options.hpp"
+#include "rclrt/context.hpp"
+#include "rclrt/error.hpp"
+#include "rclrt/executors.hpp"
+#include "rclrt/node.hpp"
+#include "rclrt/publisher.hpp"
+#include "rclrt/qos.hpp"
+#include "rclrt/subscription.hpp"
+#include "rclrt/synchronizer.hpp"
+#include "rclrt/timer.hpp"

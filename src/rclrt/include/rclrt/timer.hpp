@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <utility>
+
+#include "rclrt/callback_options.hpp"
+#include "rclrt/executor/timer.hpp"
+#include "rclrt/subscription.hpp"
+
+namespace rclrt {
+
+/// Released periodically on absolute time: late executions do not shift later releases.
+using Timer = executor::TimerCallback;
+
+namespace detail {
+
+template <typename F>
+class TimerOf final : public Timer {
+ public:
+  TimerOf(executor::CallbackOptions options, executor::TimerOptions timer, F function)
+      : Timer(std::move(options), timer), function_(std::move(function)) {}
+
+ protected:
+  executor::Outcome run(InstanceInfo& info) override {
+    info.start_ns = realtime::monotonic_now_ns();
+    call(function_, info);
+    return executor::Outcome::kRan;
+  }
+
+ private:
+  F function_;
+};
+
+}  // namespace detail
+
+}  // namespace rclrt

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/executors.hpp"
+
+#include <stdexcept>
+#include <utility>
+
+#include "rcl_readiness.hpp"
+#include "rclrt/executor/preemptive_executor.hpp"
+#include "rclrt/executor/producer_consumer_executor.hpp"
+#include "rclrt/executor/thread_dispatch_executor.hpp"
+#include "rclrt/executor/wait_set_executor.hpp"
+
+namespace rclrt {
+
+Executor::Executor(std::shared_ptr<Context> context, std::unique_ptr<executor::Executor> engine)
+    : context_(std::move(context)), engine_(std::move(engine)) {
+  context_->add(this);
+}
+
+Executor::~Executor() { context_->remove(this); }
+
+void Executor::add_node(const Node& node) {
+  for (const auto& callback : node.callbacks()) {
+    engine_->add(callback);
+  }
+}
+
+PreemptiveExecutor::PreemptiveExecutor(std::shared_ptr<Context> context, ExecutorOptions options)
+    : Executor(std::move(context),
+               std::make_unique<executor::PreemptiveExecutor>(std::move(options))) {}
+
+ProducerConsumerExecutor::ProducerConsumerExecutor(std::shared_ptr<Context> context,
+                                                   ExecutorOptions options)
+    : Executor(std::move(context),
+               std::make_unique<executor::ProducerConsumerExecutor>(std::move(options))) {}
+
+ThreadDispatchExecutor::ThreadDispatchExecutor(std::shared_ptr<Context> context,
+                                               ExecutorOptions options)
+    : Executor(std::move(context),
+               std::make_unique<executor::ThreadDispatchExecutor>(std::move(options))) {}
+
+WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptions options)
+    : Executor(context, std::make_unique<executor::WaitSetExecutor>(
+                            std::move(options), std::make_unique<detail::RclReadiness>(context))) {}
+
+const std::vector<std::string>& executor_names() {
+  static const std::vector<std::string> names = {"wait_set", "producer_consumer",
+                                                 "thread_dispatch", "preemptive"};
+  return names;
+}
+
+std::unique_ptr<Executor> make_executor(std::string_view name, std::shared_ptr<Context> context,
+                                        ExecutorOptions options) {
+  if (name == "wait_set") {
+    return std::make_unique<WaitSetExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "producer_consumer") {
+    return std::make_unique<ProducerConsumerExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "thread_dispatch") {
+    return std::make_unique<ThreadDispatchExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "preemptive") {
+    return std::make_unique<PreemptiveExecutor>(std::move(context), std::move(options));
+  }
+  std::string known;
+  for (const std::string& known_name : executor_names()) {
+    known += (known.empty() ? "" : ", ") + known_name;
+  }
+  throw std::invalid_argument("unknown executor \"" + std::string(name) + "\": choose from " +
+                              known);
+}
+
+}  // namespace rclrt

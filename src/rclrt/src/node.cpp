@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/node.hpp"
+
+#include <rcl/error_handling.h>
+#include <rcl/node_options.h>
+
+#include <cstdio>
+
+#include "rclrt/error.hpp"
+
+namespace rclrt {
+
+NodeHandle::NodeHandle(std::shared_ptr<Context> used_context, const std::string& name,
+                       const std::string& name_space)
+    : context(std::move(used_context)), node(rcl_get_zero_initialized_node()) {
+  rcl_node_options_t options = rcl_node_get_default_options();
+  options.enable_rosout = false;  // rclrt has no ROS logging yet; a silent publisher helps nobody
+  const rcl_ret_t result =
+      rcl_node_init(&node, name.c_str(), name_space.c_str(), context->rcl(), &options);
+  if (rcl_node_options_fini(&options) != RCL_RET_OK) {
+    rcl_reset_error();
+  }
+  detail::check(result, "creating node \"" + name + "\" in namespace \"" + name_space + "\"");
+}
+
+NodeHandle::~NodeHandle() {
+  if (rcl_node_fini(&node) != RCL_RET_OK) {
+    std::fprintf(stderr, "rclrt: ending a node: %s\n", rcl_get_error_string().str);
+    rcl_reset_error();
+  }
+}
+
+Node::Node(std::shared_ptr<Context> context, const std::string& name,
+           const std::string& name_space)
+    : handle_(std::make_shared<NodeHandle>(std::move(context), name, name_space)) {}
+
+std::string Node::name() const { return rcl_node_get_name(&handle_->node); }
+
+std::string Node::fully_qualified_name() const {
+  return rcl_node_get_fully_qualified_name(&handle_->node);
+}
+
+}  // namespace rclrt

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// SIGINT and SIGTERM for contexts that want them.
+#pragma once
+
+#include <memory>
+
+namespace rclrt {
+
+class Context;
+
+namespace detail {
+/// From now on a signal shuts `context` down, as long as it lives. Thread-safe.
+void shut_down_on_signal(const std::shared_ptr<Context>& context);
+}  // namespace detail
+
+}  // namespace rclrt

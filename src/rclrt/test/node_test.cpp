@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/node.hpp"
+
+#include <gtest/gtest.h>
+
+#include <std_msgs/msg/string.hpp>
+
+#include "ros_fixture.hpp"
+
+namespace rclrt::test {
+namespace {
+
+using std_msgs::msg::String;
+
+TEST(Node, HasItsNameAndNamespace) {
+  const Node node(make_context(), "camera", "/front");
+  EXPECT_EQ(node.name(), "camera");
+  EXPECT_EQ(node.fully_qualified_name(), "/front/camera");
+}
+
+TEST(Node, FollowsRemappingsOfNameAndTopicsFromTheRosArguments) {
+  const auto context =
+      make_context({"--ros-args", "-r", "__node:=renamed", "-r", "chatter:=/elsewhere/talk"});
+  Node node(context, "camera");
+  EXPECT_EQ(node.name(), "renamed");
+  EXPECT_EQ(node.create_publisher<String>("chatter", 10)->topic_name(), "/elsewhere/talk");
+  EXPECT_EQ(node.create_subscription<String>("chatter", 10, [](const String&) {})->topic_name(),
+            "/elsewhere/talk");
+}
+
+TEST(Node, RefusesAnInvalidNameAndSaysWhichNode) {
+  try {
+    const Node node(make_context(), "not a name");
+    FAIL() << "no exception";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("creating node \"not a name\""), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST(Node, RefusesAnInvalidTopicAndSaysWhichOne) {
+  Node node(make_context(), "camera");
+  EXPECT_THROW(node.create_publisher<String>("a//b", 10), Error);
+  EXPECT_THROW(node.create_subscription<String>("a b", 10, [](const String&) {}), Error);
+}
+
+TEST(Node, RefusesADepthOfZero) {
+  Node node(make_context(), "camera");
+  EXPECT_THROW(node.create_subscription<String>("a", 0, [](const String&) {}),
+               std::invalid_argument);
+}
+
+TEST(Node, RefusesAPeriodThatIsNotPositive) {
+  Node node(make_context(), "camera");
+  EXPECT_THROW(node.create_wall_timer(std::chrono::seconds(0), [] {}), std::invalid_argument);
+}
+
+TEST(Executors, AnUnknownNameIsRefusedWithThoseThatExist) {
+  try {
+    make_executor("fast", make_context());
+    FAIL() << "no exception";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "unknown executor \"fast\": choose from wait_set, producer_consumer, "
+                 "thread_dispatch, preemptive");
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::test

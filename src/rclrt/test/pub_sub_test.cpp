@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <std_msgs/msg/int64.hpp>
+#include <std_msgs/msg/string.hpp>
+
+#include "ros_fixture.hpp"
+
+namespace rclrt::test {
+namespace {
+
+using std_msgs::msg::Int64;
+using std_msgs::msg::String;
+
+class PubSub : public EveryExecutor {};
+INSTANTIATE_TEST_SUITE_P(, PubSub, ::testing::ValuesIn(executor_names()), parameter_name);
+
+Int64 number(std::int64_t value) {
+  Int64 message;
+  message.data = value;
+  return message;
+}
+
+TEST_P(PubSub, EveryMessageWithinTheDepthArrivesOnceAndInOrder) {
+  Node node(context, "node");
+  std::vector<std::int64_t> received;
+  const auto spinning = executor({.cpus = {realtime::allowed_cpus().front()}});
+  const auto subscription =
+      node.create_subscription<Int64>("numbers", 50, [&](const Int64& message) {
+        received.push_back(message.data);
+        if (received.size() == 50) {
+          spinning->cancel();
+        }
+      });
+  const auto publisher = node.create_publisher<Int64>("numbers", 50);
+  spinning->add_node(node);
+  spinning->prepare();
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_TRUE(publisher->publish(number(i)));
+  }
+  spinning->spin();
+  ASSERT_EQ(received.size(), 50U);
+  for (int i = 0; i < 50; ++i) {
+    EXPECT_EQ(received[static_cast<std::size_t>(i)], i);
+  }
+}
+
+TEST_P(PubSub, MessagesThatArrivedBeforePrepareAreNotForgotten) {
+  Node node(context, "node");
+  std::atomic<int> received{0};
+  const auto spinning = executor();
+  const auto subscription = node.create_subscription<Int64>("early", 5, [&](const Int64&) {
+    if (++received == 3) {
+      spinning->cancel();
+    }
+  });
+  const auto publisher = node.create_publisher<Int64>("early", 5);
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  for (int i = 0; i < 3; ++i) {
+    publisher->publish(number(i));
+  }
+  spinning->add_node(node);
+  spinning->spin();  // hangs when one is forgotten
+  EXPECT_EQ(received.load(), 3);
+}
+
+TEST_P(PubSub, ABurstBeyondTheDepthKeepsTheNewestAndLeavesNoneBehind) {
+  Node node(context, "node");
+  std::vector<std::int64_t> received;
+  const auto spinning = executor({.cpus = {realtime::allowed_cpus().front()}});
+  const auto subscription =
+      node.create_subscription<Int64>("burst", 4, [&](const Int64& message) {
+        received.push_back(message.data);
+        if (message.data == 9) {
+          spinning->cancel();
+        }
+      });
+  const auto publisher = node.create_publisher<Int64>("burst", 20);
+  spinning->add_node(node);
+  spinning->prepare();
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  for (int i = 0; i < 10; ++i) {
+    publisher->publish(number(i));
+  }
+  spinning->spin();
+  EXPECT_EQ(received, (std::vector<std::int64_t>{6, 7, 8, 9}));
+  const auto counters = subscription->counters();
+  EXPECT_EQ(counters.released, counters.completed + counters.dropped + counters.pending());
+}
+
+TEST_P(PubSub, CallbacksMayPublishToEachOther) {
+  Node node(context, "node");
+  const auto spinning = executor();
+  const auto to_pong = node.create_publisher<Int64>("ping", 10);
+  const auto to_ping = node.create_publisher<Int64>("pong", 10);
+  const auto pong = node.create_subscription<Int64>("ping", 10, [&](const Int64& message) {
+    to_ping->publish(number(message.data + 1));
+  });
+  std::atomic<std::int64_t> last{0};
+  const auto ping = node.create_subscription<Int64>("pong", 10, [&](const Int64& message) {
+    last = message.data;
+    if (message.data == 100) {
+      spinning->cancel();
+    } else {
+      to_pong->publish(number(message.data));
+    }
+  }, {.priority = 3});
+  spinning->add_node(node);
+  spinning->prepare();
+  ASSERT_TRUE(eventually([&] {
+    return to_pong->subscription_count() == 1 && to_ping->subscription_count() == 1;
+  }));
+  to_pong->publish(number(0));
+  spinning->spin();
+  EXPECT_EQ(last.load(), 100);
+}
+
+TEST_P(PubSub, StringsOfAnyLengthArriveUnchanged) {
+  Node node(context, "node");
+  const auto spinning = executor();
+  std::vector<std::size_t> lengths;
+  const auto subscription =
+      node.create_subscription<String>("strings", 10, [&](const String& message) {
+        EXPECT_EQ(message.data, std::string(message.data.size(), 'x'));
+        lengths.push_back(message.data.size());
+        if (lengths.size() == 4) {
+          spinning->cancel();
+        }
+      });
+  const auto publisher = node.create_publisher<String>("strings", 10);
+  spinning->add_node(node);
+  spinning->prepare();
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  for (const std::size_t length : {0U, 1U, 100'000U, 3U}) {
+    String message;
+    message.data.assign(length, 'x');
+    EXPECT_TRUE(publisher->publish(message));
+  }
+  spinning->spin();
+  EXPECT_EQ(lengths, (std::vector<std::size_t>{0, 1, 100'000, 3}));
+}
+
+TEST_P(PubSub, TheCallbackIsToldWhenItsMessageBecameReady) {
+  Node node(context, "node");
+  const auto spinning = executor();
+  std::int64_t published = 0;
+  InstanceInfo seen;
+  const auto subscription = node.create_subscription<Int64>(
+      "info", 10,
+      [&](const Int64&, const InstanceInfo& info) {
+        seen = info;
+        spinning->cancel();
+      },
+      {.priority = 5});
+  const auto publisher = node.create_publisher<Int64>("info", 10);
+  spinning->add_node(node);
+  spinning->prepare();
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  published = realtime::monotonic_now_ns();
+  publisher->publish(number(1));
+  spinning->spin();
+  EXPECT_EQ(seen.level, 5);
+  // The middleware's clock and ours are read microseconds apart; 1 ms is generous, not a latency.
+  EXPECT_GE(seen.ready_ns, published - 1'000'000);
+  EXPECT_LE(seen.ready_ns, seen.start_ns + 1'000'000);
+}
+
+TEST_P(PubSub, AnExceptionInASubscriptionCallbackIsRethrownBySpin) {
+  Node node(context, "node");
+  const auto spinning = executor();
+  const auto subscription = node.create_subscription<Int64>(
+      "throws", 10, [](const Int64&) { throw std::runtime_error("bad message"); });
+  const auto publisher = node.create_publisher<Int64>("throws", 10);
+  spinning->add_node(node);
+  spinning->prepare();
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  publisher->publish(number(1));
+  EXPECT_THROW(spinning->spin(), std::runtime_error);
+}
+
+TEST_P(PubSub, DestroyingTheExecutorWhileMessagesArriveIsClean) {
+  Node node(context, "node");
+  const auto subscription = node.create_subscription<Int64>("busy", 3, [](const Int64&) {});
+  const auto publisher = node.create_publisher<Int64>("busy", 3);
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  std::atomic<bool> stop{false};
+  std::thread source([&] {
+    while (!stop) {
+      publisher->publish(number(1));
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const auto spinning = executor();
+    spinning->add_node(node);
+    std::thread spinner([&] { spinning->spin(); });
+    const auto before = subscription->counters().released;
+    EXPECT_TRUE(eventually([&] { return subscription->counters().released > before; }));
+    spinning->cancel();
+    spinner.join();
+  }
+  stop = true;
+  source.join();
+}
+
+TEST(Publisher, SendsNothingAfterShutdownAndSaysSo) {
+  const auto context = make_context();
+  Node node(context, "node");
+  const auto publisher = node.create_publisher<Int64>("late", 10);
+  context->shutdown();
+  EXPECT_FALSE(publisher->publish(number(1)));
+}
+
+TEST(Preemption, AMessageForAMoreUrgentCallbackPreemptsItsPublisher) {
+  if (const auto reason = realtime::why_no_realtime(95)) {
+    GTEST_SKIP() << *reason;
+  }
+  for (const std::string name : {"producer_consumer", "thread_dispatch", "preemptive"}) {
+    const auto context = make_context();
+    Node node(context, "node");
+    const auto spinning =
+        make_executor(name, context, {.cpus = {realtime::allowed_cpus().front()}});
+    std::atomic<bool> urgent_ran{false};
+    bool preempted = false;
+    const auto publisher = node.create_publisher<Int64>("urgent", 10);
+    const auto urgent = node.create_subscription<Int64>(
+        "urgent", 10, [&](const Int64&) { urgent_ran = true; }, {.priority = 2});
+    const auto timer = node.create_wall_timer(
+        std::chrono::milliseconds(5),
+        [&] {
+          publisher->publish(number(1));
+          preempted = urgent_ran;  // one CPU: only preemption can have let it run by now
+          spinning->cancel();
+        },
+        {.priority = 1});
+    spinning->add_node(node);
+    spinning->prepare();
+    ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+    spinning->spin();
+    EXPECT_TRUE(preempted) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::test

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A context of its own for each test, on the loopback and in a domain of its own.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "rclrt/rclrt.hpp"
+
+namespace rclrt::test {
+
+/// Different for processes that run at the same time; rmw_fastrtps takes 0..232, and ROS
+/// recommends to stay below 102.
+inline std::size_t domain_id() { return 1 + static_cast<std::size_t>(getpid()) % 100; }
+
+inline std::shared_ptr<Context> make_context(std::vector<const char*> arguments = {},
+                                             bool handle_signals = false) {
+  arguments.insert(arguments.begin(), "test");
+  return Context::make(static_cast<int>(arguments.size()), arguments.data(),
+                       {.handle_signals = handle_signals, .domain_id = domain_id()});
+}
+
+/// Polls; for conditions that only the middleware's own threads bring about.
+inline bool eventually(const std::function<bool()>& condition,
+                       std::chrono::seconds limit = std::chrono::seconds(20)) {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  }
+  return true;
+}
+
+/// Each executor by name.
+class EveryExecutor : public ::testing::TestWithParam<std::string> {
+ protected:
+  std::unique_ptr<Executor> executor(ExecutorOptions options = {}) {
+    options.name = "test";
+    return make_executor(GetParam(), context, std::move(options));
+  }
+  std::shared_ptr<Context> context = make_context();
+};
+
+inline std::string parameter_name(const ::testing::TestParamInfo<std::string>& info) {
+  return info.param;
+}
+
+}  // namespace rclrt::test
