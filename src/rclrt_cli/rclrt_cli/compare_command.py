@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from rclrt_cli.comparison import Comparison, merge_directory, round_directory
+from rclrt_cli.comparison import MAX_ROUNDS, Comparison, merge_directory, round_directory
 from rclrt_cli.errors import RclrtError
 from rclrt_cli.executors import EXECUTORS, parse_executors
 from rclrt_cli.measure import (
@@ -28,7 +28,6 @@ from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import print_table
 
 HELP = "compare executors on one application, in interleaved rounds"
-MAX_ROUNDS = 1000
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

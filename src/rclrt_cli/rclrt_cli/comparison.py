@@ -16,6 +16,7 @@ from rclrt_cli.results import Results
 from rclrt_cli.run_data import RESULTS, Run
 
 COMPARISON_VERSION = 1
+MAX_ROUNDS = 1000
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,7 @@ def merge_directory(
     directory: Path, executors: Sequence[str], rounds: int, seconds: float
 ) -> Comparison:
     """The comparison over every round under `directory` that completed."""
+    _check_plan(directory, executors, rounds)
     runs: dict[str, tuple[Run, ...]] = {}
     missing: list[Missing] = []
     for executor in executors:
@@ -96,6 +98,18 @@ def merge_directory(
     return Comparison(rounds, seconds, tuple(missing), merged, runs)
 
 
+def _check_plan(directory: Path, executors: Sequence[str], rounds: int) -> None:
+    """The plan may come from a file: it must not lead out of the directory, nor go on forever."""
+    if not 1 <= rounds <= MAX_ROUNDS:
+        raise BadInput(f"{directory}: {rounds} rounds; expected 1 to {MAX_ROUNDS}")
+    for executor in executors:
+        if Path(executor).name != executor or executor in ("", ".", ".."):
+            raise BadInput(
+                f"{directory}: executor '{executor}' is not a folder's name; "
+                "expected the name of an executor"
+            )
+
+
 def load_single_run(directory: Path) -> Comparison:
     """A run directory seen as a comparison of one executor."""
     run = Run.load(directory)
@@ -114,14 +128,8 @@ def load_comparison(directory: Path) -> Comparison:
     named = [Results.read(item).executor for item in json.get("executors").items()]
     asked = [item.get("executor").text() for item in json.get("missing").items()]
     executors = list(dict.fromkeys([*named, *asked]))
-    for executor in executors:
-        if Path(executor).name != executor or executor in ("", ".", ".."):
-            raise BadInput(
-                f"{json.file}: executor '{executor}' is not a folder's name; "
-                "expected the name of an executor"
-            )
-    rounds = json.get("rounds").count()
-    return merge_directory(directory, executors, rounds, json.get("seconds").number())
+    rounds, seconds = json.get("rounds").count(), json.get("seconds").number()
+    return merge_directory(directory, executors, rounds, seconds)
 
 
 def _load_round(directory: Path, executor: str) -> Run:

@@ -1,0 +1,151 @@
+# SPDX-License-Identifier: Apache-2.0
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+from rclrt_cli.comparison import Comparison, merge_directory
+from rclrt_cli.errors import BadInput
+from rclrt_cli.merge import merge_contexts, merge_runs
+from rclrt_cli.run_data import Run
+from rclrt_cli.stats import summarise
+from scheduler_model import Callback, Chain
+from synthetic_run import context, write_run
+
+MS = 1_000_000
+milliseconds = st.lists(st.integers(1, 30), min_size=1, max_size=8)
+ONE_CHAIN = (
+    [Callback("tick", "clock", 1 * MS, 1, (), (), period=10 * MS)],
+    [Chain("beat", ("tick",), 1, 5 * MS)],
+)
+
+
+def run_with_responses(directory: Path, responses_ms: list[int]) -> Run:
+    """A run whose chain `beat` (deadline 5 ms) had exactly these responses."""
+    write_run(directory, seconds=0.01, graph=ONE_CHAIN)
+    rows = [
+        f"beat,{number},{10 * number * MS},{(10 * number + ms) * MS},{ms * MS},"
+        f"{'late' if ms > 5 else 'completed'},0"
+        for number, ms in enumerate(responses_ms)
+    ]
+    header = "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns"
+    (directory / "chains.csv").write_text("\n".join([header, *rows]) + "\n")
+    document = json.loads((directory / "results.json").read_text())
+    document["chains"][0].update(
+        released=len(rows),
+        completed=len(rows),
+        pending=0,
+        missed=sum(ms > 5 for ms in responses_ms),
+    )
+    (directory / "results.json").write_text(json.dumps(document))
+    return Run.load(directory)
+
+
+def test_rounds_are_merged_over_all_instances_not_by_averaging_percentiles(tmp_path: Path) -> None:
+    first = run_with_responses(tmp_path / "round-1", [1, 1, 1])
+    second = run_with_responses(tmp_path / "round-2", [2, 4, 9, 9])
+    merged = merge_runs([first, second])
+    (chain,) = merged.chains
+    # Together, sorted: 1 1 1 2 4 9 9. p50: rank 4 -> 2 (the averaged medians would be 2.5);
+    # p99: rank 7 -> 9; mean 27 / 7 = 3.857143.
+    assert chain.response is not None
+    assert chain.response.to_json() == {
+        "best": 1.0,
+        "mean": 3.857143,
+        "p50": 2.0,
+        "p99": 9.0,
+        "worst": 9.0,
+    }
+    assert (chain.released, chain.completed, chain.missed) == (7, 7, 2)
+    assert chain.normalised_worst == 1.8  # 9 / 5
+    assert chain.response.jitter == 8.0
+    assert merged.rounds == 2
+
+
+def test_a_single_run_keeps_its_own_statistics(tmp_path: Path) -> None:
+    run = Run.load(write_run(tmp_path / "run", "wait_set", 4.0))
+    original = json.loads((run.directory / "results.json").read_text())
+    assert merge_runs([run]).to_json() == original
+
+
+def test_the_merged_context_sums_what_the_host_took_and_keeps_the_worst() -> None:
+    first, second = context(), context()
+    second["steal_ms"] = 4.0
+    second["host_stalls"] = {
+        "count": 3,
+        "total_ms": 1.75,
+        "worst_ms": 9.5,
+        "threshold_ms": 0.5,
+        "valid": True,
+    }
+    second["realtime"] = False
+    merged = merge_contexts([first, second])
+    # first: steal 1.5, stalls 2 of 3.25 ms in all, worst 2.0
+    assert merged["steal_ms"] == 5.5
+    assert merged["host_stalls"]["count"] == 5
+    assert merged["host_stalls"]["total_ms"] == 5.0
+    assert merged["host_stalls"]["worst_ms"] == 9.5
+    assert merged["realtime"] is False
+
+
+@settings(
+    deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture]
+)
+@given(rounds=st.lists(milliseconds, min_size=1, max_size=4))
+def test_merging_rounds_equals_the_statistics_of_their_concatenation(
+    tmp_path_factory: pytest.TempPathFactory, rounds: list[list[int]]
+) -> None:
+    directory = tmp_path_factory.mktemp("rounds")
+    runs = [
+        run_with_responses(directory / f"round-{number}", responses)
+        for number, responses in enumerate(rounds, start=1)
+    ]
+    (chain,) = merge_runs(runs).chains
+    everything = [ms for responses in rounds for ms in responses]
+    assert chain.response == summarise([ms * MS for ms in everything])
+    assert chain.released == len(everything)
+    assert chain.missed == sum(ms > 5 for ms in everything)
+
+
+def test_a_comparison_names_the_rounds_that_are_missing(tmp_path: Path) -> None:
+    write_run(tmp_path / "wait_set" / "round-1", "wait_set", 1.0)
+    write_run(tmp_path / "wait_set" / "round-2", "wait_set", 1.0)
+    write_run(tmp_path / "preemptive" / "round-1", "preemptive", 1.0)
+    found = merge_directory(tmp_path, ("wait_set", "preemptive"), 2, 2.0)
+    assert [(missing.executor, missing.round) for missing in found.missing] == [("preemptive", 2)]
+    assert [results.rounds for results in found.executors] == [2, 1]
+
+
+def test_nothing_complete_is_nothing_to_report(tmp_path: Path) -> None:
+    with pytest.raises(BadInput, match="no round completed"):
+        merge_directory(tmp_path, ("wait_set",), 1, 1.0)
+
+
+def test_rounds_of_different_applications_are_not_merged(tmp_path: Path) -> None:
+    first = Run.load(write_run(tmp_path / "round-1"))
+    other = write_run(tmp_path / "round-2")
+    document = json.loads((other / "results.json").read_text())
+    document["application"]["sha256"] = "1" * 64
+    (other / "results.json").write_text(json.dumps(document))
+    with pytest.raises(BadInput, match="round-2: not a round of the same application"):
+        merge_runs([first, Run.load(other)])
+
+
+def test_a_folder_must_hold_the_executor_it_is_named_after(tmp_path: Path) -> None:
+    write_run(tmp_path / "preemptive" / "round-1", "wait_set", 1.0)
+    with pytest.raises(BadInput, match="executor is 'wait_set'; expected 'preemptive'"):
+        merge_directory(tmp_path, ("preemptive",), 1, 1.0)
+
+
+def test_the_synthetic_vehicle_shows_the_projects_claim(comparison: Comparison) -> None:
+    def obstacle(name: str) -> Any:
+        (found,) = (item for item in comparison.executors if item.executor == name)
+        return found.chain("obstacle")
+
+    assert obstacle("preemptive").missed == 0
+    assert obstacle("wait_set").missed > 0
+    assert obstacle("preemptive").response.p99 < obstacle("wait_set").response.p99
