@@ -16,12 +16,15 @@ namespace rclrt::realtime {
 
 /// What a track descriptor says. At most one of `tid` and `unit`.
 struct TrackDescription {
+  // The initializers let a caller name only some of the members without a warning by GCC.
+  // NOLINTBEGIN(readability-redundant-member-init)
   std::uint64_t uuid = 0;
   std::optional<std::uint64_t> parent = {};  ///< none: the process's own track
   std::int64_t rank = 0;                     ///< place among the parent's children
   std::string_view name = {};
   std::optional<std::int32_t> tid = {};
   std::optional<std::string_view> unit = {};
+  // NOLINTEND(readability-redundant-member-init)
 };
 
 /// Appends packets to bytes(). A function that throws std::invalid_argument appends nothing.

@@ -27,8 +27,8 @@ using testing::Throws;
 
 constexpr std::uint64_t kBase = std::uint64_t{1} << 32U;
 
-const PerfettoProcess kProcess{.name = "app", .pid = 300, .sequence_id = 5, .uuid_base = 0};
-const PerfettoClocks kClocks{.monotonic_ns = 1, .boottime_ns = 2};
+PerfettoProcess process() { return {.name = "app", .pid = 300, .sequence_id = 5, .uuid_base = 0}; }
+constexpr PerfettoClocks kClocks{.monotonic_ns = 1, .boottime_ns = 2};
 
 std::string bytes(std::initializer_list<int> values) {
   std::string result;
@@ -43,7 +43,7 @@ template <typename Prepare, typename Use>
 std::string added_by(Prepare prepare, Use use) {
   const auto written = [&](bool with_use) {
     std::ostringstream out;
-    PerfettoWriter writer(out, kProcess, kClocks);
+    PerfettoWriter writer(out, process(), kClocks);
     const auto prepared = prepare(writer);
     if (with_use) {
       use(writer, prepared);
@@ -62,7 +62,7 @@ const auto kTrackNamedT = [](PerfettoWriter& writer) { return writer.add_track("
 
 TEST(PerfettoWriter, StartsWithTheClocksAndTheProcess) {
   std::ostringstream out;
-  PerfettoWriter writer(out, kProcess, kClocks);
+  PerfettoWriter writer(out, process(), kClocks);
   writer.finish();
   EXPECT_EQ(out.str(), bytes({
                            0x0A, 0x17,                      // packet, 23 bytes
@@ -88,13 +88,24 @@ TEST(PerfettoWriter, DescribesATrackByItsParentAndItsPlaceAmongItsSiblings) {
   EXPECT_EQ(
       added_by(kTrackNamedT, [](PerfettoWriter& writer, PerfettoTrack) { writer.add_track("u"); }),
       bytes({
-          0x0A, 0x10,        // packet, 16 bytes
-          0xE2, 0x03, 0x0B,  // 60 track_descriptor, 11 bytes
-          0x08, 3,           // uuid: after process and "t"
-          0x12, 1, 'u',      // name
-          0x28, 1,           // 5 parent_uuid: the process
-          0x60, 1,           // 12 sibling_order_rank: "t" has 0
-          0x58, 3, 0x50, 5,  // child_ordering EXPLICIT, sequence id
+          0x0A,
+          0x10,  // packet, 16 bytes
+          0xE2,
+          0x03,
+          0x0B,  // 60 track_descriptor, 11 bytes
+          0x08,
+          3,  // uuid: after process and "t"
+          0x12,
+          1,
+          'u',  // name
+          0x28,
+          1,  // 5 parent_uuid: the process
+          0x60,
+          1,  // 12 sibling_order_rank: "t" has 0
+          0x58,
+          3,
+          0x50,
+          5,  // child_ordering EXPLICIT, sequence id
       }));
 }
 
@@ -230,13 +241,13 @@ TEST(PerfettoWriter, RefusesIdsThatWouldClash) {
 
 TEST(PerfettoWriter, RefusesAnEndWithoutABegin) {
   std::ostringstream out;
-  PerfettoWriter writer(out, kProcess, kClocks);
+  PerfettoWriter writer(out, process(), kClocks);
   EXPECT_THROW(writer.end_slice(writer.process_track(), 1), std::logic_error);
 }
 
 TEST(PerfettoWriter, RefusesAValueOnASliceTrackAndASliceOnACounterTrack) {
   std::ostringstream out;
-  PerfettoWriter writer(out, kProcess, kClocks);
+  PerfettoWriter writer(out, process(), kClocks);
   const PerfettoTrack counter = writer.add_counter_track("q", "ms", writer.process_track());
   EXPECT_THROW(writer.counter(writer.process_track(), 1, 1.0), std::logic_error);
   EXPECT_THROW(writer.begin_slice(counter, 1, {.name = "n"}), std::logic_error);
@@ -244,7 +255,7 @@ TEST(PerfettoWriter, RefusesAValueOnASliceTrackAndASliceOnACounterTrack) {
 
 TEST(PerfettoWriter, RefusesATrackOfAnotherTrace) {
   std::ostringstream out;
-  PerfettoWriter writer(out, kProcess, kClocks);
+  PerfettoWriter writer(out, process(), kClocks);
   EXPECT_THROW(writer.instant(PerfettoTrack{2}, 1, {.name = "n"}), std::logic_error);
   EXPECT_THROW(writer.add_track("n", PerfettoTrack{0}), std::logic_error);
 }
@@ -264,7 +275,7 @@ TEST(PerfettoWriter, LeavesNoTraceOfAnEventItRefuses) {
 
 TEST(PerfettoWriter, RefusesEverythingAfterFinish) {
   std::ostringstream out;
-  PerfettoWriter writer(out, kProcess, kClocks);
+  PerfettoWriter writer(out, process(), kClocks);
   writer.finish();
   EXPECT_THROW(writer.instant(writer.process_track(), 1, {.name = "n"}), std::logic_error);
   EXPECT_THROW(writer.add_track("t"), std::logic_error);
@@ -292,31 +303,33 @@ class PerfettoFile : public testing::Test {
 };
 
 TEST_F(PerfettoFile, AppearsWholeWhenTheTraceIsFinished) {
-  PerfettoWriter writer(path_, kProcess, kClocks);
+  PerfettoWriter writer(path_, process(), kClocks);
   EXPECT_FALSE(std::filesystem::exists(path_));
   writer.finish();
   std::ostringstream same;
-  PerfettoWriter(same, kProcess, kClocks).finish();
+  PerfettoWriter(same, process(), kClocks).finish();
   EXPECT_EQ(content(), same.str());
   EXPECT_EQ(files(), 1);
 }
 
 TEST_F(PerfettoFile, KeepsItsOldContentWhenTheTraceIsNotFinished) {
   std::ofstream(path_) << "old";
-  { PerfettoWriter writer(path_, kProcess, kClocks); }
+  {
+    PerfettoWriter writer(path_, process(), kClocks);
+  }
   EXPECT_EQ(content(), "old");
   EXPECT_EQ(files(), 1);
 }
 
 TEST_F(PerfettoFile, IsReplacedByANewTrace) {
   std::ofstream(path_) << "old";
-  PerfettoWriter(path_, kProcess, kClocks).finish();
+  PerfettoWriter(path_, process(), kClocks).finish();
   EXPECT_THAT(content(), HasSubstr("app"));
 }
 
 TEST_F(PerfettoFile, IsRefusedWithItsNameWhenItsDirectoryDoesNotExist) {
   const std::filesystem::path nowhere = directory_ / "none" / "trace.pftrace";
-  EXPECT_THAT([&] { PerfettoWriter writer(nowhere, kProcess, kClocks); },
+  EXPECT_THAT([&] { PerfettoWriter writer(nowhere, process(), kClocks); },
               Throws<std::system_error>(testing::Property(
                   &std::system_error::what, HasSubstr("cannot write " + nowhere.string()))));
 }
@@ -330,7 +343,7 @@ TEST_F(PerfettoFile, StaysAbsentWhenTheDiskIsFull) {
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
   int error = 0;
   try {
-    PerfettoWriter writer(path_, kProcess, kClocks);
+    PerfettoWriter writer(path_, process(), kClocks);
     for (std::int64_t time = 0; time < 10'000; ++time) {  // at least 15 bytes each
       writer.instant(writer.process_track(), time, {.name = "n"});
     }
@@ -347,7 +360,7 @@ TEST_F(PerfettoFile, StaysAbsentWhenTheDiskIsFull) {
 TEST(PerfettoStream, ReportsAStreamThatTakesNoMore) {
   std::ofstream full("/dev/full", std::ios::binary);
   ASSERT_TRUE(full.is_open());
-  PerfettoWriter writer(full, kProcess, kClocks);
+  PerfettoWriter writer(full, process(), kClocks);
   EXPECT_THROW(writer.finish(), std::system_error);
 }
 

@@ -9,20 +9,22 @@
 #include <stdexcept>
 #include <vector>
 
+#include "repeatable_random.hpp"
 #include "sample_application.hpp"
 
 namespace rclrt::runner {
 namespace {
 
 using testing::ElementsAre;
-using testing::IsEmpty;
 
 constexpr RunWindow kWindow{.start_ns = 1000 * kMs, .end_ns = 1200 * kMs};
 
 std::int64_t at(std::int64_t ms) { return kWindow.start_ns + ms * kMs; }
 
 /// The obstacle chain (period 50 ms, deadline 40 ms), released at 0, 50, 100 and 150 ms.
-const std::vector<ChainRelease> kReleases{{0, at(0)}, {1, at(50)}, {2, at(100)}, {3, at(150)}};
+std::vector<ChainRelease> releases_of_obstacle() {
+  return {{0, at(0)}, {1, at(50)}, {2, at(100)}, {3, at(150)}};
+}
 
 ChainToken obstacle(std::uint64_t instance) {
   return {.chain = kObstacle, .instance = instance, .release_ns = at(0)};
@@ -36,15 +38,14 @@ InstanceRecord braked(std::uint64_t instance, std::int64_t end_ms) {
 ChainResult account(const std::vector<InstanceRecord>& records,
                     const std::vector<HostStall>& stalls = {},
                     const model::Application& application = sample_application()) {
-  const std::vector<std::vector<ChainRelease>> releases{kReleases, {}};
+  const std::vector<std::vector<ChainRelease>> releases{releases_of_obstacle(), {}};
   return account_chains(application, kWindow, releases, records, stalls).at(kObstacle);
 }
 
 std::vector<ChainStatus> statuses(const ChainResult& result) {
-  std::vector<ChainStatus> found;
-  for (const ChainInstance& instance : result.instances) {
-    found.push_back(instance.status);
-  }
+  std::vector<ChainStatus> found(result.instances.size());
+  std::transform(result.instances.begin(), result.instances.end(), found.begin(),
+                 [](const ChainInstance& instance) { return instance.status; });
   return found;
 }
 
@@ -242,7 +243,7 @@ struct RandomRun {
 };
 
 TEST(ChainAccountingProperty, ReleasedIsCompletedAndDroppedAndPendingTogether) {
-  std::mt19937 random(3);
+  std::mt19937 random = repeatable_random(3);
   for (int round = 0; round < 1000; ++round) {
     const ChainResult result = RandomRun(random).result();
     EXPECT_EQ(result.released, result.completed + result.dropped + result.pending);
@@ -257,7 +258,7 @@ TEST(ChainAccountingProperty, ReleasedIsCompletedAndDroppedAndPendingTogether) {
 }
 
 TEST(ChainAccountingProperty, NoPendingInstanceIsOlderThanACompletedOne) {
-  std::mt19937 random(4);
+  std::mt19937 random = repeatable_random(4);
   for (int round = 0; round < 1000; ++round) {
     bool pending_seen = false;
     for (const ChainInstance& instance : RandomRun(random).result().instances) {
@@ -268,7 +269,7 @@ TEST(ChainAccountingProperty, NoPendingInstanceIsOlderThanACompletedOne) {
 }
 
 TEST(ChainAccountingProperty, TheOrderOfReleasesRecordsAndStallsDoesNotMatter) {
-  std::mt19937 random(5);
+  std::mt19937 random = repeatable_random(5);
   for (int round = 0; round < 300; ++round) {
     RandomRun run(random);
     const ChainResult before = run.result();
@@ -280,7 +281,7 @@ TEST(ChainAccountingProperty, TheOrderOfReleasesRecordsAndStallsDoesNotMatter) {
 }
 
 TEST(ChainAccountingProperty, MoreStallsExcuseMoreMissesAndChangeNothingElse) {
-  std::mt19937 random(6);
+  std::mt19937 random = repeatable_random(6);
   for (int round = 0; round < 300; ++round) {
     RandomRun run(random);
     const ChainResult with = run.result();

@@ -8,6 +8,8 @@
 #include <set>
 #include <vector>
 
+#include "repeatable_random.hpp"
+
 namespace rclrt::runner {
 namespace {
 
@@ -36,7 +38,7 @@ TEST(StallTimeline, LeavesOutOtherCpus) {
 }
 
 TEST(StallTimeline, AgreesWithCountingEveryNanosecond) {
-  std::mt19937 random(2);
+  std::mt19937 random = repeatable_random(2);
   for (int round = 0; round < 500; ++round) {
     std::vector<HostStall> stalls(random() % 6);
     for (HostStall& stall : stalls) {

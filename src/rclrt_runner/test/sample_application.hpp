@@ -6,7 +6,8 @@
 #include <cstdint>
 #include <initializer_list>
 #include <rclrt/model/application.hpp>
-#include <utility>
+#include <string>
+#include <vector>
 
 #include "../src/instance_record.hpp"
 
@@ -22,12 +23,12 @@ inline model::Application sample_application() {
   const model::Sync sync{.topics = {"points", "objects"}, .window = milliseconds(300), .depth = 10};
   const model::Subscription fused{.topic = "fused", .depth = 10};
   const auto callback = [](const char* id, std::size_t node, auto trigger,
-                           std::vector<std::string> publishes) {
+                           const std::vector<std::string>& publishes) {
     return model::Callback{.id = id,
                            .node = node,
                            .trigger = trigger,
                            .wcet = milliseconds(1),
-                           .publishes = std::move(publishes),
+                           .publishes = publishes,
                            .group = {},
                            .priority = {}};
   };

@@ -10,6 +10,8 @@
 #include <stdexcept>
 #include <vector>
 
+#include "repeatable_random.hpp"
+
 namespace rclrt::runner {
 namespace {
 
@@ -49,7 +51,7 @@ TEST(NearestRank, RefusesNothingAndPercentagesOutOfRange) {
 }
 
 TEST(NearestRank, IsNeverExceededByFewerThanTheGivenPercentage) {
-  std::mt19937 random(1);
+  std::mt19937 random = repeatable_random(1);
   for (int round = 0; round < 1000; ++round) {
     std::vector<std::int64_t> values(random() % 300 + 1);
     std::generate(values.begin(), values.end(), [&] { return random() % 50; });

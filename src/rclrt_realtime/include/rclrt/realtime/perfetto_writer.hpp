@@ -49,6 +49,8 @@ struct PerfettoAnnotation {
 
 /// What a slice or instant says about itself. The strings are copied.
 struct PerfettoEvent {
+  // The initializers let a caller name only some of the members without a warning by GCC.
+  // NOLINTBEGIN(readability-redundant-member-init)
   std::string_view name;
   std::string_view category = {};  ///< none when empty
   /// Numbers (1 to 2^32 - 1, unique within the writer) of the flows this event is a stop of. An
@@ -56,6 +58,7 @@ struct PerfettoEvent {
   std::vector<std::uint64_t> flows = {};
   std::vector<std::uint64_t> ended_flows = {};  ///< flows whose last stop this is
   std::vector<PerfettoAnnotation> annotations = {};
+  // NOLINTEND(readability-redundant-member-init)
 };
 
 /// Writes one trace. Times are CLOCK_MONOTONIC nanoseconds, not negative; events may come in any
