@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/model/application.hpp"
+
+#include <gtest/gtest.h>
+
+#include <stdexcept>
+
+namespace rclrt::model {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+
+Callback timer(std::string id, Nanoseconds period, Nanoseconds wcet,
+               std::vector<std::string> publishes) {
+  return {std::move(id),
+          0,
+          Timer{period, {}, OverrunPolicy::kCatchUp},
+          wcet,
+          std::move(publishes),
+          std::nullopt,
+          std::nullopt};
+}
+
+Callback subscription(std::string id, std::string topic, Nanoseconds wcet,
+                      std::vector<std::string> publishes) {
+  return {std::move(id),
+          0,
+          Subscription{std::move(topic), 10, Reliability::kReliable},
+          wcet,
+          std::move(publishes),
+          std::nullopt,
+          std::nullopt};
+}
+
+Callback sync(std::string id, std::string first, std::string second, Nanoseconds wcet,
+              std::vector<std::string> publishes) {
+  return {std::move(id),
+          0,
+          Sync{{std::move(first), std::move(second)}, SyncPolicy::kExact, {}, 10},
+          wcet,
+          std::move(publishes),
+          std::nullopt,
+          std::nullopt};
+}
+
+/// Two timers, joined by a sync whose output two callbacks take.
+Application diamond() {
+  Application app;
+  app.callbacks = {timer("a", milliseconds(50), milliseconds(5), {"x"}),
+                   timer("b", milliseconds(100), milliseconds(10), {"y"}),
+                   sync("s", "x", "y", milliseconds(10), {"z", "w"}),
+                   subscription("p", "z", milliseconds(10), {}),
+                   subscription("q", "w", milliseconds(20), {})};
+  return app;
+}
+
+TEST(Callback, KnowsItsKind) {
+  const Application app = diamond();
+  EXPECT_EQ(app.callbacks[0].kind(), CallbackKind::kTimer);
+  EXPECT_EQ(app.callbacks[2].kind(), CallbackKind::kSync);
+  EXPECT_EQ(app.callbacks[3].kind(), CallbackKind::kSubscription);
+}
+
+TEST(Callback, HasTheTopicsOfItsTriggerAsInputs) {
+  const Application app = diamond();
+  EXPECT_TRUE(inputs(app.callbacks[0]).empty());
+  EXPECT_EQ(inputs(app.callbacks[2]), (std::vector<std::string>{"x", "y"}));
+  EXPECT_EQ(inputs(app.callbacks[3]), (std::vector<std::string>{"z"}));
+}
+
+TEST(EffectivePriority, IsTheHighestOfTheChainsTheCallbackIsOn) {
+  Application app = diamond();
+  app.chains = {{"low", {1, 2, 3}, 2, {}}, {"high", {0, 2, 4}, 5, {}}};
+  EXPECT_EQ(app.effective_priority(2), 5);
+  EXPECT_EQ(app.effective_priority(3), 2);
+}
+
+TEST(EffectivePriority, IsZeroOutsideOfAllChains) { EXPECT_EQ(diamond().effective_priority(0), 0); }
+
+TEST(EffectivePriority, IsTheCallbacksOwnEvenBelowItsChains) {
+  Application app = diamond();
+  app.chains = {{"c", {0, 2, 3}, 5, {}}};
+  app.callbacks[2].priority = 1;
+  EXPECT_EQ(app.effective_priority(2), 1);
+}
+
+TEST(EffectivePriority, RefusesAnIndexWithoutACallback) {
+  EXPECT_THROW(diamond().effective_priority(5), std::out_of_range);
+}
+
+TEST(Period, IsThatOfTheTimerThatStartsTheChain) {
+  const Application app = diamond();
+  EXPECT_EQ(app.period({"c", {1, 2, 3}, 0, {}}), milliseconds(100));
+  EXPECT_EQ(app.period({"no timer", {2, 3}, 0, {}}), milliseconds(0));
+  EXPECT_EQ(app.period({"empty", {}, 0, {}}), milliseconds(0));
+}
+
+TEST(Successors, AreTheCallbacksThatTakeAPublishedTopicEachOnce) {
+  Application app = diamond();
+  EXPECT_EQ(app.successors(0), (std::vector<std::size_t>{2}));
+  EXPECT_EQ(app.successors(2), (std::vector<std::size_t>{3, 4}));
+  EXPECT_TRUE(app.successors(3).empty());
+  app.callbacks[0].publishes = {"x", "y"};
+  EXPECT_EQ(app.successors(0), (std::vector<std::size_t>{2})) << "both inputs of one sync";
+}
+
+TEST(Rates, OfASyncIsThatOfTheSlowerInput) {
+  const std::vector<double> expected = {20, 10, 10, 10, 10};  // per second
+  EXPECT_EQ(diamond().rates(), expected);
+}
+
+TEST(Rates, OfASubscriptionIsTheSumOfItsPublishers) {
+  Application app = diamond();
+  app.callbacks[1].publishes = {"y", "z"};
+  EXPECT_EQ(app.rates()[3], 20.0);  // 10 from the sync and 10 from the second timer
+}
+
+TEST(Rates, AreZeroOnAndBehindACycle) {
+  Application app;
+  app.callbacks = {timer("t", milliseconds(10), milliseconds(1), {"x"}),
+                   subscription("p", "x", milliseconds(1), {"x", "y"}),
+                   subscription("q", "y", milliseconds(1), {})};
+  EXPECT_EQ(app.rates(), (std::vector<double>{100, 0, 0}));
+}
+
+TEST(Utilisation, IsTheSumOfWcetTimesRate) {
+  // 5/50 + 10/100 + 10/100 + 10/100 + 20/100
+  EXPECT_DOUBLE_EQ(diamond().utilisation(), 0.6);
+}
+
+TEST(Utilisation, StaysANumberWhenRatesDoubleAtEachOfAThousandSteps) {
+  Application app;
+  app.callbacks = {timer("t", milliseconds(1), milliseconds(1), {"x0"})};
+  for (int i = 0; i < 1100; ++i) {
+    const std::string from = "x" + std::to_string(i);
+    const std::string to = "x" + std::to_string(i + 1);
+    app.callbacks.push_back(subscription("p" + std::to_string(i), from, {}, {to}));
+    app.callbacks.push_back(subscription("q" + std::to_string(i), from, {}, {to}));
+  }
+  EXPECT_DOUBLE_EQ(app.utilisation(), 1.0) << "only the timer costs anything";
+}
+
+TEST(Hyperperiod, IsTheLeastCommonMultipleOfTheTimers) {
+  Application app = diamond();
+  EXPECT_EQ(app.hyperperiod(), milliseconds(100));
+  app.callbacks.push_back(timer("c", milliseconds(120), {}, {}));
+  EXPECT_EQ(app.hyperperiod(), milliseconds(600));
+}
+
+TEST(Hyperperiod, IsZeroWithoutTimers) { EXPECT_EQ(Application{}.hyperperiod(), Nanoseconds(0)); }
+
+TEST(Hyperperiod, SaturatesInsteadOfOverflowing) {
+  Application app;
+  for (const std::int64_t offset : {0, 1, 2, 3}) {  // four nearly coprime periods of an hour
+    app.callbacks.push_back(timer("t", Nanoseconds(hours(1)) - Nanoseconds(offset), {}, {}));
+  }
+  EXPECT_EQ(app.hyperperiod(), Nanoseconds::max());
+  app.callbacks.push_back(timer("u", Nanoseconds(7), {}, {}));
+  EXPECT_EQ(app.hyperperiod(), Nanoseconds::max()) << "and stays there";
+}
+
+}  // namespace
+}  // namespace rclrt::model

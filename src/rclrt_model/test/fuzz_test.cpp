@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Feeds the parser with mutated files and checks what it promises for any bytes. The same every
+/// time; RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED ask for more and for other texts.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <tuple>
+
+#include "mutator.hpp"
+#include "promises.hpp"
+#include "test_files.hpp"
+
+namespace rclrt::model {
+namespace {
+
+constexpr unsigned long kDefaultIterations = 20'000;  // about 20 s under AddressSanitizer
+constexpr unsigned long kDefaultSeed = 1;
+
+unsigned long from_environment(const char* name, unsigned long otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
+}
+
+std::vector<std::string> corpus() {
+  std::vector<std::string> texts;
+  for (const auto& file : test::broken_files()) texts.push_back(test::read_file(file));
+  for (const auto& file : test::example_files()) texts.push_back(test::read_file(file));
+  return texts;
+}
+
+TEST(Fuzz, TheParserKeepsItsPromisesOnMutatedFiles) {
+  const auto iterations = from_environment("RCLRT_FUZZ_ITERATIONS", kDefaultIterations);
+  const auto seed = from_environment("RCLRT_FUZZ_SEED", kDefaultSeed);
+  test::Mutator mutator(corpus(), static_cast<unsigned>(seed));
+  std::size_t accepted = 0;
+  for (unsigned long i = 0; i < iterations; ++i) {
+    const std::string text = mutator.next();
+    const auto result = parse_application(text);
+    const std::string broken = test::broken_promise(text, result);
+    ASSERT_EQ(broken, "") << "iteration " << i << " of seed " << seed << ", text:\n" << text;
+    if (result.application) ++accepted;
+  }
+  RecordProperty("iterations", std::to_string(iterations));
+  if (iterations < kDefaultIterations) return;
+  EXPECT_GT(accepted, iterations / 1000) << "the mutations must leave some files valid";
+  EXPECT_LT(accepted, iterations / 2) << "and break most";
+}
+
+}  // namespace
+}  // namespace rclrt::model

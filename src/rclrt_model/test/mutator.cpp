@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "mutator.hpp"
+
+#include <array>
+#include <string_view>
+#include <utility>
+
+namespace rclrt::model::test {
+namespace {
+
+constexpr std::size_t kMaxText = 64 * 1024;
+constexpr std::string_view kTokenEnds = " \n,[]{}:'\"";
+
+constexpr std::array<std::string_view, 48> kTokens = {"rclrt: 1",
+                                                      "nodes:",
+                                                      "callbacks:",
+                                                      "chains:",
+                                                      "topics:",
+                                                      "executors:",
+                                                      "threads:",
+                                                      "id",
+                                                      "node",
+                                                      "timer",
+                                                      "sync",
+                                                      "wcet_ms",
+                                                      "publishes",
+                                                      "priority",
+                                                      "policy",
+                                                      "exact",
+                                                      "approximate",
+                                                      "window_ms",
+                                                      "depth",
+                                                      "[",
+                                                      "]",
+                                                      "{",
+                                                      "}",
+                                                      ",",
+                                                      ": ",
+                                                      "- ",
+                                                      "\n",
+                                                      "\t",
+                                                      "&a ",
+                                                      "*a",
+                                                      "!!str ",
+                                                      "---\n",
+                                                      "...\n",
+                                                      "|\n",
+                                                      "? ",
+                                                      "<<: ",
+                                                      "\"",
+                                                      "'",
+                                                      "#",
+                                                      "%YAML 1.1\n---\n",
+                                                      "~",
+                                                      "null",
+                                                      "-1",
+                                                      "1.0000001",
+                                                      "\xEF\xBB\xBF",
+                                                      "\xC3",
+                                                      "\xE2\x80\xA8",
+                                                      "\\x00"};
+
+constexpr std::array<std::string_view, 12> kNumbers = {"0",
+                                                       "-0",
+                                                       "1",
+                                                       "99999999999999999999",
+                                                       "9223372036854775807",
+                                                       "-9223372036854775808",
+                                                       "0.0000001",
+                                                       "1e9",
+                                                       ".inf",
+                                                       ".nan",
+                                                       "3600000",
+                                                       "3600000.000001"};
+
+/// First and last + 1 of the token around a place.
+std::pair<std::size_t, std::size_t> token_at(const std::string& text, std::size_t at) {
+  const std::size_t before = text.find_last_of(kTokenEnds, at);
+  const std::size_t begin = before == std::string::npos ? 0 : before + 1;
+  const std::size_t end = text.find_first_of(kTokenEnds, begin);
+  return {begin, end == std::string::npos ? text.size() : end};
+}
+
+}  // namespace
+
+Mutator::Mutator(std::vector<std::string> corpus, unsigned seed)
+    : corpus_(std::move(corpus)), random_(seed) {}
+
+std::string Mutator::next() {
+  std::string text = any_text();
+  for (std::size_t count = 1 + below(8); count > 0; --count) {
+    if (text.empty()) text = any_text();
+    switch (below(8)) {
+      case 0:
+        flip_bytes(text);
+        break;
+      case 1:
+        splice(text);
+        break;
+      case 2:
+        swap_tokens(text);
+        break;
+      case 3:
+        insert_token(text);
+        break;
+      case 4:
+        nest(text);
+        break;
+      case 5:
+        remove_part(text);
+        break;
+      case 6:
+        repeat_part(text);
+        break;
+      default:
+        change_number(text);
+        break;
+    }
+    if (text.size() > kMaxText) text.resize(kMaxText);
+  }
+  return text;
+}
+
+void Mutator::flip_bytes(std::string& text) {
+  for (std::size_t count = 1 + below(4); count > 0; --count) {
+    text[below(text.size())] = static_cast<char>(below(256));
+  }
+}
+
+/// The beginning of this text and the end of another.
+void Mutator::splice(std::string& text) {
+  const std::string& other = any_text();
+  text.resize(below(text.size() + 1));
+  text += other.substr(below(other.size() + 1));
+}
+
+void Mutator::swap_tokens(std::string& text) {
+  auto first = token_at(text, below(text.size()));
+  auto second = token_at(text, below(text.size()));
+  if (first > second) std::swap(first, second);
+  if (first.second > second.first) return;
+  const std::string a = text.substr(first.first, first.second - first.first);
+  const std::string b = text.substr(second.first, second.second - second.first);
+  text.replace(second.first, b.size(), a);
+  text.replace(first.first, a.size(), b);
+}
+
+void Mutator::insert_token(std::string& text) {
+  text.insert(below(text.size() + 1), kTokens[below(kTokens.size())]);
+}
+
+void Mutator::nest(std::string& text) {
+  constexpr std::array<std::string_view, 4> kOpeners = {"[", "{a: ", "- ", "? "};
+  const std::string_view opener = kOpeners[below(kOpeners.size())];
+  std::string nesting;
+  for (std::size_t depth = 1 + below(200); depth > 0; --depth) nesting += opener;
+  text.insert(below(text.size() + 1), nesting);
+}
+
+void Mutator::remove_part(std::string& text) {
+  const std::size_t begin = below(text.size());
+  text.erase(begin, 1 + below(40));
+}
+
+void Mutator::repeat_part(std::string& text) {
+  const std::size_t begin = below(text.size());
+  const std::string part = text.substr(begin, 1 + below(120));
+  for (std::size_t count = 1 + below(6); count > 0; --count) text.insert(begin, part);
+}
+
+void Mutator::change_number(std::string& text) {
+  const std::size_t digit = text.find_first_of("0123456789", below(text.size()));
+  if (digit == std::string::npos) return;
+  const auto [begin, end] = token_at(text, digit);
+  text.replace(begin, end - begin, kNumbers[below(kNumbers.size())]);
+}
+
+}  // namespace rclrt::model::test

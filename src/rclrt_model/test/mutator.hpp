@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Makes broken texts from good ones: deterministic for a seed.
+#pragma once
+
+#include <cstddef>
+#include <random>
+#include <string>
+#include <vector>
+
+namespace rclrt::model::test {
+
+class Mutator {
+ public:
+  Mutator(std::vector<std::string> corpus, unsigned seed);
+
+  /// A text of the corpus after one to eight mutations.
+  std::string next();
+
+ private:
+  std::size_t below(std::size_t bound) { return random_() % bound; }
+  const std::string& any_text() { return corpus_[below(corpus_.size())]; }
+
+  void flip_bytes(std::string& text);
+  void splice(std::string& text);
+  void swap_tokens(std::string& text);
+  void insert_token(std::string& text);
+  void nest(std::string& text);
+  void remove_part(std::string& text);
+  void repeat_part(std::string& text);
+  void change_number(std::string& text);
+
+  std::vector<std::string> corpus_;
+  std::mt19937_64 random_;
+};
+
+}  // namespace rclrt::model::test

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "suggest.hpp"
+
+#include <gtest/gtest.h>
+
+namespace rclrt::model::detail {
+namespace {
+
+TEST(EditDistance, CountsInsertionsDeletionsReplacementsAndSwaps) {
+  EXPECT_EQ(edit_distance("", ""), 0U);
+  EXPECT_EQ(edit_distance("abc", ""), 3U);
+  EXPECT_EQ(edit_distance("points", "point"), 1U);
+  EXPECT_EQ(edit_distance("fuse", "fuze"), 1U);
+  EXPECT_EQ(edit_distance("chians", "chains"), 1U) << "two neighbours swapped";
+  EXPECT_EQ(edit_distance("kitten", "sitting"), 3U);
+}
+
+TEST(Suggestion, IsTheNearestKnownWord) {
+  Suggester suggester;
+  const auto suggestion = suggester.suggest("pionts", {"images", "point", "points"}, "a topic");
+  EXPECT_EQ(suggestion.guess, "points");
+  EXPECT_EQ(suggestion.expected, "a topic (did you mean 'points'?)");
+}
+
+TEST(Suggestion, ListsFewKnownWordsWhenNoneIsNear) {
+  Suggester suggester;
+  EXPECT_EQ(suggester.suggest("brake", {"fifo", "rr", "other"}, "a policy").expected,
+            "'fifo', 'rr' or 'other'");
+}
+
+TEST(Suggestion, DoesNotListManyWords) {
+  Suggester suggester;
+  const std::vector<std::string_view> known(10, "something");
+  EXPECT_EQ(suggester.suggest("brake", known, "a name").expected, "a name");
+  EXPECT_EQ(suggester.suggest("brake", {}, "a name").expected, "a name");
+}
+
+TEST(Suggestion, DoesNotReplaceAWordAltogether) {
+  Suggester suggester;
+  EXPECT_EQ(suggester.suggest("a", {"b"}, "a name").guess, "");
+}
+
+TEST(Suggestion, IsNotSoughtForVeryLongWords) {
+  Suggester suggester;
+  const std::string word(1'000'000, 'a');
+  const std::string known(999'999, 'a');
+  EXPECT_EQ(suggester.suggest(word, {known}, "a name").guess, "");
+}
+
+TEST(Suggestion, EndsAfterAHundredThousandComparisons) {
+  Suggester suggester;
+  std::vector<std::string_view> known(99'999, "nothing_like_it");
+  EXPECT_EQ(suggester.suggest("pionts", known, "a topic").guess, "");
+  EXPECT_EQ(suggester.suggest("pionts", {"points"}, "a topic").guess, "points");
+  EXPECT_EQ(suggester.suggest("pionts", {"points"}, "a topic").guess, "");
+}
+
+}  // namespace
+}  // namespace rclrt::model::detail

@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rclrt_model_check as a user sees it: what it prints and its exit code."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).parent
+EXAMPLES = HERE.parents[2] / "examples"
+BROKEN = sorted((HERE / "broken").glob("*.yaml"))
+
+
+def check(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
+    program = os.environ["RCLRT_MODEL_CHECK"]
+    return subprocess.run([program, *arguments], capture_output=True, check=False, timeout=60)
+
+
+def expected_errors(file: Path) -> list[bytes]:
+    prefix = b"# expect: "
+    lines = file.read_bytes().split(b"\n")
+    return [line.removeprefix(prefix) for line in lines if line.startswith(prefix)]
+
+
+@pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
+def test_a_broken_file_gives_its_located_errors_and_exit_code_2(file: Path) -> None:
+    result = check(file)
+    assert result.returncode == 2
+    expected = [os.fsencode(file) + b":" + error for error in expected_errors(file)]
+    assert result.stderr.split(b"\n") == [*expected, b""]
+    assert result.stdout == b""
+
+
+@pytest.mark.parametrize("file", sorted(EXAMPLES.glob("*/app.yaml")), ids=lambda f: f.parent.name)
+def test_an_example_is_ok_and_gives_exit_code_0(file: Path) -> None:
+    result = check(file)
+    assert result.returncode == 0
+    assert result.stdout.startswith(os.fsencode(file) + b": ok: ")
+    assert result.stderr == b""
+
+
+def test_a_missing_file_gives_exit_code_2_and_says_so(tmp_path: Path) -> None:
+    result = check(tmp_path / "nowhere.yaml")
+    assert result.returncode == 2
+    assert b"nowhere.yaml: the file cannot be read: No such file or directory" in result.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--strict"], [""]])
+def test_wrong_arguments_give_exit_code_2_and_the_usage(arguments: list[str]) -> None:
+    result = check(*arguments)
+    assert result.returncode == 2
+    assert result.stderr.startswith(b"usage: rclrt_model_check FILE")
+
+
+def test_help_gives_exit_code_0() -> None:
+    result = check("--help")
+    assert result.returncode == 0
+    assert result.stdout.startswith(b"usage: ")

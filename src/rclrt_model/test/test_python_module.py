@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The Python module rclrt_model: values, immutability, errors and types."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import rclrt_model
+
+HERE = Path(__file__).parent
+EXAMPLE = HERE.parents[2] / "examples" / "autonomous_vehicle" / "app.yaml"
+
+TEXT = """
+rclrt: 1
+name: demo
+description: a text
+executors: [{name: fast, cpus: [1, 3]}]
+nodes: [{name: lidar, namespace: /front}]
+callbacks:
+  - {id: scan, node: lidar, timer: {period_ms: 50, offset_ms: 0.5, overrun: skip}, wcet_ms: 2.25,
+     publishes: [points, raw]}
+  - {id: brake, node: lidar, subscription: {topic: points, depth: 3, reliability: best_effort},
+     wcet_ms: 1, group: control, priority: 7, publishes: [done]}
+  - {id: join, node: lidar, sync: {topics: [raw, done], window_ms: 5}, wcet_ms: 1}
+topics: [{name: points, size_bytes: 100}]
+chains: [{id: obstacle, callbacks: [scan, brake], priority: 2, deadline_ms: 49}]
+threads: [{name: middleware, policy: rr, priority: 50, cpus: [0]}]
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> rclrt_model.Application:
+    file = tmp_path / "app.yaml"
+    file.write_text(TEXT)
+    return rclrt_model.load(file)
+
+
+def test_every_field_has_the_value_of_the_file(app: rclrt_model.Application) -> None:
+    assert (app.name, app.description) == ("demo", "a text")
+    assert [(e.name, e.cpus) for e in app.executors] == [("fast", (1, 3))]
+    assert [(n.name, n.name_space, n.executor) for n in app.nodes] == [("lidar", "/front", 0)]
+    assert [(c.id, c.node, c.wcet_ns, c.publishes, c.group, c.priority) for c in app.callbacks] == [
+        ("scan", 0, 2_250_000, ("points", "raw"), None, None),
+        ("brake", 0, 1_000_000, ("done",), "control", 7),
+        ("join", 0, 1_000_000, (), None, None),
+    ]
+    assert [(t.name, t.size_bytes) for t in app.topics] == [
+        ("points", 100),
+        ("raw", 0),
+        ("done", 0),
+    ]
+    assert [(c.id, c.callbacks, c.priority, c.deadline_ns) for c in app.chains] == [
+        ("obstacle", (0, 1), 2, 49_000_000)
+    ]
+    assert [(t.name, t.policy, t.priority, t.cpus) for t in app.threads] == [
+        ("middleware", "rr", 50, (0,))
+    ]
+
+
+def test_a_trigger_is_an_object_of_its_kind(app: rclrt_model.Application) -> None:
+    timer, subscription, sync = (callback.trigger for callback in app.callbacks)
+    assert isinstance(timer, rclrt_model.Timer)
+    assert (timer.period_ns, timer.offset_ns, timer.overrun) == (50_000_000, 500_000, "skip")
+    assert isinstance(subscription, rclrt_model.Subscription)
+    assert (subscription.topic, subscription.depth) == ("points", 3)
+    assert subscription.reliability == "best_effort"
+    assert isinstance(sync, rclrt_model.Sync)
+    assert (sync.topics, sync.policy) == (("raw", "done"), "approximate")
+    assert (sync.window_ns, sync.depth) == (5_000_000, 10)
+
+
+def test_kinds_and_inputs_of_callbacks(app: rclrt_model.Application) -> None:
+    assert [callback.kind for callback in app.callbacks] == ["timer", "subscription", "sync"]
+    assert [callback.inputs for callback in app.callbacks] == [(), ("points",), ("raw", "done")]
+
+
+def test_what_follows_from_the_values(app: rclrt_model.Application) -> None:
+    assert [app.effective_priority(i) for i in range(3)] == [2, 7, 0]
+    assert [app.successors(i) for i in range(3)] == [(1, 2), (2,), ()]
+    assert app.rates() == (20.0, 20.0, 20.0)
+    assert app.utilisation() == pytest.approx((2.25 + 1 + 1) / 50)
+    assert app.period_ns(app.chains[0]) == 50_000_000
+    assert app.hyperperiod_ns() == 50_000_000
+
+
+def test_an_index_without_a_callback_is_an_index_error(app: rclrt_model.Application) -> None:
+    with pytest.raises(IndexError, match="there is no callback 3; the application has 3"):
+        app.successors(3)
+    with pytest.raises(TypeError):
+        app.effective_priority(-1)
+
+
+def test_nothing_can_be_changed(app: rclrt_model.Application) -> None:
+    for thing, field in [(app, "name"), (app.callbacks[0], "wcet_ns"), (app.chains[0], "id")]:
+        with pytest.raises(AttributeError):
+            setattr(thing, field, getattr(thing, field))
+
+
+def test_objects_are_compared_by_value(app: rclrt_model.Application) -> None:
+    again = rclrt_model.load(EXAMPLE)
+    assert again == rclrt_model.load(str(EXAMPLE))
+    assert again != app
+    assert again.callbacks[0] == rclrt_model.load(EXAMPLE).callbacks[0]
+    assert again.callbacks[0] != again.callbacks[1]
+
+
+def test_objects_show_their_values(app: rclrt_model.Application) -> None:
+    assert repr(app.executors[0]) == "Executor(name='fast', cpus=(1, 3))"
+    assert repr(app).startswith("Application(name='demo', description='a text', executors=(Exec")
+
+
+def test_parts_outlive_the_application() -> None:
+    callbacks = rclrt_model.load(EXAMPLE).callbacks
+    assert callbacks[0].id == "scan"
+
+
+def test_a_broken_file_raises_with_every_location() -> None:
+    file = HERE / "broken" / "executor_cpus.yaml"
+    with pytest.raises(rclrt_model.ModelError) as caught:
+        rclrt_model.load(file)
+    lines = str(caught.value).splitlines()
+    assert [line.split(": ")[0] for line in lines] == [f"{file}:7:{c}" for c in (36, 40, 43, 49)]
+    assert isinstance(caught.value, ValueError)
+
+
+def test_a_missing_file_raises_the_same_error(tmp_path: Path) -> None:
+    with pytest.raises(rclrt_model.ModelError, match="No such file or directory"):
+        rclrt_model.load(tmp_path / "nowhere.yaml")
+
+
+def test_the_stubs_describe_the_module(tmp_path: Path) -> None:
+    """mypy's own comparison of the stubs with the module at run time."""
+    result = subprocess.run(
+        [sys.executable, "-m", "mypy.stubtest", "--concise", "rclrt_model"],
+        capture_output=True,
+        text=True,
+        check=False,
+        cwd=tmp_path,
+    )
+    # Every pybind11 class has its metaclass, and an __init__ that refuses to make one.
+    expected = ("metaclass differs", ".__init__ is inconsistent")
+    differences = [
+        line for line in result.stdout.splitlines() if not any(text in line for text in expected)
+    ]
+    assert differences == []
+    assert result.stderr == ""
+
+
+def test_strict_type_checking_of_a_user_passes_and_finds_a_wrong_use(tmp_path: Path) -> None:
+    user = tmp_path / "user.py"
+    user.write_text(
+        "import rclrt_model\n"
+        "app = rclrt_model.load('app.yaml')\n"
+        "periods: list[int] = [app.period_ns(chain) for chain in app.chains]\n"
+        "trigger = app.callbacks[0].trigger\n"
+        "if isinstance(trigger, rclrt_model.Sync):\n"
+        "    first: str = trigger.topics[0]\n"
+    )
+    command = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", str(tmp_path), str(user)]
+    package_root = str(Path(rclrt_model.__file__).parents[1])
+    environment = {"MYPYPATH": package_root, "PATH": "/usr/bin:/bin"}
+    environment["PYTHONPATH"] = ":".join(path for path in sys.path if path)
+    good = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert good.returncode == 0, good.stdout + good.stderr
+    with user.open("a") as more:
+        more.write("wrong: str = app.chains[0].deadline_ns\n")
+    bad = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
+    assert "Incompatible types in assignment" in bad.stdout

@@ -1,0 +1,135 @@
+# SPDX-License-Identifier: Apache-2.0
+"""schemas/app.schema.json agrees with the parser as far as a schema can."""
+
+import copy
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+HERE = Path(__file__).parent
+REPOSITORY = HERE.parents[2]
+SCHEMA = json.loads((REPOSITORY / "schemas" / "app.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+BROKEN = sorted((HERE / "broken").glob("*.yaml"))
+
+# What only the parser can tell: it knows the text, the names and the graph.
+NOT_STRUCTURAL = {
+    "callback_duplicate_id",
+    "callback_unknown_node",
+    "chain_backwards",
+    "chain_duplicate_id",
+    "chain_no_path",
+    "chain_unknown_callback",
+    "chain_without_timer",
+    "executor_duplicate",
+    "executor_unknown",
+    "graph_callback_triggers_itself",
+    "graph_cycle",
+    "graph_two_cycles",
+    "node_duplicate",
+    "text_alias",
+    "text_anchor",
+    "text_duplicate_key",
+    "text_merge_key",
+    "text_tag",
+    "thread_twice",
+    "time_period_leading_zero",
+    "time_wcet_below_a_nanosecond",
+    "time_wcet_not_a_number",
+    "topic_nobody_publishes",
+    "topic_section_twice",
+    "topic_section_unused",
+    "topic_too_long",
+    "topic_two_meanings",
+    "topic_two_spellings",
+}
+
+
+def structurally_valid(text: bytes) -> bool:
+    """What an editor with the schema says; text that is no YAML is not valid."""
+    try:
+        return bool(VALIDATOR.is_valid(yaml.safe_load(text)))
+    except yaml.YAMLError:
+        return False
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+@pytest.mark.parametrize(
+    "file", sorted((REPOSITORY / "examples").glob("*/app.yaml")), ids=lambda f: f.parent.name
+)
+def test_every_example_validates(file: Path) -> None:
+    VALIDATOR.validate(yaml.safe_load(file.read_bytes()))
+
+
+@pytest.mark.parametrize("file", BROKEN, ids=lambda file: file.stem)
+def test_the_schema_refuses_exactly_the_structural_errors(file: Path) -> None:
+    assert structurally_valid(file.read_bytes()) == (file.stem in NOT_STRUCTURAL)
+
+
+def test_the_list_of_other_errors_names_existing_files() -> None:
+    assert {file.stem for file in BROKEN} >= NOT_STRUCTURAL
+
+
+Application = dict[str, Any]
+
+GOOD: Application = {
+    "rclrt": 1,
+    "name": "demo",
+    "executors": [{"name": "main", "cpus": [0]}],
+    "nodes": [{"name": "n"}],
+    "callbacks": [
+        {"id": "a", "node": "n", "timer": {"period_ms": 50}, "wcet_ms": 1, "publishes": ["x"]},
+        {"id": "b", "node": "n", "timer": {"period_ms": 50}, "wcet_ms": 1, "publishes": ["y"]},
+        {"id": "c", "node": "n", "subscription": {"topic": "x"}, "wcet_ms": 1},
+        {"id": "d", "node": "n", "sync": {"topics": ["x", "y"]}, "wcet_ms": 1},
+    ],
+    "topics": [{"name": "x"}],
+    "chains": [{"id": "t", "callbacks": ["a", "c"], "priority": 1}],
+    "threads": [{"name": "middleware", "policy": "fifo", "priority": 50}],
+}
+
+PLACES: dict[str, Callable[[Application, Any], None]] = {
+    "format version": lambda app, value: app.update(rclrt=value),
+    "CPU": lambda app, value: app["executors"][0].update(cpus=[value]),
+    "wcet": lambda app, value: app["callbacks"][0].update(wcet_ms=value),
+    "period": lambda app, value: app["callbacks"][0]["timer"].update(period_ms=value),
+    "offset": lambda app, value: app["callbacks"][0]["timer"].update(offset_ms=value),
+    "depth": lambda app, value: app["callbacks"][2]["subscription"].update(depth=value),
+    "depth of a sync": lambda app, value: app["callbacks"][3]["sync"].update(depth=value),
+    "window": lambda app, value: app["callbacks"][3]["sync"].update(window_ms=value),
+    "own priority": lambda app, value: app["callbacks"][0].update(priority=value),
+    "size": lambda app, value: app["topics"][0].update(size_bytes=value),
+    "chain's priority": lambda app, value: app["chains"][0].update(priority=value),
+    "deadline": lambda app, value: app["chains"][0].update(deadline_ms=value),
+    "thread's priority": lambda app, value: app["threads"][0].update(priority=value),
+}
+
+LIMITS = [-1, 0, 1, 2, 98, 99, 1023, 1024, 10_000, 10_001, 1_000_000, 1_000_001]
+LIMITS += [3_600_000, 3_600_001, 2**28, 2**28 + 1, 2**31, 2**63]
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_parser_and_the_schema_have_the_same_limits(place: str, tmp_path: Path) -> None:
+    verdicts = {}
+    for value in [*LIMITS, 0.5, 2.5, True, None, "1", "word", [], {}]:
+        app = copy.deepcopy(GOOD)
+        PLACES[place](app, value)
+        text = yaml.safe_dump(app).encode()
+        file = tmp_path / "app.yaml"
+        file.write_bytes(text)
+        result = subprocess.run(
+            [os.environ["RCLRT_MODEL_CHECK"], file], capture_output=True, check=False, timeout=60
+        )
+        verdicts[repr(value)] = (result.returncode == 0, structurally_valid(text))
+    assert {value for value, (parser, schema) in verdicts.items() if parser != schema} == set()
+    assert {parser for parser, _ in verdicts.values()} == {True, False}
