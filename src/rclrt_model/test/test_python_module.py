@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 import rclrt_model
 
 HERE = Path(__file__).parent
