@@ -53,4 +53,5 @@ def _order(comparison: Comparison) -> str:
     if comparison.is_single_run:
         return f"one run of {names[0]}"
     each = comparison.seconds / max(comparison.rounds, 1)
-    return f"{comparison.rounds} times ({', '.join(names)}), {each:g} s each"
+    times = "once" if comparison.rounds == 1 else f"{comparison.rounds} times"
+    return f"{times} ({', '.join(names)}), {each:g} s each"

@@ -88,7 +88,7 @@ def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[s
         "gantt": gantt_data(comparison, application),
         "graph": graph_data(application, [chain.id for chain in by_urgency(comparison)]),
         "context": context_rows(comparison),
-        "sources": source_rows(comparison, SAMPLES_PER_CHAIN, MAX_SLICES),
+        "sources": source_rows(comparison, SAMPLES_PER_CHAIN, MAX_SLICES, application.complete),
         "trace": _link(directory / TRACE, output),
     }
 

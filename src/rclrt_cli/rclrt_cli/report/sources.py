@@ -8,7 +8,10 @@ from rclrt_cli.comparison import Comparison
 Row = tuple[str, str]
 
 
-def source_rows(comparison: Comparison, sample_limit: int, slice_limit: int) -> list[Row]:
+def source_rows(
+    comparison: Comparison, sample_limit: int, slice_limit: int, complete: bool
+) -> list[Row]:
+    """`complete`: the application's file is known, not only its results."""
     each = "" if comparison.is_single_run else "EXECUTOR/round-N/"
     merged = (
         "The figures are those of the run's results.json."
@@ -61,6 +64,8 @@ def source_rows(comparison: Comparison, sample_limit: int, slice_limit: int) -> 
         ),
         (
             "Graph",
-            "The application file as rclrt_model read it, kept in application.json.",
+            "The application file as rclrt_model read it, kept in application.json."
+            if complete
+            else "The chains and callbacks of results.json; the topics between them are not known.",
         ),
     ]

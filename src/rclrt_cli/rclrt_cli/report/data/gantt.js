@@ -13,8 +13,16 @@ function drawGantt(data) {
   const state = {choice: 0, mode: 'threads', zoom: narrow ? 2 : 1};
   const panels = html('div', {class: 'timeline'});
   let width = 0;
+  const scroller = html('div', {class: 'scroller', tabindex: 0, role: 'group',
+    'aria-label': 'Timeline, scrolls sideways'}, panels);
   const draw = () => {
-    if (width) panels.replaceChildren(...drawPanels(data, state, width));
+    if (!width) return;
+    panels.replaceChildren(...drawPanels(data, state, width));
+    // Bring the chosen instance of the first executor into view.
+    const chosen = panels.querySelector('.chosen');
+    if (!chosen) return;
+    const names = panels.querySelector('.lane-names').getBoundingClientRect();
+    scroller.scrollLeft += chosen.getBoundingClientRect().left - names.right - 24;
   };
   const choice = html('select', {id: 'window', 'aria-label': 'Window'},
     data.gantt.choices.map((one, index) => html('option', {value: index}, one.label)));
@@ -22,8 +30,6 @@ function drawGantt(data) {
     state.choice = Number(choice.value);
     draw();
   });
-  const scroller = html('div', {class: 'scroller', tabindex: 0, role: 'group',
-    'aria-label': 'Timeline, scrolls sideways'}, panels);
   new ResizeObserver(() => {
     const now = Math.floor(scroller.clientWidth);
     if (now > 0 && now !== width) {

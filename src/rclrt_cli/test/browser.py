@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Headless Chromium, as Debian has it, looking at one report."""
+
+from __future__ import annotations
+
+import json
+import os
+import shutil
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from selenium import webdriver
+from selenium.webdriver.chrome.service import Service
+from selenium.webdriver.support.ui import WebDriverWait
+
+OPTIONS = (
+    "--headless=new --no-sandbox --disable-gpu --disable-background-networking "
+    "--disable-component-update --disable-sync --no-first-run --hide-scrollbars"
+)
+GENEROUS_S = 120
+WIDE, NARROW = 1280, 390
+
+
+class Browser:
+    """One window; every page is opened at a width and in a colour scheme."""
+
+    def __init__(self, chromium: str, driver: str, profile: Path) -> None:
+        options = webdriver.ChromeOptions()
+        options.binary_location = chromium
+        for option in (*OPTIONS.split(), f"--user-data-dir={profile}"):
+            options.add_argument(option)
+        options.set_capability("goog:loggingPrefs", {"browser": "ALL", "performance": "ALL"})
+        self.driver = webdriver.Chrome(options=options, service=Service(driver))
+
+    def open(self, page: Path, width: int = WIDE, dark: bool = False) -> None:
+        self.messages()
+        self.requests()
+        size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
+        scheme = {"name": "prefers-color-scheme", "value": "dark" if dark else "light"}
+        self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
+        self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
+        self.driver.get(page.as_uri())
+        self.wait("return document.querySelectorAll('.distribution svg').length > 0")
+        self.wait("return document.querySelectorAll('#graph svg, .timeline svg').length > 1")
+
+    def run(self, script: str, *arguments: object) -> Any:
+        return self.driver.execute_script(script, *arguments)
+
+    def wait(self, condition: str) -> None:
+        patient = WebDriverWait(self.driver, GENEROUS_S)
+        patient.until(lambda driver: driver.execute_script(condition))
+
+    def _log(self, kind: str) -> list[dict[str, str]]:
+        entries: list[dict[str, str]] = self.driver.get_log(kind)  # type: ignore[no-untyped-call]
+        return entries
+
+    def messages(self) -> list[str]:
+        """What the console has said since the last call."""
+        return [entry["message"] for entry in self._log("browser")]
+
+    def requests(self) -> list[str]:
+        """What has been requested since the last call."""
+        events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
+        return [
+            event["params"]["request"]["url"]
+            for event in events
+            if event["method"] == "Network.requestWillBeSent"
+        ]
+
+
+def start(profile: Path) -> Iterator[Browser]:
+    chromium, driver = shutil.which("chromium"), shutil.which("chromedriver")
+    if not chromium or not driver:
+        if os.environ.get("CI"):
+            pytest.fail("chromium and chromedriver are missing; make setup installs them")
+        pytest.skip("needs chromium and chromedriver")
+    browser = Browser(chromium, driver, profile)
+    yield browser
+    browser.driver.quit()
