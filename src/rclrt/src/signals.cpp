@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "signals.hpp"
 
+#include <pthread.h>
 #include <semaphore.h>
 
 #include <cerrno>
@@ -37,7 +38,10 @@ class Signals {
  private:
   Signals() {
     sem_init(&received_, 0, 0);
-    std::thread([this] { wait(); }).detach();
+    std::thread([this] {
+      pthread_setname_np(pthread_self(), "rclrt signals");
+      wait();
+    }).detach();
   }
 
   static void handle(int) {

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/executors.hpp"
+
+namespace rclrt::runner {
+
+const char* const kUsage =
+    "usage: rclrt_runner APP.yaml --executor NAME --seconds S --out DIR [--strict]\n"
+    "                    [--ros-args ...]\n"
+    "\n"
+    "Runs the application under one executor and writes what it measured into DIR.\n"
+    "\n"
+    "  --executor NAME  wait_set, producer_consumer, thread_dispatch or preemptive\n"
+    "  --seconds S      how long, from 0.01 to 86400\n"
+    "  --out DIR        results.json, chains.csv, instances.csv, trace.pftrace; replaced as a whole\n"
+    "  --strict         fail when something the application asks of the system is not permitted\n"
+    "  --help, --version\n"
+    "\n"
+    "exit code: 0 done, 1 the run failed, 2 bad input, 130 interrupted (nothing is written)\n";
+
+namespace {
+
+std::chrono::nanoseconds parse_seconds(std::string_view text) {
+  double seconds = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc{} || end != text.data() + text.size() || !(seconds >= 0.01) ||
+      !(seconds <= 86'400)) {
+    throw UsageError("--seconds " + std::string(text) +
+                     ": expected a number of seconds from 0.01 to 86400");
+  }
+  return std::chrono::nanoseconds(std::llround(seconds * 1e9));
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  CommandLine result;
+  std::string seconds;
+  std::string output;
+  std::vector<std::string> files;
+  const auto value = [&](int& i, std::string& into) {
+    const std::string option = argv[i];
+    if (++i >= argc || std::string_view(argv[i]) == "--ros-args") {
+      throw UsageError(option + ": expected a value after it");
+    }
+    if (!into.empty()) {
+      throw UsageError(option + " is given twice; expected it once");
+    }
+    into = argv[i];
+  };
+  for (int i = 1; i < argc; ++i) {
+    const std::string_view argument = argv[i];
+    if (argument == "--ros-args") {
+      break;
+    }
+    if (argument == "--help" || argument == "-h") {
+      result.help = true;
+    } else if (argument == "--version") {
+      result.version = true;
+    } else if (argument == "--strict") {
+      result.strict = true;
+    } else if (argument == "--executor") {
+      value(i, result.executor);
+    } else if (argument == "--seconds") {
+      value(i, seconds);
+    } else if (argument == "--out") {
+      value(i, output);
+    } else if (argument.starts_with("-")) {
+      throw UsageError("unknown option " + std::string(argument) + "; see --help");
+    } else {
+      files.emplace_back(argument);
+    }
+  }
+  if (result.help || result.version) {
+    return result;
+  }
+  if (files.size() != 1) {
+    throw UsageError(files.empty() ? "no application; expected the path of an app.yaml"
+                                   : "two applications (" + files[0] + ", " + files[1] +
+                                         "); expected one app.yaml");
+  }
+  result.application = files.front();
+  const auto& names = executor_names();
+  if (std::find(names.begin(), names.end(), result.executor) == names.end()) {
+    std::string known;
+    for (const std::string& name : names) {
+      known += (known.empty() ? "" : ", ") + name;
+    }
+    throw UsageError((result.executor.empty() ? "no --executor"
+                                              : "unknown executor \"" + result.executor + "\"") +
+                     "; expected one of " + known);
+  }
+  if (seconds.empty()) {
+    throw UsageError("no --seconds; expected how long to run");
+  }
+  result.duration = parse_seconds(seconds);
+  if (output.empty()) {
+    throw UsageError("no --out; expected a directory for the results");
+  }
+  result.output = output;
+  return result;
+}
+
+}  // namespace rclrt::runner

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user asked rclrt_runner for.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace rclrt::runner {
+
+/// Says what is wrong with the command line and what was expected.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct CommandLine {
+  bool help = false;
+  bool version = false;
+  bool strict = false;
+  std::filesystem::path application;
+  std::string executor;
+  std::chrono::nanoseconds duration{};
+  std::filesystem::path output;
+};
+
+extern const char* const kUsage;
+
+/// Arguments from `--ros-args` on are left to rcl. Throws UsageError.
+CommandLine parse_command_line(int argc, const char* const* argv);
+
+}  // namespace rclrt::runner

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "live_application.hpp"
+
+#include <algorithm>
+#include <map>
+#include <rclrt_msgs/msg/chain_message.hpp>
+#include <stdexcept>
+#include <thread>
+#include <utility>
+#include <variant>
+
+namespace rclrt::runner {
+
+using rclrt_msgs::msg::ChainMessage;
+
+namespace {
+
+/// Header, stamp, sequence lengths: what a message has on the wire besides tokens and padding.
+constexpr std::size_t kFixedBytes = 24;
+
+OverrunPolicy overrun_policy(model::OverrunPolicy policy) {
+  switch (policy) {
+    case model::OverrunPolicy::kSkip:
+      return OverrunPolicy::kSkip;
+    case model::OverrunPolicy::kRebase:
+      return OverrunPolicy::kRebase;
+    case model::OverrunPolicy::kCatchUp:
+      break;
+  }
+  return OverrunPolicy::kCatchUp;
+}
+
+ChainToken from_message(const rclrt_msgs::msg::ChainToken& token) {
+  return {token.chain, token.instance, token.release_ns};
+}
+
+}  // namespace
+
+struct LiveApplication::LiveCallback {
+  LiveCallback(const model::Application& application, std::size_t number)
+      : callback(application.callbacks[number]), index(number), rules(application, number) {}
+
+  const model::Callback& callback;
+  const std::size_t index;
+  const TokenRules rules;
+  struct Output {
+    std::shared_ptr<Publisher<ChainMessage>> publisher;
+    std::size_t expected_subscriptions = 0;
+    ChainMessage message;  // reused; the callback never overlaps with itself
+  };
+  std::vector<Output> outputs;
+  std::vector<std::shared_ptr<executor::Callback>> entities;  // two for a sync
+  std::uint64_t runs = 0;
+
+  void work(const ChainTokens& tokens, std::int64_t stamp_ns, const Workload& workload) {
+    workload.burn(callback.wcet);
+    for (Output& output : outputs) {
+      output.message.stamp_ns = stamp_ns;
+      output.message.tokens.clear();
+      for (const ChainToken& token : tokens.all()) {
+        if (rules.passes_on(token.chain)) {
+          auto& sent = output.message.tokens.emplace_back();
+          sent.chain = token.chain;
+          sent.instance = token.instance;
+          sent.release_ns = token.release_ns;
+          sent.position = rules.position(token.chain);
+        }
+      }
+      output.publisher->publish(output.message);
+    }
+    InstanceLog::set_tokens(tokens);
+  }
+
+  void take(const ChainMessage& message, ChainTokens& tokens) const {
+    for (const auto& token : message.tokens) {
+      rules.take(from_message(token), token.position, tokens);
+    }
+  }
+};
+
+LiveApplication::LiveApplication(const model::Application& application,
+                                 std::shared_ptr<Context> context, InstanceLog& log)
+    : application_(application), log_(log) {
+  for (const model::Node& node : application.nodes) {
+    nodes_.push_back(std::make_unique<Node>(context, node.name, node.name_space));
+  }
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    create(i, *nodes_[application.callbacks[i].node]);
+  }
+}
+
+LiveApplication::~LiveApplication() = default;
+
+void LiveApplication::create(std::size_t index, Node& node) {
+  auto& live = *callbacks_.emplace_back(std::make_unique<LiveCallback>(application_, index));
+  const model::Callback& callback = live.callback;
+  for (const std::string& topic : callback.publishes) {
+    LiveCallback::Output output;
+    output.publisher = node.create_publisher<ChainMessage>(topic, 10);
+    for (const model::Callback& other : application_.callbacks) {
+      const auto topics = model::inputs(other);
+      output.expected_subscriptions +=
+          static_cast<std::size_t>(std::count(topics.begin(), topics.end(), topic));
+    }
+    for (const model::Topic& stated : application_.topics) {
+      if (stated.name == topic && stated.size_bytes > kFixedBytes) {
+        output.message.padding.resize(stated.size_bytes - kFixedBytes);
+      }
+    }
+    output.message.tokens.reserve(ChainTokens::kCapacity);
+    live.outputs.push_back(std::move(output));
+  }
+
+  if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+    const bool counts_runs = timer->overrun == model::OverrunPolicy::kRebase;
+    live.entities.push_back(node.create_wall_timer(
+        timer->period,
+        [this, &live, timer, counts_runs](const InstanceInfo& info) {
+          const std::int64_t since_first = info.release_ns - epoch_ns_ - timer->offset.count();
+          // On the grid the instance is the number of the release, so lost ones leave a gap.
+          const std::uint64_t instance =
+              counts_runs ? live.runs++
+                          : static_cast<std::uint64_t>(since_first / timer->period.count());
+          live.work(live.rules.start(instance, info.release_ns), info.release_ns, workload_);
+        },
+        options(live),
+        {.offset = timer->offset, .overrun = overrun_policy(timer->overrun)}));
+  } else if (const auto* sub = std::get_if<model::Subscription>(&callback.trigger)) {
+    QoS qos(sub->depth);
+    if (sub->reliability == model::Reliability::kBestEffort) {
+      qos.best_effort();
+    }
+    live.entities.push_back(node.create_subscription<ChainMessage>(
+        sub->topic, qos,
+        [this, &live](const ChainMessage& message) {
+          ChainTokens tokens;
+          live.take(message, tokens);
+          live.work(tokens, message.stamp_ns, workload_);
+        },
+        options(live)));
+  } else {
+    const auto& sync = std::get<model::Sync>(callback.trigger);
+    const SyncOptions sync_options{.policy = sync.policy == model::SyncPolicy::kExact
+                                                 ? SyncPolicy::kExact
+                                                 : SyncPolicy::kApproximate,
+                                   .window = sync.window};
+    const auto created = node.create_synchronizer<ChainMessage, ChainMessage>(
+        sync.topics[0], sync.topics[1], sync.depth, sync_options,
+        [this, &live](const ChainMessage& first, const ChainMessage& second) {
+          ChainTokens tokens;
+          live.take(first, tokens);
+          live.take(second, tokens);
+          live.work(tokens, std::max(first.stamp_ns, second.stamp_ns), workload_);
+        },
+        options(live));
+    live.entities.assign(created.inputs.begin(), created.inputs.end());
+  }
+  for (const auto& entity : live.entities) {
+    log_.map(entity.get(), static_cast<std::uint32_t>(index));
+  }
+}
+
+CallbackOptions LiveApplication::options(const LiveCallback& live) {
+  CallbackOptions result;
+  result.name = live.callback.id;
+  result.priority = application_.effective_priority(live.index);
+  if (live.callback.group) {
+    // The first member of a group of a node makes it, the others join.
+    for (const auto& other : callbacks_) {
+      if (other->callback.node == live.callback.node &&
+          other->callback.group == live.callback.group && !other->entities.empty()) {
+        result.group = other->entities.front()->shared_group();
+        return result;
+      }
+    }
+    result.group = std::make_shared<CallbackGroup>();
+  }
+  return result;
+}
+
+void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
+  const auto end = std::chrono::steady_clock::now() + limit;
+  for (const auto& live : callbacks_) {
+    for (const auto& output : live->outputs) {
+      while (output.publisher->subscription_count() < output.expected_subscriptions) {
+        if (std::chrono::steady_clock::now() > end) {
+          throw std::runtime_error("topic " + output.publisher->topic_name() + " has " +
+                                   std::to_string(output.publisher->subscription_count()) + " of " +
+                                   std::to_string(output.expected_subscriptions) +
+                                   " subscriptions after " + std::to_string(limit.count()) +
+                                   " s: is DDS discovery on this host working?");
+        }
+        std::this_thread::sleep_for(std::chrono::milliseconds(2));
+      }
+    }
+  }
+}
+
+void LiveApplication::add_nodes(std::size_t index, Executor& executor) const {
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    if (application_.nodes[i].executor == index) {
+      executor.add_node(*nodes_[i]);
+    }
+  }
+}
+
+std::vector<CallbackCounts> LiveApplication::counts() const {
+  std::vector<CallbackCounts> result;
+  for (const auto& live : callbacks_) {
+    CallbackCounts sum;
+    for (const auto& entity : live->entities) {
+      const auto counters = entity->counters();
+      sum.released += counters.released;
+      sum.completed += counters.completed;
+      sum.dropped += counters.dropped;
+    }
+    result.push_back(sum);
+  }
+  return result;
+}
+
+}  // namespace rclrt::runner

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// An application of the model as running ROS 2 nodes.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <rclrt/model/application.hpp>
+#include <string>
+#include <vector>
+
+#include "callback_accounting.hpp"
+#include "instance_log.hpp"
+#include "rclrt/rclrt.hpp"
+#include "results.hpp"
+#include "token_rules.hpp"
+#include "workload.hpp"
+
+namespace rclrt::runner {
+
+/// Nodes, publishers and callbacks. Each callback burns its stated CPU time and then publishes the
+/// tokens of the chain instances it worked for.
+class LiveApplication {
+ public:
+  /// Creates everything on the middleware. `application` and `log` must outlive it. Throws Error.
+  LiveApplication(const model::Application& application, std::shared_ptr<Context> context,
+                  InstanceLog& log);
+  ~LiveApplication();
+  LiveApplication(const LiveApplication&) = delete;
+  LiveApplication& operator=(const LiveApplication&) = delete;
+
+  /// Waits until every publisher has found its subscriptions. Throws std::runtime_error when that
+  /// takes longer than `limit`.
+  void wait_until_matched(std::chrono::seconds limit) const;
+
+  /// Adds the nodes of executor number `index` of the application.
+  void add_nodes(std::size_t index, Executor& executor) const;
+
+  /// Before the run: timers count their instances from here.
+  void set_epoch(std::int64_t epoch_ns) { epoch_ns_ = epoch_ns; }
+
+  /// After the run, one per callback.
+  std::vector<CallbackCounts> counts() const;
+
+ private:
+  struct LiveCallback;
+
+  void create(std::size_t index, Node& node);
+  CallbackOptions options(const LiveCallback& live);
+
+  const model::Application& application_;
+  InstanceLog& log_;
+  const Workload workload_;
+  std::int64_t epoch_ns_ = 0;
+  std::vector<std::unique_ptr<Node>> nodes_;  // as in the application
+  std::vector<std::unique_ptr<LiveCallback>> callbacks_;
+};
+
+}  // namespace rclrt::runner

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+// rclrt_runner: an app.yaml as a running ROS 2 application under one executor, measured.
+#include <unistd.h>
+
+#include <cstdio>
+#include <exception>
+#include <rclrt/model/parse.hpp>
+#include <stdexcept>
+#include <system_error>
+
+#include "command_line.hpp"
+#include "rclrt/realtime/perfetto_writer.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "results_directory.hpp"
+#include "results_writer.hpp"
+#include "run.hpp"
+#include "sha256.hpp"
+#include "trace_export.hpp"
+
+namespace {
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+constexpr int kInterrupted = 130;
+
+using namespace rclrt::runner;  // NOLINT(google-build-using-namespace): this is its program
+
+void write_trace(const std::filesystem::path& directory, const RunResults& results) {
+  // The process id keeps the tracks of different runs apart when traces are joined.
+  rclrt::realtime::PerfettoWriter writer(
+      directory / kTraceFile,
+      {.process_name = results.application.name + " " + results.executor_label,
+       .pid = getpid(),
+       .sequence_id = static_cast<std::uint32_t>(getpid()),
+       .uuid_base = static_cast<std::uint64_t>(getpid()) << 32U});
+  export_trace(writer, results);
+  writer.finish();
+}
+
+ResultsDirectory open_output(const std::filesystem::path& output) {
+  try {
+    return ResultsDirectory(output);
+  } catch (const std::exception& error) {
+    throw UsageError("--out " + output.string() + ": " + error.what() +
+                     "; expected a directory that can be written");
+  }
+}
+
+int run_application(const CommandLine& command, int argc, char** argv) {
+  const auto application = rclrt::model::load_application(command.application);
+  for (const auto& executor : application.executors) {
+    rclrt::realtime::require_allowed_cpus(executor.cpus);
+  }
+  ResultsDirectory directory = open_output(command.output);
+  auto results = run(application, {command.executor, command.duration, command.strict}, argc, argv);
+  if (!results) {
+    std::fprintf(stderr, "rclrt_runner: interrupted; nothing was written\n");
+    return kInterrupted;
+  }
+  results->application_file = command.application.string();
+  results->application_sha256 = sha256_of_file(command.application);
+  write_results(directory.staging(), *results);
+  write_trace(directory.staging(), *results);
+  directory.commit();
+  return 0;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const CommandLine command = parse_command_line(argc, argv);
+    if (command.help) {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+    if (command.version) {
+      std::puts("rclrt_runner " RCLRT_VERSION);
+      return 0;
+    }
+    return run_application(command, argc, argv);
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "rclrt_runner: %s\n", error.what());
+    return kBadInput;
+  } catch (const rclrt::model::ModelError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kBadInput;
+  } catch (const std::invalid_argument& error) {
+    // The application asks for what this machine does not have, such as a CPU.
+    std::fprintf(stderr, "rclrt_runner: %s\n", error.what());
+    return kBadInput;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rclrt_runner: %s\n", error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,288 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "run.hpp"
+
+#include <rmw/rmw.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <exception>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <thread>
+#include <tuple>
+#include <utility>
+
+#include "host_probe.hpp"
+#include "instance_log.hpp"
+#include "live_application.hpp"
+#include "middleware_threads.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/process.hpp"
+#include "rclrt/rclrt.hpp"
+
+namespace rclrt::runner {
+
+namespace {
+
+/// Time for all threads to start and to fall asleep before the first release.
+constexpr std::int64_t kLeadTime_ns = 200'000'000;
+constexpr int kTopPriority = 95;
+constexpr int kProbePriority = 98;
+
+std::string label_of(const std::string& executor) {
+  return executor == "wait_set" ? "wait set (rclcpp semantics)" : executor;
+}
+
+void notice(bool strict, const std::string& problem) {
+  if (strict) {
+    throw std::runtime_error(problem);
+  }
+  std::fprintf(stderr, "rclrt: %s\n", problem.c_str());
+}
+
+/// The executors of the application, each spinning on a thread of its own until destroyed.
+class Spinning {
+ public:
+  Spinning(const model::Application& application, const RunOptions& options,
+           const LiveApplication& live, const std::shared_ptr<Context>& context, InstanceLog& log,
+           std::int64_t epoch_ns) {
+    sinks_.reserve(application.executors.size());
+    for (std::size_t i = 0; i < application.executors.size(); ++i) {
+      const model::Executor& stated = application.executors[i];
+      sinks_.push_back(
+          std::make_unique<InstanceLog::Sink>(log, static_cast<std::uint32_t>(i)));
+      ExecutorOptions executor_options{
+          .name = stated.name,
+          .cpus = stated.cpus,
+          .realtime = options.strict ? Realtime::kRequire : Realtime::kTry,
+          .top_priority = kTopPriority,
+          .epoch_ns = epoch_ns,
+          .sink = sinks_.back().get()};
+      executors_.push_back(make_executor(options.executor, context, std::move(executor_options)));
+      live.add_nodes(i, *executors_.back());
+      executors_.back()->prepare();
+    }
+  }
+
+  ~Spinning() { stop(); }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+  void start() {
+    errors_.resize(executors_.size());
+    for (std::size_t i = 0; i < executors_.size(); ++i) {
+      threads_.emplace_back([this, i] {
+        try {
+          executors_[i]->spin();
+        } catch (...) {
+          errors_[i] = std::current_exception();
+          failed_.store(true);
+        }
+      });
+    }
+  }
+
+  bool failed() const { return failed_.load(); }
+
+  void stop() {
+    for (const auto& executor : executors_) {
+      executor->cancel();
+    }
+    for (std::thread& thread : threads_) {
+      thread.join();
+    }
+    threads_.clear();
+  }
+
+  void rethrow() const {
+    for (const auto& error : errors_) {
+      if (error) {
+        std::rethrow_exception(error);
+      }
+    }
+  }
+
+  const std::vector<std::unique_ptr<Executor>>& executors() const { return executors_; }
+
+ private:
+  std::vector<std::unique_ptr<InstanceLog::Sink>> sinks_;
+  std::vector<std::unique_ptr<Executor>> executors_;
+  std::vector<std::exception_ptr> errors_;  // each written by its thread before it ends
+  std::atomic<bool> failed_{false};
+  std::vector<std::thread> threads_;
+};
+
+HostProbeOptions probe_options(const model::Application& application) {
+  HostProbeOptions options;
+  options.priority = kProbePriority;
+  std::set<int> cpus;
+  for (const model::Executor& executor : application.executors) {
+    if (executor.cpus.empty()) {
+      return options;  // one of them may use every CPU
+    }
+    cpus.insert(executor.cpus.begin(), executor.cpus.end());
+  }
+  options.cpus.assign(cpus.begin(), cpus.end());
+  return options;
+}
+
+/// Every release of the window, those that never ran too.
+std::vector<std::vector<ChainRelease>> releases_of(const model::Application& application,
+                                                   const RunWindow& window,
+                                                   const std::vector<InstanceRecord>& records) {
+  std::vector<std::vector<ChainRelease>> result(application.chains.size());
+  for (std::size_t chain = 0; chain < application.chains.size(); ++chain) {
+    const std::size_t first = application.chains[chain].callbacks.front();
+    const auto& timer = std::get<model::Timer>(application.callbacks[first].trigger);
+    if (timer.overrun == model::OverrunPolicy::kRebase) {
+      // Its releases follow what happened; nothing is ever skipped.
+      for (const InstanceRecord& record : records) {
+        for (const ChainToken& token : record.tokens.all()) {
+          if (record.callback == first && token.chain == chain &&
+              token.release_ns < window.end_ns) {
+            result[chain].push_back({token.instance, token.release_ns});
+          }
+        }
+      }
+      continue;
+    }
+    std::int64_t release = window.start_ns + timer.offset.count();
+    for (std::uint64_t instance = 0; release < window.end_ns;
+         ++instance, release += timer.period.count()) {
+      result[chain].push_back({instance, release});
+    }
+  }
+  return result;
+}
+
+/// Numbers the display tracks by executor, most urgent level, worker; sets them in the records.
+std::vector<std::string> name_tracks(const model::Application& application, bool levels,
+                                     std::vector<LoggedInstance>& instances) {
+  using Key = std::tuple<std::uint32_t, std::int32_t, std::uint32_t>;
+  const auto key_of = [levels](const LoggedInstance& instance) {
+    return Key{instance.executor, levels ? -instance.record.level : 0, instance.slot};
+  };
+  std::map<Key, std::uint32_t> tracks;
+  for (const LoggedInstance& instance : instances) {
+    tracks.emplace(key_of(instance), 0);
+  }
+  std::vector<std::string> names;
+  for (auto& [key, track] : tracks) {
+    const auto& [executor, level, slot] = key;
+    track = static_cast<std::uint32_t>(names.size());
+    names.push_back(application.executors[executor].name +
+                    (levels ? " L" + std::to_string(-level) : "") + " #" + std::to_string(slot));
+  }
+  for (LoggedInstance& instance : instances) {
+    instance.record.thread_track = tracks.at(key_of(instance));
+  }
+  return names;
+}
+
+std::vector<ThreadResult> read_threads() {
+  std::vector<ThreadResult> result;
+  for (const pid_t tid : realtime::thread_ids()) {
+    if (const auto scheduling = realtime::read_scheduling(tid)) {
+      result.push_back({realtime::thread_name(tid), tid, *scheduling});
+    }
+  }
+  return result;
+}
+
+void settle_context(RunResults& results, const std::vector<std::unique_ptr<Executor>>& executors) {
+  RunContext& context = results.context;
+  context.machine = read_machine_context();
+  context.realtime = true;
+  for (const auto& executor : executors) {
+    if (!executor->engine().realtime()) {
+      context.realtime = false;
+      context.realtime_reason = executor->engine().realtime_reason();
+    }
+  }
+  context.rmw = rmw_get_implementation_identifier();
+  const char* const distro = std::getenv("ROS_DISTRO");
+  context.ros_distro = distro != nullptr ? distro : "unknown";
+  context.versions = {{"rclrt", RCLRT_VERSION}, {"rcl", RCL_VERSION}, {"rmw", RMW_VERSION}};
+}
+
+}  // namespace
+
+std::optional<RunResults> run(const model::Application& application, const RunOptions& options,
+                              int argc, const char* const* argv) {
+  for (const model::Executor& executor : application.executors) {
+    realtime::require_allowed_cpus(executor.cpus);
+  }
+  RunResults results;
+  results.application = application;
+  results.executor = options.executor;
+  results.executor_label = label_of(options.executor);
+
+  // The probe, the log and ROS itself come first; whatever thread follows is the middleware's.
+  HostProbe probe(probe_options(application));
+  InstanceLog log;
+  const MiddlewareThreads middleware;
+  const auto context = Context::make(argc, argv);
+  LiveApplication live(application, context, log);
+  live.wait_until_matched(std::chrono::seconds(20));
+  if (const auto problem = middleware.apply(application)) {
+    notice(options.strict, *problem);
+  }
+  if (const auto problem = realtime::lock_memory()) {
+    notice(options.strict, *problem);
+  } else {
+    results.context.memory_locked = true;
+  }
+
+  const std::int64_t epoch_ns = realtime::monotonic_now_ns() + kLeadTime_ns;
+  results.window = {epoch_ns, epoch_ns + options.duration.count()};
+  live.set_epoch(epoch_ns);
+  Spinning spinning(application, options, live, context, log, epoch_ns);
+  results.started_utc = utc_now();
+  const auto steal_before = read_steal_ms();
+  probe.start();
+  spinning.start();
+  realtime::sleep_until_ns(epoch_ns - kLeadTime_ns / 4);
+  results.threads = read_threads();
+  while (realtime::monotonic_now_ns() < results.window.end_ns && context->ok() &&
+         !spinning.failed()) {
+    realtime::sleep_until_ns(
+        std::min(results.window.end_ns, realtime::monotonic_now_ns() + 50'000'000));
+  }
+  const bool interrupted = !context->ok();
+  spinning.stop();
+  probe.stop();
+  spinning.rethrow();
+  if (interrupted) {
+    return std::nullopt;
+  }
+
+  const auto steal_after = read_steal_ms();
+  results.context.steal_ms = steal_before && steal_after ? *steal_after - *steal_before : 0;
+  settle_context(results, spinning.executors());
+  std::vector<LoggedInstance> instances = log.finish();
+  results.context.records_dropped = log.dropped();
+  results.thread_tracks = name_tracks(application, options.executor != "wait_set", instances);
+  for (const LoggedInstance& instance : instances) {
+    results.records.push_back(instance.record);
+  }
+  results.host_stalls = probe.report();
+  results.chains = account_chains(application, results.window,
+                                  releases_of(application, results.window, results.records),
+                                  results.records, results.host_stalls.attributable());
+  results.callbacks = account_callbacks(application.callbacks.size(), results.records);
+  results.callback_counts = live.counts();
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const auto& executor =
+        *spinning.executors()[application.nodes[application.callbacks[i].node].executor];
+    const int level = application.effective_priority(i);
+    const int priority = options.executor == "wait_set" ? kTopPriority - 1
+                                                        : executor.engine().os_priority(level);
+    results.os_priorities.push_back(executor.engine().realtime() ? std::optional(priority)
+                                                                 : std::nullopt);
+  }
+  return results;
+}
+
+}  // namespace rclrt::runner

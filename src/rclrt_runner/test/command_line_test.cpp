@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "command_line.hpp"
+
+#include <gtest/gtest.h>
+
+#include <vector>
+
+namespace rclrt::runner {
+namespace {
+
+CommandLine parse(std::vector<const char*> arguments) {
+  arguments.insert(arguments.begin(), "rclrt_runner");
+  return parse_command_line(static_cast<int>(arguments.size()), arguments.data());
+}
+
+std::string error_of(const std::vector<const char*>& arguments) {
+  try {
+    parse(arguments);
+  } catch (const UsageError& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(CommandLine, HoldsWhatWasAskedFor) {
+  const auto command = parse({"app.yaml", "--executor", "preemptive", "--seconds", "2.5", "--out",
+                              "dir", "--strict", "--ros-args", "--not-ours"});
+  EXPECT_EQ(command.application, "app.yaml");
+  EXPECT_EQ(command.executor, "preemptive");
+  EXPECT_EQ(command.duration, std::chrono::milliseconds(2500));
+  EXPECT_EQ(command.output, "dir");
+  EXPECT_TRUE(command.strict);
+}
+
+TEST(CommandLine, HelpNeedsNothingElse) { EXPECT_TRUE(parse({"--help"}).help); }
+
+TEST(CommandLine, EachMistakeHasItsOwnMessage) {
+  EXPECT_EQ(error_of({}), "no application; expected the path of an app.yaml");
+  EXPECT_EQ(error_of({"a", "b"}), "two applications (a, b); expected one app.yaml");
+  EXPECT_EQ(error_of({"a"}),
+            "no --executor; expected one of wait_set, producer_consumer, thread_dispatch, "
+            "preemptive");
+  EXPECT_EQ(error_of({"a", "--executor", "fast"}),
+            "unknown executor \"fast\"; expected one of wait_set, producer_consumer, "
+            "thread_dispatch, preemptive");
+  EXPECT_EQ(error_of({"a", "--executor", "preemptive"}),
+            "no --seconds; expected how long to run");
+  for (const char* bad : {"0", "-1", "nan", "inf", "1e9", "2s", ""}) {
+    EXPECT_EQ(error_of({"a", "--executor", "preemptive", "--out", "d", "--seconds", bad}),
+              *bad == '\0' ? "no --seconds; expected how long to run"
+                           : "--seconds " + std::string(bad) +
+                                 ": expected a number of seconds from 0.01 to 86400");
+  }
+  EXPECT_EQ(error_of({"a", "--executor", "preemptive", "--seconds", "1"}),
+            "no --out; expected a directory for the results");
+  EXPECT_EQ(error_of({"a", "--fast"}), "unknown option --fast; see --help");
+  EXPECT_EQ(error_of({"a", "--out"}), "--out: expected a value after it");
+  EXPECT_EQ(error_of({"a", "--out", "x", "--out", "y"}),
+            "--out is given twice; expected it once");
+}
+
+}  // namespace
+}  // namespace rclrt::runner

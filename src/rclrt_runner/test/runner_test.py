@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The program as a user calls it, on real ROS 2."""
+
+from __future__ import annotations
+
+import csv
+import json
+import os
+import signal
+import subprocess
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+RUNNER = os.environ["RCLRT_RUNNER"]
+EXECUTORS = ["wait_set", "producer_consumer", "thread_dispatch", "preemptive"]
+APPLICATION = """\
+rclrt: 1
+name: small
+nodes: [{name: sensors}, {name: control}]
+callbacks:
+  - {id: scan, node: sensors, timer: {period_ms: 20}, wcet_ms: 0.5, publishes: [points]}
+  - {id: look, node: sensors, timer: {period_ms: 20, offset_ms: 3}, wcet_ms: 0.5,
+     publishes: [objects], priority: 2}
+  - {id: fuse, node: control, sync: {topics: [points, objects], window_ms: 8}, wcet_ms: 0.5,
+     publishes: [fused]}
+  - {id: brake, node: control, subscription: {topic: fused}, wcet_ms: 0.2, group: act}
+  - {id: log, node: control, timer: {period_ms: 50}, wcet_ms: 4, group: act}
+chains:
+  - {id: obstacle, callbacks: [scan, fuse, brake], priority: 2}
+  - {id: logging, callbacks: [log], priority: 1}
+topics: [{name: points, size_bytes: 10000}]
+"""
+
+
+def run(app: Path, out: Path, executor: str, *more: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"ROS_DOMAIN_ID": str(os.getpid() % 100)}
+    command = [RUNNER, str(app), "--executor", executor, "--seconds", "0.6", "--out", str(out)]
+    return subprocess.run(
+        [*command, *more], env=environment, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    path = tmp_path / "app.yaml"
+    path.write_text(APPLICATION)
+    return path
+
+
+def rows(path: Path) -> list[dict[str, str]]:
+    with path.open() as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_every_chain_instance_is_accounted_for(app: Path, tmp_path: Path, executor: str) -> None:
+    out = tmp_path / "out"
+    done = run(app, out, executor)
+    assert done.returncode == 0, done.stderr
+    results: dict[str, Any] = json.loads((out / "results.json").read_text())
+    assert results["executor"] == executor
+    chains = {chain["id"]: chain for chain in results["chains"]}
+    assert chains["obstacle"]["released"] == 30  # 0.6 s / 20 ms
+    assert chains["logging"]["released"] == 12  # 0.6 s / 50 ms
+    for chain in chains.values():
+        assert chain["released"] == chain["completed"] + chain["dropped"] + chain["pending"]
+        assert chain["completed"] > 0
+        assert chain["response_ms"]["best"] <= chain["response_ms"]["p50"]
+    # Two callbacks of 0.5 ms and one of 0.2 ms, and scan and look share a period 3 ms apart:
+    # no instance can be quicker than the work on its path after the later input's release.
+    assert chains["obstacle"]["response_ms"]["best"] >= 3 + 0.5 + 0.5 + 0.2
+    instances = rows(out / "instances.csv")
+    by_callback = {c["id"]: c for c in results["callbacks"]}
+    for row in instances:
+        assert int(row["ready_ns"]) <= int(row["start_ns"]) <= int(row["end_ns"])
+        if row["outcome"] == "ran":
+            stated = {"scan": 0.5, "look": 0.5, "fuse": 0.5, "brake": 0.2, "log": 4.0}
+            assert int(row["cpu_ns"]) >= stated[row["callback"]] * 1e6
+    assert by_callback["fuse"]["released"] >= 2 * chains["obstacle"]["completed"]
+    assert by_callback["brake"]["priority"] == 2
+    assert (out / "trace.pftrace").stat().st_size > 1000
+    assert results["context"]["rmw"] == "rmw_fastrtps_cpp"
+    assert results["context"]["records_dropped"] == 0
+
+
+def test_members_of_a_group_do_not_overlap(app: Path, tmp_path: Path) -> None:
+    assert run(app, tmp_path / "out", "preemptive").returncode == 0
+    spans = sorted(
+        (int(row["start_ns"]), int(row["end_ns"]))
+        for row in rows(tmp_path / "out" / "instances.csv")
+        if row["callback"] in ("brake", "log")
+    )
+    for (_, end), (start, _) in zip(spans, spans[1:], strict=False):
+        assert start >= end
+
+
+def test_remapping_reaches_the_nodes(app: Path, tmp_path: Path) -> None:
+    done = run(app, tmp_path / "out", "preemptive", "--ros-args", "-r", "points:=elsewhere")
+    assert done.returncode == 0, done.stderr
+
+
+def test_a_broken_application_is_exit_code_2_and_writes_nothing(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(APPLICATION.replace("wcet_ms: 4", "wcet_ms: -4"))
+    done = run(app, tmp_path / "out", "preemptive")
+    assert done.returncode == 2
+    assert f"{app}:12:" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_cpu_that_does_not_exist_is_exit_code_2_and_writes_nothing(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(
+        APPLICATION.replace("nodes:", "executors: [{name: main, cpus: [9999]}]\nnodes:")
+    )
+    done = run(app, tmp_path / "out", "preemptive")
+    assert done.returncode == 2
+    assert "CPU 9999 cannot be used by this process: choose from" in done.stderr
+    assert not (tmp_path / "out").exists()
+
+
+def test_an_output_below_a_file_is_exit_code_2(app: Path, tmp_path: Path) -> None:
+    done = run(app, app / "out", "preemptive")
+    assert done.returncode == 2
+    assert "expected a directory that can be written" in done.stderr
+
+
+def test_ctrl_c_ends_the_run_and_writes_nothing(app: Path, tmp_path: Path) -> None:
+    command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "60"]
+    process = subprocess.Popen([*command, "--out", str(tmp_path / "out")], env=os.environ)
+    threads = Path(f"/proc/{process.pid}/task")
+    end = time.monotonic() + 30
+    while time.monotonic() < end and not any(
+        (task / "comm").read_text().startswith("main L") for task in threads.iterdir()
+    ):
+        time.sleep(0.05)
+    process.send_signal(signal.SIGINT)
+    assert process.wait(timeout=30) == 130
+    assert list(tmp_path.iterdir()) == [app]
