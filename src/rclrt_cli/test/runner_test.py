@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The command with the real rclrt_runner on real ROS 2."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from rclrt_cli.comparison import load_single_run
+from rclrt_cli.errors import BadInput
+from rclrt_cli.executors import EXECUTORS
+from rclrt_cli.merge import merge_runs
+from rclrt_cli.run_data import Run
+from rclrt_cli.runner import find_runner
+from workspace import GENEROUS_S, HERE, wait_for
+
+ROOT = HERE.parents[2]
+SCHEMA = ROOT / "schemas" / "results.schema.json"
+APP = """
+rclrt: 1
+name: small
+nodes: [{name: sensor}, {name: control}]
+callbacks:
+  - {id: sense, node: sensor, timer: {period_ms: 20}, wcet_ms: 0.5, publishes: [points]}
+  - {id: look, node: sensor, timer: {period_ms: 20}, wcet_ms: 0.5, publishes: [images]}
+  - {id: fuse, node: control, sync: {topics: [points, images]}, wcet_ms: 0.5, publishes: [fused]}
+  - {id: act, node: control, subscription: {topic: fused}, wcet_ms: 0.5}
+chains:
+  - {id: hard, callbacks: [sense, fuse, act], priority: 2}
+  - {id: soft, callbacks: [look, fuse, act], priority: 1}
+"""
+
+
+try:
+    find_runner(os.environ)
+except BadInput as error:
+    pytest.skip(str(error), allow_module_level=True)
+
+
+def environment() -> dict[str, str]:
+    path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PYTHONPATH": path, "ROS_DOMAIN_ID": str(os.getpid() % 100)}
+
+
+def command(*arguments: str) -> list[str]:
+    return [sys.executable, "-m", "rclrt_cli", *arguments]
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("app") / "app.yaml"
+    path.write_text(APP)
+    return path
+
+
+@pytest.fixture(scope="module", params=EXECUTORS)
+def measured(
+    request: pytest.FixtureRequest, app: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    """A run of one second under each executor."""
+    out = tmp_path_factory.mktemp("run") / "out"
+    done = subprocess.run(
+        command("run", str(app), "--executor", request.param, "--seconds", "1", "--out", str(out)),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS_S,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    return out
+
+
+def document(directory: Path) -> Any:
+    return json.loads((directory / "results.json").read_text())
+
+
+def test_the_runners_results_obey_the_schema(measured: Path) -> None:
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(document(measured))
+
+
+def test_statistics_of_a_single_run_equal_the_runners_own_exactly(measured: Path) -> None:
+    merged = merge_runs([Run.load(measured)]).to_json()
+    stated = document(measured)
+    assert stated["chains"][0]["completed"] > 0
+    assert merged["chains"] == stated["chains"]
+    assert merged["callbacks"] == stated["callbacks"]
+    assert merged == stated
+
+
+def test_the_report_shows_what_ran(measured: Path) -> None:
+    page = (measured / "report.html").read_text(encoding="utf-8")
+    assert "chain hard missed" in page
+    assert load_single_run(measured).executors[0].application["name"] == "small"
+
+
+def test_ctrl_c_ends_the_runner_and_keeps_the_complete_rounds(app: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    child = subprocess.Popen(
+        command(
+            *("compare", str(app), "--executors", "wait_set,preemptive", "--rounds", "40"),
+            *("--seconds", "40", "--out", str(out)),
+        ),
+        env=environment(),
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    wait_for(lambda: (out / "preemptive/round-1").is_dir())
+    child.send_signal(signal.SIGINT)
+    _, errors = child.communicate(timeout=GENEROUS_S)
+    assert child.returncode == 130, errors
+    results = document(out)
+    assert {item["executor"] for item in results["executors"]} == {"wait_set", "preemptive"}
+    assert {"executor": "preemptive", "round": 40} in results["missing"]
+    assert (out / "report.html").exists()
+    schema = json.loads(SCHEMA.read_text(encoding="utf-8"))
+    jsonschema.Draft202012Validator(schema).validate(results)
