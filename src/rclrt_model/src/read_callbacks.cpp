@@ -92,8 +92,11 @@ void read_callback(const YamlNode& item, Reading& reading) {
   if (item.kind == YamlKind::kMapping) {
     callback.node = read_node_of_callback(fields, reading);
     const auto& nodes = reading.draft.application.nodes;
-    TopicReader topics(callback.node < nodes.size() ? nodes[callback.node].name_space : "/",
-                       context);
+    // Views on both sides: a std::string here would be a temporary that the reader outlives.
+    const std::string_view name_space = callback.node < nodes.size()
+                                            ? std::string_view(nodes[callback.node].name_space)
+                                            : std::string_view("/");
+    TopicReader topics(name_space, context);
     read_trigger(fields, item.at, callback, source, topics);
     if (const YamlNode* value = fields.find("publishes")) {
       read_publishes(*value, callback, source, topics);

@@ -14,7 +14,7 @@
 namespace rclrt::model {
 namespace {
 
-constexpr unsigned long kDefaultIterations = 20'000;  // about 20 s under AddressSanitizer
+constexpr unsigned long kDefaultIterations = 80'000;  // about 20 s under AddressSanitizer
 constexpr unsigned long kDefaultSeed = 1;
 
 unsigned long from_environment(const char* name, unsigned long otherwise) {
@@ -25,7 +25,11 @@ unsigned long from_environment(const char* name, unsigned long otherwise) {
 std::vector<std::string> corpus() {
   std::vector<std::string> texts;
   for (const auto& file : test::broken_files()) texts.push_back(test::read_file(file));
-  for (const auto& file : test::example_files()) texts.push_back(test::read_file(file));
+  // As many good texts as broken ones, or hardly any would pass.
+  const std::size_t broken = texts.size();
+  while (texts.size() < 2 * broken) {
+    for (const auto& file : test::example_files()) texts.push_back(test::read_file(file));
+  }
   return texts;
 }
 
@@ -43,7 +47,7 @@ TEST(Fuzz, TheParserKeepsItsPromisesOnMutatedFiles) {
   }
   RecordProperty("iterations", std::to_string(iterations));
   if (iterations < kDefaultIterations) return;
-  EXPECT_GT(accepted, iterations / 1000) << "the mutations must leave some files valid";
+  EXPECT_GT(accepted, iterations / 200) << "the mutations must leave some files valid";
   EXPECT_LT(accepted, iterations / 2) << "and break most";
 }
 

@@ -81,44 +81,58 @@ std::pair<std::size_t, std::size_t> token_at(const std::string& text, std::size_
   return {begin, end == std::string::npos ? text.size() : end};
 }
 
+/// The line around a place, with its end.
+std::pair<std::size_t, std::size_t> line_at(const std::string& text, std::size_t at) {
+  const std::size_t before = at == 0 ? std::string::npos : text.rfind('\n', at - 1);
+  const std::size_t end = text.find('\n', at);
+  return {before == std::string::npos ? 0 : before + 1,
+          end == std::string::npos ? text.size() : end + 1};
+}
+
 }  // namespace
 
 Mutator::Mutator(std::vector<std::string> corpus, unsigned seed)
     : corpus_(std::move(corpus)), random_(seed) {}
 
 std::string Mutator::next() {
+  // Half of the texts get only changes that mostly leave valid YAML, to reach what comes behind.
+  constexpr std::size_t kGentle = 5;
+  constexpr std::size_t kAll = 11;
+  const std::size_t kinds = below(2) == 0 ? kGentle : kAll;
   std::string text = any_text();
-  for (std::size_t count = 1 + below(8); count > 0; --count) {
+  for (std::size_t count = 1 + below(6); count > 0; --count) {
     if (text.empty()) text = any_text();
-    switch (below(8)) {
-      case 0:
-        flip_bytes(text);
-        break;
-      case 1:
-        splice(text);
-        break;
-      case 2:
-        swap_tokens(text);
-        break;
-      case 3:
-        insert_token(text);
-        break;
-      case 4:
-        nest(text);
-        break;
-      case 5:
-        remove_part(text);
-        break;
-      case 6:
-        repeat_part(text);
-        break;
-      default:
-        change_number(text);
-        break;
-    }
+    mutate(text, below(kinds));
     if (text.size() > kMaxText) text.resize(kMaxText);
   }
   return text;
+}
+
+void Mutator::mutate(std::string& text, std::size_t kind) {
+  switch (kind) {
+    case 0:
+      return swap_tokens(text);
+    case 1:
+      return replace_token(text);
+    case 2:
+      return change_number(text);
+    case 3:
+      return repeat_line(text);
+    case 4:
+      return remove_line(text);
+    case 5:
+      return flip_bytes(text);
+    case 6:
+      return splice(text);
+    case 7:
+      return insert_token(text);
+    case 8:
+      return nest(text);
+    case 9:
+      return remove_part(text);
+    default:
+      return repeat_part(text);
+  }
 }
 
 void Mutator::flip_bytes(std::string& text) {
@@ -143,6 +157,24 @@ void Mutator::swap_tokens(std::string& text) {
   const std::string b = text.substr(second.first, second.second - second.first);
   text.replace(second.first, b.size(), a);
   text.replace(first.first, a.size(), b);
+}
+
+/// A token of this text becomes one of another text.
+void Mutator::replace_token(std::string& text) {
+  const std::string& other = any_text();
+  const auto [from, to] = token_at(other, below(other.size()));
+  const auto [begin, end] = token_at(text, below(text.size()));
+  text.replace(begin, end - begin, other.substr(from, to - from));
+}
+
+void Mutator::repeat_line(std::string& text) {
+  const auto [begin, end] = line_at(text, below(text.size()));
+  text.insert(begin, text.substr(begin, end - begin));
+}
+
+void Mutator::remove_line(std::string& text) {
+  const auto [begin, end] = line_at(text, below(text.size()));
+  text.erase(begin, end - begin);
 }
 
 void Mutator::insert_token(std::string& text) {

@@ -13,13 +13,18 @@ class Mutator {
  public:
   Mutator(std::vector<std::string> corpus, unsigned seed);
 
-  /// A text of the corpus after one to eight mutations.
+  /// A text of the corpus after one to six mutations.
   std::string next();
 
  private:
   std::size_t below(std::size_t bound) { return random_() % bound; }
   const std::string& any_text() { return corpus_[below(corpus_.size())]; }
 
+  void mutate(std::string& text, std::size_t kind);
+
+  void replace_token(std::string& text);
+  void repeat_line(std::string& text);
+  void remove_line(std::string& text);
   void flip_bytes(std::string& text);
   void splice(std::string& text);
   void swap_tokens(std::string& text);
