@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_runner: an app.yaml as a running ROS 2 application under one executor, measured.
-#include <unistd.h>
-
 #include <cstdio>
 #include <exception>
 #include <rclrt/model/parse.hpp>
@@ -26,13 +24,9 @@ constexpr int kInterrupted = 130;
 using namespace rclrt::runner;  // NOLINT(google-build-using-namespace): this is its program
 
 void write_trace(const std::filesystem::path& directory, const RunResults& results) {
-  // The process id keeps the tracks of different runs apart when traces are joined.
   rclrt::realtime::PerfettoWriter writer(
-      directory / kTraceFile,
-      {.process_name = results.application.name + " " + results.executor_label,
-       .pid = getpid(),
-       .sequence_id = static_cast<std::uint32_t>(getpid()),
-       .uuid_base = static_cast<std::uint64_t>(getpid()) << 32U});
+      directory / kTraceFile, rclrt::realtime::this_perfetto_process(results.application.name +
+                                                                     " " + results.executor_label));
   export_trace(writer, results);
   writer.finish();
 }
