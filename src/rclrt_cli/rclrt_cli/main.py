@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import io
 import os
 import signal
 import sys
@@ -24,6 +25,7 @@ TAKES_ROS_ARGUMENTS = ("run", "compare")
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code."""
+    _never_fail_to_print()
     own, ros_arguments = split_ros_arguments(arguments)
     if own and not own[0].startswith("-") and own[0] not in VERBS:
         print(
@@ -55,6 +57,13 @@ def main(arguments: Sequence[str]) -> int:
         name = f"{error.filename}: " if error.filename else ""
         print(f"rclrt: {name}{error.strerror or error}", file=sys.stderr)
         return EXIT_NO
+
+
+def _never_fail_to_print() -> None:
+    """A terminal that lacks a character shows another one instead."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")
 
 
 def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:

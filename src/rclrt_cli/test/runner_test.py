@@ -14,11 +14,9 @@ from typing import Any
 import jsonschema
 import pytest
 from rclrt_cli.comparison import load_single_run
-from rclrt_cli.errors import BadInput
 from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.merge import merge_runs
 from rclrt_cli.run_data import Run
-from rclrt_cli.runner import find_runner
 from workspace import GENEROUS_S, HERE, wait_for
 
 ROOT = HERE.parents[2]
@@ -36,12 +34,6 @@ chains:
   - {id: hard, callbacks: [sense, fuse, act], priority: 2}
   - {id: soft, callbacks: [look, fuse, act], priority: 1}
 """
-
-
-try:
-    find_runner(os.environ)
-except BadInput as error:
-    pytest.skip(str(error), allow_module_level=True)
 
 
 def environment() -> dict[str, str]:

@@ -8,11 +8,18 @@ from dataclasses import dataclass
 from rclrt_cli.application import ApplicationInfo
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.csv_reader import ChainRow
+from rclrt_cli.results import Results
 from rclrt_cli.table import by_urgency
 
 MAX_CHAINS = 6
 LONGEST_HYPERPERIOD = 8
 """Hyperperiods of more than this many of the longest period are not drawn whole."""
+
+
+Shown = tuple[str, str]
+"""A chain, and "worst" or "median"."""
+Place = tuple[int, ChainRow]
+"""A round, and an instance of a chain in it."""
 
 
 @dataclass(frozen=True)
@@ -55,28 +62,25 @@ def window_length(application: ApplicationInfo, comparison: Comparison) -> tuple
 
 def choose(comparison: Comparison, length: int) -> list[Choice]:
     """The worst window of each chain, the median one of the most urgent, and the beginning."""
-    chains = by_urgency(comparison)[:MAX_CHAINS]
-    choices = []
-    for chain in chains:
-        choices.append(_choice(comparison, chain.id, length, "worst"))
-        if chain is chains[0]:
-            choices.append(_choice(comparison, chain.id, length, "median"))
+    chains = [chain.id for chain in by_urgency(comparison)[:MAX_CHAINS]]
+    shown = [(chain, "worst") for chain in chains]
+    shown[1:1] = [(chain, "median") for chain in chains[:1]]
+    found = {
+        results.executor: _find(comparison, results, shown) for results in comparison.executors
+    }
+    choices = [_choice(found, chain, which, length) for chain, which in shown]
     choices.append(_beginning(comparison, length))
     return [choice for choice in choices if choice.windows]
 
 
-def _choice(comparison: Comparison, chain: str, length: int, which: str) -> Choice:
-    found: list[tuple[str, int, ChainRow]] = []
-    for results in comparison.executors:
-        result = results.chain(chain)
-        if result is None or result.response is None:
-            continue
-        value = result.response.worst if which == "worst" else result.response.p50
-        instance = _find(comparison, results.executor, chain, round(value * 1e6))
-        if instance:
-            found.append((results.executor, *instance))
+def _choice(found: dict[str, dict[Shown, Place]], chain: str, which: str, length: int) -> Choice:
+    places = {
+        executor: instances[chain, which]
+        for executor, instances in found.items()
+        if (chain, which) in instances
+    }
     # A response that leaves its hyperperiod is shown whole, by one hyperperiod more for everybody.
-    leaves = any((row.release % length) + (row.response or 0) > length for _, _, row in found)
+    leaves = any(row.release % length + (row.response or 0) > length for _, row in places.values())
     windows = tuple(
         Window(
             executor,
@@ -86,23 +90,32 @@ def _choice(comparison: Comparison, chain: str, length: int, which: str) -> Choi
             chain,
             row.instance,
         )
-        for executor, number, row in found
+        for executor, (number, row) in places.items()
     )
     return Choice(f"{which} response of {chain}", windows)
 
 
-def _find(
-    comparison: Comparison, executor: str, chain: str, response: int
-) -> tuple[int, ChainRow] | None:
-    """The first instance with exactly this response time, and the number of its round."""
-    for run in comparison.runs[executor]:
+def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[Shown, Place]:
+    """For each chain and "worst" or "median", the first instance that had that response time."""
+    wanted: dict[tuple[str, int], list[Shown]] = {}
+    for chain, which in shown:
+        result = results.chain(chain)
+        if result is not None and result.response is not None:
+            value = result.response.worst if which == "worst" else result.response.p50
+            wanted.setdefault((chain, round(value * 1e6)), []).append((chain, which))
+    found: dict[Shown, Place] = {}
+    for run in comparison.runs[results.executor]:
+        number = _round(comparison, run.directory.name)
         for row in run.chain_rows():
-            if row.chain == chain and row.response == response:
-                return _round(comparison, executor, run.directory.name), row
-    return None
+            if not wanted:
+                return found
+            if row.response is not None:
+                for one in wanted.pop((row.chain, row.response), ()):
+                    found[one] = number, row
+    return found
 
 
-def _round(comparison: Comparison, executor: str, directory: str) -> int:
+def _round(comparison: Comparison, directory: str) -> int:
     """The number in `round-2`; 1 for a run that stands alone."""
     number = directory.removeprefix("round-")
     return int(number) if not comparison.is_single_run and number.isdigit() else 1
@@ -114,6 +127,6 @@ def _beginning(comparison: Comparison, length: int) -> Choice:
     for results in comparison.executors:
         run = comparison.runs[results.executor][0]
         start = length if run.results.duration_s * 1e9 >= 2 * length else 0
-        number = _round(comparison, results.executor, run.directory.name)
+        number = _round(comparison, run.directory.name)
         windows.append(Window(results.executor, number, start, length))
     return Choice("second hyperperiod of the first round", tuple(windows))
