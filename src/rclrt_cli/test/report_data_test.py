@@ -12,9 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rclrt_cli.application import ApplicationInfo, from_results
 from rclrt_cli.comparison import Comparison, Missing, load_single_run
-from rclrt_cli.csv_reader import InstanceRow
 from rclrt_cli.report.distributions import chains_data, thin
-from rclrt_cli.report.gantt import MAX_SLICES, gantt_data, paused
+from rclrt_cli.report.gantt import MAX_SLICES, gantt_data
 from rclrt_cli.report.graph import graph_data
 from rclrt_cli.report.headline import headline
 from rclrt_cli.report.page import embed, make_report, report_data
@@ -103,28 +102,6 @@ def test_histograms_count_every_completed_instance(comparison: Comparison) -> No
             assert series["samples"][-1] == round(series["response_ms"]["worst"] * MS)
 
 
-def slice_of(priority: int, start: int, end: int, cpu: int) -> InstanceRow:
-    return InstanceRow(0, "c", priority, "t", start, start, start, end, cpu, 0, "ran", "")
-
-
-def test_a_slice_is_paused_while_a_more_urgent_one_runs() -> None:
-    low = slice_of(1, 0, 10 * MS, 6 * MS)  # 10 ms long, 6 ms of CPU: stood still for 4 ms
-    first, second = slice_of(2, 2 * MS, 4 * MS, 2 * MS), slice_of(3, 4 * MS, 6 * MS, 2 * MS)
-    assert paused(low, [low, second, first]) == [(2 * MS, 6 * MS)]
-    assert paused(first, [low, second, first]) == []
-
-
-def test_a_slice_that_used_the_cpu_all_the_time_was_not_paused() -> None:
-    # On two cores the other one ran beside it.
-    low = slice_of(1, 0, 10 * MS, 10 * MS)
-    assert paused(low, [low, slice_of(2, 2 * MS, 4 * MS, 2 * MS)]) == []
-
-
-def test_when_overlaps_exceed_the_time_it_stood_still_nothing_is_claimed() -> None:
-    low = slice_of(1, 0, 10 * MS, 9 * MS)
-    assert paused(low, [low, slice_of(2, 2 * MS, 8 * MS, 6 * MS)]) == []
-
-
 def test_the_window_is_the_hyperperiod_when_it_can_be_drawn(comparison: Comparison) -> None:
     info = from_results(comparison.executors[0])
     assert info.hyperperiod_ns == 150 * MS  # of 50 and 75 ms
@@ -175,7 +152,7 @@ def test_the_worst_window_holds_the_worst_response(comparison: Comparison) -> No
 def test_tracks_are_ordered_by_urgency(comparison: Comparison) -> None:
     data = gantt_data(comparison, from_results(comparison.executors[0]))
     assert data["choices"][0]["panels"][0]["tracks"] == ["main"]
-    assert data["choices"][0]["panels"][3]["tracks"] == ["main L3 #0", "main L2 #0", "main L1 #0"]
+    assert data["choices"][0]["panels"][3]["tracks"] == ["main L3", "main L2", "main L1"]
 
 
 def test_a_window_with_too_many_slices_says_that_it_is_cut(tmp_path: Path) -> None:

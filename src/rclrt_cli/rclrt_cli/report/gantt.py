@@ -8,16 +8,13 @@ from typing import Any
 from rclrt_cli.application import ApplicationInfo
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.csv_reader import InstanceRow
+from rclrt_cli.report.lanes import Interval, pack, paused
 from rclrt_cli.report.windows import Window, choose, window_length
 from rclrt_cli.run_data import Run
 from rclrt_cli.table import by_urgency
 
 MAX_SLICES = 800
 """Slices drawn in one panel; the note says when there were more."""
-UNEXPLAINED_NS = 100_000
-"""Difference of wall and CPU time that is not called a preemption."""
-
-Interval = tuple[int, int]
 
 
 def gantt_data(comparison: Comparison, application: ApplicationInfo) -> dict[str, Any]:
@@ -91,10 +88,14 @@ class _Collector:
 
     def data(self, window: Window) -> dict[str, Any]:
         rows = self._instances[window]
-        priorities: dict[str, int] = {}
-        for row in rows:
-            priorities[row.thread] = max(row.priority, priorities.get(row.thread, row.priority))
-        tracks = sorted(priorities, key=lambda name: (-priorities[name], name))
+        pauses = [paused(row, rows) for row in rows]
+        tracks, lanes = pack(rows, pauses)
+        slices = [
+            self._slice(row, lane, stood, window.start)
+            for row, lane, stood in zip(rows, lanes, pauses, strict=True)
+        ]
+        # The one that began first is drawn first: what runs within it lies above its pause.
+        slices.sort(key=lambda one: int(one["start"]))
         return {
             "executor": self._executors.index(window.executor),
             "round": window.round,
@@ -104,15 +105,16 @@ class _Collector:
             "cut": window in self._cut,
             "tracks": tracks,
             "responses": self._responses[window],
-            "slices": [self._slice(row, rows, tracks, window.start) for row in rows],
+            "slices": slices,
         }
 
     def _slice(
-        self, row: InstanceRow, rows: list[InstanceRow], tracks: list[str], origin: int
+        self, row: InstanceRow, lane: int, pauses: list[Interval], origin: int
     ) -> dict[str, Any]:
         return {
             "callback": self._callbacks.index(row.callback),
-            "track": tracks.index(row.thread),
+            "track": lane,
+            "thread": row.thread,
             "chain": self._chain(row.tokens),
             "priority": row.priority,
             "release": row.release - origin,
@@ -123,7 +125,7 @@ class _Collector:
             "preemptions": row.preemptions,
             "outcome": row.outcome,
             "tokens": row.tokens,
-            "paused": [(first - origin, last - origin) for first, last in paused(row, rows)],
+            "paused": [(first - origin, last - origin) for first, last in pauses],
         }
 
     def _chain(self, tokens: str) -> int | None:
@@ -131,28 +133,3 @@ class _Collector:
         carried = [token.rpartition(":")[0] for token in tokens.split(";") if token]
         known = [self._chains.index(chain) for chain in carried if chain in self._chains]
         return min(known, default=None)
-
-
-def paused(row: InstanceRow, rows: list[InstanceRow]) -> list[Interval]:
-    """When a slice stood still because a more urgent one ran.
-
-    Known only by inference: the slice used less CPU time than it lasted, and more urgent slices
-    that overlap it account for no more than the difference. (On several cores they may have run
-    beside it.)
-    """
-    gap = row.end - row.start - row.cpu
-    if gap <= UNEXPLAINED_NS // 2:
-        return []
-    overlaps = sorted(
-        (max(other.start, row.start), min(other.end, row.end))
-        for other in rows
-        if other.priority > row.priority and other.start < row.end and other.end > row.start
-    )
-    joined: list[Interval] = []
-    for start, end in overlaps:
-        if joined and start <= joined[-1][1]:
-            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
-        else:
-            joined.append((start, end))
-    stood = sum(end - start for start, end in joined)
-    return joined if stood <= gap + UNEXPLAINED_NS else []

@@ -60,7 +60,9 @@ def source_rows(
             "Timeline",
             f"Rows of {each}instances.csv (threads) and {each}chains.csv (chains) in the chosen "
             f"window, at most {slice_limit} slices. Where a callback used less CPU time than it "
-            "lasted and a more urgent one ran meanwhile, it is drawn as paused.",
+            "lasted and another one ran instead, it is drawn as paused; where nothing recorded "
+            "says why, as held up from outside. Threads of one level share a lane while no two of "
+            "them run at the same time.",
         ),
         (
             "Graph",

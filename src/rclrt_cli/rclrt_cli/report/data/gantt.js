@@ -47,6 +47,7 @@ function drawGantt(data) {
     html('p', {class: 'note'}, 'Below, what ran when: ',
       html('span', {class: 'key'}, html('span', {class: 'swatch run-key'}), 'runs'), ' ',
       html('span', {class: 'key'}, html('span', {class: 'paused-key'}), 'preempted'), ' ',
+      html('span', {class: 'key'}, html('span', {class: 'held-up-key'}), 'held up from outside'), ' ',
       data.chains.map((chain, index) => [
         html('span', {class: 'key'}, swatch(index), chain.id), ' ']),
       html('span', {class: 'key'}, swatch(null), 'no chain')),

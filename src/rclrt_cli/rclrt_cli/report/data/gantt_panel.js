@@ -114,11 +114,20 @@ function drawResponse(data, panel, response, lane, x, length, crowded) {
   ]);
 }
 
+/** Whether it had the CPU for much less time than it lasted, and no recorded slice says why. */
+function heldUp(slice) {
+  const paused = slice.paused.reduce((sum, [from, to]) => sum + to - from, 0);
+  const lasted = slice.end - slice.start - paused;
+  return lasted - slice.cpu > Math.max(500000, 0.1 * lasted);
+}
+
 /** A callback's instance: solid while it ran, thin while a more urgent one ran instead. */
 function drawSlice(data, slice, lane, x, length) {
   const middle = lane.top + lane.height / 2;
   const name = data.gantt.callbacks[slice.callback];
-  const group = svg('g', {class: `slice ${chainClass(slice.chain)}`});
+  const group = svg('g', {
+    class: `slice ${chainClass(slice.chain)}${heldUp(slice) ? ' held-up' : ''}`,
+  });
   const paused = slice.paused.filter(([from, to]) => to > 0 && from < length);
   if (paused.length) {
     group.append(svg('rect', {class: 'paused', x: x(slice.start), y: middle - 2, height: 4,
@@ -143,11 +152,13 @@ function drawSlice(data, slice, lane, x, length) {
   return hover(group, () => [
     name,
     slice.tokens ? `for ${slice.tokens.split(';').join(', ').replace(/:(\d+)/g, ' #$1')}` : 'for no chain',
+    `thread ${slice.thread}`,
     `ran ${time(slice.start / 1e6)} to ${time(slice.end / 1e6)}, priority ${slice.priority}`,
     `waited ${time((slice.start - slice.ready) / 1e6)} after it was ready`,
     `CPU ${time(slice.cpu / 1e6)} of ` +
       `${time((slice.end - slice.start) / 1e6)}` +
       (slice.preemptions ? `, preempted ${slice.preemptions} ×` : ''),
+    heldUp(slice) ? 'held up by something that is not recorded' : '',
     slice.outcome === 'ran' ? '' : `outcome: ${slice.outcome}`,
   ].filter((line) => line));
 }

@@ -43,10 +43,10 @@ function drawCards(data, chain) {
       html('p', {class: `big${own ? ' late' : ''}`},
         String(series.missed),
         html('span', {class: 'of'}, ` of ${series.released} deadlines missed`)),
+      figure('p99 response', time(response && response.p99), ratios && ratios.p99),
+      figure('jitter', time(series.jitter_ms), ratios && ratios.jitter),
       series.missed_host
         ? html('p', {class: 'note'}, `${series.missed_host} explained by a stall of the machine`)
-        : null,
-      figure('p99 response', time(response && response.p99), ratios && ratios.p99),
-      figure('jitter', time(series.jitter_ms), ratios && ratios.jitter));
+        : null);
   }));
 }

@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""From recorded slices to the lanes of a Gantt chart: when one stood still, and where it goes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from rclrt_cli.csv_reader import InstanceRow
+
+UNEXPLAINED_NS = 100_000
+"""Difference of wall and CPU time that is not called a preemption."""
+
+Interval = tuple[int, int]
+
+
+def paused(row: InstanceRow, rows: Sequence[InstanceRow]) -> list[Interval]:
+    """When a slice stood still because another one ran.
+
+    Known only by inference: the slice used less CPU time than it lasted, and slices that are more
+    urgent, or that began and ended within it at the same level, account for no more than the
+    difference. (On several cores they may have run beside it.)
+    """
+    gap = row.end - row.start - row.cpu
+    if gap <= UNEXPLAINED_NS // 2:
+        return []
+    joined = _union(
+        [
+            (max(other.start, row.start), min(other.end, row.end))
+            for other in rows
+            if other.start < row.end and other.end > row.start and _displaces(other, row)
+        ]
+    )
+    stood = sum(end - start for start, end in joined)
+    return joined if stood <= gap + UNEXPLAINED_NS else []
+
+
+def _displaces(other: InstanceRow, row: InstanceRow) -> bool:
+    if other.priority == row.priority:
+        return row.start < other.start and other.end <= row.end
+    return other.priority > row.priority
+
+
+def _union(intervals: list[Interval]) -> list[Interval]:
+    joined: list[Interval] = []
+    for start, end in sorted(intervals):
+        if joined and start <= joined[-1][1]:
+            joined[-1] = (joined[-1][0], max(end, joined[-1][1]))
+        else:
+            joined.append((start, end))
+    return joined
+
+
+def running(row: InstanceRow, pauses: Sequence[Interval]) -> list[Interval]:
+    """The slice without its pauses."""
+    edges = [row.start, *(edge for pause in pauses for edge in pause), row.end]
+    return [(start, end) for start, end in zip(edges[::2], edges[1::2], strict=True) if end > start]
+
+
+def pack(
+    rows: Sequence[InstanceRow], pauses: Sequence[Sequence[Interval]]
+) -> tuple[list[str], list[int]]:
+    """The names of the lanes, the most urgent first, and every slice's lane.
+
+    The threads of one level share a lane while no two of them run at the same time: an executor
+    that starts a thread per instance would otherwise need dozens.
+    """
+    levels: dict[str, int] = {}
+    for row in rows:
+        level = level_of(row.thread)
+        levels[level] = max(row.priority, levels.get(level, row.priority))
+    # Of each lane, the intervals that a later slice could still meet.
+    busy: dict[str, list[list[Interval]]] = {level: [] for level in levels}
+    place: dict[int, tuple[str, int]] = {}
+    for index in sorted(range(len(rows)), key=lambda index: rows[index].start):
+        lanes = busy[level_of(rows[index].thread)]
+        mine = running(rows[index], pauses[index])
+        number = 0
+        for lane in lanes:
+            lane[:] = [interval for interval in lane if interval[1] > rows[index].start]
+            if not any(_meet(a, b) for a in lane for b in mine):
+                break
+            number += 1
+        else:
+            lanes.append([])
+        lanes[number].extend(mine)
+        place[index] = level_of(rows[index].thread), number
+    names: list[str] = []
+    first: dict[str, int] = {}
+    for level in sorted(levels, key=lambda level: (-levels[level], level)):
+        first[level] = len(names)
+        names += [f"{level} ({n + 1})" if n else level for n in range(len(busy[level]))]
+    lane_of = [first[level] + n for level, n in (place[index] for index in range(len(rows)))]
+    return names, lane_of
+
+
+def level_of(thread: str) -> str:
+    """`main L2` of the display track `main L2 #0`."""
+    return thread.rpartition(" #")[0] or thread
+
+
+def _meet(a: Interval, b: Interval) -> bool:
+    return a[0] < b[1] and b[0] < a[1]
