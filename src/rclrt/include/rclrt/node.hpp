@@ -104,6 +104,9 @@ class Node {
     return std::make_shared<CallbackGroup>(type);
   }
 
+  /// For entities of your own, derived from SubscriptionBase or Subscription<T>.
+  const std::shared_ptr<NodeHandle>& handle() const noexcept { return handle_; }
+
   /// In order of creation.
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
 
