@@ -60,13 +60,14 @@ class Browser:
         """What the console has said since the last call."""
         return [entry["message"] for entry in self._log("browser")]
 
-    def requests(self) -> list[str]:
-        """What has been requested since the last call."""
+    def requests(self, page: Path | None = None) -> list[str]:
+        """What the page (not the browser's own ones) has requested since the last call."""
         events = [json.loads(entry["message"])["message"] for entry in self._log("performance")]
         return [
             event["params"]["request"]["url"]
             for event in events
             if event["method"] == "Network.requestWillBeSent"
+            and (page is None or event["params"]["documentURL"] == page.as_uri())
         ]
 
 

@@ -141,7 +141,7 @@ def test_it_draws_without_complaint_and_asks_the_network_for_nothing(
 ) -> None:
     browser.open(page, width, dark)
     assert browser.messages() == []
-    assert browser.requests() == [page.as_uri()]
+    assert browser.requests(page) == [page.as_uri()]
 
 
 @pytest.mark.parametrize("width", [WIDE, 768, NARROW, 320])
@@ -298,7 +298,7 @@ def test_hostile_names_are_text_and_nothing_but_text(
 ) -> None:
     browser.open(hostile_page, width)
     assert browser.messages() == []
-    assert browser.requests() == [hostile_page.as_uri()]
+    assert browser.requests(hostile_page) == [hostile_page.as_uri()]
     assert browser.run("return window.hacked") is None
     assert browser.run("return document.querySelectorAll('img').length") == 0
     assert browser.run("return document.scripts.length") == 2
@@ -318,6 +318,16 @@ def test_a_script_that_got_in_would_not_run(browser: Browser, page: Path, tmp_pa
     browser.open(evil)
     assert browser.run("return window.hacked") is None
     assert any("Content Security Policy" in message for message in browser.messages())
+
+
+def test_the_check_for_requests_finds_one(browser: Browser, page: Path, tmp_path: Path) -> None:
+    text = page.read_text(encoding="utf-8")
+    curious = tmp_path / "curious.html"
+    # Without the page's policy, which would forbid it.
+    image = "<img src='file:///nowhere.png'><main"
+    curious.write_text(text.replace("Content-Security-Policy", "x").replace("<main", image, 1))
+    browser.open(curious)
+    assert browser.requests(curious) == [curious.as_uri(), "file:///nowhere.png"]
 
 
 def test_a_single_run_has_a_report_too(browser: Browser, tmp_path: Path) -> None:
