@@ -88,7 +88,7 @@ class Record {
   template <typename F>
   Record& field(const char* name, F T::* member) {
     fields_.append(name);
-    class_.def_property_readonly(name, [member](py::object self) {
+    class_.def_property_readonly(name, [member](const py::object& self) {
       const T& value = self.cast<const T&>();
       if constexpr (requires { to_python(value.*member, self); }) {
         return to_python(value.*member, self);
