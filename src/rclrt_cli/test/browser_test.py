@@ -360,3 +360,5 @@ def test_responses_over_several_magnitudes_get_a_logarithmic_axis(
     assert ticks[0] > 0
     assert ticks[-1] / ticks[0] >= 20
     assert overlaps(browser) == []
+    browser.open(path, 320)
+    assert overlaps(browser) == []

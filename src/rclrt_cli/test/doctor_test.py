@@ -120,7 +120,7 @@ def test_a_virtual_machine_shows_the_share_of_time_stolen(tmp_path: Path) -> Non
     files = {
         "proc/cpuinfo": "processor : 0\nflags : fpu hypervisor lahf_lm",
         # user nice system idle iowait irq softirq steal: 5 of 200 ticks
-        "proc/stat": "cpu 50 0 20 120 0 0 5 5 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1",
+        "proc/stat": "cpu 50 0 20 122 0 0 3 5 0 0\ncpu0 1 1 1 1 1 1 1 1 1 1",
     }
     finding = checks.virtualised(machine(tmp_path, files))
     assert level_of(finding) == "warning"

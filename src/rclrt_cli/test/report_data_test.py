@@ -137,6 +137,16 @@ def test_every_executors_window_shows_its_chosen_instance_whole(comparison: Comp
             assert 0 <= chosen[2] < chosen[3] <= choice["length"]
 
 
+def test_a_response_that_leaves_its_hyperperiod_gets_a_second_one(comparison: Comparison) -> None:
+    # Chain mapping answers within 75 ms or a little more, so in windows of 60 ms it leaves them.
+    by_label = {choice.label: choice for choice in choose(comparison, 60 * MS)}
+    worst = by_label["worst response of mapping"]
+    assert {window.length for window in worst.windows} == {120 * MS}
+    by_label = {choice.label: choice for choice in choose(comparison, 150 * MS)}
+    worst = by_label["worst response of mapping"]
+    assert {window.length for window in worst.windows} == {150 * MS}
+
+
 def test_the_worst_window_holds_the_worst_response(comparison: Comparison) -> None:
     data = gantt_data(comparison, from_results(comparison.executors[0]))
     for panel, results in zip(data["choices"][0]["panels"], comparison.executors, strict=True):

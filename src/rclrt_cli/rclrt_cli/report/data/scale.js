@@ -81,19 +81,15 @@ function makeScale(low, high, left, right, log) {
   return scale;
 }
 
-/** Tick lines up to `top` and labels below `y`; labels that would touch are left out. */
+/** Tick lines up to `top`, labels below `y`, and the title with the unit. */
 function horizontalAxis(scale, y, top, title) {
   const [unit, size] = scale.unit;
   const axis = svg('g', {class: 'axis'});
-  let free = -Infinity;
   for (const tick of scale.ticks) {
     const x = scale(tick);
     axis.append(svg('line', {class: 'grid', x1: x, x2: x, y1: top, y2: y}));
-    const text = significant(tick / size);
-    const half = textWidth(text, 11) / 2;
-    if (x - half < free) continue;
-    axis.append(label(text, x, y + 14, 11, {'text-anchor': 'middle', class: 'tick'}));
-    free = x + half + 8;
+    axis.append(label(significant(tick / size), x, y + 14, 11,
+      {'text-anchor': 'middle', class: 'tick'}));
   }
   if (title) {
     const [left, right] = [scale.left, scale.right];

@@ -1,0 +1,48 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What --fail-on-miss answers."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from rclrt_cli.comparison import Comparison
+from rclrt_cli.errors import BadInput
+from rclrt_cli.measure import ANY_CHAIN, verdict
+
+
+def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:
+    """Only the preemptive executor, with these misses of chain obstacle and none of the others."""
+    results = comparison.executors[-1]
+    obstacle, *others = (replace(chain, missed=0, missed_host=0) for chain in results.chains)
+    obstacle = replace(obstacle, missed=missed, missed_host=missed_host)
+    return replace(comparison, executors=(replace(results, chains=(obstacle, *others)),))
+
+
+@pytest.mark.parametrize(
+    ("missed", "missed_host", "asked", "code"),
+    [
+        (0, 0, ANY_CHAIN, 0),
+        (2, 0, None, 0),
+        (2, 0, ANY_CHAIN, 1),
+        (2, 0, "obstacle", 1),
+        (2, 0, "planning", 0),
+        (2, 1, "obstacle", 1),
+        (2, 2, "obstacle", 0),  # the machine stood still: no scheduler could have met those
+    ],
+)
+def test_a_miss_counts_unless_the_machine_explains_it(
+    comparison: Comparison, missed: int, missed_host: int, asked: str | None, code: int
+) -> None:
+    assert verdict(with_misses(comparison, missed, missed_host), asked) == code
+
+
+def test_the_baseline_is_judged_only_when_it_ran_alone(comparison: Comparison) -> None:
+    base = replace(comparison, executors=comparison.executors[:1])
+    assert verdict(base, "obstacle") == 0
+    assert verdict(replace(base, is_single_run=True), "obstacle") == 1
+
+
+def test_an_unknown_chain_is_refused(comparison: Comparison) -> None:
+    with pytest.raises(BadInput, match="unknown chain 'obstakle'; did you mean 'obstacle'"):
+        verdict(comparison, "obstakle")
