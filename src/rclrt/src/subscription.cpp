@@ -88,7 +88,7 @@ void SubscriptionBase::on_new_messages(const void* self, std::size_t count) {
   const std::int64_t now = realtime::monotonic_now_ns();
   for (std::size_t i = 0; i < count; ++i) {
     executor::Instance* const instance = subscription.make_instance(now, now);
-    if (instance != nullptr && !detail::PublishScope::hold(instance)) {
+    if (instance != nullptr && !detail::PublishScope::hold(&subscription, instance)) {
       subscription.submit(instance);
     }
   }
@@ -107,6 +107,11 @@ void SubscriptionBase::detach() noexcept {
       RCL_RET_OK) {
     std::fprintf(stderr, "rclrt: ending a listener: %s\n", rcl_get_error_string().str);
     rcl_reset_error();
+  }
+  // A publisher on another thread may be about to submit what it holds. Polled, because being
+  // notified would need memory that outlives this object.
+  while (held_.load() != 0) {
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
   }
 }
 

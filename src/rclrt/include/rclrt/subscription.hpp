@@ -3,6 +3,8 @@
 
 #include <rcl/subscription.h>
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
 #include <string>
@@ -17,6 +19,10 @@
 namespace rclrt {
 
 struct NodeHandle;
+
+namespace detail {
+class PublishScope;
+}  // namespace detail
 
 /// An rcl subscription as an entity of the engine. Messages are taken on the worker that runs the
 /// callback, into storage that exists since construction.
@@ -43,10 +49,20 @@ class SubscriptionBase : public executor::Callback {
   void detach() noexcept override;
 
  private:
+  friend class detail::PublishScope;
+
   static void on_new_messages(const void* self, std::size_t count);
+  void count_held() noexcept { held_.fetch_add(1); }
+  void submit_held(executor::Instance* instance) noexcept {
+    submit(instance);
+    held_.fetch_sub(1);  // the last access: detach may let the subscription end from here on
+  }
 
   const std::shared_ptr<NodeHandle> node_;
   rcl_subscription_t subscription_;
+  // Instances announced but still held back by a publisher (see PublishScope). Only the listener
+  // adds; so once it is removed the count can but fall, and at zero nobody submits any more.
+  std::atomic<int> held_{0};
 };
 
 template <typename T>

@@ -4,7 +4,8 @@
 #include <array>
 #include <cstddef>
 
-#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/instance.hpp"
+#include "rclrt/subscription.hpp"
 
 namespace rclrt::detail {
 
@@ -14,35 +15,42 @@ namespace rclrt::detail {
 /// inheritance. So instances announced by the publisher's own call wait here until it has
 /// returned and let go of every lock: two context switches fewer, and no inversion.
 ///
-/// Lives on one thread's stack; nothing is shared.
+/// Lives on one thread's stack; nothing is shared. Each held instance is counted in its subscription,
+/// which waits for it when it is detached.
 class PublishScope {
  public:
   PublishScope() noexcept : outer_(current_) { current_ = this; }
   ~PublishScope() {
     current_ = outer_;
     for (std::size_t i = 0; i < count_; ++i) {
-      held_[i]->callback->submit(held_[i]);
+      held_[i].subscription->submit_held(held_[i].instance);
     }
   }
   PublishScope(const PublishScope&) = delete;
   PublishScope& operator=(const PublishScope&) = delete;
 
   /// Holds `instance` back if the calling thread is publishing and there is room.
-  static bool hold(executor::Instance* instance) noexcept {
+  static bool hold(SubscriptionBase* subscription, executor::Instance* instance) noexcept {
     PublishScope* const scope = current_;
     if (scope == nullptr || scope->count_ == scope->held_.size()) {
       return false;
     }
-    scope->held_[scope->count_++] = instance;
+    subscription->count_held();
+    scope->held_[scope->count_++] = {subscription, instance};
     return true;
   }
 
  private:
+  struct Held {
+    SubscriptionBase* subscription;
+    executor::Instance* instance;
+  };
+
   static thread_local PublishScope* current_;
 
   PublishScope* const outer_;
   std::size_t count_ = 0;
-  std::array<executor::Instance*, 64> held_;  // more subscriptions than that are woken at once
+  std::array<Held, 64> held_;  // more subscriptions than that are woken at once
 };
 
 }  // namespace rclrt::detail
