@@ -196,6 +196,25 @@ void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
   }
 }
 
+void LiveApplication::require_alone() const {
+  std::map<std::string, std::size_t> publishers;  // of this application, by resolved topic
+  for (const auto& live : callbacks_) {
+    for (const auto& output : live->outputs) {
+      ++publishers[output.publisher->topic_name()];
+    }
+  }
+  for (const auto& live : callbacks_) {
+    for (const auto& entity : live->entities) {
+      const auto* subscription = dynamic_cast<const SubscriptionBase*>(entity.get());
+      if (subscription != nullptr &&
+          subscription->publisher_count() > publishers[subscription->topic_name()]) {
+        throw std::runtime_error("somebody else publishes on topic " + subscription->topic_name() +
+                                 ": run in a domain of its own (set ROS_DOMAIN_ID)");
+      }
+    }
+  }
+}
+
 void LiveApplication::add_nodes(std::size_t index, Executor& executor) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     if (application_.nodes[i].executor == index) {

@@ -32,6 +32,10 @@ class LiveApplication {
   /// takes longer than `limit`.
   void wait_until_matched(std::chrono::seconds limit) const;
 
+  /// Throws std::runtime_error when somebody else publishes or listens on the topics: messages of
+  /// another run would be taken for this one's.
+  void require_alone() const;
+
   /// Adds the nodes of executor number `index` of the application.
   void add_nodes(std::size_t index, Executor& executor) const;
 

@@ -102,23 +102,42 @@ def test_remapping_reaches_the_nodes(app: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
+def test_two_runs_in_one_domain_notice_each_other(app: Path, tmp_path: Path) -> None:
+    environment = os.environ | {"ROS_DOMAIN_ID": str(os.getpid() % 100)}
+    command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "20"]
+    other = subprocess.Popen([*command, "--out", str(tmp_path / "other")], env=environment)
+    try:
+        # The other one is there when its publishers have been discovered, at the latest at the end.
+        done = run(app, tmp_path / "out", "preemptive")
+        for _ in range(10):
+            if done.returncode != 0:
+                break
+            done = run(app, tmp_path / "out", "preemptive")
+        assert done.returncode == 1
+        assert "somebody else publishes on topic /" in done.stderr
+        assert "set ROS_DOMAIN_ID" in done.stderr
+    finally:
+        other.send_signal(signal.SIGINT)
+        other.wait(timeout=30)
+
+
 def test_a_broken_application_is_exit_code_2_and_writes_nothing(tmp_path: Path) -> None:
     app = tmp_path / "app.yaml"
     app.write_text(APPLICATION.replace("wcet_ms: 4", "wcet_ms: -4"))
     done = run(app, tmp_path / "out", "preemptive")
     assert done.returncode == 2
-    assert f"{app}:12:" in done.stderr
+    assert f"{app}:11:63:" in done.stderr
     assert not (tmp_path / "out").exists()
 
 
 def test_a_cpu_that_does_not_exist_is_exit_code_2_and_writes_nothing(tmp_path: Path) -> None:
     app = tmp_path / "app.yaml"
     app.write_text(
-        APPLICATION.replace("nodes:", "executors: [{name: main, cpus: [9999]}]\nnodes:")
+        APPLICATION.replace("nodes:", "executors: [{name: main, cpus: [1000]}]\nnodes:")
     )
     done = run(app, tmp_path / "out", "preemptive")
     assert done.returncode == 2
-    assert "CPU 9999 cannot be used by this process: choose from" in done.stderr
+    assert "CPU 1000 cannot be used by this process: choose from" in done.stderr
     assert not (tmp_path / "out").exists()
 
 
@@ -130,7 +149,8 @@ def test_an_output_below_a_file_is_exit_code_2(app: Path, tmp_path: Path) -> Non
 
 def test_ctrl_c_ends_the_run_and_writes_nothing(app: Path, tmp_path: Path) -> None:
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "60"]
-    process = subprocess.Popen([*command, "--out", str(tmp_path / "out")], env=os.environ)
+    environment = os.environ | {"ROS_DOMAIN_ID": str(os.getpid() % 100)}
+    process = subprocess.Popen([*command, "--out", str(tmp_path / "out")], env=environment)
     threads = Path(f"/proc/{process.pid}/task")
     end = time.monotonic() + 30
     while time.monotonic() < end and not any(
