@@ -121,7 +121,8 @@ LIMITS += [3_600_000, 3_600_001, 2**28, 2**28 + 1, 2**31, 2**63]
 @pytest.mark.parametrize("place", PLACES)
 def test_the_parser_and_the_schema_have_the_same_limits(place: str, tmp_path: Path) -> None:
     verdicts = {}
-    for value in [*LIMITS, 0.5, 2.5, True, None, "1", "word", [], {}]:
+    values: list[Any] = [*LIMITS, 0.5, 2.5, True, None, "1", "word", [], {}]
+    for value in values:
         app = copy.deepcopy(GOOD)
         PLACES[place](app, value)
         text = yaml.safe_dump(app).encode()
