@@ -16,6 +16,7 @@ from rclrt_cli.executors import EXECUTORS, parse_executors
 from rclrt_cli.measure import (
     Measurement,
     add_common_arguments,
+    check_run_seconds,
     outcome,
     seconds_argument,
     verdict,
@@ -63,6 +64,7 @@ def run(arguments: argparse.Namespace) -> int:
         arguments.rounds,
         arguments.seconds,
     )
+    check_run_seconds(plan.seconds / plan.rounds)
     progress = Progress(sys.stderr, plan.seconds * len(plan.executors))
     with StopSignals() as stop:
         measurement = Measurement(

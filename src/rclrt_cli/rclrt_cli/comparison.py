@@ -11,7 +11,7 @@ from typing import Any
 from rclrt_cli.errors import BadInput
 from rclrt_cli.executors import BASELINE
 from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.merge import merge_contexts, merge_runs
+from rclrt_cli.merge import merge_contexts, merge_runs, parts_of
 from rclrt_cli.results import Results
 from rclrt_cli.run_data import RESULTS, Run
 
@@ -90,7 +90,7 @@ def merge_directory(
         raise BadInput(f"{directory}: no round completed; there is nothing to report")
     merged = tuple(merge_runs(done) for done in runs.values())
     for results in merged[1:]:
-        if results.application["sha256"] != merged[0].application["sha256"]:
+        if parts_of(results) != parts_of(merged[0]):
             raise BadInput(
                 f"{directory / results.executor}: measured another application than "
                 f"{directory / merged[0].executor}; measure both anew"

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
@@ -12,6 +11,7 @@ from typing import Any, NoReturn
 from rclrt_cli.errors import BadInput
 
 MAX_BYTES = 256 * 1024 * 1024
+LARGEST = 1e15
 
 
 def read_text(path: Path) -> str:
@@ -95,8 +95,8 @@ class JsonValue:
     def number(self) -> float:
         if isinstance(self.value, bool) or not isinstance(self.value, int | float):
             self.fail("a number")
-        if not math.isfinite(self.value):
-            self.fail("a finite number")
+        if not abs(self.value) <= LARGEST:
+            self.fail(f"a number of at most {LARGEST:g}")
         return self.value
 
     def boolean(self) -> bool:

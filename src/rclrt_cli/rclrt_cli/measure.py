@@ -21,7 +21,8 @@ from rclrt_cli.run_data import INSTANCES, RESULTS, Run
 from rclrt_cli.runner import PACKAGE, find_runner, run_child, runner_command
 from rclrt_cli.stop_signals import StopSignals
 
-MAX_SECONDS = 7 * 24 * 3600.0
+MAX_SECONDS = 24 * 3600.0
+MIN_RUN_SECONDS = 0.01
 ANY_CHAIN = ""
 
 
@@ -35,6 +36,14 @@ def seconds_argument(text: str) -> float:
             f"'{text}' is not a time; expected seconds above 0 and up to {MAX_SECONDS:.0f}"
         )
     return seconds
+
+
+def check_run_seconds(seconds: float) -> None:
+    """The shortest run that the runner measures."""
+    if seconds < MIN_RUN_SECONDS:
+        raise BadInput(
+            f"--seconds: each run would last {seconds:g} s; expected at least {MIN_RUN_SECONDS:g} s"
+        )
 
 
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:

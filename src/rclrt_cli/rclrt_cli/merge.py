@@ -69,18 +69,19 @@ def merge_contexts(contexts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def parts_of(results: Results) -> tuple[object, ...]:
+    """What must be the same in everything that is compared: the application and its parts."""
+    return (
+        results.application["sha256"],
+        [(chain.id, chain.deadline_ms) for chain in results.chains],
+        [callback.id for callback in results.callbacks],
+    )
+
+
 def _check_same(first: Run, other: Run) -> None:
     """Rounds can be merged only when they ran the same application under the same executor."""
-
-    def identity(results: Results) -> tuple[object, ...]:
-        return (
-            results.executor,
-            results.application["sha256"],
-            [(chain.id, chain.deadline_ms) for chain in results.chains],
-            [callback.id for callback in results.callbacks],
-        )
-
-    if identity(first.results) != identity(other.results):
+    a, b = first.results, other.results
+    if a.executor != b.executor or parts_of(a) != parts_of(b):
         raise BadInput(
             f"{other.directory}: not a round of the same application and executor as "
             f"{first.directory}; measure both anew"

@@ -11,6 +11,7 @@ from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.stats import Summary
 
 RESULTS_VERSION = 1
+MIN_DEADLINE_MS = 1e-6
 _CONTEXT_TEXTS = ("kernel", "cpu_model", "realtime_reason", "rmw", "ros_distro")
 _CONTEXT_BOOLEANS = ("preempt_rt", "realtime", "memory_locked")
 
@@ -44,8 +45,8 @@ class ChainResult:
     @classmethod
     def read(cls, json: JsonValue) -> ChainResult:
         deadline = json.get("deadline_ms")
-        if deadline.number() <= 0:
-            deadline.fail("a deadline above 0")
+        if deadline.number() < MIN_DEADLINE_MS:
+            deadline.fail("a deadline of at least a nanosecond")
         return cls(
             id=json.get("id").text(),
             priority=json.get("priority").integer(),
@@ -159,6 +160,8 @@ class Results:
             version.fail(f"format version {RESULTS_VERSION}")
         threads = json.get("threads")
         list(threads.items())
+        if not list(json.get("chains").items()):
+            json.get("chains").fail("at least one chain")
         return cls(
             application=read_application(json.get("application")),
             executor=json.get("executor").text(),

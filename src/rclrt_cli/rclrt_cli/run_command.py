@@ -13,6 +13,7 @@ from rclrt_cli.executors import check_executor
 from rclrt_cli.measure import (
     Measurement,
     add_common_arguments,
+    check_run_seconds,
     outcome,
     seconds_argument,
     verdict,
@@ -38,6 +39,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(arguments: argparse.Namespace) -> int:
     executor = check_executor(arguments.executor)
     seconds: float = arguments.seconds
+    check_run_seconds(seconds)
     progress = Progress(sys.stderr, seconds)
     with StopSignals() as stop:
         measurement = Measurement(

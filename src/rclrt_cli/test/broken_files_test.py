@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
+from rclrt_cli.comparison import load_single_run
 from rclrt_cli.errors import BadInput
 from rclrt_cli.main import main
 from rclrt_cli.merge import merge_runs
+from rclrt_cli.report.page import make_report
 from rclrt_cli.run_data import Run
 from synthetic_run import write_run
 
@@ -72,7 +74,7 @@ def test_a_bad_cell_is_named_by_file_and_line(
         (lambda d: d.update(chains={}), "chains is {}; expected a list"),
         (lambda d: d["chains"][1].pop("missed"), "chains[1].missed is missing"),
         (lambda d: d["chains"][1].update(missed=-1), "chains[1].missed is -1; expected a count"),
-        (lambda d: d["chains"][0].update(deadline_ms=0), "expected a deadline above 0"),
+        (lambda d: d["chains"][0].update(deadline_ms=0), "expected a deadline of at least"),
         (lambda d: d["chains"][0].update(deadline_ms="5"), 'deadline_ms is "5"; expected a number'),
         (lambda d: d["chains"][0].update(completed=True), "completed is true; expected a whole"),
         (
@@ -83,6 +85,11 @@ def test_a_bad_cell_is_named_by_file_and_line(
         (lambda d: d["context"].update(versions=[]), "context.versions is []; expected an object"),
         (lambda d: d["application"].update(name=7), "application.name is 7; expected text"),
         (lambda d: d["callbacks"][0].update(node=None), "callbacks[0].node is null; expected text"),
+        (lambda d: d.update(chains=[]), "chains is []; expected at least one chain"),
+        (
+            lambda d: d.update(duration_s=1e300),
+            "duration_s is 1e+300; expected a number of at",
+        ),
         (lambda d: d["chains"][0].update(released=9999), "expected the 9999 that results.json"),
         (lambda d: d["chains"][0].update(missed=500), "states 500 missed"),
     ],
@@ -178,7 +185,7 @@ def test_a_flipped_byte_is_either_harmless_or_a_located_error(
 def problem(directory: Path) -> str | None:
     """What is said about a broken run; any other exception is a failure of the test."""
     try:
-        merge_runs([Run.load(directory)])
+        make_report(load_single_run(directory), directory)
     except BadInput as error:
         return str(error)
     return None

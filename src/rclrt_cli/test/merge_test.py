@@ -135,6 +135,16 @@ def test_rounds_of_different_applications_are_not_merged(tmp_path: Path) -> None
         merge_runs([first, Run.load(other)])
 
 
+def test_executors_that_ran_different_chains_are_not_compared(tmp_path: Path) -> None:
+    write_run(tmp_path / "wait_set" / "round-1", "wait_set", 1.0)
+    other = write_run(tmp_path / "preemptive" / "round-1", "preemptive", 1.0)
+    document = json.loads((other / "results.json").read_text())
+    document["chains"][0]["deadline_ms"] = 12.0
+    (other / "results.json").write_text(json.dumps(document))
+    with pytest.raises(BadInput, match="measured another application than"):
+        merge_directory(tmp_path, ("wait_set", "preemptive"), 1, 1.0)
+
+
 def test_a_folder_must_hold_the_executor_it_is_named_after(tmp_path: Path) -> None:
     write_run(tmp_path / "preemptive" / "round-1", "wait_set", 1.0)
     with pytest.raises(BadInput, match="executor is 'wait_set'; expected 'preemptive'"):

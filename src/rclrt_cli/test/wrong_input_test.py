@@ -52,6 +52,14 @@ def exit_code(*arguments: str) -> int | str | None:
         (["compare", "app.yaml", "--out", "out", "--seconds", "-3"], "'-3' is not a time"),
         (["compare", "app.yaml", "--out", "out", "--seconds", "nan"], "'nan' is not a time"),
         (["compare", "app.yaml", "--out", "out", "--seconds", "inf"], "'inf' is not a time"),
+        (
+            ["compare", "app.yaml", "--out", "out", "--seconds", "0.05", "--rounds", "10"],
+            "each run would last 0.005 s; expected at least 0.01 s",
+        ),
+        (
+            ["run", "app.yaml", "--out", "out", "--executor", "preemptive", "--seconds", "1e-9"],
+            "each run would last 1e-09 s",
+        ),
         (["compare", "app.yaml", "--out", "out", "--rounds", "0"], "'0' is not a number of rounds"),
         (["compare", "app.yaml", "--out", "out", "--rounds", "1.5"], "'1.5' is not a number of"),
         (["compare", "app.yaml"], "the following arguments are required: --out"),

@@ -9,12 +9,6 @@ from rclrt_cli.results import ChainResult, Results
 from rclrt_cli.table import by_urgency
 
 
-def hard_chain(comparison: Comparison) -> ChainResult | None:
-    """The most urgent chain."""
-    chains = by_urgency(comparison)
-    return chains[0] if chains else None
-
-
 def focus(comparison: Comparison) -> Results:
     """The executor the headline speaks of: preemptive, else the last one that is no baseline."""
     others = [item for item in comparison.executors if item is not comparison.baseline]
@@ -23,9 +17,7 @@ def focus(comparison: Comparison) -> Results:
 
 
 def headline(comparison: Comparison) -> str:
-    hard = hard_chain(comparison)
-    if hard is None:
-        return "The application has no chains, so there is no response time to report."
+    hard = by_urgency(comparison)[0]
     subject = focus(comparison)
     sentence = (
         f"Under {subject.executor_label}, {_result(subject.chain(hard.id), f'chain {hard.id}')}"

@@ -14,17 +14,15 @@ function drawHeader(data) {
           `Incomplete: it was stopped before these rounds: ${data.missing.join('; ')}. ` +
           'Executors with fewer rounds have fewer chances of a bad worst case.')
       : null,
-    data.chains.length ? drawCards(data, data.chains[0]) : null,
+    drawCards(data, data.chains[0]),
     html('p', {class: 'note'},
-      data.chains.length
-        ? `Chain ${data.chains[0].id}, the most urgent one; ` +
-          `${new Set(runs).size === 1 ? runs[0] : Math.min(...runs)} ` +
-          `${runs[0] === 1 ? 'round' : 'rounds'} each.` +
-          (data.chains[0].series.some((series) => series.ratios)
-            ? ` Ratios are to the ${data.executors[data.baseline].label} in the same comparison: ` +
-              'below 1 × is better.'
-            : '')
-        : null));
+      `Chain ${data.chains[0].id}, the most urgent one; ` +
+      `${new Set(runs).size === 1 ? runs[0] : `${Math.min(...runs)} or more`} ` +
+      `${runs.every((rounds) => rounds === 1) ? 'round' : 'rounds'} each.` +
+      (data.chains[0].series.some((series) => series.ratios)
+        ? ` Ratios are to the ${data.executors[data.baseline].label} in the same comparison: ` +
+          'below 1 × is better.'
+        : '')));
 }
 
 /** One card per executor with the most urgent chain's figures. */
