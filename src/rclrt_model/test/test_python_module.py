@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python module rclrt_model: values, immutability, errors and types."""
 
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -168,3 +169,15 @@ def test_strict_type_checking_of_a_user_passes_and_finds_a_wrong_use(tmp_path: P
         more.write("wrong: str = app.chains[0].deadline_ns\n")
     bad = subprocess.run(command, capture_output=True, text=True, check=False, env=environment)
     assert "Incompatible types in assignment" in bad.stdout
+
+
+def test_the_samples_of_the_readme_work(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    readme = (HERE.parent / "README.md").read_text()
+    blocks = dict(re.findall(r"```(yaml|python)\n(.*?)```", readme, re.DOTALL))
+    (tmp_path / "app.yaml").write_text(blocks["yaml"])
+    monkeypatch.chdir(tmp_path)
+    exec(compile(blocks["python"], "README.md", "exec"), {})
+    output = capsys.readouterr().out
+    assert output == "obstacle starts with scan every 50000000 ns\nutilisation 20%\n"
