@@ -29,7 +29,7 @@ function drawDistributions(data) {
 function drawDistribution(data, chain, index, width) {
   const wide = width >= 720;
   const left = wide ? 236 : 44;
-  const right = width - (wide ? 150 : 10);
+  const right = width - (wide ? 176 : 10);
   const top = 42;
   const head = wide ? 0 : 22;
   const height = head + ROW.bars + ROW.range + ROW.gap;
@@ -141,8 +141,9 @@ function drawRow(series, bins, scale, base, peak) {
 function drawRowText(data, series, base, width, left, wide) {
   const executor = data.executors[series.executor];
   const response = series.response_ms;
-  const missed = `missed ${series.missed} of ${series.released}`;
-  const late = series.missed ? 'late-text' : 'muted';
+  const host = series.missed_host ? ` (${series.missed_host} by host)` : '';
+  const missed = `missed ${series.missed} of ${series.released}${host}`;
+  const late = series.missed > series.missed_host ? 'late-text' : 'muted';
   const p99 = response ? `p99 ${time(response.p99)}` : 'never completed';
   const group = svg('g');
   if (wide) {
