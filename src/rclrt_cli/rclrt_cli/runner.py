@@ -63,8 +63,8 @@ def runner_command(
 def run_environment(environment: Mapping[str, str], process: int) -> dict[str, str]:
     """A measured application neither disturbs a robot nor is disturbed by another run.
 
-    Unless the user says otherwise it stays on this host, in a domain of its own: one of the 101 that
-    ROS calls safe on every platform, by the number of this process.
+    Unless the user says otherwise it stays on this host, in a domain of its own: one of the 101
+    that ROS calls safe on every platform, by the number of this process.
     """
     alone = {
         "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
