@@ -91,10 +91,7 @@ void Executor::prepare() {
       callback->group().seal();
     }
   }
-  epoch_ns_ = options_.epoch_ns.value_or(realtime::monotonic_now_ns());
-  for (TimerCallback* timer : timers([](const Callback&) { return true; })) {
-    timer->schedule().start(epoch_ns_ + timer->timer().offset_ns);
-  }
+  start_timers(options_.epoch_ns.value_or(realtime::monotonic_now_ns()));
   do_prepare();
   for (const auto& callback : callbacks_) {
     callback->owner_ = this;
@@ -106,6 +103,13 @@ void Executor::prepare() {
     for (const auto& callback : callbacks_) {
       callback->attach();
     }
+  }
+}
+
+void Executor::start_timers(std::int64_t epoch_ns) {
+  epoch_ns_ = epoch_ns;
+  for (TimerCallback* timer : timers([](const Callback&) { return true; })) {
+    timer->schedule().start(epoch_ns_ + timer->timer().offset_ns);
   }
 }
 
@@ -126,6 +130,10 @@ void Executor::shut_down() noexcept {
 
 void Executor::spin() RCLRT_WAITS {
   prepare();
+  if (!std::exchange(has_spun_, true) && !options_.epoch_ns) {
+    // However long ago prepare was. All timers shift alike, so queues ordered by time stay ordered.
+    start_timers(realtime::monotonic_now_ns());
+  }
   started_.store(false);
   const auto open_gate = [this] {
     started_.store(true);

@@ -153,6 +153,21 @@ TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
   }
 }
 
+TYPED_TEST(LifeCycle, TimersCountFromTheFirstSpinHoweverLongAgoPrepareWas) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  const auto timer = std::make_shared<TestTimer>(
+      timer_named("t"), TimerOptions{.period_ns = 100'000},
+      [&](const InstanceInfo&) { executor->cancel(); });
+  executor->add(timer);
+  executor->prepare();
+  const std::int64_t prepared = realtime::monotonic_now_ns();
+  while (realtime::monotonic_now_ns() < prepared + 5'000'000) {  // 50 periods
+  }
+  const std::int64_t before_spin = realtime::monotonic_now_ns();
+  executor->spin();
+  EXPECT_GE(executor->epoch_ns(), before_spin);
+}
+
 TYPED_TEST(LifeCycle, ItsThreadsHaveTheStatedCpuAndPriority) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   auto executor = make<TypeParam>(on_one_cpu());

@@ -54,7 +54,8 @@ class Executor {
   const std::string& realtime_reason() const noexcept { return realtime_reason_; }
   /// After `prepare`: the SCHED_FIFO priority of `level`; 0 without real time.
   int os_priority(int level) const noexcept;
-  /// After `prepare`: when timers began to count, CLOCK_MONOTONIC.
+  /// From which time timers count, CLOCK_MONOTONIC: as in the options, or the start of the first
+  /// `spin`.
   std::int64_t epoch_ns() const noexcept { return epoch_ns_; }
 
  protected:
@@ -110,6 +111,7 @@ class Executor {
 
  private:
   void settle_realtime();
+  void start_timers(std::int64_t epoch_ns);
   void run(Callback& callback, Instance* instance, InstanceInfo& info, std::uint32_t slot) noexcept;
 
   const ExecutorOptions options_;
@@ -117,6 +119,7 @@ class Executor {
   std::optional<PriorityMap> priorities_;
   bool prepared_ = false;
   bool attached_ = false;
+  bool has_spun_ = false;
   bool realtime_ = false;
   std::string realtime_reason_;
   std::int64_t epoch_ns_ = 0;

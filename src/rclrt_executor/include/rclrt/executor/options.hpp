@@ -30,7 +30,7 @@ struct ExecutorOptions {
   std::size_t workers_per_level = 0;
   std::size_t stack_size = std::size_t{1} << 20;  ///< bytes of each thread's stack
   /// The time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC; none:
-  /// the time of `prepare`.
+  /// the start of the first `spin`.
   std::optional<std::int64_t> epoch_ns;
   InstanceSink* sink = nullptr;  ///< receives every finished instance; must outlive the executor
 };
