@@ -15,7 +15,7 @@ from rclrt_cli.comparison import Comparison, Missing, load_single_run
 from rclrt_cli.report.distributions import chains_data, thin
 from rclrt_cli.report.gantt import MAX_SLICES, gantt_data
 from rclrt_cli.report.graph import graph_data
-from rclrt_cli.report.headline import headline
+from rclrt_cli.report.headline import headline, milliseconds
 from rclrt_cli.report.page import embed, make_report, report_data
 from rclrt_cli.report.windows import choose, window_length
 from rclrt_cli.results import ChainResult, Results
@@ -42,18 +42,18 @@ def hard(comparison: Comparison, **changes: object) -> ChainResult:
         (
             {},
             "Under preemptive, chain obstacle missed none of its 200 deadlines, with a "
-            "99th-percentile response of 12.3 ms and 2.5 ms of jitter.",
+            "99th-percentile response of 12.3 ms and 2.50 ms of jitter.",
         ),
         (
             {"missed": 3, "missed_host": 1},
             "Under preemptive, chain obstacle missed 3 of its 200 deadlines (1 of them explained "
-            "by a stall of the machine), with a 99th-percentile response of 12.3 ms and 2.5 ms of "
+            "by a stall of the machine), with a 99th-percentile response of 12.3 ms and 2.50 ms of "
             "jitter.",
         ),
         (
             {"missed": 1, "missed_host": 1},
             "Under preemptive, chain obstacle missed 1 of its 200 deadlines (that one explained "
-            "by a stall of the machine), with a 99th-percentile response of 12.3 ms and 2.5 ms of "
+            "by a stall of the machine), with a 99th-percentile response of 12.3 ms and 2.50 ms of "
             "jitter.",
         ),
         (
@@ -76,8 +76,25 @@ def test_the_headline_names_the_baselines_result_too(comparison: Comparison) -> 
     sentence = headline(replace(comparison, executors=(base, mine)))
     assert sentence.endswith(
         "; under the wait set (rclcpp semantics) it missed 9 of its 200 deadlines, with a "
-        "99th-percentile response of 12.3 ms and 2.5 ms of jitter."
+        "99th-percentile response of 12.3 ms and 2.50 ms of jitter."
     )
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0.0, "0 µs"),
+        (0.000_5, "0.500 µs"),
+        (0.866_4, "866 µs"),
+        (1.0, "1.00 ms"),
+        (15.962, "16.0 ms"),
+        (99.96, "100.0 ms"),
+        (123.4, "123 ms"),
+        (98_765.4, "98765 ms"),
+    ],
+)
+def test_a_time_in_a_sentence_has_three_digits(value: float, text: str) -> None:
+    assert milliseconds(value) == text
 
 
 def test_thinning_keeps_every_kth_value_and_both_ends() -> None:

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import math
+
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.executors import FOCUS
 from rclrt_cli.results import ChainResult, Results
@@ -58,7 +60,7 @@ def _missed(chain: ChainResult) -> str:
 
 
 def milliseconds(value: float) -> str:
-    """Three significant digits with a unit."""
-    if value < 0.9995:
-        return f"{value * 1000:.3g} µs" if value else "0 µs"
-    return f"{value:.3g} ms" if value < 999.5 else f"{value:.0f} ms"
+    """Three significant digits with a unit, 16.0 ms like the rest of the report."""
+    number, unit = (value * 1000, "µs") if value < 1 else (value, "ms")
+    decimals = 2 - math.floor(math.log10(number)) if number > 0 else 0
+    return f"{number:.{max(0, min(decimals, 3))}f} {unit}"

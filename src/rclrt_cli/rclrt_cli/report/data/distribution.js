@@ -78,9 +78,9 @@ function distributionScale(chain, left, right) {
     : makeScale(0, worst * 1.06, left, right, false);
 }
 
-/** Counts per bin of about five pixels, on time and late apart. */
+/** Counts per bin of about four pixels, on time and late apart. */
 function histogram(series, chain, scale) {
-  const count = Math.max(10, Math.round((scale.right - scale.left) / 5));
+  const count = Math.max(10, Math.round((scale.right - scale.left) / 4));
   const step = (scale.right - scale.left) / count;
   const bins = Array.from({length: count}, (unused, number) =>
     ({x: scale.left + number * step, width: step, early: 0, late: 0, total: 1}));
