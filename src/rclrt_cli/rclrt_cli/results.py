@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.stats import Summary
+from rclrt_cli.stats import Summary, round_half_up
 
 RESULTS_VERSION = 1
 MIN_DEADLINE_MS = 1e-6
@@ -35,7 +35,11 @@ class ChainResult:
 
     @property
     def normalised_worst(self) -> float | None:
-        return round(self.response.worst / self.deadline_ms, 6) if self.response else None
+        """Worst response / deadline to six digits, by the same steps as in the runner."""
+        if self.response is None:
+            return None
+        worst_ns = round_half_up(self.response.worst * 1e6)
+        return round_half_up(worst_ns / round_half_up(self.deadline_ms * 1e6) * 1e6) / 1e6
 
     @property
     def missed_own(self) -> int:

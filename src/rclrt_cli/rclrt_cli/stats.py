@@ -15,6 +15,12 @@ def to_ms(nanoseconds: int) -> float:
     return nanoseconds / NS_PER_MS
 
 
+def round_half_up(value: float) -> int:
+    """To the nearest whole number as C's round() does it for values that are not negative."""
+    whole = math.floor(value)
+    return whole + (value - whole >= 0.5)
+
+
 def nearest_rank(ordered: Sequence[int], percent: int) -> int:
     """The smallest value that at least `percent` % of the ordered values do not exceed.
 
@@ -58,7 +64,7 @@ def summarise(nanoseconds: Iterable[int]) -> Summary | None:
         return None
     return Summary(
         best=to_ms(ordered[0]),
-        mean=to_ms(math.floor(sum(ordered) / len(ordered) + 0.5)),
+        mean=to_ms(round_half_up(sum(ordered) / len(ordered))),
         p50=to_ms(nearest_rank(ordered, 50)),
         p99=to_ms(nearest_rank(ordered, 99)),
         worst=to_ms(ordered[-1]),

@@ -2,6 +2,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -64,6 +65,14 @@ def test_rounds_are_merged_over_all_instances_not_by_averaging_percentiles(tmp_p
     assert chain.normalised_worst == 1.8  # 9 / 5
     assert chain.response.jitter == 8.0
     assert merged.rounds == 2
+
+
+def test_the_normalised_worst_is_rounded_like_the_runners(tmp_path: Path) -> None:
+    (chain,) = run_with_responses(tmp_path / "run", [1]).results.chains
+    assert chain.response is not None
+    # 15.30865 ms of 20 ms are 0.7654325: half a millionth goes up (Python's round() goes to even).
+    response = replace(chain.response, worst=15.308650)
+    assert replace(chain, deadline_ms=20.0, response=response).normalised_worst == 0.765433
 
 
 def test_a_single_run_keeps_its_own_statistics(tmp_path: Path) -> None:
