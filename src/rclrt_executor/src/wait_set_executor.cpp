@@ -26,7 +26,7 @@ void WaitSetExecutor::do_prepare() {
 }
 
 void WaitSetExecutor::start_threads() {
-  thread_ = realtime::Thread(thread_options("ws", options().top_priority - 1), [this] {
+  thread_ = realtime::Thread(thread_options("ws", os_priority(0)), [this] {
     await_start();
     try {
       loop();
@@ -34,6 +34,10 @@ void WaitSetExecutor::start_threads() {
       fail();
     }
   });
+}
+
+int WaitSetExecutor::os_priority(int /*level*/) const noexcept {
+  return realtime() ? options().top_priority - 1 : 0;  // one thread runs them all
 }
 
 std::int64_t WaitSetExecutor::next_timer_ns() const noexcept {

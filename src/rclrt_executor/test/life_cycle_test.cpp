@@ -117,6 +117,24 @@ TYPED_TEST(LifeCycle, ACpuThatDoesNotExistIsRefusedInPrepare) {
   EXPECT_THROW(executor->prepare(), std::invalid_argument);
 }
 
+TYPED_TEST(LifeCycle, AGroupBelowTheMostUrgentLevelRuns) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  const auto group = std::make_shared<Group>();
+  std::atomic<int> members{0};
+  for (const int level : {0, 1, 5}) {
+    auto options = timer_named("t" + std::to_string(level), level);
+    options.group = level < 5 ? group : nullptr;
+    executor->add(std::make_shared<TestTimer>(options, TimerOptions{.period_ns = 500'000},
+                                              [&, level](const InstanceInfo&) {
+                                                if (level < 5 && ++members == 4) {
+                                                  executor->cancel();
+                                                }
+                                              }));
+  }
+  executor->spin();
+  EXPECT_GE(members.load(), 4);
+}
+
 TYPED_TEST(LifeCycle, RealTimeSwitchedOffRunsAtNormalPriorityAndSaysSo) {
   auto options = on_one_cpu();
   options.realtime = Realtime::kOff;

@@ -278,9 +278,7 @@ std::optional<RunResults> run(const model::Application& application, const RunOp
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& executor =
         *spinning.executors()[application.nodes[application.callbacks[i].node].executor];
-    const int level = application.effective_priority(i);
-    const int priority = options.executor == "wait_set" ? kTopPriority - 1
-                                                        : executor.engine().os_priority(level);
+    const int priority = executor.engine().os_priority(application.effective_priority(i));
     results.os_priorities.push_back(executor.engine().realtime() ? std::optional(priority)
                                                                  : std::nullopt);
   }

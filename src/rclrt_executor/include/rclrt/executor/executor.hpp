@@ -52,8 +52,9 @@ class Executor {
   /// After `prepare`: whether threads run under SCHED_FIFO, and if not, why and what to do.
   bool realtime() const noexcept { return realtime_; }
   const std::string& realtime_reason() const noexcept { return realtime_reason_; }
-  /// After `prepare`: the SCHED_FIFO priority of `level`; 0 without real time.
-  int os_priority(int level) const noexcept;
+  /// After `prepare`: the SCHED_FIFO priority at which callbacks of `level` run; 0 without real
+  /// time.
+  virtual int os_priority(int level) const noexcept;
   /// From which time timers count, CLOCK_MONOTONIC: as in the options, or the start of the first
   /// `spin`.
   std::int64_t epoch_ns() const noexcept { return epoch_ns_; }

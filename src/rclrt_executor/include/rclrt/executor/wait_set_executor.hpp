@@ -38,6 +38,8 @@ class WaitSetExecutor final : public Executor {
   RCLRT_SETUP WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source);
   ~WaitSetExecutor() override;
 
+  int os_priority(int level) const noexcept override;
+
  private:
   void do_prepare() override;
   void start_threads() override;
