@@ -39,32 +39,50 @@ void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
       idle_.back()->slot = static_cast<std::uint32_t>(jobs_.size() - 1);
     }
     Job* const job = idle_.back();
-    job->thread =
-        realtime::Thread(thread_options("L" + std::to_string(level), os_priority(level)),
-                         [this, instance, job] {
-                           execute(instance, job->slot);
-                           // release: the scheduler that takes the job sees all the thread did.
-                           job->next_finished = finished_.load(std::memory_order_relaxed);
-                           while (!finished_.compare_exchange_weak(job->next_finished, job,
-                                                                   std::memory_order_release,
-                                                                   std::memory_order_relaxed)) {
-                           }
-                         });
+    // Started at normal priority and then raised: the kernel puts a thread that is raised behind
+    // those of its new priority, but one that is lowered (as pthread_create would from the
+    // scheduler's priority) in front of them, and even of the callback that released it.
+    realtime::ThreadOptions options = thread_options("L" + std::to_string(level), 0);
+    options.scheduling.policy = realtime::Policy::kOther;
+    job->thread = realtime::Thread(options, [this, instance, job] {
+      execute(instance, job->slot);
+      // release: the scheduler that takes the job sees all the thread did.
+      job->next_finished = finished_.load(std::memory_order_relaxed);
+      while (!finished_.compare_exchange_weak(job->next_finished, job, std::memory_order_release,
+                                              std::memory_order_relaxed)) {
+      }
+    });
     idle_.pop_back();
+    instance = nullptr;  // the thread's
+    if (realtime()) {
+      job->thread.set_priority(realtime::Policy::kFifo, os_priority(level));
+    }
   } catch (...) {
-    instance->callback->discard(instance);
+    if (instance != nullptr) {
+      instance->callback->discard(instance);
+    }
     fail();
   }
 }
 
+/// Never waits: a job that has finished may belong to a less urgent thread that was preempted just
+/// before its end. It is then looked at again next time.
 void ThreadDispatchExecutor::reap() noexcept {
-  bool any = false;
   for (Job* job = finished_.exchange(nullptr, std::memory_order_acquire); job != nullptr;) {
-    Job* const next = job->next_finished;
-    job->thread.join();  // it has only its last instructions left
-    idle_.push_back(job);
-    any = true;
+    Job* const next = std::exchange(job->next_finished, ending_);
+    ending_ = job;
     job = next;
+  }
+  bool any = false;
+  for (Job** link = &ending_; *link != nullptr;) {
+    Job* const job = *link;
+    if (job->thread.try_join()) {
+      *link = job->next_finished;
+      idle_.push_back(job);
+      any = true;
+    } else {
+      link = &job->next_finished;
+    }
   }
   if (any) {
     std::sort(idle_.begin(), idle_.end(), [](Job* a, Job* b) { return a->slot > b->slot; });

@@ -97,6 +97,31 @@ TYPED_TEST(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
   EXPECT_EQ(order.events(), (std::vector<std::string>{"b", "a", "b"}));
 }
 
+TYPED_TEST(EventDriven, ACallbackEndsBeforeThoseOfItsLevelThatItReleasedStartInTheirOrder) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  EventLog order;
+  const auto second = std::make_shared<TestCallback>(named("second", 1), [&](const InstanceInfo&) {
+    order.push_back("second");
+  });
+  const auto third = std::make_shared<TestCallback>(named("third", 1), [&](const InstanceInfo&) {
+    order.push_back("third");
+    executor->cancel();
+  });
+  const auto first = std::make_shared<TestCallback>(named("first", 1), [&](const InstanceInfo&) {
+    second->release_now();
+    third->release_now();
+    order.push_back("first ends");
+  });
+  for (const auto& callback : {third, second, first}) {
+    executor->add(callback);
+  }
+  executor->prepare();
+  first->release_now();
+  executor->spin();
+  EXPECT_EQ(order.events(), (std::vector<std::string>{"first ends", "second", "third"}));
+}
+
 TYPED_TEST(EventDriven, EveryQueuedMessageIsAnInstance) {
   auto executor = make<TypeParam>(on_one_cpu());
   int runs = 0;

@@ -15,22 +15,11 @@
 #include <system_error>
 
 #include "cpu_set.hpp"
+#include "native_policy.hpp"
 
 namespace rclrt::realtime {
 
 namespace {
-
-int native_policy(Policy policy) {
-  switch (policy) {
-    case Policy::kFifo:
-      return SCHED_FIFO;
-    case Policy::kRoundRobin:
-      return SCHED_RR;
-    case Policy::kOther:
-      break;
-  }
-  return SCHED_OTHER;
-}
 
 std::string permission_fix(int priority) {
   return "add \"rtprio " + std::to_string(priority) +

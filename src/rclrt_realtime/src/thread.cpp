@@ -3,9 +3,11 @@
 
 #include <sched.h>
 
+#include <cerrno>
 #include <system_error>
 
 #include "cpu_set.hpp"
+#include "native_policy.hpp"
 
 namespace rclrt::realtime {
 
@@ -37,9 +39,7 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Body> body) {
   // Explicit scheduling in the attributes: the thread never runs an instruction at another policy.
   Attributes::require(pthread_attr_setinheritsched(attributes.get(), PTHREAD_EXPLICIT_SCHED),
                       "thread scheduling");
-  const int policy = scheduling.policy == Policy::kFifo         ? SCHED_FIFO
-                     : scheduling.policy == Policy::kRoundRobin ? SCHED_RR
-                                                                : SCHED_OTHER;
+  const int policy = native_policy(scheduling.policy);
   sched_param parameters{};
   parameters.sched_priority = scheduling.priority;
   Attributes::require(pthread_attr_setschedpolicy(attributes.get(), policy), "thread policy");
@@ -74,6 +74,26 @@ void* Thread::entry(void* body) {
   pthread_setname_np(pthread_self(), owned->name.c_str());
   owned->run();
   return nullptr;
+}
+
+void Thread::set_priority(Policy policy, int priority) {
+  if (!joinable_) {
+    return;
+  }
+  sched_param parameters{};
+  parameters.sched_priority = priority;
+  const int error = pthread_setschedparam(handle_, native_policy(policy), &parameters);
+  if (error != ESRCH) {
+    Attributes::require(error, std::string("setting ") + to_string(policy) + " priority " +
+                                   std::to_string(priority) + " of a thread");
+  }
+}
+
+bool Thread::try_join() noexcept RCLRT_NONBLOCKING {
+  if (joinable_ && pthread_tryjoin_np(handle_, nullptr) == 0) {
+    joinable_ = false;
+  }
+  return !joinable_;
 }
 
 void Thread::join() noexcept RCLRT_WAITS {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <string>
 
 namespace rclrt::realtime {
@@ -33,6 +34,39 @@ TEST(Thread, DoesNotInheritTheRealTimePolicyOfItsCreator) {
     Thread({.name = "inner", .scheduling = {}}, [&] { inner = *read_scheduling(0); }).join();
   }).join();
   EXPECT_EQ(inner.policy, Policy::kOther);
+}
+
+TEST(Thread, TryJoinDoesNotWaitForARunningThread) {
+  std::atomic<bool> stop{false};
+  Thread thread({.name = "running", .scheduling = {}}, [&] {
+    while (!stop.load()) {
+    }
+  });
+  EXPECT_FALSE(thread.try_join());
+  stop = true;
+  while (!thread.try_join()) {
+  }
+  EXPECT_FALSE(thread.joinable());
+  EXPECT_TRUE(thread.try_join());
+}
+
+TEST(Thread, GetsAnotherPriorityWhileItRuns) {
+  if (const auto reason = why_no_realtime(7)) {
+    GTEST_SKIP() << *reason;
+  }
+  std::atomic<bool> raised{false};
+  Scheduling found;
+  Thread thread({.name = "raised", .scheduling = {}}, [&] {
+    while (!raised.load()) {
+    }
+    found = *read_scheduling(0);
+  });
+  thread.set_priority(Policy::kFifo, 7);
+  raised = true;
+  thread.join();
+  EXPECT_EQ(found.policy, Policy::kFifo);
+  EXPECT_EQ(found.priority, 7);
+  thread.set_priority(Policy::kFifo, 7);  // ended: nothing to do
 }
 
 TEST(Thread, RefusesACpuItMayNotUse) {

@@ -24,7 +24,7 @@ class ThreadDispatchExecutor final : public Executor {
   struct Job {
     realtime::Thread thread;
     std::uint32_t slot = 0;
-    Job* next_finished = nullptr;
+    Job* next_finished = nullptr;  // of finished_, then of ending_
   };
 
   void do_prepare() override;
@@ -37,9 +37,10 @@ class ThreadDispatchExecutor final : public Executor {
 
   std::unique_ptr<Lane> inbox_;
   realtime::Thread scheduler_;
-  // jobs_ and idle_ belong to the scheduler thread, and to stop_threads once that has ended.
-  std::list<Job> jobs_;      // owns every job; never shrinks while spinning
-  std::vector<Job*> idle_;   // jobs whose thread has been joined, the lowest slot last
+  // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop_threads once that has ended.
+  std::list<Job> jobs_;     // owns every job; never shrinks while spinning
+  Job* ending_ = nullptr;   // jobs taken off finished_ whose thread has not been joined yet
+  std::vector<Job*> idle_;  // jobs whose thread has been joined, the lowest slot last
   // Jobs whose thread has nothing left to do but end: pushed by the thread, taken by the scheduler.
   std::atomic<Job*> finished_{nullptr};
 };

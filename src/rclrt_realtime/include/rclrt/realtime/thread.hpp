@@ -48,6 +48,13 @@ class Thread {
 
   bool joinable() const noexcept { return joinable_; }
 
+  /// Changes policy and priority (not the CPUs) of the running thread; nothing to do when it has
+  /// ended. Throws std::system_error with cause and fix.
+  RCLRT_SETUP void set_priority(Policy policy, int priority);
+
+  /// Joins if the thread has ended, without waiting. True when there is nothing left to join.
+  bool try_join() noexcept RCLRT_NONBLOCKING;
+
   /// Waits for the thread to end; nothing to do when it was never started or already joined.
   void join() noexcept RCLRT_WAITS;
 
