@@ -2,15 +2,14 @@
 #include "signals.hpp"
 
 #include <pthread.h>
-#include <semaphore.h>
 
-#include <cerrno>
 #include <csignal>
 #include <mutex>
 #include <thread>
 #include <vector>
 
 #include "rclrt/context.hpp"
+#include "rclrt/realtime/semaphore.hpp"
 
 namespace rclrt::detail {
 
@@ -37,7 +36,6 @@ class Signals {
 
  private:
   Signals() {
-    sem_init(&received_, 0, 0);
     std::thread([this] {
       pthread_setname_np(pthread_self(), "rclrt signals");
       wait();
@@ -45,9 +43,7 @@ class Signals {
   }
 
   static void handle(int) {
-    const int saved = errno;
-    sem_post(&instance().received_);
-    errno = saved;
+    instance().received_.post();
   }
 
   void install() {
@@ -62,8 +58,7 @@ class Signals {
 
   void wait() {
     for (;;) {
-      while (sem_wait(&received_) != 0) {
-      }
+      received_.wait();
       std::vector<std::weak_ptr<Context>> contexts;
       {
         const std::scoped_lock lock(mutex_);
@@ -81,7 +76,7 @@ class Signals {
     }
   }
 
-  sem_t received_{};
+  realtime::Semaphore received_;
   std::mutex mutex_;  // guards all below
   bool installed_ = false;
   struct sigaction old_interrupt_ {};

@@ -48,10 +48,13 @@ def node() -> Iterator[Node]:
 def peer(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
     environment = os.environ | {"ROS_DOMAIN_ID": str(DOMAIN)}
     process = subprocess.Popen([os.environ["INTEROP_PEER"], request.param], env=environment)
-    yield process
-    if process.poll() is None:
-        process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=LIMIT_S) == 0, "the peer ends cleanly on SIGINT"
+    try:
+        yield process
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=LIMIT_S) == 0, "the peer ends cleanly on SIGINT"
+    finally:
+        process.kill()
 
 
 def test_every_message_comes_back_unchanged(peer: subprocess.Popen[bytes], node: Node) -> None:

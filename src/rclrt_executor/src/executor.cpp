@@ -149,13 +149,8 @@ void Executor::spin() RCLRT_WAITS {
     throw;
   }
   open_gate();
-  for (;;) {
-    const auto key = stopped_.prepare_wait();
-    if (stopping()) {
-      stopped_.cancel_wait();
-      break;
-    }
-    stopped_.wait(key);
+  while (!stopping()) {
+    stopped_.wait();
   }
   wake_threads();
   stop_threads();
@@ -183,7 +178,7 @@ void Executor::cancel() noexcept RCLRT_NONBLOCKING {
   if (ready_to_wake_.load()) {
     wake_threads();
   }
-  stopped_.notify_all();
+  stopped_.post();
 }
 
 void Executor::fail() noexcept {

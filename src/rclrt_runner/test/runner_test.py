@@ -151,12 +151,15 @@ def test_ctrl_c_ends_the_run_and_writes_nothing(app: Path, tmp_path: Path) -> No
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "60"]
     environment = os.environ | {"ROS_DOMAIN_ID": str(os.getpid() % 100)}
     process = subprocess.Popen([*command, "--out", str(tmp_path / "out")], env=environment)
-    threads = Path(f"/proc/{process.pid}/task")
-    end = time.monotonic() + 30
-    while time.monotonic() < end and not any(
-        (task / "comm").read_text().startswith("main L") for task in threads.iterdir()
-    ):
-        time.sleep(0.05)
-    process.send_signal(signal.SIGINT)
-    assert process.wait(timeout=30) == 130
+    try:
+        threads = Path(f"/proc/{process.pid}/task")
+        end = time.monotonic() + 30
+        while time.monotonic() < end and not any(
+            (task / "comm").read_text().startswith("main L") for task in threads.iterdir()
+        ):
+            time.sleep(0.05)
+        process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=30) == 130
+    finally:
+        process.kill()
     assert list(tmp_path.iterdir()) == [app]

@@ -15,6 +15,7 @@
 #include "rclrt/executor/priority_map.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/event_count.hpp"
+#include "rclrt/realtime/semaphore.hpp"
 #include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::executor {
@@ -127,7 +128,7 @@ class Executor {
 
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};
-  realtime::EventCount stopped_;
+  realtime::Semaphore stopped_;  // posted after stop_ was set, for the thread in spin
   std::atomic<bool> started_{false};  // all threads of this spin exist
   realtime::EventCount start_;
   std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called
