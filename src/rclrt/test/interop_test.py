@@ -19,7 +19,7 @@ from rclpy.node import Node
 from sensor_msgs.msg import Image, Imu, LaserScan
 from std_msgs.msg import Header, String
 
-DOMAIN = 100 + os.getpid() % 2
+DOMAIN = 1 + os.getpid() % 101
 LIMIT_S = 30.0
 
 HEADER = Header(stamp=Time(sec=12, nanosec=345), frame_id="base_link")
