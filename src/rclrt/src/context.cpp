@@ -65,6 +65,7 @@ std::shared_ptr<Context> Context::make(int argc, const char* const* argv,
   detail::check(rcl_init(argc, argv, &init.options, &context->context_), "starting ROS");
   context->arguments_ = non_ros_arguments(argc, argv, context->context_);
   if (options.handle_signals) {
+    context->handles_signals_ = true;
     detail::shut_down_on_signal(context);
   }
   return context;
@@ -79,13 +80,16 @@ Context::~Context() {
 }
 
 void Context::shutdown() {
+  if (handles_signals_) {
+    detail::forget_on_signal(this);
+  }
   const std::scoped_lock lock(mutex_);
   if (shut_down_) {
     return;
   }
   shut_down_ = true;
   for (Executor* executor : executors_) {
-    executor->cancel();
+    executor->engine_->close();
   }
   if (rcl_context_is_valid(&context_) && rcl_shutdown(&context_) != RCL_RET_OK) {
     std::fprintf(stderr, "rclrt: shutting down: %s\n", rcl_get_error_string().str);
@@ -99,7 +103,7 @@ void Context::add(Executor* executor) {
   const std::scoped_lock lock(mutex_);
   executors_.push_back(executor);
   if (shut_down_) {
-    executor->cancel();
+    executor->engine_->close();
   }
 }
 

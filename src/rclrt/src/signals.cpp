@@ -27,14 +27,27 @@ class Signals {
 
   void add(const std::shared_ptr<Context>& context) {
     const std::scoped_lock lock(mutex_);
-    std::erase_if(contexts_, [](const auto& old) { return old.expired(); });
-    contexts_.push_back(context);
+    contexts_.push_back({context.get(), context});
     if (!installed_) {
       install();
     }
   }
 
+  void remove(const Context* context) {
+    const std::scoped_lock lock(mutex_);
+    std::erase_if(contexts_, [context](const auto& each) { return each.context == context; });
+    if (installed_ && contexts_.empty()) {
+      restore();
+      installed_ = false;
+    }
+  }
+
  private:
+  struct Registered {
+    const Context* context;
+    std::weak_ptr<Context> alive;
+  };
+
   Signals() {
     std::thread([this] {
       pthread_setname_np(pthread_self(), "rclrt signals");
@@ -43,6 +56,8 @@ class Signals {
   }
 
   static void handle(int) {
+    // A second signal does what it did before rclrt, at once: the user wants out.
+    instance().restore();
     instance().received_.post();
   }
 
@@ -56,20 +71,23 @@ class Signals {
     installed_ = true;
   }
 
+  /// Async-signal-safe. The old actions are written before the handler can run.
+  void restore() {
+    sigaction(SIGINT, &old_interrupt_, nullptr);
+    sigaction(SIGTERM, &old_terminate_, nullptr);
+  }
+
   void wait() {
     for (;;) {
       received_.wait();
-      std::vector<std::weak_ptr<Context>> contexts;
+      std::vector<Registered> contexts;
       {
         const std::scoped_lock lock(mutex_);
         contexts.swap(contexts_);
-        // A second signal does what it did before rclrt: the user wants out.
-        sigaction(SIGINT, &old_interrupt_, nullptr);
-        sigaction(SIGTERM, &old_terminate_, nullptr);
-        installed_ = false;
+        installed_ = false;  // the handler has restored what was there before
       }
-      for (const auto& weak : contexts) {
-        if (const auto context = weak.lock()) {
+      for (const Registered& registered : contexts) {
+        if (const auto context = registered.alive.lock()) {
           context->shutdown();
         }
       }
@@ -81,7 +99,7 @@ class Signals {
   bool installed_ = false;
   struct sigaction old_interrupt_ {};
   struct sigaction old_terminate_ {};
-  std::vector<std::weak_ptr<Context>> contexts_;
+  std::vector<Registered> contexts_;
 };
 
 }  // namespace
@@ -89,5 +107,7 @@ class Signals {
 void shut_down_on_signal(const std::shared_ptr<Context>& context) {
   Signals::instance().add(context);
 }
+
+void forget_on_signal(const Context* context) { Signals::instance().remove(context); }
 
 }  // namespace rclrt::detail

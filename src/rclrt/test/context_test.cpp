@@ -34,6 +34,22 @@ TEST(Context, IsNotOkAfterShutdownAndASecondShutdownDoesNothing) {
   context->shutdown();
 }
 
+TEST(Context, AfterTheLastOneSignalsDoWhatTheyDidBefore) {
+  struct sigaction before {};
+  struct sigaction during {};
+  struct sigaction after {};
+  sigaction(SIGTERM, nullptr, &before);
+  {
+    const auto first = make_context({}, true);
+    const auto second = make_context({}, true);
+    first->shutdown();
+    sigaction(SIGTERM, nullptr, &during);
+  }
+  sigaction(SIGTERM, nullptr, &after);
+  EXPECT_NE(during.sa_handler, before.sa_handler);
+  EXPECT_EQ(after.sa_handler, before.sa_handler);
+}
+
 class ContextWithExecutor : public EveryExecutor {};
 INSTANTIATE_TEST_SUITE_P(, ContextWithExecutor, ::testing::ValuesIn(executor_names()),
                          parameter_name);
@@ -58,6 +74,16 @@ TEST_P(ContextWithExecutor, SpinReturnsAtOnceAfterAShutdown) {
   spinning->prepare();
   context->shutdown();
   spinning->spin();
+}
+
+TEST_P(ContextWithExecutor, SpinReturnsAtOnceAfterAShutdownWithoutPrepareToo) {
+  Node node(context, "node");
+  const auto timer = node.create_wall_timer(std::chrono::milliseconds(1), [] {});
+  const auto spinning = executor();
+  spinning->add_node(node);
+  context->shutdown();
+  spinning->spin();
+  spinning->spin();  // and stays so
 }
 
 TEST_P(ContextWithExecutor, SigintEndsASpinUnderLoad) {

@@ -30,6 +30,7 @@ Instance* Callback::make_instance(std::int64_t release_ns,
 
 void Callback::discard(Instance* instance) noexcept RCLRT_NONBLOCKING {
   credits_.give_back(instance);
+  left_behind_.fetch_add(1);
   dropped_.fetch_add(1, std::memory_order_release);
 }
 

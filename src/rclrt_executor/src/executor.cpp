@@ -33,6 +33,9 @@ Executor::Executor(ExecutorOptions options) : options_(std::move(options)) {}
 Executor::~Executor() = default;
 
 void Executor::add(std::shared_ptr<Callback> callback) {
+  if (!callback) {
+    throw std::invalid_argument("nullptr added to executor \"" + options_.name + "\"");
+  }
   if (prepared_) {
     throw std::logic_error("callback \"" + callback->name() + "\" added to executor \"" +
                            options_.name + "\" after prepare(): add everything before");
@@ -67,22 +70,19 @@ void Executor::settle_realtime() {
   });
 }
 
-void Executor::prepare() {
-  if (prepared_) {
-    return;
-  }
-  realtime::require_allowed_cpus(options_.cpus);
-  std::vector<int> levels;
+void Executor::claim_callbacks() {
   for (const auto& callback : callbacks_) {
     if (callback->owner_ != nullptr) {
       throw std::logic_error("callback \"" + callback->name() + "\" is already in executor \"" +
                              callback->owner_->options_.name + "\"");
     }
-    levels.push_back(callback->level());
+    if (!callback->group().claim(this)) {
+      throw std::logic_error("the group of callback \"" + callback->name() +
+                             "\" is used in another executor: keep its members in one");
+    }
   }
-  priorities_.emplace(std::move(levels), options_.top_priority);
-  settle_realtime();
   for (const auto& callback : callbacks_) {
+    callback->owner_ = this;
     callback->group().include(os_priority(callback->level()));
   }
   std::set<Group*> groups;
@@ -91,25 +91,59 @@ void Executor::prepare() {
       callback->group().seal();
     }
   }
-  start_timers(options_.epoch_ns.value_or(realtime::monotonic_now_ns()));
-  do_prepare();
+}
+
+void Executor::attach_callbacks() {
+  attached_ = listens();
   for (const auto& callback : callbacks_) {
-    callback->owner_ = this;
-  }
-  prepared_ = true;
-  ready_to_wake_.store(true);
-  if (listens()) {
-    attached_ = true;
-    for (const auto& callback : callbacks_) {
-      callback->attach();
+    const std::uint64_t left_behind = callback->left_behind_.exchange(0);
+    if (!attached_) {
+      continue;  // polling finds what is there
+    }
+    callback->attach();
+    if (callback->type() != EntityType::kTimer) {
+      // The middleware announced these to an earlier executor and will not do so again.
+      const std::int64_t now = realtime::monotonic_now_ns();
+      for (std::uint64_t i = 0; i < left_behind; ++i) {
+        callback->release(now, now);
+      }
     }
   }
+}
+
+void Executor::prepare() {
+  if (prepared_) {
+    return;
+  }
+  if (unusable_) {
+    throw std::logic_error("prepare() of executor \"" + options_.name +
+                           "\" has failed before: make a new one");
+  }
+  realtime::require_allowed_cpus(options_.cpus);
+  std::vector<int> levels;
+  for (const auto& callback : callbacks_) {
+    levels.push_back(callback->level());
+  }
+  priorities_.emplace(std::move(levels), options_.top_priority);
+  settle_realtime();
+  try {
+    claim_callbacks();
+    start_timers(options_.epoch_ns.value_or(realtime::monotonic_now_ns()));
+    do_prepare();
+    ready_to_wake_.store(true);
+    attach_callbacks();
+  } catch (...) {
+    unusable_ = true;
+    shut_down();
+    throw;
+  }
+  prepared_ = true;
 }
 
 void Executor::start_timers(std::int64_t epoch_ns) {
   epoch_ns_ = epoch_ns;
   for (TimerCallback* timer : timers([](const Callback&) { return true; })) {
-    timer->schedule().start(epoch_ns_ + timer->timer().offset_ns);
+    timer->schedule().start(epoch_ns_, timer->timer().offset_ns);
   }
 }
 
@@ -125,10 +159,26 @@ void Executor::shut_down() noexcept {
       callback->owner_ = nullptr;
       callback->sink_ = nullptr;
     }
+    callback->group().release(this);
   }
 }
 
 void Executor::spin() RCLRT_WAITS {
+  if (closed_.load()) {
+    return;
+  }
+  if (spinning_.exchange(true)) {
+    throw std::logic_error("executor \"" + options_.name +
+                           "\" is spinning already: spin it from one thread, not in a callback");
+  }
+  struct Done {
+    std::atomic<bool>& spinning;
+    ~Done() { spinning.store(false); }
+  } const done{spinning_};
+  do_spin();
+}
+
+void Executor::do_spin() {
   prepare();
   if (!std::exchange(has_spun_, true) && !options_.epoch_ns) {
     // However long ago prepare was. All timers shift alike, so queues ordered by time stay ordered.
@@ -179,6 +229,11 @@ void Executor::cancel() noexcept RCLRT_NONBLOCKING {
     wake_threads();
   }
   stopped_.post();
+}
+
+void Executor::close() noexcept RCLRT_NONBLOCKING {
+  closed_.store(true);
+  cancel();
 }
 
 void Executor::fail() noexcept {

@@ -21,7 +21,8 @@ Lane::Lane(std::vector<TimerCallback*> timers) : timers_(std::move(timers)) {
 
 Lane::~Lane() {
   timers_.clear();
-  while (Instance* const instance = try_pop()) {
+  bool more = false;
+  while (Instance* const instance = try_pop(more)) {
     instance->callback->discard(instance);
   }
 }
@@ -76,13 +77,14 @@ void Lane::collect() noexcept {
   }
 }
 
-Instance* Lane::try_pop() noexcept RCLRT_WAITS {
+Instance* Lane::try_pop(bool& more) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(consumer_);
   collect();
   Instance* const instance = first_;
   if (instance != nullptr) {
     first_ = instance->next;
   }
+  more = first_ != nullptr;
   return instance;
 }
 
@@ -96,7 +98,13 @@ Instance* Lane::pop(const std::atomic<bool>& stop) noexcept RCLRT_WAITS {
     if (stop.load()) {
       return nullptr;
     }
-    if (Instance* const instance = try_pop()) {
+    bool more = false;
+    if (Instance* const instance = try_pop(more)) {
+      // This worker is busy now. Another one takes what is left (timers due together wake only
+      // one) and keeps the time. Nobody sleeps: no system call.
+      if (more || (!timers_.empty() && !timekeeper_.load())) {
+        available_.notify_one();
+      }
       return instance;
     }
     const auto key = available_.prepare_wait();
@@ -115,9 +123,7 @@ Instance* Lane::pop(const std::atomic<bool>& stop) noexcept RCLRT_WAITS {
     }
     available_.wait_until(key, wake_up_ns);
     if (timekeeper) {
-      // Whoever sleeps next takes over; a worker that sleeps already must be told to.
-      timekeeper_.store(false);
-      available_.notify_one();
+      timekeeper_.store(false);  // whoever sleeps next takes over
     }
   }
 }

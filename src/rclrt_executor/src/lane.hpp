@@ -45,7 +45,7 @@ class Lane : public ReadySink {
 
  private:
   void push(Instance* instance) noexcept RCLRT_NONBLOCKING;
-  Instance* try_pop() noexcept RCLRT_WAITS;
+  Instance* try_pop(bool& more) noexcept RCLRT_WAITS;
   bool has_work() noexcept RCLRT_WAITS;
   void collect() noexcept;
   void append(Instance* instance) noexcept;

@@ -32,36 +32,43 @@ void ThreadDispatchExecutor::start_threads() {
 
 void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
   const int level = instance->callback->level();
+  Job* job = nullptr;
   try {
     if (idle_.empty()) {
       idle_.reserve(jobs_.size() + 1);  // reap() then never allocates
       idle_.push_back(&jobs_.emplace_back());
       idle_.back()->slot = static_cast<std::uint32_t>(jobs_.size() - 1);
     }
-    Job* const job = idle_.back();
-    // Started at normal priority and then raised: the kernel puts a thread that is raised behind
-    // those of its new priority, but one that is lowered (as pthread_create would from the
+    // Started at normal priority, raised, and only then let go: the kernel puts a thread that wakes
+    // behind those of its priority, but one that is lowered (as pthread_create would from the
     // scheduler's priority) in front of them, and even of the callback that released it.
     realtime::ThreadOptions options = thread_options("L" + std::to_string(level), 0);
     options.scheduling.policy = realtime::Policy::kOther;
-    job->thread = realtime::Thread(options, [this, instance, job] {
-      execute(instance, job->slot);
-      // release: the scheduler that takes the job sees all the thread did.
-      job->next_finished = finished_.load(std::memory_order_relaxed);
-      while (!finished_.compare_exchange_weak(job->next_finished, job, std::memory_order_release,
-                                              std::memory_order_relaxed)) {
-      }
-    });
+    idle_.back()->thread = realtime::Thread(options, [this, job = idle_.back()] { run(*job); });
+    job = idle_.back();
     idle_.pop_back();
-    instance = nullptr;  // the thread's
     if (realtime()) {
       job->thread.set_priority(realtime::Policy::kFifo, os_priority(level));
     }
+    job->instance = instance;
   } catch (...) {
-    if (instance != nullptr) {
-      instance->callback->discard(instance);
-    }
+    instance->callback->discard(instance);
     fail();
+  }
+  if (job != nullptr) {
+    job->go.post();
+  }
+}
+
+void ThreadDispatchExecutor::run(Job& job) noexcept {
+  job.go.wait();
+  if (Instance* const instance = std::exchange(job.instance, nullptr)) {
+    execute(instance, job.slot);
+  }
+  // release: the scheduler that takes the job sees all the thread did.
+  job.next_finished = finished_.load(std::memory_order_relaxed);
+  while (!finished_.compare_exchange_weak(job.next_finished, &job, std::memory_order_release,
+                                          std::memory_order_relaxed)) {
   }
 }
 

@@ -333,6 +333,68 @@ TYPED_TEST(EventDriven, ReleasesFromManyThreadsDuringSpinAreAllAccountedFor) {
   EXPECT_EQ(counters.completed + counters.dropped, 1500U);
 }
 
+TYPED_TEST(EventDriven, EveryCallbackHasItsPriorityFromItsFirstInstruction) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto options = on_one_cpu();
+  options.cpus = {};  // on several CPUs a new thread may run before its creator goes on
+  auto executor = make<TypeParam>(options);
+  const auto group = std::make_shared<Group>();  // two levels: its ceiling refuses SCHED_OTHER
+  std::atomic<int> wrong{0};
+  std::atomic<int> left{400};
+  const auto body = [&](const InstanceInfo&) {
+    if (realtime::read_scheduling(0)->policy != realtime::Policy::kFifo) {
+      ++wrong;
+    }
+    if (left.fetch_sub(1) == 1) {
+      executor->cancel();
+    }
+  };
+  std::vector<std::shared_ptr<TestCallback>> members;
+  for (const int level : {1, 2}) {
+    members.push_back(std::make_shared<TestCallback>(
+        named("m" + std::to_string(level), level, 200, group), body));
+    executor->add(members.back());
+  }
+  executor->prepare();
+  for (int i = 0; i < 200; ++i) {
+    members[0]->release_now();
+    members[1]->release_now();
+  }
+  executor->spin();
+  EXPECT_EQ(wrong.load(), 0);
+}
+
+TEST(Preemptive, TimersOfOneLevelThatAreDueTogetherWakeAsManyWorkers) {
+  // Three timers are due at once and a fourth later; two of them keep their workers busy until the
+  // other two have run, which needs the two workers that are left.
+  auto options = on_one_cpu();
+  options.cpus = {};
+  options.realtime = Realtime::kOff;  // more workers than CPUs take turns
+  options.workers_per_level = 4;
+  PreemptiveExecutor executor(options);
+  std::atomic<int> others{0};
+  std::atomic<int> done{0};
+  std::atomic<int> waited{0};
+  const TimerOptions once{.period_ns = 3'600'000'000'000};
+  for (int i = 0; i < 2; ++i) {
+    executor.add(std::make_shared<TestTimer>(
+        timer_named("waits"), once, [&](const InstanceInfo&) {
+          waited += busy_until([&] { return others.load() == 2; }) ? 1 : 0;
+          if (++done == 2) {
+            executor.cancel();
+          }
+        }));
+  }
+  for (const std::int64_t offset : {0, 20'000'000}) {
+    executor.add(std::make_shared<TestTimer>(
+        timer_named("other"),
+        TimerOptions{.period_ns = 3'600'000'000'000, .offset_ns = offset},
+        [&](const InstanceInfo&) { ++others; }));
+  }
+  executor.spin();
+  EXPECT_EQ(waited.load(), 2);
+}
+
 TYPED_TEST(EventDriven, DestroyingAnExecutorWithWaitingInstancesGivesThemBack) {
   const auto callback = std::make_shared<TestCallback>(named("c", 0, 2), [](const InstanceInfo&) {});
   {

@@ -110,6 +110,48 @@ TYPED_TEST(LifeCycle, ACallbackInTwoExecutorsIsRefused) {
   EXPECT_THROW(second->prepare(), std::logic_error);
 }
 
+TYPED_TEST(LifeCycle, ASpinWithinASpinIsRefused) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  executor->add(ticking([&](const InstanceInfo&) { executor->spin(); }));
+  EXPECT_THROW(executor->spin(), std::logic_error);
+}
+
+TYPED_TEST(LifeCycle, AClosedExecutorNeverSpinsAgain) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  executor->add(ticking([&](const InstanceInfo&) { executor->close(); }));
+  executor->spin();
+  executor->spin();  // hangs when it spins
+}
+
+TYPED_TEST(LifeCycle, AGroupServesOneExecutorAfterAnotherButNotTwoAtOnce) {
+  const auto group = std::make_shared<Group>();
+  std::vector<std::shared_ptr<TestTimer>> members;
+  std::unique_ptr<TypeParam> executor;
+  for (const int level : {0, 3}) {
+    auto options = timer_named("t" + std::to_string(level), level);
+    options.group = group;
+    members.push_back(
+        std::make_shared<TestTimer>(options, TimerOptions{.period_ns = 100'000},
+                                    [&](const InstanceInfo&) { executor->cancel(); }));
+  }
+  for (const Realtime realtime : {Realtime::kTry, Realtime::kOff, Realtime::kTry}) {
+    auto options = on_one_cpu();
+    options.realtime = realtime;
+    executor = make<TypeParam>(options);
+    for (const auto& member : members) {
+      executor->add(member);
+    }
+    executor->spin();
+    auto other = make<TypeParam>(options);
+    auto third = timer_named("third");
+    third.group = group;
+    other->add(std::make_shared<TestTimer>(third, TimerOptions{.period_ns = 100'000},
+                                           [](const InstanceInfo&) {}));
+    EXPECT_THROW(other->prepare(), std::logic_error);
+    executor.reset();
+  }
+}
+
 TYPED_TEST(LifeCycle, ACpuThatDoesNotExistIsRefusedInPrepare) {
   auto options = on_one_cpu();
   options.cpus = {100'000};

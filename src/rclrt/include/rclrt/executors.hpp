@@ -18,7 +18,8 @@ using ExecutorOptions = executor::ExecutorOptions;
 using Realtime = executor::Realtime;
 
 /// Runs the callbacks of the nodes added to it. Life cycle and thread-safety as the engine's
-/// executors: add, prepare, spin; `cancel` from anywhere. Shutting the context down cancels too.
+/// executors: add, prepare, spin; `cancel` from anywhere. Shutting the context down ends
+/// `spin` for good.
 class Executor {
  public:
   virtual ~Executor();
@@ -38,6 +39,8 @@ class Executor {
   const executor::Executor& engine() const noexcept { return *engine_; }
 
  protected:
+  friend class Context;  // closes its executors when it shuts down
+
   RCLRT_SETUP Executor(std::shared_ptr<Context> context,
                        std::unique_ptr<executor::Executor> engine);
 

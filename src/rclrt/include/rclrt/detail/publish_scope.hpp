@@ -22,6 +22,16 @@ class PublishScope {
   PublishScope() noexcept : outer_(current_) { current_ = this; }
   ~PublishScope() {
     current_ = outer_;
+    // The most urgent first: submitting may let the woken worker preempt this thread at once, and
+    // what is still held must not be more urgent than what runs. Stable, so a level stays FIFO.
+    for (std::size_t i = 1; i < count_; ++i) {
+      const Held moved = held_[i];
+      std::size_t to = i;
+      for (; to > 0 && held_[to - 1].subscription->level() < moved.subscription->level(); --to) {
+        held_[to] = held_[to - 1];
+      }
+      held_[to] = moved;
+    }
     for (std::size_t i = 0; i < count_; ++i) {
       held_[i].subscription->submit_held(held_[i].instance);
     }
@@ -50,7 +60,7 @@ class PublishScope {
 
   PublishScope* const outer_;
   std::size_t count_ = 0;
-  std::array<Held, 64> held_;  // more subscriptions than that are woken at once
+  std::array<Held, 64> held_;  // further subscriptions are woken inside rcl_publish, in DDS order
 };
 
 }  // namespace rclrt::detail

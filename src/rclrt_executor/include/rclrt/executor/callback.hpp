@@ -70,7 +70,8 @@ class Callback {
   Instance* make_instance(std::int64_t release_ns,
                           std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING;
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING { sink_->submit(instance); }
-  /// Gives an instance back that nobody will run: a counted drop.
+  /// Gives an instance back that nobody will run: a counted drop. Its message is announced again
+  /// to the next executor.
   void discard(Instance* instance) noexcept RCLRT_NONBLOCKING;
 
  protected:
@@ -99,6 +100,8 @@ class Callback {
   std::atomic<std::uint64_t> released_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint64_t> dropped_{0};
+  // Instances discarded with their executor: their messages still wait in the middleware.
+  std::atomic<std::uint64_t> left_behind_{0};
 };
 
 }  // namespace rclrt::executor

@@ -28,24 +28,28 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// The executor keeps the callback alive. Throws std::logic_error after `prepare`, or when the
-  /// callback is already in an executor.
+  /// The executor keeps the callback alive. Throws std::logic_error after `prepare`, or when it
+  /// has the callback already, std::invalid_argument for nullptr.
   RCLRT_SETUP void add(std::shared_ptr<Callback> callback);
 
-  /// Maps priorities, builds queues and attaches the entities: from here on nothing of the
-  /// executor allocates (thread_dispatch excepted, which creates threads). Work that becomes ready
-  /// waits until `spin`. Called by `spin` if the user did not. Throws std::invalid_argument,
-  /// std::system_error, or std::runtime_error when real time is required and not permitted.
+  /// Maps priorities, builds queues and attaches the entities. Work that becomes ready waits until
+  /// `spin`. Called by `spin` if the user did not. Throws std::invalid_argument, std::system_error,
+  /// std::runtime_error when real time is required and not permitted, std::logic_error when a
+  /// callback or its group is in another executor. After a throw the executor is of no more use.
   RCLRT_SETUP void prepare();
 
-  /// Runs callbacks until `cancel`, or until one throws: that exception is rethrown here after all
+  /// Creates its threads, which is the last thing it allocates (thread_dispatch excepted), and
+  /// runs callbacks until `cancel`, or until one throws: that exception is rethrown here after all
   /// threads have stopped. Callbacks under way are finished; instances still waiting are kept for
-  /// the next `spin`.
+  /// the next `spin`. Throws std::logic_error when it is spinning already.
   void spin() RCLRT_WAITS;
 
-  /// Makes the running `spin`, or the next one, return. Thread-safe. Async-signal-safe unless the
-  /// executor waits in a middleware (wait_set).
+  /// Makes the running `spin`, or the next one, return. Thread-safe; must have returned before the
+  /// executor is destroyed. Async-signal-safe unless the executor waits in a middleware (wait_set).
   void cancel() noexcept RCLRT_NONBLOCKING;
+
+  /// Cancels, for good: every later `spin` returns at once.
+  void close() noexcept RCLRT_NONBLOCKING;
 
   const ExecutorOptions& options() const noexcept { return options_; }
   const std::vector<std::shared_ptr<Callback>>& callbacks() const noexcept { return callbacks_; }
@@ -113,6 +117,9 @@ class Executor {
 
  private:
   void settle_realtime();
+  void do_spin();
+  void claim_callbacks();
+  void attach_callbacks();
   void start_timers(std::int64_t epoch_ns);
   void run(Callback& callback, Instance* instance, InstanceInfo& info, std::uint32_t slot) noexcept;
 
@@ -120,6 +127,7 @@ class Executor {
   std::vector<std::shared_ptr<Callback>> callbacks_;
   std::optional<PriorityMap> priorities_;
   bool prepared_ = false;
+  bool unusable_ = false;  // prepare has thrown half-way
   bool attached_ = false;
   bool has_spun_ = false;
   bool realtime_ = false;
@@ -129,6 +137,8 @@ class Executor {
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};
   realtime::Semaphore stopped_;  // posted after stop_ was set, for the thread in spin
+  std::atomic<bool> closed_{false};    // never cleared
+  std::atomic<bool> spinning_{false};  // who sets it is the one thread in spin
   std::atomic<bool> started_{false};  // all threads of this spin exist
   realtime::EventCount start_;
   std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called

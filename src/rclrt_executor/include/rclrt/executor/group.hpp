@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <atomic>
 #include <optional>
 
 #include "rclrt/realtime/mutex.hpp"
@@ -23,6 +24,21 @@ class Group {
   RCLRT_SETUP explicit Group(GroupType type = GroupType::kMutuallyExclusive) : type_(type) {}
 
   GroupType type() const noexcept { return type_; }
+
+  /// The members of a group belong to one executor at a time: false when another one has it.
+  RCLRT_SETUP bool claim(const void* executor) {
+    const void* nobody = nullptr;
+    return owner_.compare_exchange_strong(nobody, executor) || nobody == executor;
+  }
+  /// Forgets what `include` and `seal` settled, if `executor` has claimed the group.
+  RCLRT_SETUP void release(const void* executor) {
+    if (owner_.load() == executor) {
+      lowest_ = kAboveAll;
+      ceiling_ = 0;
+      ceiling_mutex_.reset();
+      owner_.store(nullptr);
+    }
+  }
 
   /// Prepare phase, single-threaded: first `include` with the operating-system priority of every
   /// member (0 without real time), then `seal`.
@@ -60,7 +76,10 @@ class Group {
 
  private:
   const GroupType type_;
-  int lowest_ = 100;  // above every SCHED_FIFO priority
+  static constexpr int kAboveAll = 100;  // SCHED_FIFO ends at 99
+
+  std::atomic<const void*> owner_{nullptr};  // who may change what follows
+  int lowest_ = kAboveAll;
   int ceiling_ = 0;
   realtime::PiMutex mutex_;
   std::optional<realtime::CeilingMutex> ceiling_mutex_;

@@ -23,6 +23,8 @@ class ThreadDispatchExecutor final : public Executor {
  private:
   struct Job {
     realtime::Thread thread;
+    realtime::Semaphore go;        // posted once the thread has its priority
+    Instance* instance = nullptr;  // set before go; nullptr: nothing to run after all
     std::uint32_t slot = 0;
     Job* next_finished = nullptr;  // of finished_, then of ending_
   };
@@ -33,6 +35,7 @@ class ThreadDispatchExecutor final : public Executor {
   void wake_threads() noexcept RCLRT_NONBLOCKING override;
 
   void dispatch(Instance* instance) noexcept;
+  void run(Job& job) noexcept;
   void reap() noexcept;
 
   std::unique_ptr<Lane> inbox_;

@@ -22,9 +22,8 @@ class TimerSchedule {
   /// Throws std::invalid_argument unless `period_ns` is positive.
   RCLRT_SETUP explicit TimerSchedule(std::int64_t period_ns);
 
-  void start(std::int64_t first_release_ns) noexcept RCLRT_NONBLOCKING {
-    next_ns_ = first_release_ns;
-  }
+  /// First release at `epoch_ns` + `offset_ns`. Times beyond the end of the clock mean never.
+  void start(std::int64_t epoch_ns, std::int64_t offset_ns) noexcept RCLRT_NONBLOCKING;
   std::int64_t period_ns() const noexcept RCLRT_NONBLOCKING { return period_ns_; }
   std::int64_t next_ns() const noexcept RCLRT_NONBLOCKING { return next_ns_; }
 
@@ -34,6 +33,9 @@ class TimerSchedule {
   };
   /// Takes the next release, which must be due: `next_ns() <= now_ns`.
   Release take(std::int64_t now_ns, OverrunPolicy policy) noexcept RCLRT_NONBLOCKING;
+
+  /// Leaves out every release that is due and returns how many there were.
+  std::uint64_t skip_due(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
 
  private:
   const std::int64_t period_ns_;
@@ -56,13 +58,13 @@ class TimerCallback : public Callback {
   TimerSchedule& schedule() noexcept { return schedule_; }
 
   /// Takes the due release off the schedule, counts what is skipped and returns the instance;
-  /// nullptr when there is no credit for it (a counted drop).
+  /// nullptr when there is no credit for it: it and all others due are then counted drops.
   Instance* expire(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
 
  private:
   friend class WaitSetExecutor;
 
-  /// Counts the release and what it skipped; without instance. For expire and the wait set.
+  /// Takes the due release off the schedule and counts what it skipped, not the release itself.
   TimerSchedule::Release take(std::int64_t now_ns, OverrunPolicy policy) noexcept RCLRT_NONBLOCKING;
 
   const TimerOptions timer_;
