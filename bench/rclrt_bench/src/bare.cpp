@@ -7,8 +7,8 @@
 #include <unistd.h>
 
 #include <atomic>
-#include <stdexcept>
 #include <std_msgs/msg/int64.hpp>
+#include <stdexcept>
 
 #include "rclrt/rclrt.hpp"
 #include "rclrt/realtime/clock.hpp"
@@ -39,8 +39,7 @@ class TakenByHand final : public Subscription<std_msgs::msg::Int64> {
 
 }  // namespace
 
-void measure_nanosleep(const Bare& bare, std::int64_t period_ns, std::size_t count,
-                       Samples& into) {
+void measure_nanosleep(const Bare& bare, std::int64_t period_ns, std::size_t count, Samples& into) {
   into.reserve(count);
   realtime::Thread({.name = "nanosleep", .scheduling = bare.urgent}, [&] {
     std::int64_t next = realtime::monotonic_now_ns();
@@ -106,8 +105,9 @@ void measure_publish_take(const Bare& bare, const std::shared_ptr<Context>& cont
     }
   }).join();
   if (lost) {
-    throw std::runtime_error("a published message was not there to take: is intra-process delivery "
-                             "of the middleware switched off?");
+    throw std::runtime_error(
+        "a published message was not there to take: is intra-process delivery "
+        "of the middleware switched off?");
   }
 }
 

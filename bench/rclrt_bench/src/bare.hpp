@@ -22,8 +22,7 @@ void measure_nanosleep(const Bare& bare, std::int64_t period_ns, std::size_t cou
 
 /// From before FUTEX_WAKE in one thread to the return from FUTEX_WAIT in a more urgent one on the
 /// same CPU.
-void measure_futex_wake(const Bare& bare, std::int64_t period_ns, std::size_t count,
-                        Samples& into);
+void measure_futex_wake(const Bare& bare, std::int64_t period_ns, std::size_t count, Samples& into);
 
 /// From before a publish to after the take of that message, in one thread.
 void measure_publish_take(const Bare& bare, const std::shared_ptr<Context>& context,

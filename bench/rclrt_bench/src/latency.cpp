@@ -120,12 +120,10 @@ std::vector<Case> make_cases(const Options& options, const std::shared_ptr<Conte
                   {policy, realtime_permitted ? 93 : 0, {options.cpu}}};
   const auto count = static_cast<std::size_t>(options.samples);
   std::vector<Case> cases;
-  cases.push_back({"bare futex wake", "", [=](Samples& into) {
-                     measure_futex_wake(bare, kPeriod_ns, count, into);
-                   }});
-  cases.push_back({"bare nanosleep", "", [=](Samples& into) {
-                     measure_nanosleep(bare, kPeriod_ns, count, into);
-                   }});
+  cases.push_back({"bare futex wake", "",
+                   [=](Samples& into) { measure_futex_wake(bare, kPeriod_ns, count, into); }});
+  cases.push_back({"bare nanosleep", "",
+                   [=](Samples& into) { measure_nanosleep(bare, kPeriod_ns, count, into); }});
   cases.push_back({"inline publish, take", "", [=](Samples& into) {
                      measure_publish_take(bare, context, kPeriod_ns, count, into);
                    }});
@@ -133,10 +131,10 @@ std::vector<Case> make_cases(const Options& options, const std::shared_ptr<Conte
     cases.push_back({"timer, " + name, "bare nanosleep", [=](Samples& into) {
                        measure_timer(name, options.cpu, context, kPeriod_ns, count, into);
                      }});
-    cases.push_back({"publish, " + name, "inline publish, take + bare futex wake",
-                     [=](Samples& into) {
-                       measure_publish(name, options.cpu, context, kPeriod_ns, count, into);
-                     }});
+    cases.push_back(
+        {"publish, " + name, "inline publish, take + bare futex wake", [=](Samples& into) {
+           measure_publish(name, options.cpu, context, kPeriod_ns, count, into);
+         }});
   }
   return cases;
 }

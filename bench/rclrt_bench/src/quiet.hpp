@@ -25,7 +25,8 @@ class Quiet {
     }
     for (const int cpu : realtime::allowed_cpus()) {
       spinners_.emplace_back(
-          realtime::ThreadOptions{.name = "quiet", .scheduling = {realtime::Policy::kOther, 0, {cpu}}},
+          realtime::ThreadOptions{.name = "quiet",
+                                  .scheduling = {realtime::Policy::kOther, 0, {cpu}}},
           [this] {
             const sched_param parameters{};
             sched_setscheduler(0, SCHED_IDLE, &parameters);

@@ -30,8 +30,8 @@ class Samples {
       return std::nan("");
     }
     std::vector<std::int64_t> sorted = values_;
-    const auto rank = static_cast<std::size_t>(
-        std::ceil(share * static_cast<double>(sorted.size())));
+    const auto rank =
+        static_cast<std::size_t>(std::ceil(share * static_cast<double>(sorted.size())));
     const std::size_t index = rank == 0 ? 0 : rank - 1;
     std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(index),
                      sorted.end());

@@ -44,9 +44,9 @@ WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptio
                             std::move(options), std::make_unique<detail::RclReadiness>(context))) {}
 
 const std::vector<std::string>& executor_names() {
-  static const std::vector<std::string> names = {"wait_set", "producer_consumer",
-                                                 "thread_dispatch", "preemptive"};
-  return names;
+  static const std::vector<std::string> kNames = {"wait_set", "producer_consumer",
+                                                  "thread_dispatch", "preemptive"};
+  return kNames;
 }
 
 std::unique_ptr<Executor> make_executor(std::string_view name, std::shared_ptr<Context> context,

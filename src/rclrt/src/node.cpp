@@ -30,8 +30,7 @@ NodeHandle::~NodeHandle() {
   }
 }
 
-Node::Node(std::shared_ptr<Context> context, const std::string& name,
-           const std::string& name_space)
+Node::Node(std::shared_ptr<Context> context, const std::string& name, const std::string& name_space)
     : handle_(std::make_shared<NodeHandle>(std::move(context), name, name_space)) {}
 
 std::string Node::name() const { return rcl_node_get_name(&handle_->node); }

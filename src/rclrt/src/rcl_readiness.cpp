@@ -26,9 +26,9 @@ RclReadiness::RclReadiness(std::shared_ptr<Context> context)
     : context_(std::move(context)),
       wake_(rcl_get_zero_initialized_guard_condition()),
       wait_set_(rcl_get_zero_initialized_wait_set()) {
-  check(rcl_guard_condition_init(&wake_, context_->rcl(),
-                                 rcl_guard_condition_get_default_options()),
-        "creating a guard condition");
+  check(
+      rcl_guard_condition_init(&wake_, context_->rcl(), rcl_guard_condition_get_default_options()),
+      "creating a guard condition");
 }
 
 RclReadiness::~RclReadiness() {

@@ -62,7 +62,7 @@ class Signals {
   }
 
   void install() {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = &Signals::handle;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
@@ -97,8 +97,8 @@ class Signals {
   realtime::Semaphore received_;
   std::mutex mutex_;  // guards all below
   bool installed_ = false;
-  struct sigaction old_interrupt_ {};
-  struct sigaction old_terminate_ {};
+  struct sigaction old_interrupt_{};
+  struct sigaction old_terminate_{};
   std::vector<Registered> contexts_;
 };
 

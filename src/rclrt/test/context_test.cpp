@@ -35,9 +35,9 @@ TEST(Context, IsNotOkAfterShutdownAndASecondShutdownDoesNothing) {
 }
 
 TEST(Context, AfterTheLastOneSignalsDoWhatTheyDidBefore) {
-  struct sigaction before {};
-  struct sigaction during {};
-  struct sigaction after {};
+  struct sigaction before{};
+  struct sigaction during{};
+  struct sigaction after{};
   sigaction(SIGTERM, nullptr, &before);
   {
     const auto first = make_context({}, true);

@@ -15,9 +15,9 @@ namespace {
 template <typename T>
 void echo(rclrt::Node& node, const std::string& topic, int priority) {
   auto publisher = node.create_publisher<T>(topic + "_echo", 10);
-  node.create_subscription<T>(
-      topic, 10, [publisher](const T& message) { publisher->publish(message); },
-      {.priority = priority});
+  node.create_subscription<T>(topic, 10,
+                              [publisher](const T& message) { publisher->publish(message); },
+                              {.priority = priority});
 }
 
 }  // namespace

@@ -70,13 +70,12 @@ TEST_P(PubSub, ABurstBeyondTheDepthKeepsTheNewestAndLeavesNoneBehind) {
   Node node(context, "node");
   std::vector<std::int64_t> received;
   const auto spinning = executor({.cpus = {realtime::allowed_cpus().front()}});
-  const auto subscription =
-      node.create_subscription<Int64>("burst", 4, [&](const Int64& message) {
-        received.push_back(message.data);
-        if (message.data == 9) {
-          spinning->cancel();
-        }
-      });
+  const auto subscription = node.create_subscription<Int64>("burst", 4, [&](const Int64& message) {
+    received.push_back(message.data);
+    if (message.data == 9) {
+      spinning->cancel();
+    }
+  });
   const auto publisher = node.create_publisher<Int64>("burst", 20);
   spinning->add_node(node);
   spinning->prepare();
@@ -95,23 +94,23 @@ TEST_P(PubSub, CallbacksMayPublishToEachOther) {
   const auto spinning = executor();
   const auto to_pong = node.create_publisher<Int64>("ping", 10);
   const auto to_ping = node.create_publisher<Int64>("pong", 10);
-  const auto pong = node.create_subscription<Int64>("ping", 10, [&](const Int64& message) {
-    to_ping->publish(number(message.data + 1));
-  });
+  const auto pong = node.create_subscription<Int64>(
+      "ping", 10, [&](const Int64& message) { to_ping->publish(number(message.data + 1)); });
   std::atomic<std::int64_t> last{0};
-  const auto ping = node.create_subscription<Int64>("pong", 10, [&](const Int64& message) {
-    last = message.data;
-    if (message.data == 100) {
-      spinning->cancel();
-    } else {
-      to_pong->publish(number(message.data));
-    }
-  }, {.priority = 3});
+  const auto ping = node.create_subscription<Int64>("pong", 10,
+                                                    [&](const Int64& message) {
+                                                      last = message.data;
+                                                      if (message.data == 100) {
+                                                        spinning->cancel();
+                                                      } else {
+                                                        to_pong->publish(number(message.data));
+                                                      }
+                                                    },
+                                                    {.priority = 3});
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually([&] {
-    return to_pong->subscription_count() == 1 && to_ping->subscription_count() == 1;
-  }));
+  ASSERT_TRUE(eventually(
+      [&] { return to_pong->subscription_count() == 1 && to_ping->subscription_count() == 1; }));
   to_pong->publish(number(0));
   spinning->spin();
   EXPECT_EQ(last.load(), 100);
@@ -147,13 +146,13 @@ TEST_P(PubSub, TheCallbackIsToldWhenItsMessageBecameReady) {
   const auto spinning = executor();
   std::int64_t published = 0;
   InstanceInfo seen;
-  const auto subscription = node.create_subscription<Int64>(
-      "info", 10,
-      [&](const Int64&, const InstanceInfo& info) {
-        seen = info;
-        spinning->cancel();
-      },
-      {.priority = 5});
+  const auto subscription =
+      node.create_subscription<Int64>("info", 10,
+                                      [&](const Int64&, const InstanceInfo& info) {
+                                        seen = info;
+                                        spinning->cancel();
+                                      },
+                                      {.priority = 5});
   const auto publisher = node.create_publisher<Int64>("info", 10);
   spinning->add_node(node);
   spinning->prepare();
@@ -211,13 +210,12 @@ TEST_P(Reattached, ASecondExecutorRunsWhatTheFirstLeftWaiting) {
   Node node(context, "node");
   std::vector<std::int64_t> received;
   std::unique_ptr<Executor> second;
-  const auto subscription =
-      node.create_subscription<Int64>("left", 10, [&](const Int64& message) {
-        received.push_back(message.data);
-        if (message.data == 3) {
-          second->cancel();
-        }
-      });
+  const auto subscription = node.create_subscription<Int64>("left", 10, [&](const Int64& message) {
+    received.push_back(message.data);
+    if (message.data == 3) {
+      second->cancel();
+    }
+  });
   const auto publisher = node.create_publisher<Int64>("left", 10);
   {
     const auto first = executor();
@@ -286,13 +284,12 @@ TEST(Preemption, OneMessageForTwoCallbacksReachesTheMoreUrgentOneFirst) {
     // One CPU and one callback at a time: the vector needs no lock but TSan, which skips this.
     std::vector<std::string> order;
     const auto publisher = node.create_publisher<Int64>("both", 10);
-    const auto low = node.create_subscription<Int64>(
-        "both", 10,
-        [&](const Int64&) {
-          order.push_back("low");
-          spinning->cancel();
-        },
-        {.priority = 2});
+    const auto low = node.create_subscription<Int64>("both", 10,
+                                                     [&](const Int64&) {
+                                                       order.push_back("low");
+                                                       spinning->cancel();
+                                                     },
+                                                     {.priority = 2});
     const auto high = node.create_subscription<Int64>(
         "both", 10, [&](const Int64&) { order.push_back("high"); }, {.priority = 9});
     const auto timer = node.create_wall_timer(

@@ -15,16 +15,15 @@ TEST_P(Timers, AreReleasedOnAnAbsoluteGridFromTheEpoch) {
   Node node(context, "node");
   const auto spinning = executor();
   std::vector<std::int64_t> releases;
-  const auto timer = node.create_wall_timer(
-      2ms,
-      [&](const InstanceInfo& info) {
-        EXPECT_GE(info.start_ns, info.release_ns);
-        releases.push_back(info.release_ns);
-        if (releases.size() == 5) {
-          spinning->cancel();
-        }
-      },
-      {}, {.offset = 1ms});
+  const auto timer = node.create_wall_timer(2ms,
+                                            [&](const InstanceInfo& info) {
+                                              EXPECT_GE(info.start_ns, info.release_ns);
+                                              releases.push_back(info.release_ns);
+                                              if (releases.size() == 5) {
+                                                spinning->cancel();
+                                              }
+                                            },
+                                            {}, {.offset = 1ms});
   spinning->add_node(node);
   spinning->spin();
   for (const std::int64_t release : releases) {

@@ -247,11 +247,9 @@ int Executor::os_priority(int level) const noexcept {
   return realtime_ ? priorities_->os_priority(level) : 0;
 }
 
-realtime::ThreadOptions Executor::thread_options(const std::string& suffix,
-                                                 int os_priority) const {
-  realtime::ThreadOptions result{.name = options_.name + " " + suffix,
-                                 .scheduling = {},
-                                 .stack_size = options_.stack_size};
+realtime::ThreadOptions Executor::thread_options(const std::string& suffix, int os_priority) const {
+  realtime::ThreadOptions result{
+      .name = options_.name + " " + suffix, .scheduling = {}, .stack_size = options_.stack_size};
   result.scheduling.cpus = options_.cpus;
   if (realtime_) {
     result.scheduling.policy = realtime::Policy::kFifo;
@@ -274,8 +272,7 @@ void Executor::execute(Instance* instance, std::uint32_t slot) noexcept {
 
 void Executor::execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                        std::uint32_t slot) noexcept {
-  InstanceInfo info{
-      .release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
+  InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
   callback.released_.fetch_add(1, std::memory_order_relaxed);
   run(callback, nullptr, info, slot);
 }

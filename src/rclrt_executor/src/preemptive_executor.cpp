@@ -29,14 +29,13 @@ void PreemptiveExecutor::start_threads() {
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const int level = priorities().levels()[i];
     for (std::uint32_t slot = 0; slot < workers; ++slot) {
-      workers_.emplace_back(
-          thread_options("L" + std::to_string(level), os_priority(level)),
-          [this, lane = lanes_[i].get(), slot] {
-            await_start();
-            while (Instance* const instance = lane->pop(stop_flag())) {
-              execute(instance, slot);
-            }
-          });
+      workers_.emplace_back(thread_options("L" + std::to_string(level), os_priority(level)),
+                            [this, lane = lanes_[i].get(), slot] {
+                              await_start();
+                              while (Instance* const instance = lane->pop(stop_flag())) {
+                                execute(instance, slot);
+                              }
+                            });
     }
   }
 }

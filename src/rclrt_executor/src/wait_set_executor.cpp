@@ -61,8 +61,7 @@ void WaitSetExecutor::loop() {
     // The processing window: this set and nothing else.
     for (std::size_t i = 0; i < timers_.size() && !stopping(); ++i) {
       if (due[i]) {
-        const auto release =
-            timers_[i]->take(realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
+        const auto release = timers_[i]->take(realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
         execute(*timers_[i], release.nominal_ns, release.nominal_ns, 0);
       }
     }

@@ -33,9 +33,8 @@ TYPED_TEST(EventDriven, AMoreUrgentCallbackPreemptsARunningOne) {
   auto executor = make<TypeParam>(on_one_cpu());
   std::atomic<bool> high_ran{false};
   bool preempted = false;
-  const auto high = std::make_shared<TestCallback>(named("high", 2), [&](const InstanceInfo&) {
-    high_ran = true;
-  });
+  const auto high = std::make_shared<TestCallback>(named("high", 2),
+                                                   [&](const InstanceInfo&) { high_ran = true; });
   const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
     high->release_now();
     preempted = busy_until([&] { return high_ran.load(); });
@@ -82,9 +81,8 @@ TYPED_TEST(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
   const auto first_registered = std::make_shared<TestCallback>(named("a"), append("a"));
   const auto timer_type = std::make_shared<TestCallback>(
       CallbackOptions{.name = "b", .type = EntityType::kWaitable}, append("b"));
-  const auto last = std::make_shared<TestCallback>(named("end"), [&](const InstanceInfo&) {
-    executor->cancel();
-  });
+  const auto last = std::make_shared<TestCallback>(
+      named("end"), [&](const InstanceInfo&) { executor->cancel(); });
   executor->add(first_registered);
   executor->add(timer_type);
   executor->add(last);
@@ -101,9 +99,8 @@ TYPED_TEST(EventDriven, ACallbackEndsBeforeThoseOfItsLevelThatItReleasedStartInT
   RCLRT_SKIP_WITHOUT_REALTIME();
   auto executor = make<TypeParam>(on_one_cpu());
   EventLog order;
-  const auto second = std::make_shared<TestCallback>(named("second", 1), [&](const InstanceInfo&) {
-    order.push_back("second");
-  });
+  const auto second = std::make_shared<TestCallback>(
+      named("second", 1), [&](const InstanceInfo&) { order.push_back("second"); });
   const auto third = std::make_shared<TestCallback>(named("third", 1), [&](const InstanceInfo&) {
     order.push_back("third");
     executor->cancel();
@@ -164,9 +161,8 @@ TYPED_TEST(EventDriven, AnInstanceThatFindsNothingToTakeIsADrop) {
   auto executor = make<TypeParam>(on_one_cpu());
   const auto empty = std::make_shared<TestCallback>(named("empty"), [](const InstanceInfo&) {});
   empty->outcome = Outcome::kEmpty;
-  const auto last = std::make_shared<TestCallback>(named("end"), [&](const InstanceInfo&) {
-    executor->cancel();
-  });
+  const auto last = std::make_shared<TestCallback>(
+      named("end"), [&](const InstanceInfo&) { executor->cancel(); });
   executor->add(empty);
   executor->add(last);
   executor->prepare();
@@ -224,8 +220,8 @@ TYPED_TEST(EventDriven, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTh
   EventLog order;
   std::shared_ptr<TestCallback> high;
   std::shared_ptr<TestCallback> middle;
-  const auto low = std::make_shared<TestCallback>(
-      named("low", 1, 10, group), [&](const InstanceInfo&) {
+  const auto low =
+      std::make_shared<TestCallback>(named("low", 1, 10, group), [&](const InstanceInfo&) {
         middle->release_now();
         high->release_now();
         busy_until([until = realtime::monotonic_now_ns() + 2'000'000] {
@@ -237,9 +233,8 @@ TYPED_TEST(EventDriven, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTh
     order.push_back("middle");
     executor->cancel();
   });
-  high = std::make_shared<TestCallback>(named("high", 3, 10, group), [&](const InstanceInfo&) {
-    order.push_back("high");
-  });
+  high = std::make_shared<TestCallback>(named("high", 3, 10, group),
+                                        [&](const InstanceInfo&) { order.push_back("high"); });
   for (const auto& callback : {low, middle, high}) {
     executor->add(callback);
   }
@@ -303,9 +298,8 @@ TYPED_TEST(EventDriven, ReleasesFromManyThreadsDuringSpinAreAllAccountedFor) {
   auto executor = make<TypeParam>(options);
   const auto callback =
       std::make_shared<TestCallback>(named("c", 1, 8), [](const InstanceInfo&) {});
-  const auto last = std::make_shared<TestCallback>(named("end", 0), [&](const InstanceInfo&) {
-    executor->cancel();
-  });
+  const auto last = std::make_shared<TestCallback>(
+      named("end", 0), [&](const InstanceInfo&) { executor->cancel(); });
   executor->add(callback);
   executor->add(last);
   executor->prepare();
@@ -377,18 +371,16 @@ TEST(Preemptive, TimersOfOneLevelThatAreDueTogetherWakeAsManyWorkers) {
   std::atomic<int> waited{0};
   const TimerOptions once{.period_ns = 3'600'000'000'000};
   for (int i = 0; i < 2; ++i) {
-    executor.add(std::make_shared<TestTimer>(
-        timer_named("waits"), once, [&](const InstanceInfo&) {
-          waited += busy_until([&] { return others.load() == 2; }) ? 1 : 0;
-          if (++done == 2) {
-            executor.cancel();
-          }
-        }));
+    executor.add(std::make_shared<TestTimer>(timer_named("waits"), once, [&](const InstanceInfo&) {
+      waited += busy_until([&] { return others.load() == 2; }) ? 1 : 0;
+      if (++done == 2) {
+        executor.cancel();
+      }
+    }));
   }
   for (const std::int64_t offset : {0, 20'000'000}) {
     executor.add(std::make_shared<TestTimer>(
-        timer_named("other"),
-        TimerOptions{.period_ns = 3'600'000'000'000, .offset_ns = offset},
+        timer_named("other"), TimerOptions{.period_ns = 3'600'000'000'000, .offset_ns = offset},
         [&](const InstanceInfo&) { ++others; }));
   }
   executor.spin();
@@ -396,7 +388,8 @@ TEST(Preemptive, TimersOfOneLevelThatAreDueTogetherWakeAsManyWorkers) {
 }
 
 TYPED_TEST(EventDriven, DestroyingAnExecutorWithWaitingInstancesGivesThemBack) {
-  const auto callback = std::make_shared<TestCallback>(named("c", 0, 2), [](const InstanceInfo&) {});
+  const auto callback =
+      std::make_shared<TestCallback>(named("c", 0, 2), [](const InstanceInfo&) {});
   {
     auto executor = make<TypeParam>(on_one_cpu());
     executor->add(callback);

@@ -94,8 +94,9 @@ TYPED_TEST(LifeCycle, AddingAfterPrepareIsRefusedWithTheFix) {
     executor->add(ticking({}));
     FAIL() << "no exception";
   } catch (const std::logic_error& error) {
-    EXPECT_EQ(std::string(error.what()),
-              "callback \"tick\" added to executor \"test\" after prepare(): add everything before");
+    EXPECT_EQ(
+        std::string(error.what()),
+        "callback \"tick\" added to executor \"test\" after prepare(): add everything before");
   }
 }
 
@@ -215,9 +216,9 @@ TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
 
 TYPED_TEST(LifeCycle, TimersCountFromTheFirstSpinHoweverLongAgoPrepareWas) {
   auto executor = make<TypeParam>(on_one_cpu());
-  const auto timer = std::make_shared<TestTimer>(
-      timer_named("t"), TimerOptions{.period_ns = 100'000},
-      [&](const InstanceInfo&) { executor->cancel(); });
+  const auto timer =
+      std::make_shared<TestTimer>(timer_named("t"), TimerOptions{.period_ns = 100'000},
+                                  [&](const InstanceInfo&) { executor->cancel(); });
   executor->add(timer);
   executor->prepare();
   const std::int64_t prepared = realtime::monotonic_now_ns();
@@ -237,8 +238,8 @@ TYPED_TEST(LifeCycle, ItsThreadsHaveTheStatedCpuAndPriority) {
     executor->cancel();
   }));
   executor->spin();
-  EXPECT_EQ(found, (realtime::Scheduling{realtime::Policy::kFifo, 94,
-                                         {realtime::allowed_cpus().front()}}));
+  EXPECT_EQ(found, (realtime::Scheduling{
+                       realtime::Policy::kFifo, 94, {realtime::allowed_cpus().front()}}));
 }
 
 TYPED_TEST(LifeCycle, TheSinkReceivesEveryInstanceWithItsTimes) {

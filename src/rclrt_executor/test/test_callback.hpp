@@ -98,8 +98,7 @@ inline ExecutorOptions on_one_cpu(InstanceSink* sink = nullptr) {
   return options;
 }
 
-#define RCLRT_SKIP_WITHOUT_REALTIME()                            \
-  if (const auto reason = ::rclrt::realtime::why_no_realtime(95)) \
-  GTEST_SKIP() << *reason
+#define RCLRT_SKIP_WITHOUT_REALTIME() \
+  if (const auto reason = ::rclrt::realtime::why_no_realtime(95)) GTEST_SKIP() << *reason
 
 }  // namespace rclrt::executor::test

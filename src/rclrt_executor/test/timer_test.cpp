@@ -77,8 +77,8 @@ TEST(TimerSchedule, RefusesAPeriodThatIsNotPositive) {
 }
 
 TEST(TimerCallback, CountsSkippedReleasesAsDropped) {
-  test::TestTimer timer(test::timer_named("t"),
-                        {.period_ns = 10, .overrun = OverrunPolicy::kSkip}, {});
+  test::TestTimer timer(test::timer_named("t"), {.period_ns = 10, .overrun = OverrunPolicy::kSkip},
+                        {});
   timer.schedule().start(100, 0);
   Instance* const instance = timer.expire(125);
   ASSERT_NE(instance, nullptr);

@@ -23,18 +23,18 @@ class WaitSet : public ::testing::Test {
 
   std::shared_ptr<TestCallback> add(const std::string& name, EntityType type, int level = 0,
                                     TestCallback::Body then = {}) {
-    auto callback = std::make_shared<TestCallback>(
-        CallbackOptions{.name = name, .type = type, .level = level},
-        [this, name, then](const InstanceInfo&) {
-          source->take_message(*by_name(name));
-          order.push_back(name);
-          if (then) {
-            then({});
-          }
-          if (order.size() == stop_after) {
-            executor->cancel();
-          }
-        });
+    auto callback =
+        std::make_shared<TestCallback>(CallbackOptions{.name = name, .type = type, .level = level},
+                                       [this, name, then](const InstanceInfo&) {
+                                         source->take_message(*by_name(name));
+                                         order.push_back(name);
+                                         if (then) {
+                                           then({});
+                                         }
+                                         if (order.size() == stop_after) {
+                                           executor->cancel();
+                                         }
+                                       });
     all.push_back(callback);
     executor->add(callback);
     return callback;
@@ -70,8 +70,7 @@ TEST_F(WaitSet, TimersGoBeforeSubscriptionsBeforeServicesBeforeClients) {
     source->add_message(*callback);
   }
   executor->spin();
-  EXPECT_EQ(order,
-            (std::vector<std::string>{"timer", "subscription", "service", "client"}));
+  EXPECT_EQ(order, (std::vector<std::string>{"timer", "subscription", "service", "client"}));
 }
 
 TEST_F(WaitSet, OneTypeRunsInOrderOfRegistrationNotOfArrival) {
@@ -149,8 +148,7 @@ TEST_F(WaitSet, ALateTimerRunsOnceAndTheReleasesItMissedAreDropped) {
   EXPECT_EQ(releases[0], 0);
   EXPECT_EQ(releases[1] % period, 0);
   EXPECT_GE(releases[1], 5 * period);
-  EXPECT_EQ(timer->counters().dropped,
-            static_cast<std::uint64_t>(releases[1] / period - 1));
+  EXPECT_EQ(timer->counters().dropped, static_cast<std::uint64_t>(releases[1] / period - 1));
 }
 
 }  // namespace

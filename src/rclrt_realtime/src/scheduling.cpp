@@ -64,8 +64,7 @@ std::optional<std::string> why_no_realtime(int priority) {
   int error = pthread_attr_setschedparam(&attributes, &parameters);
   pthread_t thread{};
   if (error == 0) {
-    error = pthread_create(
-        &thread, &attributes, [](void*) -> void* { return nullptr; }, nullptr);
+    error = pthread_create(&thread, &attributes, [](void*) -> void* { return nullptr; }, nullptr);
   }
   pthread_attr_destroy(&attributes);
   if (error == 0) {
@@ -73,8 +72,8 @@ std::optional<std::string> why_no_realtime(int priority) {
     return std::nullopt;
   }
   if (error == EPERM) {
-    return "SCHED_FIFO at priority " + std::to_string(priority) + " is not permitted: " +
-           permission_fix(priority);
+    return "SCHED_FIFO at priority " + std::to_string(priority) +
+           " is not permitted: " + permission_fix(priority);
   }
   return "SCHED_FIFO at priority " + std::to_string(priority) +
          " is not available: " + std::generic_category().message(error) +
@@ -150,7 +149,7 @@ std::vector<pid_t> thread_ids() {
   std::vector<pid_t> ids;
   std::error_code ignored;  // a thread may end while we read: it is then simply not listed
   for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
-    ids.push_back(static_cast<pid_t>(std::atoi(entry.path().filename().c_str())));
+    ids.push_back(static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10)));
   }
   std::sort(ids.begin(), ids.end());
   return ids;

@@ -57,15 +57,18 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Body> body) {
                         "thread stack size");
   }
   body->name = options.name.substr(0, 15);
-  const int error = pthread_create(&handle_, attributes.get(), &Thread::entry, body.get());
+  Body* const owned_by_thread = body.release();
+  const int error = pthread_create(&handle_, attributes.get(), &Thread::entry, owned_by_thread);
+  if (error != 0) {
+    body.reset(owned_by_thread);  // there is no thread
+  }
   if (error == EPERM) {
     throw std::system_error(
         error, std::generic_category(),
-        "starting thread \"" + options.name + "\": " +
-            why_no_realtime(scheduling.priority).value_or("scheduling refused"));
+        "starting thread \"" + options.name +
+            "\": " + why_no_realtime(scheduling.priority).value_or("scheduling refused"));
   }
   Attributes::require(error, "starting thread \"" + options.name + "\"");
-  body.release();  // entry() owns it now
   joinable_ = true;
 }
 

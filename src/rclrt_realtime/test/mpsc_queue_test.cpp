@@ -15,9 +15,7 @@ TEST(MpscQueue, RoundsItsCapacityUpToAPowerOfTwo) {
   EXPECT_EQ(MpscQueue<int>(5).capacity(), 8U);
 }
 
-TEST(MpscQueue, RefusesACapacityOfZero) {
-  EXPECT_THROW(MpscQueue<int>(0), std::invalid_argument);
-}
+TEST(MpscQueue, RefusesACapacityOfZero) { EXPECT_THROW(MpscQueue<int>(0), std::invalid_argument); }
 
 TEST(MpscQueue, GivesValuesBackInTheOrderOneProducerPushedThem) {
   MpscQueue<int> queue(4);

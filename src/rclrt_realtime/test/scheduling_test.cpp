@@ -19,8 +19,7 @@ TEST(Scheduling, ACpuThatDoesNotExistIsRefusedWithTheOnesThatDo) {
   } catch (const std::invalid_argument& error) {
     const std::string text = error.what();
     EXPECT_NE(text.find("CPU 100000 cannot be used"), std::string::npos) << text;
-    EXPECT_NE(text.find("choose from " + std::to_string(allowed_cpus().front())),
-              std::string::npos)
+    EXPECT_NE(text.find("choose from " + std::to_string(allowed_cpus().front())), std::string::npos)
         << text;
   }
 }

@@ -31,8 +31,8 @@ Semaphore* g_posted_by_handler = nullptr;
 TEST(Semaphore, CanBePostedByASignalHandler) {
   Semaphore semaphore;
   g_posted_by_handler = &semaphore;
-  struct sigaction action {};
-  struct sigaction old {};
+  struct sigaction action{};
+  struct sigaction old{};
   action.sa_handler = [](int) { g_posted_by_handler->post(); };
   ASSERT_EQ(sigaction(SIGUSR1, &action, &old), 0);
   raise(SIGUSR1);

@@ -123,8 +123,7 @@ void LiveApplication::create(std::size_t index, Node& node) {
                           : static_cast<std::uint64_t>(since_first / timer->period.count());
           live.work(live.rules.start(instance, info.release_ns), info.release_ns, workload_);
         },
-        options(live),
-        {.offset = timer->offset, .overrun = overrun_policy(timer->overrun)}));
+        options(live), {.offset = timer->offset, .overrun = overrun_policy(timer->overrun)}));
   } else if (const auto* sub = std::get_if<model::Subscription>(&callback.trigger)) {
     QoS qos(sub->depth);
     if (sub->reliability == model::Reliability::kBestEffort) {

@@ -18,9 +18,9 @@
 #include "instance_log.hpp"
 #include "live_application.hpp"
 #include "middleware_threads.hpp"
+#include "rclrt/rclrt.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/process.hpp"
-#include "rclrt/rclrt.hpp"
 
 namespace rclrt::runner {
 
@@ -51,8 +51,7 @@ class Spinning {
     sinks_.reserve(application.executors.size());
     for (std::size_t i = 0; i < application.executors.size(); ++i) {
       const model::Executor& stated = application.executors[i];
-      sinks_.push_back(
-          std::make_unique<InstanceLog::Sink>(log, static_cast<std::uint32_t>(i)));
+      sinks_.push_back(std::make_unique<InstanceLog::Sink>(log, static_cast<std::uint32_t>(i)));
       ExecutorOptions executor_options{
           .name = stated.name,
           .cpus = stated.cpus,

@@ -11,8 +11,7 @@ TokenRules::TokenRules(const model::Application& application, std::size_t callba
     const auto at = std::find(path.begin(), path.end(), callback);
     if (at != path.end()) {
       memberships_.push_back({static_cast<std::uint32_t>(chain),
-                              static_cast<std::uint32_t>(at - path.begin()),
-                              at + 1 == path.end()});
+                              static_cast<std::uint32_t>(at - path.begin()), at + 1 == path.end()});
     }
   }
 }

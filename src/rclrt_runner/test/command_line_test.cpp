@@ -43,8 +43,7 @@ TEST(CommandLine, EachMistakeHasItsOwnMessage) {
   EXPECT_EQ(error_of({"a", "--executor", "fast"}),
             "unknown executor \"fast\"; expected one of wait_set, producer_consumer, "
             "thread_dispatch, preemptive");
-  EXPECT_EQ(error_of({"a", "--executor", "preemptive"}),
-            "no --seconds; expected how long to run");
+  EXPECT_EQ(error_of({"a", "--executor", "preemptive"}), "no --seconds; expected how long to run");
   for (const char* bad : {"0", "-1", "nan", "inf", "1e9", "2s", ""}) {
     EXPECT_EQ(error_of({"a", "--executor", "preemptive", "--out", "d", "--seconds", bad}),
               *bad == '\0' ? "no --seconds; expected how long to run"
@@ -55,8 +54,7 @@ TEST(CommandLine, EachMistakeHasItsOwnMessage) {
             "no --out; expected a directory for the results");
   EXPECT_EQ(error_of({"a", "--fast"}), "unknown option --fast; see --help");
   EXPECT_EQ(error_of({"a", "--out"}), "--out: expected a value after it");
-  EXPECT_EQ(error_of({"a", "--out", "x", "--out", "y"}),
-            "--out is given twice; expected it once");
+  EXPECT_EQ(error_of({"a", "--out", "x", "--out", "y"}), "--out is given twice; expected it once");
 }
 
 }  // namespace

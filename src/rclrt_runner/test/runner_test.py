@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import itertools
 import json
 import os
 import signal
@@ -93,7 +94,7 @@ def test_members_of_a_group_do_not_overlap(app: Path, tmp_path: Path) -> None:
         for row in rows(tmp_path / "out" / "instances.csv")
         if row["callback"] in ("brake", "log")
     )
-    for (_, end), (start, _) in zip(spans, spans[1:], strict=False):
+    for (_, end), (start, _) in itertools.pairwise(spans):
         assert start >= end
 
 
@@ -132,9 +133,7 @@ def test_a_broken_application_is_exit_code_2_and_writes_nothing(tmp_path: Path) 
 
 def test_a_cpu_that_does_not_exist_is_exit_code_2_and_writes_nothing(tmp_path: Path) -> None:
     app = tmp_path / "app.yaml"
-    app.write_text(
-        APPLICATION.replace("nodes:", "executors: [{name: main, cpus: [1000]}]\nnodes:")
-    )
+    app.write_text(APPLICATION.replace("nodes:", "executors: [{name: main, cpus: [1000]}]\nnodes:"))
     done = run(app, tmp_path / "out", "preemptive")
     assert done.returncode == 2
     assert "CPU 1000 cannot be used by this process: choose from" in done.stderr

@@ -66,12 +66,11 @@ class Node {
                                                        const TimerOptions& timer = {}) {
     const auto offset = timer.offset.count() < 0 ? period : timer.offset;
     auto created = std::make_shared<detail::TimerOf<F>>(
-        executor::CallbackOptions{
-            .name = options.name.empty() ? "timer" : std::move(options.name),
-            .type = executor::EntityType::kTimer,
-            .level = options.priority,
-            .credits = timer.depth,
-            .group = std::move(options.group)},
+        executor::CallbackOptions{.name = options.name.empty() ? "timer" : std::move(options.name),
+                                  .type = executor::EntityType::kTimer,
+                                  .level = options.priority,
+                                  .credits = timer.depth,
+                                  .group = std::move(options.group)},
         executor::TimerOptions{period.count(), offset.count(), timer.overrun}, std::move(callback));
     callbacks_.push_back(created);
     return created;
@@ -91,8 +90,8 @@ class Node {
     if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
       options.group = std::make_shared<CallbackGroup>();
     }
-    Synchronizer result{{std::make_shared<detail::SyncInput<State, A, true>>(
-                             handle_, first_topic, qos, options, state),
+    Synchronizer result{{std::make_shared<detail::SyncInput<State, A, true>>(handle_, first_topic,
+                                                                             qos, options, state),
                          std::make_shared<detail::SyncInput<State, B, false>>(
                              handle_, second_topic, qos, options, state)}};
     callbacks_.insert(callbacks_.end(), result.inputs.begin(), result.inputs.end());

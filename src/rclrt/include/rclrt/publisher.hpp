@@ -41,8 +41,8 @@ template <typename T>
 class Publisher : public PublisherBase {
  public:
   RCLRT_SETUP Publisher(std::shared_ptr<NodeHandle> node, const std::string& topic, const QoS& qos)
-      : PublisherBase(std::move(node),
-                      rosidl_typesupport_cpp::get_message_type_support_handle<T>(), topic, qos) {}
+      : PublisherBase(std::move(node), rosidl_typesupport_cpp::get_message_type_support_handle<T>(),
+                      topic, qos) {}
 
   /// Sends `message`. Thread-safe. False when it was not sent, because the context is shut down or
   /// the middleware refused it. rmw_fastrtps itself allocates about once per call.

@@ -15,8 +15,8 @@ namespace rclrt::detail {
 /// inheritance. So instances announced by the publisher's own call wait here until it has
 /// returned and let go of every lock: two context switches fewer, and no inversion.
 ///
-/// Lives on one thread's stack; nothing is shared. Each held instance is counted in its subscription,
-/// which waits for it when it is detached.
+/// Lives on one thread's stack; nothing is shared. Each held instance is counted in its
+/// subscription, which waits for it when it is detached.
 class PublishScope {
  public:
   PublishScope() noexcept : outer_(current_) { current_ = this; }

@@ -136,10 +136,10 @@ class Executor {
 
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};
-  realtime::Semaphore stopped_;  // posted after stop_ was set, for the thread in spin
+  realtime::Semaphore stopped_;        // posted after stop_ was set, for the thread in spin
   std::atomic<bool> closed_{false};    // never cleared
   std::atomic<bool> spinning_{false};  // who sets it is the one thread in spin
-  std::atomic<bool> started_{false};  // all threads of this spin exist
+  std::atomic<bool> started_{false};   // all threads of this spin exist
   realtime::EventCount start_;
   std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called
   std::atomic<std::uint64_t> next_id_{0};   // relaxed: only uniqueness counts

@@ -40,7 +40,8 @@ class ThreadDispatchExecutor final : public Executor {
 
   std::unique_ptr<Lane> inbox_;
   realtime::Thread scheduler_;
-  // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop_threads once that has ended.
+  // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop_threads once that has
+  // ended.
   std::list<Job> jobs_;     // owns every job; never shrinks while spinning
   Job* ending_ = nullptr;   // jobs taken off finished_ whose thread has not been joined yet
   std::vector<Job*> idle_;  // jobs whose thread has been joined, the lowest slot last

@@ -2,9 +2,9 @@
 // Every public function carries one of three labels that say where it may be called.
 #pragma once
 
-// RCLRT_NONBLOCKING  safe in a real-time thread: no allocation, no lock, no system call that may sleep.
-// RCLRT_WAITS        sleeps by design (a futex wait, a cyclic sleep, a lock).
-// RCLRT_SETUP        configure or prepare phase only: may allocate, lock, sleep and throw.
+// RCLRT_NONBLOCKING  safe in a real-time thread: no allocation, no lock, no system call that may
+// sleep. RCLRT_WAITS        sleeps by design (a futex wait, a cyclic sleep, a lock). RCLRT_SETUP
+// configure or prepare phase only: may allocate, lock, sleep and throw.
 //
 // clang 20 and later turn them into function effects, which the compiler checks
 // (-Werror=function-effects) and RealtimeSanitizer watches. Elsewhere they expand to nothing.

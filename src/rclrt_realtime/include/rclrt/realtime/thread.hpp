@@ -16,9 +16,9 @@
 namespace rclrt::realtime {
 
 struct ThreadOptions {
-  std::string name;           ///< shown by top and /proc; the kernel keeps 15 characters
-  Scheduling scheduling;      ///< CPUs must be allowed ones, see `require_allowed_cpus`
-  std::size_t stack_size = 0; ///< bytes; 0: the system's default (`ulimit -s`)
+  std::string name;            ///< shown by top and /proc; the kernel keeps 15 characters
+  Scheduling scheduling;       ///< CPUs must be allowed ones, see `require_allowed_cpus`
+  std::size_t stack_size = 0;  ///< bytes; 0: the system's default (`ulimit -s`)
 };
 
 /// Owns one operating-system thread. Movable; joins on destruction. Not thread-safe itself: one
