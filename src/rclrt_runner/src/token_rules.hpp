@@ -14,6 +14,7 @@ namespace rclrt::runner {
 /// The chains of one callback.
 class TokenRules {
  public:
+  /// Throws std::invalid_argument when more chains meet here than a record has room for.
   TokenRules(const model::Application& application, std::size_t callback);
 
   /// The tokens of a release of the chains that start here.
