@@ -2,6 +2,8 @@
 #include "token_rules.hpp"
 
 #include <algorithm>
+#include <stdexcept>
+#include <string>
 
 namespace rclrt::runner {
 
@@ -13,6 +15,12 @@ TokenRules::TokenRules(const model::Application& application, std::size_t callba
       memberships_.push_back({static_cast<std::uint32_t>(chain),
                               static_cast<std::uint32_t>(at - path.begin()), at + 1 == path.end()});
     }
+  }
+  if (memberships_.size() > ChainTokens::kCapacity) {
+    throw std::invalid_argument("callback \"" + application.callbacks[callback].id + "\" is on " +
+                                std::to_string(memberships_.size()) + " chains; at most " +
+                                std::to_string(ChainTokens::kCapacity) +
+                                " through one callback can be measured");
   }
 }
 

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <stdexcept>
 #include <vector>
 
 namespace rclrt::runner {
@@ -53,6 +54,18 @@ TEST(TokenRules, ATokenThatArrivesOnBothInputsCountsOnce) {
   rules.take({0, 7, 1000}, 0, tokens);
   rules.take({1, 7, 1000}, 0, tokens);
   EXPECT_EQ(tokens.all().size(), 2U);
+}
+
+TEST(TokenRules, MoreChainsThanARecordHoldsAreRefusedNotMiscounted) {
+  model::Application many = application();
+  many.chains.assign(17, many.chains[0]);
+  try {
+    const TokenRules rules(many, 0);
+    FAIL() << "no exception";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "callback \"a\" is on 17 chains; at most 16 through one callback can be measured");
+  }
 }
 
 TEST(TokenRules, TheLastCallbackOfAChainPassesNothingOn) {
