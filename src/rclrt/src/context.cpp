@@ -84,10 +84,9 @@ void Context::shutdown() {
     detail::forget_on_signal(this);
   }
   const std::scoped_lock lock(mutex_);
-  if (shut_down_) {
+  if (shut_down_.exchange(true)) {
     return;
   }
-  shut_down_ = true;
   for (Executor* executor : executors_) {
     executor->engine_->close();
   }
@@ -97,12 +96,12 @@ void Context::shutdown() {
   }
 }
 
-bool Context::ok() const noexcept { return rcl_context_is_valid(&context_); }
+bool Context::ok() const noexcept { return !shut_down_.load() && rcl_context_is_valid(&context_); }
 
 void Context::add(Executor* executor) {
   const std::scoped_lock lock(mutex_);
   executors_.push_back(executor);
-  if (shut_down_) {
+  if (shut_down_.load()) {
     executor->engine_->close();
   }
 }

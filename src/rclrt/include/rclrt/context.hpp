@@ -4,6 +4,7 @@
 
 #include <rcl/context.h>
 
+#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <mutex>
@@ -40,7 +41,7 @@ class Context : public std::enable_shared_from_this<Context> {
   /// under way are finished; what they publish from now on is not sent.
   RCLRT_SETUP void shutdown();
 
-  /// False after `shutdown`.
+  /// False as soon as `shutdown` has begun.
   bool ok() const noexcept;
 
   /// The arguments that are not for ROS, without the program's name.
@@ -58,8 +59,9 @@ class Context : public std::enable_shared_from_this<Context> {
   rcl_context_t context_{};
   std::vector<std::string> arguments_;
   bool handles_signals_ = false;
-  std::mutex mutex_;  // guards the two below; never taken on the path of a callback
-  bool shut_down_ = false;
+  std::atomic<bool> shut_down_{false};  // set before any executor is told: who returns from spin
+                                        // for that reason finds ok() false
+  std::mutex mutex_;  // guards executors_ and one shutdown at a time; never on a callback's path
   std::vector<Executor*> executors_;
 };
 
