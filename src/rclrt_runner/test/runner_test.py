@@ -108,7 +108,13 @@ def test_two_runs_in_one_domain_notice_each_other(app: Path, tmp_path: Path) -> 
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "20"]
     other = subprocess.Popen([*command, "--out", str(tmp_path / "other")], env=environment)
     try:
-        # The other one is there when its publishers have been discovered, at the latest at the end.
+        # Not before the other one runs: it would notice us first, and leave.
+        threads = Path(f"/proc/{other.pid}/task")
+        end = time.monotonic() + 30
+        while time.monotonic() < end and not any(
+            (task / "comm").read_text().startswith("main L") for task in threads.iterdir()
+        ):
+            time.sleep(0.05)
         done = run(app, tmp_path / "out", "preemptive")
         for _ in range(10):
             if done.returncode != 0:
