@@ -26,8 +26,9 @@ void EventCount::wait_until(Key key, std::int64_t deadline_ns) noexcept RCLRT_WA
 }
 
 void EventCount::wake(int count) noexcept RCLRT_NONBLOCKING {
-  syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&epoch_), FUTEX_WAKE_PRIVATE, count, nullptr,
-          nullptr, 0);
+  RCLRT_TRUST("waking others does not sleep",
+              syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&epoch_), FUTEX_WAKE_PRIVATE,
+                      count, nullptr, nullptr, 0));
 }
 
 }  // namespace rclrt::realtime

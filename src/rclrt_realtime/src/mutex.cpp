@@ -47,12 +47,13 @@ void ProtocolMutex::lock() noexcept RCLRT_WAITS {
 }
 
 bool ProtocolMutex::try_lock() noexcept RCLRT_NONBLOCKING {
-  return pthread_mutex_trylock(&mutex_) == 0;
+  return RCLRT_TRUST("trying does not sleep", pthread_mutex_trylock(&mutex_)) == 0;
 }
 
-void ProtocolMutex::unlock() noexcept RCLRT_WAITS {
-  if (const int error = pthread_mutex_unlock(&mutex_); error != 0) {
-    die("unlocking a mutex", error);
+void ProtocolMutex::unlock() noexcept RCLRT_NONBLOCKING {
+  const int error = RCLRT_TRUST("giving a lock away does not sleep", pthread_mutex_unlock(&mutex_));
+  if (error != 0) {
+    RCLRT_TRUST("the process ends here", die("unlocking a mutex", error));
   }
 }
 

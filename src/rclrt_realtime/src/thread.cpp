@@ -93,7 +93,8 @@ void Thread::set_priority(Policy policy, int priority) {
 }
 
 bool Thread::try_join() noexcept RCLRT_NONBLOCKING {
-  if (joinable_ && pthread_tryjoin_np(handle_, nullptr) == 0) {
+  if (joinable_ &&
+      RCLRT_TRUST("trying does not sleep", pthread_tryjoin_np(handle_, nullptr)) == 0) {
     joinable_ = false;
   }
   return !joinable_;

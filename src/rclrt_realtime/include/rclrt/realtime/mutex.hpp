@@ -23,7 +23,7 @@ class ProtocolMutex {
   /// would run two members of one critical section at once.
   void lock() noexcept RCLRT_WAITS;
   bool try_lock() noexcept RCLRT_NONBLOCKING;
-  void unlock() noexcept RCLRT_WAITS;
+  void unlock() noexcept RCLRT_NONBLOCKING;
   pthread_mutex_t* native_handle() noexcept { return &mutex_; }
 
  private:

@@ -2,17 +2,65 @@
 // Every public function carries one of three labels that say where it may be called.
 #pragma once
 
-// RCLRT_NONBLOCKING  safe in a real-time thread: no allocation, no lock, no system call that may
-// sleep. RCLRT_WAITS        sleeps by design (a futex wait, a cyclic sleep, a lock). RCLRT_SETUP
-// configure or prepare phase only: may allocate, lock, sleep and throw.
+#include <cerrno>
+
+#if defined(__has_feature)
+#if __has_feature(realtime_sanitizer)
+#include <sanitizer/rtsan_interface.h>
+#define RCLRT_DETAIL_RTSAN 1
+#endif
+#endif
+
+// RCLRT_NONBLOCKING: safe in a real-time thread. No allocation, no lock, no system call that may
+// sleep. Stands after noexcept.
 //
-// clang 20 and later turn them into function effects, which the compiler checks
-// (-Werror=function-effects) and RealtimeSanitizer watches. Elsewhere they expand to nothing.
+// RCLRT_WAITS: sleeps by design (a futex wait, a cyclic sleep, a lock). Stands after noexcept.
+//
+// RCLRT_SETUP: configure or prepare phase only. May allocate, lock, sleep and throw. Stands first.
+//
+// Under clang 20 and later they are function effects: the compiler refuses a nonblocking function
+// that does what it must not (-Werror=function-effects), and RealtimeSanitizer
+// (-fsanitize=realtime) stops the program that does so where the compiler cannot see it. Elsewhere
+// they expand to nothing.
 #if defined(__clang__) && __has_cpp_attribute(clang::nonblocking)
 #define RCLRT_NONBLOCKING [[clang::nonblocking]]
 #define RCLRT_WAITS [[clang::blocking]]
+#define RCLRT_SETUP __attribute__((blocking))  // the one spelling that may stand first
+#define RCLRT_DETAIL_EFFECTS 1
 #else
 #define RCLRT_NONBLOCKING
 #define RCLRT_WAITS
-#endif
 #define RCLRT_SETUP
+#endif
+
+// RCLRT_TRUST("reason", expression): `expression` inside a nonblocking function, unchecked by the
+// compiler and the sanitizer. For calls of the system that do not sleep although nothing in their
+// declaration says so; the reason says why. Each use is a place for a reviewer to look at.
+//
+//     RCLRT_TRUST("reading a clock does not sleep", clock_gettime(clock, &now));
+#if defined(RCLRT_DETAIL_EFFECTS)
+#define RCLRT_TRUST(reason, ...) \
+  (static_cast<void>("" reason), \
+   ::rclrt::realtime::detail::trusted([&]() noexcept -> decltype(auto) { return __VA_ARGS__; }))
+
+namespace rclrt::realtime::detail {
+#pragma clang diagnostic push
+#pragma clang diagnostic ignored "-Wfunction-effects"
+template <typename Expression>
+[[gnu::always_inline]] inline decltype(auto) trusted(const Expression& expression) noexcept
+    RCLRT_NONBLOCKING {
+#if defined(RCLRT_DETAIL_RTSAN)
+  const __rtsan::ScopedDisabler unchecked;
+#endif
+  return expression();
+}
+#pragma clang diagnostic pop
+}  // namespace rclrt::realtime::detail
+
+#if defined(__GLIBC__)
+// So that a nonblocking function may read and keep errno: the address of a thread-local variable.
+extern "C" int* __errno_location() noexcept RCLRT_NONBLOCKING;
+#endif
+#else
+#define RCLRT_TRUST(reason, ...) (static_cast<void>("" reason), __VA_ARGS__)
+#endif

@@ -26,7 +26,7 @@ class Semaphore {
   /// Async-signal-safe; keeps errno.
   void post() noexcept RCLRT_NONBLOCKING {
     const int saved = errno;
-    sem_post(&semaphore_);
+    RCLRT_TRUST("posting wakes and does not sleep", sem_post(&semaphore_));
     errno = saved;
   }
 
@@ -35,7 +35,9 @@ class Semaphore {
     }
   }
 
-  bool try_wait() noexcept RCLRT_NONBLOCKING { return sem_trywait(&semaphore_) == 0; }
+  bool try_wait() noexcept RCLRT_NONBLOCKING {
+    return RCLRT_TRUST("trying does not sleep", sem_trywait(&semaphore_)) == 0;
+  }
 
  private:
   sem_t semaphore_;
