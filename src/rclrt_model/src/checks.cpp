@@ -5,8 +5,8 @@
 #include <set>
 #include <string>
 
-#include "name_index.hpp"
 #include "names.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 namespace {

@@ -3,8 +3,8 @@
 #pragma once
 
 #include "draft.hpp"
-#include "fields.hpp"
 #include "graph.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 

@@ -5,8 +5,8 @@
 
 #include <vector>
 
-#include "diagnostics.hpp"
 #include "rclrt/model/application.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 

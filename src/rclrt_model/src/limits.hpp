@@ -3,7 +3,7 @@
 /// the same; a test compares them.
 #pragma once
 
-#include "scalars.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 

@@ -44,4 +44,24 @@ std::string resolve_topic(std::string_view topic, std::string_view name_space) {
   return resolved += topic;
 }
 
+std::optional<std::string> read_name(const YamlNode& node, std::string_view what,
+                                     Context& context) {
+  if (!is_scalar(node) || is_token(node.text)) return read_text(node, what, context);
+  report_value(node, what,
+               "letters, digits and single '_', not beginning with a digit, at most " +
+                   std::to_string(kMaxName) + " characters",
+               context);
+  return node.text.empty() ? std::nullopt : std::optional(node.text);
+}
+
+std::optional<std::string> read_topic(const YamlNode& node, std::string_view what,
+                                      Context& context) {
+  if (!is_scalar(node) || is_topic(node.text)) return read_text(node, what, context);
+  report_value(node, what,
+               "names separated by '/', of letters, digits and single '_', none beginning with a "
+               "digit",
+               context);
+  return node.text.empty() ? std::nullopt : std::optional(node.text);
+}
+
 }  // namespace rclrt::model::detail

@@ -3,8 +3,11 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
+
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 
@@ -23,5 +26,13 @@ bool is_namespace(std::string_view text);
 
 /// The name of the topic in the running system, seen by a node of this namespace.
 std::string resolve_topic(std::string_view topic, std::string_view name_space);
+
+/// A name for rclrt and ROS. A text that is no name is reported and comes back nevertheless, so
+/// that what refers to it finds it; never empty.
+std::optional<std::string> read_name(const YamlNode& node, std::string_view what, Context& context);
+
+/// A topic; the text comes back as from read_name().
+std::optional<std::string> read_topic(const YamlNode& node, std::string_view what,
+                                      Context& context);
 
 }  // namespace rclrt::model::detail

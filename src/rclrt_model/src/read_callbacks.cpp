@@ -4,9 +4,10 @@
 #include <utility>
 
 #include "limits.hpp"
+#include "names.hpp"
 #include "read_trigger.hpp"
 #include "reader.hpp"
-#include "scalars.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 namespace {

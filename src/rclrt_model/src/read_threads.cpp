@@ -4,7 +4,7 @@
 
 #include "limits.hpp"
 #include "reader.hpp"
-#include "scalars.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 namespace {

@@ -3,8 +3,9 @@
 #include <map>
 
 #include "limits.hpp"
+#include "names.hpp"
 #include "reader.hpp"
-#include "scalars.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 namespace {

@@ -5,7 +5,7 @@
 
 #include "limits.hpp"
 #include "names.hpp"
-#include "scalars.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 namespace {

@@ -7,8 +7,8 @@
 #include <variant>
 #include <vector>
 
-#include "fields.hpp"
 #include "rclrt/model/application.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 

@@ -5,7 +5,8 @@
 #include <utility>
 
 #include "limits.hpp"
-#include "scalars.hpp"
+#include "names.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 

@@ -4,8 +4,7 @@
 #pragma once
 
 #include "draft.hpp"
-#include "fields.hpp"
-#include "name_index.hpp"
+#include "yaml.hpp"
 
 namespace rclrt::model::detail {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 
 /// Number of insertions, deletions, replacements and swaps of neighbours between two short words.
 std::size_t edit_distance(std::string_view a, std::string_view b);
@@ -32,4 +32,4 @@ class Suggester {
   std::size_t comparisons_left_ = 100'000;
 };
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milliseconds.hpp"
+#include "rclrt/yaml/milliseconds.hpp"
 
 #include <gtest/gtest.h>
 
@@ -7,7 +7,7 @@
 #include <random>
 #include <string>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 std::optional<std::int64_t> nanoseconds(std::string_view text) {
@@ -104,4 +104,4 @@ TEST(Milliseconds, AcceptExactlyTheTextsOfTheGrammar) {
 }
 
 }  // namespace
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -6,19 +6,19 @@
 
 #include <string_view>
 
-#include "diagnostics.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 
 Position position(const yaml_mark_t& mark);
 
-class YamlEvents {
+class Events {
  public:
   /// The text must outlive the object.
-  explicit YamlEvents(std::string_view text);
-  ~YamlEvents();
-  YamlEvents(const YamlEvents&) = delete;
-  YamlEvents& operator=(const YamlEvents&) = delete;
+  explicit Events(std::string_view text);
+  ~Events();
+  Events(const Events&) = delete;
+  Events& operator=(const Events&) = delete;
 
   /// The next event, valid until the next call; null after an error.
   const yaml_event_t* next();
@@ -32,4 +32,4 @@ class YamlEvents {
   yaml_event_t event_{};
 };
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnostics.hpp"
-#include "suggest.hpp"
-#include "yaml_document.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
+#include "rclrt/yaml/document.hpp"
+#include "rclrt/yaml/suggest.hpp"
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 
 /// What all readers of one file share.
 struct Context {
@@ -19,7 +19,7 @@ struct Context {
 };
 
 /// Reports "<what> is <the node>; expected ...". Says nothing of nodes that are refused already.
-void report_value(const YamlNode& node, std::string_view what, std::string_view expected,
+void report_value(const Node& node, std::string_view what, std::string_view expected,
                   Context& context);
 
 /// A mapping and the keys it may have.
@@ -27,14 +27,14 @@ class Fields {
  public:
   /// Reports a node that is no mapping, and keys that are not known. `what` names the mapping in
   /// messages, such as "callback".
-  Fields(const YamlNode& node, std::string_view what, std::vector<std::string_view> known,
+  Fields(const Node& node, std::string_view what, std::vector<std::string_view> known,
          Context& context);
 
   /// Null when the key is absent.
-  const YamlNode* find(std::string_view key) const;
+  const Node* find(std::string_view key) const;
 
   /// As find(), and reports an absent key; the example is shown, such as "wcet_ms: 2.5".
-  const YamlNode* require(std::string_view key, std::string_view example) const;
+  const Node* require(std::string_view key, std::string_view example) const;
 
   /// An unknown key that was reported looks like this one.
   bool is_misspelt(std::string_view key) const;
@@ -43,7 +43,7 @@ class Fields {
   bool sound() const { return sound_; }
 
  private:
-  const YamlNode& node_;
+  const Node& node_;
   std::string what_;
   Context& context_;
   std::vector<std::string_view> misspelt_;
@@ -51,11 +51,10 @@ class Fields {
 };
 
 /// The items of a list; reports anything else and gives none.
-const std::vector<YamlNode>& read_list(const YamlNode& node, std::string_view what,
-                                       Context& context);
+const std::vector<Node>& read_list(const Node& node, std::string_view what, Context& context);
 
 /// As read_list(), and reports an empty list.
-const std::vector<YamlNode>& read_filled_list(const YamlNode& node, std::string_view what,
-                                              Context& context);
+const std::vector<Node>& read_filled_list(const Node& node, std::string_view what,
+                                          Context& context);
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scalars.hpp"
+#include "rclrt/yaml/scalars.hpp"
 
 #include <gtest/gtest.h>
 
 #include <limits>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
-YamlNode plain(std::string text) { return {YamlKind::kPlain, {}, std::move(text), {}}; }
-YamlNode in_text_quotes(std::string text) { return {YamlKind::kQuoted, {}, std::move(text), {}}; }
+Node plain(std::string text) { return {Kind::kPlain, {}, std::move(text), {}}; }
+Node in_text_quotes(std::string text) { return {Kind::kQuoted, {}, std::move(text), {}}; }
 
-std::optional<std::int64_t> integer(const YamlNode& node) {
+std::optional<std::int64_t> integer(const Node& node) {
   Context context;
   constexpr IntegerRange kAll{std::numeric_limits<std::int64_t>::min(),
                               std::numeric_limits<std::int64_t>::max()};
@@ -35,7 +35,7 @@ TEST(Integer, IsRefusedInEveryOtherNotation) {
   EXPECT_EQ(integer(in_text_quotes("1")), std::nullopt);
 }
 
-std::optional<std::string> text_of(const YamlNode& node) {
+std::optional<std::string> text_of(const Node& node) {
   Context context;
   auto value = read_text(node, "it", context);
   EXPECT_EQ(value.has_value(), context.diagnostics.empty());
@@ -57,4 +57,4 @@ TEST(Text, MayContainWordsThatAreReservedAlone) {
 }
 
 }  // namespace
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -8,9 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "fields.hpp"
+#include "rclrt/yaml/fields.hpp"
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 
 /// Stands for a reference that led nowhere and was reported.
 inline constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
@@ -48,4 +48,4 @@ class NameIndex {
   bool complete_ = true;
 };
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "name_index.hpp"
+#include "rclrt/yaml/name_index.hpp"
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 
 void NameIndex::add(const std::string& name, Position at, Context& context) {
   const auto [entry, inserted] = entries_.try_emplace(name, Entry{size_, at});
@@ -31,4 +31,4 @@ std::size_t NameIndex::resolve(const std::string& name, Position at, Context& co
   return kUnknown;
 }
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suggest.hpp"
+#include "rclrt/yaml/suggest.hpp"
 
 #include <algorithm>
 #include <numeric>
 
-#include "diagnostics.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 constexpr std::size_t kMaxWord = 64;
@@ -64,4 +64,4 @@ Suggestion Suggester::suggest(std::string_view word, const std::vector<std::stri
   return {listed ? list_in_quotes(known) : std::string(otherwise), {}};
 }
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "suggest.hpp"
+#include "rclrt/yaml/suggest.hpp"
 
 #include <gtest/gtest.h>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 TEST(EditDistance, CountsInsertionsDeletionsReplacementsAndSwaps) {
@@ -56,4 +56,4 @@ TEST(Suggestion, EndsAfterAHundredThousandComparisons) {
 }
 
 }  // namespace
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Collects the problems of one file.
+/// The problems of one file, each with its place.
 #pragma once
 
 #include <cstddef>
@@ -8,15 +8,24 @@
 #include <string_view>
 #include <vector>
 
-#include "rclrt/model/parse.hpp"
-
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 
 /// A place in the text, counted from 1.
 struct Position {
   std::uint32_t line = 1;
   std::uint32_t column = 1;
 };
+
+/// One problem. Line and column count from 1, columns in characters.
+struct Diagnostic {
+  std::size_t line{};
+  std::size_t column{};
+  std::string message;  ///< "what is wrong; expected what"
+  bool operator==(const Diagnostic&) const = default;
+};
+
+/// "file:line:column: message"
+std::string to_string(const Diagnostic& diagnostic, std::string_view file);
 
 class Diagnostics {
  public:
@@ -45,4 +54,4 @@ std::string list_in_quotes(const std::vector<std::string_view>& texts);
 /// "line 3"
 std::string line_of(Position at);
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "yaml_events.hpp"
+#include "events.hpp"
 
 #include <algorithm>
 #include <new>
 #include <string>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
@@ -54,7 +54,7 @@ Position position(const yaml_mark_t& mark) {
   return {static_cast<std::uint32_t>(mark.line + 1), static_cast<std::uint32_t>(mark.column + 1)};
 }
 
-YamlEvents::YamlEvents(std::string_view text) : text_(text) {
+Events::Events(std::string_view text) : text_(text) {
   if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
   if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
   yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
@@ -62,17 +62,17 @@ YamlEvents::YamlEvents(std::string_view text) : text_(text) {
                                text_.size());
 }
 
-YamlEvents::~YamlEvents() {
+Events::~Events() {
   yaml_event_delete(&event_);
   yaml_parser_delete(&parser_);
 }
 
-const yaml_event_t* YamlEvents::next() {
+const yaml_event_t* Events::next() {
   yaml_event_delete(&event_);
   return yaml_parser_parse(&parser_, &event_) != 0 ? &event_ : nullptr;
 }
 
-void YamlEvents::report_error(Diagnostics& diagnostics) const {
+void Events::report_error(Diagnostics& diagnostics) const {
   if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
   if (parser_.error == YAML_READER_ERROR) {
     const std::size_t offset = std::min(parser_.problem_offset, text_.size());
@@ -90,4 +90,4 @@ void YamlEvents::report_error(Diagnostics& diagnostics) const {
   diagnostics.report(at, what, remedy_at(text_, at));
 }
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

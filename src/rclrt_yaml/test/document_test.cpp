@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "yaml_document.hpp"
+#include "rclrt/yaml/document.hpp"
 
 #include <gtest/gtest.h>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 struct Outcome {
-  std::optional<YamlNode> root;
+  std::optional<Node> root;
   std::vector<Diagnostic> diagnostics;
 };
 
@@ -24,40 +24,40 @@ std::string first_error(std::string_view text) {
 
 std::string nested(std::size_t depth) { return std::string(depth, '[') + std::string(depth, ']'); }
 
-TEST(YamlDocument, KnowsWhereEveryValueStands) {
+TEST(Document, KnowsWhereEveryValueStands) {
   const auto outcome = read("a: 1\nbc:\n  - {d: 'x'}\n");
   ASSERT_TRUE(outcome.root.has_value());
   ASSERT_TRUE(outcome.diagnostics.empty());
-  const YamlNode& root = *outcome.root;
-  ASSERT_EQ(root.kind, YamlKind::kMapping);
+  const Node& root = *outcome.root;
+  ASSERT_EQ(root.kind, Kind::kMapping);
   ASSERT_EQ(root.children.size(), 4U);
-  EXPECT_EQ(root.children[1].kind, YamlKind::kPlain);
+  EXPECT_EQ(root.children[1].kind, Kind::kPlain);
   EXPECT_EQ(root.children[1].at.line, 1U);
   EXPECT_EQ(root.children[1].at.column, 4U);
-  const YamlNode& list = root.children[3];
-  ASSERT_EQ(list.kind, YamlKind::kSequence);
-  const YamlNode& value = list.children.at(0).children.at(1);
-  EXPECT_EQ(value.kind, YamlKind::kQuoted);
+  const Node& list = root.children[3];
+  ASSERT_EQ(list.kind, Kind::kSequence);
+  const Node& value = list.children.at(0).children.at(1);
+  EXPECT_EQ(value.kind, Kind::kQuoted);
   EXPECT_EQ(value.text, "x");
   EXPECT_EQ(value.at.line, 3U);
   EXPECT_EQ(value.at.column, 9U);
 }
 
-TEST(YamlDocument, KeepsBlockTextsAsTexts) {
+TEST(Document, KeepsBlockTextsAsTexts) {
   const auto outcome = read("a: |\n  12\nb: >\n  x\n  y\n");
   ASSERT_TRUE(outcome.root.has_value());
-  EXPECT_EQ(outcome.root->children[1].kind, YamlKind::kQuoted);
+  EXPECT_EQ(outcome.root->children[1].kind, Kind::kQuoted);
   EXPECT_EQ(outcome.root->children[1].text, "12\n");
   EXPECT_EQ(outcome.root->children[3].text, "x y\n");
 }
 
-TEST(YamlDocument, MayNestUpToTheLimit) {
+TEST(Document, MayNestUpToTheLimit) {
   EXPECT_TRUE(read(nested(kMaxDepth)).root.has_value());
   EXPECT_EQ(first_error(nested(kMaxDepth + 1)),
             ":1:33: the nesting is too deep; expected at most 32 levels");
 }
 
-TEST(YamlDocument, EndsTheReadingOfEndlessNestingAtOnce) {
+TEST(Document, EndsTheReadingOfEndlessNestingAtOnce) {
   EXPECT_FALSE(read(std::string(16U << 20U, '[')).root.has_value());
   EXPECT_FALSE(read(std::string(16U << 20U, '{')).root.has_value());
   std::string dashes;
@@ -65,7 +65,7 @@ TEST(YamlDocument, EndsTheReadingOfEndlessNestingAtOnce) {
   EXPECT_FALSE(read(dashes).root.has_value());
 }
 
-TEST(YamlDocument, HoldsABoundedNumberOfValues) {
+TEST(Document, HoldsABoundedNumberOfValues) {
   std::string many = "[";
   for (std::size_t i = 0; i < kMaxValues; ++i) many += "a,";
   const auto outcome = read(many + "]");
@@ -75,7 +75,7 @@ TEST(YamlDocument, HoldsABoundedNumberOfValues) {
             "the file holds too many values; expected at most 3000000");
 }
 
-TEST(YamlDocument, ReportsEveryRepetitionOfAKey) {
+TEST(Document, ReportsEveryRepetitionOfAKey) {
   const auto outcome = read("a: 1\nb: 2\na: 3\na: 4\n");
   ASSERT_EQ(outcome.diagnostics.size(), 2U);
   EXPECT_EQ(to_string(outcome.diagnostics[0], ""),
@@ -83,18 +83,18 @@ TEST(YamlDocument, ReportsEveryRepetitionOfAKey) {
   EXPECT_EQ(outcome.diagnostics[1].line, 4U);
 }
 
-TEST(YamlDocument, AcceptsTheSameKeyInDifferentMappings) {
+TEST(Document, AcceptsTheSameKeyInDifferentMappings) {
   EXPECT_EQ(first_error("a: {b: 1}\nc: {b: 2}\n"), "no error");
 }
 
-TEST(YamlDocument, RefusesAnchorsAndTagsOnListsAndMappingsToo) {
+TEST(Document, RefusesAnchorsAndTagsOnListsAndMappingsToo) {
   EXPECT_EQ(first_error("a: &x [1]\n"),
             ":1:4: anchors ('&name') are not supported; expected the value alone");
   EXPECT_EQ(first_error("a: !!map {b: 1}\n"),
             ":1:4: tags ('!name') are not supported; expected the value alone");
 }
 
-TEST(YamlDocument, LocatesABadByteAfterOtherCharacters) {
+TEST(Document, LocatesABadByteAfterOtherCharacters) {
   EXPECT_EQ(first_error("a: 1\nb: \xC3\xA4\xC3\xA4\xFF\n"),
             ":2:6: the text cannot be read: invalid leading UTF-8 octet; expected UTF-8 without "
             "control characters");
@@ -106,7 +106,7 @@ TEST(YamlDocument, LocatesABadByteAfterOtherCharacters) {
             "without control characters");
 }
 
-TEST(YamlDocument, RefusesOtherEncodings) {
+TEST(Document, RefusesOtherEncodings) {
   EXPECT_NE(first_error(std::string_view("\xFF\xFE"
                                          "a\0:\0",
                                          6)),
@@ -114,11 +114,11 @@ TEST(YamlDocument, RefusesOtherEncodings) {
       << "UTF-16";
 }
 
-TEST(YamlDocument, IsEmptyWithoutADocument) {
+TEST(Document, IsEmptyWithoutADocument) {
   for (const auto* text : {"", "\n\n", "# only a comment\n", "\xEF\xBB\xBF"}) {
     EXPECT_EQ(first_error(text), ":1:1: the file is empty; expected 'rclrt: 1' to begin it");
   }
 }
 
 }  // namespace
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

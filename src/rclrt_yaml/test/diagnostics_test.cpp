@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "diagnostics.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
 
 #include <gtest/gtest.h>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 TEST(Diagnostics, ComeInTheOrderOfThePositions) {
@@ -63,4 +63,4 @@ TEST(Quotes, ListAlternatives) {
 }
 
 }  // namespace
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

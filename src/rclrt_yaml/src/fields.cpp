@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "fields.hpp"
+#include "rclrt/yaml/fields.hpp"
 
 #include <algorithm>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
-const std::vector<YamlNode> kNoNodes;
+const std::vector<Node> kNoNodes;
 
-std::string describe(const YamlNode& node) {
+std::string describe(const Node& node) {
   switch (node.kind) {
-    case YamlKind::kSequence:
+    case Kind::kSequence:
       return "a list";
-    case YamlKind::kMapping:
+    case Kind::kMapping:
       return "a mapping";
-    case YamlKind::kQuoted:
+    case Kind::kQuoted:
       return "the text " + in_quotes(node.text);
     default:
       return node.text.empty() ? "empty" : in_quotes(node.text);
@@ -23,22 +23,22 @@ std::string describe(const YamlNode& node) {
 
 }  // namespace
 
-void report_value(const YamlNode& node, std::string_view what, std::string_view expected,
+void report_value(const Node& node, std::string_view what, std::string_view expected,
                   Context& context) {
-  if (node.kind == YamlKind::kRefused) return;
+  if (node.kind == Kind::kRefused) return;
   context.diagnostics.report(node.at, std::string(what) + " is " + describe(node), expected);
 }
 
-Fields::Fields(const YamlNode& node, std::string_view what, std::vector<std::string_view> known,
+Fields::Fields(const Node& node, std::string_view what, std::vector<std::string_view> known,
                Context& context)
     : node_(node), what_("the " + std::string(what)), context_(context) {
-  if (node.kind != YamlKind::kMapping) {
+  if (node.kind != Kind::kMapping) {
     report_value(node, what_, "a mapping with keys such as " + in_quotes(known.front()), context);
     sound_ = false;
     return;
   }
   for (std::size_t i = 0; i < node.children.size(); i += 2) {
-    const YamlNode& key = node.children[i];
+    const Node& key = node.children[i];
     if (is_scalar(key) && std::find(known.begin(), known.end(), key.text) != known.end()) continue;
     sound_ = false;
     if (!is_scalar(key)) continue;
@@ -49,8 +49,8 @@ Fields::Fields(const YamlNode& node, std::string_view what, std::vector<std::str
   }
 }
 
-const YamlNode* Fields::find(std::string_view key) const {
-  if (node_.kind != YamlKind::kMapping) return nullptr;
+const Node* Fields::find(std::string_view key) const {
+  if (node_.kind != Kind::kMapping) return nullptr;
   for (std::size_t i = 0; i + 1 < node_.children.size(); i += 2) {
     if (is_scalar(node_.children[i]) && node_.children[i].text == key)
       return &node_.children[i + 1];
@@ -58,9 +58,9 @@ const YamlNode* Fields::find(std::string_view key) const {
   return nullptr;
 }
 
-const YamlNode* Fields::require(std::string_view key, std::string_view example) const {
-  const YamlNode* value = find(key);
-  if (value == nullptr && node_.kind == YamlKind::kMapping && !is_misspelt(key)) {
+const Node* Fields::require(std::string_view key, std::string_view example) const {
+  const Node* value = find(key);
+  if (value == nullptr && node_.kind == Kind::kMapping && !is_misspelt(key)) {
     context_.diagnostics.report(node_.at, what_ + " has no " + in_quotes(key),
                                 "a key such as " + in_quotes(example));
   }
@@ -71,20 +71,19 @@ bool Fields::is_misspelt(std::string_view key) const {
   return std::find(misspelt_.begin(), misspelt_.end(), key) != misspelt_.end();
 }
 
-const std::vector<YamlNode>& read_list(const YamlNode& node, std::string_view what,
-                                       Context& context) {
-  if (node.kind == YamlKind::kSequence) return node.children;
+const std::vector<Node>& read_list(const Node& node, std::string_view what, Context& context) {
+  if (node.kind == Kind::kSequence) return node.children;
   report_value(node, what, "a list", context);
   return kNoNodes;
 }
 
-const std::vector<YamlNode>& read_filled_list(const YamlNode& node, std::string_view what,
-                                              Context& context) {
-  if (node.kind == YamlKind::kSequence && node.children.empty()) {
+const std::vector<Node>& read_filled_list(const Node& node, std::string_view what,
+                                          Context& context) {
+  if (node.kind == Kind::kSequence && node.children.empty()) {
     context.diagnostics.report(node.at, std::string(what) + " is an empty list",
                                "at least one entry");
   }
   return read_list(node, what, context);
 }
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "diagnostics.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
 
 #include <algorithm>
 #include <array>
@@ -7,7 +7,7 @@
 #include <tuple>
 #include <utility>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 constexpr std::size_t kMaxQuotedBytes = 80;
@@ -40,6 +40,11 @@ void append_escaped(std::string& out, std::string_view sequence) {
 }
 
 }  // namespace
+
+std::string to_string(const Diagnostic& diagnostic, std::string_view file) {
+  return std::string(file) + ":" + std::to_string(diagnostic.line) + ":" +
+         std::to_string(diagnostic.column) + ": " + diagnostic.message;
+}
 
 void Diagnostics::report(Position at, std::string_view what, std::string_view expected) {
   if (kept_.size() >= kMaxKept) {
@@ -97,4 +102,4 @@ std::string list_in_quotes(const std::vector<std::string_view>& texts) {
 
 std::string line_of(Position at) { return "line " + std::to_string(at.line); }
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

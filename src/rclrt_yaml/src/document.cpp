@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "yaml_document.hpp"
+#include "rclrt/yaml/document.hpp"
 
 #include <algorithm>
 #include <utility>
 
-#include "yaml_events.hpp"
+#include "events.hpp"
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
-YamlKind kind_of(yaml_scalar_style_t style, bool tagged) {
-  if (tagged) return YamlKind::kRefused;
-  return style == YAML_PLAIN_SCALAR_STYLE ? YamlKind::kPlain : YamlKind::kQuoted;
+Kind kind_of(yaml_scalar_style_t style, bool tagged) {
+  if (tagged) return Kind::kRefused;
+  return style == YAML_PLAIN_SCALAR_STYLE ? Kind::kPlain : Kind::kQuoted;
 }
 
 class TreeBuilder {
@@ -19,7 +19,7 @@ class TreeBuilder {
   TreeBuilder(std::string_view text, Diagnostics& diagnostics)
       : diagnostics_(diagnostics), events_(text) {}
 
-  std::optional<YamlNode> build() {
+  std::optional<Node> build() {
     std::size_t count = 0;
     for (;;) {
       const yaml_event_t* event = events_.next();
@@ -64,11 +64,11 @@ class TreeBuilder {
       }
       case YAML_SEQUENCE_START_EVENT:
         refuse_properties(at, event.data.sequence_start.anchor, event.data.sequence_start.tag);
-        open_.push_back({YamlKind::kSequence, at, {}, {}});
+        open_.push_back({Kind::kSequence, at, {}, {}});
         break;
       case YAML_MAPPING_START_EVENT:
         refuse_properties(at, event.data.mapping_start.anchor, event.data.mapping_start.tag);
-        open_.push_back({YamlKind::kMapping, at, {}, {}});
+        open_.push_back({Kind::kMapping, at, {}, {}});
         break;
       case YAML_MAPPING_END_EVENT:
         check_keys(open_.back());
@@ -79,14 +79,14 @@ class TreeBuilder {
         break;
       case YAML_ALIAS_EVENT:
         diagnostics_.report(at, "aliases ('*name') are not supported", "the value itself");
-        add({YamlKind::kRefused, at, {}, {}});
+        add({Kind::kRefused, at, {}, {}});
         break;
       default:  // begin of the stream, begin and end of the document
         break;
     }
   }
 
-  void add(YamlNode node) {
+  void add(Node node) {
     if (open_.empty()) {
       root_ = std::move(node);
     } else {
@@ -95,7 +95,7 @@ class TreeBuilder {
   }
 
   void close() {
-    YamlNode node = std::move(open_.back());
+    Node node = std::move(open_.back());
     open_.pop_back();
     add(std::move(node));
   }
@@ -109,21 +109,21 @@ class TreeBuilder {
     }
   }
 
-  void check_keys(const YamlNode& mapping) {
-    std::vector<const YamlNode*> keys;
+  void check_keys(const Node& mapping) {
+    std::vector<const Node*> keys;
     keys.reserve(mapping.children.size() / 2);
     for (std::size_t i = 0; i < mapping.children.size(); i += 2) {
-      const YamlNode& key = mapping.children[i];
+      const Node& key = mapping.children[i];
       if (is_scalar(key)) {
         keys.push_back(&key);
-      } else if (key.kind != YamlKind::kRefused) {
+      } else if (key.kind != Kind::kRefused) {
         diagnostics_.report(key.at, "a list or mapping stands as a key", "a plain name");
       }
     }
     std::stable_sort(keys.begin(), keys.end(),
-                     [](const YamlNode* a, const YamlNode* b) { return a->text < b->text; });
-    const YamlNode* first = nullptr;
-    for (const YamlNode* key : keys) {
+                     [](const Node* a, const Node* b) { return a->text < b->text; });
+    const Node* first = nullptr;
+    for (const Node* key : keys) {
       if (first != nullptr && first->text == key->text) {
         diagnostics_.report(key->at, "the key " + in_quotes(key->text) + " is given twice",
                             "each key once (the first is on " + line_of(first->at) + ")");
@@ -134,19 +134,21 @@ class TreeBuilder {
   }
 
   Diagnostics& diagnostics_;
-  YamlEvents events_;
-  std::vector<YamlNode> open_;  ///< the sequences and mappings around the current place
-  std::optional<YamlNode> root_;
+  Events events_;
+  std::vector<Node> open_;  ///< the sequences and mappings around the current place
+  std::optional<Node> root_;
 };
 
 }  // namespace
 
-bool is_scalar(const YamlNode& node) {
-  return node.kind == YamlKind::kPlain || node.kind == YamlKind::kQuoted;
-}
+bool is_scalar(const Node& node) { return node.kind == Kind::kPlain || node.kind == Kind::kQuoted; }
 
-std::optional<YamlNode> read_yaml(std::string_view text, Diagnostics& diagnostics) {
+std::optional<Node> read_yaml(std::string_view text, Diagnostics& diagnostics) {
+  if (text.size() > kMaxInputBytes) {
+    diagnostics.report({}, "the file is larger than 16 MiB", "at most 16777216 bytes");
+    return std::nullopt;
+  }
   return TreeBuilder(text, diagnostics).build();
 }
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -2,14 +2,15 @@
 /// Exact reading of times: decimal milliseconds to integer nanoseconds, no floating point.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string_view>
 
-#include "rclrt/model/application.hpp"
+namespace rclrt::yaml {
 
-namespace rclrt::model::detail {
+using Nanoseconds = std::chrono::nanoseconds;
 
-/// The longest time an app.yaml may state: an hour.
+/// The longest time a file may state: an hour.
 inline constexpr Nanoseconds kMaxTime = std::chrono::hours(1);
 
 struct MillisecondsResult {
@@ -21,4 +22,4 @@ struct MillisecondsResult {
 /// exponent, leading zeros or spaces. At most kMaxTime.
 MillisecondsResult parse_milliseconds(std::string_view text);
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "scalars.hpp"
+#include "rclrt/yaml/scalars.hpp"
 
 #include <algorithm>
 #include <array>
 #include <charconv>
 
-#include "names.hpp"
-
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 char to_lower(char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c; }
@@ -35,13 +33,12 @@ bool is_canonical_integer(std::string_view text) {
 
 }  // namespace
 
-std::optional<std::string> read_text(const YamlNode& node, std::string_view what,
-                                     Context& context) {
-  if (!is_scalar(node) || (node.kind == YamlKind::kPlain && node.text.empty())) {
+std::optional<std::string> read_text(const Node& node, std::string_view what, Context& context) {
+  if (!is_scalar(node) || (node.kind == Kind::kPlain && node.text.empty())) {
     report_value(node, what, "a text", context);
     return std::nullopt;
   }
-  if (node.kind == YamlKind::kPlain &&
+  if (node.kind == Kind::kPlain &&
       (is_reserved_word(node.text) || looks_like_a_number(node.text))) {
     report_value(node, what, "a text (YAML takes this for something else unless it is in quotes)",
                  context);
@@ -50,49 +47,29 @@ std::optional<std::string> read_text(const YamlNode& node, std::string_view what
   return node.text;
 }
 
-std::optional<std::string> read_name(const YamlNode& node, std::string_view what,
-                                     Context& context) {
-  if (!is_scalar(node) || is_token(node.text)) return read_text(node, what, context);
-  report_value(node, what,
-               "letters, digits and single '_', not beginning with a digit, at most " +
-                   std::to_string(kMaxName) + " characters",
-               context);
-  return node.text.empty() ? std::nullopt : std::optional(node.text);
-}
-
-std::optional<std::string> read_topic(const YamlNode& node, std::string_view what,
-                                      Context& context) {
-  if (!is_scalar(node) || is_topic(node.text)) return read_text(node, what, context);
-  report_value(node, what,
-               "names separated by '/', of letters, digits and single '_', none beginning with a "
-               "digit",
-               context);
-  return node.text.empty() ? std::nullopt : std::optional(node.text);
-}
-
-std::optional<std::int64_t> read_integer(const YamlNode& node, std::string_view what,
+std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
                                          IntegerRange range, Context& context) {
   std::int64_t value = 0;
   const char* const end = node.text.data() + node.text.size();
   const auto parsed = std::from_chars(node.text.data(), end, value);
-  const bool is_integer = node.kind == YamlKind::kPlain && parsed.ec == std::errc{} &&
+  const bool is_integer = node.kind == Kind::kPlain && parsed.ec == std::errc{} &&
                           parsed.ptr == end && is_canonical_integer(node.text);
   if (is_integer && value >= range.min && value <= range.max) return value;
   std::string expected =
       range.min == range.max
           ? std::to_string(range.min)
           : "a whole number from " + std::to_string(range.min) + " to " + std::to_string(range.max);
-  if (node.kind == YamlKind::kQuoted) expected += " without quotes";
+  if (node.kind == Kind::kQuoted) expected += " without quotes";
   report_value(node, what, expected, context);
   return std::nullopt;
 }
 
-std::optional<Nanoseconds> read_milliseconds(const YamlNode& node, std::string_view what, Zero zero,
+std::optional<Nanoseconds> read_milliseconds(const Node& node, std::string_view what, Zero zero,
                                              Context& context) {
-  if (node.kind != YamlKind::kPlain) {
+  if (node.kind != Kind::kPlain) {
     report_value(node, what,
-                 node.kind == YamlKind::kQuoted ? "a number of milliseconds without quotes"
-                                                : "a number of milliseconds",
+                 node.kind == Kind::kQuoted ? "a number of milliseconds without quotes"
+                                            : "a number of milliseconds",
                  context);
     return std::nullopt;
   }
@@ -106,7 +83,7 @@ std::optional<Nanoseconds> read_milliseconds(const YamlNode& node, std::string_v
   return result.value;
 }
 
-std::optional<std::size_t> read_word(const YamlNode& node, std::string_view what,
+std::optional<std::size_t> read_word(const Node& node, std::string_view what,
                                      const std::vector<std::string_view>& words, Context& context) {
   if (!is_scalar(node)) {
     report_value(node, what, list_in_quotes(words), context);
@@ -122,4 +99,4 @@ std::optional<std::size_t> read_word(const YamlNode& node, std::string_view what
   return static_cast<std::size_t>(found - words.begin());
 }
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml

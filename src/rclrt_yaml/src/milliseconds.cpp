@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "milliseconds.hpp"
+#include "rclrt/yaml/milliseconds.hpp"
 
 #include <algorithm>
 #include <cstdint>
 
-namespace rclrt::model::detail {
+namespace rclrt::yaml {
 namespace {
 
 constexpr std::size_t kDecimals = 6;        // a nanosecond is 0.000001 ms
@@ -45,4 +45,4 @@ MillisecondsResult parse_milliseconds(std::string_view text) {
   return {Nanoseconds(nanoseconds), {}};
 }
 
-}  // namespace rclrt::model::detail
+}  // namespace rclrt::yaml
