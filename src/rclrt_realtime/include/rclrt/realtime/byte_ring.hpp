@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// A ring of records of any size from one thread to another, without allocation.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <new>
+#include <stdexcept>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// Bounded queue of byte records from one producer thread to one consumer thread. Each record lies
+/// contiguously: the producer writes it in place and the consumer reads it in place. The ring does
+/// not store sizes; a record must say its own.
+///
+///     if (std::byte* to = ring.try_reserve(16)) { /* write 16 bytes */ ring.commit(16); }
+///
+///     ring.refresh();
+///     while (const std::byte* record = ring.front()) { /* read n bytes */ ring.pop(n); }
+///
+/// Sizes are multiples of 8, so that records are aligned to 8. Wait-free on both sides.
+///
+/// Positions count bytes since the beginning and never wrap in practice (2^64). The record at
+/// position p lies at `p & mask_` and may run past the end of the ring into a spill area as large
+/// as the largest record, where none begins: so it needs neither padding nor two parts.
+///
+/// Memory order: `head_` is stored with release after a record was written and loaded with acquire
+/// before it is read; `tail_` is stored with release after a record was read and loaded with
+/// acquire before its bytes are written again. Each is written by one thread, which reads it back
+/// relaxed. `dropped_` orders nothing.
+class ByteRing {
+ public:
+  static constexpr std::size_t kAlignment = 8;
+
+  /// Room for `capacity` bytes, rounded up to a power of two, in records of at most `max_record`
+  /// bytes. All memory is touched. Throws std::bad_alloc, or std::invalid_argument unless
+  /// 0 < max_record <= capacity.
+  RCLRT_SETUP ByteRing(std::size_t capacity, std::size_t max_record)
+      : capacity_(std::bit_ceil(capacity)), mask_(capacity_ - 1) {
+    if (max_record == 0 || max_record > capacity) {
+      throw std::invalid_argument("ByteRing: a record must be at least 1 byte and fit the ring");
+    }
+    const std::size_t size = capacity_ + max_record;
+    storage_.reset(new (std::align_val_t{kCacheLine}) std::byte[size]{});
+    room_end_ = capacity_;
+  }
+
+  std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return capacity_; }
+
+  /// Producer: where to write a record of `size` bytes; null when the ring has no room for it,
+  /// which counts as one dropped record. Nothing is sent before `commit`.
+  std::byte* try_reserve(std::size_t size) noexcept RCLRT_NONBLOCKING {
+    const std::uint64_t head = head_.load(std::memory_order_relaxed);
+    if (room_end_ - head < size) [[unlikely]] {
+      room_end_ = tail_.load(std::memory_order_acquire) + capacity_;
+      if (room_end_ - head < size) {
+        dropped_.store(dropped_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+        return nullptr;
+      }
+    }
+    return storage_.get() + (head & mask_);
+  }
+
+  /// Producer: sends the `size` bytes reserved last.
+  void commit(std::size_t size) noexcept RCLRT_NONBLOCKING {
+    head_.store(head_.load(std::memory_order_relaxed) + size, std::memory_order_release);
+  }
+
+  /// Consumer: lets `front` see what has been sent by now, and nothing later.
+  void refresh() noexcept RCLRT_NONBLOCKING { seen_ = head_.load(std::memory_order_acquire); }
+
+  /// Consumer: the oldest record; null when all that `refresh` saw have been popped.
+  const std::byte* front() const noexcept RCLRT_NONBLOCKING {
+    const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
+    return tail == seen_ ? nullptr : storage_.get() + (tail & mask_);
+  }
+
+  /// Consumer: gives the `size` bytes of the oldest record back to the producer.
+  void pop(std::size_t size) noexcept RCLRT_NONBLOCKING {
+    tail_.store(tail_.load(std::memory_order_relaxed) + size, std::memory_order_release);
+  }
+
+  /// How many records found no room. Any thread.
+  std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING {
+    return dropped_.load(std::memory_order_relaxed);
+  }
+
+ private:
+  static constexpr std::size_t kCacheLine = 64;
+
+  struct Free {
+    void operator()(std::byte* storage) const noexcept {
+      operator delete[](storage, std::align_val_t{kCacheLine});
+    }
+  };
+
+  const std::size_t capacity_;
+  const std::size_t mask_;
+  std::unique_ptr<std::byte[], Free> storage_;
+
+  // The producer's line.
+  alignas(kCacheLine) std::atomic<std::uint64_t> head_{0};
+  std::uint64_t room_end_ = 0;  // position up to which the producer knows it may write
+  std::atomic<std::uint64_t> dropped_{0};
+
+  // The consumer's line.
+  alignas(kCacheLine) std::atomic<std::uint64_t> tail_{0};
+  std::uint64_t seen_ = 0;  // head_ at the last refresh
+};
+
+}  // namespace rclrt::realtime
