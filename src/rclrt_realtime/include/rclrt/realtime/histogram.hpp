@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts of values in log-linear buckets: percentiles of any number of samples in fixed memory.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "rclrt/realtime/histogram_buckets.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// A histogram that threads record into while others read it. Its memory (264 KiB for the default
+/// range) is allocated and touched at construction and never grows.
+///
+/// No sample is lost: one above the range counts as the range's highest value and in
+/// `above_range()`, a negative one as 0 and in `below_range()`.
+///
+/// What is read (count, percentiles, mean) has the resolution of the buckets: `significant_digits`
+/// decimal digits. Reading takes one pass over the buckets, some 10 µs.
+///
+/// Readers never write and writers never wait. A reader sees each bucket at one moment, different
+/// buckets at different moments: a sample recorded before the reading began (in the sense of
+/// happens-before) is in it, one recorded during it may be. For figures that belong together (a
+/// percentile with its sample count) read a copy; for intervals, copy regularly and subtract the
+/// copy before:
+///
+///     Histogram now(live);           // the thread goes on recording
+///     Histogram interval(now);
+///     interval.subtract(before);
+///
+/// Atomics: each bucket is a counter of its own and orders nothing else, so relaxed is enough.
+class Histogram {
+ public:
+  /// Throws std::invalid_argument for a range that cannot be, std::bad_alloc.
+  RCLRT_SETUP explicit Histogram(const HistogramRange& range = {});
+
+  /// A snapshot: the copy does not change while others go on recording into `other`.
+  RCLRT_SETUP Histogram(const Histogram& other);
+  /// A moved-from histogram may only be destroyed or assigned to. Nobody may use either meanwhile.
+  RCLRT_SETUP Histogram(Histogram&& other) noexcept;
+  RCLRT_SETUP Histogram& operator=(Histogram&& other) noexcept;
+  ~Histogram() = default;
+
+  const HistogramBuckets& buckets() const noexcept RCLRT_NONBLOCKING { return buckets_; }
+
+  /// Counts `samples` equal samples. Any number of threads may record at once: an atomic increment,
+  /// wait-free.
+  void record(std::int64_t value, std::uint64_t samples = 1) noexcept RCLRT_NONBLOCKING {
+    count_of(value, samples).fetch_add(samples, std::memory_order_relaxed);
+  }
+
+  /// Counts one sample, three times as fast, for a histogram that only the calling thread records
+  /// into. Others may read it, as ever.
+  void record_alone(std::int64_t value) noexcept RCLRT_NONBLOCKING {
+    std::atomic<std::uint64_t>& count = count_of(value, 1);
+    // Nobody else writes it: nothing comes between the load and the store.
+    count.store(count.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+  }
+
+  /// Counts everything `other` holds here too. Where the ranges differ, a bucket of `other` counts
+  /// as its smallest value. Thread-safe, as `record`.
+  void add(const Histogram& other) noexcept RCLRT_NONBLOCKING;
+
+  /// Takes away what `earlier`, a copy made of the same histogram before, holds: what is left was
+  /// recorded since. Nobody may record into this one meanwhile. Throws std::invalid_argument when
+  /// the ranges differ or `earlier` holds more.
+  RCLRT_SETUP void subtract(const Histogram& earlier);
+
+  /// Forgets everything. Nobody may record meanwhile.
+  void reset() noexcept RCLRT_NONBLOCKING;
+
+  /// The number of samples, those out of range included.
+  std::uint64_t count() const noexcept RCLRT_NONBLOCKING;
+  std::uint64_t below_range() const noexcept RCLRT_NONBLOCKING;
+  std::uint64_t above_range() const noexcept RCLRT_NONBLOCKING;
+
+  /// The smallest value of the first and the largest value of the last bucket that has a sample;
+  /// 0 when there is none.
+  std::int64_t min() const noexcept RCLRT_NONBLOCKING;
+  std::int64_t max() const noexcept RCLRT_NONBLOCKING;
+
+  /// The largest value of the bucket that holds the sample of rank ceil(percent/100 × count)
+  /// ("nearest rank": at least `percent` % of the samples are not above it). `min()` for percent
+  /// <= 0, `max()` for percent >= 100, 0 without samples.
+  std::int64_t percentile(double percent) const noexcept RCLRT_NONBLOCKING;
+
+  /// Mean and standard deviation (of the population) with each sample at the middle of its bucket;
+  /// 0 without samples.
+  double mean() const noexcept RCLRT_NONBLOCKING;
+  double standard_deviation() const noexcept RCLRT_NONBLOCKING;
+
+  /// The number of samples in bucket `index` of `buckets()`.
+  std::uint64_t count_in(std::size_t index) const noexcept RCLRT_NONBLOCKING {
+    return counts_[index].load(std::memory_order_relaxed);
+  }
+
+ private:
+  /// The counter of `value`, with what is out of range counted and clamped.
+  std::atomic<std::uint64_t>& count_of(std::int64_t value,
+                                       std::uint64_t samples) noexcept RCLRT_NONBLOCKING {
+    if (value < 0) [[unlikely]] {
+      below_range_.fetch_add(samples, std::memory_order_relaxed);
+      value = 0;
+    } else if (value > buckets_.range().highest) [[unlikely]] {
+      above_range_.fetch_add(samples, std::memory_order_relaxed);
+      value = buckets_.range().highest;
+    }
+    return counts_[buckets_.index_of(value)];
+  }
+
+  HistogramBuckets buckets_;
+  std::unique_ptr<std::atomic<std::uint64_t>[]> counts_;
+  std::atomic<std::uint64_t> below_range_{0};
+  std::atomic<std::uint64_t> above_range_{0};
+};
+
+}  // namespace rclrt::realtime
