@@ -26,7 +26,9 @@ std::uint32_t involuntary_switches() noexcept {
 
 }  // namespace
 
-const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING { return t_current; }
+const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING {
+  return RCLRT_TRUST("a constant-initialised variable of the thread", t_current);
+}
 
 Executor::Executor(ExecutorOptions options) : options_(std::move(options)) {}
 
@@ -243,7 +245,7 @@ void Executor::fail() noexcept {
   cancel();
 }
 
-int Executor::os_priority(int level) const noexcept {
+int Executor::os_priority(int level) const noexcept RCLRT_NONBLOCKING {
   return realtime_ ? priorities_->os_priority(level) : 0;
 }
 

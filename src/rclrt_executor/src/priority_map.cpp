@@ -24,7 +24,7 @@ PriorityMap::PriorityMap(std::vector<int> levels, int top) : levels_(std::move(l
   first_ = top - static_cast<int>(levels_.size());
 }
 
-std::size_t PriorityMap::index(int level) const noexcept {
+std::size_t PriorityMap::index(int level) const noexcept RCLRT_NONBLOCKING {
   return static_cast<std::size_t>(std::lower_bound(levels_.begin(), levels_.end(), level) -
                                   levels_.begin());
 }

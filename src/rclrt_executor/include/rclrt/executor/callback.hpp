@@ -29,7 +29,9 @@ struct Counters {
   std::uint64_t released = 0;
   std::uint64_t completed = 0;
   std::uint64_t dropped = 0;
-  std::uint64_t pending() const noexcept { return released - completed - dropped; }
+  std::uint64_t pending() const noexcept RCLRT_NONBLOCKING {
+    return released - completed - dropped;
+  }
 };
 
 /// Takes instances that became ready: a lane or a scheduler's inbox.
@@ -49,11 +51,15 @@ class Callback {
   Callback(const Callback&) = delete;
   Callback& operator=(const Callback&) = delete;
 
-  const std::string& name() const noexcept { return options_.name; }
-  EntityType type() const noexcept { return options_.type; }
-  int level() const noexcept { return options_.level; }
-  Group& group() noexcept { return options_.group ? *options_.group : own_group_; }
-  const std::shared_ptr<Group>& shared_group() const noexcept { return options_.group; }
+  const std::string& name() const noexcept RCLRT_NONBLOCKING { return options_.name; }
+  EntityType type() const noexcept RCLRT_NONBLOCKING { return options_.type; }
+  int level() const noexcept RCLRT_NONBLOCKING { return options_.level; }
+  Group& group() noexcept RCLRT_NONBLOCKING {
+    return options_.group ? *options_.group : own_group_;
+  }
+  const std::shared_ptr<Group>& shared_group() const noexcept RCLRT_NONBLOCKING {
+    return options_.group;
+  }
 
   /// A snapshot; thread-safe.
   Counters counters() const noexcept RCLRT_NONBLOCKING;

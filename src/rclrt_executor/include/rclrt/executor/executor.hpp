@@ -51,18 +51,20 @@ class Executor {
   /// Cancels, for good: every later `spin` returns at once.
   void close() noexcept RCLRT_NONBLOCKING;
 
-  const ExecutorOptions& options() const noexcept { return options_; }
-  const std::vector<std::shared_ptr<Callback>>& callbacks() const noexcept { return callbacks_; }
+  const ExecutorOptions& options() const noexcept RCLRT_NONBLOCKING { return options_; }
+  const std::vector<std::shared_ptr<Callback>>& callbacks() const noexcept RCLRT_NONBLOCKING {
+    return callbacks_;
+  }
 
   /// After `prepare`: whether threads run under SCHED_FIFO, and if not, why and what to do.
-  bool realtime() const noexcept { return realtime_; }
-  const std::string& realtime_reason() const noexcept { return realtime_reason_; }
+  bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
+  const std::string& realtime_reason() const noexcept RCLRT_NONBLOCKING { return realtime_reason_; }
   /// After `prepare`: the SCHED_FIFO priority at which callbacks of `level` run; 0 without real
   /// time.
-  virtual int os_priority(int level) const noexcept;
+  virtual int os_priority(int level) const noexcept RCLRT_NONBLOCKING;
   /// From which time timers count, CLOCK_MONOTONIC: as in the options, or the start of the first
   /// `spin`.
-  std::int64_t epoch_ns() const noexcept { return epoch_ns_; }
+  std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING { return epoch_ns_; }
 
  protected:
   RCLRT_SETUP explicit Executor(ExecutorOptions options);
@@ -97,7 +99,7 @@ class Executor {
   void execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                std::uint32_t slot) noexcept;
 
-  const PriorityMap& priorities() const noexcept { return *priorities_; }
+  const PriorityMap& priorities() const noexcept RCLRT_NONBLOCKING { return *priorities_; }
   static void set_sink(Callback& callback, ReadySink* sink) noexcept { callback.sink_ = sink; }
   /// The timers among the callbacks that `chosen` accepts.
   template <typename Predicate>

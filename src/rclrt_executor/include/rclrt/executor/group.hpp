@@ -23,7 +23,7 @@ class Group {
  public:
   RCLRT_SETUP explicit Group(GroupType type = GroupType::kMutuallyExclusive) : type_(type) {}
 
-  GroupType type() const noexcept { return type_; }
+  GroupType type() const noexcept RCLRT_NONBLOCKING { return type_; }
 
   /// The members of a group belong to one executor at a time: false when another one has it.
   RCLRT_SETUP bool claim(const void* executor) {
@@ -63,7 +63,7 @@ class Group {
     }
   }
 
-  void unlock() noexcept RCLRT_WAITS {
+  void unlock() noexcept RCLRT_NONBLOCKING {
     if (type_ == GroupType::kReentrant) {
       return;
     }

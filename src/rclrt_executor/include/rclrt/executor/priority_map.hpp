@@ -16,11 +16,13 @@ class PriorityMap {
   RCLRT_SETUP PriorityMap(std::vector<int> levels, int top);
 
   /// Ascending, without duplicates.
-  const std::vector<int>& levels() const noexcept { return levels_; }
+  const std::vector<int>& levels() const noexcept RCLRT_NONBLOCKING { return levels_; }
   /// The SCHED_FIFO priority of `level`, which must be one of `levels()`.
-  int os_priority(int level) const noexcept { return first_ + static_cast<int>(index(level)); }
+  int os_priority(int level) const noexcept RCLRT_NONBLOCKING {
+    return first_ + static_cast<int>(index(level));
+  }
   /// Position of `level` in `levels()`.
-  std::size_t index(int level) const noexcept;
+  std::size_t index(int level) const noexcept RCLRT_NONBLOCKING;
 
  private:
   std::vector<int> levels_;

@@ -54,8 +54,8 @@ class TimerCallback : public Callback {
  public:
   RCLRT_SETUP TimerCallback(CallbackOptions options, TimerOptions timer);
 
-  const TimerOptions& timer() const noexcept { return timer_; }
-  TimerSchedule& schedule() noexcept { return schedule_; }
+  const TimerOptions& timer() const noexcept RCLRT_NONBLOCKING { return timer_; }
+  TimerSchedule& schedule() noexcept RCLRT_NONBLOCKING { return schedule_; }
 
   /// Takes the due release off the schedule, counts what is skipped and returns the instance;
   /// nullptr when there is no credit for it: it and all others due are then counted drops.

@@ -16,15 +16,15 @@ class ReadinessSource {
   virtual ~ReadinessSource() = default;
 
   /// The callbacks it will be asked about, none of them a timer. Called once, in `prepare`.
-  virtual void watch(const std::vector<Callback*>& callbacks) = 0;
+  RCLRT_SETUP virtual void watch(const std::vector<Callback*>& callbacks) = 0;
 
   /// Sleeps until one of them is ready, CLOCK_MONOTONIC reaches `deadline_ns`
   /// (EventCount::kForever: no deadline) or `wake` was called, then sets `ready[i]` for each
   /// callback in the order of `watch`. May throw: `spin` then ends with that exception.
-  virtual void wait(std::int64_t deadline_ns, std::vector<bool>& ready) = 0;
+  virtual void wait(std::int64_t deadline_ns, std::vector<bool>& ready) RCLRT_WAITS = 0;
 
   /// Lets the current or the next `wait` return. Thread-safe.
-  virtual void wake() noexcept = 0;
+  virtual void wake() noexcept RCLRT_WAITS = 0;
 };
 
 /// One thread, no priorities, no preemption: at a polling point it asks which entities are ready,
@@ -38,7 +38,7 @@ class WaitSetExecutor final : public Executor {
   RCLRT_SETUP WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source);
   ~WaitSetExecutor() override;
 
-  int os_priority(int level) const noexcept override;
+  int os_priority(int level) const noexcept RCLRT_NONBLOCKING override;
 
  private:
   void do_prepare() override;
