@@ -11,8 +11,19 @@ namespace rclrt::realtime {
 namespace {
 
 TEST(MpscQueue, RoundsItsCapacityUpToAPowerOfTwo) {
-  EXPECT_EQ(MpscQueue<int>(1).capacity(), 1U);
+  EXPECT_EQ(MpscQueue<int>(2).capacity(), 2U);
   EXPECT_EQ(MpscQueue<int>(5).capacity(), 8U);
+}
+
+TEST(MpscQueue, HasRoomForAtLeastTwoAndOverwritesNothing) {
+  MpscQueue<int> queue(1);
+  EXPECT_EQ(queue.capacity(), 2U);
+  EXPECT_TRUE(queue.try_push(1));
+  EXPECT_TRUE(queue.try_push(2));
+  EXPECT_FALSE(queue.try_push(3));
+  int value = 0;
+  ASSERT_TRUE(queue.try_pop(value));
+  EXPECT_EQ(value, 1);
 }
 
 TEST(MpscQueue, RefusesACapacityOfZero) { EXPECT_THROW(MpscQueue<int>(0), std::invalid_argument); }

@@ -2,6 +2,7 @@
 // A bounded queue from many producers to one consumer that never allocates after construction.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <bit>
 #include <cstddef>
@@ -9,6 +10,7 @@
 #include <stdexcept>
 #include <type_traits>
 
+#include "rclrt/realtime/atomics.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -24,15 +26,17 @@ namespace rclrt::realtime {
 /// Memory order: a cell's `sequence` is stored with release after its value was written or read
 /// and loaded with acquire before it is touched, so the value needs no ordering of its own.
 /// `head_` only hands out cells: relaxed is enough.
-template <typename T>
+template <typename T, typename Atomics = StdAtomics>
 class MpscQueue {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  /// Room for `capacity` values, rounded up to a power of two. Throws std::bad_alloc, or
-  /// std::invalid_argument for zero.
+  /// Room for `capacity` values, rounded up to a power of two and at least 2 (with one cell, "full"
+  /// and "free again" would be the same sequence number). Throws std::invalid_argument for zero,
+  /// and std::bad_alloc.
   RCLRT_SETUP explicit MpscQueue(std::size_t capacity)
-      : mask_(std::bit_ceil(capacity) - 1), cells_(std::make_unique<Cell[]>(mask_ + 1)) {
+      : mask_(std::bit_ceil(std::max<std::size_t>(capacity, 2)) - 1),
+        cells_(std::make_unique<Cell[]>(mask_ + 1)) {
     if (capacity == 0) {
       throw std::invalid_argument("MpscQueue: capacity must be at least 1");
     }
@@ -51,6 +55,7 @@ class MpscQueue {
       const std::size_t sequence = cell.sequence.load(std::memory_order_acquire);
       if (sequence == position) {
         if (head_.compare_exchange_weak(position, position + 1, std::memory_order_relaxed)) {
+          Atomics::writing(cell.value);
           cell.value = value;
           cell.sequence.store(position + 1, std::memory_order_release);
           return true;
@@ -69,6 +74,7 @@ class MpscQueue {
     if (cell.sequence.load(std::memory_order_acquire) != tail_ + 1) {
       return false;
     }
+    Atomics::reading(cell.value);
     value = cell.value;
     cell.sequence.store(tail_ + mask_ + 1, std::memory_order_release);
     ++tail_;
@@ -77,14 +83,14 @@ class MpscQueue {
 
  private:
   struct Cell {
-    std::atomic<std::size_t> sequence;
+    typename Atomics::template Atomic<std::size_t> sequence;
     T value;
   };
 
   const std::size_t mask_;
   const std::unique_ptr<Cell[]> cells_;
-  alignas(64) std::atomic<std::size_t> head_{0};
-  alignas(64) std::size_t tail_{0};  // touched by the consumer only
+  alignas(kCacheLine) typename Atomics::template Atomic<std::size_t> head_{0};
+  alignas(kCacheLine) std::size_t tail_{0};  // touched by the consumer only
 };
 
 }  // namespace rclrt::realtime

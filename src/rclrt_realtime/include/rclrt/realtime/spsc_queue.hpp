@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+// A bounded queue from one producer to one consumer: wait-free, no allocation after construction.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstddef>
+#include <memory>
+#include <stdexcept>
+#include <type_traits>
+#include <utility>
+
+#include "rclrt/realtime/atomics.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// Bounded single-producer, single-consumer queue. The producer's functions from one thread at a
+/// time, the consumer's from one thread at a time. All of them are wait-free.
+///
+/// T needs a default constructor and a move assignment that do not throw. Clang's function effects
+/// refuse a T whose move assignment may free memory (std::unique_ptr): popping into a variable that
+/// still owns something would. A popped cell keeps a moved-from T until it is used again.
+///
+/// A ring after L. Lamport, "Proving the Correctness of Multiprocess Programs" (1977), in which
+/// each side keeps a copy of the other's index and looks again only when the copy says full or
+/// empty (J. Giacomoni et al., "FastForward", 2008, gives the reason: the cache line of the
+/// other's index then moves once for many values).
+///
+/// Invariant: 0 <= head_ - tail_ <= capacity; cells [tail_, head_) belong to the consumer, the
+/// others to the producer. Indices only grow (and wrap around); a copy is never ahead of its index.
+///
+/// Memory order: an index is written by one thread only, which may read its own relaxed. It is
+/// stored with release after the cell was written (head_) or moved out (tail_), and loaded with
+/// acquire by the other side before it touches those cells.
+template <typename T, typename Atomics = StdAtomics>
+class SpscQueue {
+  static_assert(std::is_nothrow_default_constructible_v<T> && std::is_nothrow_move_assignable_v<T>);
+
+ public:
+  /// Room for `capacity` values, rounded up to a power of two. Throws std::invalid_argument for
+  /// zero, and std::bad_alloc.
+  RCLRT_SETUP explicit SpscQueue(std::size_t capacity)
+      : mask_(std::bit_ceil(capacity) - 1), cells_(std::make_unique<T[]>(mask_ + 1)) {
+    if (capacity == 0) {
+      throw std::invalid_argument("SpscQueue: capacity must be at least 1");
+    }
+  }
+
+  std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return mask_ + 1; }
+
+  /// Producer. False when the queue is full; the value is then not stored (and not moved from).
+  bool try_push(const T& value) noexcept
+      RCLRT_NONBLOCKING requires std::is_nothrow_copy_assignable_v<T> {
+    return push(value);
+  }
+  bool try_push(T&& value) noexcept RCLRT_NONBLOCKING { return push(std::move(value)); }
+
+  /// Consumer. False when the queue is empty; `value` is then left alone.
+  bool try_pop(T& value) noexcept RCLRT_NONBLOCKING {
+    const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
+    if (is_empty(tail)) {
+      return false;
+    }
+    value = std::move(cell(tail));
+    consumer_.tail.store(tail + 1, std::memory_order_release);
+    return true;
+  }
+
+  /// Consumer. The oldest value in place, or nullptr when the queue is empty; valid until `pop`.
+  T* front() noexcept RCLRT_NONBLOCKING {
+    const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
+    return is_empty(tail) ? nullptr : &cell(tail);
+  }
+
+  /// Consumer. Removes what `front` returned; only after it returned a value.
+  void pop() noexcept RCLRT_NONBLOCKING {
+    const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
+    consumer_.tail.store(tail + 1, std::memory_order_release);
+  }
+
+  /// How many values wait, out of date as soon as it is known. Any thread.
+  std::size_t size_approx() const noexcept RCLRT_NONBLOCKING {
+    // The tail first: it never overtakes a head read later. Both may have moved meanwhile.
+    const std::size_t tail = consumer_.tail.load(std::memory_order_acquire);
+    const std::size_t size = producer_.head.load(std::memory_order_relaxed) - tail;
+    return size < capacity() ? size : capacity();
+  }
+
+ private:
+  template <typename U>
+  bool push(U&& value) noexcept RCLRT_NONBLOCKING {
+    const std::size_t head = producer_.head.load(std::memory_order_relaxed);
+    if (head - producer_.tail_copy > mask_) {
+      producer_.tail_copy = consumer_.tail.load(std::memory_order_acquire);
+      if (head - producer_.tail_copy > mask_) {
+        return false;
+      }
+    }
+    cell(head) = std::forward<U>(value);
+    producer_.head.store(head + 1, std::memory_order_release);
+    return true;
+  }
+
+  /// Consumer.
+  bool is_empty(std::size_t tail) noexcept RCLRT_NONBLOCKING {
+    if (tail != consumer_.head_copy) {
+      return false;
+    }
+    consumer_.head_copy = producer_.head.load(std::memory_order_acquire);
+    return tail == consumer_.head_copy;
+  }
+
+  /// The caller owns it, by the invariant, and may change it.
+  T& cell(std::size_t index) noexcept RCLRT_NONBLOCKING {
+    T& owned = cells_[index & mask_];
+    Atomics::writing(owned);
+    return owned;
+  }
+
+  using Index = typename Atomics::template Atomic<std::size_t>;
+  struct alignas(kCacheLine) Producer {
+    Index head{0};
+    std::size_t tail_copy = 0;  // the producer's alone
+  };
+  struct alignas(kCacheLine) Consumer {
+    Index tail{0};
+    std::size_t head_copy = 0;  // the consumer's alone
+  };
+
+  const std::size_t mask_;
+  const std::unique_ptr<T[]> cells_;
+  Producer producer_;
+  Consumer consumer_;
+};
+
+}  // namespace rclrt::realtime
