@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+// The ring between one thread and the drain thread of a Tracer or Logger, and its life.
+#pragma once
+
+#include <sys/types.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/realtime/byte_ring.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime::detail {
+
+/// What a thread records is let through when its level is at or above this: one relaxed load. It
+/// orders nothing; a record more or less at the moment of a change does not matter.
+using Gate = std::atomic<std::uint8_t>;
+inline constexpr std::uint8_t kGateClosed = 255;
+
+/// Shared by a thread's handle and the drain thread, whichever lives longer.
+struct ThreadRing {
+  ThreadRing(std::string_view thread_name, std::size_t capacity, std::size_t max_record,
+             std::shared_ptr<const Gate> ring_gate);
+
+  ByteRing bytes;
+  const std::string name;
+  const std::shared_ptr<const Gate> gate;
+  std::atomic<pid_t> tid;  // of the thread that records; relaxed: for display only
+
+  /// Stored with release after the handle's last record, loaded with acquire before the ring is
+  /// read for the last time.
+  std::atomic<bool> ended{false};
+
+  // The drain thread's own.
+  std::uint32_t id = 0;
+  bool last_pass = false;
+  std::uint64_t dropped_told = 0;
+};
+
+/// A handle's side: when it ends, the drain thread empties the ring once more and frees it.
+struct EndOfRing {
+  std::shared_ptr<ThreadRing> keep;
+  void operator()(ThreadRing* ring) noexcept {
+    ring->ended.store(true, std::memory_order_release);
+    keep.reset();
+  }
+};
+using OwnedRing = std::unique_ptr<ThreadRing, EndOfRing>;
+
+/// Every ring of a Tracer or Logger.
+class ThreadRings {
+ public:
+  using List = std::vector<std::shared_ptr<ThreadRing>>;
+
+  explicit ThreadRings(std::uint8_t gate) : gate_(std::make_shared<Gate>(gate)) {}
+
+  Gate& gate() const noexcept RCLRT_NONBLOCKING { return *gate_; }
+
+  /// A new ring for the calling thread. Thread-safe.
+  RCLRT_SETUP OwnedRing add(std::string_view name, std::uint32_t id, std::size_t capacity,
+                            std::size_t max_record);
+
+  /// Drain thread: lets every ring show what it holds by now, and nothing later.
+  RCLRT_SETUP const List& refresh();
+
+  /// Drain thread: forgets the rings that had ended before `refresh` and are thus empty now.
+  RCLRT_SETUP void remove_ended();
+
+ private:
+  const std::shared_ptr<Gate> gate_;
+  std::mutex mutex_;  // guards rings_
+  List rings_;
+  List seen_;  // the drain thread's own copy
+};
+
+}  // namespace rclrt::realtime::detail

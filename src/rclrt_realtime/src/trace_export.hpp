@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Events as a Perfetto trace.
+#pragma once
+
+#include <map>
+#include <span>
+#include <vector>
+
+#include "rclrt/realtime/perfetto_writer.hpp"
+#include "rclrt/realtime/trace_event.hpp"
+
+namespace rclrt::realtime {
+
+/// Writes events to a PerfettoWriter: a track per thread, one per counter, and one of lost records
+/// below each thread that lost some. Tracks appear with their first event.
+class TraceExport {
+ public:
+  explicit TraceExport(PerfettoWriter& writer) : writer_(writer) {}
+
+  /// An end without a begin is left out. Throws what the writer throws.
+  void write(std::span<const TraceEvent> events, const TraceDictionary& dictionary);
+
+ private:
+  struct Thread {
+    PerfettoTrack track{};
+    std::vector<TraceName> open;  // spans begun and not ended, innermost last
+  };
+
+  void write(const TraceEvent& event, const TraceDictionary& dictionary);
+  void end(Thread& thread, const TraceEvent& event);
+  Thread& thread(TraceThread id, const TraceDictionary& dictionary);
+
+  PerfettoWriter& writer_;
+  std::map<TraceThread, Thread> threads_;
+  std::map<TraceThread, PerfettoTrack> dropped_;
+  std::map<TraceName, PerfettoTrack> counters_;
+};
+
+}  // namespace rclrt::realtime
