@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "event_history.hpp"
 #include "periodic_drain.hpp"
 
 namespace rclrt::realtime {
@@ -19,14 +19,6 @@ constexpr std::size_t kBatch = 4096;  // events handed over at once; bounds memo
 constexpr std::uint8_t kGateOpen = 0;
 
 std::uint8_t gate_for(bool enabled) noexcept { return enabled ? kGateOpen : detail::kGateClosed; }
-
-/// Enclosing spans first; what has no end of its own keeps the order of its records.
-bool comes_before(const TraceEvent& a, const TraceEvent& b) {
-  const auto end_of = [](const TraceEvent& event) {
-    return event.kind == TraceKind::kSpan ? event.end_ns : std::numeric_limits<std::int64_t>::max();
-  };
-  return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : end_of(a) > end_of(b);
-}
 
 }  // namespace
 

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reads what the writer wrote with Perfetto's own message classes.
 
-RCLRT_PERFETTO_SAMPLE names the program built from perfetto_writer_sample.cpp.
+RCLRT_SAMPLE names the program built from perfetto_writer_sample.cpp.
 """
 
 import os
@@ -22,7 +22,7 @@ EXPLICIT = 3
 
 
 def write_sample(path: Path, sequence_id: int, uuid_base: int) -> bytes:
-    program = os.environ["RCLRT_PERFETTO_SAMPLE"]
+    program = os.environ["RCLRT_SAMPLE"]
     subprocess.run([program, str(path), str(sequence_id), str(uuid_base)], check=True)
     return path.read_bytes()
 

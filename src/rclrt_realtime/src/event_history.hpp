@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last events of a trace in memory of a fixed size.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rclrt/realtime/trace_event.hpp"
+
+namespace rclrt::realtime {
+
+/// A ring of events. What it forgets leaves a trace only if it opened a span that is still open.
+/// Not thread-safe.
+class EventHistory {
+ public:
+  /// Allocates and touches all memory.
+  explicit EventHistory(std::size_t capacity);
+
+  void add(const TraceEvent& event);
+
+  /// Forgets the events that ended before `time_ns`, as far as they are the oldest added.
+  void forget_before(std::int64_t time_ns);
+
+  /// The events by begin, enclosing spans first. Reorders them in place: valid until the next call.
+  std::span<const TraceEvent> sorted();
+
+  /// Begins of spans that were forgotten and have not ended among the forgotten, oldest first. At
+  /// most kMaxOpen, of which the oldest stay.
+  std::span<const TraceEvent> open() const { return open_; }
+
+  std::size_t size() const { return size_; }
+  std::size_t capacity() const { return events_.size(); }
+
+ private:
+  static constexpr std::size_t kMaxOpen = 1024;
+
+  void forget_oldest();
+
+  std::vector<TraceEvent> events_;  // the oldest at oldest_, size_ of them, wrapping around
+  std::size_t oldest_ = 0;
+  std::size_t size_ = 0;
+  std::vector<TraceEvent> open_;
+};
+
+/// Enclosing spans first; what has no end of its own keeps its order in a stable sort.
+bool comes_before(const TraceEvent& a, const TraceEvent& b);
+
+}  // namespace rclrt::realtime

@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/flight_recorder.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <exception>
+#include <limits>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "event_history.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/mpsc_queue.hpp"
+#include "rclrt/realtime/perfetto_writer.hpp"
+#include "trace_export.hpp"
+
+namespace rclrt::realtime {
+
+namespace {
+
+constexpr std::size_t kRequests = 64;  // between two passes
+
+struct Request {
+  std::int64_t time_ns;
+  const char* reason;
+};
+
+std::int64_t nanoseconds(std::chrono::milliseconds duration) {
+  return std::chrono::nanoseconds(duration).count();
+}
+
+FlightRecorderOptions checked(FlightRecorderOptions options) {
+  if (options.max_bytes < sizeof(TraceEvent)) {
+    throw std::invalid_argument("FlightRecorder: max_bytes must hold at least one event, " +
+                                std::to_string(sizeof(TraceEvent)) + " bytes");
+  }
+  const auto zero = std::chrono::milliseconds(0);
+  if (options.before < zero || options.after < zero || options.min_interval < zero) {
+    throw std::invalid_argument("FlightRecorder: before, after and min_interval must be >= 0");
+  }
+  return options;
+}
+
+}  // namespace
+
+class FlightRecorder::Implementation {
+ public:
+  explicit Implementation(FlightRecorderOptions options)
+      : options_(checked(std::move(options))),
+        history_(options_.max_bytes / sizeof(TraceEvent)),
+        requests_(kRequests) {
+    statistics_.capacity = history_.capacity();
+    dump_.reserve(kRequests);
+  }
+
+  void request(const char* reason) noexcept RCLRT_NONBLOCKING {
+    if (!requests_.try_push({.time_ns = monotonic_now_ns(), .reason = reason})) {
+      // A count of its own: it orders nothing.
+      refused_.fetch_add(1, std::memory_order_relaxed);
+    }
+  }
+
+  void write(std::span<const TraceEvent> events) {
+    for (const TraceEvent& event : events) {
+      history_.add(event);
+    }
+  }
+
+  void pass_done(std::int64_t now_ns, const TraceDictionary& dictionary) {
+    history_.forget_before(now_ns - nanoseconds(options_.before) - nanoseconds(options_.after));
+    take_requests();
+    if (!dump_.empty() && now_ns - dump_.front().time_ns >= nanoseconds(options_.after)) {
+      write_dump(dictionary);
+    }
+    const std::lock_guard lock(mutex_);
+    statistics_.events = history_.size();
+  }
+
+  void finish(const TraceDictionary& dictionary) {
+    take_requests();
+    if (!dump_.empty()) {
+      write_dump(dictionary);
+    }
+  }
+
+  FlightRecorderStatistics statistics() const {
+    const std::lock_guard lock(mutex_);
+    FlightRecorderStatistics result = statistics_;
+    result.suppressed += refused_.load(std::memory_order_relaxed);  // see request
+    return result;
+  }
+
+ private:
+  void take_requests() {
+    Request request{};
+    const std::lock_guard lock(mutex_);
+    while (requests_.try_pop(request)) {
+      if (!dump_.empty() && dump_.size() < kRequests &&
+          request.time_ns - dump_.front().time_ns <= nanoseconds(options_.after)) {
+        dump_.push_back(request);
+        ++statistics_.merged;
+      } else if (!dump_.empty() || attempts_ == options_.max_dumps ||
+                 (last_ns_ && request.time_ns - *last_ns_ < nanoseconds(options_.min_interval))) {
+        ++statistics_.suppressed;
+      } else {
+        dump_.push_back(request);
+        last_ns_ = request.time_ns;
+        ++attempts_;
+      }
+    }
+  }
+
+  void write_dump(const TraceDictionary& dictionary) {
+    const std::filesystem::path path = next_path();
+    std::optional<std::string> error;
+    try {
+      write_dump(path, dictionary);
+    } catch (const std::exception& exception) {
+      error = exception.what();
+    }
+    dump_.clear();
+    const std::lock_guard lock(mutex_);
+    if (error) {
+      ++statistics_.failed;
+      statistics_.last_error = *error;
+    } else {
+      ++statistics_.dumps;
+      statistics_.last_file = path;
+    }
+  }
+
+  void write_dump(const std::filesystem::path& path, const TraceDictionary& dictionary) {
+    PerfettoWriter writer(path, this_perfetto_process(options_.name));
+    const PerfettoTrack requests = writer.add_track("dump requests");
+    for (const Request& request : dump_) {
+      writer.instant(requests, request.time_ns, {.name = request.reason});
+    }
+    history_.forget_before(dump_.front().time_ns - nanoseconds(options_.before));
+    TraceExport events(writer);
+    const std::span<const TraceEvent> held = history_.sorted();
+    events.write(history_.open(), dictionary);
+    events.write(held, dictionary);
+    writer.finish();
+  }
+
+  std::filesystem::path next_path() {
+    std::filesystem::path path;
+    std::error_code ignored;  // what cannot be looked at cannot be written either, which is told
+    do {
+      path = options_.directory / (options_.name + "-" + std::to_string(++number_) + ".pftrace");
+    } while (std::filesystem::exists(path, ignored));
+    return path;
+  }
+
+  const FlightRecorderOptions options_;
+  EventHistory history_;
+  MpscQueue<Request> requests_;
+  std::atomic<std::uint64_t> refused_{0};
+  // Those of the dump that is waiting for its `after`, the trigger first; empty: none is.
+  std::vector<Request> dump_;
+  std::optional<std::int64_t> last_ns_;  // trigger of the last dump
+  std::uint32_t attempts_ = 0;
+  std::uint32_t number_ = 0;
+  mutable std::mutex mutex_;  // guards statistics_
+  FlightRecorderStatistics statistics_;
+};
+
+FlightRecorder::FlightRecorder(FlightRecorderOptions options)
+    : implementation_(std::make_unique<Implementation>(std::move(options))) {}
+
+FlightRecorder::~FlightRecorder() = default;
+
+void FlightRecorder::request_dump(const char* reason) noexcept RCLRT_NONBLOCKING {
+  implementation_->request(reason);
+}
+
+FlightRecorderStatistics FlightRecorder::statistics() const {
+  return implementation_->statistics();
+}
+
+void FlightRecorder::write(std::span<const TraceEvent> events, const TraceDictionary&) {
+  implementation_->write(events);
+}
+
+void FlightRecorder::pass_done(std::int64_t now_ns, const TraceDictionary& dictionary) {
+  implementation_->pass_done(now_ns, dictionary);
+}
+
+void FlightRecorder::finish(const TraceDictionary& dictionary) {
+  implementation_->finish(dictionary);
+}
+
+}  // namespace rclrt::realtime
