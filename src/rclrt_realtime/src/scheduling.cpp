@@ -10,21 +10,17 @@
 #include <cerrno>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <stdexcept>
 #include <system_error>
 
 #include "cpu_set.hpp"
-#include "native_policy.hpp"
+#include "native_scheduling.hpp"
+#include "proc_task.hpp"
+#include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::realtime {
 
 namespace {
-
-std::string permission_fix(int priority) {
-  return "add \"rtprio " + std::to_string(priority) +
-         "\" for this user in /etc/security/limits.d and log in again, or run with CAP_SYS_NICE";
-}
 
 std::string join(const std::vector<int>& values) {
   std::string text;
@@ -36,12 +32,14 @@ std::string join(const std::vector<int>& values) {
 
 }  // namespace
 
-const char* to_string(Policy policy) noexcept {
+const char* to_string(Policy policy) noexcept RCLRT_NONBLOCKING {
   switch (policy) {
     case Policy::kFifo:
       return "SCHED_FIFO";
     case Policy::kRoundRobin:
       return "SCHED_RR";
+    case Policy::kDeadline:
+      return "SCHED_DEADLINE";
     case Policy::kOther:
       break;
   }
@@ -73,12 +71,27 @@ std::optional<std::string> why_no_realtime(int priority) {
   }
   if (error == EPERM) {
     return "SCHED_FIFO at priority " + std::to_string(priority) +
-           " is not permitted: " + permission_fix(priority);
+           " is not permitted: " + fix_of({Policy::kFifo, priority}, EPERM);
   }
   return "SCHED_FIFO at priority " + std::to_string(priority) +
          " is not available: " + std::generic_category().message(error) +
          "; use a priority from 1 to 99";
 #endif
+}
+
+std::optional<std::string> why_refused(const Scheduling& scheduling) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  if (scheduling.policy != Policy::kOther) {
+    return std::string(to_string(scheduling.policy)) +
+           " is not used in a sanitizer's build, whose run-time library has spin locks";
+  }
+#endif
+  try {
+    Thread({.name = "may I?", .scheduling = scheduling}, [] {}).join();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return std::nullopt;
 }
 
 std::vector<int> allowed_cpus() {
@@ -99,6 +112,15 @@ void require_allowed_cpus(const std::vector<int>& cpus) {
   }
 }
 
+std::string to_string(const Scheduling& scheduling) {
+  std::string text = describe(scheduling);
+  if (!scheduling.cpus.empty()) {
+    text += scheduling.cpus.size() == 1 ? " on CPU " : " on CPUs ";
+    text += join(scheduling.cpus);
+  }
+  return text;
+}
+
 void apply_scheduling(pid_t tid, const Scheduling& scheduling) {
   if (!scheduling.cpus.empty()) {
     require_allowed_cpus(scheduling.cpus);
@@ -107,41 +129,31 @@ void apply_scheduling(pid_t tid, const Scheduling& scheduling) {
       throw std::system_error(errno, std::generic_category(), "setting the CPU affinity");
     }
   }
-  sched_param parameters{};
-  parameters.sched_priority = scheduling.priority;
-  if (sched_setscheduler(tid, native_policy(scheduling.policy), &parameters) != 0) {
-    const int error = errno;
-    std::string action = std::string("setting ") + to_string(scheduling.policy) + " priority " +
-                         std::to_string(scheduling.priority);
-    if (error == EPERM) {
-      action += " (" + permission_fix(scheduling.priority) + ")";
-    }
-    throw std::system_error(error, std::generic_category(), action);
+  if (const int error = set_native_scheduling(tid, scheduling)) {
+    throw_refused("", scheduling, error);
   }
 }
 
 std::optional<Scheduling> read_scheduling(pid_t tid) {
-  Scheduling scheduling;
-  const int policy = sched_getscheduler(tid);
-  sched_param parameters{};
-  CpuSet set;
-  if (policy < 0 || sched_getparam(tid, &parameters) != 0 ||
-      sched_getaffinity(tid, set.bytes(), set.get()) != 0) {
+  const pid_t id = tid == 0 ? gettid() : tid;
+  const auto stat = parse_proc_stat(read_task_file(id, "stat"));
+  const auto cpus = parse_allowed_cpus(read_task_file(id, "status"));
+  if (!stat || !cpus) {
     return std::nullopt;
   }
-  // The kernel may add SCHED_RESET_ON_FORK to the policy.
-  switch (policy & ~SCHED_RESET_ON_FORK) {
-    case SCHED_FIFO:
-      scheduling.policy = Policy::kFifo;
-      break;
-    case SCHED_RR:
-      scheduling.policy = Policy::kRoundRobin;
-      break;
-    default:
-      scheduling.policy = Policy::kOther;
+  Scheduling scheduling{policy_of(stat->policy), stat->realtime_priority, *cpus};
+  if (scheduling.policy == Policy::kOther) {
+    scheduling.nice = stat->nice;
   }
-  scheduling.priority = parameters.sched_priority;
-  scheduling.cpus = set.cpus();
+  if (scheduling.policy == Policy::kDeadline) {
+    NativeAttributes attributes;  // /proc has the reservation only in debugging kernels
+    if (get_native_scheduling(id, attributes) != 0) {
+      return std::nullopt;
+    }
+    scheduling.reservation = {std::chrono::nanoseconds(attributes.runtime_ns),
+                              std::chrono::nanoseconds(attributes.deadline_ns),
+                              std::chrono::nanoseconds(attributes.period_ns)};
+  }
   return scheduling;
 }
 
@@ -156,10 +168,8 @@ std::vector<pid_t> thread_ids() {
 }
 
 std::string thread_name(pid_t tid) {
-  std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/comm");
-  std::string name;
-  std::getline(file, name);
-  return name;
+  const std::string name = read_task_file(tid == 0 ? gettid() : tid, "comm");
+  return name.substr(0, name.find('\n'));
 }
 
 }  // namespace rclrt::realtime

@@ -4,10 +4,13 @@
 #include <sched.h>
 
 #include <cerrno>
+#include <stdexcept>
 #include <system_error>
 
 #include "cpu_set.hpp"
-#include "native_policy.hpp"
+#include "native_scheduling.hpp"
+#include "rclrt/realtime/process.hpp"
+#include "rclrt/realtime/semaphore.hpp"
 
 namespace rclrt::realtime {
 
@@ -31,21 +34,57 @@ class Attributes {
   pthread_attr_t attributes_;
 };
 
+/// The stack below its last pages belongs to the thread's own start and to the kernel's guard.
+constexpr std::size_t kStackReserve = 64 * 1024;
+
+void require_room(const ThreadOptions& options, pthread_attr_t* attributes) {
+  std::size_t size = 0;
+  pthread_attr_getstacksize(attributes, &size);
+  if (options.stack_prefault != 0 && options.stack_prefault + kStackReserve > size) {
+    throw std::invalid_argument("thread \"" + options.name + "\": a stack of " +
+                                std::to_string(size) + " bytes has no room to prefault " +
+                                std::to_string(options.stack_prefault) +
+                                ": ask for a stack_size of at least " +
+                                std::to_string(options.stack_prefault + kStackReserve));
+  }
+}
+
+/// What attributes of pthread_create cannot state, the thread gives itself.
+bool gives_itself(const Scheduling& scheduling) {
+  return scheduling.policy == Policy::kDeadline || scheduling.nice.has_value();
+}
+
 }  // namespace
 
-void Thread::start(const ThreadOptions& options, std::unique_ptr<Body> body) {
+/// How a thread that gives itself its scheduling tells its creator, who waits, what came of it.
+struct Thread::Birth {
+  Semaphore done;
+  int error = 0;  // written before `done` is posted, read after
+};
+
+void Thread::start() {
+  if (!run_) {
+    throw std::logic_error("a thread without a body cannot start: construct it with one");
+  }
+  const ThreadOptions& options = run_->options;
   const Scheduling& scheduling = options.scheduling;
+  if (run_->joinable) {
+    throw std::logic_error("thread \"" + options.name + "\" is started already: join it first");
+  }
+  const std::string starting = "starting thread \"" + options.name + "\": ";
   Attributes attributes;
   // Explicit scheduling in the attributes: the thread never runs an instruction at another policy.
   Attributes::require(pthread_attr_setinheritsched(attributes.get(), PTHREAD_EXPLICIT_SCHED),
                       "thread scheduling");
-  const int policy = native_policy(scheduling.policy);
-  sched_param parameters{};
-  parameters.sched_priority = scheduling.priority;
-  Attributes::require(pthread_attr_setschedpolicy(attributes.get(), policy), "thread policy");
-  Attributes::require(pthread_attr_setschedparam(attributes.get(), &parameters),
-                      "thread priority " + std::to_string(scheduling.priority) + " for " +
-                          to_string(scheduling.policy));
+  if (!gives_itself(scheduling)) {
+    const int policy = native_policy(scheduling.policy);
+    sched_param parameters{};
+    parameters.sched_priority = scheduling.priority;
+    Attributes::require(pthread_attr_setschedpolicy(attributes.get(), policy), "thread policy");
+    if (const int error = pthread_attr_setschedparam(attributes.get(), &parameters)) {
+      throw_refused(starting, scheduling, error);
+    }
+  }
   if (!scheduling.cpus.empty()) {
     require_allowed_cpus(scheduling.cpus);
     const CpuSet set(scheduling.cpus);
@@ -56,54 +95,74 @@ void Thread::start(const ThreadOptions& options, std::unique_ptr<Body> body) {
     Attributes::require(pthread_attr_setstacksize(attributes.get(), options.stack_size),
                         "thread stack size");
   }
-  body->name = options.name.substr(0, 15);
-  Body* const owned_by_thread = body.release();
-  const int error = pthread_create(&handle_, attributes.get(), &Thread::entry, owned_by_thread);
+  require_room(options, attributes.get());
+  run_->stop.clear();
+  Birth birth;
+  // Only then does the creator wait: another may be more urgent than the thread it creates.
+  run_->birth = gives_itself(scheduling) ? &birth : nullptr;
+  const int error = pthread_create(&run_->handle, attributes.get(), &Thread::entry, run_.get());
   if (error != 0) {
-    body.reset(owned_by_thread);  // there is no thread
+    throw_refused(starting, scheduling, error);
   }
-  if (error == EPERM) {
-    throw std::system_error(
-        error, std::generic_category(),
-        "starting thread \"" + options.name +
-            "\": " + why_no_realtime(scheduling.priority).value_or("scheduling refused"));
+  run_->joinable = true;
+  if (gives_itself(scheduling)) {
+    birth.done.wait();
+    if (birth.error != 0) {
+      join();
+      throw_refused(starting, scheduling, birth.error);
+    }
   }
-  Attributes::require(error, "starting thread \"" + options.name + "\"");
-  joinable_ = true;
 }
 
-void* Thread::entry(void* body) {
-  const std::unique_ptr<Body> owned(static_cast<Body*>(body));
-  pthread_setname_np(pthread_self(), owned->name.c_str());
-  owned->run();
+void* Thread::entry(void* argument) {
+  Run& run = *static_cast<Run*>(argument);
+  const ThreadOptions& options = run.options;
+  pthread_setname_np(pthread_self(), options.name.substr(0, 15).c_str());
+  if (run.birth != nullptr) {
+    const int error = set_native_scheduling(0, options.scheduling);
+    run.birth->error = error;
+    run.birth->done.post();  // the creator goes on: `birth` is gone
+    if (error != 0) {
+      return nullptr;
+    }
+  }
+  if (options.stack_prefault != 0) {
+    prefault_stack(options.stack_prefault);
+  }
+  if (options.before) {
+    options.before();
+  }
+  run.body();
+  if (options.after) {
+    options.after();
+  }
   return nullptr;
 }
 
 void Thread::set_priority(Policy policy, int priority) {
-  if (!joinable_) {
+  if (!joinable()) {
     return;
   }
   sched_param parameters{};
   parameters.sched_priority = priority;
-  const int error = pthread_setschedparam(handle_, native_policy(policy), &parameters);
-  if (error != ESRCH) {
-    Attributes::require(error, std::string("setting ") + to_string(policy) + " priority " +
-                                   std::to_string(priority) + " of a thread");
+  const int error = pthread_setschedparam(run_->handle, native_policy(policy), &parameters);
+  if (error != 0 && error != ESRCH) {
+    throw_refused("thread \"" + run_->options.name + "\": ", {policy, priority}, error);
   }
 }
 
 bool Thread::try_join() noexcept RCLRT_NONBLOCKING {
-  if (joinable_ &&
-      RCLRT_TRUST("trying does not sleep", pthread_tryjoin_np(handle_, nullptr)) == 0) {
-    joinable_ = false;
+  if (joinable() &&
+      RCLRT_TRUST("trying does not sleep", pthread_tryjoin_np(run_->handle, nullptr)) == 0) {
+    run_->joinable = false;
   }
-  return !joinable_;
+  return !joinable();
 }
 
 void Thread::join() noexcept RCLRT_WAITS {
-  if (joinable_) {
-    pthread_join(handle_, nullptr);
-    joinable_ = false;
+  if (joinable()) {
+    pthread_join(run_->handle, nullptr);
+    run_->joinable = false;
   }
 }
 

@@ -56,5 +56,34 @@ TEST(Scheduling, TheThreadListHoldsTheCaller) {
   EXPECT_TRUE(std::binary_search(ids.begin(), ids.end(), gettid()));
 }
 
+TEST(Scheduling, ANiceValueIsAppliedAndOtherwiseKept) {
+  std::optional<Scheduling> given;
+  std::optional<Scheduling> kept;
+  Thread({.name = "nice"}, [&] {
+    apply_scheduling(0, {.nice = 5});
+    given = read_scheduling(0);
+    apply_scheduling(0, {});
+    kept = read_scheduling(0);
+  }).join();
+  EXPECT_EQ(given->nice, 5);
+  EXPECT_EQ(kept->nice, 5);
+}
+
+TEST(Scheduling, IsToldInOneLine) {
+  EXPECT_EQ(to_string(Scheduling{Policy::kFifo, 80, {0, 1}}),
+            "SCHED_FIFO priority 80 on CPUs 0, 1");
+  EXPECT_EQ(to_string(Scheduling{.cpus = {3}, .nice = -5}), "SCHED_OTHER nice -5 on CPU 3");
+  EXPECT_EQ(to_string(Scheduling{
+                .policy = Policy::kDeadline,
+                .reservation = {std::chrono::nanoseconds(1'500), std::chrono::microseconds(20),
+                                std::chrono::milliseconds(1)}}),
+            "SCHED_DEADLINE runtime 1.500 us deadline 20 us period 1000 us");
+}
+
+TEST(Scheduling, APriorityOfAnOrdinaryThreadIsRefusedWithTheRule) {
+  EXPECT_NE(why_refused({.priority = 3}).value_or("").find("SCHED_OTHER has no priority"),
+            std::string::npos);
+}
+
 }  // namespace
 }  // namespace rclrt::realtime

@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/thread.hpp"
 
+#include <alloca.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <atomic>
+#include <stdexcept>
 #include <string>
+#include <vector>
 
 namespace rclrt::realtime {
 namespace {
@@ -82,6 +86,157 @@ TEST(Thread, AMovedFromThreadCanBeDestroyedAndTheTargetJoins) {
     EXPECT_TRUE(second.joinable());
   }
   EXPECT_TRUE(ran);
+}
+
+TEST(Thread, WatchesAFlagThatStopRaises) {
+  std::atomic<bool> stopped{false};
+  Thread thread({.name = "watches"}, [&](const StopFlag& stop) {
+    stop.wait();
+    stopped = true;
+  });
+  thread.stop();
+  EXPECT_TRUE(stopped);
+  EXPECT_FALSE(thread.joinable());
+}
+
+TEST(Thread, IsStoppedByItsDestructor) {
+  bool stopped = false;
+  {
+    const Thread thread({.name = "watches"}, [&](const StopFlag& stop) {
+      stop.wait();
+      stopped = true;
+    });
+  }
+  EXPECT_TRUE(stopped);
+}
+
+TEST(Thread, RunsItsBodyAgainWhenItIsStartedAgain) {
+  int runs = 0;
+  Thread thread({.name = "again"}, [&](const StopFlag& stop) {
+    ++runs;
+    stop.wait();  // the request that ended the last run does not end this one
+  });
+  thread.stop();
+  thread.start();
+  Thread moved(std::move(thread));
+  moved.stop();
+  moved.start();
+  EXPECT_THROW(moved.start(), std::logic_error) << "the third run is not over";
+  moved.stop();
+  EXPECT_EQ(runs, 3);
+}
+
+TEST(Thread, BeginsWithStartWhenItsStartIsDeferred) {
+  bool ran = false;
+  Thread thread(defer_start, {.name = "deferred"}, [&] { ran = true; });
+  EXPECT_FALSE(thread.joinable());
+  thread.start();
+  thread.join();
+  EXPECT_TRUE(ran);
+}
+
+TEST(Thread, WithoutABodyCannotStart) {
+  Thread thread;
+  EXPECT_THROW(thread.start(), std::logic_error);
+  thread.request_stop();
+  thread.stop();
+}
+
+TEST(Thread, RunsItsHooksBeforeAndAfterTheBodyInTheSameThread) {
+  std::vector<std::string> order;
+  std::vector<pid_t> ids;
+  const auto say = [&](const char* what) {
+    return [&order, &ids, what] {
+      order.emplace_back(what);
+      ids.push_back(gettid());
+    };
+  };
+  Thread({.name = "hooks", .before = say("before"), .after = say("after")}, say("body")).join();
+  EXPECT_EQ(order, (std::vector<std::string>{"before", "body", "after"}));
+  EXPECT_EQ(ids, std::vector<pid_t>(3, ids.front()));
+  EXPECT_NE(ids.front(), gettid());
+}
+
+TEST(Thread, HasTheNiceValueItAsksFor) {
+  std::optional<Scheduling> found;
+  Thread({.name = "nice", .scheduling = {.nice = 7}}, [&] { found = read_scheduling(0); }).join();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->policy, Policy::kOther);
+  EXPECT_EQ(found->nice, 7);
+}
+
+TEST(Thread, RunsUnderADeadlineReservation) {
+  const Scheduling wanted{
+      .policy = Policy::kDeadline,
+      .reservation = {std::chrono::milliseconds(1), std::chrono::milliseconds(20),
+                      std::chrono::milliseconds(100)}};
+  if (const auto reason = why_refused(wanted)) {
+    GTEST_SKIP() << *reason;
+  }
+  std::optional<Scheduling> found;
+  bool created_another = false;
+  Thread({.name = "deadline", .scheduling = wanted}, [&] {
+    found = read_scheduling(0);
+    Thread({.name = "child"}, [&] { created_another = true; }).join();
+  }).join();
+  ASSERT_TRUE(found.has_value());
+  EXPECT_EQ(found->policy, Policy::kDeadline);
+  EXPECT_EQ(found->reservation, wanted.reservation);
+  EXPECT_TRUE(created_another);
+}
+
+std::string refusal(const ThreadOptions& options) {
+  try {
+    Thread(options, [] {}).join();
+  } catch (const std::exception& error) {
+    return error.what();
+  }
+  return "no exception";
+}
+
+TEST(Thread, RefusesAReservationThatContradictsItselfWithTheRule) {
+  const ThreadOptions options{
+      .name = "odd",
+      .scheduling = {.policy = Policy::kDeadline,
+                     .reservation = {std::chrono::milliseconds(3), std::chrono::milliseconds(2),
+                                     std::chrono::milliseconds(2)}}};
+  EXPECT_EQ(refusal(options),
+            "starting thread \"odd\": setting SCHED_DEADLINE runtime 3000 us deadline 2000 us "
+            "period 2000 us (choose 1024 ns <= runtime <= deadline <= period): Invalid argument");
+}
+
+/// Page faults of the calling thread while it writes `kDepth` bytes of its stack.
+constexpr std::size_t kDepth = 640 * 1024;
+[[gnu::noinline]] long faults_of_deep_stack() {
+  rusage before{};
+  rusage after{};
+  getrusage(RUSAGE_THREAD, &before);
+  auto* const block = static_cast<volatile char*>(alloca(kDepth));
+  for (std::size_t at = kDepth; at > 0; at -= 1024) {
+    block[at - 1] = 1;
+  }
+  getrusage(RUSAGE_THREAD, &after);
+  return (after.ru_minflt + after.ru_majflt) - (before.ru_minflt + before.ru_majflt);
+}
+
+TEST(Thread, MeetsNoPageFaultOnAStackThatWasPrefaulted) {
+  long with = -1;
+  long without = -1;
+  // Sizes of their own: the C library keeps the stacks of ended threads, touched as they are.
+  Thread({.name = "without", .stack_size = 41 << 20}, [&] {
+    without = faults_of_deep_stack();
+  }).join();
+  Thread({.name = "with", .stack_size = 1 << 20, .stack_prefault = 768 * 1024}, [&] {
+    with = faults_of_deep_stack();
+  }).join();
+  EXPECT_GT(without, 0);
+  EXPECT_EQ(with, 0);
+}
+
+TEST(Thread, RefusesToPrefaultMoreThanItsStackWithTheSizeToAskFor) {
+  EXPECT_EQ(refusal({.name = "small", .stack_size = 256 * 1024, .stack_prefault = 250 * 1024}),
+            "thread \"small\": a stack of 262144 bytes has no room to prefault 256000: ask for a "
+            "stack_size of at least 321536");
 }
 
 }  // namespace

@@ -142,6 +142,8 @@ Json thread_json(const ThreadResult& thread) {
         return "fifo";
       case realtime::Policy::kRoundRobin:
         return "rr";
+      case realtime::Policy::kDeadline:
+        return "deadline";
       case realtime::Policy::kOther:
         break;
     }

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <vector>
@@ -12,25 +13,43 @@
 
 namespace rclrt::realtime {
 
-enum class Policy { kOther, kFifo, kRoundRobin };
+enum class Policy { kOther, kFifo, kRoundRobin, kDeadline };
 
-/// "SCHED_OTHER", "SCHED_FIFO" or "SCHED_RR".
-const char* to_string(Policy policy) noexcept;
+/// "SCHED_OTHER", "SCHED_FIFO", "SCHED_RR" or "SCHED_DEADLINE".
+const char* to_string(Policy policy) noexcept RCLRT_NONBLOCKING;
 
-/// How a thread is scheduled. `priority` is 1..99 for FIFO and RR (higher is more urgent) and 0
-/// for OTHER. Empty `cpus`: every CPU the process may use.
+/// What SCHED_DEADLINE promises a thread: `runtime` of CPU time within `deadline` of the begin of
+/// each `period`. 1024 ns <= runtime <= deadline <= period.
+struct Reservation {
+  std::chrono::nanoseconds runtime{};
+  std::chrono::nanoseconds deadline{};
+  std::chrono::nanoseconds period{};
+
+  bool operator==(const Reservation&) const = default;
+};
+
+/// How a thread is scheduled.
 struct Scheduling {
   Policy policy = Policy::kOther;
-  int priority = 0;
-  std::vector<int> cpus;
+  int priority = 0;           ///< 1..99 for FIFO and RR (higher is more urgent), otherwise 0
+  std::vector<int> cpus{};    ///< ascending; empty: every CPU the process may use
+  std::optional<int> nice{};  ///< OTHER: -20 (most) to 19 (least); nothing: as it is
+  Reservation reservation{};  ///< DEADLINE, which also needs `cpus` to be empty
 
   bool operator==(const Scheduling&) const = default;
 };
+
+/// "SCHED_FIFO priority 80 on CPUs 0, 1"
+RCLRT_SETUP std::string to_string(const Scheduling& scheduling);
 
 /// Nothing when a thread of this process can run under SCHED_FIFO at `priority`; otherwise the
 /// cause and its fix in one sentence. Asks the kernel by starting a short-lived thread. Builds with
 /// AddressSanitizer or ThreadSanitizer always have a reason not to.
 RCLRT_SETUP std::optional<std::string> why_no_realtime(int priority);
+
+/// Nothing when a thread of this process can be scheduled like this; otherwise cause and fix. Asks
+/// the kernel by giving it to a short-lived thread; real-time policies as `why_no_realtime`.
+RCLRT_SETUP std::optional<std::string> why_refused(const Scheduling& scheduling);
 
 /// The CPUs this process may run on, ascending. Throws std::system_error.
 RCLRT_SETUP std::vector<int> allowed_cpus();
@@ -43,13 +62,15 @@ RCLRT_SETUP void require_allowed_cpus(const std::vector<int>& cpus);
 /// Throws std::system_error or std::invalid_argument with cause and fix.
 RCLRT_SETUP void apply_scheduling(pid_t tid, const Scheduling& scheduling);
 
-/// What the kernel says thread `tid` of this process has now; nothing when it has ended.
+/// What /proc says thread `tid` of this process (0: the caller) has now; nothing when it has ended.
+/// `nice` is there for OTHER, `reservation` for DEADLINE. While a priority is lent to the thread by
+/// a mutex, its own is given.
 RCLRT_SETUP std::optional<Scheduling> read_scheduling(pid_t tid);
 
 /// The threads of this process by thread id, ascending, as /proc/self/task lists them.
 RCLRT_SETUP std::vector<pid_t> thread_ids();
 
-/// The name of a thread of this process; empty when it has ended.
+/// The name of a thread of this process (0: the caller); empty when it has ended.
 RCLRT_SETUP std::string thread_name(pid_t tid);
 
 }  // namespace rclrt::realtime

@@ -5,6 +5,7 @@
 #include <pthread.h>
 
 #include <cstddef>
+#include <functional>
 #include <memory>
 #include <string>
 #include <type_traits>
@@ -12,41 +13,73 @@
 
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/realtime/stop_flag.hpp"
 
 namespace rclrt::realtime {
 
 struct ThreadOptions {
-  std::string name;            ///< shown by top and /proc; the kernel keeps 15 characters
-  Scheduling scheduling;       ///< CPUs must be allowed ones, see `require_allowed_cpus`
-  std::size_t stack_size = 0;  ///< bytes; 0: the system's default (`ulimit -s`)
+  std::string name;                ///< shown by top and /proc; the kernel keeps 15 characters
+  Scheduling scheduling{};         ///< CPUs must be allowed ones, see `require_allowed_cpus`
+  std::size_t stack_size = 0;      ///< bytes; 0: the system's default (`ulimit -s`)
+  std::size_t stack_prefault = 0;  ///< bytes of the stack that are touched before the body runs
+  std::function<void()>
+      before{};                   ///< runs in the thread before the body, already scheduled as told
+  std::function<void()> after{};  ///< runs in the thread after the body
 };
 
-/// Owns one operating-system thread. Movable; joins on destruction. Not thread-safe itself: one
-/// owner starts, moves and joins it.
+/// For Thread's constructor: `start()` begins the first run too.
+struct DeferStart {};
+inline constexpr DeferStart defer_start;
+
+/// Owns one operating-system thread and its body, which it can run more than once. Movable; asks to
+/// stop and joins on destruction, like std::jthread. One owner constructs, starts, moves and joins
+/// it; `request_stop` may be called by everybody while the owner does not move or destroy it.
 class Thread {
  public:
   Thread() = default;
 
-  /// Starts `body` (callable without arguments; an exception that leaves it ends the process, as
-  /// for std::thread). Throws std::system_error with cause and fix, or std::invalid_argument.
+  /// Starts `body`, which is callable with nothing, or with a `const StopFlag&` to watch. As for
+  /// std::thread, an exception that leaves it or a hook ends the process. Throws std::system_error
+  /// with cause and fix, or std::invalid_argument.
   template <typename Body>
-  RCLRT_SETUP Thread(const ThreadOptions& options, Body body) {
-    start(options, std::make_unique<BodyOf<Body>>(std::move(body)));
+  RCLRT_SETUP Thread(const ThreadOptions& options, Body body)
+      : Thread(defer_start, options, std::move(body)) {
+    start();
   }
 
-  ~Thread() { join(); }
-  Thread(Thread&& other) noexcept
-      : handle_(other.handle_), joinable_(std::exchange(other.joinable_, false)) {}
+  template <typename Body>
+  RCLRT_SETUP Thread(DeferStart, const ThreadOptions& options, Body body)
+      : run_(std::make_unique<RunOf<Body>>(options, std::move(body))) {}
+
+  ~Thread() { stop(); }
+  Thread(Thread&& other) noexcept = default;
   Thread& operator=(Thread&& other) noexcept {
     if (this != &other) {
-      join();
-      handle_ = other.handle_;
-      joinable_ = std::exchange(other.joinable_, false);
+      stop();
+      run_ = std::move(other.run_);
     }
     return *this;
   }
 
-  bool joinable() const noexcept { return joinable_; }
+  /// Runs the body, again if it has run before and was joined. Throws as the constructor;
+  /// std::logic_error without a body or before the last run was joined.
+  RCLRT_SETUP void start();
+
+  /// Whether there is a run to join: from `start` on, also when the body has returned meanwhile.
+  bool joinable() const noexcept RCLRT_NONBLOCKING { return run_ && run_->joinable; }
+
+  /// Asks the body to return. Thread-safe and async-signal-safe.
+  void request_stop() noexcept RCLRT_NONBLOCKING {
+    if (run_) {
+      run_->stop.request_stop();
+    }
+  }
+
+  /// Asks the body to return and waits until it has.
+  void stop() noexcept RCLRT_WAITS {
+    request_stop();
+    join();
+  }
 
   /// Changes policy and priority (not the CPUs) of the running thread; nothing to do when it has
   /// ended. Throws std::system_error with cause and fix.
@@ -59,23 +92,37 @@ class Thread {
   void join() noexcept RCLRT_WAITS;
 
  private:
-  struct Body {
-    virtual ~Body() = default;
-    virtual void run() = 0;
-    std::string name;
+  struct Birth;
+
+  /// What the thread works with. It stays in place while its Thread is moved, and outlives the run
+  /// because whoever destroys it joins before.
+  struct Run {
+    explicit Run(const ThreadOptions& with) : options(with) {}
+    virtual ~Run() = default;
+    virtual void body() = 0;
+
+    ThreadOptions options;
+    StopFlag stop;
+    pthread_t handle{};
+    bool joinable = false;
+    Birth* birth = nullptr;
   };
-  template <typename F>
-  struct BodyOf : Body {
-    explicit BodyOf(F f) : function(std::move(f)) {}
-    void run() override { function(); }
-    F function;
+  template <typename Body>
+  struct RunOf : Run {
+    RunOf(const ThreadOptions& with, Body body) : Run(with), function(std::move(body)) {}
+    void body() override {
+      if constexpr (std::is_invocable_v<Body&, const StopFlag&>) {
+        function(this->stop);
+      } else {
+        function();
+      }
+    }
+    Body function;
   };
 
-  void start(const ThreadOptions& options, std::unique_ptr<Body> body);
-  static void* entry(void* body);
+  static void* entry(void* run);
 
-  pthread_t handle_{};
-  bool joinable_ = false;
+  std::unique_ptr<Run> run_;
 };
 
 }  // namespace rclrt::realtime

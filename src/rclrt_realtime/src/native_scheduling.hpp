@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduling as the kernel takes it, and what its refusals mean.
+#pragma once
+
+#include <sched.h>
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::realtime {
+
+#ifndef SCHED_DEADLINE
+#define SCHED_DEADLINE 6
+#endif
+
+/// The kernel's struct sched_attr of 48 bytes, which glibc declares only from 2.41 on.
+struct NativeAttributes {
+  std::uint32_t size = 48;
+  std::uint32_t policy = 0;
+  std::uint64_t flags = 0;
+  std::int32_t nice = 0;
+  std::uint32_t priority = 0;
+  std::uint64_t runtime_ns = 0;
+  std::uint64_t deadline_ns = 0;
+  std::uint64_t period_ns = 0;
+};
+static_assert(sizeof(NativeAttributes) == 48);
+
+/// As pthread attributes and sched_setattr take it.
+int native_policy(Policy policy);
+
+/// SCHED_BATCH, SCHED_IDLE and others that are not real-time count as OTHER.
+Policy policy_of(int native);
+
+/// sched_setattr for everything but the CPUs: 0 or the error number. `tid` 0: the caller.
+int set_native_scheduling(pid_t tid, const Scheduling& scheduling);
+
+/// sched_getattr: 0 or the error number.
+int get_native_scheduling(pid_t tid, NativeAttributes& attributes);
+
+/// "SCHED_FIFO priority 80", "SCHED_OTHER nice -5", "SCHED_DEADLINE runtime 1 ms deadline ...".
+std::string describe(const Scheduling& scheduling);
+
+/// What to do about the kernel's refusal; empty when nothing is known.
+std::string fix_of(const Scheduling& scheduling, int error);
+
+/// Throws std::system_error: "<prefix>setting <scheduling> (<fix>): <cause>".
+[[noreturn]] void throw_refused(const std::string& prefix, const Scheduling& scheduling, int error);
+
+}  // namespace rclrt::realtime
