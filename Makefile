@@ -16,11 +16,12 @@ endif
 
 DEMO_OUT ?= demo-out
 
-.PHONY: help setup build test lint format demo clean distclean
+.PHONY: help setup build test safety lint format demo clean distclean
 
 help:
 	@echo "make demo      the autonomous vehicle under four executors, with a report"
 	@echo "make test      every test"
+	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
 	@echo "make build     build the workspace into install/<distro>-<preset>"
 	@echo "make lint      formatting, naming, types, headers; make format repairs the formatting"
 	@echo "make setup     system packages, and a Python environment with ROS 2 and our tools"
@@ -38,6 +39,9 @@ build: setup
 
 test: build
 	@tools/test
+
+safety: setup
+	@tools/safety
 
 lint: build
 	@tools/lint

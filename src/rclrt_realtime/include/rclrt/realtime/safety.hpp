@@ -39,9 +39,11 @@
 //
 //     RCLRT_TRUST("reading a clock does not sleep", clock_gettime(clock, &now));
 #if defined(RCLRT_DETAIL_EFFECTS)
-#define RCLRT_TRUST(reason, ...) \
-  (static_cast<void>("" reason), \
-   ::rclrt::realtime::detail::trusted([&]() noexcept -> decltype(auto) { return __VA_ARGS__; }))
+#define RCLRT_TRUST(reason, ...)                                                      \
+  (::rclrt::realtime::detail::trusted([&]() noexcept -> decltype(auto) {              \
+    static_assert(sizeof("" reason) > 1, "RCLRT_TRUST needs a reason, for a reader"); \
+    return __VA_ARGS__;                                                               \
+  }))
 
 namespace rclrt::realtime::detail {
 #pragma clang diagnostic push

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+// RCLRT_SETUP holds for a function too whose body the compiler sees to be harmless.
+// REASON: must not call non-'nonblocking' function 'configure'
+#include "rclrt/realtime/safety.hpp"
+
+int g_value = 0;
+RCLRT_SETUP void configure(int value) { g_value = value; }
+int use() noexcept RCLRT_NONBLOCKING { return g_value; }
+
+void cycle() noexcept RCLRT_NONBLOCKING {
+#ifdef WRONG
+  configure(1);
+#else
+  use();
+#endif
+}

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is labelled RCLRT_WAITS sleeps.
+// REASON: must not call non-'nonblocking' function 'rclrt::realtime::sleep_until_ns'
+#include "rclrt/realtime/clock.hpp"
+
+void cycle() noexcept RCLRT_NONBLOCKING {
+#ifdef WRONG
+  rclrt::realtime::sleep_until_ns(0);
+#else
+  rclrt::realtime::monotonic_now_ns();
+#endif
+}

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a real-time function must not do is refused, and for its reason.
+
+Each example in must_fail/ holds the wrong way (with -DWRONG) and the right way. The right one must
+compile, and run where it is a program: so an example cannot fail for a reason of its own. The wrong
+one must fail with the text after REASON.
+"""
+
+import os
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+HERE = Path(__file__).resolve().parent
+INCLUDE = HERE.parent / "include"
+COMPILE = sorted((HERE / "must_fail/compile").glob("*.cpp"))
+RUN = sorted((HERE / "must_fail/run").glob("*.cpp"))
+RTSAN_EXIT_CODE = 43
+
+COMPILER = os.environ.get("RCLRT_EFFECTS_COMPILER", "")
+if not COMPILER:
+    pytest.skip("needs clang 20 or later (make setup installs clang-22)", allow_module_level=True)
+
+
+def reason(source: Path) -> str:
+    found = re.search(r"^// REASON: (.+)$", source.read_text(), re.MULTILINE)
+    assert found, f"{source} does not say why it must fail"
+    return found[1]
+
+
+def clang(source: Path, *options: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [COMPILER, "-std=c++20", "-Wall", "-Wextra", f"-I{INCLUDE}", *options, str(source)],
+        capture_output=True,
+        text=True,
+    )
+
+
+def build(source: Path, program: Path, *options: str) -> None:
+    built = clang(source, "-O1", "-g", "-fsanitize=realtime", "-o", str(program), *options)
+    assert built.returncode == 0, built.stderr
+
+
+def run(program: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "RTSAN_OPTIONS": f"halt_on_error=1:exitcode={RTSAN_EXIT_CODE}"}
+    return subprocess.run([program], capture_output=True, text=True, env=environment, timeout=60)
+
+
+def test_there_are_examples_of_both_kinds() -> None:
+    assert len(COMPILE) >= 10
+    assert len(RUN) >= 5
+
+
+@pytest.mark.parametrize("source", COMPILE, ids=lambda source: str(source.stem))
+def test_the_compiler_refuses_it_for_its_reason(source: Path) -> None:
+    check = ("-fsyntax-only", "-Werror=function-effects")
+    right = clang(source, *check, "-Werror")
+    assert right.returncode == 0, right.stderr
+    wrong = clang(source, *check, "-DWRONG")
+    assert wrong.returncode != 0
+    errors = [line for line in wrong.stderr.splitlines() if " error: " in line]
+    assert any(reason(source) in line for line in errors), wrong.stderr
+
+
+@pytest.mark.parametrize("source", RUN, ids=lambda source: str(source.stem))
+def test_the_sanitizer_stops_it_for_its_reason(source: Path, tmp_path: Path) -> None:
+    program = tmp_path / "program"
+    build(source, program)
+    right = run(program)
+    assert (right.returncode, right.stderr) == (0, "")
+    build(source, program, "-DWRONG")
+    wrong = run(program)
+    assert wrong.returncode == RTSAN_EXIT_CODE, wrong.stderr
+    assert reason(source) in wrong.stderr
