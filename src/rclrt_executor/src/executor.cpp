@@ -5,12 +5,12 @@
 
 #include <cstdio>
 #include <mutex>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
+#include "worker_priority.hpp"
 
 namespace rclrt::executor {
 
@@ -87,12 +87,6 @@ void Executor::claim_callbacks() {
     callback->owner_ = this;
     callback->group().include(os_priority(callback->level()));
   }
-  std::set<Group*> groups;
-  for (const auto& callback : callbacks_) {
-    if (groups.insert(&callback->group()).second) {
-      callback->group().seal();
-    }
-  }
 }
 
 void Executor::attach_callbacks() {
@@ -159,7 +153,7 @@ void Executor::shut_down() noexcept {
   for (const auto& callback : callbacks_) {
     if (callback->owner_ == this) {
       callback->owner_ = nullptr;
-      callback->sink_ = nullptr;
+      set_sinks(*callback, nullptr, nullptr);
     }
     callback->group().release(this);
   }
@@ -264,30 +258,38 @@ std::size_t Executor::cpu_count() const {
   return options_.cpus.empty() ? realtime::allowed_cpus().size() : options_.cpus.size();
 }
 
-void Executor::execute(Instance* instance, std::uint32_t slot) noexcept {
+void Executor::execute(Instance* instance, std::uint32_t slot, WorkerPriority& priority) noexcept {
   Callback& callback = *instance->callback;
   InstanceInfo info{.release_ns = instance->release_ns,
                     .ready_ns = instance->ready_ns,
                     .level = callback.level()};
-  run(callback, instance, info, slot);
+  // Before the message is taken: at every moment there are at least as many instances as messages,
+  // so no message is ever left behind without one. An instance too many finds nothing to take
+  // (kEmpty): its message was replaced by a newer one.
+  callback.credits_.give_back(instance);
+  run(callback, info, slot);
+  if (Instance* const next = callback.group().leave()) {
+    next->callback->resume(next);
+  }
+  priority.restore();  // last: what was resumed above is in its lane before anybody runs again
+}
+
+void Executor::abandon(Instance* instance) noexcept {
+  Callback& callback = *instance->callback;
+  if (Instance* const next = callback.group().forget(instance)) {
+    next->callback->resume(next);
+  }
+  callback.discard(instance);
 }
 
 void Executor::execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                        std::uint32_t slot) noexcept {
   InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
   callback.released_.fetch_add(1, std::memory_order_relaxed);
-  run(callback, nullptr, info, slot);
+  run(callback, info, slot);
 }
 
-void Executor::run(Callback& callback, Instance* instance, InstanceInfo& info,
-                   std::uint32_t slot) noexcept {
-  const std::scoped_lock exclusion(callback.group());
-  if (instance != nullptr) {
-    // Before the message is taken: at every moment there are at least as many instances as
-    // messages, so no message is ever left behind without one. An instance too many finds nothing
-    // to take (kEmpty): its message was replaced by a newer one.
-    callback.credits_.give_back(instance);
-  }
+void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept {
   info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   InstanceSink* const sink = options_.sink;
   const std::int64_t cpu_before = sink != nullptr ? realtime::thread_cpu_now_ns() : 0;

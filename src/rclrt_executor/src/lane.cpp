@@ -15,14 +15,15 @@ bool later(TimerCallback* a, TimerCallback* b) {
 }
 }  // namespace
 
-Lane::Lane(std::vector<TimerCallback*> timers) : timers_(std::move(timers)) {
+Lane::Lane(Use use, std::vector<TimerCallback*> timers) : use_(use), timers_(std::move(timers)) {
   std::make_heap(timers_.begin(), timers_.end(), later);
 }
 
 Lane::~Lane() {
   timers_.clear();
-  bool more = false;
-  while (Instance* const instance = try_pop(more)) {
+  collect();
+  while (first_ != nullptr) {
+    Instance* const instance = unlink_first();
     instance->callback->discard(instance);
   }
 }
@@ -42,6 +43,7 @@ std::int64_t Lane::next_timer_ns() const noexcept {
 
 void Lane::append(Instance* instance) noexcept {
   instance->next = nullptr;
+  instance->order = next_order_++;
   (first_ == nullptr ? first_ : last_->next) = instance;
   last_ = instance;
 }
@@ -77,15 +79,46 @@ void Lane::collect() noexcept {
   }
 }
 
-Instance* Lane::try_pop(bool& more) noexcept RCLRT_WAITS {
+Instance* Lane::unlink_first() noexcept { return std::exchange(first_, first_->next); }
+
+void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
+  {
+    const std::scoped_lock lock(consumer_);
+    Instance** link = &first_;
+    while (*link != nullptr && (*link)->order < instance->order) {
+      link = &(*link)->next;
+    }
+    if (*link == nullptr) {
+      last_ = instance;
+    }
+    instance->next = *link;
+    *link = instance;
+  }
+  available_.notify_one();
+}
+
+bool Lane::enter(Instance* instance, WorkerPriority& priority) noexcept {
+  Group& group = instance->callback->group();
+  priority.raise_to(group.ceiling());  // first: who is inside is never below the ceiling
+  if (group.enter(instance)) {
+    return true;
+  }
+  priority.restore();
+  return false;
+}
+
+Instance* Lane::try_pop(WorkerPriority& priority, bool& more) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(consumer_);
   collect();
-  Instance* const instance = first_;
-  if (instance != nullptr) {
-    first_ = instance->next;
+  Instance* found = nullptr;
+  while (found == nullptr && first_ != nullptr) {
+    Instance* const instance = unlink_first();
+    if (use_ == Use::kPass || enter(instance, priority)) {
+      found = instance;
+    }
   }
   more = first_ != nullptr;
-  return instance;
+  return found;
 }
 
 bool Lane::has_work() noexcept RCLRT_WAITS {
@@ -93,13 +126,13 @@ bool Lane::has_work() noexcept RCLRT_WAITS {
   return first_ != nullptr || pushed_.load(std::memory_order_seq_cst) != nullptr;
 }
 
-Instance* Lane::pop(const std::atomic<bool>& stop) noexcept RCLRT_WAITS {
+Instance* Lane::pop(const std::atomic<bool>& stop, WorkerPriority& priority) noexcept RCLRT_WAITS {
   for (;;) {
     if (stop.load()) {
       return nullptr;
     }
     bool more = false;
-    if (Instance* const instance = try_pop(more)) {
+    if (Instance* const instance = try_pop(priority, more)) {
       // This worker is busy now. Another one takes what is left (timers due together wake only
       // one) and keeps the time. Nobody sleeps: no system call.
       if (more || (!timers_.empty() && !timekeeper_.load())) {

@@ -11,6 +11,7 @@
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/event_count.hpp"
 #include "rclrt/realtime/mutex.hpp"
+#include "worker_priority.hpp"
 
 namespace rclrt::executor {
 
@@ -20,15 +21,23 @@ namespace rclrt::executor {
 ///
 /// * A push is one compare-and-swap on `pushed_`: a producer that is preempted in a push hides
 ///   nothing that others pushed, so a less urgent publisher never delays this lane.
+/// * Who pops an instance has entered its group: instances of one callback run in the order in
+///   which they were released, and no worker waits for a group while its lane has other work.
 /// * `pushed_` is a stack, newest first. A consumer takes all of it at once and reverses it. All
-///   consumer state (`first_`, `last_`, `timers_` and the timers' schedules) is touched only with
-///   `consumer_` held. It is a priority-inheritance mutex among workers of one priority, held for
-///   a few instructions.
+///   consumer state (`first_`, `last_`, `next_order_`, `timers_` and the timers' schedules) is
+///   touched only with `consumer_` held. It has priority inheritance and is held for a few
+///   instructions, and two system calls when a worker takes a group's ceiling. Groups' mutexes are
+///   taken inside it, never the other way round.
 /// * A worker that found nothing checks again after `prepare_wait`; `pushed_` is accessed with
 ///   seq_cst on both sides, as EventCount asks.
 class Lane : public ReadySink {
  public:
-  RCLRT_SETUP explicit Lane(std::vector<TimerCallback*> timers);
+  /// What its consumer does with instances.
+  enum class Use {
+    kRun,   ///< runs them: they have entered their group when they are popped
+    kPass,  ///< passes them on
+  };
+  RCLRT_SETUP Lane(Use use, std::vector<TimerCallback*> timers);
   /// Discards what is left. No entity may release into the lane any more.
   ~Lane() override;
 
@@ -37,20 +46,26 @@ class Lane : public ReadySink {
     available_.notify_one();
   }
 
-  /// The oldest instance; sleeps while there is none. nullptr once `stop` is true.
-  Instance* pop(const std::atomic<bool>& stop) noexcept RCLRT_WAITS;
+  void resume(Instance* instance) noexcept RCLRT_WAITS override;
+
+  /// The oldest instance; sleeps while there is none. nullptr once `stop` is true. `priority` is
+  /// the calling worker's, which is raised to the ceiling of the instance's group.
+  Instance* pop(const std::atomic<bool>& stop, WorkerPriority& priority) noexcept RCLRT_WAITS;
 
   /// After `stop` was set: lets all sleeping workers see it.
   void wake_all() noexcept RCLRT_NONBLOCKING { available_.notify_all(); }
 
  private:
   void push(Instance* instance) noexcept RCLRT_NONBLOCKING;
-  Instance* try_pop(bool& more) noexcept RCLRT_WAITS;
+  Instance* try_pop(WorkerPriority& priority, bool& more) noexcept RCLRT_WAITS;
+  bool enter(Instance* instance, WorkerPriority& priority) noexcept;
   bool has_work() noexcept RCLRT_WAITS;
   void collect() noexcept;
   void append(Instance* instance) noexcept;
+  Instance* unlink_first() noexcept;
   std::int64_t next_timer_ns() const noexcept;
 
+  const Use use_;
   std::atomic<Instance*> pushed_{nullptr};
   realtime::EventCount available_;
   // True while one sleeping worker has taken on to wake at the next timer release.
@@ -59,6 +74,7 @@ class Lane : public ReadySink {
   alignas(64) realtime::PiMutex consumer_;
   Instance* first_ = nullptr;
   Instance* last_ = nullptr;
+  std::uint64_t next_order_ = 0;
   std::vector<TimerCallback*> timers_;  // a heap, the earliest release on top
 };
 

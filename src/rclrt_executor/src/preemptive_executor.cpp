@@ -14,11 +14,13 @@ PreemptiveExecutor::~PreemptiveExecutor() { shut_down(); }
 
 void PreemptiveExecutor::do_prepare() {
   for (const int level : priorities().levels()) {
-    lanes_.push_back(std::make_unique<Lane>(
-        timers([&](const Callback& callback) { return callback.level() == level; })));
+    lanes_.push_back(std::make_unique<Lane>(Lane::Use::kRun, timers([&](const Callback& callback) {
+                                              return callback.level() == level;
+                                            })));
   }
   for (const auto& callback : callbacks()) {
-    set_sink(*callback, lanes_[priorities().index(callback->level())].get());
+    Lane* const lane = lanes_[priorities().index(callback->level())].get();
+    set_sinks(*callback, lane, lane);
   }
 }
 
@@ -28,12 +30,14 @@ void PreemptiveExecutor::start_threads() {
   workers_.reserve(lanes_.size() * workers);
   for (std::size_t i = 0; i < lanes_.size(); ++i) {
     const int level = priorities().levels()[i];
+    const int own = os_priority(level);
     for (std::uint32_t slot = 0; slot < workers; ++slot) {
-      workers_.emplace_back(thread_options("L" + std::to_string(level), os_priority(level)),
-                            [this, lane = lanes_[i].get(), slot] {
+      workers_.emplace_back(thread_options("L" + std::to_string(level), own),
+                            [this, lane = lanes_[i].get(), slot, own] {
                               await_start();
-                              while (Instance* const instance = lane->pop(stop_flag())) {
-                                execute(instance, slot);
+                              WorkerPriority priority(own);
+                              while (Instance* const instance = lane->pop(stop_flag(), priority)) {
+                                execute(instance, slot, priority);
                               }
                             });
     }

@@ -14,12 +14,12 @@ ProducerConsumerExecutor::ProducerConsumerExecutor(ExecutorOptions options)
 ProducerConsumerExecutor::~ProducerConsumerExecutor() { shut_down(); }
 
 void ProducerConsumerExecutor::do_prepare() {
-  inbox_ = std::make_unique<Lane>(timers([](const Callback&) { return true; }));
+  inbox_ = std::make_unique<Lane>(Lane::Use::kPass, timers([](const Callback&) { return true; }));
   for (std::size_t i = 0; i < priorities().levels().size(); ++i) {
-    queues_.push_back(std::make_unique<Lane>(std::vector<TimerCallback*>{}));
+    queues_.push_back(std::make_unique<Lane>(Lane::Use::kRun, std::vector<TimerCallback*>{}));
   }
   for (const auto& callback : callbacks()) {
-    set_sink(*callback, inbox_.get());
+    set_sinks(*callback, inbox_.get(), queues_[priorities().index(callback->level())].get());
   }
 }
 
@@ -28,19 +28,22 @@ void ProducerConsumerExecutor::start_threads() {
   threads_.reserve(queues_.size() * workers + 1);
   for (std::size_t i = 0; i < queues_.size(); ++i) {
     const int level = priorities().levels()[i];
+    const int own = os_priority(level);
     for (std::uint32_t slot = 0; slot < workers; ++slot) {
-      threads_.emplace_back(thread_options("L" + std::to_string(level), os_priority(level)),
-                            [this, queue = queues_[i].get(), slot] {
+      threads_.emplace_back(thread_options("L" + std::to_string(level), own),
+                            [this, queue = queues_[i].get(), slot, own] {
                               await_start();
-                              while (Instance* const instance = queue->pop(stop_flag())) {
-                                execute(instance, slot);
+                              WorkerPriority priority(own);
+                              while (Instance* const instance = queue->pop(stop_flag(), priority)) {
+                                execute(instance, slot, priority);
                               }
                             });
     }
   }
   threads_.emplace_back(thread_options("sched", options().top_priority), [this] {
     await_start();
-    while (Instance* const instance = inbox_->pop(stop_flag())) {
+    WorkerPriority priority(0);  // nothing runs here, so nothing is raised
+    while (Instance* const instance = inbox_->pop(stop_flag(), priority)) {
       queues_[priorities().index(instance->callback->level())]->submit(instance);
     }
   });

@@ -14,16 +14,17 @@ ThreadDispatchExecutor::ThreadDispatchExecutor(ExecutorOptions options)
 ThreadDispatchExecutor::~ThreadDispatchExecutor() { shut_down(); }
 
 void ThreadDispatchExecutor::do_prepare() {
-  inbox_ = std::make_unique<Lane>(timers([](const Callback&) { return true; }));
+  inbox_ = std::make_unique<Lane>(Lane::Use::kPass, timers([](const Callback&) { return true; }));
   for (const auto& callback : callbacks()) {
-    set_sink(*callback, inbox_.get());
+    set_sinks(*callback, inbox_.get(), inbox_.get());
   }
 }
 
 void ThreadDispatchExecutor::start_threads() {
   scheduler_ = realtime::Thread(thread_options("sched", options().top_priority), [this] {
     await_start();
-    while (Instance* const instance = inbox_->pop(stop_flag())) {
+    WorkerPriority priority(0);  // nothing runs here, so nothing is raised
+    while (Instance* const instance = inbox_->pop(stop_flag(), priority)) {
       reap();
       dispatch(instance);
     }
@@ -52,7 +53,7 @@ void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
     }
     job->instance = instance;
   } catch (...) {
-    instance->callback->discard(instance);
+    abandon(instance);
     fail();
   }
   if (job != nullptr) {
@@ -63,7 +64,12 @@ void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
 void ThreadDispatchExecutor::run(Job& job) noexcept {
   job.go.wait();
   if (Instance* const instance = std::exchange(job.instance, nullptr)) {
-    execute(instance, job.slot);
+    Group& group = instance->callback->group();
+    WorkerPriority priority(os_priority(instance->callback->level()));
+    priority.raise_to(group.ceiling());  // first: who is inside is never below the ceiling
+    if (group.enter(instance)) {         // otherwise another thread will run it
+      execute(instance, job.slot, priority);
+    }
   }
   // release: the scheduler that takes the job sees all the thread did.
   job.next_finished = finished_.load(std::memory_order_relaxed);

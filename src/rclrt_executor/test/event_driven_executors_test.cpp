@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Priorities, preemption, order, overload and groups. Decided by the order of events, not by time.
+// Priorities, preemption, order and overload. Decided by the order of events, not by time.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -15,18 +15,6 @@ namespace {
 template <typename E>
 class EventDriven : public ::testing::Test {};
 TYPED_TEST_SUITE(EventDriven, EventDrivenExecutors, ExecutorName);
-
-/// Busy for as long as it takes; only preemption can let anybody else run on this CPU meanwhile.
-template <typename Condition>
-bool busy_until(Condition condition) {
-  const std::int64_t limit = realtime::monotonic_now_ns() + 2'000'000'000;
-  while (!condition()) {
-    if (realtime::monotonic_now_ns() > limit) {
-      return false;
-    }
-  }
-  return true;
-}
 
 TYPED_TEST(EventDriven, AMoreUrgentCallbackPreemptsARunningOne) {
   RCLRT_SKIP_WITHOUT_REALTIME();
@@ -58,9 +46,7 @@ TYPED_TEST(EventDriven, ALessUrgentCallbackWaitsUntilTheMoreUrgentOneHasEnded) {
   });
   const auto high = std::make_shared<TestCallback>(named("high", 2), [&](const InstanceInfo&) {
     low->release_now();
-    busy_until([until = realtime::monotonic_now_ns() + 2'000'000] {
-      return realtime::monotonic_now_ns() > until;
-    });
+    busy_for(2'000'000);
     order.push_back("high");
   });
   executor->add(low);
@@ -173,103 +159,6 @@ TYPED_TEST(EventDriven, AnInstanceThatFindsNothingToTakeIsADrop) {
     EXPECT_EQ(empty->counters().dropped, 1U);
   }
   EXPECT_EQ(empty->counters().completed, 0U);
-}
-
-TYPED_TEST(EventDriven, MembersOfAGroupNeverOverlapAcrossLevelsAndCpus) {
-  auto options = on_one_cpu();
-  options.cpus = {};  // all of them
-  options.workers_per_level = 2;
-  auto executor = make<TypeParam>(options);
-  const auto group = std::make_shared<Group>();
-  std::atomic<int> inside{0};
-  std::atomic<int> overlaps{0};
-  std::atomic<int> left{300};
-  const auto body = [&](const InstanceInfo&) {
-    if (inside.fetch_add(1) != 0) {
-      ++overlaps;
-    }
-    busy_until([until = realtime::monotonic_now_ns() + 20'000] {
-      return realtime::monotonic_now_ns() > until;
-    });
-    inside.fetch_sub(1);
-    if (left.fetch_sub(1) == 1) {
-      executor->cancel();
-    }
-  };
-  std::vector<std::shared_ptr<TestCallback>> members;
-  for (int level = 0; level < 3; ++level) {
-    members.push_back(std::make_shared<TestCallback>(
-        named("m" + std::to_string(level), level, 100, group), body));
-    executor->add(members.back());
-  }
-  executor->prepare();
-  for (int i = 0; i < 100; ++i) {
-    for (const auto& member : members) {
-      member->release_now();
-    }
-  }
-  executor->spin();
-  EXPECT_EQ(overlaps.load(), 0);
-  EXPECT_LE(left.load(), 0);
-}
-
-TYPED_TEST(EventDriven, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTheHighMember) {
-  RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(on_one_cpu());
-  const auto group = std::make_shared<Group>();
-  EventLog order;
-  std::shared_ptr<TestCallback> high;
-  std::shared_ptr<TestCallback> middle;
-  const auto low =
-      std::make_shared<TestCallback>(named("low", 1, 10, group), [&](const InstanceInfo&) {
-        middle->release_now();
-        high->release_now();
-        busy_until([until = realtime::monotonic_now_ns() + 2'000'000] {
-          return realtime::monotonic_now_ns() > until;
-        });
-        order.push_back("low ends");
-      });
-  middle = std::make_shared<TestCallback>(named("middle", 2), [&](const InstanceInfo&) {
-    order.push_back("middle");
-    executor->cancel();
-  });
-  high = std::make_shared<TestCallback>(named("high", 3, 10, group),
-                                        [&](const InstanceInfo&) { order.push_back("high"); });
-  for (const auto& callback : {low, middle, high}) {
-    executor->add(callback);
-  }
-  executor->prepare();
-  low->release_now();
-  executor->spin();
-  EXPECT_EQ(order.events(), (std::vector<std::string>{"low ends", "high", "middle"}));
-}
-
-TYPED_TEST(EventDriven, ACallbackWithoutAGroupNeverOverlapsWithItself) {
-  auto options = on_one_cpu();
-  options.cpus = {};
-  options.workers_per_level = 4;
-  auto executor = make<TypeParam>(options);
-  std::atomic<int> inside{0};
-  std::atomic<int> overlaps{0};
-  int runs = 0;
-  const auto callback =
-      std::make_shared<TestCallback>(named("c", 0, 200), [&](const InstanceInfo&) {
-        if (inside.fetch_add(1) != 0) {
-          ++overlaps;
-        }
-        if (++runs == 200) {
-          executor->cancel();
-        }
-        inside.fetch_sub(1);
-      });
-  executor->add(callback);
-  executor->prepare();
-  for (int i = 0; i < 200; ++i) {
-    callback->release_now();
-  }
-  executor->spin();
-  EXPECT_EQ(overlaps.load(), 0);
-  EXPECT_EQ(runs, 200);
 }
 
 TYPED_TEST(EventDriven, InstancesStillWaitingAtACancelRunInTheNextSpin) {

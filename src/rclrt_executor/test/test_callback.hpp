@@ -80,6 +80,24 @@ class TestTimer : public TimerCallback {
   TestCallback::Body body_;
 };
 
+/// Busy for as long as it takes; only preemption can let anybody else run on this CPU meanwhile.
+template <typename Condition>
+bool busy_until(Condition condition) {
+  const std::int64_t limit = realtime::monotonic_now_ns() + 2'000'000'000;
+  while (!condition()) {
+    if (realtime::monotonic_now_ns() > limit) {
+      return false;
+    }
+  }
+  return true;
+}
+
+inline void busy_for(std::int64_t duration_ns) {
+  busy_until([until = realtime::monotonic_now_ns() + duration_ns] {
+    return realtime::monotonic_now_ns() > until;
+  });
+}
+
 inline CallbackOptions named(std::string name, int level = 0, std::size_t credits = 10,
                              std::shared_ptr<Group> group = nullptr) {
   return {.name = std::move(name), .level = level, .credits = credits, .group = std::move(group)};

@@ -39,6 +39,8 @@ class ReadySink {
  public:
   virtual ~ReadySink() = default;
   virtual void submit(Instance* instance) noexcept RCLRT_NONBLOCKING = 0;
+  /// Takes back an instance that it gave out and that had to wait for its group: to its old place.
+  virtual void resume(Instance* instance) noexcept RCLRT_WAITS = 0;
 };
 
 class Executor;
@@ -76,6 +78,8 @@ class Callback {
   Instance* make_instance(std::int64_t release_ns,
                           std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING;
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING { sink_->submit(instance); }
+  /// For an instance that left its group's parking place.
+  void resume(Instance* instance) noexcept RCLRT_WAITS { resume_sink_->resume(instance); }
   /// Gives an instance back that nobody will run: a counted drop. Its message is announced again
   /// to the next executor.
   void discard(Instance* instance) noexcept RCLRT_NONBLOCKING;
@@ -100,7 +104,10 @@ class Callback {
   Group own_group_;
   Credits credits_;
   const Executor* owner_ = nullptr;  // the executor that prepared it; configure phase only
-  ReadySink* sink_ = nullptr;        // set before attach, constant while attached
+  // Where instances go, first and after waiting for the group. Set before attach, constant while
+  // attached.
+  ReadySink* sink_ = nullptr;
+  ReadySink* resume_sink_ = nullptr;
   // Statistics only: no data is published by them. The release increments and acquire loads of the
   // last two keep `counters` from showing a completion without its release.
   std::atomic<std::uint64_t> released_{0};

@@ -20,6 +20,8 @@
 
 namespace rclrt::executor {
 
+class WorkerPriority;
+
 /// Three phases: configure (constructor, `add`), `prepare`, run (`spin`). One thread configures,
 /// prepares and spins; `cancel` may be called from any thread and from callbacks.
 class Executor {
@@ -92,15 +94,22 @@ class Executor {
   /// Ends the spin with the exception being handled.
   void fail() noexcept;
 
-  /// Runs `instance` on the calling thread and gives it back to its callback.
-  void execute(Instance* instance, std::uint32_t slot) noexcept;
-  /// The same for executors that find work by polling; there is no queued instance then, and
-  /// `ready_ns` may be 0: unknown, the entity fills in both times.
+  /// Runs `instance`, which has entered its group, on the calling thread, gives it back to its
+  /// callback, leaves the group and ends what `priority` was raised for.
+  void execute(Instance* instance, std::uint32_t slot, WorkerPriority& priority) noexcept;
+  /// Gives up an instance that was taken from a queue and cannot run: a counted drop.
+  void abandon(Instance* instance) noexcept;
+  /// Runs an instance that was found by polling and never queued. `ready_ns` may be 0: unknown,
+  /// the entity fills in both times. The caller sees to the group.
   void execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                std::uint32_t slot) noexcept;
 
   const PriorityMap& priorities() const noexcept RCLRT_NONBLOCKING { return *priorities_; }
-  static void set_sink(Callback& callback, ReadySink* sink) noexcept { callback.sink_ = sink; }
+  /// Where the callback's instances go: when they become ready, and after waiting for their group.
+  static void set_sinks(Callback& callback, ReadySink* ready, ReadySink* resumed) noexcept {
+    callback.sink_ = ready;
+    callback.resume_sink_ = resumed;
+  }
   /// The timers among the callbacks that `chosen` accepts.
   template <typename Predicate>
   std::vector<TimerCallback*> timers(Predicate chosen) const {
@@ -123,7 +132,7 @@ class Executor {
   void claim_callbacks();
   void attach_callbacks();
   void start_timers(std::int64_t epoch_ns);
-  void run(Callback& callback, Instance* instance, InstanceInfo& info, std::uint32_t slot) noexcept;
+  void run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept;
 
   const ExecutorOptions options_;
   std::vector<std::shared_ptr<Callback>> callbacks_;

@@ -2,11 +2,11 @@
 // Callbacks that exclude each other.
 #pragma once
 
-#include <algorithm>
 #include <atomic>
-#include <optional>
 
+#include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/mutex.hpp"
+#include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::executor {
 
@@ -15,10 +15,17 @@ enum class GroupType { kMutuallyExclusive, kReentrant };
 /// At most one member of a mutually exclusive group runs at a time; members of a reentrant group
 /// are not limited, not even against themselves.
 ///
-/// With real-time priorities a member runs at the most urgent member's priority (immediate
-/// ceiling), so on one CPU a callback is blocked by at most one less urgent member, once, before
-/// it starts. Members of one level need no ceiling, and without real-time permission there is no
-/// priority to raise: then a priority-inheritance mutex excludes.
+/// No thread ever waits for a group. A worker runs a member at the most urgent member's priority,
+/// and takes that priority before it asks to enter (immediate ceiling); so on one CPU nobody
+/// finds the group busy, and a callback is blocked by at most one less urgent member, once,
+/// before it starts (Sha, Rajkumar, Lehoczky 1990). On several CPUs an instance that finds the
+/// group busy is parked, and its worker takes other work. Who leaves picks the most urgent parked
+/// instance, which goes back to the front of its lane with the group reserved for it: until it has
+/// entered only more urgent members may pass. So there, too, it waits for one less urgent member.
+///
+/// Invariant, under `mutex_`: if anything is parked, a member is inside (`busy_`) or waits in a
+/// lane with the reservation (`reserved_`); each of the two ends with a `leave`, which looks at
+/// what is parked. `mutex_` has priority inheritance and is held for a few instructions.
 class Group {
  public:
   RCLRT_SETUP explicit Group(GroupType type = GroupType::kMutuallyExclusive) : type_(type) {}
@@ -26,63 +33,41 @@ class Group {
   GroupType type() const noexcept RCLRT_NONBLOCKING { return type_; }
 
   /// The members of a group belong to one executor at a time: false when another one has it.
-  RCLRT_SETUP bool claim(const void* executor) {
-    const void* nobody = nullptr;
-    return owner_.compare_exchange_strong(nobody, executor) || nobody == executor;
-  }
-  /// Forgets what `include` and `seal` settled, if `executor` has claimed the group.
-  RCLRT_SETUP void release(const void* executor) {
-    if (owner_.load() == executor) {
-      lowest_ = kAboveAll;
-      ceiling_ = 0;
-      ceiling_mutex_.reset();
-      owner_.store(nullptr);
-    }
-  }
+  RCLRT_SETUP bool claim(const void* executor);
+  /// Forgets what `include` settled and discards what is parked, if `executor` has claimed the
+  /// group. No member may be running.
+  RCLRT_SETUP void release(const void* executor);
 
-  /// Prepare phase, single-threaded: first `include` with the operating-system priority of every
-  /// member (0 without real time), then `seal`.
-  RCLRT_SETUP void include(int os_priority) {
-    lowest_ = std::min(lowest_, os_priority);
-    ceiling_ = std::max(ceiling_, os_priority);
-  }
-  RCLRT_SETUP void seal() {
-    if (type_ == GroupType::kMutuallyExclusive && lowest_ < ceiling_ && lowest_ > 0) {
-      ceiling_mutex_.emplace(ceiling_);
-    }
-  }
+  /// Prepare phase, single-threaded: called with the operating-system priority of every member
+  /// (0 without real time).
+  RCLRT_SETUP void include(int os_priority);
 
-  void lock() noexcept RCLRT_WAITS {
-    if (type_ == GroupType::kReentrant) {
-      return;
-    }
-    if (ceiling_mutex_) {
-      ceiling_mutex_->lock();
-    } else {
-      mutex_.lock();
-    }
-  }
+  /// The SCHED_FIFO priority at which members run; 0 when there is none to take: without real
+  /// time, or in a reentrant group.
+  int ceiling() const noexcept RCLRT_NONBLOCKING { return ceiling_; }
 
-  void unlock() noexcept RCLRT_NONBLOCKING {
-    if (type_ == GroupType::kReentrant) {
-      return;
-    }
-    if (ceiling_mutex_) {
-      ceiling_mutex_->unlock();
-    } else {
-      mutex_.unlock();
-    }
-  }
+  /// True when `instance` may run now; the caller calls `leave` after it. False when it has to
+  /// wait: it is parked then, and belongs to the group.
+  bool enter(Instance* instance) noexcept RCLRT_WAITS;
+  /// For who polls and has no instance to park.
+  bool try_enter() noexcept RCLRT_WAITS;
+  /// Returns the instance that its callback must now `resume`, or nullptr.
+  Instance* leave() noexcept RCLRT_WAITS;
+  /// An instance that `leave` returned will never enter; returns the next as `leave` does.
+  Instance* forget(const Instance* instance) noexcept RCLRT_WAITS;
 
  private:
-  const GroupType type_;
-  static constexpr int kAboveAll = 100;  // SCHED_FIFO ends at 99
+  void park(Instance* instance) noexcept;
+  Instance* reserve_next() noexcept;
 
-  std::atomic<const void*> owner_{nullptr};  // who may change what follows
-  int lowest_ = kAboveAll;
-  int ceiling_ = 0;
-  realtime::PiMutex mutex_;
-  std::optional<realtime::CeilingMutex> ceiling_mutex_;
+  const GroupType type_;
+  std::atomic<const void*> owner_{nullptr};  // who may change ceiling_
+  int ceiling_ = 0;                          // constant from prepare on
+
+  realtime::PiMutex mutex_;  // guards what follows
+  bool busy_ = false;
+  const Instance* reserved_ = nullptr;
+  Instance* parked_ = nullptr;  // the most urgent first, each level in order of release
 };
 
 }  // namespace rclrt::executor

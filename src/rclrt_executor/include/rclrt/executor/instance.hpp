@@ -55,6 +55,7 @@ struct Instance {
   Callback* callback = nullptr;
   std::int64_t release_ns = 0;
   std::int64_t ready_ns = 0;
+  std::uint64_t order = 0;   ///< its place in the sequence of its lane, given by the lane
   Instance* next = nullptr;  ///< the link of the queue that holds it
 };
 

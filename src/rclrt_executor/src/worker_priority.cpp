@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "worker_priority.hpp"
+
+#include <sched.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace rclrt::executor {
+
+void WorkerPriority::set(int priority) noexcept RCLRT_NONBLOCKING {
+  sched_param parameters{};
+  parameters.sched_priority = priority;
+  if (sched_setscheduler(0, SCHED_FIFO, &parameters) != 0) {
+    std::fprintf(stderr, "rclrt: setting SCHED_FIFO priority %d of a worker: %s\n", priority,
+                 std::strerror(errno));
+    std::abort();
+  }
+  now_ = priority;
+}
+
+}  // namespace rclrt::executor

@@ -1,0 +1,310 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks that exclude each other, under every executor that is told of ready work.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "all_executors.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+template <typename E>
+class Groups : public ::testing::Test {};
+TYPED_TEST_SUITE(Groups, EventDrivenExecutors, ExecutorName);
+
+TYPED_TEST(Groups, MembersOfAGroupNeverOverlapAcrossLevelsAndCpus) {
+  auto options = on_one_cpu();
+  options.cpus = {};  // all of them
+  options.workers_per_level = 2;
+  auto executor = make<TypeParam>(options);
+  const auto group = std::make_shared<Group>();
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> left{300};
+  const auto body = [&](const InstanceInfo&) {
+    if (inside.fetch_add(1) != 0) {
+      ++overlaps;
+    }
+    busy_for(20'000);
+    inside.fetch_sub(1);
+    if (left.fetch_sub(1) == 1) {
+      executor->cancel();
+    }
+  };
+  std::vector<std::shared_ptr<TestCallback>> members;
+  for (int level = 0; level < 3; ++level) {
+    members.push_back(std::make_shared<TestCallback>(
+        named("m" + std::to_string(level), level, 100, group), body));
+    executor->add(members.back());
+  }
+  executor->prepare();
+  for (int i = 0; i < 100; ++i) {
+    for (const auto& member : members) {
+      member->release_now();
+    }
+  }
+  executor->spin();
+  EXPECT_EQ(overlaps.load(), 0);
+  EXPECT_LE(left.load(), 0);
+}
+
+TYPED_TEST(Groups, AGroupMemberRunsAtTheCeilingSoAMiddleLevelDoesNotDelayTheHighMember) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  const auto group = std::make_shared<Group>();
+  EventLog order;
+  std::shared_ptr<TestCallback> high;
+  std::shared_ptr<TestCallback> middle;
+  const auto low =
+      std::make_shared<TestCallback>(named("low", 1, 10, group), [&](const InstanceInfo&) {
+        middle->release_now();
+        high->release_now();
+        busy_for(2'000'000);
+        order.push_back("low ends");
+      });
+  middle = std::make_shared<TestCallback>(named("middle", 2), [&](const InstanceInfo&) {
+    order.push_back("middle");
+    executor->cancel();
+  });
+  high = std::make_shared<TestCallback>(named("high", 3, 10, group),
+                                        [&](const InstanceInfo&) { order.push_back("high"); });
+  for (const auto& callback : {low, middle, high}) {
+    executor->add(callback);
+  }
+  executor->prepare();
+  low->release_now();
+  executor->spin();
+  EXPECT_EQ(order.events(), (std::vector<std::string>{"low ends", "high", "middle"}));
+}
+
+TYPED_TEST(Groups, ACallbackWithoutAGroupNeverOverlapsWithItself) {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  options.workers_per_level = 4;
+  auto executor = make<TypeParam>(options);
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  int runs = 0;
+  const auto callback =
+      std::make_shared<TestCallback>(named("c", 0, 200), [&](const InstanceInfo&) {
+        if (inside.fetch_add(1) != 0) {
+          ++overlaps;
+        }
+        if (++runs == 200) {
+          executor->cancel();
+        }
+        inside.fetch_sub(1);
+      });
+  executor->add(callback);
+  executor->prepare();
+  for (int i = 0; i < 200; ++i) {
+    callback->release_now();
+  }
+  executor->spin();
+  EXPECT_EQ(overlaps.load(), 0);
+  EXPECT_EQ(runs, 200);
+}
+
+TYPED_TEST(Groups, AWorkerTakesOtherWorkOfItsLevelWhileAGroupIsBusy) {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  options.realtime = Realtime::kOff;  // the two workers take turns where there is only one CPU
+  options.workers_per_level = 2;
+  auto executor = make<TypeParam>(options);
+  std::atomic<bool> other_ran{false};
+  std::atomic<int> saw_other{0};
+  const auto busy = std::make_shared<TestCallback>(named("busy"), [&](const InstanceInfo&) {
+    saw_other += busy_until([&] { return other_ran.load(); }) ? 1 : 0;
+    if (saw_other == 2) {
+      executor->cancel();
+    }
+  });
+  const auto other = std::make_shared<TestCallback>(named("other"),
+                                                    [&](const InstanceInfo&) { other_ran = true; });
+  executor->add(busy);
+  executor->add(other);
+  executor->prepare();
+  busy->release_now();
+  busy->release_now();  // must wait for the first, and `other` must not wait for it
+  other->release_now();
+  executor->spin();
+  EXPECT_EQ(saw_other.load(), 2);
+}
+
+TYPED_TEST(Groups, ReentrantMembersOverlapEvenWithThemselves) {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  options.realtime = Realtime::kOff;
+  options.workers_per_level = 2;
+  auto executor = make<TypeParam>(options);
+  std::atomic<int> inside{0};
+  std::atomic<int> met{0};
+  const auto callback = std::make_shared<TestCallback>(
+      named("c", 0, 10, std::make_shared<Group>(GroupType::kReentrant)), [&](const InstanceInfo&) {
+        ++inside;
+        met += busy_until([&] { return inside.load() == 2; }) ? 1 : 0;
+        if (met == 2) {
+          executor->cancel();
+        }
+      });
+  executor->add(callback);
+  executor->prepare();
+  callback->release_now();
+  callback->release_now();
+  executor->spin();
+  EXPECT_EQ(met.load(), 2);
+}
+
+TEST(Preemptive, InstancesOfOneCallbackRunInOrderOfReleaseWithManyWorkers) {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  options.workers_per_level = 4;
+  PreemptiveExecutor executor(options);
+  const auto group = std::make_shared<Group>();
+  std::vector<std::int64_t> releases;
+  const auto callback =
+      std::make_shared<TestCallback>(named("c", 1, 500, group), [&](const InstanceInfo& info) {
+        releases.push_back(info.release_ns);
+        if (releases.size() == 500) {
+          executor.cancel();
+        }
+      });
+  const auto partner =
+      std::make_shared<TestCallback>(named("partner", 2, 500, group), [](const InstanceInfo&) {});
+  executor.add(callback);
+  executor.add(partner);
+  executor.prepare();
+  for (std::int64_t i = 0; i < 500; ++i) {
+    callback->release(i, i);
+    partner->release(i, i);
+  }
+  executor.spin();
+  EXPECT_TRUE(std::is_sorted(releases.begin(), releases.end()));
+}
+
+/// Keeps all records in memory.
+class Records : public InstanceSink {
+ public:
+  Records() { records_.reserve(100'000); }
+  void record(const InstanceRecord& record) noexcept override {
+    const std::scoped_lock lock(mutex_);
+    if (records_.size() < records_.capacity()) {
+      records_.push_back(record);
+    }
+  }
+  const std::vector<InstanceRecord>& all() const { return records_; }
+
+ private:
+  realtime::PiMutex mutex_;
+  std::vector<InstanceRecord> records_;
+};
+
+/// How many less urgent instances, at most, started or ended between the moment at which an
+/// instance became ready and its start. Instances that had to wait for an earlier one of their own
+/// level or for a more urgent one count from when that one ended.
+int most_blocked(const std::vector<InstanceRecord>& records) {
+  int most = 0;
+  for (const auto& each : records) {
+    std::int64_t from = each.info.ready_ns;
+    for (const auto& other : records) {
+      if (&other != &each && other.info.level >= each.info.level &&
+          other.end_ns <= each.info.start_ns) {
+        from = std::max(from, other.end_ns);
+      }
+    }
+    const auto within = [&](std::int64_t time) { return time > from && time < each.info.start_ns; };
+    most = std::max(most, static_cast<int>(std::count_if(
+                              records.begin(), records.end(), [&](const InstanceRecord& other) {
+                                return other.info.level < each.info.level &&
+                                       (within(other.info.start_ns) || within(other.end_ns));
+                              })));
+  }
+  return most;
+}
+
+TYPED_TEST(Groups, AnInstanceIsBlockedByAtMostOneLessUrgentOneOnOneCpu) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  Records records;
+  auto executor = make<TypeParam>(on_one_cpu(&records));
+  // Two groups across four levels, one callback in none; busy for 70 % of the CPU.
+  const auto first = std::make_shared<Group>();
+  const auto second = std::make_shared<Group>();
+  const std::vector<std::shared_ptr<Group>> groups = {first, second, nullptr, second, first};
+  std::vector<std::shared_ptr<TestTimer>> members;
+  for (std::size_t i = 0; i < groups.size(); ++i) {
+    CallbackOptions options = timer_named("m" + std::to_string(i), static_cast<int>(i));
+    options.group = groups[i];
+    const auto period_ns = 3'700'000 - static_cast<std::int64_t>(i) * 510'000;
+    members.push_back(
+        std::make_shared<TestTimer>(options, TimerOptions{.period_ns = period_ns},
+                                    [period_ns](const InstanceInfo&) { busy_for(period_ns / 7); }));
+    executor->add(members.back());
+  }
+  int ticks = 0;
+  executor->add(std::make_shared<TestTimer>(
+      timer_named("end", 9), TimerOptions{.period_ns = 100'000'000}, [&](const InstanceInfo&) {
+        if (++ticks == 8) {
+          executor->cancel();
+        }
+      }));
+  executor->spin();
+  ASSERT_GT(records.all().size(), 500U);
+  EXPECT_LE(most_blocked(records.all()), 1);
+}
+
+TYPED_TEST(Groups, MembersLeftParkedByACancelRunInTheNextSpin) {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  options.workers_per_level = 3;
+  auto executor = make<TypeParam>(options);
+  int runs = 0;
+  const auto callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {
+    busy_for(200'000);  // the other workers find the group busy meanwhile
+    ++runs;
+    executor->cancel();
+  });
+  executor->add(callback);
+  executor->prepare();
+  for (int i = 0; i < 6; ++i) {
+    callback->release_now();
+  }
+  int spins = 0;
+  while (runs < 6) {
+    executor->spin();
+    ASSERT_LE(++spins, 6);
+  }
+  EXPECT_EQ(callback->counters().completed, 6U);
+  EXPECT_EQ(callback->counters().pending(), 0U);
+}
+
+TYPED_TEST(Groups, MembersLeftParkedByACancelAreCountedDropsWhenTheExecutorEnds) {
+  std::shared_ptr<TestCallback> callback;
+  {
+    auto options = on_one_cpu();
+    options.cpus = {};
+    options.workers_per_level = 3;
+    auto executor = make<TypeParam>(options);
+    callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {
+      busy_for(200'000);
+      executor->cancel();
+    });
+    executor->add(callback);
+    executor->prepare();
+    for (int i = 0; i < 6; ++i) {
+      callback->release_now();
+    }
+    executor->spin();
+  }
+  const Counters counters = callback->counters();
+  EXPECT_GE(counters.completed, 1U);
+  EXPECT_EQ(counters.completed + counters.dropped, 6U);
+  EXPECT_EQ(counters.pending(), 0U);
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test
