@@ -20,6 +20,7 @@ executor::CallbackOptions engine_options(const std::string& topic, const QoS& qo
           .type = executor::EntityType::kSubscription,
           .level = options.priority,
           .credits = qos.depth(),
+          .overload = options.overload,
           .group = options.group};
 }
 
@@ -39,6 +40,9 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
       subscription_(rcl_get_zero_initialized_subscription()) {
   rcl_subscription_options_t rcl_options = rcl_subscription_get_default_options();
   rcl_options.qos = qos.rmw();
+  if (options.overload != Overload::kQueue) {
+    rcl_options.qos.depth = 1;  // the one instance that may wait finds the newest message
+  }
   const rcl_ret_t result =
       rcl_subscription_init(&subscription_, &node_->node, type, topic.c_str(), &rcl_options);
   if (rcl_subscription_options_fini(&rcl_options) != RCL_RET_OK) {

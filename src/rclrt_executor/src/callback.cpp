@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/callback.hpp"
 
+#include <algorithm>
 #include <utility>
 
 namespace rclrt::executor {
 
 Callback::Callback(CallbackOptions options)
-    : options_(std::move(options)), credits_(this, options_.credits) {}
+    : options_(std::move(options)),
+      credits_(this, options_.overload == Overload::kQueue ? options_.credits : 1) {}
 
 Counters Callback::counters() const noexcept RCLRT_NONBLOCKING {
   // The order of the loads keeps a snapshot taken while running from showing a negative pending.
@@ -20,12 +22,46 @@ Instance* Callback::make_instance(std::int64_t release_ns,
   released_.fetch_add(1, std::memory_order_relaxed);
   Instance* instance = credits_.take();
   if (instance == nullptr) {
-    dropped_.fetch_add(1, std::memory_order_release);
+    refuse(release_ns);
     return nullptr;
   }
   instance->release_ns = release_ns;
   instance->ready_ns = ready_ns;
   return instance;
+}
+
+void Callback::refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
+  if (options_.overload == Overload::kKeepLast) {
+    std::int64_t newest = newest_ns_.load(std::memory_order_relaxed);
+    while (newest < release_ns &&
+           !newest_ns_.compare_exchange_weak(newest, release_ns, std::memory_order_relaxed)) {
+    }
+  }
+  dropped_.fetch_add(1, std::memory_order_release);
+}
+
+InstanceInfo Callback::begin(Instance* instance) noexcept RCLRT_NONBLOCKING {
+  InstanceInfo info{
+      .release_ns = instance->release_ns, .ready_ns = instance->ready_ns, .level = options_.level};
+  if (options_.overload == Overload::kSkipIfRunning) {
+    return info;
+  }
+  // Before the message is taken: at every moment there are at least as many instances as messages,
+  // so no message is ever left behind without one. An instance too many finds nothing to take
+  // (kEmpty): its message was replaced by a newer one.
+  credits_.give_back(instance);
+  if (options_.overload == Overload::kKeepLast) {
+    const std::int64_t newest = newest_ns_.exchange(INT64_MIN, std::memory_order_relaxed);
+    info.release_ns = std::max(info.release_ns, newest);
+    info.ready_ns = std::max(info.ready_ns, newest);
+  }
+  return info;
+}
+
+void Callback::end(Instance* instance) noexcept RCLRT_NONBLOCKING {
+  if (options_.overload == Overload::kSkipIfRunning) {
+    credits_.give_back(instance);
+  }
 }
 
 void Callback::discard(Instance* instance) noexcept RCLRT_NONBLOCKING {

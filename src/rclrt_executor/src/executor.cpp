@@ -260,14 +260,9 @@ std::size_t Executor::cpu_count() const {
 
 void Executor::execute(Instance* instance, std::uint32_t slot, WorkerPriority& priority) noexcept {
   Callback& callback = *instance->callback;
-  InstanceInfo info{.release_ns = instance->release_ns,
-                    .ready_ns = instance->ready_ns,
-                    .level = callback.level()};
-  // Before the message is taken: at every moment there are at least as many instances as messages,
-  // so no message is ever left behind without one. An instance too many finds nothing to take
-  // (kEmpty): its message was replaced by a newer one.
-  callback.credits_.give_back(instance);
+  InstanceInfo info = callback.begin(instance);
   run(callback, info, slot);
+  callback.end(instance);
   if (Instance* const next = callback.group().leave()) {
     next->callback->resume(next);
   }

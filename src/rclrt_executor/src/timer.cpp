@@ -79,9 +79,11 @@ Instance* TimerCallback::expire(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING 
   const auto release = take(now_ns, timer_.overrun);
   Instance* const instance = make_instance(release.nominal_ns, release.nominal_ns);
   if (instance == nullptr) {
-    const std::uint64_t more = schedule_.skip_due(now_ns);
-    released_.fetch_add(more, std::memory_order_relaxed);
-    dropped_.fetch_add(more, std::memory_order_release);
+    if (const std::uint64_t more = schedule_.skip_due(now_ns); more != 0) {
+      released_.fetch_add(more, std::memory_order_relaxed);
+      dropped_.fetch_add(more - 1, std::memory_order_release);
+      refuse(schedule_.next_ns() - schedule_.period_ns());
+    }
   }
   return instance;
 }

@@ -10,7 +10,7 @@
 
 namespace rclrt::executor {
 
-void WorkerPriority::set(int priority) noexcept RCLRT_NONBLOCKING {
+void WorkerPriority::set(int priority) noexcept RCLRT_WAITS {
   sched_param parameters{};
   parameters.sched_priority = priority;
   if (sched_setscheduler(0, SCHED_FIFO, &parameters) != 0) {

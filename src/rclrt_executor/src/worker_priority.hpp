@@ -14,19 +14,19 @@ class WorkerPriority {
 
   /// One system call if `ceiling` is above what the thread has, none otherwise. Ends the process
   /// when the kernel refuses: going on would break the bound on blocking.
-  void raise_to(int ceiling) noexcept RCLRT_NONBLOCKING {
+  void raise_to(int ceiling) noexcept RCLRT_WAITS {
     if (own_ != 0 && ceiling > now_) {
       set(ceiling);
     }
   }
-  void restore() noexcept RCLRT_NONBLOCKING {
+  void restore() noexcept RCLRT_WAITS {
     if (now_ != own_) {
       set(own_);
     }
   }
 
  private:
-  void set(int priority) noexcept RCLRT_NONBLOCKING;
+  void set(int priority) noexcept RCLRT_WAITS;
 
   const int own_;
   int now_;

@@ -49,7 +49,9 @@ TEST(Tracer, RecordsASpanWithTheTimesOfItsEnds) {
   const TraceName step = tracer.name("step", "control");
   ThreadTracer thread(tracer, "control");
   const std::int64_t before_ns = monotonic_now_ns();
-  { const TraceSpan span(thread, step, {.flow = 7, .last_of_flow = true, .value = -3}); }
+  {
+    const TraceSpan span(thread, step, {.flow = 7, .last_of_flow = true, .value = -3});
+  }
   const std::int64_t after_ns = monotonic_now_ns();
   tracer.flush();
   ASSERT_EQ(kept.events.size(), 1U);

@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 
+#include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/group.hpp"
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/executor/timer.hpp"
@@ -16,6 +17,7 @@ using CallbackGroup = executor::Group;
 using CallbackGroupType = executor::GroupType;
 using InstanceInfo = executor::InstanceInfo;
 using OverrunPolicy = executor::OverrunPolicy;
+using Overload = executor::Overload;
 using executor::current_instance;
 
 /// What every callback can be told when it is created.
@@ -24,6 +26,8 @@ struct CallbackOptions {
   /// nullptr: the callback excludes itself only. (In rclcpp it would join the node's default group
   /// and exclude the whole node.)
   std::shared_ptr<CallbackGroup> group;
+  /// What happens to releases while earlier ones have not run (wait_set always queues).
+  Overload overload = Overload::kQueue;
   std::string name;  ///< for traces and results; default: the topic, or "timer"
 };
 

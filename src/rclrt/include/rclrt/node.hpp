@@ -70,6 +70,7 @@ class Node {
                                   .type = executor::EntityType::kTimer,
                                   .level = options.priority,
                                   .credits = timer.depth,
+                                  .overload = options.overload,
                                   .group = std::move(options.group)},
         executor::TimerOptions{period.count(), offset.count(), timer.overrun}, std::move(callback));
     callbacks_.push_back(created);

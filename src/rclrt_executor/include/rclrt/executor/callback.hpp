@@ -16,12 +16,21 @@ namespace rclrt::executor {
 /// What releases a callback. The order is the one in which rclcpp's executors look at a ready set.
 enum class EntityType { kTimer, kSubscription, kService, kClient, kWaitable };
 
+/// What happens to a release while earlier ones have not run.
+enum class Overload {
+  kQueue,          ///< it waits, as far as the credits reach; beyond them it is a drop
+  kKeepLast,       ///< one instance waits at most and stands for the newest release; the others
+                   ///< are drops
+  kSkipIfRunning,  ///< while an instance waits or runs, a release is a drop
+};
+
 struct CallbackOptions {
   std::string name;
   EntityType type = EntityType::kSubscription;
-  int level = 0;                 ///< priority; higher is more urgent, any int
-  std::size_t credits = 10;      ///< how many instances may wait: the QoS depth
-  std::shared_ptr<Group> group;  ///< nullptr: a group of its own, it excludes only itself
+  int level = 0;                         ///< priority; higher is more urgent, any int
+  std::size_t credits = 10;              ///< how many instances may wait: the QoS depth
+  Overload overload = Overload::kQueue;  ///< other than kQueue: one instance waits at most
+  std::shared_ptr<Group> group;          ///< nullptr: a group of its own, it excludes only itself
 };
 
 /// How many instances there were. `released == completed + dropped + pending` at any quiet moment.
@@ -56,6 +65,7 @@ class Callback {
   const std::string& name() const noexcept RCLRT_NONBLOCKING { return options_.name; }
   EntityType type() const noexcept RCLRT_NONBLOCKING { return options_.type; }
   int level() const noexcept RCLRT_NONBLOCKING { return options_.level; }
+  Overload overload() const noexcept RCLRT_NONBLOCKING { return options_.overload; }
   Group& group() noexcept RCLRT_NONBLOCKING {
     return options_.group ? *options_.group : own_group_;
   }
@@ -100,6 +110,13 @@ class Callback {
   friend class WaitSetExecutor;
   friend class TimerCallback;
 
+  /// Counts a release that finds no credit.
+  void refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING;
+  /// Gives the instance's credit back when `overload` says it is time, and returns what it stands
+  /// for. The first is called before the message is taken, the second after user code has ended.
+  InstanceInfo begin(Instance* instance) noexcept RCLRT_NONBLOCKING;
+  void end(Instance* instance) noexcept RCLRT_NONBLOCKING;
+
   const CallbackOptions options_;
   Group own_group_;
   Credits credits_;
@@ -113,6 +130,9 @@ class Callback {
   std::atomic<std::uint64_t> released_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint64_t> dropped_{0};
+  // kKeepLast: the newest release that found no credit. Relaxed: whoever gives the credit back sees
+  // it or leaves it to the next instance, which is newer still.
+  std::atomic<std::int64_t> newest_ns_{INT64_MIN};
   // Instances discarded with their executor: their messages still wait in the middleware.
   std::atomic<std::uint64_t> left_behind_{0};
 };

@@ -50,8 +50,9 @@ class SpscQueue {
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return mask_ + 1; }
 
   /// Producer. False when the queue is full; the value is then not stored (and not moved from).
-  bool try_push(const T& value) noexcept
-      RCLRT_NONBLOCKING requires std::is_nothrow_copy_assignable_v<T> {
+  bool try_push(const T& value) noexcept RCLRT_NONBLOCKING
+    requires std::is_nothrow_copy_assignable_v<T>
+  {
     return push(value);
   }
   bool try_push(T&& value) noexcept RCLRT_NONBLOCKING { return push(std::move(value)); }

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What happens to releases while earlier ones have not run.
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <thread>
+#include <vector>
+
+#include "all_executors.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+template <typename E>
+class OverloadPolicy : public ::testing::Test {
+ protected:
+  /// A callback under `overload` that `releases` notes the release times of, and an executor that
+  /// ends after `count` of them.
+  void make_callback(Overload overload, std::size_t count, TestCallback::Body during = {}) {
+    executor_ = make<E>(on_one_cpu());
+    CallbackOptions options = named("c", 1, 10);
+    options.overload = overload;
+    callback_ = std::make_shared<TestCallback>(options, [=, this](const InstanceInfo& info) {
+      releases_.push_back(info.release_ns);
+      if (during) {
+        during(info);
+      }
+      if (releases_.size() == count) {
+        executor_->cancel();
+      }
+    });
+    executor_->add(callback_);
+    executor_->prepare();
+  }
+
+  void expect_counters(std::uint64_t released, std::uint64_t completed) {
+    EXPECT_EQ(callback_->counters().released, released);
+    EXPECT_EQ(callback_->counters().completed, completed);
+    EXPECT_EQ(callback_->counters().dropped, released - completed);
+  }
+
+  std::unique_ptr<E> executor_;
+  std::shared_ptr<TestCallback> callback_;
+  std::vector<std::int64_t> releases_;
+};
+TYPED_TEST_SUITE(OverloadPolicy, EventDrivenExecutors, ExecutorName);
+
+TYPED_TEST(OverloadPolicy, KeepLastRunsOnceForABurstWithItsNewestRelease) {
+  this->make_callback(Overload::kKeepLast, 1);
+  for (std::int64_t release = 1; release <= 5; ++release) {
+    this->callback_->release(release, release);
+  }
+  this->executor_->spin();
+  EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{5}));
+  this->expect_counters(5, 1);
+}
+
+TYPED_TEST(OverloadPolicy, KeepLastRunsOnceMoreForWhatCameWhileItRan) {
+  this->make_callback(Overload::kKeepLast, 2, [&](const InstanceInfo& info) {
+    if (info.release_ns == 1) {
+      for (std::int64_t release = 2; release <= 4; ++release) {
+        this->callback_->release(release, release);
+      }
+    }
+  });
+  this->callback_->release(1, 1);
+  this->executor_->spin();
+  EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 4}));
+  this->expect_counters(4, 2);
+}
+
+TYPED_TEST(OverloadPolicy, SkipIfRunningDropsWhatComesWhileItWaitsOrRuns) {
+  this->make_callback(Overload::kSkipIfRunning, 2, [&](const InstanceInfo& info) {
+    if (info.release_ns == 1) {
+      this->callback_->release(3, 3);
+    }
+  });
+  this->callback_->release(1, 1);
+  this->callback_->release(2, 2);
+  // The next one after the first has ended.
+  std::thread later([&] {
+    while (this->callback_->counters().completed == 0) {
+      std::this_thread::yield();
+    }
+    while (this->callback_->counters().completed < 2) {
+      this->callback_->release(4, 4);  // refused until the credit is back
+      std::this_thread::sleep_for(std::chrono::milliseconds(1));
+    }
+  });
+  this->executor_->spin();
+  later.join();
+  EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 4}));
+  EXPECT_EQ(this->callback_->counters().completed, 2U);
+  EXPECT_GE(this->callback_->counters().dropped, 2U);
+}
+
+TYPED_TEST(OverloadPolicy, QueueRunsEachReleaseInOrder) {
+  this->make_callback(Overload::kQueue, 4);
+  for (std::int64_t release = 1; release <= 4; ++release) {
+    this->callback_->release(release, release);
+  }
+  this->executor_->spin();
+  EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 2, 3, 4}));
+  this->expect_counters(4, 4);
+}
+
+TYPED_TEST(OverloadPolicy, ATimerThatKeepsTheLastRunsForTheNewestReleaseAfterALongCallback) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  CallbackOptions options = timer_named("t", 1);
+  options.overload = Overload::kKeepLast;
+  std::vector<std::int64_t> releases;
+  const auto timer = std::make_shared<TestTimer>(options, TimerOptions{.period_ns = 1'000'000},
+                                                 [&](const InstanceInfo& info) {
+                                                   releases.push_back(info.release_ns);
+                                                   if (releases.size() == 1) {
+                                                     busy_for(10'000'000);
+                                                   } else {
+                                                     executor->cancel();
+                                                   }
+                                                 });
+  executor->add(timer);
+  executor->spin();
+  ASSERT_GE(releases.size(), 2U);
+  EXPECT_GE(releases[1] - releases[0], 9'000'000);
+  const Counters counters = timer->counters();
+  EXPECT_GE(counters.dropped, 8U);
+  EXPECT_EQ((releases[1] - releases[0]) % 1'000'000, 0) << "it is a release of the grid";
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test
