@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/mutex.hpp"
 
+#include <cerrno>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <system_error>
+
+#include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::realtime::detail {
 
@@ -19,9 +22,21 @@ void require(int error, const char* action) {
   std::fprintf(stderr, "rclrt: %s: %s\n", action, std::strerror(error));
   std::abort();
 }
+
+/// For kernels that cannot wait for a PI mutex on CLOCK_MONOTONIC.
+int lock_on_realtime_clock(pthread_mutex_t& mutex, std::int64_t deadline_ns) noexcept {
+  for (;;) {
+    const std::int64_t left_ns = deadline_ns - monotonic_now_ns();
+    const timespec deadline = to_timespec(read_clock_ns(CLOCK_REALTIME) + left_ns);
+    const int error = pthread_mutex_timedlock(&mutex, &deadline);
+    if (error != ETIMEDOUT || monotonic_now_ns() >= deadline_ns) {
+      return error;
+    }
+  }
+}
 }  // namespace
 
-ProtocolMutex::ProtocolMutex(int protocol, int ceiling) {
+ProtocolMutex::ProtocolMutex(int protocol, int ceiling, bool robust) {
   pthread_mutexattr_t attributes;
   require(pthread_mutexattr_init(&attributes), "mutex attributes");
   int error = pthread_mutexattr_setprotocol(&attributes, protocol);
@@ -30,6 +45,9 @@ ProtocolMutex::ProtocolMutex(int protocol, int ceiling) {
   }
   if (error == 0 && protocol == PTHREAD_PRIO_PROTECT) {
     error = pthread_mutexattr_setprioceiling(&attributes, ceiling);
+  }
+  if (error == 0 && robust) {
+    error = pthread_mutexattr_setrobust(&attributes, PTHREAD_MUTEX_ROBUST);
   }
   if (error == 0) {
     error = pthread_mutex_init(&mutex_, &attributes);
@@ -40,14 +58,39 @@ ProtocolMutex::ProtocolMutex(int protocol, int ceiling) {
 
 ProtocolMutex::~ProtocolMutex() { pthread_mutex_destroy(&mutex_); }
 
+bool ProtocolMutex::acquired(int error) noexcept RCLRT_NONBLOCKING {
+  if (error == EOWNERDEAD) {
+    RCLRT_TRUST("writes into the mutex", pthread_mutex_consistent(&mutex_));
+    owner_died_ = true;
+    return true;
+  }
+  return error == 0;
+}
+
 void ProtocolMutex::lock() noexcept RCLRT_WAITS {
-  if (const int error = pthread_mutex_lock(&mutex_); error != 0) {
+  if (const int error = pthread_mutex_lock(&mutex_); !acquired(error)) {
     die("locking a mutex", error);
   }
 }
 
 bool ProtocolMutex::try_lock() noexcept RCLRT_NONBLOCKING {
-  return RCLRT_TRUST("trying does not sleep", pthread_mutex_trylock(&mutex_)) == 0;
+  return acquired(RCLRT_TRUST("trying does not sleep", pthread_mutex_trylock(&mutex_)));
+}
+
+bool ProtocolMutex::try_lock_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
+  [[maybe_unused]] const timespec deadline = to_timespec(deadline_ns < 0 ? 0 : deadline_ns);
+#if defined(__SANITIZE_THREAD__)
+  int error = EINVAL;  // GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock
+#else
+  int error = pthread_mutex_clocklock(&mutex_, CLOCK_MONOTONIC, &deadline);
+#endif
+  if (error == EINVAL) {
+    error = lock_on_realtime_clock(mutex_, deadline_ns);
+  }
+  if (!acquired(error) && error != ETIMEDOUT) {
+    die("locking a mutex with a deadline", error);
+  }
+  return error != ETIMEDOUT;
 }
 
 void ProtocolMutex::unlock() noexcept RCLRT_NONBLOCKING {

@@ -4,47 +4,97 @@
 
 #include <pthread.h>
 
+#include <chrono>
+#include <cstdint>
+
+#include "rclrt/realtime/deadline.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
 
 namespace detail {
-/// A pthread mutex with a chosen protocol; meets Lockable.
+/// A pthread mutex with a chosen protocol; meets TimedLockable on std::chrono::steady_clock, so
+/// std::scoped_lock, std::unique_lock and std::lock work with it. Error-checking; not recursive.
 class ProtocolMutex {
  public:
-  /// `protocol` is PTHREAD_PRIO_INHERIT or PTHREAD_PRIO_PROTECT, `ceiling` counts for the latter.
-  /// Throws std::system_error.
-  RCLRT_SETUP ProtocolMutex(int protocol, int ceiling);
-  ~ProtocolMutex();
   ProtocolMutex(const ProtocolMutex&) = delete;
   ProtocolMutex& operator=(const ProtocolMutex&) = delete;
 
   /// Terminates the process on misuse (a thread above the ceiling, a lock taken twice): going on
   /// would run two members of one critical section at once.
   void lock() noexcept RCLRT_WAITS;
+
+  /// False when somebody holds it.
   bool try_lock() noexcept RCLRT_NONBLOCKING;
+
+  /// False when `deadline` came first.
+  template <typename Duration>
+  bool try_lock_until(
+      std::chrono::time_point<std::chrono::steady_clock, Duration> deadline) noexcept RCLRT_WAITS {
+    return try_lock_until_ns(to_deadline_ns(deadline));
+  }
+  template <typename Rep, typename Period>
+  bool try_lock_for(std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {
+    return try_lock_until_ns(to_deadline_ns(timeout));
+  }
+
+  /// The same on CLOCK_MONOTONIC in nanoseconds. A PiMutex needs Linux 5.14 (FUTEX_LOCK_PI2) and
+  /// glibc 2.34 for that; on older ones it waits on CLOCK_REALTIME for the time that is left, so
+  /// setting that clock back makes the wait longer.
+  bool try_lock_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS;
+
   void unlock() noexcept RCLRT_NONBLOCKING;
-  pthread_mutex_t* native_handle() noexcept { return &mutex_; }
+  pthread_mutex_t* native_handle() noexcept RCLRT_NONBLOCKING { return &mutex_; }
+
+ protected:
+  /// `protocol` is PTHREAD_PRIO_INHERIT or PTHREAD_PRIO_PROTECT, `ceiling` counts for the latter.
+  /// Throws std::system_error.
+  RCLRT_SETUP ProtocolMutex(int protocol, int ceiling, bool robust);
+  ~ProtocolMutex();
+
+  bool owner_died_ = false;  // guarded by mutex_
 
  private:
+  /// True when `error`, what a lock function returned, means that the caller has the lock.
+  bool acquired(int error) noexcept RCLRT_NONBLOCKING;
+
   pthread_mutex_t mutex_;
 };
 }  // namespace detail
 
+/// Asks for a PiMutex that survives the end of its owner.
+struct Robust {};
+inline constexpr Robust kRobust{};
+
 /// Priority inheritance: who holds it runs at least at the priority of its most urgent waiter, so
-/// a waiter waits for the critical section and for nothing else. Error-checking; not recursive.
+/// a waiter waits for the critical section and for nothing else (Sha, Rajkumar, Lehoczky 1990).
+/// When it is free, locking and unlocking are one compare-and-swap each and no system call.
 class PiMutex : public detail::ProtocolMutex {
  public:
-  RCLRT_SETUP PiMutex() : ProtocolMutex(PTHREAD_PRIO_INHERIT, 0) {}
+  /// Whoever waits for a thread that ended without unlocking waits for ever.
+  RCLRT_SETUP PiMutex() : ProtocolMutex(PTHREAD_PRIO_INHERIT, 0, false) {}
+
+  /// The next one gets the lock instead, and `owner_died` tells it. Throws std::system_error.
+  RCLRT_SETUP explicit PiMutex(Robust /*tag*/) : ProtocolMutex(PTHREAD_PRIO_INHERIT, 0, true) {}
+
+  /// Holder only. True when an owner ended inside its critical section and nobody has called
+  /// `consistent` since: the guarded data may be half-changed.
+  bool owner_died() const noexcept RCLRT_NONBLOCKING { return owner_died_; }
+
+  /// Holder only. The guarded data is in order again. (Unlike POSIX, unlocking without it does not
+  /// make the mutex useless: the next owner is told as well.)
+  void consistent() noexcept RCLRT_NONBLOCKING { owner_died_ = false; }
 };
 
 /// Immediate priority ceiling: who holds it runs at `ceiling`, a SCHED_FIFO priority. On one CPU a
 /// thread is then blocked by at most one less urgent critical section, before it starts, and
 /// cannot deadlock (Sha, Rajkumar, Lehoczky 1990). Lockers must run under SCHED_FIFO or SCHED_RR
-/// at or below the ceiling.
+/// at or below the ceiling. Locking and unlocking are a system call each that changes the priority.
 class CeilingMutex : public detail::ProtocolMutex {
  public:
-  RCLRT_SETUP explicit CeilingMutex(int ceiling) : ProtocolMutex(PTHREAD_PRIO_PROTECT, ceiling) {}
+  /// Throws std::system_error for a ceiling that is not a SCHED_FIFO priority.
+  RCLRT_SETUP explicit CeilingMutex(int ceiling)
+      : ProtocolMutex(PTHREAD_PRIO_PROTECT, ceiling, false) {}
 };
 
 }  // namespace rclrt::realtime

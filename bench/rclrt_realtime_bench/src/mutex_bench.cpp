@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// What priority inheritance costs when nobody else wants the lock: lock and unlock.
+#include <benchmark/benchmark.h>
+
+#include <chrono>
+#include <condition_variable>
+#include <mutex>
+
+#include "rclrt/realtime/condition_variable.hpp"
+#include "rclrt/realtime/mutex.hpp"
+
+namespace {
+
+using rclrt::realtime::kRobust;
+using rclrt::realtime::PiConditionVariable;
+using rclrt::realtime::PiMutex;
+
+template <typename Mutex>
+void lock_unlock(benchmark::State& state, Mutex& mutex) {
+  for (auto _ : state) {
+    mutex.lock();
+    benchmark::ClobberMemory();
+    mutex.unlock();
+  }
+}
+
+std::mutex std_mutex;
+std::timed_mutex std_timed_mutex;
+PiMutex pi_mutex;
+PiMutex robust_pi_mutex{kRobust};
+BENCHMARK_CAPTURE(lock_unlock, std_mutex, std_mutex)->Name("mutex/lock_unlock/std_mutex");
+BENCHMARK_CAPTURE(lock_unlock, pi, pi_mutex)->Name("mutex/lock_unlock/rclrt_pi");
+BENCHMARK_CAPTURE(lock_unlock, robust, robust_pi_mutex)->Name("mutex/lock_unlock/rclrt_pi_robust");
+
+template <typename Mutex>
+void try_lock_for(benchmark::State& state, Mutex& mutex) {
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(mutex.try_lock_for(std::chrono::milliseconds(1)));
+    mutex.unlock();
+  }
+}
+BENCHMARK_CAPTURE(try_lock_for, std_mutex, std_timed_mutex)
+    ->Name("mutex/try_lock_for/std_timed_mutex");
+BENCHMARK_CAPTURE(try_lock_for, pi, pi_mutex)->Name("mutex/try_lock_for/rclrt_pi");
+
+/// Nobody waits: what most notifications are.
+template <typename Condition>
+void notify_nobody(benchmark::State& state) {
+  Condition condition;
+  for (auto _ : state) {
+    condition.notify_one();
+    benchmark::ClobberMemory();
+  }
+}
+BENCHMARK_TEMPLATE(notify_nobody, std::condition_variable)
+    ->Name("condition_variable/notify_nobody/std");
+BENCHMARK_TEMPLATE(notify_nobody, PiConditionVariable)
+    ->Name("condition_variable/notify_nobody/rclrt_pi");
+
+}  // namespace

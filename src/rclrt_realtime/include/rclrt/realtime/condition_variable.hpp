@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+// A condition variable for PiMutex: wakes the most urgent waiter first.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+
+#include "rclrt/realtime/deadline.hpp"
+#include "rclrt/realtime/mutex.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// std::condition_variable's functions for a PiMutex, without a window in which an urgent thread
+/// depends on one that is not boosted. glibc's pthread_cond_t has such windows: a spin-then-futex
+/// lock inside it, signallers that wait until a whole group of earlier waiters has left, and groups
+/// that take precedence over priority.
+///
+/// The condition is changed with the mutex held. Notifying may happen with or without it; all
+/// waits may return spuriously. Times are on CLOCK_MONOTONIC. Waiting functions need the lock held
+/// and return with it held; predicates must not throw.
+///
+/// Algorithm: a futex word that every notification increments. A waiter reads it with the mutex
+/// held, unlocks, sleeps while the word is unchanged, and locks again, with inheritance.
+/// * No lost wake-up: who notifies after the waiter unlocked changes the word, and the kernel
+///   compares it before it puts the waiter to sleep. The only way around is 2^32 notifications
+///   between these two steps.
+/// * No stolen wake-up: FUTEX_WAKE_OP increments and wakes in one step under the kernel's lock for
+///   that word. With an increment first and a wake after, a waiter that came between the two could
+///   take the wake-up of one that waited before.
+/// * Order: the kernel keeps the sleepers of a futex by real-time priority, first come first
+///   served within one (the priority a thread has when it goes to sleep counts).
+/// * `waiters_` changes with the mutex held only. A notifier whose change of the condition a waiter
+///   has not seen locked the mutex after that waiter had counted itself and unlocked, so relaxed
+///   loads see the count, also after unlocking.
+///
+/// librtpi moves the woken waiter onto the mutex inside the kernel instead (FUTEX_CMP_REQUEUE_PI),
+/// which saves a context switch when the mutex is held; it needs a mutex of its own, without
+/// robustness, and the notifier to hold it. Here a woken waiter that finds the mutex held boosts
+/// its owner like any other.
+class PiConditionVariable {
+ public:
+  PiConditionVariable() = default;
+  PiConditionVariable(const PiConditionVariable&) = delete;
+  PiConditionVariable& operator=(const PiConditionVariable&) = delete;
+
+  void wait(std::unique_lock<PiMutex>& lock) noexcept RCLRT_WAITS { wait_until_ns(lock, kNever); }
+
+  template <typename Predicate>
+  void wait(std::unique_lock<PiMutex>& lock, Predicate predicate) noexcept RCLRT_WAITS {
+    while (!predicate()) {
+      wait(lock);
+    }
+  }
+
+  template <typename Duration>
+  std::cv_status wait_until(
+      std::unique_lock<PiMutex>& lock,
+      std::chrono::time_point<std::chrono::steady_clock, Duration> deadline) noexcept RCLRT_WAITS {
+    return wait_until_ns(lock, to_deadline_ns(deadline));
+  }
+
+  /// What the predicate says in the end: false means that the deadline came first.
+  template <typename Duration, typename Predicate>
+  bool wait_until(std::unique_lock<PiMutex>& lock,
+                  std::chrono::time_point<std::chrono::steady_clock, Duration> deadline,
+                  Predicate predicate) noexcept RCLRT_WAITS {
+    return wait_until_ns(lock, to_deadline_ns(deadline), predicate);
+  }
+
+  template <typename Rep, typename Period>
+  std::cv_status wait_for(std::unique_lock<PiMutex>& lock,
+                          std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {
+    return wait_until_ns(lock, to_deadline_ns(timeout));
+  }
+
+  template <typename Rep, typename Period, typename Predicate>
+  bool wait_for(std::unique_lock<PiMutex>& lock, std::chrono::duration<Rep, Period> timeout,
+                Predicate predicate) noexcept RCLRT_WAITS {
+    return wait_until_ns(lock, to_deadline_ns(timeout), predicate);
+  }
+
+  /// The same in nanoseconds of CLOCK_MONOTONIC.
+  std::cv_status wait_until_ns(std::unique_lock<PiMutex>& lock,
+                               std::int64_t deadline_ns) noexcept RCLRT_WAITS;
+
+  template <typename Predicate>
+  bool wait_until_ns(std::unique_lock<PiMutex>& lock, std::int64_t deadline_ns,
+                     Predicate predicate) noexcept RCLRT_WAITS {
+    while (!predicate()) {
+      if (wait_until_ns(lock, deadline_ns) == std::cv_status::timeout) {
+        return predicate();
+      }
+    }
+    return true;
+  }
+
+  /// Wakes the most urgent waiter. No system call when nobody waits.
+  void notify_one() noexcept RCLRT_NONBLOCKING { notify(1); }
+
+  /// Wakes every waiter, the most urgent first.
+  void notify_all() noexcept RCLRT_NONBLOCKING { notify(INT32_MAX); }
+
+ private:
+  void notify(int count) noexcept RCLRT_NONBLOCKING {
+    if (waiters_.load(std::memory_order_relaxed) != 0) {  // relaxed: see above
+      increment_and_wake(count);
+    }
+  }
+  void increment_and_wake(int count) noexcept RCLRT_NONBLOCKING;
+
+  std::atomic<std::uint32_t> notifications_{1};
+  std::atomic<std::uint32_t> waiters_{0};
+};
+
+}  // namespace rclrt::realtime
