@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// A format string that the compiler has checked against the number of its arguments.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <source_location>
+#include <string_view>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+enum class LogFormatProblem : std::uint8_t {
+  kNone,
+  kMorePlaceholdersThanArguments,
+  kFewerPlaceholdersThanArguments,
+  kUnmatchedBrace,           ///< write {{ or }} for a brace
+  kNamedArgument,            ///< arguments have numbers only
+  kMixedNumbering,           ///< either {} or {0}, not both
+  kNestedPlaceholder,        ///< a width or precision must stand in the format
+  kWidthOrPrecisionTooLarge  ///< above kMaxLogWidth
+};
+
+inline constexpr std::size_t kMaxLogWidth = 1024;
+
+/// What is wrong with `format` for `arguments` arguments. The syntax is that of std::format.
+/// Whether a format specification suits the type of its argument is not looked at.
+constexpr LogFormatProblem find_log_format_problem(std::string_view format,
+                                                   std::size_t arguments) noexcept {
+  using enum LogFormatProblem;
+  const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
+  std::size_t at = 0;
+  // Stops growing where it no longer matters, before it can overflow.
+  const auto read_number = [&] {
+    std::size_t number = 0;
+    for (; at < format.size() && is_digit(format[at]); ++at) {
+      number = std::min(number * 10 + static_cast<std::size_t>(format[at] - '0'), kMaxLogWidth + 1);
+    }
+    return number;
+  };
+  std::size_t used = 0;  // arguments, when they are taken in order; else the largest number + 1
+  bool in_order = false;
+  bool numbered = false;
+  while (at < format.size()) {
+    const char c = format[at++];
+    if (c != '{' && c != '}') {
+      continue;
+    }
+    if (at < format.size() && format[at] == c) {
+      ++at;
+      continue;
+    }
+    if (c == '}' || at == format.size()) {
+      return kUnmatchedBrace;
+    }
+    if (is_digit(format[at])) {
+      numbered = true;
+      used = std::max(used, read_number() + 1);
+    } else {
+      in_order = true;
+      ++used;
+    }
+    if (at < format.size() && format[at] != ':' && format[at] != '}') {
+      return kNamedArgument;
+    }
+    while (at < format.size() && format[at] != '}') {
+      if (format[at] == '{') {
+        return kNestedPlaceholder;
+      }
+      if (!is_digit(format[at])) {
+        ++at;
+      } else if (read_number() > kMaxLogWidth) {
+        return kWidthOrPrecisionTooLarge;
+      }
+    }
+    if (at++ == format.size()) {
+      return kUnmatchedBrace;
+    }
+  }
+  if (in_order && numbered) {
+    return kMixedNumbering;
+  }
+  if (used > arguments) {
+    return kMorePlaceholdersThanArguments;
+  }
+  return used < arguments ? kFewerPlaceholdersThanArguments : kNone;
+}
+
+namespace detail {
+// Never defined: the compiler names the one that a wrong format would call.
+void log_format_has_more_placeholders_than_arguments();
+void log_format_has_fewer_placeholders_than_arguments();
+void log_format_has_an_unmatched_brace();
+void log_format_names_an_argument();
+void log_format_mixes_automatic_and_explicit_numbers();
+void log_format_nests_a_placeholder();
+void log_format_has_a_width_or_precision_above_1024();
+}  // namespace detail
+
+/// The format of a log call with arguments of these types: a string literal, checked when the call
+/// is compiled, and the place it stands at.
+template <typename... Args>
+class LogFormat {
+ public:
+  template <std::size_t kSize>
+  // NOLINTNEXTLINE(google-explicit-constructor): a literal is a format
+  consteval LogFormat(const char (&format)[kSize],
+                      std::source_location where = std::source_location::current())
+      : text_(format), where_(where) {
+    switch (find_log_format_problem({format, kSize - 1}, sizeof...(Args))) {
+      case LogFormatProblem::kNone:
+        break;
+      case LogFormatProblem::kMorePlaceholdersThanArguments:
+        detail::log_format_has_more_placeholders_than_arguments();
+        break;
+      case LogFormatProblem::kFewerPlaceholdersThanArguments:
+        detail::log_format_has_fewer_placeholders_than_arguments();
+        break;
+      case LogFormatProblem::kUnmatchedBrace:
+        detail::log_format_has_an_unmatched_brace();
+        break;
+      case LogFormatProblem::kNamedArgument:
+        detail::log_format_names_an_argument();
+        break;
+      case LogFormatProblem::kMixedNumbering:
+        detail::log_format_mixes_automatic_and_explicit_numbers();
+        break;
+      case LogFormatProblem::kNestedPlaceholder:
+        detail::log_format_nests_a_placeholder();
+        break;
+      case LogFormatProblem::kWidthOrPrecisionTooLarge:
+        detail::log_format_has_a_width_or_precision_above_1024();
+        break;
+    }
+  }
+
+  const char* text() const noexcept RCLRT_NONBLOCKING { return text_; }
+  const std::source_location& where() const noexcept RCLRT_NONBLOCKING { return where_; }
+
+ private:
+  const char* text_;  // of static storage duration, or it could not be constant
+  std::source_location where_;
+};
+
+}  // namespace rclrt::realtime

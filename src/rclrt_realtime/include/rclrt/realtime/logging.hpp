@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// Logging from real-time threads: a call copies its arguments, another thread formats them.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/log_format.hpp"
+#include "rclrt/realtime/log_record.hpp"
+#include "rclrt/realtime/log_sink.hpp"
+#include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/thread_ring.hpp"
+#include "rclrt/realtime/tick_clock.hpp"
+
+/// Calls below this level compile to nothing in a source file: 0 debug, 1 info, 2 warn, 3 error,
+/// 4 fatal, 5 none.
+#if !defined(RCLRT_LOG_LEVEL)
+#define RCLRT_LOG_LEVEL 0
+#endif
+
+namespace rclrt::realtime {
+
+struct LoggerOptions {
+  /// How often the logger's thread empties the rings.
+  std::chrono::milliseconds period{10};
+  /// Bytes each thread's ring holds, the next power of two, at least 16 KiB. A line takes 40, and 8
+  /// for each argument besides the bytes of strings.
+  std::size_t ring_bytes = std::size_t{64} * 1024;
+  LogLevel level = LogLevel::kInfo;  ///< lines below it are not logged
+  TickClock clock = TickClock::best();
+};
+
+struct LoggerStatistics {
+  std::uint64_t lines = 0;          ///< handed to the sinks
+  std::uint64_t dropped = 0;        ///< lines that found their ring full
+  std::uint64_t format_errors = 0;  ///< lines whose format does not suit the types of its arguments
+  std::uint64_t sink_errors = 0;    ///< calls of sinks that threw
+  std::string last_error;           ///< what the last of them threw
+  std::size_t threads = 0;          ///< rings in use
+};
+
+/// Formats what the ThreadLoggers log and hands it to the sinks, ordered by time as far as it is
+/// there when a pass over the rings begins. All functions are thread-safe.
+class Logger {
+ public:
+  /// The sinks must outlive the logger. Throws std::invalid_argument for options out of range and
+  /// std::system_error when no thread can be started.
+  RCLRT_SETUP explicit Logger(std::vector<std::reference_wrapper<LogSink>> sinks,
+                              const LoggerOptions& options = {});
+
+  /// Hands over what has been logged. ThreadLoggers may live on: they log nothing from here on.
+  ~Logger();
+  Logger(const Logger&) = delete;
+  Logger& operator=(const Logger&) = delete;
+
+  /// From now on lines below `level` are not logged; kOff: none is.
+  void set_level(LogLevel level) noexcept RCLRT_NONBLOCKING;
+  LogLevel level() const noexcept RCLRT_NONBLOCKING;
+
+  /// Returns when all that was logged before the call has been handed to the sinks and those have
+  /// been flushed.
+  RCLRT_SETUP void flush();
+
+  RCLRT_SETUP LoggerStatistics statistics() const;
+
+ private:
+  template <LogLevel>
+  friend class BasicThreadLogger;
+  struct Attached {
+    detail::OwnedRing ring;
+    TickClock clock;
+  };
+  RCLRT_SETUP Attached attach(std::string_view thread_name);
+
+  class Implementation;
+  const std::unique_ptr<Implementation> implementation_;
+};
+
+/// Lets one line per period through and counts the others; the next line says how many. One per
+/// place in the source, usually `static constinit`. Thread-safe.
+class LogRateLimit {
+ public:
+  constexpr explicit LogRateLimit(std::chrono::nanoseconds period) noexcept
+      : period_ns_(period.count()) {}
+
+  /// At time `now_ns` (CLOCK_MONOTONIC): how many lines have been suppressed before this one, or
+  /// nothing when it is to be suppressed itself.
+  std::optional<std::uint32_t> admit(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+    // Relaxed throughout: who wins the exchange logs, and the counter is of no consequence else.
+    std::int64_t next_ns = next_ns_.load(std::memory_order_relaxed);
+    if (now_ns < next_ns || !next_ns_.compare_exchange_strong(next_ns, now_ns + period_ns_,
+                                                              std::memory_order_relaxed)) {
+      give_back(1);
+      return std::nullopt;
+    }
+    return suppressed_.exchange(0, std::memory_order_relaxed);
+  }
+
+  /// Counts lines that were not logged after all.
+  void give_back(std::uint32_t lines) noexcept RCLRT_NONBLOCKING {
+    suppressed_.fetch_add(lines, std::memory_order_relaxed);
+  }
+
+ private:
+  const std::int64_t period_ns_;
+  std::atomic<std::int64_t> next_ns_{INT64_MIN};
+  std::atomic<std::uint32_t> suppressed_{0};
+};
+
+/// Logs for one thread at a time. Made at set-up; every other call is wait-free, allocates nothing
+/// and makes no system call. When the ring is full the line is dropped and counted. Movable.
+///
+/// Formats are those of fmt and std::format, without nested placeholders. Arguments are copied:
+/// integers, floating-point numbers, bool, char, enums (as numbers), durations, pointers and
+/// strings of up to kMaxLogString bytes.
+template <LogLevel kFloor>
+class BasicThreadLogger {
+ public:
+  template <typename... Args>
+  using Format = LogFormat<std::type_identity_t<Args>...>;
+
+  /// `name` stands in each line. Throws std::bad_alloc.
+  RCLRT_SETUP BasicThreadLogger(Logger& logger, std::string_view name)
+      : BasicThreadLogger(logger.attach(name)) {}
+
+  /// Whether lines of this level are logged now.
+  bool logs(LogLevel level) const noexcept RCLRT_NONBLOCKING {
+    return level >= kFloor &&
+           static_cast<std::uint8_t>(level) >= gate_->load(std::memory_order_relaxed);
+  }
+
+  /// Logs a line unless its level is below the logger's.
+  template <LogLevel kLevel, typename... Args>
+  void log(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    static_assert(kLevel <= LogLevel::kFatal, "kOff is for thresholds only");
+    if constexpr (kLevel >= kFloor) {
+      if (logs(kLevel)) {
+        put(kLevel, 0, format.text(), format.where(), detail::log_types<Args...>(),
+            detail::prepare_log_argument(arguments)...);
+      }
+    }
+  }
+
+  /// The same, at most once per period of `limit`; costs a clock read besides.
+  template <LogLevel kLevel, typename... Args>
+  void log(LogRateLimit& limit, Format<Args...> format,
+           const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    if constexpr (kLevel >= kFloor) {
+      if (!logs(kLevel)) {
+        return;
+      }
+      const std::optional<std::uint32_t> suppressed = limit.admit(monotonic_now_ns());
+      if (suppressed &&
+          !put(kLevel, *suppressed, format.text(), format.where(), detail::log_types<Args...>(),
+               detail::prepare_log_argument(arguments)...)) {
+        limit.give_back(*suppressed);
+      }
+    }
+  }
+
+  template <typename... Args>
+  void debug(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kDebug>(format, arguments...);
+  }
+  template <typename... Args>
+  void debug(LogRateLimit& limit, Format<Args...> format,
+             const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kDebug>(limit, format, arguments...);
+  }
+  template <typename... Args>
+  void info(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kInfo>(format, arguments...);
+  }
+  template <typename... Args>
+  void info(LogRateLimit& limit, Format<Args...> format,
+            const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kInfo>(limit, format, arguments...);
+  }
+  template <typename... Args>
+  void warn(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kWarn>(format, arguments...);
+  }
+  template <typename... Args>
+  void warn(LogRateLimit& limit, Format<Args...> format,
+            const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kWarn>(limit, format, arguments...);
+  }
+  template <typename... Args>
+  void error(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kError>(format, arguments...);
+  }
+  template <typename... Args>
+  void error(LogRateLimit& limit, Format<Args...> format,
+             const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kError>(limit, format, arguments...);
+  }
+  template <typename... Args>
+  void fatal(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kFatal>(format, arguments...);
+  }
+  template <typename... Args>
+  void fatal(LogRateLimit& limit, Format<Args...> format,
+             const Args&... arguments) noexcept RCLRT_NONBLOCKING {
+    log<LogLevel::kFatal>(limit, format, arguments...);
+  }
+
+  /// Lines that found the ring full. Any thread.
+  std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return ring_->bytes.dropped(); }
+
+ private:
+  explicit BasicThreadLogger(Logger::Attached attached)
+      : ring_(std::move(attached.ring)), gate_(ring_->gate.get()), clock_(attached.clock) {}
+
+  template <typename... Prepared>
+  bool put(LogLevel level, std::uint32_t suppressed, const char* format,
+           const std::source_location& where, std::uint64_t types,
+           const Prepared&... arguments) noexcept RCLRT_NONBLOCKING {
+    using detail::LogRecord;
+    const std::size_t size = (sizeof(LogRecord) + ... + detail::log_argument_size(arguments));
+    std::byte* to = ring_->bytes.try_reserve(size);
+    if (to == nullptr) [[unlikely]] {
+      return false;
+    }
+    const LogRecord record{
+        static_cast<std::uint16_t>(size), level, suppressed, clock_.now(), format, where, types};
+    std::memcpy(to, &record, sizeof record);
+    to += sizeof record;
+    ((to = detail::put_log_argument(to, arguments)), ...);
+    ring_->bytes.commit(size);
+    return true;
+  }
+
+  detail::OwnedRing ring_;
+  const detail::Gate* gate_;  // ring_ keeps it
+  TickClock clock_;
+};
+
+using ThreadLogger =
+    BasicThreadLogger<static_cast<LogLevel>(RCLRT_LOG_LEVEL <= 4 ? RCLRT_LOG_LEVEL : 255)>;
+
+}  // namespace rclrt::realtime

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// A log record as text.
+#pragma once
+
+#include <fmt/args.h>
+#include <fmt/format.h>
+
+#include <array>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "rclrt/realtime/log_record.hpp"
+
+namespace rclrt::realtime {
+
+/// Keeps its memory between lines: it stops allocating once it has seen the largest. Not
+/// thread-safe.
+class LogFormatter {
+ public:
+  LogFormatter();
+
+  /// The message of a record whose arguments lie at `arguments`; valid until the next call. When
+  /// the format does not suit their types: the format as it stands and what is wrong, counted.
+  std::string_view format(const detail::LogRecord& record, const std::byte* arguments);
+
+  std::uint64_t errors() const { return errors_; }
+
+ private:
+  // What fmt would copy to the heap if it were not kept here.
+  struct Durations {
+    std::chrono::nanoseconds nanoseconds;
+    std::chrono::microseconds microseconds;
+    std::chrono::milliseconds milliseconds;
+    std::chrono::seconds seconds;
+    std::chrono::minutes minutes;
+    std::chrono::hours hours;
+    std::chrono::duration<double> floating_seconds;
+  };
+
+  const std::byte* add(detail::LogType type, const std::byte* argument, std::size_t number);
+  template <typename Duration>
+  void add_duration(Duration& kept, std::uint64_t count);
+
+  fmt::memory_buffer text_;
+  fmt::dynamic_format_arg_store<fmt::format_context> values_;
+  std::array<Durations, kMaxLogArguments> durations_{};
+  std::array<std::string, kMaxLogArguments> cut_;  // strings with their mark
+  std::uint64_t errors_ = 0;
+};
+
+}  // namespace rclrt::realtime
