@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Values from real-time threads to a thread that may sleep, with the wake-up.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+
+#include "rclrt/realtime/deadline.hpp"
+#include "rclrt/realtime/doorbell.hpp"
+#include "rclrt/realtime/mpsc_queue.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// A bounded queue of trivially copyable values and a Doorbell. `post` from any thread, also a
+/// real-time one; the receiver's functions from one thread at a time. What does not fit is dropped
+/// and counted. A sleeping receiver costs the first post after it fell asleep one system call that
+/// does not sleep (a write to an eventfd); all other posts cost none.
+///
+///     Mailbox<Fault> faults(64);
+///     faults.post({.axis = 2});                                        // real-time thread
+///     for (Fault fault; faults.wait(fault);) { ... }                   // a thread of its own, or
+///     when_readable(faults.fd(), [&] { faults.drain(handle_fault); }); // in an event loop
+template <typename T>
+class Mailbox {
+ public:
+  /// Room for `capacity` values, rounded up to a power of two. Throws std::invalid_argument for
+  /// zero, std::bad_alloc, std::system_error.
+  RCLRT_SETUP explicit Mailbox(std::size_t capacity) : queue_(capacity) {}
+
+  std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return queue_.capacity(); }
+
+  /// False when it is full; the value is then dropped and counted.
+  bool post(const T& value) noexcept RCLRT_NONBLOCKING {
+    if (!queue_.try_push(value)) {
+      dropped_.fetch_add(1, std::memory_order_relaxed);  // a count, orders nothing
+      return false;
+    }
+    bell_.ring();
+    return true;
+  }
+
+  /// How many posts found it full, from the beginning. Any thread.
+  std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING {
+    return dropped_.load(std::memory_order_relaxed);
+  }
+
+  /// Receiver. False when it is empty.
+  bool try_take(T& value) noexcept RCLRT_NONBLOCKING { return queue_.try_pop(value); }
+
+  /// Receiver. Sleeps until there is a value; always true.
+  bool wait(T& value) noexcept RCLRT_WAITS { return wait_until_ns(value, kNever); }
+
+  /// Receiver. False when the deadline came first.
+  template <typename Duration>
+  bool wait_until(T& value,
+                  std::chrono::time_point<std::chrono::steady_clock, Duration> deadline) noexcept
+      RCLRT_WAITS {
+    return wait_until_ns(value, to_deadline_ns(deadline));
+  }
+  template <typename Rep, typename Period>
+  bool wait_for(T& value, std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {
+    return wait_until_ns(value, to_deadline_ns(timeout));
+  }
+  /// The same on CLOCK_MONOTONIC in nanoseconds.
+  bool wait_until_ns(T& value, std::int64_t deadline_ns) noexcept RCLRT_WAITS {
+    for (bool in_time = true;;) {
+      if (queue_.try_pop(value)) {
+        return true;
+      }
+      if (!in_time) {
+        return false;
+      }
+      bell_.arm();
+      if (queue_.try_pop(value)) {
+        return true;
+      }
+      in_time = bell_.wait_until_ns(deadline_ns);
+    }
+  }
+
+  /// Receiver. Readable when there are values: call `drain` then. Never read or close it.
+  int fd() const noexcept RCLRT_NONBLOCKING { return bell_.fd(); }
+
+  /// Receiver, for event loops. Hands every value to `handle(const T&)`, `capacity` at most, and
+  /// returns how many. `fd` is not readable afterwards unless more values came.
+  template <typename Handle>
+  std::size_t drain(Handle handle) RCLRT_WAITS {
+    bell_.arm();
+    std::size_t handled = 0;
+    for (T value; handled < capacity() && queue_.try_pop(value); ++handled) {
+      handle(static_cast<const T&>(value));
+    }
+    if (handled == capacity()) {
+      bell_.ring();  // there may be more: after the other events of the loop
+    }
+    return handled;
+  }
+
+ private:
+  MpscQueue<T> queue_;
+  Doorbell bell_;
+  std::atomic<std::uint64_t> dropped_{0};
+};
+
+}  // namespace rclrt::realtime

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/doorbell.hpp"
+
+#include <poll.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <system_error>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/deadline.hpp"
+
+namespace rclrt::realtime {
+
+Doorbell::Doorbell() : fd_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (fd_ < 0) {
+    throw std::system_error(errno, std::generic_category(),
+                            "creating an eventfd (EMFILE: raise `ulimit -n`)");
+  }
+}
+
+Doorbell::~Doorbell() { close(fd_); }
+
+void Doorbell::signal() noexcept RCLRT_NONBLOCKING {
+  const std::uint64_t one = 1;
+  // The counter cannot be full: each `arm` lets one write through.
+  RCLRT_TRUST("an eventfd that is not full is written without sleeping",
+              static_cast<void>(!write(fd_, &one, sizeof one)));
+}
+
+void Doorbell::arm() noexcept RCLRT_NONBLOCKING {
+  std::uint64_t rings = 0;
+  // Before arming: a signal that comes later must stay. Not readable is the normal case.
+  RCLRT_TRUST("an eventfd with EFD_NONBLOCK is read without sleeping",
+              static_cast<void>(!read(fd_, &rings, sizeof rings)));
+  armed_.arm();
+}
+
+bool Doorbell::wait_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
+  for (;;) {
+    timespec left{};
+    const timespec* timeout = nullptr;
+    if (deadline_ns != kNever) {
+      left = to_timespec(std::max<std::int64_t>(deadline_ns - monotonic_now_ns(), 0));
+      timeout = &left;
+    }
+    pollfd readable{fd_, POLLIN, 0};
+    if (ppoll(&readable, 1, timeout, nullptr) > 0) {
+      return true;
+    }
+    // Interrupted, or timed out: poll's time is relative, the clock has the last word.
+    if (deadline_ns != kNever && monotonic_now_ns() >= deadline_ns) {
+      return false;
+    }
+  }
+}
+
+}  // namespace rclrt::realtime
