@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that runs a loop once per period, on absolute time.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/cyclic_schedule.hpp"
+#include "rclrt/realtime/event_count.hpp"
+#include "rclrt/realtime/histogram.hpp"
+#include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::realtime {
+
+struct CyclicOptions {
+  ThreadOptions thread{};      ///< its hooks run before the first release and after the last cycle
+  std::int64_t period_ns = 0;  ///< positive
+  /// The first release, on the thread's clock; when it has passed at `start`, the first of
+  /// `first_release_ns` + n × period that has not: threads with one first release stay in phase
+  /// whenever they start. None: the moment the thread starts.
+  std::optional<std::int64_t> first_release_ns{};
+  OverrunPolicy overrun = OverrunPolicy::kCatchUp;
+  std::int64_t deadline_ns = 0;  ///< from the nominal release; 0: the period
+  /// Sleeps until this much before the nominal release, to make up for the machine's wake-up
+  /// latency; less than the period.
+  std::int64_t wake_ahead_ns = 0;
+  Clock* clock = &steady_clock();  ///< must outlive the thread
+};
+
+/// What a cycle is told.
+struct Release {
+  std::uint64_t index;       ///< 0, 1, ...; counts missed releases too under kSkip
+  std::int64_t nominal_ns;   ///< when it should have started
+  std::int64_t lateness_ns;  ///< start - nominal; may be negative with wake_ahead_ns
+};
+
+struct DeadlineMiss {
+  Release release;
+  std::int64_t finish_ns;    ///< when the loop returned
+  std::int64_t lateness_ns;  ///< finish - (nominal + deadline), positive
+};
+
+/// A loop may return one of these instead of nothing.
+enum class LoopControl { kContinue, kStop };
+
+/// Nothing is done about a missed deadline but counting it.
+struct NoHook {
+  void operator()(const DeadlineMiss&) const noexcept RCLRT_NONBLOCKING {}
+};
+
+/// Counts of one run, from `start` on.
+struct CyclicCounts {
+  std::uint64_t cycles = 0;           ///< releases that ran
+  std::uint64_t missed = 0;           ///< releases that will never run (kSkip, kRebase)
+  std::uint64_t overruns = 0;         ///< cycles that ended after the next release
+  std::uint64_t deadline_misses = 0;  ///< cycles that ended after their deadline
+};
+
+/// Runs `loop(release)` once per period. Not movable: the thread refers to it.
+///
+/// `start`, `stop`, `join` and the destructor belong to one owner; everything else is thread-safe.
+/// The figures may be read at any time without disturbing the thread: each is exact, but figures
+/// read while it runs may be of neighbouring cycles.
+class CyclicThread {
+ public:
+  /// Does not start yet. On the thread, once per release, `loop` is called with a `const Release&`
+  /// and returns nothing or a LoopControl; and each time it returned after its deadline,
+  /// `on_deadline_miss` is called with a `const DeadlineMiss&`. An exception that leaves either
+  /// ends the process. Throws std::invalid_argument for times that cannot be.
+  template <typename Loop, typename OnDeadlineMiss = NoHook>
+  RCLRT_SETUP CyclicThread(CyclicOptions options, Loop loop, OnDeadlineMiss on_deadline_miss = {})
+      : CyclicThread(std::make_unique<BodyOf<Loop, OnDeadlineMiss>>(std::move(loop),
+                                                                    std::move(on_deadline_miss)),
+                     std::move(options)) {}
+
+  /// Stops and joins.
+  ~CyclicThread();
+  CyclicThread(const CyclicThread&) = delete;
+  CyclicThread& operator=(const CyclicThread&) = delete;
+
+  /// Starts the thread, or starts it again after it has ended; index and figures begin anew. Throws
+  /// std::logic_error while it runs, and what `Thread` throws.
+  RCLRT_SETUP void start();
+
+  /// The thread ends after the cycle under way, or at once if it sleeps. Also from its own loop and
+  /// from signal handlers.
+  void request_stop() noexcept RCLRT_NONBLOCKING;
+
+  /// Waits until the thread has ended; nothing to do if there is none.
+  void join() noexcept RCLRT_WAITS;
+
+  /// `request_stop` and `join`.
+  void stop() noexcept RCLRT_WAITS;
+
+  /// From `start` until the last cycle has ended.
+  bool running() const noexcept RCLRT_NONBLOCKING;
+
+  CyclicCounts counts() const noexcept RCLRT_NONBLOCKING;
+  /// Start of each cycle after its nominal release; early ones are in its `below_range()`.
+  const Histogram& lateness() const noexcept RCLRT_NONBLOCKING { return lateness_; }
+  /// How long each loop took, from its start to its return.
+  const Histogram& loop_time() const noexcept RCLRT_NONBLOCKING { return loop_time_; }
+
+ private:
+  struct Body {
+    virtual ~Body() = default;
+    virtual LoopControl loop(const Release& release) = 0;
+    virtual void deadline_missed(const DeadlineMiss& miss) = 0;
+  };
+  template <typename Loop, typename OnDeadlineMiss>
+  struct BodyOf final : Body {
+    BodyOf(Loop l, OnDeadlineMiss m) : on_release(std::move(l)), on_miss(std::move(m)) {}
+    LoopControl loop(const Release& release) override {
+      if constexpr (std::is_same_v<decltype(on_release(release)), LoopControl>) {
+        return on_release(release);
+      } else {
+        on_release(release);
+        return LoopControl::kContinue;
+      }
+    }
+    void deadline_missed(const DeadlineMiss& miss) override { on_miss(miss); }
+    Loop on_release;
+    OnDeadlineMiss on_miss;
+  };
+
+  CyclicThread(std::unique_ptr<Body> body, CyclicOptions options);
+  void run();
+  bool sleep_until_release(std::int64_t& now_ns) noexcept RCLRT_WAITS;
+  void finish_cycle(const Release& release, std::int64_t finish_ns);
+
+  const CyclicOptions options_;
+  const std::unique_ptr<Body> body_;
+
+  // Touched by the thread alone while it runs.
+  CyclicSchedule schedule_;
+
+  // seq_cst, as EventCount wants its condition: `request_stop` sets it, then notifies.
+  std::atomic<bool> stop_{false};
+  EventCount wake_;
+  std::atomic<bool> running_{false};
+
+  // Written by the thread alone; relaxed, since each figure stands for itself.
+  Histogram lateness_;
+  Histogram loop_time_;
+  std::atomic<std::uint64_t> cycles_{0};
+  std::atomic<std::uint64_t> missed_{0};
+  std::atomic<std::uint64_t> overruns_{0};
+  std::atomic<std::uint64_t> deadline_misses_{0};
+
+  Thread thread_;  // last: it uses everything above
+};
+
+}  // namespace rclrt::realtime

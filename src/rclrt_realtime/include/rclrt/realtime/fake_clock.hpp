@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A clock for tests: time stands still until the test moves it.
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <mutex>
+#include <vector>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// Time moves only in `advance` and `run_until`, so a test of timing is exact and takes no
+/// time. Any thread may move it; work that takes time is an `advance` in the worker's own thread.
+/// All functions are thread-safe. For tests: it locks and allocates.
+///
+///     FakeClock clock;
+///     std::thread sleeper([&] { clock.sleep_until(50); });
+///     clock.wait_for_sleepers(1);  // it has come to its sleep
+///     clock.advance(50);           // and wakes
+class FakeClock final : public Clock {
+ public:
+  RCLRT_SETUP explicit FakeClock(std::int64_t start_ns = 0) : now_ns_(start_ns) {}
+
+  std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING override;
+  void wait_until(EventCount& event, EventCount::Key key,
+                  std::int64_t deadline_ns) noexcept RCLRT_WAITS override;
+
+  /// Time jumps ahead by `duration_ns`; then everybody whose deadline has come is woken, in the
+  /// order of their deadlines. They all see the time after the jump.
+  RCLRT_SETUP void advance(std::int64_t duration_ns);
+
+  /// Time goes from deadline to deadline until `end_ns`: at each deadline one sleeper wakes, and
+  /// time goes on only when `sleepers` threads sleep again. So threads that sleep on this clock run
+  /// one after another, in the order of their deadlines and, where these are equal, of their
+  /// coming. Before it returns, `sleepers` threads sleep beyond `end_ns`.
+  RCLRT_SETUP void run_until(std::int64_t end_ns, std::size_t sleepers);
+
+  /// Waits until at least `count` threads sleep on this clock.
+  RCLRT_SETUP void wait_for_sleepers(std::size_t count);
+
+ private:
+  struct Sleeper {
+    std::int64_t deadline_ns;
+    EventCount* event;
+  };
+
+  void wake_earliest();  // needs mutex_ and a sleeper
+
+  std::mutex mutex_;
+  std::condition_variable somebody_sleeps_;
+  // By deadline, then by coming. Each points into a `wait_until` under way, which takes it off
+  // before it returns, under mutex_; whoever wakes a sleeper takes it off too. Guarded by mutex_.
+  std::vector<Sleeper*> sleepers_;
+  // Written under mutex_. seq_cst: a sleeper that was woken reads the time it was woken for.
+  std::atomic<std::int64_t> now_ns_;
+};
+
+}  // namespace rclrt::realtime
