@@ -7,8 +7,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <vector>
 
 #include "per_call.hpp"
+#include "rclrt/realtime/flight_recorder.hpp"
 #include "rclrt/realtime/tracer.hpp"
 
 namespace {
@@ -82,5 +84,21 @@ void trace_span_when_off(benchmark::State& state) {
   traced.run(state, [&] { const TraceSpan span(traced.thread, traced.name); });
 }
 BENCHMARK(trace_span_when_off)->Apply(per_call_settings);
+
+/// What the drain thread pays for keeping an event.
+void flight_recorder_keeps_an_event(benchmark::State& state) {
+  FlightRecorder recorder;
+  TraceDictionary dictionary;
+  std::vector<TraceEvent> events(4096);
+  for (TraceEvent& event : events) {
+    event.thread = dictionary.thread("bench", 1);
+    event.kind = TraceKind::kSpan;
+  }
+  for (auto _ : state) {
+    recorder.write(events, dictionary);
+  }
+  state.SetItemsProcessed(state.iterations() * static_cast<std::int64_t>(events.size()));
+}
+BENCHMARK(flight_recorder_keeps_an_event);
 
 }  // namespace
