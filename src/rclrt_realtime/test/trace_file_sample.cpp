@@ -24,7 +24,9 @@ void control(Tracer& tracer) {
   ThreadTracer thread(tracer, "control");
   for (int cycle = 1; cycle <= kCycles; ++cycle) {
     const TraceSpan whole(thread, cycle_name, {.value = cycle});
-    { const TraceSpan inner(thread, read_name, {.flow = static_cast<std::uint32_t>(cycle)}); }
+    {
+      const TraceSpan inner(thread, read_name, {.flow = static_cast<std::uint32_t>(cycle)});
+    }
     thread.counter(queued_name, cycle % 4);
   }
 }

@@ -25,7 +25,9 @@ template <typename Thread, typename Span>
 void use_everything(Tracer& tracer) {
   Thread thread(tracer, "control");
   const TraceName name = tracer.name("step");
-  { const Span span(thread, name, {.value = 1}); }
+  {
+    const Span span(thread, name, {.value = 1});
+  }
   thread.begin(name);
   thread.end(name);
   thread.instant(name);

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// Functions of the C library with a look at the calling thread's guard in front. Defined in the
+// program, they are found before the C library's, by its shared libraries too.
+#include "rt_guard_hooks.hpp"
+
+#include <dlfcn.h>
+#include <malloc.h>
+#include <pthread.h>
+#include <semaphore.h>
+#include <time.h>
+
+#include <atomic>
+#include <bit>
+#include <cerrno>
+#include <cstdlib>
+
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer) || \
+    __has_feature(memory_sanitizer) || __has_feature(realtime_sanitizer)
+#define RCLRT_NO_HOOKS
+#endif
+#endif
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define RCLRT_NO_HOOKS
+#endif
+
+namespace rclrt::realtime::detail {
+
+#if defined(RCLRT_NO_HOOKS)
+const char* why_no_hooks() noexcept RCLRT_NONBLOCKING {
+  return "calls are not watched in a sanitizer's build, which has put its own functions in front";
+}
+}  // namespace rclrt::realtime::detail
+#else
+const char* why_no_hooks() noexcept RCLRT_NONBLOCKING { return nullptr; }
+
+namespace {
+
+/// Whoever waits for such a mutex lends its priority to the holder (or the holder has the ceiling
+/// already): the wait is bounded by the critical section. The bits are glibc's.
+bool has_priority_protocol(const pthread_mutex_t* mutex) {
+  constexpr int kInherit = 0x20;
+  constexpr int kProtect = 0x40;
+  return (mutex->__data.__kind & (kInherit | kProtect)) != 0;
+}
+
+void note_if_guarded(CallKind kind, const char* function, std::size_t argument = 0) {
+  if (t_guard != nullptr) [[unlikely]] {
+    note(kind, function, argument);
+  }
+}
+
+/// The C library's function behind the one of this name here.
+template <typename Function>
+class Next {
+ public:
+  constexpr explicit Next(const char* name) : name_(name) {}
+
+  template <typename... Arguments>
+  auto operator()(Arguments... arguments) {
+    Function* function = function_.load(std::memory_order_relaxed);  // every thread finds the same
+    if (function == nullptr) [[unlikely]] {
+      function = std::bit_cast<Function*>(dlsym(RTLD_NEXT, name_));
+      function_.store(function, std::memory_order_relaxed);
+    }
+    return function(arguments...);
+  }
+
+ private:
+  const char* const name_;
+  std::atomic<Function*> function_{nullptr};
+};
+
+}  // namespace
+}  // namespace rclrt::realtime::detail
+
+using rclrt::realtime::detail::CallKind;
+using rclrt::realtime::detail::has_priority_protocol;
+using rclrt::realtime::detail::Next;
+using rclrt::realtime::detail::note_if_guarded;
+using rclrt::realtime::detail::t_guard;
+
+// NOLINTBEGIN(readability-identifier-naming): the C library's names
+extern "C" {
+
+// The same functions by names that nobody puts anything in front of. Found by the linker: no
+// look-up that would itself allocate.
+void* __libc_malloc(std::size_t size) noexcept;
+void __libc_free(void* block) noexcept;
+void* __libc_calloc(std::size_t count, std::size_t size) noexcept;
+void* __libc_realloc(void* block, std::size_t size) noexcept;
+void* __libc_memalign(std::size_t alignment, std::size_t size) noexcept;
+
+void* malloc(std::size_t size) noexcept {
+  note_if_guarded(CallKind::kAllocate, "malloc", size);
+  return __libc_malloc(size);
+}
+
+void free(void* block) noexcept {
+  if (block != nullptr) {
+    note_if_guarded(CallKind::kFree, "free");
+    __libc_free(block);
+  }
+}
+
+void* calloc(std::size_t count, std::size_t size) noexcept {
+  note_if_guarded(CallKind::kAllocate, "calloc", count * size);
+  return __libc_calloc(count, size);
+}
+
+void* realloc(void* block, std::size_t size) noexcept {
+  note_if_guarded(CallKind::kAllocate, "realloc", size);
+  return __libc_realloc(block, size);
+}
+
+void* memalign(std::size_t alignment, std::size_t size) noexcept {
+  note_if_guarded(CallKind::kAllocate, "memalign", size);
+  return __libc_memalign(alignment, size);
+}
+
+void* aligned_alloc(std::size_t alignment, std::size_t size) noexcept {
+  note_if_guarded(CallKind::kAllocate, "aligned_alloc", size);
+  return __libc_memalign(alignment, size);
+}
+
+int posix_memalign(void** block, std::size_t alignment, std::size_t size) noexcept {
+  note_if_guarded(CallKind::kAllocate, "posix_memalign", size);
+  if (alignment % sizeof(void*) != 0 || !std::has_single_bit(alignment)) {
+    return EINVAL;
+  }
+  void* const result = __libc_memalign(alignment, size);
+  if (result == nullptr) {
+    return ENOMEM;
+  }
+  *block = result;
+  return 0;
+}
+
+int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
+  static constinit Next<int(pthread_mutex_t*)> next("pthread_mutex_lock");
+  if (t_guard != nullptr && !has_priority_protocol(mutex)) [[unlikely]] {
+    const int result = pthread_mutex_trylock(mutex);
+    if (result != EBUSY) {
+      note_if_guarded(CallKind::kFreeLock, "pthread_mutex_lock");
+      return result;
+    }
+    note_if_guarded(CallKind::kLockWait, "pthread_mutex_lock");
+  }
+  return next(mutex);
+}
+
+int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
+  static constinit Next<int(pthread_rwlock_t*)> next("pthread_rwlock_rdlock");
+  if (t_guard != nullptr) [[unlikely]] {
+    const int result = pthread_rwlock_tryrdlock(lock);
+    if (result != EBUSY) {
+      note_if_guarded(CallKind::kFreeLock, "pthread_rwlock_rdlock");
+      return result;
+    }
+    note_if_guarded(CallKind::kLockWait, "pthread_rwlock_rdlock");
+  }
+  return next(lock);
+}
+
+int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
+  static constinit Next<int(pthread_rwlock_t*)> next("pthread_rwlock_wrlock");
+  if (t_guard != nullptr) [[unlikely]] {
+    const int result = pthread_rwlock_trywrlock(lock);
+    if (result != EBUSY) {
+      note_if_guarded(CallKind::kFreeLock, "pthread_rwlock_wrlock");
+      return result;
+    }
+    note_if_guarded(CallKind::kLockWait, "pthread_rwlock_wrlock");
+  }
+  return next(lock);
+}
+
+int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
+  static constinit Next<int(pthread_cond_t*, pthread_mutex_t*)> next("pthread_cond_wait");
+  note_if_guarded(CallKind::kSleep, "pthread_cond_wait");
+  return next(condition, mutex);
+}
+
+int pthread_cond_timedwait(pthread_cond_t* condition, pthread_mutex_t* mutex,
+                           const timespec* deadline) {
+  static constinit Next<int(pthread_cond_t*, pthread_mutex_t*, const timespec*)> next(
+      "pthread_cond_timedwait");
+  note_if_guarded(CallKind::kSleep, "pthread_cond_timedwait");
+  return next(condition, mutex, deadline);
+}
+
+int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, clockid_t clock,
+                           const timespec* deadline) {
+  static constinit Next<int(pthread_cond_t*, pthread_mutex_t*, clockid_t, const timespec*)> next(
+      "pthread_cond_clockwait");
+  note_if_guarded(CallKind::kSleep, "pthread_cond_clockwait");
+  return next(condition, mutex, clock, deadline);
+}
+
+int sem_wait(sem_t* semaphore) {
+  static constinit Next<int(sem_t*)> next("sem_wait");
+  if (t_guard != nullptr) [[unlikely]] {
+    if (sem_trywait(semaphore) == 0) {
+      return 0;  // no sleep
+    }
+    note_if_guarded(CallKind::kSleep, "sem_wait");
+  }
+  return next(semaphore);
+}
+
+int nanosleep(const timespec* duration, timespec* remaining) {
+  static constinit Next<int(const timespec*, timespec*)> next("nanosleep");
+  note_if_guarded(CallKind::kSleep, "nanosleep");
+  return next(duration, remaining);
+}
+
+int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* remaining) {
+  static constinit Next<int(clockid_t, int, const timespec*, timespec*)> next("clock_nanosleep");
+  note_if_guarded(CallKind::kSleep, "clock_nanosleep");
+  return next(clock, flags, time, remaining);
+}
+
+}  // extern "C"
+// NOLINTEND(readability-identifier-naming)
+#endif

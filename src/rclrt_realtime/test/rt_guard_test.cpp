@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/rt_guard.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <condition_variable>
+#include <latch>
+#include <memory>
+#include <mutex>
+#include <shared_mutex>
+#include <thread>
+#include <vector>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/mutex.hpp"
+#include "rclrt/realtime/semaphore.hpp"
+
+namespace rclrt::realtime {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::SizeIs;
+
+constexpr RtGuardOptions kCount{.action = RtGuardAction::kCount};
+
+/// The tests of calls that are put in front of the C library's.
+class GuardedCalls : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (const char* reason = RtGuard::blind()) {
+      GTEST_SKIP() << reason;
+    }
+  }
+};
+
+/// Something that the compiler does not know to be unused.
+void use(void* block) { asm volatile("" : : "g"(block) : "memory"); }
+
+TEST_F(GuardedCalls, ASectionThatOnlyComputesIsClean) {
+  RtGuard guard(kCount);
+  int sum = 0;
+  for (int i = 0; i < 1000; ++i) {
+    sum += i;
+  }
+  use(&sum);
+  const RtReport report = guard.report();
+  EXPECT_TRUE(report.clean()) << report.text();
+  EXPECT_EQ(report.allocations + report.deallocations + report.sleeps + report.lock_waits, 0U);
+}
+
+TEST_F(GuardedCalls, AnAllocationIsCaughtWithItsSizeAndItsStack) {
+  RtGuard guard(kCount);
+  void* const block = std::malloc(1234);
+  use(block);
+  std::free(block);
+  const RtReport report = guard.report();
+  EXPECT_EQ(report.allocations, 1U);
+  EXPECT_EQ(report.deallocations, 1U);
+  ASSERT_THAT(report.calls, SizeIs(2));
+  EXPECT_EQ(report.calls[0].what, "malloc(1234)");
+  EXPECT_EQ(report.calls[1].what, "free()");
+  ASSERT_FALSE(report.calls[0].stack.empty());
+  EXPECT_THAT(report.calls[0].stack[0], HasSubstr("rt_guard_test")) << "the caller comes first";
+  EXPECT_THAT(report.text(), AllOf(HasSubstr("1 allocation(s)"), HasSubstr("malloc(1234)")));
+}
+
+TEST_F(GuardedCalls, OperatorNewAndTheContainersOfTheLibraryAreCaught) {
+  RtGuard guard(kCount);
+  {
+    std::vector<int> values(100);
+    use(values.data());
+    const std::shared_ptr<int> shared = std::make_shared<int>(1);
+    use(shared.get());
+  }
+  const RtReport report = guard.report();
+  EXPECT_EQ(report.allocations, 2U);
+  EXPECT_EQ(report.deallocations, 2U);
+}
+
+TEST_F(GuardedCalls, AllocationsOfOtherFormsAreCaught) {
+  std::vector<void*> blocks(5);
+  RtGuard guard(kCount);
+  blocks[0] = std::calloc(3, 7);
+  blocks[1] = std::realloc(std::malloc(1), 100);
+  blocks[2] = std::aligned_alloc(64, 128);
+  ASSERT_EQ(posix_memalign(&blocks[3], 64, 100), 0);
+  for (void* block : blocks) {
+    std::free(block);
+  }
+  const RtReport report = guard.report();
+  EXPECT_EQ(report.allocations, 5U);
+  EXPECT_EQ(report.deallocations, 4U) << "free(nullptr) is nothing";
+}
+
+TEST_F(GuardedCalls, MemoryAllocatedBeforeTheSectionMayBeUsedInIt) {
+  std::vector<int> values;
+  values.reserve(100);
+  RtGuard guard(kCount);
+  values.resize(100);
+  EXPECT_TRUE(guard.report().clean()) << guard.report().text();
+}
+
+TEST_F(GuardedCalls, OtherThreadsAreNotGuarded) {
+  std::latch begin(1);
+  std::thread other([&] {
+    begin.wait();
+    use(std::make_unique<int>(1).get());
+  });
+  {
+    RtGuard guard({.action = RtGuardAction::kCount, .sleeps = false});
+    begin.count_down();
+    while (other.joinable()) {
+      other.join();
+    }
+    // Joining frees what belongs to the thread: that is the guarded thread's own doing.
+    EXPECT_EQ(guard.report().allocations, 0U) << guard.report().text();
+  }
+}
+
+TEST_F(GuardedCalls, AWaitForAMutexWithoutInheritanceIsCaught) {
+  std::mutex plain;
+  std::latch held(1);
+  std::atomic<bool> waiting{false};
+  std::thread holder([&] {
+    const std::scoped_lock lock(plain);
+    held.count_down();
+    while (!waiting) {
+      std::this_thread::yield();
+    }
+  });
+  held.wait();
+  {
+    RtGuard guard(kCount);
+    waiting = true;  // the holder may let go before we ask: then there was no wait
+    plain.lock();
+    plain.unlock();
+    const RtReport report = guard.report();
+    EXPECT_EQ(report.lock_waits + report.free_locks, 1U);
+  }
+  holder.join();
+}
+
+TEST_F(GuardedCalls, AWaitIsToldFromTakingAFreeMutex) {
+  pthread_mutex_t plain = PTHREAD_ERRORCHECK_MUTEX_INITIALIZER_NP;
+  RtGuard guard(kCount);
+  pthread_mutex_lock(&plain);
+  const RtReport first = guard.report();
+  EXPECT_EQ(first.free_locks, 1U);
+  EXPECT_TRUE(first.clean()) << "a free lock is only counted unless asked for";
+  pthread_mutex_lock(&plain);  // held, by us: this mutex says so instead of waiting for ever
+  pthread_mutex_unlock(&plain);
+  const RtReport report = guard.report();
+  EXPECT_EQ(report.lock_waits, 1U);
+  EXPECT_EQ(report.violations, 1U);
+  ASSERT_THAT(report.calls, SizeIs(1));
+  EXPECT_EQ(report.calls[0].what, "pthread_mutex_lock()");
+  EXPECT_FALSE(report.calls[0].stack.empty());
+}
+
+TEST_F(GuardedCalls, TakingAFreeMutexIsAViolationWhenAskedFor) {
+  std::mutex plain;
+  std::shared_mutex shared;
+  RtGuard guard({.action = RtGuardAction::kCount, .free_locks = true});
+  {
+    const std::scoped_lock lock(plain);
+  }
+  {
+    const std::shared_lock lock(shared);
+  }
+  {
+    const std::scoped_lock lock(shared);
+  }
+  const RtReport report = guard.report();
+  EXPECT_EQ(report.free_locks, 3U);
+  EXPECT_EQ(report.violations, 3U) << report.text();
+}
+
+TEST_F(GuardedCalls, AMutexWithInheritanceIsNoViolation) {
+  PiMutex inheriting;
+  RtGuard guard({.action = RtGuardAction::kCount, .free_locks = true});
+  inheriting.lock();
+  inheriting.unlock();
+  const RtReport report = guard.report();
+  EXPECT_TRUE(report.clean()) << report.text();
+  EXPECT_EQ(report.free_locks, 0U);
+}
+
+TEST_F(GuardedCalls, SleepsAreCaught) {
+  std::mutex mutex;
+  std::condition_variable condition;
+  RtGuard guard(kCount);
+  {
+    std::unique_lock lock(mutex);
+    condition.wait_for(lock, std::chrono::nanoseconds(1), [] { return false; });
+  }
+  sleep_until_ns(monotonic_now_ns() + 1);
+  std::this_thread::sleep_for(std::chrono::nanoseconds(1));
+  const RtReport report = guard.report();
+  EXPECT_EQ(report.sleeps, 3U) << report.text();
+  ASSERT_THAT(report.calls, SizeIs(3));
+  EXPECT_THAT(report.calls[0].what, HasSubstr("pthread_cond_"));
+  EXPECT_EQ(report.calls[1].what, "clock_nanosleep()");
+}
+
+TEST_F(GuardedCalls, ASemaphoreIsASleepOnlyWhenItIsNotPosted) {
+  Semaphore semaphore;
+  semaphore.post();
+  RtGuard guard(kCount);
+  semaphore.wait();
+  EXPECT_EQ(guard.report().sleeps, 0U);
+  std::thread poster;
+  {
+    const RtGuard::Allow allow("starting a thread");
+    poster = std::thread([&] { semaphore.post(); });
+    poster.join();
+  }
+  semaphore.wait();
+  EXPECT_EQ(guard.report().sleeps, 0U) << guard.report().text();
+  EXPECT_EQ(guard.report().allocations, 0U);
+}
+
+TEST_F(GuardedCalls, WhatIsAllowedDoesNotCount) {
+  RtGuard guard(kCount);
+  {
+    const RtGuard::Allow allow("an example");
+    use(std::make_unique<int>(1).get());
+    {
+      const RtGuard::Allow again("nested");
+      use(std::make_unique<int>(1).get());
+    }
+    use(std::make_unique<int>(1).get());
+  }
+  EXPECT_TRUE(guard.report().clean()) << guard.report().text();
+  use(std::make_unique<int>(1).get());
+  EXPECT_EQ(guard.report().allocations, 1U) << "the exemption has ended";
+}
+
+TEST_F(GuardedCalls, AnOuterGuardSeesWhatAnInnerOneSees) {
+  RtReport inside;
+  RtGuard outer(kCount);
+  use(std::make_unique<int>(1).get());
+  {
+    RtGuard inner({.action = RtGuardAction::kCount, .allocations = false});
+    use(std::make_unique<int>(1).get());
+    inside = inner.report();
+  }
+  use(std::make_unique<int>(1).get());
+  const RtReport report = outer.report();
+  EXPECT_EQ(inside.allocations, 1U);
+  EXPECT_TRUE(inside.clean()) << "the inner one was told not to mind";
+  EXPECT_EQ(report.allocations, 3U);
+  EXPECT_EQ(report.violations, 6U) << report.text();
+}
+
+TEST_F(GuardedCalls, TheFirstCallsKeepTheirStacksAndAllAreCounted) {
+  RtGuard guard(kCount);
+  void* volatile block = nullptr;
+  for (int i = 0; i < 100; ++i) {
+    block = std::malloc(10);
+    std::free(block);
+  }
+  const RtReport report = guard.report();
+  EXPECT_EQ(report.allocations, 100U);
+  EXPECT_EQ(report.violations, 200U);
+  EXPECT_THAT(report.calls, SizeIs(RtGuard::kMaxCalls));
+}
+
+TEST_F(GuardedCalls, ThePrintedReportNamesTheCallAtTheEndOfTheSection) {
+  testing::internal::CaptureStderr();
+  {
+    RtGuard guard;
+    void* volatile block = std::malloc(4321);
+    std::free(block);
+  }
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("malloc(4321)"));
+}
+
+using GuardedCallsDeathTest = GuardedCalls;
+
+TEST_F(GuardedCallsDeathTest, TheProcessEndsAtTheCallWhenAskedTo) {
+  const auto body = [] {
+    RtGuard guard({.action = RtGuardAction::kAbort});
+    void* volatile block = std::malloc(777);
+    std::free(block);
+    std::fputs("went on\n", stderr);
+  };
+  EXPECT_DEATH(body(), "1 allocation\\(s\\)\n.*malloc\\(777\\)");
+}
+
+std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+/// Pages that nobody has touched.
+class FreshPages {
+ public:
+  explicit FreshPages(std::size_t count)
+      : bytes_(count * page_size()),
+        memory_(mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0)) {
+    madvise(memory_, bytes_, MADV_NOHUGEPAGE);
+  }
+  ~FreshPages() { munmap(memory_, bytes_); }
+  FreshPages(const FreshPages&) = delete;
+  FreshPages& operator=(const FreshPages&) = delete;
+
+  void touch() const {
+    for (std::size_t i = 0; i < bytes_; i += page_size()) {
+      static_cast<volatile char*>(memory_)[i] = 1;
+    }
+  }
+
+ private:
+  const std::size_t bytes_;
+  void* const memory_;
+};
+
+TEST(RtGuard, TheFirstTouchOfEachPageIsAFaultAndTheSecondIsNot) {
+  const FreshPages pages(50);
+  {
+    RtGuard guard(kCount);
+    pages.touch();
+    EXPECT_GE(guard.report().minor_faults, 50U);
+    EXPECT_FALSE(guard.report().clean());
+  }
+  RtGuard guard(kCount);
+  pages.touch();
+  EXPECT_EQ(guard.report().minor_faults, 0U) << guard.report().text();
+}
+
+TEST(RtGuard, FaultsOfAnExemptedPieceDoNotCount) {
+  const FreshPages pages(50);
+  RtGuard guard(kCount);
+  {
+    const RtGuard::Allow allow("an example");
+    pages.touch();
+  }
+  EXPECT_LT(guard.report().minor_faults, 50U);
+}
+
+TEST(RtGuard, GivingTheCpuAwayIsAVoluntarySwitch) {
+  RtGuard guard({.action = RtGuardAction::kCount, .sleeps = false, .voluntary_switches = true});
+  sleep_until_ns(monotonic_now_ns() + 1'000'000);
+  EXPECT_GE(guard.report().voluntary_switches, 1U);
+  EXPECT_FALSE(guard.report().clean());
+}
+
+TEST(RtGuard, BeingPreemptedIsCountedAndNoViolationUnlessAskedFor) {
+  // Two threads that never give their one CPU away: the kernel switches between them.
+  cpu_set_t cpu;
+  CPU_ZERO(&cpu);
+  CPU_SET(static_cast<std::size_t>(sched_getcpu()), &cpu);
+  std::atomic<bool> stop{false};
+  std::thread rival([&] {
+    pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
+    while (!stop) {
+    }
+  });
+  std::thread guarded([&] {
+    pthread_setaffinity_np(pthread_self(), sizeof(cpu), &cpu);
+    // Reports are made, and given back to the heap, all the time.
+    RtGuard lenient({.action = RtGuardAction::kCount, .allocations = false, .page_faults = false});
+    RtGuard strict({.action = RtGuardAction::kCount,
+                    .allocations = false,
+                    .page_faults = false,
+                    .involuntary_switches = true});
+    while (strict.report().involuntary_switches == 0) {
+      const std::int64_t end_ns = monotonic_now_ns() + 1'000'000;
+      while (monotonic_now_ns() < end_ns) {
+      }
+    }
+    EXPECT_FALSE(strict.report().clean());
+    EXPECT_TRUE(lenient.report().clean()) << lenient.report().text();
+  });
+  guarded.join();
+  stop = true;
+  rival.join();
+}
+
+}  // namespace
+}  // namespace rclrt::realtime
