@@ -144,10 +144,10 @@ auto prepare_log_argument(const T& value) noexcept RCLRT_NONBLOCKING {
   constexpr LogType kType = log_type<T>();
   if constexpr (kType == LogType::kString) {
     if constexpr (std::is_array_v<T>) {
-      return log_text(value, strnlen(value, std::extent_v<T>));
+      return log_text(value, RCLRT_TRUST("only reads", strnlen(value, std::extent_v<T>)));
     } else if constexpr (std::is_pointer_v<T>) {
       const char* const text = value != nullptr ? value : "(null)";
-      return log_text(text, strnlen(text, kMaxLogString + 1));
+      return log_text(text, RCLRT_TRUST("only reads", strnlen(text, kMaxLogString + 1)));
     } else {
       const std::string_view text = value;
       return log_text(text.data(), text.size());
