@@ -56,26 +56,25 @@ void measure_futex_wake(const Bare& bare, std::int64_t period_ns, std::size_t co
   into.reserve(count);
   std::atomic<std::uint32_t> word{0};
   std::atomic<std::int64_t> woken_at{0};
-  std::atomic<bool> done{false};
+  std::atomic<std::uint32_t> seen{0};
   realtime::Thread waiter({.name = "waiter", .scheduling = bare.urgent}, [&] {
-    std::uint32_t seen = 0;
-    while (!done.load()) {
-      futex(word, FUTEX_WAIT_PRIVATE, seen);
-      if (word.load() != seen) {
-        const std::int64_t now = realtime::monotonic_now_ns();
-        into.add(now - woken_at.load());
-        seen = word.load();
+    for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
+      while (word.load() == wakes) {
+        futex(word, FUTEX_WAIT_PRIVATE, wakes);
       }
+      into.add(realtime::monotonic_now_ns() - woken_at.load());
+      seen.store(wakes + 1);
     }
   });
   realtime::Thread({.name = "waker", .scheduling = bare.normal}, [&] {
     std::int64_t next = realtime::monotonic_now_ns();
-    for (std::size_t i = 0; i <= count; ++i) {
-      next += period_ns;
-      realtime::sleep_until_ns(next);
-      done.store(i == count);
+    for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
+      do {  // a waiter at normal priority may still be at the last one
+        next += period_ns;
+        realtime::sleep_until_ns(next);
+      } while (seen.load() != wakes);
       woken_at.store(realtime::monotonic_now_ns());
-      word.fetch_add(1);
+      word.store(wakes + 1);
       futex(word, FUTEX_WAKE_PRIVATE, 1);
     }
   }).join();
