@@ -73,10 +73,7 @@ std::shared_ptr<Context> Context::make(int argc, const char* const* argv,
 
 Context::~Context() {
   shutdown();
-  if (rcl_context_fini(&context_) != RCL_RET_OK) {
-    std::fprintf(stderr, "rclrt: ending the context: %s\n", rcl_get_error_string().str);
-    rcl_reset_error();
-  }
+  detail::report(rcl_context_fini(&context_), "ending the context");
 }
 
 void Context::shutdown() {
@@ -90,9 +87,8 @@ void Context::shutdown() {
   for (Executor* executor : executors_) {
     executor->engine_->close();
   }
-  if (rcl_context_is_valid(&context_) && rcl_shutdown(&context_) != RCL_RET_OK) {
-    std::fprintf(stderr, "rclrt: shutting down: %s\n", rcl_get_error_string().str);
-    rcl_reset_error();
+  if (rcl_context_is_valid(&context_)) {
+    detail::report(rcl_shutdown(&context_), "shutting down");
   }
 }
 

@@ -3,6 +3,8 @@
 
 #include <rcl/error_handling.h>
 
+#include <cstdio>
+
 namespace rclrt {
 
 namespace {
@@ -20,5 +22,14 @@ std::string describe(const std::string& action, rcl_ret_t code) {
 
 Error::Error(const std::string& action, rcl_ret_t code)
     : std::runtime_error(describe(action, code)), code_(code) {}
+
+bool detail::report(rcl_ret_t code, const char* action) noexcept {
+  if (code == RCL_RET_OK) {
+    return true;
+  }
+  std::fprintf(stderr, "rclrt: %s: %s\n", action, rcl_get_error_string().str);
+  rcl_reset_error();
+  return false;
+}
 
 }  // namespace rclrt

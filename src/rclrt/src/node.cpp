@@ -4,8 +4,6 @@
 #include <rcl/error_handling.h>
 #include <rcl/node_options.h>
 
-#include <cstdio>
-
 #include "rclrt/error.hpp"
 
 namespace rclrt {
@@ -23,12 +21,7 @@ NodeHandle::NodeHandle(std::shared_ptr<Context> used_context, const std::string&
   detail::check(result, "creating node \"" + name + "\" in namespace \"" + name_space + "\"");
 }
 
-NodeHandle::~NodeHandle() {
-  if (rcl_node_fini(&node) != RCL_RET_OK) {
-    std::fprintf(stderr, "rclrt: ending a node: %s\n", rcl_get_error_string().str);
-    rcl_reset_error();
-  }
-}
+NodeHandle::~NodeHandle() { detail::report(rcl_node_fini(&node), "ending a node"); }
 
 Node::Node(std::shared_ptr<Context> context, const std::string& name, const std::string& name_space)
     : handle_(std::make_shared<NodeHandle>(std::move(context), name, name_space)) {}

@@ -3,7 +3,6 @@
 
 #include <rcl/error_handling.h>
 
-#include <cstdio>
 #include <utility>
 
 #include "rclrt/detail/publish_scope.hpp"
@@ -27,10 +26,7 @@ PublisherBase::PublisherBase(std::shared_ptr<NodeHandle> node,
 }
 
 PublisherBase::~PublisherBase() {
-  if (rcl_publisher_fini(&publisher_, &node_->node) != RCL_RET_OK) {
-    std::fprintf(stderr, "rclrt: ending a publisher: %s\n", rcl_get_error_string().str);
-    rcl_reset_error();
-  }
+  detail::report(rcl_publisher_fini(&publisher_, &node_->node), "ending a publisher");
 }
 
 std::string PublisherBase::topic_name() const { return rcl_publisher_get_topic_name(&publisher_); }

@@ -4,7 +4,6 @@
 #include <rcl/error_handling.h>
 
 #include <algorithm>
-#include <cstdio>
 #include <utility>
 
 #include "rclrt/context.hpp"
@@ -12,15 +11,6 @@
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::detail {
-
-namespace {
-void report(rcl_ret_t result, const char* action) {
-  if (result != RCL_RET_OK) {
-    std::fprintf(stderr, "rclrt: %s: %s\n", action, rcl_get_error_string().str);
-    rcl_reset_error();
-  }
-}
-}  // namespace
 
 RclReadiness::RclReadiness(std::shared_ptr<Context> context)
     : context_(std::move(context)),
@@ -39,11 +29,14 @@ RclReadiness::~RclReadiness() {
 }
 
 void RclReadiness::watch(const std::vector<executor::Callback*>& callbacks) {
+  WaitSetPlaces places;
   for (executor::Callback* callback : callbacks) {
-    // Subscriptions are the only non-timer entities this package makes.
-    subscriptions_.push_back(&dynamic_cast<SubscriptionBase&>(*callback));
+    // Every non-timer callback of this package is an Entity.
+    entities_.push_back(&dynamic_cast<Entity&>(*callback));
+    entities_.back()->count_places(places);
   }
-  check(rcl_wait_set_init(&wait_set_, subscriptions_.size(), 1, 0, 0, 0, 0, context_->rcl(),
+  check(rcl_wait_set_init(&wait_set_, places.subscriptions, places.guard_conditions + 1, 0,
+                          places.clients, places.services, places.events, context_->rcl(),
                           rcl_get_default_allocator()),
         "creating a wait set");
 }
@@ -54,9 +47,8 @@ void RclReadiness::wait(std::int64_t deadline_ns, std::vector<bool>& ready) {
     return;  // shut down: the executor is about to be cancelled
   }
   check(rcl_wait_set_clear(&wait_set_), "clearing a wait set");
-  for (SubscriptionBase* subscription : subscriptions_) {
-    check(rcl_wait_set_add_subscription(&wait_set_, subscription->rcl(), nullptr),
-          "adding to a wait set");
+  for (Entity* entity : entities_) {
+    entity->add_to(wait_set_);
   }
   check(rcl_wait_set_add_guard_condition(&wait_set_, &wake_, nullptr), "adding to a wait set");
   std::int64_t timeout_ns = -1;  // for ever
@@ -72,8 +64,8 @@ void RclReadiness::wait(std::int64_t deadline_ns, std::vector<bool>& ready) {
     return;
   }
   check(result, "waiting for work");
-  for (std::size_t i = 0; i < subscriptions_.size(); ++i) {
-    ready[i] = wait_set_.subscriptions[i] != nullptr;
+  for (std::size_t i = 0; i < entities_.size(); ++i) {
+    ready[i] = entities_[i]->is_ready_in(wait_set_);
   }
 }
 

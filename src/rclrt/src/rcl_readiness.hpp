@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "rclrt/entity.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
-#include "rclrt/subscription.hpp"
 
 namespace rclrt {
 
@@ -32,7 +32,7 @@ class RclReadiness final : public executor::ReadinessSource {
   const std::shared_ptr<Context> context_;
   rcl_guard_condition_t wake_;
   rcl_wait_set_t wait_set_;
-  std::vector<SubscriptionBase*> subscriptions_;
+  std::vector<Entity*> entities_;
 };
 
 }  // namespace detail

@@ -5,6 +5,7 @@
 
 #include <stdexcept>
 #include <string>
+#include <string_view>
 
 namespace rclrt {
 
@@ -20,11 +21,13 @@ class Error : public std::runtime_error {
 
 namespace detail {
 /// Throws Error unless `code` is RCL_RET_OK. `action` completes "error while ...".
-inline void check(rcl_ret_t code, const std::string& action) {
+inline void check(rcl_ret_t code, std::string_view action) {
   if (code != RCL_RET_OK) {
-    throw Error(action, code);
+    throw Error(std::string(action), code);
   }
 }
+/// For where nobody can be thrown at: says on stderr that `action` failed. False when it did.
+bool report(rcl_ret_t code, const char* action) noexcept;
 }  // namespace detail
 
 }  // namespace rclrt

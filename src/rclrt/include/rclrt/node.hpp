@@ -10,8 +10,11 @@
 #include <vector>
 
 #include "rclrt/callback_options.hpp"
+#include "rclrt/client.hpp"
 #include "rclrt/context.hpp"
+#include "rclrt/guard_condition.hpp"
 #include "rclrt/publisher.hpp"
+#include "rclrt/service.hpp"
 #include "rclrt/subscription.hpp"
 #include "rclrt/synchronizer.hpp"
 #include "rclrt/timer.hpp"
@@ -97,6 +100,37 @@ class Node {
                              handle_, second_topic, qos, options, state)}};
     callbacks_.insert(callbacks_.end(), result.inputs.begin(), result.inputs.end());
     return result;
+  }
+
+  /// `callback` takes `const S::Request&, S::Response&`, optionally followed by
+  /// `const InstanceInfo&`; the response is sent when it returns.
+  template <typename S, typename F>
+  RCLRT_SETUP std::shared_ptr<Service<S>> create_service(const std::string& name, F callback,
+                                                         const QoS& qos = 10,
+                                                         const CallbackOptions& options = {}) {
+    auto service =
+        std::make_shared<detail::ServiceOf<S, F>>(handle_, name, qos, options, std::move(callback));
+    callbacks_.push_back(service);
+    return service;
+  }
+
+  /// `options.priority` is that of the callbacks that handle the responses.
+  template <typename S>
+  RCLRT_SETUP std::shared_ptr<Client<S>> create_client(const std::string& name, const QoS& qos = 10,
+                                                       const CallbackOptions& options = {}) {
+    auto client = std::make_shared<Client<S>>(handle_, name, qos, options);
+    callbacks_.push_back(client);
+    return client;
+  }
+
+  /// `callback` takes nothing, or `const InstanceInfo&`. It runs after `trigger()`.
+  template <typename F>
+  RCLRT_SETUP std::shared_ptr<GuardCondition> create_guard_condition(
+      F callback, const CallbackOptions& options = {}) {
+    auto condition = std::make_shared<detail::GuardConditionOf<F>>(handle_->context, options,
+                                                                   std::move(callback));
+    callbacks_.push_back(condition);
+    return condition;
   }
 
   RCLRT_SETUP std::shared_ptr<CallbackGroup> create_callback_group(

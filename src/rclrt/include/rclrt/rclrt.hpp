@@ -3,12 +3,15 @@
 #pragma once
 
 #include "rclrt/callback_options.hpp"
+#include "rclrt/client.hpp"
 #include "rclrt/context.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/executors.hpp"
+#include "rclrt/guard_condition.hpp"
 #include "rclrt/node.hpp"
 #include "rclrt/publisher.hpp"
 #include "rclrt/qos.hpp"
+#include "rclrt/service.hpp"
 #include "rclrt/subscription.hpp"
 #include "rclrt/synchronizer.hpp"
 #include "rclrt/timer.hpp"

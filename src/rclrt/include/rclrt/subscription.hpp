@@ -3,7 +3,6 @@
 
 #include <rcl/subscription.h>
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
@@ -12,7 +11,7 @@
 #include <utility>
 
 #include "rclrt/callback_options.hpp"
-#include "rclrt/executor/callback.hpp"
+#include "rclrt/entity.hpp"
 #include "rclrt/qos.hpp"
 #include "rclrt/realtime/clock.hpp"
 
@@ -20,13 +19,9 @@ namespace rclrt {
 
 struct NodeHandle;
 
-namespace detail {
-class PublishScope;
-}  // namespace detail
-
 /// An rcl subscription as an entity of the engine. Messages are taken on the worker that runs the
 /// callback, into storage that exists since construction.
-class SubscriptionBase : public executor::Callback {
+class SubscriptionBase : public Entity {
  public:
   RCLRT_SETUP SubscriptionBase(std::shared_ptr<NodeHandle> node,
                                const rosidl_message_type_support_t* type, const std::string& topic,
@@ -38,7 +33,9 @@ class SubscriptionBase : public executor::Callback {
   /// How many publishers it is matched with now.
   std::size_t publisher_count() const;
 
-  rcl_subscription_t* rcl() noexcept { return &subscription_; }
+  void count_places(WaitSetPlaces& places) const override { ++places.subscriptions; }
+  void add_to(rcl_wait_set_t& wait_set) override;
+  bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
 
  protected:
   /// Takes the oldest message; false when there is none. Fills in when the message arrived if the
@@ -49,20 +46,9 @@ class SubscriptionBase : public executor::Callback {
   void detach() noexcept override;
 
  private:
-  friend class detail::PublishScope;
-
-  static void on_new_messages(const void* self, std::size_t count);
-  void count_held() noexcept { held_.fetch_add(1); }
-  void submit_held(executor::Instance* instance) noexcept {
-    submit(instance);
-    held_.fetch_sub(1);  // the last access: detach may let the subscription end from here on
-  }
-
   const std::shared_ptr<NodeHandle> node_;
   rcl_subscription_t subscription_;
-  // Instances announced but still held back by a publisher (see PublishScope). Only the listener
-  // adds; so once it is removed the count can but fall, and at zero nobody submits any more.
-  std::atomic<int> held_{0};
+  std::size_t place_ = 0;  // in the wait set
 };
 
 template <typename T>
@@ -79,13 +65,13 @@ namespace detail {
 
 /// Calls user code with or without the instance's information, whichever it takes.
 template <typename F, typename... Arguments>
-void call(F& function, const InstanceInfo& info, const Arguments&... arguments) {
-  if constexpr (std::is_invocable_v<F&, const Arguments&..., const InstanceInfo&>) {
+void call(F& function, const InstanceInfo& info, Arguments&... arguments) {
+  if constexpr (std::is_invocable_v<F&, Arguments&..., const InstanceInfo&>) {
     function(arguments..., info);
   } else {
-    static_assert(std::is_invocable_v<F&, const Arguments&...>,
-                  "the callback must take the message(s) by const reference or value, "
-                  "optionally followed by const rclrt::InstanceInfo&");
+    static_assert(std::is_invocable_v<F&, Arguments&...>,
+                  "the callback must take the message(s) by const reference or value (a service's: "
+                  "const Request&, Response&), optionally followed by const rclrt::InstanceInfo&");
     function(arguments...);
   }
 }
@@ -112,7 +98,7 @@ class SubscriptionOf final : public Subscription<T> {
       return executor::Outcome::kEmpty;
     }
     info.start_ns = realtime::monotonic_now_ns();
-    call(function_, info, message);
+    call(function_, info, std::as_const(message));
     return executor::Outcome::kRan;
   }
 

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rcl/client.h>
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <future>
+#include <memory>
+#include <mutex>
+#include <rosidl_typesupport_cpp/service_type_support.hpp>
+#include <string>
+#include <type_traits>
+#include <unordered_map>
+#include <utility>
+
+#include "rclrt/entity.hpp"
+#include "rclrt/qos.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/mutex.hpp"
+#include "rclrt/subscription.hpp"
+
+namespace rclrt {
+
+/// An rcl client as an entity of the engine: each response is an instance.
+class ClientBase : public Entity {
+ public:
+  RCLRT_SETUP ClientBase(std::shared_ptr<NodeHandle> node,
+                         const rosidl_service_type_support_t* type, const std::string& name,
+                         const QoS& qos, const CallbackOptions& options);
+  ~ClientBase() override;
+
+  /// After remapping, with its namespace.
+  std::string service_name() const;
+  /// Whether a server of this service is matched now. Thread-safe. Throws Error.
+  bool service_is_ready() const;
+  /// Polls once a millisecond until a server is matched; false when `timeout` has passed first, or
+  /// the context is shut down. Thread-safe. Throws Error.
+  bool wait_for_service(std::chrono::nanoseconds timeout) const RCLRT_WAITS;
+
+  void count_places(WaitSetPlaces& places) const override { ++places.clients; }
+  void add_to(rcl_wait_set_t& wait_set) override;
+  bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
+
+ protected:
+  /// Sends and returns the request's number. Throws Error.
+  std::int64_t send(const void* request);
+  /// Takes the oldest response and says to which request; false when there is none. Throws Error.
+  bool take(void* response, std::int64_t& request, InstanceInfo& info);
+
+  void attach() override;
+  void detach() noexcept override;
+
+ private:
+  const std::shared_ptr<NodeHandle> node_;
+  rcl_client_t client_;
+  std::size_t place_ = 0;  // in the wait set
+};
+
+/// Sends requests from any thread, callbacks included; responses are handled by the executor at
+/// the client's priority. A request allocates. Waiting for a future inside a callback blocks that
+/// worker: it ends only if the client's callback can run elsewhere, which means another level or a
+/// free worker, and not in the same mutually exclusive group; never under `wait_set`.
+template <typename S>
+class Client final : public ClientBase {
+ public:
+  using Request = typename S::Request;
+  using Response = typename S::Response;
+
+  RCLRT_SETUP Client(std::shared_ptr<NodeHandle> node, const std::string& name, const QoS& qos,
+                     const CallbackOptions& options)
+      : ClientBase(std::move(node), rosidl_typesupport_cpp::get_service_type_support_handle<S>(),
+                   name, qos, options) {}
+
+  /// Calls `on_response` (taking `const Response&`, optionally followed by `const InstanceInfo&`)
+  /// when the response is there. Returns the request's number. Throws Error.
+  template <typename F>
+  std::int64_t async_send_request(const Request& request, F on_response) {
+    return send_with(request, [function = std::move(on_response)](
+                                  const Response& response, const InstanceInfo& info) mutable {
+      detail::call(function, info, response);
+    });
+  }
+
+  struct FutureAndRequestId {
+    std::future<Response> future;  ///< std::future_error (broken_promise) once the request is
+                                   ///< removed or the client has ended
+    std::int64_t request_id;
+  };
+  FutureAndRequestId async_send_request(const Request& request) {
+    auto promise = std::make_shared<std::promise<Response>>();
+    auto future = promise->get_future();
+    const std::int64_t id =
+        send_with(request, [promise](const Response& response, const InstanceInfo& /*info*/) {
+          promise->set_value(response);
+        });
+    return {std::move(future), id};
+  }
+
+  /// Forgets a request: a late response is ignored. False when it was answered already, or never
+  /// sent. Thread-safe.
+  bool remove_pending_request(std::int64_t request_id) {
+    const std::scoped_lock lock(mutex_);
+    return pending_.erase(request_id) != 0;
+  }
+  /// Forgets all; returns how many there were. Thread-safe.
+  std::size_t prune_pending_requests() {
+    const std::scoped_lock lock(mutex_);
+    const std::size_t count = pending_.size();
+    pending_.clear();
+    return count;
+  }
+
+ protected:
+  executor::Outcome run(InstanceInfo& info) override {
+    Response response;
+    std::int64_t request = 0;
+    if (!take(&response, request, info)) {
+      return executor::Outcome::kEmpty;
+    }
+    info.start_ns = realtime::monotonic_now_ns();
+    Handler handler;
+    {
+      const std::scoped_lock lock(mutex_);
+      const auto found = pending_.find(request);
+      if (found == pending_.end()) {
+        return executor::Outcome::kEmpty;  // nobody waits for it any more
+      }
+      handler = std::move(found->second);
+      pending_.erase(found);
+    }
+    handler(response, info);
+    return executor::Outcome::kRan;
+  }
+
+ private:
+  using Handler = std::function<void(const Response&, const InstanceInfo&)>;
+
+  std::int64_t send_with(const Request& request, Handler handler) {
+    // Held while sending: the response may be handled before send() has returned.
+    const std::scoped_lock lock(mutex_);
+    const std::int64_t id = send(&request);
+    pending_.emplace(id, std::move(handler));
+    return id;
+  }
+
+  realtime::PiMutex mutex_;  // guards pending_
+  std::unordered_map<std::int64_t, Handler> pending_;
+};
+
+}  // namespace rclrt

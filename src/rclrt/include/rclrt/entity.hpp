@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What subscriptions, services, clients and guard conditions have in common.
+#pragma once
+
+#include <rcl/event_callback.h>
+#include <rcl/wait.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "rclrt/callback_options.hpp"
+#include "rclrt/executor/callback.hpp"
+
+namespace rclrt {
+
+namespace detail {
+class PublishScope;
+}  // namespace detail
+
+/// How many places an entity needs in an rcl wait set.
+struct WaitSetPlaces {
+  std::size_t subscriptions = 0;
+  std::size_t guard_conditions = 0;
+  std::size_t clients = 0;
+  std::size_t services = 0;
+  std::size_t events = 0;
+};
+
+/// An rcl entity that the engine runs. Executors that listen are told of work through
+/// `on_new_work`, which the entity registers as its rcl listener; `wait_set` asks through the wait
+/// set instead.
+class Entity : public executor::Callback {
+ public:
+  /// `default_name` is the callback's unless the options have one; `depth` is how many instances
+  /// may wait.
+  RCLRT_SETUP Entity(executor::EntityType type, const std::string& default_name, std::size_t depth,
+                     const CallbackOptions& options);
+
+  /// Adds what this entity needs. Prepare phase.
+  RCLRT_SETUP virtual void count_places(WaitSetPlaces& places) const = 0;
+  /// Called by one thread, before and after each rcl_wait. Throws Error.
+  virtual void add_to(rcl_wait_set_t& wait_set) = 0;
+  virtual bool is_ready_in(const rcl_wait_set_t& wait_set) const = 0;
+
+ protected:
+  /// The rcl listener of every entity; `self` is an Entity.
+  static void on_new_work(const void* self, std::size_t count);
+  /// Announces `count` instances, ready now. Thread-safe.
+  void announce(std::size_t count) noexcept;
+  /// Fills in when the work became ready, if the executor does not know. `received_ns` is the
+  /// middleware's stamp: system time.
+  static void stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept;
+  /// After the listener was removed: waits until nobody holds an announced instance back.
+  void await_held() noexcept;
+
+ private:
+  friend class detail::PublishScope;
+
+  void count_held() noexcept { held_.fetch_add(1); }
+  void submit_held(executor::Instance* instance) noexcept {
+    submit(instance);
+    held_.fetch_sub(1);  // the last access: detach may let the entity end from here on
+  }
+
+  // Instances announced but still held back by who sends (see PublishScope). Only the listener
+  // adds; so once it is removed the count can but fall, and at zero nobody submits any more.
+  std::atomic<int> held_{0};
+};
+
+}  // namespace rclrt

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rcl/guard_condition.h>
+
+#include <atomic>
+#include <memory>
+#include <utility>
+
+#include "rclrt/entity.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/subscription.hpp"
+
+namespace rclrt {
+
+class Context;
+
+/// Lets any thread ask for a callback to run. Triggers that come before it has started are one.
+class GuardCondition : public Entity {
+ public:
+  RCLRT_SETUP GuardCondition(std::shared_ptr<Context> context, const CallbackOptions& options);
+  ~GuardCondition() override;
+
+  /// The callback will run, at least once, after this call has begun. Thread-safe. Under executors
+  /// that listen it neither allocates nor takes a lock; for `wait_set` it goes through rmw, which
+  /// does. Must have returned before the guard condition ends.
+  void trigger() noexcept;
+
+  void count_places(WaitSetPlaces& places) const override { ++places.guard_conditions; }
+  void add_to(rcl_wait_set_t& wait_set) override;
+  bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
+
+ protected:
+  /// Called first in `run`.
+  void clear() noexcept { triggered_.store(false); }
+
+  void attach() override;
+  void detach() noexcept override;
+
+ private:
+  const std::shared_ptr<Context> context_;
+  rcl_guard_condition_t guard_condition_;
+  std::size_t place_ = 0;  // in the wait set
+  // trigger sets triggered_ and then reads listening_; attach sets listening_ and then reads
+  // triggered_ (all seq_cst): one of the two sees the other, and who resets triggered_ announces.
+  std::atomic<bool> triggered_{false};
+  std::atomic<bool> listening_{false};
+  std::atomic<int> triggering_{0};  // calls under way; detach waits for them
+};
+
+namespace detail {
+
+template <typename F>
+class GuardConditionOf final : public GuardCondition {
+ public:
+  GuardConditionOf(std::shared_ptr<Context> context, const CallbackOptions& options, F function)
+      : GuardCondition(std::move(context), options), function_(std::move(function)) {}
+
+ protected:
+  executor::Outcome run(InstanceInfo& info) override {
+    clear();
+    info.start_ns = realtime::monotonic_now_ns();
+    call(function_, info);
+    return executor::Outcome::kRan;
+  }
+
+ private:
+  F function_;
+};
+
+}  // namespace detail
+
+}  // namespace rclrt

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <rcl/service.h>
+
+#include <memory>
+#include <rosidl_typesupport_cpp/service_type_support.hpp>
+#include <string>
+#include <utility>
+
+#include "rclrt/entity.hpp"
+#include "rclrt/qos.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/subscription.hpp"
+
+namespace rclrt {
+
+/// An rcl service as an entity of the engine: each request is an instance.
+class ServiceBase : public Entity {
+ public:
+  RCLRT_SETUP ServiceBase(std::shared_ptr<NodeHandle> node,
+                          const rosidl_service_type_support_t* type, const std::string& name,
+                          const QoS& qos, const CallbackOptions& options);
+  ~ServiceBase() override;
+
+  /// After remapping, with its namespace.
+  std::string service_name() const;
+
+  void count_places(WaitSetPlaces& places) const override { ++places.services; }
+  void add_to(rcl_wait_set_t& wait_set) override;
+  bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
+
+ protected:
+  /// Takes the oldest request; false when there is none. Throws Error.
+  bool take(void* request, rmw_request_id_t& id, InstanceInfo& info);
+  /// Sends the answer to the client that asked; nothing when it has gone meanwhile. Throws Error.
+  void respond(rmw_request_id_t& id, void* response);
+
+  void attach() override;
+  void detach() noexcept override;
+
+ private:
+  const std::shared_ptr<NodeHandle> node_;
+  rcl_service_t service_;
+  std::size_t place_ = 0;  // in the wait set
+};
+
+template <typename S>
+class Service : public ServiceBase {
+ public:
+  using Request = typename S::Request;
+  using Response = typename S::Response;
+
+ protected:
+  RCLRT_SETUP Service(std::shared_ptr<NodeHandle> node, const std::string& name, const QoS& qos,
+                      const CallbackOptions& options)
+      : ServiceBase(std::move(node), rosidl_typesupport_cpp::get_service_type_support_handle<S>(),
+                    name, qos, options) {}
+};
+
+namespace detail {
+
+template <typename S, typename F>
+class ServiceOf final : public Service<S> {
+ public:
+  ServiceOf(std::shared_ptr<NodeHandle> node, const std::string& name, const QoS& qos,
+            const CallbackOptions& options, F function)
+      : Service<S>(std::move(node), name, qos, options), function_(std::move(function)) {}
+
+ protected:
+  executor::Outcome run(InstanceInfo& info) override {
+    typename S::Request request;
+    rmw_request_id_t id{};
+    if (!this->take(&request, id, info)) {
+      return executor::Outcome::kEmpty;
+    }
+    info.start_ns = realtime::monotonic_now_ns();
+    typename S::Response response;
+    call(function_, info, std::as_const(request), response);
+    this->respond(id, &response);
+    return executor::Outcome::kRan;
+  }
+
+ private:
+  F function_;
+};
+
+}  // namespace detail
+
+}  // namespace rclrt

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/entity.hpp"
+
+#include "rclrt/detail/publish_scope.hpp"
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt {
+
+Entity::Entity(executor::EntityType type, const std::string& default_name, std::size_t depth,
+               const CallbackOptions& options)
+    : Callback({.name = options.name.empty() ? default_name : options.name,
+                .type = type,
+                .level = options.priority,
+                .credits = depth,
+                .overload = options.overload,
+                .group = options.group}) {}
+
+void Entity::on_new_work(const void* self, std::size_t count) {
+  static_cast<Entity*>(const_cast<void*>(self))->announce(count);
+}
+
+void Entity::announce(std::size_t count) noexcept {
+  const std::int64_t now = realtime::monotonic_now_ns();
+  for (std::size_t i = 0; i < count; ++i) {
+    executor::Instance* const instance = make_instance(now, now);
+    if (instance != nullptr && !detail::PublishScope::hold(this, instance)) {
+      submit(instance);
+    }
+  }
+}
+
+void Entity::stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept {
+  if (info.ready_ns == 0) {
+    info.ready_ns =
+        received_ns - realtime::read_clock_ns(CLOCK_REALTIME) + realtime::monotonic_now_ns();
+    info.release_ns = info.ready_ns;
+  }
+}
+
+void Entity::await_held() noexcept {
+  // Polled, because being notified would need memory that outlives this object.
+  while (held_.load() != 0) {
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
+  }
+}
+
+}  // namespace rclrt

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/guard_condition.hpp"
+
+#include <utility>
+
+#include "rclrt/context.hpp"
+#include "rclrt/error.hpp"
+
+namespace rclrt {
+
+GuardCondition::GuardCondition(std::shared_ptr<Context> context, const CallbackOptions& options)
+    : Entity(executor::EntityType::kWaitable, "guard condition", 1, options),
+      context_(std::move(context)),
+      guard_condition_(rcl_get_zero_initialized_guard_condition()) {
+  detail::check(rcl_guard_condition_init(&guard_condition_, context_->rcl(),
+                                         rcl_guard_condition_get_default_options()),
+                "creating a guard condition");
+}
+
+GuardCondition::~GuardCondition() {
+  detail::report(rcl_guard_condition_fini(&guard_condition_), "ending a guard condition");
+}
+
+void GuardCondition::trigger() noexcept {
+  triggering_.fetch_add(1);
+  triggered_.store(true);
+  if (!listening_.load()) {
+    detail::report(rcl_trigger_guard_condition(&guard_condition_), "triggering a guard condition");
+  } else if (triggered_.exchange(false)) {
+    announce(1);
+  }
+  triggering_.fetch_sub(1);
+}
+
+void GuardCondition::add_to(rcl_wait_set_t& wait_set) {
+  detail::check(rcl_wait_set_add_guard_condition(&wait_set, &guard_condition_, &place_),
+                "adding a guard condition to a wait set");
+}
+
+bool GuardCondition::is_ready_in(const rcl_wait_set_t& wait_set) const {
+  return wait_set.guard_conditions[place_] != nullptr;
+}
+
+void GuardCondition::attach() {
+  listening_.store(true);
+  if (triggered_.exchange(false)) {
+    announce(1);
+  }
+}
+
+void GuardCondition::detach() noexcept {
+  listening_.store(false);
+  while (triggering_.load() != 0) {
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
+  }
+  await_held();
+}
+
+}  // namespace rclrt

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/service.hpp"
+
+#include <rcl/error_handling.h>
+
+#include <utility>
+
+#include "rclrt/detail/publish_scope.hpp"
+#include "rclrt/error.hpp"
+#include "rclrt/node.hpp"
+
+namespace rclrt {
+
+ServiceBase::ServiceBase(std::shared_ptr<NodeHandle> node,
+                         const rosidl_service_type_support_t* type, const std::string& name,
+                         const QoS& qos, const CallbackOptions& options)
+    : Entity(executor::EntityType::kService, name, qos.depth(), options),
+      node_(std::move(node)),
+      service_(rcl_get_zero_initialized_service()) {
+  rcl_service_options_t rcl_options = rcl_service_get_default_options();
+  rcl_options.qos = qos.rmw();
+  detail::check(rcl_service_init(&service_, &node_->node, type, name.c_str(), &rcl_options),
+                "creating service \"" + name + "\"");
+}
+
+ServiceBase::~ServiceBase() {
+  detail::report(rcl_service_fini(&service_, &node_->node), "ending a service");
+}
+
+std::string ServiceBase::service_name() const { return rcl_service_get_service_name(&service_); }
+
+void ServiceBase::add_to(rcl_wait_set_t& wait_set) {
+  detail::check(rcl_wait_set_add_service(&wait_set, &service_, &place_),
+                "adding a service to a wait set");
+}
+
+bool ServiceBase::is_ready_in(const rcl_wait_set_t& wait_set) const {
+  return wait_set.services[place_] != nullptr;
+}
+
+bool ServiceBase::take(void* request, rmw_request_id_t& id, InstanceInfo& info) {
+  rmw_service_info_t service_info{};
+  const rcl_ret_t result = rcl_take_request_with_info(&service_, &service_info, request);
+  if (result != RCL_RET_OK) {
+    // A context that was shut down meanwhile invalidates the service: nothing to take.
+    if (result == RCL_RET_SERVICE_TAKE_FAILED || !node_->context->ok()) {
+      rcl_reset_error();
+      return false;
+    }
+    throw Error("taking a request of service \"" + service_name() + "\"", result);
+  }
+  id = service_info.request_id;
+  stamp_arrival(info, service_info.received_timestamp);
+  return true;
+}
+
+void ServiceBase::respond(rmw_request_id_t& id, void* response) {
+  rcl_ret_t result = RCL_RET_ERROR;
+  {
+    const detail::PublishScope scope;
+    result = rcl_send_response(&service_, &id, response);
+  }
+  if (result == RCL_RET_OK) {
+    return;
+  }
+  // A client that ended while we worked is not an error of the service.
+  if (result == RCL_RET_TIMEOUT || !node_->context->ok()) {
+    rcl_reset_error();
+    return;
+  }
+  throw Error("answering a request of service \"" + service_name() + "\"", result);
+}
+
+void ServiceBase::attach() {
+  detail::check(
+      rcl_service_set_on_new_request_callback(&service_, &on_new_work, static_cast<Entity*>(this)),
+      "listening to service \"" + service_name() + "\"");
+}
+
+void ServiceBase::detach() noexcept {
+  // Waits for a listener that is running: after it returned, none will run.
+  detail::report(rcl_service_set_on_new_request_callback(&service_, nullptr, nullptr),
+                 "ending a listener");
+  await_held();
+}
+
+}  // namespace rclrt
