@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// The rclrt side of interop_test.py: sends every message it receives on X back on X_echo.
+// The rclrt side of interop_test.py: sends every message it receives on X back on X_echo, serves
+// "negate", and asks the service "rclpy_negate" for each message on "ask".
 #include <cstdio>
 #include <exception>
 #include <sensor_msgs/msg/image.hpp>
 #include <sensor_msgs/msg/imu.hpp>
 #include <sensor_msgs/msg/laser_scan.hpp>
+#include <std_msgs/msg/bool.hpp>
 #include <std_msgs/msg/header.hpp>
 #include <std_msgs/msg/string.hpp>
+#include <std_srvs/srv/set_bool.hpp>
 
 #include "rclrt/rclrt.hpp"
 
@@ -18,6 +21,31 @@ void echo(rclrt::Node& node, const std::string& topic, int priority) {
   node.create_subscription<T>(topic, 10,
                               [publisher](const T& message) { publisher->publish(message); },
                               {.priority = priority});
+}
+
+using std_srvs::srv::SetBool;
+
+void serve(rclrt::Node& node) {
+  node.create_service<SetBool>("negate",
+                               [](const SetBool::Request& request, SetBool::Response& response) {
+                                 response.success = !request.data;
+                                 response.message = "served by rclrt";
+                               });
+}
+
+void ask(rclrt::Node& node) {
+  auto client = node.create_client<SetBool>("rclpy_negate", 10, {.priority = 7});
+  auto answers = node.create_publisher<std_msgs::msg::String>("answer", 10);
+  node.create_subscription<std_msgs::msg::Bool>(
+      "ask", 10, [client, answers](const std_msgs::msg::Bool& question) {
+        SetBool::Request request;
+        request.data = question.data;
+        client->async_send_request(request, [answers](const SetBool::Response& response) {
+          std_msgs::msg::String answer;
+          answer.data = (response.success ? "true: " : "false: ") + response.message;
+          answers->publish(answer);
+        });
+      });
 }
 
 }  // namespace
@@ -33,6 +61,8 @@ int main(int argc, char** argv) {
     echo<sensor_msgs::msg::Imu>(node, "imu", 3);
     echo<sensor_msgs::msg::LaserScan>(node, "scan", 4);
     echo<sensor_msgs::msg::Image>(node, "image", 5);
+    serve(node);
+    ask(node);
     const auto spinning = rclrt::make_executor(executor, context);
     spinning->add_node(node);
     spinning->spin();

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import pytest
@@ -17,7 +17,8 @@ from rclpy.context import Context
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import Image, Imu, LaserScan
-from std_msgs.msg import Header, String
+from std_msgs.msg import Bool, Header, String
+from std_srvs.srv import SetBool
 
 DOMAIN = 1 + os.getpid() % 101
 LIMIT_S = 30.0
@@ -55,6 +56,52 @@ def peer(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
         assert process.wait(timeout=LIMIT_S) == 0, "the peer ends cleanly on SIGINT"
     finally:
         process.kill()
+
+
+def spin_until(node: Node, condition: Callable[[], bool]) -> bool:
+    """Runs the node's callbacks until the condition holds, or for LIMIT_S."""
+    executor = SingleThreadedExecutor(context=node.context)
+    executor.add_node(node)
+    end = time.monotonic() + LIMIT_S
+    while not condition() and time.monotonic() < end:
+        executor.spin_once(timeout_sec=0.1)
+    executor.shutdown()
+    return condition()
+
+
+def test_a_python_client_calls_our_service(peer: subprocess.Popen[bytes], node: Node) -> None:
+    client = node.create_client(SetBool, "negate")
+    assert client.wait_for_service(timeout_sec=LIMIT_S)
+    for data in (True, False):
+        future = client.call_async(SetBool.Request(data=data))
+        assert spin_until(node, future.done)
+        assert future.result() == SetBool.Response(success=not data, message="served by rclrt")
+    assert peer.poll() is None
+
+
+def test_our_client_calls_a_python_service(peer: subprocess.Popen[bytes], node: Node) -> None:
+    def negate(request: SetBool.Request, response: SetBool.Response) -> SetBool.Response:
+        response.success = not request.data
+        response.message = "served by rclpy"
+        return response
+
+    node.create_service(SetBool, "rclpy_negate", negate)
+    answers: list[str] = []
+    node.create_subscription(String, "answer", lambda answer: answers.append(answer.data), 10)
+    questions = node.create_publisher(Bool, "ask", 10)
+    # Matched in both directions, so that nothing is published into the void.
+    assert spin_until(
+        node,
+        lambda: (
+            questions.get_subscription_count() > 0
+            and node.count_publishers("answer") > 0
+            and node.count_clients("rclpy_negate") > 0
+        ),
+    )
+    questions.publish(Bool(data=True))
+    assert spin_until(node, lambda: len(answers) == 1), "one answer for one question"
+    assert answers == ["false: served by rclpy"]
+    assert peer.poll() is None
 
 
 def test_every_message_comes_back_unchanged(peer: subprocess.Popen[bytes], node: Node) -> None:
