@@ -52,8 +52,8 @@ class Histogram {
     count_of(value, samples).fetch_add(samples, std::memory_order_relaxed);
   }
 
-  /// Counts one sample, three times as fast, for a histogram that only the calling thread records
-  /// into. Others may read it, as ever.
+  /// Counts one sample without a locked instruction: for a histogram that only the calling thread
+  /// records into. Others may read it, as ever.
   void record_alone(std::int64_t value) noexcept RCLRT_NONBLOCKING {
     std::atomic<std::uint64_t>& count = count_of(value, 1);
     // Nobody else writes it: nothing comes between the load and the store.

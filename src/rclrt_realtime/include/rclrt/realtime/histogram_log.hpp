@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Histograms as text: the HdrHistogram V2 encoding, and log files of it.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <iosfwd>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+
+#include "rclrt/realtime/histogram.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// What was recorded in one stretch of time.
+struct HistogramInterval {
+  std::string tag;             ///< who recorded it; empty: untagged
+  std::int64_t start_ns = 0;   ///< since 1970 (CLOCK_REALTIME)
+  std::int64_t length_ns = 0;  ///< not negative
+  Histogram histogram;
+};
+
+/// What a reader accepts, so that a file cannot make it use more memory or time than this.
+struct HistogramLogLimits {
+  std::size_t line_bytes = std::size_t{16} << 20;
+  std::size_t histogram_bytes = std::size_t{32} << 20;  ///< memory of one histogram
+};
+
+/// "file:line: what is wrong, what was expected".
+class HistogramLogError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// The compressed V2 encoding in base64, as the HdrHistogram libraries exchange it. Counts out of
+/// range are in it where they were clamped to; that they were is not.
+RCLRT_SETUP std::string encode_histogram(const Histogram& histogram);
+
+/// Reads what `encode_histogram` or another HdrHistogram library wrote. Throws HistogramLogError
+/// (what is wrong, what was expected).
+RCLRT_SETUP Histogram decode_histogram(std::string_view text,
+                                       const HistogramLogLimits& limits = {});
+
+/// Writes an HdrHistogram log, format 1.3: the tools that plot and compare such logs read it. The
+/// stream must outlive the writer. Every function throws std::runtime_error when the stream fails.
+///
+///     std::ofstream file("lateness.hlog");
+///     HistogramLogWriter log(file, start_ns);
+///     log.write({"control", start_ns, end_ns - start_ns, Histogram(thread.lateness())});
+class HistogramLogWriter {
+ public:
+  /// Writes the header with the time the recording started, in nanoseconds since 1970.
+  RCLRT_SETUP HistogramLogWriter(std::ostream& out, std::int64_t start_time_ns);
+
+  /// One line of comment. Throws std::invalid_argument for a text of several lines.
+  RCLRT_SETUP void comment(std::string_view text);
+
+  /// Throws std::invalid_argument for a tag with a comma, blank or control character, or for a
+  /// negative time.
+  RCLRT_SETUP void write(const HistogramInterval& interval);
+
+ private:
+  void put(const std::string& line);
+
+  std::ostream& out_;
+};
+
+/// Reads HdrHistogram logs, format 1.0 to 1.3 with V2 histograms, written by any of its libraries.
+/// The content is not trusted.
+class HistogramLogReader {
+ public:
+  /// `name` stands in front of every error. The stream must outlive the reader.
+  RCLRT_SETUP HistogramLogReader(std::istream& in, std::string name,
+                                 const HistogramLogLimits& limits = {});
+
+  /// The next interval; nothing at the end. Throws HistogramLogError; the line is then passed, and
+  /// the next call goes on behind it.
+  RCLRT_SETUP std::optional<HistogramInterval> next();
+
+ private:
+  bool read_line();
+  void read_comment();
+  HistogramInterval read_interval() const;
+  std::int64_t absolute(std::int64_t stamp_ns) const;
+  [[noreturn]] void fail(const std::string& what) const;
+
+  std::istream& in_;
+  std::string name_;
+  HistogramLogLimits limits_;
+  std::string line_;
+  std::size_t line_number_ = 0;
+  std::optional<std::int64_t> start_time_ns_;
+  std::optional<std::int64_t> base_time_ns_;
+};
+
+}  // namespace rclrt::realtime
