@@ -9,9 +9,7 @@ namespace rclrt::model::detail {
 
 inline constexpr IntegerRange kFormatVersions{1, 1};
 inline constexpr IntegerRange kPriorities{0, 1'000'000};
-inline constexpr IntegerRange kThreadPriorities{1, 98};
 inline constexpr IntegerRange kDepths{1, 10'000};
-inline constexpr IntegerRange kCpus{0, 1023};  // CPU_SETSIZE of glibc
 inline constexpr IntegerRange kPayloadBytes{0, 256 * 1024 * 1024};
 inline constexpr std::size_t kDefaultDepth = 10;
 inline constexpr Nanoseconds kDefaultWindow = std::chrono::seconds(1);

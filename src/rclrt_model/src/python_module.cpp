@@ -41,8 +41,8 @@ py::object to_python(SyncPolicy policy) {
 py::object to_python(Reliability reliability) {
   return to_python(reliability, std::array{"reliable", "best_effort"});
 }
-py::object to_python(ThreadPolicy policy) {
-  return to_python(policy, std::array{"other", "fifo", "rr"});
+py::object to_python(realtime::Policy policy) {
+  return to_python(policy, std::array{"other", "fifo", "rr", "deadline"});
 }
 py::object to_python(const std::array<std::string, 2>& pair) {
   return py::make_tuple(pair[0], pair[1]);
@@ -99,6 +99,14 @@ class Record {
     return *this;
   }
 
+  /// An attribute that is computed.
+  template <typename Get>
+  Record& value(const char* name, Get get) {
+    fields_.append(name);
+    class_.def_property_readonly(name, get);
+    return *this;
+  }
+
   py::class_<T>& more() { return class_; }
 
  private:
@@ -149,9 +157,17 @@ void bind_parts(py::module_& module) {
       .field("size_bytes", &Topic::size_bytes);
   Record<ThreadRule>(module, "ThreadRule")
       .field("name", &ThreadRule::name)
-      .field("policy", &ThreadRule::policy)
-      .field("priority", &ThreadRule::priority)
-      .field("cpus", &ThreadRule::cpus);
+      .value("policy", [](const ThreadRule& rule) { return to_python(rule.scheduling.policy); })
+      .value("priority", [](const ThreadRule& rule) { return rule.scheduling.priority; })
+      .value("cpus",
+             [](const ThreadRule& rule) { return py::tuple(py::cast(rule.scheduling.cpus)); })
+      .value("nice", [](const ThreadRule& rule) { return rule.scheduling.nice; })
+      .value("runtime_ns",
+             [](const ThreadRule& rule) { return to_python(rule.scheduling.reservation.runtime); })
+      .value("deadline_ns",
+             [](const ThreadRule& rule) { return to_python(rule.scheduling.reservation.deadline); })
+      .value("period_ns",
+             [](const ThreadRule& rule) { return to_python(rule.scheduling.reservation.period); });
 }
 
 void bind_application(py::module_& module) {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "reader.hpp"
 
-#include <set>
 #include <utility>
 
 #include "limits.hpp"
@@ -47,24 +46,6 @@ std::string read_declared_name(const Fields& fields, std::string_view key, std::
   }
   index.add(*name, node->at, context);
   return *name;
-}
-
-std::vector<int> read_cpus(const Fields& fields, Context& context) {
-  std::vector<int> cpus;
-  const YamlNode* node = fields.find("cpus");
-  if (node == nullptr) return cpus;
-  std::set<std::int64_t> seen;
-  for (const YamlNode& item : read_filled_list(*node, "cpus", context)) {
-    const auto cpu = read_integer(item, "the CPU", kCpus, context);
-    if (!cpu) continue;
-    if (!seen.insert(*cpu).second) {
-      context.diagnostics.report(item.at, "CPU " + std::to_string(*cpu) + " is listed twice",
-                                 "each CPU once");
-      continue;
-    }
-    cpus.push_back(static_cast<int>(*cpu));
-  }
-  return cpus;
 }
 
 }  // namespace rclrt::model::detail

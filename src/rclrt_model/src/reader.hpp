@@ -32,7 +32,4 @@ void read_threads(const YamlNode* section, Reading& reading);
 std::string read_declared_name(const Fields& fields, std::string_view key, std::string_view example,
                                NameIndex& index, Context& context);
 
-/// Reads the optional key "cpus".
-std::vector<int> read_cpus(const Fields& fields, Context& context);
-
 }  // namespace rclrt::model::detail

@@ -55,8 +55,8 @@ def test_every_field_has_the_value_of_the_file(app: rclrt_model.Application) -> 
     assert [(c.id, c.callbacks, c.priority, c.deadline_ns) for c in app.chains] == [
         ("obstacle", (0, 1), 2, 49_000_000)
     ]
-    assert [(t.name, t.policy, t.priority, t.cpus) for t in app.threads] == [
-        ("middleware", "rr", 50, (0,))
+    assert [(t.name, t.policy, t.priority, t.cpus, t.nice) for t in app.threads] == [
+        ("middleware", "rr", 50, (0,), None)
     ]
 
 

@@ -39,6 +39,7 @@ NOT_STRUCTURAL = {
     "text_duplicate_key",
     "text_merge_key",
     "text_tag",
+    "thread_reservation_backwards",
     "thread_twice",
     "time_period_leading_zero",
     "time_wcet_below_a_nanosecond",
@@ -112,9 +113,27 @@ PLACES: dict[str, Callable[[Application, Any], None]] = {
     "chain's priority": lambda app, value: app["chains"][0].update(priority=value),
     "deadline": lambda app, value: app["chains"][0].update(deadline_ms=value),
     "thread's priority": lambda app, value: app["threads"][0].update(priority=value),
+    "thread's nice value": lambda app, value: app.update(
+        threads=[{"name": "middleware", "policy": "other", "nice": value}]
+    ),
+    "thread's runtime": lambda app, value: app.update(
+        threads=[
+            {
+                "name": "middleware",
+                "policy": "deadline",
+                "runtime_ms": value,
+                "period_ms": 3_600_000,
+            }
+        ]
+    ),
+    "thread's period": lambda app, value: app.update(
+        threads=[
+            {"name": "middleware", "policy": "deadline", "runtime_ms": 0.1, "period_ms": value}
+        ]
+    ),
 }
 
-LIMITS = [-1, 0, 1, 2, 98, 99, 1023, 1024, 10_000, 10_001, 1_000_000, 1_000_001]
+LIMITS = [-21, -20, -1, 0, 1, 2, 19, 20, 98, 99, 1023, 1024, 10_000, 10_001, 1_000_000, 1_000_001]
 LIMITS += [3_600_000, 3_600_001, 2**28, 2**28 + 1, 2**31, 2**63]
 
 

@@ -2,35 +2,163 @@
 #include "rclrt/realtime/process.hpp"
 
 #include <alloca.h>
+#include <fcntl.h>
 #include <malloc.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdint>
+#include <cstdlib>
+#include <exception>
+#include <stdexcept>
 #include <system_error>
 
 namespace rclrt::realtime {
 
+namespace {
+
+std::size_t page_size() { return static_cast<std::size_t>(sysconf(_SC_PAGESIZE)); }
+
+std::string limit_of(int resource) {
+  rlimit limit{};
+  getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);
+  return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur) + " bytes";
+}
+
+/// What the stack of the calling thread may still grow by is its limit less what it uses.
+std::optional<std::string> prefault_main_stack(std::size_t bytes) {
+  constexpr std::size_t kReserve = 256 * 1024;  // for what is on it, and what runs below us
+  rlimit limit{};
+  getrlimit(RLIMIT_STACK, &limit);
+  if (limit.rlim_cur != RLIM_INFINITY && bytes + kReserve > limit.rlim_cur) {
+    return "the stack is limited to " + limit_of(RLIMIT_STACK) + ": run `ulimit -s " +
+           std::to_string((bytes + kReserve + 1023) / 1024) + "` before, or ask for less";
+  }
+  prefault_stack(bytes);
+  return std::nullopt;
+}
+
+const char* fix_of_device(int error) {
+  return error == EACCES || error == EPERM
+             ? "let this user write it by a udev rule (KERNEL==\"cpu_dma_latency\", "
+               "GROUP=\"realtime\", MODE=\"0660\"), or run as root"
+             : "a container must be given the device (--device); a virtual machine may have none, "
+               "then its host decides";
+}
+
+}  // namespace
+
+CpuWakeUpLimit::CpuWakeUpLimit(std::chrono::microseconds limit, const std::string& device)
+    : file_(open(device.c_str(), O_WRONLY | O_CLOEXEC)) {
+  const auto value = static_cast<std::int32_t>(limit.count());
+  if (file_ >= 0 && write(file_, &value, sizeof value) == sizeof value) {
+    return;
+  }
+  const int error = errno;
+  if (file_ >= 0) {
+    close(file_);
+  }
+  throw std::system_error(error, std::generic_category(),
+                          "writing " + device + " (" + fix_of_device(error) + ")");
+}
+
+CpuWakeUpLimit::~CpuWakeUpLimit() {
+  if (file_ >= 0) {
+    close(file_);
+  }
+}
+
 std::optional<std::string> lock_memory() {
   if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
     const int error = errno;
-    return "locking memory failed (" + std::generic_category().message(error) +
+    return "locking memory failed (" + std::generic_category().message(error) + "; the limit is " +
+           limit_of(RLIMIT_MEMLOCK) +
            "): add \"memlock unlimited\" for this user in /etc/security/limits.d and log in "
            "again, or run with CAP_IPC_LOCK";
   }
-  mallopt(M_TRIM_THRESHOLD, -1);  // freed memory stays with the process
-  mallopt(M_MMAP_MAX, 0);         // large blocks come from the heap, whose pages are kept
+  keep_heap();
+  return std::nullopt;
+}
+
+void keep_heap() {
+  mallopt(M_TRIM_THRESHOLD, -1);
+  mallopt(M_MMAP_MAX, 0);
+}
+
+std::optional<std::string> prefault_heap(std::size_t bytes) {
+  keep_heap();
+  mallopt(M_ARENA_MAX, 1);
+  auto* const block = static_cast<volatile char*>(std::malloc(bytes));
+  if (block == nullptr) {
+    return "the heap cannot grow by " + std::to_string(bytes) +
+           " bytes (address space: " + limit_of(RLIMIT_AS) +
+           ", lockable: " + limit_of(RLIMIT_MEMLOCK) + "): raise the limit, or ask for less";
+  }
+  for (std::size_t at = 0; at < bytes; at += page_size()) {
+    block[at] = 0;
+  }
+  std::free(const_cast<char*>(block));  // to the heap, which keeps it
   return std::nullopt;
 }
 
 // Not inlined: the memory is given back when this function returns, with its pages in place.
 [[gnu::noinline]] void prefault_stack(std::size_t bytes) {
-  const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
   auto* const block = static_cast<volatile char*>(alloca(bytes));
-  for (std::size_t at = bytes; at > 0; at -= std::min(at, page)) {
+  for (std::size_t at = bytes; at > 0; at -= std::min(at, page_size())) {
     block[at - 1] = 0;  // downwards, as a stack grows
   }
+}
+
+std::vector<std::string> PreparedProcess::problems() const {
+  std::vector<std::string> lines;
+  for (const ProcessStep& step : steps) {
+    if (!step.problem.empty()) {
+      lines.push_back(step.what + ": " + step.problem);
+    }
+  }
+  return lines;
+}
+
+PreparedProcess prepare_process(const ProcessOptions& options) {
+  PreparedProcess process;
+  const auto add = [&](std::string what, const std::optional<std::string>& problem) {
+    process.steps.push_back({std::move(what), problem.value_or("")});
+  };
+  if (options.keep_heap) {
+    keep_heap();
+    add("keep the heap", std::nullopt);
+  }
+  if (options.heap_prefault != 0) {
+    add("prefault " + std::to_string(options.heap_prefault) + " bytes of heap",
+        prefault_heap(options.heap_prefault));
+  }
+  if (options.stack_prefault != 0) {
+    add("prefault " + std::to_string(options.stack_prefault) + " bytes of stack",
+        prefault_main_stack(options.stack_prefault));
+  }
+  if (options.lock_memory) {
+    add("lock memory", lock_memory());
+  }
+  if (options.cpu_wake_up) {
+    std::optional<std::string> problem;
+    try {
+      process.cpu_wake_up = CpuWakeUpLimit(*options.cpu_wake_up);
+    } catch (const std::exception& error) {
+      problem = error.what();
+    }
+    add("limit the wake-up time of the CPUs", problem);
+  }
+  if (options.strict && !process.ok()) {
+    std::string text = "the process cannot be prepared for real time:";
+    for (const std::string& problem : process.problems()) {
+      text += "\n  " + problem;
+    }
+    throw std::runtime_error(text);
+  }
+  return process;
 }
 
 }  // namespace rclrt::realtime

@@ -105,6 +105,8 @@ void Thread::start() {
     throw_refused(starting, scheduling, error);
   }
   run_->joinable = true;
+  // The thread names itself first thing; the creator may go on before that, and finds it by name.
+  pthread_setname_np(run_->handle, options.name.substr(0, 15).c_str());
   if (gives_itself(scheduling)) {
     birth.done.wait();
     if (birth.error != 0) {

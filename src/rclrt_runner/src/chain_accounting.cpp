@@ -46,7 +46,7 @@ std::optional<std::set<int>> cpus_of(const model::Application& application,
     cpus.insert(own.begin(), own.end());
   }
   for (const model::ThreadRule& rule : application.threads) {
-    cpus.insert(rule.cpus.begin(), rule.cpus.end());
+    cpus.insert(rule.scheduling.cpus.begin(), rule.scheduling.cpus.end());
   }
   return cpus;
 }

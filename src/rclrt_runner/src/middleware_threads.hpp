@@ -2,12 +2,10 @@
 // Scheduling of the threads that the middleware created.
 #pragma once
 
-#include <sys/types.h>
-
 #include <optional>
 #include <rclrt/model/application.hpp>
+#include <rclrt/realtime/thread_plan.hpp>
 #include <string>
-#include <vector>
 
 namespace rclrt::runner {
 
@@ -15,15 +13,13 @@ namespace rclrt::runner {
 /// own: those of the middleware.
 class MiddlewareThreads {
  public:
-  MiddlewareThreads();
-
   /// Gives them what the application's rule for "middleware" states, if it has one, and then asks
-  /// the kernel what they really have. Nothing when all is as stated; otherwise what is not, and
-  /// the fix.
+  /// the kernel what they really have. Nothing when all is as stated; otherwise the first that is
+  /// not, and the fix.
   std::optional<std::string> apply(const model::Application& application) const;
 
  private:
-  const std::vector<pid_t> before_;
+  const realtime::ThreadsBefore before_;
 };
 
 }  // namespace rclrt::runner

@@ -197,7 +197,7 @@ TEST(ChainAccounting, LooksAtStallsOfTheChainsCpusOnly) {
   EXPECT_EQ(account({braked(0, 55)}, {elsewhere}).instances[0].host_stall_ns, 0);
 
   model::Application application = sample_application();
-  application.threads = {{.name = "middleware", .policy = {}, .priority = 0, .cpus = {0}}};
+  application.threads = {{.name = "middleware", .scheduling = {.cpus = {0}}}};
   EXPECT_EQ(account({braked(0, 55)}, {elsewhere}, application).instances[0].host_stall_ns,
             15 * kMs);
 

@@ -11,6 +11,8 @@
 #include <variant>
 #include <vector>
 
+#include "rclrt/realtime/thread_plan.hpp"
+
 namespace rclrt::model {
 
 using Nanoseconds = std::chrono::nanoseconds;
@@ -26,7 +28,6 @@ enum class OverrunPolicy {
 
 enum class SyncPolicy { kExact, kApproximate };
 enum class Reliability { kReliable, kBestEffort };
-enum class ThreadPolicy { kOther, kFifo, kRoundRobin };
 
 struct Executor {
   std::string name;
@@ -93,14 +94,8 @@ struct Topic {
   bool operator==(const Topic&) const = default;
 };
 
-/// Scheduling of threads that are not rclrt's own, such as the middleware's.
-struct ThreadRule {
-  std::string name;
-  ThreadPolicy policy{ThreadPolicy::kOther};
-  int priority{};         ///< 1..98, or 0 with ThreadPolicy::kOther
-  std::vector<int> cpus;  ///< distinct CPU numbers; empty: all CPUs
-  bool operator==(const ThreadRule&) const = default;
-};
+/// Scheduling of threads that are not rclrt's own. The name is "middleware": all that it created.
+using ThreadRule = realtime::ThreadRule;
 
 /// The whole application. A parsed one is consistent: every index is valid, the graph has no cycle,
 /// every topic that is read is published, every chain is a path that starts at a timer.

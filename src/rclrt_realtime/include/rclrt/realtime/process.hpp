@@ -2,18 +2,84 @@
 // Process-wide preparation for real time.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <optional>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
 
-/// Locks all present and future memory of the process into RAM and keeps the heap from giving
-/// memory back, so that a real-time thread meets no page fault for memory it has touched.
-/// Returns nothing on success, otherwise cause and fix; the process then goes on unlocked.
+/// What `prepare_process` does. As it stands: everything that costs nothing but memory and power.
+struct ProcessOptions {
+  bool lock_memory = true;         ///< see `lock_memory`
+  bool keep_heap = true;           ///< see `keep_heap`
+  std::size_t heap_prefault = 0;   ///< bytes the heap grows by now, and keeps
+  std::size_t stack_prefault = 0;  ///< bytes of the calling thread's stack that are touched now
+  /// How long a CPU may take to wake up from idle: zero keeps it awake. Nothing: not asked for.
+  std::optional<std::chrono::microseconds> cpu_wake_up = std::chrono::microseconds(0);
+  bool strict = false;  ///< throw when something is not permitted
+};
+
+/// Keeps CPUs out of idle states that take longer to leave than a limit, as long as it exists.
+class CpuWakeUpLimit {
+ public:
+  CpuWakeUpLimit() = default;
+
+  /// Throws std::system_error with cause and fix. The device is one that takes 32-bit microseconds.
+  RCLRT_SETUP explicit CpuWakeUpLimit(std::chrono::microseconds limit,
+                                      const std::string& device = "/dev/cpu_dma_latency");
+  ~CpuWakeUpLimit();
+  CpuWakeUpLimit(CpuWakeUpLimit&& other) noexcept : file_(std::exchange(other.file_, -1)) {}
+  CpuWakeUpLimit& operator=(CpuWakeUpLimit&& other) noexcept {
+    std::swap(file_, other.file_);
+    return *this;
+  }
+
+  bool active() const noexcept RCLRT_NONBLOCKING { return file_ >= 0; }
+
+ private:
+  int file_ = -1;  // the kernel forgets the limit when it is closed
+};
+
+/// One thing that was asked for.
+struct ProcessStep {
+  std::string what;
+  std::string problem;  ///< empty when it is done; otherwise cause and fix
+};
+
+/// What `prepare_process` came to. Keep it while the process is to be real-time: it holds the limit
+/// of the CPUs' wake-up time. What else was done stays done.
+struct PreparedProcess {
+  std::vector<ProcessStep> steps;
+  CpuWakeUpLimit cpu_wake_up;
+
+  bool ok() const { return problems().empty(); }
+
+  /// "<step>: <cause and fix>", one line each.
+  RCLRT_SETUP std::vector<std::string> problems() const;
+};
+
+/// Does what the options ask for, before the threads are made. What is not permitted is told in the
+/// result and the process goes on without; with `strict`, std::runtime_error names all of it.
+[[nodiscard]] RCLRT_SETUP PreparedProcess prepare_process(const ProcessOptions& options = {});
+
+/// Locks all present and future memory of the process into RAM, so that a thread meets no page
+/// fault for memory it has touched, and keeps the heap. Returns nothing on success, otherwise cause
+/// and fix; the process then goes on unlocked.
 RCLRT_SETUP std::optional<std::string> lock_memory();
+
+/// Freed memory stays with the process: the heap is never trimmed, and large blocks come from it
+/// too instead of from the system each time.
+RCLRT_SETUP void keep_heap();
+
+/// Grows the heap by `bytes` of touched memory that the next allocations of all threads are served
+/// from. For that all threads share one arena from now on. Implies `keep_heap`. Returns nothing on
+/// success, otherwise cause and fix.
+RCLRT_SETUP std::optional<std::string> prefault_heap(std::size_t bytes);
 
 /// Touches the next `bytes` of the calling thread's stack, which must have room for them, so that
 /// they meet no page fault later.

@@ -109,7 +109,7 @@ class Thread {
   };
   template <typename Body>
   struct RunOf : Run {
-    RunOf(const ThreadOptions& with, Body body) : Run(with), function(std::move(body)) {}
+    RunOf(const ThreadOptions& with, Body what) : Run(with), function(std::move(what)) {}
     void body() override {
       if constexpr (std::is_invocable_v<Body&, const StopFlag&>) {
         function(this->stop);

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which threads get which scheduling: stated in one place, applied, and verified in /proc.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::realtime {
+
+/// Scheduling for every thread whose name matches.
+struct ThreadRule {
+  std::string name;  ///< a pattern with `*`, `?` and `[...]`, see `thread_name_matches`
+  Scheduling scheduling{};
+
+  bool operator==(const ThreadRule&) const = default;
+};
+
+/// Whether the pattern of a rule, as fnmatch(3) reads it, fits the name of a thread. Of a name the
+/// kernel keeps 15 characters, so a pattern that is a plain name counts with its first 15 only.
+RCLRT_SETUP bool thread_name_matches(const std::string& pattern, const std::string& name);
+
+/// What became of one thread that a rule is for.
+struct PlannedThread {
+  pid_t tid{};
+  std::string name;
+  std::size_t rule{};   ///< its index in the plan
+  Scheduling wanted{};  ///< by the rule
+  Scheduling found{};   ///< in /proc, afterwards
+  std::string problem;  ///< empty when the thread has what is wanted; otherwise cause and fix
+};
+
+/// One thread that no rule is for.
+struct UnplannedThread {
+  pid_t tid{};
+  std::string name;
+  Scheduling found{};
+};
+
+struct ThreadPlanReport {
+  std::vector<PlannedThread> threads;      ///< by thread id
+  std::vector<UnplannedThread> unplanned;  ///< by thread id
+  std::vector<std::string> unused_rules;   ///< the patterns that were no thread's first match
+
+  /// Every rule is used and every thread that has one is as it wants.
+  bool ok() const { return problems().empty(); }
+
+  /// A line for each thread that is not as planned, and for each rule without a thread.
+  RCLRT_SETUP std::vector<std::string> problems() const;
+};
+
+/// Rules in the order in which they are tried: the first that matches a thread is its only one.
+/// Threads that end meanwhile appear in no report. All functions are thread-safe.
+struct ThreadPlan {
+  std::vector<ThreadRule> rules;
+
+  /// Gives the threads of this process (or those of the list) what their rules state, then reads
+  /// from /proc what they have. Refusals are told in the report.
+  RCLRT_SETUP ThreadPlanReport apply() const;
+  RCLRT_SETUP ThreadPlanReport apply(const std::vector<pid_t>& threads) const;
+
+  /// Only reads.
+  RCLRT_SETUP ThreadPlanReport verify() const;
+  RCLRT_SETUP ThreadPlanReport verify(const std::vector<pid_t>& threads) const;
+
+  bool operator==(const ThreadPlan&) const = default;
+};
+
+/// Reads a plan from a YAML file:
+///
+///     rclrt: 1
+///     threads:
+///       - {name: control, policy: fifo, priority: 80, cpus: [1]}
+///       - {name: "dds.*", policy: rr, priority: 40}
+///       - {name: camera, policy: deadline, runtime_ms: 2, deadline_ms: 10, period_ms: 20}
+///       - {name: "log*", policy: other, nice: 10}
+///
+/// Throws yaml::FileError, a std::runtime_error whose text is one "file:line:column: what is wrong;
+/// expected what" per line. A program prints it and ends with exit code 2.
+RCLRT_SETUP ThreadPlan load_thread_plan(const std::filesystem::path& file);
+
+/// The same from a text; `file` is what errors call it.
+RCLRT_SETUP ThreadPlan parse_thread_plan(std::string_view text, const std::filesystem::path& file);
+
+/// Remembers the threads that exist when it is made, to find those that somebody creates after: a
+/// middleware's, a driver library's. Their names may be unknown, and they inherit the scheduling
+/// of their creator.
+///
+///     const ThreadsBefore before;
+///     Middleware middleware;
+///     const auto report = ThreadPlan{{{"*", {Policy::kFifo, 40}}}}.apply(before.new_threads());
+class ThreadsBefore {
+ public:
+  RCLRT_SETUP ThreadsBefore() : ids_(thread_ids()) {}
+
+  /// The threads that exist now and did not before, ascending.
+  RCLRT_SETUP std::vector<pid_t> new_threads() const;
+
+ private:
+  std::vector<pid_t> ids_;  // ascending
+};
+
+}  // namespace rclrt::realtime

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/stop_signal.hpp"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdio>
+#include <stdexcept>
+#include <string_view>
+#include <system_error>
+
+#include "rclrt/realtime/semaphore.hpp"
+
+namespace rclrt::realtime {
+
+/// What the handler uses. It lives as long as the process, so that a handler that still runs in
+/// another thread never meets a destroyed object.
+struct StopSignal::State {
+  std::atomic<bool> in_use{false};
+  std::atomic<int> first{0};  // seq_cst: decides which of two concurrent signals is the first
+  StopFlag flag;
+  Semaphore received;  // posted once for the first signal, and once by the destructor
+  struct sigaction old_interrupt{};
+  struct sigaction old_terminate{};
+};
+
+namespace {
+
+/// Made by the first StopSignal and leaked on purpose, see above. seq_cst: written before the
+/// handler is installed, which reads it.
+std::atomic<StopSignal::State*> shared{nullptr};
+
+StopSignal::State& make_shared_state() {
+  if (shared.load() == nullptr) {
+    auto* const fresh = new StopSignal::State;
+    StopSignal::State* none = nullptr;
+    if (!shared.compare_exchange_strong(none, fresh)) {
+      delete fresh;  // another thread was first
+    }
+  }
+  return *shared.load();
+}
+
+const char* name_of(int signal) { return signal == SIGINT ? "SIGINT" : "SIGTERM"; }
+
+/// Async-signal-safe. A short write to a terminal or log is not worth a second try.
+void say(std::string_view text) {
+  if (write(STDERR_FILENO, text.data(), text.size()) < 0) {
+    return;
+  }
+}
+
+/// Async-signal-safe. The default action ends all threads, whatever they do.
+void end_by(int signal) {
+  struct sigaction action{};
+  action.sa_handler = SIG_DFL;
+  sigaction(signal, &action, nullptr);
+  sigset_t set;
+  sigemptyset(&set);
+  sigaddset(&set, signal);
+  pthread_sigmask(SIG_UNBLOCK, &set, nullptr);
+  raise(signal);
+}
+
+void handle(int signal) {
+  const int saved = errno;
+  StopSignal::State& s = *shared.load();
+  int none = 0;
+  if (s.first.compare_exchange_strong(none, signal)) {
+    s.flag.request_stop();
+    s.received.post();
+  } else {
+    say("rclrt: a second signal, ");
+    say(name_of(signal));
+    say(": ending at once\n");
+    end_by(signal);
+  }
+  errno = saved;
+}
+
+void watch(StopSignal::State& s, std::chrono::nanoseconds deadline, const StopFlag& over) {
+  s.received.wait();
+  if (over.wait_until(monotonic_now_ns() + deadline.count())) {
+    return;
+  }
+  const int signal = s.first.load();
+  char text[128];
+  const int length =
+      std::snprintf(text, sizeof text, "rclrt: not stopped %lld ms after %s: ending now\n",
+                    static_cast<long long>(
+                        std::chrono::duration_cast<std::chrono::milliseconds>(deadline).count()),
+                    name_of(signal));
+  say({text, static_cast<std::size_t>(length)});
+  end_by(signal);
+}
+
+ThreadOptions watcher_options() {
+  // Above every priority that a plan or an executor gives.
+  ThreadOptions options{.name = "rclrt stop", .scheduling = {Policy::kFifo, 99}};
+  if (why_refused(options.scheduling)) {
+    options.scheduling = {};  // then no thread of this process is more urgent either
+  }
+  return options;
+}
+
+}  // namespace
+
+StopSignal::StopSignal(std::chrono::nanoseconds deadline) : state_(make_shared_state()) {
+  State& s = state_;
+  if (s.in_use.exchange(true)) {
+    throw std::logic_error("there is a StopSignal already: make one in main and pass it on");
+  }
+  s.first = 0;
+  s.flag.clear();
+  while (s.received.try_wait()) {
+  }
+  try {
+    watcher_ = Thread(watcher_options(),
+                      [&s, deadline](const StopFlag& over) { watch(s, deadline, over); });
+  } catch (...) {
+    s.in_use = false;
+    throw;
+  }
+  struct sigaction action{};
+  action.sa_handler = handle;
+  action.sa_flags = SA_RESTART;
+  sigemptyset(&action.sa_mask);
+  sigaction(SIGINT, &action, &s.old_interrupt);
+  sigaction(SIGTERM, &action, &s.old_terminate);
+}
+
+StopSignal::~StopSignal() {
+  State& s = state_;
+  sigaction(SIGINT, &s.old_interrupt, nullptr);
+  sigaction(SIGTERM, &s.old_terminate, nullptr);
+  watcher_.request_stop();
+  s.received.post();
+  watcher_.join();
+  s.in_use = false;
+}
+
+const StopFlag& StopSignal::flag() const noexcept RCLRT_NONBLOCKING { return state_.flag; }
+
+int StopSignal::signal() const noexcept RCLRT_NONBLOCKING { return state_.first.load(); }
+
+}  // namespace rclrt::realtime

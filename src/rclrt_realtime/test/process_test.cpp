@@ -1,0 +1,199 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/process.hpp"
+
+#include <fcntl.h>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cstdint>
+#include <cstdlib>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::realtime {
+namespace {
+
+using testing::HasSubstr;
+
+// What is done to a process stays: each of these runs in a child of its own.
+template <typename Body>
+int exit_code_of_child(Body body) {
+  const pid_t child = fork();
+  if (child == 0) {
+    int code = 99;
+    try {
+      code = body();
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "%s\n", error.what());
+    }
+    _exit(code);
+  }
+  int status = 0;
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+}
+
+long page_faults() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return usage.ru_minflt + usage.ru_majflt;
+}
+
+/// Page faults while 8 MiB are allocated in blocks small and large, written, and freed.
+long faults_of_allocations() {
+  constexpr std::size_t kBlock = 1 << 20;
+  const long before = page_faults();
+  for (int round = 0; round < 3; ++round) {
+    std::unique_ptr<char[]> blocks[8];
+    for (auto& block : blocks) {
+      block = std::make_unique<char[]>(kBlock);  // zeroes it
+    }
+  }
+  return page_faults() - before;
+}
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kOwnAllocator = true;
+#else
+constexpr bool kOwnAllocator = false;
+#endif
+
+TEST(PrefaultedHeap, ServesLaterAllocationsOfEveryThreadWithoutAPageFault) {
+  if (kOwnAllocator) {
+    GTEST_SKIP() << "a sanitizer's build has an allocator of its own";
+  }
+  EXPECT_EQ(exit_code_of_child([] {
+              if (prefault_heap(16 << 20)) {
+                return 3;
+              }
+              const long here = faults_of_allocations();
+              long there = -1;
+              Thread({.name = "other"}, [&] { there = faults_of_allocations(); }).join();
+              std::fprintf(stderr, "page faults: %ld here, %ld in another thread\n", here, there);
+              // A few for code and data that run for the first time in this process; 8 MiB of
+              // fresh memory cost 2048.
+              return here < 64 && there < 64 ? 0 : 4;
+            }),
+            0);
+}
+
+TEST(PrefaultedHeap, ThatTheSystemDoesNotGrantIsReportedWithItsLimit) {
+  if (kOwnAllocator) {
+    GTEST_SKIP() << "a sanitizer's build reserves more address space than any limit";
+  }
+  EXPECT_EQ(exit_code_of_child([] {
+              const rlimit limit{256 << 20, 256 << 20};
+              setrlimit(RLIMIT_AS, &limit);
+              const auto problem = prefault_heap(std::size_t{1} << 30);
+              return problem && problem->find("address space: 268435456 bytes") != std::string::npos
+                         ? 0
+                         : 1;
+            }),
+            0);
+}
+
+TEST(PreparedProcess, ListsEachStepThatWasAskedFor) {
+  EXPECT_EQ(exit_code_of_child([] {
+              const auto process = prepare_process({.lock_memory = false,
+                                                    .heap_prefault = 1 << 20,
+                                                    .stack_prefault = 64 << 10,
+                                                    .cpu_wake_up = std::nullopt});
+              const bool listed = process.steps.size() == 3 &&
+                                  process.steps[0].what == "keep the heap" &&
+                                  process.steps[1].what == "prefault 1048576 bytes of heap" &&
+                                  process.steps[2].what == "prefault 65536 bytes of stack";
+              return listed && process.ok() ? 0 : 1;
+            }),
+            0);
+}
+
+TEST(PreparedProcess, DoesNotPrefaultMoreStackThanItMayHave) {
+  EXPECT_EQ(exit_code_of_child([] {
+              const rlimit limit{1 << 20, 1 << 20};
+              setrlimit(RLIMIT_STACK, &limit);
+              const auto process = prepare_process(
+                  {.lock_memory = false, .stack_prefault = 4 << 20, .cpu_wake_up = std::nullopt});
+              const auto problems = process.problems();
+              return problems.size() == 1 && problems[0].find("ulimit -s 4352") != std::string::npos
+                         ? 0
+                         : 1;
+            }),
+            0);
+}
+
+TEST(PreparedProcess, LocksItsMemoryWhereThatIsPermitted) {
+  if (kOwnAllocator) {
+    GTEST_SKIP() << "a sanitizer's shadow memory is too large to lock";
+  }
+  const int code = exit_code_of_child([] {
+    const auto process = prepare_process({.cpu_wake_up = std::nullopt});
+    if (!process.ok()) {
+      return 77;
+    }
+    std::ifstream status("/proc/self/status");
+    for (std::string line; std::getline(status, line);) {
+      if (line.starts_with("VmLck:")) {
+        return std::strtol(line.c_str() + 6, nullptr, 10) > 1000 ? 0 : 1;  // kB
+      }
+    }
+    return 2;
+  });
+  if (code == 77) {
+    GTEST_SKIP() << "this user may not lock memory";
+  }
+  EXPECT_EQ(code, 0);
+}
+
+TEST(CpuWakeUpLimit, IsWrittenAsTheKernelTakesItAndHeldOpen) {
+  const std::string file = testing::TempDir() + "rclrt_cpu_dma_latency";
+  std::ofstream(file).close();
+  CpuWakeUpLimit limit(std::chrono::microseconds(20), file);
+  EXPECT_TRUE(limit.active());
+  std::int32_t value = -1;
+  std::ifstream(file, std::ios::binary).read(reinterpret_cast<char*>(&value), sizeof value);
+  EXPECT_EQ(value, 20);
+  const CpuWakeUpLimit moved(std::move(limit));
+  EXPECT_TRUE(moved.active());
+  std::remove(file.c_str());
+}
+
+TEST(CpuWakeUpLimit, WithoutADeviceIsRefusedWithTheFix) {
+  try {
+    const CpuWakeUpLimit limit(std::chrono::microseconds(0), "/no/such/device");
+    FAIL() << "no exception";
+  } catch (const std::system_error& error) {
+    EXPECT_THAT(error.what(), HasSubstr("writing /no/such/device"));
+    EXPECT_THAT(error.what(), HasSubstr("a container must be given the device"));
+    EXPECT_THAT(error.what(), HasSubstr("No such file or directory"));
+  }
+}
+
+TEST(StrictPreparation, ThrowsWithEveryFix) {
+  EXPECT_EQ(exit_code_of_child([] {
+              const rlimit limit{1 << 20, 1 << 20};
+              setrlimit(RLIMIT_STACK, &limit);
+              try {
+                const auto process = prepare_process({.lock_memory = false,
+                                                      .stack_prefault = 4 << 20,
+                                                      .cpu_wake_up = std::nullopt,
+                                                      .strict = true});
+              } catch (const std::runtime_error& error) {
+                const std::string text = error.what();
+                return text.find("cannot be prepared") != std::string::npos &&
+                               text.find("ulimit -s 4352") != std::string::npos
+                           ? 0
+                           : 1;
+              }
+              return 2;
+            }),
+            0);
+}
+
+}  // namespace
+}  // namespace rclrt::realtime

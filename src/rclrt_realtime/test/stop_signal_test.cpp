@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/stop_signal.hpp"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <stdexcept>
+#include <string>
+
+namespace rclrt::realtime {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using testing::HasSubstr;
+
+/// A process of its own, whose standard output and error come back as one text. The tests wait for
+/// what it says, not for a time.
+class Child {
+ public:
+  template <typename Body>
+  explicit Child(Body body) {
+    int ends[2];
+    if (pipe(ends) != 0) {
+      throw std::runtime_error("no pipe");
+    }
+    pid_ = fork();
+    if (pid_ == 0) {
+      dup2(ends[1], STDOUT_FILENO);
+      dup2(ends[1], STDERR_FILENO);
+      close(ends[0]);
+      close(ends[1]);
+      _exit(body());
+    }
+    close(ends[1]);
+    from_ = ends[0];
+  }
+  ~Child() {
+    if (pid_ > 0) {
+      ::kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close(from_);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// Reads until the child has said `text`; false when it ended without.
+  bool says(const std::string& text) {
+    char c = 0;
+    while (said_.find(text) == std::string::npos) {
+      if (read(from_, &c, 1) != 1) {
+        return false;
+      }
+      said_ += c;
+    }
+    return true;
+  }
+
+  void kill(int signal) const { ::kill(pid_, signal); }
+
+  /// As waitpid tells it.
+  int wait() {
+    while (says("\x01")) {  // never said: reads to the end
+    }
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = -1;
+    return status;
+  }
+
+  const std::string& said() const { return said_; }
+
+ private:
+  pid_t pid_ = -1;
+  int from_ = -1;
+  std::string said_;
+};
+
+void say(const char* text) {
+  if (write(STDOUT_FILENO, text, std::char_traits<char>::length(text)) < 0) {
+    _exit(98);
+  }
+}
+
+TEST(StopSignal, LetsTheProgramEndInOrder) {
+  for (const int signal : {SIGINT, SIGTERM}) {
+    Child child([&] {
+      int first = 0;
+      {
+        const StopSignal stop(hours(1));
+        say("ready\n");
+        stop.wait();
+        first = stop.signal();
+      }
+      return first == signal ? 0 : 1;
+    });
+    ASSERT_TRUE(child.says("ready"));
+    child.kill(signal);
+    const int status = child.wait();
+    ASSERT_TRUE(WIFEXITED(status)) << child.said();
+    EXPECT_EQ(WEXITSTATUS(status), 0);
+    EXPECT_EQ(child.said(), "ready\n");
+  }
+}
+
+TEST(StopSignal, EndsAProgramThatHasNotStoppedByTheDeadlineAndSaysSo) {
+  Child child([] {
+    const StopSignal stop(milliseconds(20));
+    say("ready\n");
+    for (;;) {
+      pause();
+    }
+    return 0;
+  });
+  ASSERT_TRUE(child.says("ready"));
+  child.kill(SIGTERM);
+  const int status = child.wait();
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  EXPECT_THAT(child.said(), HasSubstr("rclrt: not stopped 20 ms after SIGTERM: ending now\n"));
+}
+
+TEST(StopSignal, EndsTheProgramAtASecondSignalAndSaysSo) {
+  Child child([] {
+    const StopSignal stop(hours(1));
+    say("ready\n");
+    stop.wait();
+    say("stopping\n");
+    for (;;) {
+      pause();
+    }
+    return 0;
+  });
+  ASSERT_TRUE(child.says("ready"));
+  child.kill(SIGINT);
+  ASSERT_TRUE(child.says("stopping"));
+  child.kill(SIGINT);
+  const int status = child.wait();
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGINT);
+  EXPECT_THAT(child.said(), HasSubstr("rclrt: a second signal, SIGINT: ending at once\n"));
+}
+
+TEST(StopSignal, DoesNotEndAProgramThatStoppedInTime) {
+  Child child([] {
+    {
+      const StopSignal stop(milliseconds(200));
+      raise(SIGINT);
+      stop.wait();
+    }
+    sleep_until_ns(monotonic_now_ns() + 300'000'000);  // beyond what was the deadline
+    return 7;
+  });
+  const int status = child.wait();
+  ASSERT_TRUE(WIFEXITED(status)) << child.said();
+  EXPECT_EQ(WEXITSTATUS(status), 7);
+}
+
+TEST(StopSignal, RestoresWhatTheSignalsDidBefore) {
+  Child child([] {
+    {
+      const StopSignal stop;
+    }
+    raise(SIGTERM);
+    return 0;
+  });
+  const int status = child.wait();
+  ASSERT_TRUE(WIFSIGNALED(status));
+  EXPECT_EQ(WTERMSIG(status), SIGTERM);
+  EXPECT_EQ(child.said(), "");
+}
+
+TEST(StopSignal, WaitsAgainAfterItWasMadeAgain) {
+  Child child([] {
+    for (int i = 0; i < 2; ++i) {
+      const StopSignal stop(hours(1));
+      if (stop.stop_requested() || stop.signal() != 0) {
+        return 1;
+      }
+      raise(SIGINT);
+      stop.wait();
+    }
+    return 0;
+  });
+  EXPECT_EQ(WEXITSTATUS(child.wait()), 0) << child.said();
+}
+
+TEST(StopSignal, IsAloneInItsProcess) {
+  const StopSignal stop;
+  EXPECT_THROW(StopSignal(), std::logic_error);
+}
+
+}  // namespace
+}  // namespace rclrt::realtime
