@@ -1,0 +1,396 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs a small concurrent program in every way the memory model lets it happen.
+//
+// The program is ordinary code on explored_atomics.hpp in place of std::atomic. Its threads are
+// fibres; each atomic operation hands control to the explorer, which decides who goes next and
+// which store a load returns, and starts the program again until all decisions are exhausted
+// (stateless search; P. Godefroid, "Model checking for programming languages using VeriSoft",
+// 1997). What is checked in each execution:
+// * what the program itself asserts with `check`;
+// * that no two threads touch the same memory without an atomic, one of them writing, unless one
+//   happens before the other (vector clocks; C. Flanagan, S. Freund, "FastTrack", 2009). Such a
+//   race is found in any order of the two accesses, so they need no interleaving of their own.
+//
+// Memory model: C++20's release/acquire and relaxed operations as views, in the manner of
+// J. Kang et al., "A promising semantics for relaxed-memory concurrency" (2017), without promises:
+// a load may return any store that coherence and happens-before allow, however old. Not covered: a
+// load that sees a store which its own thread has yet to justify (load buffering). seq_cst
+// operations are a little stronger than the standard's (each acts as a fence among its like).
+// Read-modify-writes read the newest store; compare_exchange_weak does not fail for nothing. A
+// thread gets the same outdated store from the same variable `kOutdatedReads` times at most:
+// stores become visible in finite time, and loops end.
+//
+// Sleep sets (P. Godefroid, 1990) leave out executions that differ only in the order of operations
+// that do not touch the same variable (with outdated loads some of these remain). Thread bodies own
+// nothing with a destructor: an execution found to be redundant is dropped where it stands.
+#pragma once
+
+#include <ucontext.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+namespace rclrt::test {
+
+// ThreadSanitizer and RealtimeSanitizer keep a state for each thread of the system, which fibres
+// mix up; and there is nothing for them to see, as only one fibre runs at a time.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kFibresConfuseTheSanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(realtime_sanitizer)
+inline constexpr bool kFibresConfuseTheSanitizer = true;
+#else
+inline constexpr bool kFibresConfuseTheSanitizer = false;
+#endif
+#else
+inline constexpr bool kFibresConfuseTheSanitizer = false;
+#endif
+
+class Explorer {
+ public:
+  enum class Loads { kNewest, kAnyAllowed };  // sequentially consistent, or as described above
+
+  struct Outcome {
+    std::uint64_t executions = 0;  // complete ones
+    bool exhausted = false;        // false: stopped by a failure or by the limit
+    std::string failure;           // empty: none found
+  };
+
+  /// Calls `program(explorer)` for each execution. It makes its objects, starts threads with
+  /// `spawn`, calls `run`, and checks what is left.
+  static Outcome explore(Loads loads, const std::function<void(Explorer&)>& program,
+                         std::uint64_t limit = 3'000'000) {
+    Explorer explorer(loads);
+    Outcome outcome;
+    for (std::uint64_t begun = 0; begun < limit; ++begun) {
+      explorer.begin();
+      try {
+        program(explorer);
+        ++outcome.executions;
+      } catch (const Redundant&) {
+      } catch (const std::logic_error& failure) {
+        outcome.failure = failure.what();
+        break;
+      }
+      if (!explorer.next()) {
+        outcome.exhausted = true;
+        break;
+      }
+    }
+    current() = nullptr;
+    return outcome;
+  }
+
+  void spawn(std::function<void()> body) {
+    threads_.push_back(std::make_unique<Fibre>());
+    Fibre& fibre = *threads_.back();
+    fibre.body = std::move(body);
+    fibre.memory = threads_[kMain]->memory;  // all that was done before happens before it
+    fibre.memory.clock[threads_.size() - 1] = 1;
+    if (threads_.size() > kMostThreads) {
+      throw std::invalid_argument("too many threads");
+    }
+  }
+
+  /// Runs the threads to their ends; what they did happens before what follows.
+  void run() {
+    for (active_ = 1; active_ < threads_.size(); ++active_) {
+      start(*threads_[active_]);  // up to its first operation
+    }
+    std::vector<std::size_t> asleep;
+    for (;;) {
+      std::vector<std::size_t> ready;
+      bool all_ended = true;
+      for (std::size_t i = 1; i < threads_.size(); ++i) {
+        all_ended = all_ended && threads_[i]->ended;
+        if (!threads_[i]->ended && std::count(asleep.begin(), asleep.end(), i) == 0) {
+          ready.push_back(i);
+        }
+      }
+      if (all_ended) {
+        break;
+      }
+      if (ready.empty()) {
+        throw Redundant();
+      }
+      const std::size_t choice = choose(ready.size());
+      active_ = ready[choice];
+      const Operation operation = threads_[active_]->next;
+      asleep.insert(asleep.end(), ready.begin(), ready.begin() + static_cast<long>(choice));
+      std::erase_if(asleep, [&](std::size_t i) { return depends(threads_[i]->next, operation); });
+      resume(*threads_[active_]);
+    }
+    active_ = kMain;
+    for (const auto& thread : threads_) {
+      threads_[kMain]->memory.join(thread->memory);
+    }
+  }
+
+  static void check(bool holds, const char* what) {
+    if (!holds) {
+      current()->fail(what);
+    }
+  }
+
+  static Explorer*& current() {
+    static Explorer* explorer = nullptr;
+    return explorer;
+  }
+
+  // ---- the atomics' side ----
+  std::size_t new_variable(std::uint64_t value) {
+    variables_.push_back({{value, memory()}});
+    return variables_.size() - 1;
+  }
+
+  std::uint64_t load(std::size_t variable, std::memory_order order) {
+    pause({variable, false, order == std::memory_order_seq_cst});
+    enter_order(order);
+    const auto& stores = variables_[variable];
+    std::vector<std::size_t> allowed;  // newest first
+    for (std::size_t i = stores.size(); i-- > memory().seen_of(variable);) {
+      if (i + 1 == stores.size() ||
+          (loads_ == Loads::kAnyAllowed && active_ != kMain &&
+           threads_[active_]->outdated_reads[{variable, i}] < kOutdatedReads)) {
+        allowed.push_back(i);
+      }
+    }
+    const std::size_t read = allowed[allowed.size() == 1 ? 0 : choose(allowed.size())];
+    if (read + 1 != stores.size()) {
+      ++threads_[active_]->outdated_reads[{variable, read}];
+    }
+    see(variable, read, order);
+    return stores[read].value;
+  }
+
+  void store(std::size_t variable, std::uint64_t value, std::memory_order order) {
+    pause({variable, true, order == std::memory_order_seq_cst});
+    enter_order(order);
+    append(variable, value, order, {});
+  }
+
+  /// `change` returns false to leave the value alone (a failed compare-exchange).
+  std::uint64_t update(std::size_t variable, std::memory_order order, std::memory_order failure,
+                       const std::function<bool(std::uint64_t&)>& change) {
+    pause({variable, true, order == std::memory_order_seq_cst});
+    const std::size_t newest = variables_[variable].size() - 1;
+    const std::uint64_t before = variables_[variable][newest].value;
+    std::uint64_t value = before;
+    const bool changes = change(value);
+    enter_order(changes ? order : failure);
+    see(variable, newest, changes ? order : failure);
+    if (changes) {
+      // A read-modify-write continues the release sequence of the store that it replaces.
+      append(variable, value, order, variables_[variable][newest].message);
+    }
+    return before;
+  }
+
+  void touch(const void* address, bool writes) {
+    Accesses& earlier = memory_accesses_[address];
+    const auto& now = memory().clock;
+    for (std::size_t i = 0; i < kMostThreads; ++i) {
+      if (earlier.written[i] > now[i] || (writes && earlier.read[i] > now[i])) {
+        fail(writes ? "a write races with another access" : "a read races with a write");
+      }
+    }
+    (writes ? earlier.written : earlier.read)[active_] = now[active_];
+  }
+
+ private:
+  static constexpr std::size_t kMain = 0;  // makes the objects and checks what is left
+  static constexpr std::size_t kMostThreads = 4;
+  static constexpr int kOutdatedReads = 1;
+
+  struct Redundant {};
+  using Clock = std::array<std::uint32_t, kMostThreads>;
+
+  /// What a thread knows: whose steps happen before its next, and the oldest store of each variable
+  /// that it may still see.
+  struct Memory {
+    Clock clock{};
+    std::vector<std::size_t> seen;
+
+    std::size_t seen_of(std::size_t variable) const {
+      return variable < seen.size() ? seen[variable] : 0;
+    }
+    void join(const Memory& other) {
+      for (std::size_t i = 0; i < clock.size(); ++i) {
+        clock[i] = std::max(clock[i], other.clock[i]);
+      }
+      seen.resize(std::max(seen.size(), other.seen.size()));
+      for (std::size_t i = 0; i < other.seen.size(); ++i) {
+        seen[i] = std::max(seen[i], other.seen[i]);
+      }
+    }
+  };
+  struct Store {
+    std::uint64_t value;
+    Memory message;  // what an acquire that reads it learns
+  };
+  struct Operation {
+    std::size_t variable;
+    bool writes;
+    bool seq_cst;
+  };
+  struct Accesses {
+    Clock written{};
+    Clock read{};
+  };
+  struct Fibre {
+    std::function<void()> body;
+    Memory memory;
+    std::map<std::pair<std::size_t, std::size_t>, int> outdated_reads;
+    Operation next{};
+    bool ended = false;
+    ucontext_t context{};
+    std::unique_ptr<std::byte[]> stack;
+  };
+  struct Choice {
+    std::size_t taken;
+    std::size_t options;
+  };
+
+  explicit Explorer(Loads loads) : loads_(loads) {}
+
+  static bool depends(const Operation& a, const Operation& b) {
+    return (a.variable == b.variable && (a.writes || b.writes)) || (a.seq_cst && b.seq_cst);
+  }
+
+  void begin() {
+    current() = this;
+    depth_ = 0;
+    failure_.clear();
+    variables_.clear();
+    memory_accesses_.clear();
+    seq_cst_ = {};
+    threads_.clear();
+    threads_.push_back(std::make_unique<Fibre>());
+    threads_[kMain]->memory.clock[kMain] = 1;
+    active_ = kMain;
+  }
+
+  bool next() {
+    while (!choices_.empty() && choices_.back().taken + 1 == choices_.back().options) {
+      choices_.pop_back();
+    }
+    if (choices_.empty()) {
+      return false;
+    }
+    ++choices_.back().taken;
+    return true;
+  }
+
+  std::size_t choose(std::size_t options) {
+    if (depth_ == choices_.size()) {
+      choices_.push_back({0, options});
+    }
+    return choices_[depth_++].taken;
+  }
+
+  Memory& memory() { return threads_[active_]->memory; }
+
+  void enter_order(std::memory_order order) {
+    if (order == std::memory_order_seq_cst) {
+      const Clock clock = memory().clock;
+      memory().join(seq_cst_);
+      memory().clock = clock;  // the order of seq_cst operations alone synchronizes nothing
+    }
+  }
+
+  void leave_order(std::memory_order order) {
+    if (order == std::memory_order_seq_cst) {
+      seq_cst_.join(memory());
+    }
+    ++memory().clock[active_];
+  }
+
+  void see(std::size_t variable, std::size_t index, std::memory_order order) {
+    note(variable, index);
+    if (order != std::memory_order_relaxed && order != std::memory_order_release) {
+      memory().join(variables_[variable][index].message);
+    }
+    leave_order(order);
+  }
+
+  void append(std::size_t variable, std::uint64_t value, std::memory_order order, Memory message) {
+    note(variable, variables_[variable].size());
+    if (order != std::memory_order_relaxed && order != std::memory_order_acquire) {
+      message.join(memory());
+    }
+    variables_[variable].push_back({value, std::move(message)});
+    leave_order(order);
+  }
+
+  void note(std::size_t variable, std::size_t index) {
+    auto& seen = memory().seen;
+    seen.resize(std::max(seen.size(), variable + 1));
+    seen[variable] = std::max(seen[variable], index);
+  }
+
+  // ---- fibres ----
+  static void entry() {
+    Explorer& explorer = *current();
+    Fibre& fibre = *explorer.threads_[explorer.active_];
+    fibre.body();
+    fibre.ended = true;
+    setcontext(&explorer.scheduler_);
+  }
+
+  void start(Fibre& fibre) {
+    constexpr std::size_t kStack = 64 * 1024;
+    fibre.stack = std::make_unique_for_overwrite<std::byte[]>(kStack);
+    getcontext(&fibre.context);
+    fibre.context.uc_stack.ss_sp = fibre.stack.get();
+    fibre.context.uc_stack.ss_size = kStack;
+    makecontext(&fibre.context, entry, 0);
+    resume(fibre);
+  }
+
+  void resume(Fibre& fibre) {
+    swapcontext(&scheduler_, &fibre.context);
+    if (!failure_.empty()) {
+      throw std::logic_error(failure_);
+    }
+  }
+
+  /// Before each operation of a thread: lets the explorer decide who goes first.
+  void pause(Operation operation) {
+    if (active_ != kMain) {
+      Fibre& fibre = *threads_[active_];
+      fibre.next = operation;
+      swapcontext(&fibre.context, &scheduler_);
+    }
+  }
+
+  void fail(const char* what) {
+    if (active_ == kMain) {
+      throw std::logic_error(what);
+    }
+    failure_ = what;  // an exception must not leave a fibre
+    setcontext(&scheduler_);
+  }
+
+  const Loads loads_;
+  std::vector<Choice> choices_;
+  std::size_t depth_ = 0;
+  std::string failure_;
+  std::vector<std::vector<Store>> variables_;  // stores in modification order
+  std::map<const void*, Accesses> memory_accesses_;
+  Memory seq_cst_;
+  std::vector<std::unique_ptr<Fibre>> threads_;
+  std::size_t active_ = kMain;
+  ucontext_t scheduler_{};
+};
+
+}  // namespace rclrt::test
