@@ -2,16 +2,8 @@
 #include "event_history.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace rclrt::realtime {
-
-bool comes_before(const TraceEvent& a, const TraceEvent& b) {
-  const auto end_of = [](const TraceEvent& event) {
-    return event.kind == TraceKind::kSpan ? event.end_ns : std::numeric_limits<std::int64_t>::max();
-  };
-  return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : end_of(a) > end_of(b);
-}
 
 EventHistory::EventHistory(std::size_t capacity) : events_(capacity) { open_.reserve(kMaxOpen); }
 
@@ -44,15 +36,6 @@ void EventHistory::forget_oldest() {
   }
   oldest_ = oldest_ + 1 == events_.size() ? 0 : oldest_ + 1;
   --size_;
-}
-
-std::span<const TraceEvent> EventHistory::sorted() {
-  std::rotate(events_.begin(), events_.begin() + static_cast<std::ptrdiff_t>(oldest_),
-              events_.end());
-  oldest_ = 0;
-  const std::span<TraceEvent> held(events_.data(), size_);
-  std::stable_sort(held.begin(), held.end(), comes_before);
-  return held;
 }
 
 }  // namespace rclrt::realtime

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rclrt/realtime/trace_event.hpp"
+#include "trace_order.hpp"
 
 namespace rclrt::realtime {
 
@@ -23,8 +24,17 @@ class EventHistory {
   /// Forgets the events that ended before `time_ns`, as far as they are the oldest added.
   void forget_before(std::int64_t time_ns);
 
-  /// The events by begin, enclosing spans first. Reorders them in place: valid until the next call.
-  std::span<const TraceEvent> sorted();
+  /// Calls `visit` with each event, in the order of trace_order.hpp. Takes 4 bytes an event for the
+  /// time of the call.
+  template <typename Visit>
+  void visit_in_order(Visit&& visit) const {
+    const auto event_at = [this](std::size_t age) -> const TraceEvent& { return event(age); };
+    std::vector<std::uint32_t> order;
+    order_by_begin(size_, event_at, order);
+    for (const std::uint32_t age : order) {
+      visit(event(age));
+    }
+  }
 
   /// Begins of spans that were forgotten and have not ended among the forgotten, oldest first. At
   /// most kMaxOpen, of which the oldest stay.
@@ -36,6 +46,10 @@ class EventHistory {
  private:
   static constexpr std::size_t kMaxOpen = 1024;
 
+  const TraceEvent& event(std::size_t age) const {
+    const std::size_t at = oldest_ + age;
+    return events_[at < events_.size() ? at : at - events_.size()];
+  }
   void forget_oldest();
 
   std::vector<TraceEvent> events_;  // the oldest at oldest_, size_ of them, wrapping around
@@ -43,8 +57,5 @@ class EventHistory {
   std::size_t size_ = 0;
   std::vector<TraceEvent> open_;
 };
-
-/// Enclosing spans first; what has no end of its own keeps its order in a stable sort.
-bool comes_before(const TraceEvent& a, const TraceEvent& b);
 
 }  // namespace rclrt::realtime

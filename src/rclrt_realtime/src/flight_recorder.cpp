@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <atomic>
 #include <exception>
-#include <limits>
 #include <mutex>
 #include <optional>
 #include <stdexcept>
@@ -140,9 +139,10 @@ class FlightRecorder::Implementation {
     }
     history_.forget_before(dump_.front().time_ns - nanoseconds(options_.before));
     TraceExport events(writer);
-    const std::span<const TraceEvent> held = history_.sorted();
     events.write(history_.open(), dictionary);
-    events.write(held, dictionary);
+    history_.visit_in_order([&](const TraceEvent& event) {
+      events.write({&event, 1}, dictionary);
+    });
     writer.finish();
   }
 

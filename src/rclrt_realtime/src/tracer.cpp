@@ -8,8 +8,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "event_history.hpp"
 #include "periodic_drain.hpp"
+#include "trace_order.hpp"
 
 namespace rclrt::realtime {
 
@@ -33,6 +33,8 @@ class Tracer::Implementation {
       throw std::invalid_argument("Tracer: a thread's ring must hold at least 1 record");
     }
     events_.reserve(kBatch);
+    ordered_.reserve(kBatch);
+    order_.reserve(kBatch);
     drain_.emplace("rclrt_tracer", options.period, [this] { pass(); });
   }
 
@@ -103,13 +105,14 @@ class Tracer::Implementation {
       std::memcpy(&record, bytes, sizeof record);
       ring.bytes.pop(sizeof record);
       events_.push_back(convert(record, thread));
-      if (events_.size() == kBatch) {
+      if (events_.size() == kBatch - 1) {  // there may be one more, about dropped records
         hand_over();
       }
     }
     const std::uint64_t dropped = ring.bytes.dropped();
     if (dropped != ring.dropped_told) {
       events_.push_back({.begin_ns = now_ns,
+                         .end_ns = now_ns,
                          .value = static_cast<std::int64_t>(dropped),
                          .thread = thread,
                          .kind = TraceKind::kDropped});
@@ -144,10 +147,17 @@ class Tracer::Implementation {
     if (events_.empty()) {
       return;
     }
-    std::stable_sort(events_.begin(), events_.end(), comes_before);
-    for (TraceSink& sink : sinks_) {
-      guarded(sink, [&] { sink.write(events_, dictionary_); });
+    const auto event_at = [this](std::size_t number) -> const TraceEvent& {
+      return events_[number];
+    };
+    order_by_begin(events_.size(), event_at, order_);
+    for (const std::uint32_t number : order_) {
+      ordered_.push_back(events_[number]);
     }
+    for (TraceSink& sink : sinks_) {
+      guarded(sink, [&] { sink.write(ordered_, dictionary_); });
+    }
+    ordered_.clear();
     const std::lock_guard lock(statistics_mutex_);
     statistics_.recorded += events_.size();
     events_.clear();
@@ -184,9 +194,12 @@ class Tracer::Implementation {
   TraceDictionary dictionary_;
   detail::ThreadRings rings_;
   const std::size_t ring_bytes_;
-  TickConverter converter_;         // the drain thread's, but for its constant clock
-  std::vector<TraceEvent> events_;  // the drain thread's
-  std::mutex sinks_mutex_;          // guards the two that follow
+  TickConverter converter_;  // the drain thread's, but for its constant clock
+  // The drain thread's: what it hands over at once, as recorded and in order.
+  std::vector<TraceEvent> events_;
+  std::vector<TraceEvent> ordered_;
+  std::vector<std::uint32_t> order_;
+  std::mutex sinks_mutex_;  // guards the two that follow
   std::vector<std::reference_wrapper<TraceSink>> sinks_;
   std::vector<TraceSink*> failed_;
   mutable std::mutex statistics_mutex_;  // guards statistics_

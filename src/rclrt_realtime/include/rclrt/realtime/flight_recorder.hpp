@@ -52,7 +52,7 @@ struct FlightRecorderStatistics {
 /// whole, and the spans of TraceKind::kBegin still open then, however long ago they began.
 ///
 /// Cost: copying each event once. Memory: max_bytes, allocated and touched by the constructor, and
-/// up to half as much again plus about 200 KiB while a dump is written.
+/// a twelfth of it and about 200 KiB more while a dump is written.
 class FlightRecorder final : public TraceSink {
  public:
   /// Throws std::invalid_argument for a max_bytes below one event or a negative duration, and

@@ -138,16 +138,20 @@ inline LogText log_text(const char* data, std::size_t size) noexcept RCLRT_NONBL
   return {data, cut ? kMaxLogString : size, cut};
 }
 
+inline std::size_t text_size(const char* text, std::size_t limit) noexcept RCLRT_NONBLOCKING {
+  return RCLRT_TRUST("strnlen only reads", strnlen(text, limit));
+}
+
 /// An argument as its 8 bytes, or as a LogText.
 template <typename T>
 auto prepare_log_argument(const T& value) noexcept RCLRT_NONBLOCKING {
   constexpr LogType kType = log_type<T>();
   if constexpr (kType == LogType::kString) {
     if constexpr (std::is_array_v<T>) {
-      return log_text(value, RCLRT_TRUST("only reads", strnlen(value, std::extent_v<T>)));
+      return log_text(value, text_size(value, std::extent_v<T>));
     } else if constexpr (std::is_pointer_v<T>) {
       const char* const text = value != nullptr ? value : "(null)";
-      return log_text(text, RCLRT_TRUST("only reads", strnlen(text, kMaxLogString + 1)));
+      return log_text(text, text_size(text, kMaxLogString + 1));
     } else {
       const std::string_view text = value;
       return log_text(text.data(), text.size());
