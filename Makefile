@@ -16,12 +16,13 @@ endif
 
 DEMO_OUT ?= demo-out
 
-.PHONY: help setup build test safety lint format demo clean distclean
+.PHONY: help setup build test safety lint docs format demo clean distclean
 
 help:
 	@echo "make demo      the autonomous vehicle under four executors, with a report"
 	@echo "make test      every test"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
+	@echo "make docs      the reference, from the comments: build/docs/html/index.html"
 	@echo "make build     build the workspace into install/<distro>-<preset>"
 	@echo "make lint      formatting, naming, types, headers; make format repairs the formatting"
 	@echo "make setup     system packages, and a Python environment with ROS 2 and our tools"
@@ -45,6 +46,9 @@ safety: setup
 
 lint: build
 	@tools/lint
+
+docs: setup
+	@tools/docs
 
 format: setup
 	@tools/lint --fix

@@ -24,6 +24,7 @@ enum class Overload {
   kSkipIfRunning,  ///< while an instance waits or runs, a release is a drop
 };
 
+/// What a callback is.
 struct CallbackOptions {
   std::string name;
   EntityType type = EntityType::kSubscription;
@@ -47,6 +48,7 @@ struct Counters {
 class ReadySink {
  public:
   virtual ~ReadySink() = default;
+  /// Takes over an instance that is ready. Thread-safe.
   virtual void submit(Instance* instance) noexcept RCLRT_NONBLOCKING = 0;
   /// Takes back an instance that it gave out and that had to wait for its group: to its old place.
   virtual void resume(Instance* instance) noexcept RCLRT_WAITS = 0;
@@ -57,6 +59,7 @@ class Executor;
 /// Base of everything an executor runs; the binding (rcl, rclcpp, a test) derives from it.
 class Callback {
  public:
+  /// Throws std::invalid_argument when there are no credits.
   RCLRT_SETUP explicit Callback(CallbackOptions options);
   virtual ~Callback() = default;
   Callback(const Callback&) = delete;
@@ -87,6 +90,7 @@ class Callback {
   /// The two halves of `release`, for callers that must hold the instance back for a moment.
   Instance* make_instance(std::int64_t release_ns,
                           std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING;
+  /// Hands an instance from `make_instance` to the executor.
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING { sink_->submit(instance); }
   /// For an instance that left its group's parking place.
   void resume(Instance* instance) noexcept RCLRT_WAITS { resume_sink_->resume(instance); }

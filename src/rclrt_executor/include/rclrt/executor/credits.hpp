@@ -25,6 +25,7 @@ class Credits {
 
   /// nullptr when all instances are out.
   Instance* take() noexcept RCLRT_NONBLOCKING;
+  /// Only what `take` returned, once.
   void give_back(Instance* instance) noexcept RCLRT_NONBLOCKING;
   std::size_t count() const noexcept RCLRT_NONBLOCKING { return count_; }
 

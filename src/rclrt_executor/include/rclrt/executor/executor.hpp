@@ -69,6 +69,7 @@ class Executor {
   std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING { return epoch_ns_; }
 
  protected:
+  /// For derived executors.
   RCLRT_SETUP explicit Executor(ExecutorOptions options);
 
   /// Builds what the executor needs and sets each callback's sink. Called once.

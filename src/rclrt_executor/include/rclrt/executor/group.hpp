@@ -28,6 +28,7 @@ enum class GroupType { kMutuallyExclusive, kReentrant };
 /// what is parked. `mutex_` has priority inheritance and is held for a few instructions.
 class Group {
  public:
+  /// Belongs to no executor yet.
   RCLRT_SETUP explicit Group(GroupType type = GroupType::kMutuallyExclusive) : type_(type) {}
 
   GroupType type() const noexcept RCLRT_NONBLOCKING { return type_; }

@@ -44,6 +44,7 @@ struct InstanceRecord {
 class InstanceSink {
  public:
   virtual ~InstanceSink() = default;
+  /// Called once for each instance.
   virtual void record(const InstanceRecord& record) noexcept RCLRT_NONBLOCKING = 0;
 };
 

@@ -18,6 +18,7 @@ enum class Realtime {
   kRequire,  ///< SCHED_FIFO, or `prepare` throws an error that names the fix
 };
 
+/// What holds for every executor.
 struct ExecutorOptions {
   std::string name = "executor";  ///< prefix of its threads' names
   std::vector<int> cpus;          ///< where its threads run; empty: every allowed CPU

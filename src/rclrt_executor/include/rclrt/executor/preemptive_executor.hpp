@@ -21,6 +21,7 @@ class Lane;
 /// itself unless its group is reentrant.
 class PreemptiveExecutor final : public Executor {
  public:
+  /// Creates no thread yet.
   RCLRT_SETUP explicit PreemptiveExecutor(ExecutorOptions options = {});
   ~PreemptiveExecutor() override;
 

@@ -16,6 +16,7 @@ class Lane;
 /// Timers are released by the scheduler thread. No lock is held while user code runs.
 class ProducerConsumerExecutor final : public Executor {
  public:
+  /// Creates no thread yet.
   RCLRT_SETUP explicit ProducerConsumerExecutor(ExecutorOptions options = {});
   ~ProducerConsumerExecutor() override;
 

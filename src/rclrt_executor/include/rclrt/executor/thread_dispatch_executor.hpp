@@ -17,6 +17,7 @@ class Lane;
 /// steady state is not offered. When the system refuses a thread, `spin` ends with that error.
 class ThreadDispatchExecutor final : public Executor {
  public:
+  /// Creates no thread yet.
   RCLRT_SETUP explicit ThreadDispatchExecutor(ExecutorOptions options = {});
   ~ThreadDispatchExecutor() override;
 

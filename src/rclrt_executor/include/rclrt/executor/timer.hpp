@@ -27,6 +27,7 @@ class TimerSchedule {
   std::int64_t period_ns() const noexcept RCLRT_NONBLOCKING { return period_ns_; }
   std::int64_t next_ns() const noexcept RCLRT_NONBLOCKING { return next_ns_; }
 
+  /// One release taken off the schedule.
   struct Release {
     std::int64_t nominal_ns;
     std::uint64_t skipped;  ///< releases after this one that will never be instances
@@ -42,6 +43,7 @@ class TimerSchedule {
   std::int64_t next_ns_ = 0;
 };
 
+/// When a timer releases.
 struct TimerOptions {
   std::int64_t period_ns = 0;
   std::int64_t offset_ns = 0;  ///< first release = the executor's epoch + offset
@@ -52,6 +54,7 @@ struct TimerOptions {
 /// that holds its lane, a scheduler thread, or a wait-set loop; nobody else touches it.
 class TimerCallback : public Callback {
  public:
+  /// Throws std::invalid_argument unless the period is positive and the offset is not negative.
   RCLRT_SETUP TimerCallback(CallbackOptions options, TimerOptions timer);
 
   const TimerOptions& timer() const noexcept RCLRT_NONBLOCKING { return timer_; }

@@ -35,6 +35,7 @@ class ReadinessSource {
 /// single level of the other executors would be.
 class WaitSetExecutor final : public Executor {
  public:
+  /// Creates no thread yet.
   RCLRT_SETUP WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source);
   ~WaitSetExecutor() override;
 

@@ -14,11 +14,14 @@ namespace rclrt::realtime {
 /// interleaving tests put their own in its place; `reading` and `writing` tell those about each
 /// access to memory that threads share without an atomic.
 struct StdAtomics {
+  /// What an algorithm uses for what threads share.
   template <typename T>
   using Atomic = std::atomic<T>;
 
+  /// A thread is about to read `shared`.
   template <typename T>
   static void reading(const T& /*shared*/) noexcept RCLRT_NONBLOCKING {}
+  /// A thread is about to write `shared`.
   template <typename T>
   static void writing(const T& /*shared*/) noexcept RCLRT_NONBLOCKING {}
 };

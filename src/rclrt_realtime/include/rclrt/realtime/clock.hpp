@@ -11,12 +11,15 @@
 
 namespace rclrt::realtime {
 
+/// Nanoseconds in a second.
 inline constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
+/// The same time as one number. Overflows after 292 years.
 inline std::int64_t to_nanoseconds(const timespec& time) noexcept RCLRT_NONBLOCKING {
   return static_cast<std::int64_t>(time.tv_sec) * kNanosecondsPerSecond + time.tv_nsec;
 }
 
+/// The same time for a system call. Not for negative times.
 inline timespec to_timespec(std::int64_t time_ns) noexcept RCLRT_NONBLOCKING {
   return {static_cast<time_t>(time_ns / kNanosecondsPerSecond),
           static_cast<long>(time_ns % kNanosecondsPerSecond)};

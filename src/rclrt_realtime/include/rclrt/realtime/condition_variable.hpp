@@ -47,6 +47,7 @@ class PiConditionVariable {
   PiConditionVariable(const PiConditionVariable&) = delete;
   PiConditionVariable& operator=(const PiConditionVariable&) = delete;
 
+  /// Gives the lock back, sleeps until notified or spuriously woken, and takes it again.
   void wait(std::unique_lock<PiMutex>& lock) noexcept RCLRT_WAITS { wait_until_ns(lock, kNever); }
 
   template <typename Predicate>
@@ -56,6 +57,7 @@ class PiConditionVariable {
     }
   }
 
+  /// The same, until `deadline` at the latest; says whether it has passed.
   template <typename Duration>
   std::cv_status wait_until(
       std::unique_lock<PiMutex>& lock,
@@ -71,6 +73,7 @@ class PiConditionVariable {
     return wait_until_ns(lock, to_deadline_ns(deadline), predicate);
   }
 
+  /// The same for a time from now on.
   template <typename Rep, typename Period>
   std::cv_status wait_for(std::unique_lock<PiMutex>& lock,
                           std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {

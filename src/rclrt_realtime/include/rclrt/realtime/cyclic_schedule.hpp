@@ -37,6 +37,7 @@ class CyclicSchedule {
   std::int64_t nominal_ns() const noexcept RCLRT_NONBLOCKING { return nominal_ns_; }
   std::int64_t period_ns() const noexcept RCLRT_NONBLOCKING { return period_ns_; }
 
+  /// What came of a cycle.
   struct Outcome {
     bool overrun;  ///< the cycle ended after the next release; at the very time is not after
     std::uint64_t missed;  ///< releases between this one and the next that will not run

@@ -18,6 +18,7 @@
 
 namespace rclrt::realtime {
 
+/// When a cyclic thread runs.
 struct CyclicOptions {
   ThreadOptions thread{};      ///< its hooks run before the first release and after the last cycle
   std::int64_t period_ns = 0;  ///< positive
@@ -40,6 +41,7 @@ struct Release {
   std::int64_t lateness_ns;  ///< start - nominal; may be negative with wake_ahead_ns
 };
 
+/// A cycle that ended after its deadline.
 struct DeadlineMiss {
   Release release;
   std::int64_t finish_ns;    ///< when the loop returned

@@ -34,6 +34,7 @@ class EventCount {
   EventCount(const EventCount&) = delete;
   EventCount& operator=(const EventCount&) = delete;
 
+  /// What `prepare_wait` saw.
   using Key = std::uint32_t;
 
   Key prepare_wait() noexcept RCLRT_NONBLOCKING {

@@ -24,6 +24,7 @@ namespace rclrt::realtime {
 ///     clock.advance(50);           // and wakes
 class FakeClock final : public Clock {
  public:
+  /// The time it shows until somebody moves it.
   RCLRT_SETUP explicit FakeClock(std::int64_t start_ns = 0) : now_ns_(start_ns) {}
 
   std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING override;

@@ -15,6 +15,7 @@
 
 namespace rclrt::realtime {
 
+/// How much is kept, and where dumps go.
 struct FlightRecorderOptions {
   /// Dumps are written here as NAME-1.pftrace, NAME-2.pftrace, ...; a number whose file exists is
   /// skipped. The directory must exist.
@@ -32,6 +33,7 @@ struct FlightRecorderOptions {
   std::uint32_t max_dumps = 16;
 };
 
+/// What a recorder has done.
 struct FlightRecorderStatistics {
   std::uint64_t dumps = 0;   ///< files written
   std::uint64_t merged = 0;  ///< requests shown in a dump that another one caused

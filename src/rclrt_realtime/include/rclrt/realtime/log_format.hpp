@@ -12,6 +12,7 @@
 
 namespace rclrt::realtime {
 
+/// What can be wrong with a format string.
 enum class LogFormatProblem : std::uint8_t {
   kNone,
   kMorePlaceholdersThanArguments,
@@ -23,12 +24,13 @@ enum class LogFormatProblem : std::uint8_t {
   kWidthOrPrecisionTooLarge  ///< above kMaxLogWidth
 };
 
+/// The widest field, and the highest precision, of a placeholder.
 inline constexpr std::size_t kMaxLogWidth = 1024;
 
 /// What is wrong with `format` for `arguments` arguments. The syntax is that of std::format.
 /// Whether a format specification suits the type of its argument is not looked at.
-constexpr LogFormatProblem find_log_format_problem(std::string_view format,
-                                                   std::size_t arguments) noexcept {
+constexpr LogFormatProblem find_log_format_problem(
+    std::string_view format, std::size_t arguments) noexcept RCLRT_NONBLOCKING {
   using enum LogFormatProblem;
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t at = 0;

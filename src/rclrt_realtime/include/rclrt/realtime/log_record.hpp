@@ -19,6 +19,7 @@ namespace rclrt::realtime {
 
 /// Longer string arguments are cut here and marked with an ellipsis.
 inline constexpr std::size_t kMaxLogString = 1024;
+/// The most arguments of one line.
 inline constexpr std::size_t kMaxLogArguments = 15;
 
 namespace detail {

@@ -38,6 +38,7 @@ class LogSink {
  public:
   virtual ~LogSink() = default;
 
+  /// One line, in the order in which they were logged.
   RCLRT_SETUP virtual void write(const LogLine& line) = 0;
 
   /// After the last line for now.
@@ -52,12 +53,14 @@ class TextLog : public LogSink {
   TextLog(const TextLog&) = delete;
   TextLog& operator=(const TextLog&) = delete;
 
+  /// Buffered until `flush`.
   RCLRT_SETUP void write(const LogLine& line) final;
 
   /// Throws std::system_error; what could not be written is then lost.
   RCLRT_SETUP void flush() final;
 
  protected:
+  /// `what` names the target in errors; an owned descriptor is closed at the end.
   TextLog(int descriptor, bool owned, std::string what);
 
  private:

@@ -32,6 +32,7 @@
 
 namespace rclrt::realtime {
 
+/// How a logger works.
 struct LoggerOptions {
   /// How often the logger's thread empties the rings.
   std::chrono::milliseconds period{10};
@@ -42,6 +43,7 @@ struct LoggerOptions {
   TickClock clock = TickClock::best();
 };
 
+/// What a logger has done.
 struct LoggerStatistics {
   std::uint64_t lines = 0;          ///< handed to the sinks
   std::uint64_t dropped = 0;        ///< lines that found their ring full
@@ -92,7 +94,8 @@ class Logger {
 /// place in the source, usually `static constinit`. Thread-safe.
 class LogRateLimit {
  public:
-  constexpr explicit LogRateLimit(std::chrono::nanoseconds period) noexcept
+  /// Lets one line through in each `period`.
+  constexpr explicit LogRateLimit(std::chrono::nanoseconds period) noexcept RCLRT_NONBLOCKING
       : period_ns_(period.count()) {}
 
   /// At time `now_ns` (CLOCK_MONOTONIC): how many lines have been suppressed before this one, or
@@ -128,6 +131,7 @@ class LogRateLimit {
 template <LogLevel kFloor>
 class BasicThreadLogger {
  public:
+  /// A format string, checked against its arguments when it is compiled.
   template <typename... Args>
   using Format = LogFormat<std::type_identity_t<Args>...>;
 
@@ -170,6 +174,7 @@ class BasicThreadLogger {
     }
   }
 
+  /// A line of this level.
   template <typename... Args>
   void debug(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kDebug>(format, arguments...);
@@ -179,6 +184,7 @@ class BasicThreadLogger {
              const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kDebug>(limit, format, arguments...);
   }
+  /// A line of this level.
   template <typename... Args>
   void info(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kInfo>(format, arguments...);
@@ -188,6 +194,7 @@ class BasicThreadLogger {
             const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kInfo>(limit, format, arguments...);
   }
+  /// A line of this level.
   template <typename... Args>
   void warn(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kWarn>(format, arguments...);
@@ -197,6 +204,7 @@ class BasicThreadLogger {
             const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kWarn>(limit, format, arguments...);
   }
+  /// A line of this level.
   template <typename... Args>
   void error(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kError>(format, arguments...);
@@ -206,6 +214,7 @@ class BasicThreadLogger {
              const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kError>(limit, format, arguments...);
   }
+  /// A line of this level.
   template <typename... Args>
   void fatal(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kFatal>(format, arguments...);
@@ -247,6 +256,7 @@ class BasicThreadLogger {
   TickClock clock_;
 };
 
+/// What a thread logs with.
 using ThreadLogger =
     BasicThreadLogger<static_cast<LogLevel>(RCLRT_LOG_LEVEL <= 4 ? RCLRT_LOG_LEVEL : 255)>;
 

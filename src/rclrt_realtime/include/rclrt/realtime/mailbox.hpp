@@ -60,6 +60,7 @@ class Mailbox {
       RCLRT_WAITS {
     return wait_until_ns(value, to_deadline_ns(deadline));
   }
+  /// The same for a time from now on.
   template <typename Rep, typename Period>
   bool wait_for(T& value, std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {
     return wait_until_ns(value, to_deadline_ns(timeout));

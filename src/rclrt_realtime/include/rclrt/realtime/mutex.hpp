@@ -64,6 +64,7 @@ class ProtocolMutex {
 
 /// Asks for a PiMutex that survives the end of its owner.
 struct Robust {};
+/// Its only value.
 inline constexpr Robust kRobust{};
 
 /// Priority inheritance: who holds it runs at least at the priority of its most urgent waiter, so

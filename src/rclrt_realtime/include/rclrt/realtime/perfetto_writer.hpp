@@ -100,12 +100,14 @@ class PerfettoWriter {
   RCLRT_SETUP PerfettoTrack add_counter_track(std::string_view name, std::string_view unit,
                                               PerfettoTrack parent);
 
+  /// Begins a slice within those open on `track`.
   RCLRT_SETUP void begin_slice(PerfettoTrack track, std::int64_t time_ns,
                                const PerfettoEvent& event);
 
   /// Ends the slice begun last on `track`.
   RCLRT_SETUP void end_slice(PerfettoTrack track, std::int64_t time_ns);
 
+  /// Something that happened at one time.
   RCLRT_SETUP void instant(PerfettoTrack track, std::int64_t time_ns, const PerfettoEvent& event);
 
   /// The value of a counter track from `time_ns` on.

@@ -13,6 +13,7 @@
 
 namespace rclrt::realtime {
 
+/// How the kernel chooses among threads.
 enum class Policy { kOther, kFifo, kRoundRobin, kDeadline };
 
 /// "SCHED_OTHER", "SCHED_FIFO", "SCHED_RR" or "SCHED_DEADLINE".

@@ -17,6 +17,7 @@
 
 namespace rclrt::realtime {
 
+/// What a thread is.
 struct ThreadOptions {
   std::string name;                ///< shown by top and /proc; the kernel keeps 15 characters
   Scheduling scheduling{};         ///< CPUs must be allowed ones, see `require_allowed_cpus`
@@ -29,6 +30,7 @@ struct ThreadOptions {
 
 /// For Thread's constructor: `start()` begins the first run too.
 struct DeferStart {};
+/// Its only value.
 inline constexpr DeferStart defer_start;
 
 /// Owns one operating-system thread and its body, which it can run more than once. Movable; asks to

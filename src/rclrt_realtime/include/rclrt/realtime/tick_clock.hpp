@@ -19,6 +19,7 @@ namespace rclrt::realtime {
 /// around it. That is far below the conversion's error.
 class TickClock {
  public:
+  /// Where time stamps come from.
   enum class Source : std::uint8_t { kCounter, kMonotonic };
 
   /// The counter when the kernel's clock source is it (/sys/devices/system/clocksource): the
@@ -27,7 +28,7 @@ class TickClock {
   RCLRT_SETUP static TickClock best();
 
   /// The stated source, unchecked. On a CPU without a readable counter both read CLOCK_MONOTONIC.
-  constexpr explicit TickClock(Source source) noexcept : source_(source) {}
+  constexpr explicit TickClock(Source source) noexcept RCLRT_NONBLOCKING : source_(source) {}
 
   constexpr Source source() const noexcept RCLRT_NONBLOCKING { return source_; }
 

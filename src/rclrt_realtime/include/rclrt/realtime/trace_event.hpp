@@ -20,8 +20,10 @@ namespace rclrt::realtime {
 
 /// A name or thread of one TraceDictionary.
 enum class TraceName : std::uint16_t {};
+/// A thread of one TraceDictionary.
 enum class TraceThread : std::uint32_t {};
 
+/// What an event says.
 enum class TraceKind : std::uint8_t {
   kSpan,     ///< from begin_ns to end_ns
   kBegin,    ///< a span begins at begin_ns
@@ -49,10 +51,12 @@ struct TraceEvent {
 /// Thread-safe; what it returns stays valid as long as the dictionary.
 class TraceDictionary {
  public:
+  /// The text behind a TraceName.
   struct Name {
     std::string text;
     std::string category;  ///< of a counter: its unit
   };
+  /// What is known of a TraceThread.
   struct Thread {
     std::string name;
     pid_t tid = 0;
@@ -64,6 +68,7 @@ class TraceDictionary {
 
   /// A new thread.
   RCLRT_SETUP TraceThread thread(std::string_view name, pid_t tid);
+  /// For a thread whose id is known only once it runs.
   RCLRT_SETUP void set_tid(TraceThread thread, pid_t tid);
 
   /// Throw std::out_of_range for a number that is not theirs.

@@ -31,6 +31,7 @@
 
 namespace rclrt::realtime {
 
+/// How a tracer works.
 struct TracerOptions {
   /// How often the drain thread empties the rings.
   std::chrono::milliseconds period{10};
@@ -41,6 +42,7 @@ struct TracerOptions {
   bool enabled = true;
 };
 
+/// What a tracer has done.
 struct TracerStatistics {
   std::uint64_t recorded = 0;       ///< events that reached the sinks
   std::uint64_t dropped = 0;        ///< records that found their ring full
@@ -156,6 +158,7 @@ class BasicThreadTracer {
     }
   }
 
+  /// Something that happened now.
   void instant(TraceName name, const TraceDetails& details = {}) noexcept RCLRT_NONBLOCKING {
     if (recording()) {
       put(TraceKind::kInstant, name, clock_.now(), 0, details);
@@ -212,6 +215,7 @@ class BasicThreadTracer {
 template <bool kCompiledIn>
 class [[nodiscard]] BasicTraceSpan {
  public:
+  /// Begins the span.
   BasicTraceSpan(BasicThreadTracer<kCompiledIn>& thread, TraceName name,
                  const TraceDetails& details = {}) noexcept RCLRT_NONBLOCKING
       : thread_(thread.recording() ? &thread : nullptr),
@@ -236,7 +240,9 @@ class [[nodiscard]] BasicTraceSpan {
   std::uint64_t begin_ticks_ = 0;
 };
 
+/// What a thread traces with.
 using ThreadTracer = BasicThreadTracer<RCLRT_TRACING != 0>;
+/// A span of a ThreadTracer.
 using TraceSpan = BasicTraceSpan<RCLRT_TRACING != 0>;
 
 }  // namespace rclrt::realtime
