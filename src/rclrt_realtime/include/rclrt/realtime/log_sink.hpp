@@ -53,7 +53,7 @@ class TextLog : public LogSink {
   TextLog(const TextLog&) = delete;
   TextLog& operator=(const TextLog&) = delete;
 
-  /// Buffered until `flush`.
+  /// Buffered, and written together with others.
   RCLRT_SETUP void write(const LogLine& line) final;
 
   /// Throws std::system_error; what could not be written is then lost.

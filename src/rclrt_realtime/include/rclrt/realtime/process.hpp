@@ -57,7 +57,7 @@ struct PreparedProcess {
   std::vector<ProcessStep> steps;
   CpuWakeUpLimit cpu_wake_up;
 
-  bool ok() const { return problems().empty(); }
+  RCLRT_SETUP bool ok() const { return problems().empty(); }
 
   /// "<step>: <cause and fix>", one line each.
   RCLRT_SETUP std::vector<std::string> problems() const;

@@ -33,6 +33,7 @@ class StopSignal {
 
   bool stop_requested() const noexcept RCLRT_NONBLOCKING { return flag().stop_requested(); }
   void wait() const noexcept RCLRT_WAITS { flag().wait(); }
+  /// The same, until CLOCK_MONOTONIC reaches `deadline_ns` at the latest.
   bool wait_until(std::int64_t deadline_ns) const noexcept RCLRT_WAITS {
     return flag().wait_until(deadline_ns);
   }

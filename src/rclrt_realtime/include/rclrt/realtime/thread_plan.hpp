@@ -44,13 +44,14 @@ struct UnplannedThread {
   Scheduling found{};
 };
 
+/// What applying a plan came to.
 struct ThreadPlanReport {
   std::vector<PlannedThread> threads;      ///< by thread id
   std::vector<UnplannedThread> unplanned;  ///< by thread id
   std::vector<std::string> unused_rules;   ///< the patterns that were no thread's first match
 
   /// Every rule is used and every thread that has one is as it wants.
-  bool ok() const { return problems().empty(); }
+  RCLRT_SETUP bool ok() const { return problems().empty(); }
 
   /// A line for each thread that is not as planned, and for each rule without a thread.
   RCLRT_SETUP std::vector<std::string> problems() const;
