@@ -140,9 +140,8 @@ class FlightRecorder::Implementation {
     history_.forget_before(dump_.front().time_ns - nanoseconds(options_.before));
     TraceExport events(writer);
     events.write(history_.open(), dictionary);
-    history_.visit_in_order([&](const TraceEvent& event) {
-      events.write({&event, 1}, dictionary);
-    });
+    history_.visit_in_order(
+        [&](const TraceEvent& event) { events.write({&event, 1}, dictionary); });
     writer.finish();
   }
 

@@ -101,3 +101,18 @@ void ProtocolMutex::unlock() noexcept RCLRT_NONBLOCKING {
 }
 
 }  // namespace rclrt::realtime::detail
+
+namespace rclrt::realtime {
+
+void CeilingMutex::prepare_thread() {
+  int policy = 0;
+  sched_param parameters{};
+  if (pthread_getschedparam(pthread_self(), &policy, &parameters) == 0 &&
+      (policy == SCHED_FIFO || policy == SCHED_RR)) {
+    CeilingMutex nobody_else_sees(parameters.sched_priority);
+    nobody_else_sees.lock();
+    nobody_else_sees.unlock();
+  }
+}
+
+}  // namespace rclrt::realtime

@@ -9,6 +9,7 @@
 
 #include "cpu_set.hpp"
 #include "native_scheduling.hpp"
+#include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/process.hpp"
 #include "rclrt/realtime/semaphore.hpp"
 
@@ -128,6 +129,7 @@ void* Thread::entry(void* argument) {
       return nullptr;
     }
   }
+  CeilingMutex::prepare_thread();
   if (options.stack_prefault != 0) {
     prefault_stack(options.stack_prefault);
   }

@@ -96,6 +96,11 @@ class CeilingMutex : public detail::ProtocolMutex {
   /// Throws std::system_error for a ceiling that is not a SCHED_FIFO priority.
   RCLRT_SETUP explicit CeilingMutex(int ceiling)
       : ProtocolMutex(PTHREAD_PRIO_PROTECT, ceiling, false) {}
+
+  /// The first ceiling that a thread locks makes glibc allocate the place where the thread's
+  /// ceilings are counted. This does it now, for the calling thread, which must be under
+  /// SCHED_FIFO or SCHED_RR (otherwise there is nothing to do). `Thread` calls it.
+  RCLRT_SETUP static void prepare_thread();
 };
 
 }  // namespace rclrt::realtime
