@@ -4,6 +4,7 @@
 #include <alloca.h>
 #include <fcntl.h>
 #include <malloc.h>
+#include <pthread.h>
 #include <sys/mman.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -28,17 +29,39 @@ std::string limit_of(int resource) {
   return limit.rlim_cur == RLIM_INFINITY ? "unlimited" : std::to_string(limit.rlim_cur) + " bytes";
 }
 
-/// What the stack of the calling thread may still grow by is its limit less what it uses.
-std::optional<std::string> prefault_main_stack(std::size_t bytes) {
-  constexpr std::size_t kReserve = 256 * 1024;  // for what is on it, and what runs below us
-  rlimit limit{};
-  getrlimit(RLIMIT_STACK, &limit);
-  if (limit.rlim_cur != RLIM_INFINITY && bytes + kReserve > limit.rlim_cur) {
-    return "the stack is limited to " + limit_of(RLIMIT_STACK) + ": run `ulimit -s " +
-           std::to_string((bytes + kReserve + 1023) / 1024) + "` before, or ask for less";
+/// Stays untouched at the end of a stack: for what runs while we touch, and signal handlers.
+constexpr std::size_t kStackReserve = 32 * 1024;
+
+/// From here to the end of the calling thread's stack. Its beginning belongs to the C library,
+/// which keeps thread-local variables there.
+std::size_t room_on_stack() {
+  pthread_attr_t attributes;
+  if (pthread_getattr_np(pthread_self(), &attributes) != 0) {
+    return 0;
   }
-  prefault_stack(bytes);
-  return std::nullopt;
+  void* lowest = nullptr;
+  std::size_t size = 0;
+  pthread_attr_getstack(&attributes, &lowest, &size);
+  pthread_attr_destroy(&attributes);
+  const auto* const here = static_cast<const char*>(__builtin_frame_address(0));
+  return static_cast<std::size_t>(here - static_cast<const char*>(lowest));
+}
+
+// Not inlined: the memory is given back when this function returns, with its pages in place.
+[[gnu::noinline]] void touch_stack(std::size_t bytes) {
+  auto* const block = static_cast<volatile char*>(alloca(bytes));
+  for (std::size_t at = bytes; at > 0; at -= std::min(at, page_size())) {
+    block[at - 1] = 0;  // downwards, as a stack grows
+  }
+}
+
+std::optional<std::string> prefault_main_stack(std::size_t bytes) {
+  const std::size_t touched = prefault_stack(bytes);
+  if (touched == bytes) {
+    return std::nullopt;
+  }
+  return "the stack has room for " + std::to_string(touched) + " bytes only (its limit is " +
+         limit_of(RLIMIT_STACK) + "): raise the limit with `ulimit -s` before, or ask for less";
 }
 
 const char* fix_of_device(int error) {
@@ -104,12 +127,12 @@ std::optional<std::string> prefault_heap(std::size_t bytes) {
   return std::nullopt;
 }
 
-// Not inlined: the memory is given back when this function returns, with its pages in place.
-[[gnu::noinline]] void prefault_stack(std::size_t bytes) {
-  auto* const block = static_cast<volatile char*>(alloca(bytes));
-  for (std::size_t at = bytes; at > 0; at -= std::min(at, page_size())) {
-    block[at - 1] = 0;  // downwards, as a stack grows
-  }
+std::size_t prefault_stack(std::size_t bytes) {
+  const std::size_t room = room_on_stack();
+  const std::size_t most = room > kStackReserve ? room - kStackReserve : 0;
+  const std::size_t touched = std::min(bytes, most);
+  touch_stack(touched);
+  return touched;
 }
 
 std::vector<std::string> PreparedProcess::problems() const {

@@ -120,7 +120,8 @@ TEST(PreparedProcess, DoesNotPrefaultMoreStackThanItMayHave) {
               const auto process = prepare_process(
                   {.lock_memory = false, .stack_prefault = 4 << 20, .cpu_wake_up = std::nullopt});
               const auto problems = process.problems();
-              return problems.size() == 1 && problems[0].find("ulimit -s 4352") != std::string::npos
+              return problems.size() == 1 &&
+                             problems[0].find("its limit is 1048576 bytes") != std::string::npos
                          ? 0
                          : 1;
             }),
@@ -186,7 +187,7 @@ TEST(StrictPreparation, ThrowsWithEveryFix) {
               } catch (const std::runtime_error& error) {
                 const std::string text = error.what();
                 return text.find("cannot be prepared") != std::string::npos &&
-                               text.find("ulimit -s 4352") != std::string::npos
+                               text.find("its limit is 1048576 bytes") != std::string::npos
                            ? 0
                            : 1;
               }

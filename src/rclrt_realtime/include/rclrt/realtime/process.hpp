@@ -81,8 +81,8 @@ RCLRT_SETUP void keep_heap();
 /// success, otherwise cause and fix.
 RCLRT_SETUP std::optional<std::string> prefault_heap(std::size_t bytes);
 
-/// Touches the next `bytes` of the calling thread's stack, which must have room for them, so that
-/// they meet no page fault later.
-RCLRT_SETUP void prefault_stack(std::size_t bytes);
+/// Touches the next `bytes` of the calling thread's stack, so that they meet no page fault later.
+/// Stops short of the end of the stack; returns how many bytes it touched.
+RCLRT_SETUP std::size_t prefault_stack(std::size_t bytes);
 
 }  // namespace rclrt::realtime
