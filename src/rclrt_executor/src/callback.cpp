@@ -8,7 +8,8 @@ namespace rclrt::executor {
 
 Callback::Callback(CallbackOptions options)
     : options_(std::move(options)),
-      credits_(this, options_.overload == Overload::kQueue ? options_.credits : 1) {}
+      credits_(this, options_.overload == Overload::kQueue ? options_.credits : 1),
+      level_(options_.level) {}
 
 Counters Callback::counters() const noexcept RCLRT_NONBLOCKING {
   // The order of the loads keeps a snapshot taken while running from showing a negative pending.
@@ -42,7 +43,7 @@ void Callback::refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
 
 InstanceInfo Callback::begin(Instance* instance) noexcept RCLRT_NONBLOCKING {
   InstanceInfo info{
-      .release_ns = instance->release_ns, .ready_ns = instance->ready_ns, .level = options_.level};
+      .release_ns = instance->release_ns, .ready_ns = instance->ready_ns, .level = level()};
   if (options_.overload == Overload::kSkipIfRunning) {
     return info;
   }

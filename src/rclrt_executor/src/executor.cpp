@@ -3,7 +3,9 @@
 
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <cstdio>
+#include <map>
 #include <mutex>
 #include <stdexcept>
 #include <utility>
@@ -17,6 +19,7 @@ namespace rclrt::executor {
 namespace {
 
 thread_local const InstanceInfo* t_current = nullptr;
+thread_local const Executor* t_executor = nullptr;  // whose callback the thread is running
 
 std::uint32_t involuntary_switches() noexcept {
   rusage usage{};
@@ -38,17 +41,126 @@ void Executor::add(std::shared_ptr<Callback> callback) {
   if (!callback) {
     throw std::invalid_argument("nullptr added to executor \"" + options_.name + "\"");
   }
-  if (prepared_) {
-    throw std::logic_error("callback \"" + callback->name() + "\" added to executor \"" +
-                           options_.name + "\" after prepare(): add everything before");
+  const std::scoped_lock lock(configuration_);
+  reap();
+  if (std::find(callbacks_.begin(), callbacks_.end(), callback) != callbacks_.end()) {
+    throw std::logic_error("callback \"" + callback->name() + "\" is already in executor \"" +
+                           options_.name + "\"");
   }
-  for (const auto& present : callbacks_) {
-    if (present == callback) {
-      throw std::logic_error("callback \"" + callback->name() + "\" is already in executor \"" +
-                             options_.name + "\"");
+  callbacks_.push_back(callback);
+  if (!prepared_) {
+    return;
+  }
+  try {
+    claim(*callback);
+    settle_levels();
+    if (TimerCallback* const timer = as_timer(*callback)) {
+      timer->schedule().start(has_spun_ ? realtime::monotonic_now_ns() : epoch_ns_.load(),
+                              timer->timer().offset_ns);
     }
+    take_in(*callback);
+    attach(*callback);
+  } catch (...) {
+    callbacks_.pop_back();
+    let_out(*callback);
+    flush(*callback);
+    disclaim(*callback);
+    throw;
   }
-  callbacks_.push_back(std::move(callback));
+}
+
+bool Executor::remove(const std::shared_ptr<Callback>& callback) {
+  {
+    const std::scoped_lock lock(configuration_);
+    reap();
+    const auto found = std::find(callbacks_.begin(), callbacks_.end(), callback);
+    if (found == callbacks_.end()) {
+      return false;
+    }
+    callbacks_.erase(found);
+    if (!prepared_) {
+      return true;
+    }
+    // From here on it releases nothing, and what a worker picks up is given up.
+    if (attached_) {
+      callback->detach();
+    }
+    callback->removed_.store(true);
+    let_out(*callback);
+    flush(*callback);
+    leaving_.push_back(callback);
+  }
+  const bool in_a_callback = t_executor == this;
+  for (;;) {
+    {
+      const std::scoped_lock lock(configuration_);
+      reap();
+      if (in_a_callback ||
+          std::find(leaving_.begin(), leaving_.end(), callback) == leaving_.end()) {
+        return true;
+      }
+    }
+    // Polled: being notified would cost every instance of every callback.
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 100'000);
+  }
+}
+
+/// Lets go of removed callbacks whose last instance has ended.
+void Executor::reap() noexcept {
+  std::erase_if(leaving_, [this](const auto& callback) {
+    flush(*callback);
+    if (!is_quiet(*callback)) {
+      return false;
+    }
+    disclaim(*callback);
+    callback->removed_.store(false);
+    return true;
+  });
+}
+
+/// An instance is pending until it was run or discarded, in a list or held; who holds it has let go
+/// only after that.
+bool Executor::is_quiet(const Callback& callback) noexcept {
+  return callback.counters().pending() == 0 && callback.held_.load() == 0;
+}
+
+void Executor::flush(Callback& callback) noexcept {
+  Instance* taken = nullptr;
+  take_out(callback, taken);
+  while (taken != nullptr) {
+    abandon(std::exchange(taken, taken->next));
+  }
+  while (Instance* const instance = callback.group().unpark(callback)) {
+    abandon(instance);
+  }
+}
+
+void Executor::set_level(const std::shared_ptr<Callback>& callback, int level) {
+  const std::scoped_lock lock(configuration_);
+  if (std::find(callbacks_.begin(), callbacks_.end(), callback) == callbacks_.end()) {
+    throw std::logic_error("set_level: the callback is not in executor \"" + options_.name + "\"");
+  }
+  const int before = callback->level_.exchange(level);
+  if (!prepared_ || before == level) {
+    return;
+  }
+  try {
+    settle_levels();
+  } catch (...) {
+    callback->level_.store(before);
+    throw;
+  }
+  let_out(*callback);
+  take_in(*callback);
+}
+
+std::vector<std::shared_ptr<Callback>> Executor::callbacks() const {
+  const std::scoped_lock lock(configuration_);
+  return callbacks_;
+}
+
+TimerCallback* Executor::as_timer(Callback& callback) noexcept {
+  return callback.type() == EntityType::kTimer ? static_cast<TimerCallback*>(&callback) : nullptr;
 }
 
 void Executor::settle_realtime() {
@@ -72,42 +184,75 @@ void Executor::settle_realtime() {
   });
 }
 
-void Executor::claim_callbacks() {
-  for (const auto& callback : callbacks_) {
-    if (callback->owner_ != nullptr) {
-      throw std::logic_error("callback \"" + callback->name() + "\" is already in executor \"" +
-                             callback->owner_->options_.name + "\"");
-    }
-    if (!callback->group().claim(this)) {
-      throw std::logic_error("the group of callback \"" + callback->name() +
-                             "\" is used in another executor: keep its members in one");
-    }
+void Executor::claim(Callback& callback) {
+  if (callback.owner_ != nullptr) {
+    throw std::logic_error("callback \"" + callback.name() + "\" is already in executor \"" +
+                           callback.owner_->options_.name + "\"");
   }
-  for (const auto& callback : callbacks_) {
-    callback->owner_ = this;
-    callback->group().include(os_priority(callback->level()));
+  if (!callback.group().claim(this)) {
+    throw std::logic_error("the group of callback \"" + callback.name() +
+                           "\" is used in another executor: keep its members in one");
+  }
+  callback.owner_ = this;
+}
+
+void Executor::disclaim(Callback& callback) noexcept {
+  if (callback.owner_ != this) {
+    return;
+  }
+  callback.owner_ = nullptr;
+  set_sinks(callback, nullptr, nullptr);
+  Group& group = callback.group();
+  const auto is_member = [&](const auto& other) {
+    return other.get() != &callback && &other->group() == &group;
+  };
+  if (std::none_of(callbacks_.begin(), callbacks_.end(), is_member) &&
+      std::none_of(leaving_.begin(), leaving_.end(), is_member)) {
+    group.release(this);
   }
 }
 
-void Executor::attach_callbacks() {
-  attached_ = listens();
+/// Maps the levels of all callbacks, and those that are known already, to priorities; moves
+/// threads, then the groups' ceilings.
+void Executor::settle_levels() {
+  std::vector<int> levels;
+  if (priorities_) {
+    levels = priorities_->levels();
+  }
   for (const auto& callback : callbacks_) {
-    const std::uint64_t left_behind = callback->left_behind_.exchange(0);
-    if (!attached_) {
-      continue;  // polling finds what is there
-    }
-    callback->attach();
-    if (callback->type() != EntityType::kTimer) {
-      // The middleware announced these to an earlier executor and will not do so again.
-      const std::int64_t now = realtime::monotonic_now_ns();
-      for (std::uint64_t i = 0; i < left_behind; ++i) {
-        callback->release(now, now);
-      }
+    levels.push_back(callback->level());
+  }
+  priorities_ = PriorityMap(std::move(levels), options_.top_priority);
+  settle_priorities();
+  std::map<Group*, int> ceilings;
+  for (const auto& callback : callbacks_) {
+    const int os_priority = mapped_priority(callback->level());
+    callback->os_priority_.store(os_priority);
+    int& ceiling = ceilings[&callback->group()];
+    ceiling = std::max(ceiling, os_priority);
+  }
+  for (const auto& [group, ceiling] : ceilings) {
+    group->set_ceiling(ceiling);
+  }
+}
+
+void Executor::attach(Callback& callback) {
+  const std::uint64_t left_behind = callback.left_behind_.exchange(0);
+  if (!listens()) {
+    return;  // polling finds what is there
+  }
+  callback.attach();
+  if (callback.type() != EntityType::kTimer) {
+    // The middleware announced these to an earlier executor and will not do so again.
+    const std::int64_t now = realtime::monotonic_now_ns();
+    for (std::uint64_t i = 0; i < left_behind; ++i) {
+      callback.release(now, now);
     }
   }
 }
 
 void Executor::prepare() {
+  const std::scoped_lock lock(configuration_);
   if (prepared_) {
     return;
   }
@@ -116,46 +261,59 @@ void Executor::prepare() {
                            "\" has failed before: make a new one");
   }
   realtime::require_allowed_cpus(options_.cpus);
-  std::vector<int> levels;
-  for (const auto& callback : callbacks_) {
-    levels.push_back(callback->level());
-  }
-  priorities_.emplace(std::move(levels), options_.top_priority);
   settle_realtime();
   try {
-    claim_callbacks();
+    for (const auto& callback : callbacks_) {
+      claim(*callback);
+    }
+    settle_levels();
     start_timers(options_.epoch_ns.value_or(realtime::monotonic_now_ns()));
-    do_prepare();
+    for (const auto& callback : callbacks_) {
+      take_in(*callback);
+    }
     ready_to_wake_.store(true);
-    attach_callbacks();
+    attached_ = listens();
+    for (const auto& callback : callbacks_) {
+      attach(*callback);
+    }
   } catch (...) {
     unusable_ = true;
-    shut_down();
+    give_up_callbacks();
     throw;
   }
   prepared_ = true;
 }
 
 void Executor::start_timers(std::int64_t epoch_ns) {
-  epoch_ns_ = epoch_ns;
-  for (TimerCallback* timer : timers([](const Callback&) { return true; })) {
-    timer->schedule().start(epoch_ns_, timer->timer().offset_ns);
+  epoch_ns_.store(epoch_ns);
+  for (const auto& callback : callbacks_) {
+    if (TimerCallback* const timer = as_timer(*callback)) {
+      timer->schedule().start(epoch_ns, timer->timer().offset_ns);
+    }
   }
 }
 
 void Executor::shut_down() noexcept {
+  const std::scoped_lock lock(configuration_);
+  give_up_callbacks();
+}
+
+void Executor::give_up_callbacks() noexcept {
   if (attached_) {
     for (const auto& callback : callbacks_) {
       callback->detach();
     }
     attached_ = false;
   }
-  for (const auto& callback : callbacks_) {
+  reap();  // no worker runs, so it takes them all
+  while (!callbacks_.empty()) {
+    const std::shared_ptr<Callback> callback = std::move(callbacks_.back());
+    callbacks_.pop_back();
     if (callback->owner_ == this) {
-      callback->owner_ = nullptr;
-      set_sinks(*callback, nullptr, nullptr);
+      let_out(*callback);
+      flush(*callback);
+      disclaim(*callback);
     }
-    callback->group().release(this);
   }
 }
 
@@ -176,16 +334,17 @@ void Executor::spin() RCLRT_WAITS {
 
 void Executor::do_spin() {
   prepare();
-  if (!std::exchange(has_spun_, true) && !options_.epoch_ns) {
-    // However long ago prepare was. All timers shift alike, so queues ordered by time stay ordered.
-    start_timers(realtime::monotonic_now_ns());
-  }
   started_.store(false);
   const auto open_gate = [this] {
     started_.store(true);
     start_.notify_all();
   };
   try {
+    const std::scoped_lock lock(configuration_);
+    if (!std::exchange(has_spun_, true) && !options_.epoch_ns) {
+      // However long ago prepare was. All timers shift alike: queues by time stay ordered.
+      start_timers(realtime::monotonic_now_ns());
+    }
     start_threads();
   } catch (...) {  // no thread has taken work yet: end those that exist
     stop_.store(true);
@@ -239,9 +398,12 @@ void Executor::fail() noexcept {
   cancel();
 }
 
-int Executor::os_priority(int level) const noexcept RCLRT_NONBLOCKING {
-  return realtime_ ? priorities_->os_priority(level) : 0;
+int Executor::os_priority(int level) const {
+  const std::scoped_lock lock(configuration_);
+  return mapped_priority(level);
 }
+
+int Executor::priority_of(int level) const noexcept { return priorities_->os_priority(level); }
 
 realtime::ThreadOptions Executor::thread_options(const std::string& suffix, int os_priority) const {
   realtime::ThreadOptions result{
@@ -260,12 +422,17 @@ std::size_t Executor::cpu_count() const {
 
 void Executor::execute(Instance* instance, std::uint32_t slot, WorkerPriority& priority) noexcept {
   Callback& callback = *instance->callback;
-  InstanceInfo info = callback.begin(instance);
-  run(callback, info, slot);
-  callback.end(instance);
+  if (callback.removed_.load()) {
+    callback.discard(instance);
+  } else {
+    InstanceInfo info = callback.begin(instance);
+    run(callback, info, slot);
+    callback.end(instance);
+  }
   if (Instance* const next = callback.group().leave()) {
     next->callback->resume(next);
   }
+  callback.let_go();
   priority.restore();  // last: what was resumed above is in its lane before anybody runs again
 }
 
@@ -279,9 +446,13 @@ void Executor::abandon(Instance* instance) noexcept {
 
 void Executor::execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                        std::uint32_t slot) noexcept {
-  InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
-  callback.released_.fetch_add(1, std::memory_order_relaxed);
-  run(callback, info, slot);
+  callback.hold();
+  if (!callback.removed_.load()) {
+    InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
+    callback.released_.fetch_add(1, std::memory_order_relaxed);
+    run(callback, info, slot);
+  }
+  callback.let_go();
 }
 
 void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept {
@@ -290,6 +461,7 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) n
   const std::int64_t cpu_before = sink != nullptr ? realtime::thread_cpu_now_ns() : 0;
   const std::uint32_t switches_before = sink != nullptr ? involuntary_switches() : 0;
   const InstanceInfo* const outer = std::exchange(t_current, &info);
+  const Executor* const outer_executor = std::exchange(t_executor, this);
   Outcome outcome = Outcome::kThrew;
   try {
     outcome = callback.run(info);
@@ -297,6 +469,7 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) n
     fail();
   }
   t_current = outer;
+  t_executor = outer_executor;
   auto& counter = outcome == Outcome::kEmpty ? callback.dropped_ : callback.completed_;
   counter.fetch_add(1, std::memory_order_release);
   if (sink != nullptr) {

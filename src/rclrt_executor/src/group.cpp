@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/group.hpp"
 
-#include <algorithm>
 #include <mutex>
 #include <utility>
 
@@ -27,14 +26,8 @@ void Group::release(const void* executor) {
     Instance* const instance = std::exchange(parked_, parked_->next);
     instance->callback->discard(instance);
   }
-  ceiling_ = 0;
+  ceiling_.store(0);
   owner_.store(nullptr);
-}
-
-void Group::include(int os_priority) {
-  if (type_ == GroupType::kMutuallyExclusive) {
-    ceiling_ = std::max(ceiling_, os_priority);
-  }
 }
 
 bool Group::enter(Instance* instance) noexcept RCLRT_WAITS {
@@ -77,6 +70,19 @@ Instance* Group::forget(const Instance* instance) noexcept RCLRT_WAITS {
   }
   reserved_ = nullptr;
   return busy_ ? nullptr : reserve_next();
+}
+
+Instance* Group::unpark(const Callback& callback) noexcept {
+  const std::scoped_lock lock(mutex_);
+  Instance** link = &parked_;
+  while (*link != nullptr && (*link)->callback != &callback) {
+    link = &(*link)->next;
+  }
+  Instance* const found = *link;
+  if (found != nullptr) {
+    *link = found->next;
+  }
+  return found;
 }
 
 void Group::park(Instance* instance) noexcept {

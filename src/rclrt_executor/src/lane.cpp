@@ -15,12 +15,41 @@ bool later(TimerCallback* a, TimerCallback* b) {
 }
 }  // namespace
 
-Lane::Lane(Use use, std::vector<TimerCallback*> timers) : use_(use), timers_(std::move(timers)) {
+void Lane::add_timer(TimerCallback* timer) {
+  {
+    const std::scoped_lock lock(consumer_);
+    timers_.push_back(timer);
+    std::push_heap(timers_.begin(), timers_.end(), later);
+    has_timers_.store(true);
+  }
+  available_.notify_all();  // who keeps the time looks again, whoever that is
+}
+
+void Lane::remove_timer(TimerCallback* timer) noexcept {
+  const std::scoped_lock lock(consumer_);
+  std::erase(timers_, timer);
   std::make_heap(timers_.begin(), timers_.end(), later);
+  has_timers_.store(!timers_.empty());
+}
+
+void Lane::take_out(const Callback& callback, Instance*& taken) noexcept {
+  const std::scoped_lock lock(consumer_);
+  collect();
+  last_ = nullptr;
+  for (Instance** link = &first_; *link != nullptr;) {
+    Instance* const instance = *link;
+    if (instance->callback == &callback) {
+      *link = instance->next;
+      instance->next = std::exchange(taken, instance);
+    } else {
+      last_ = instance;
+      link = &instance->next;
+    }
+  }
 }
 
 Lane::~Lane() {
-  timers_.clear();
+  timers_.clear();  // nothing is released any more
   collect();
   while (first_ != nullptr) {
     Instance* const instance = unlink_first();
@@ -113,8 +142,12 @@ Instance* Lane::try_pop(WorkerPriority& priority, bool& more) noexcept RCLRT_WAI
   Instance* found = nullptr;
   while (found == nullptr && first_ != nullptr) {
     Instance* const instance = unlink_first();
+    Callback& callback = *instance->callback;
+    callback.hold();  // before it is in no list that `take_out` or the group's `unpark` sees
     if (use_ == Use::kPass || enter(instance, priority)) {
       found = instance;
+    } else {
+      callback.let_go();
     }
   }
   more = first_ != nullptr;
@@ -135,7 +168,7 @@ Instance* Lane::pop(const std::atomic<bool>& stop, WorkerPriority& priority) noe
     if (Instance* const instance = try_pop(priority, more)) {
       // This worker is busy now. Another one takes what is left (timers due together wake only
       // one) and keeps the time. Nobody sleeps: no system call.
-      if (more || (!timers_.empty() && !timekeeper_.load())) {
+      if (more || (has_timers_.load() && !timekeeper_.load())) {
         available_.notify_one();
       }
       return instance;
@@ -147,7 +180,7 @@ Instance* Lane::pop(const std::atomic<bool>& stop, WorkerPriority& priority) noe
     }
     std::int64_t wake_up_ns = realtime::EventCount::kForever;
     bool timekeeper = false;
-    if (!timers_.empty()) {
+    if (has_timers_.load()) {
       timekeeper = !timekeeper_.exchange(true);
       if (timekeeper) {
         const std::scoped_lock lock(consumer_);

@@ -37,7 +37,7 @@ class Lane : public ReadySink {
     kRun,   ///< runs them: they have entered their group when they are popped
     kPass,  ///< passes them on
   };
-  RCLRT_SETUP Lane(Use use, std::vector<TimerCallback*> timers);
+  RCLRT_SETUP explicit Lane(Use use) : use_(use) {}
   /// Discards what is left. No entity may release into the lane any more.
   ~Lane() override;
 
@@ -51,6 +51,12 @@ class Lane : public ReadySink {
   /// The oldest instance; sleeps while there is none. nullptr once `stop` is true. `priority` is
   /// the calling worker's, which is raised to the ceiling of the instance's group.
   Instance* pop(const std::atomic<bool>& stop, WorkerPriority& priority) noexcept RCLRT_WAITS;
+
+  /// Keeps the time for one more timer, whose schedule has been started, or no longer.
+  RCLRT_SETUP void add_timer(TimerCallback* timer);
+  RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
+  /// Moves every instance of `callback` to the list `taken`.
+  RCLRT_SETUP void take_out(const Callback& callback, Instance*& taken) noexcept;
 
   /// After `stop` was set: lets all sleeping workers see it.
   void wake_all() noexcept RCLRT_NONBLOCKING { available_.notify_all(); }
@@ -68,6 +74,7 @@ class Lane : public ReadySink {
   const Use use_;
   std::atomic<Instance*> pushed_{nullptr};
   realtime::EventCount available_;
+  std::atomic<bool> has_timers_{false};  // seq_cst, as the condition of available_ must be
   // True while one sleeping worker has taken on to wake at the next timer release.
   std::atomic<bool> timekeeper_{false};
 

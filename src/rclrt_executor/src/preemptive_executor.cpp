@@ -1,55 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/preemptive_executor.hpp"
 
-#include <algorithm>
 #include <utility>
 
-#include "lane.hpp"
+#include "lane_set.hpp"
 
 namespace rclrt::executor {
 
-PreemptiveExecutor::PreemptiveExecutor(ExecutorOptions options) : Executor(std::move(options)) {}
+PreemptiveExecutor::PreemptiveExecutor(ExecutorOptions options)
+    : Executor(std::move(options)), lanes_(std::make_unique<LaneSet>(*this)) {}
 
 PreemptiveExecutor::~PreemptiveExecutor() { shut_down(); }
 
-void PreemptiveExecutor::do_prepare() {
-  for (const int level : priorities().levels()) {
-    lanes_.push_back(std::make_unique<Lane>(Lane::Use::kRun, timers([&](const Callback& callback) {
-                                              return callback.level() == level;
-                                            })));
-  }
-  for (const auto& callback : callbacks()) {
-    Lane* const lane = lanes_[priorities().index(callback->level())].get();
-    set_sinks(*callback, lane, lane);
+void PreemptiveExecutor::take_in(Callback& callback) {
+  Lane& lane = lanes_->at(callback.level());
+  set_sinks(callback, &lane, &lane);
+  if (TimerCallback* const timer = as_timer(callback)) {
+    lane.add_timer(timer);
   }
 }
+
+void PreemptiveExecutor::let_out(Callback& callback) noexcept {
+  if (TimerCallback* const timer = as_timer(callback)) {
+    lanes_->remove_timer(timer);
+  }
+}
+
+void PreemptiveExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
+  lanes_->take_out(callback, taken);
+}
+
+void PreemptiveExecutor::settle_priorities() { lanes_->settle_priorities(); }
 
 void PreemptiveExecutor::start_threads() {
-  const std::size_t workers =
-      options().workers_per_level != 0 ? options().workers_per_level : cpu_count();
-  workers_.reserve(lanes_.size() * workers);
-  for (std::size_t i = 0; i < lanes_.size(); ++i) {
-    const int level = priorities().levels()[i];
-    const int own = os_priority(level);
-    for (std::uint32_t slot = 0; slot < workers; ++slot) {
-      workers_.emplace_back(thread_options("L" + std::to_string(level), own),
-                            [this, lane = lanes_[i].get(), slot, own] {
-                              await_start();
-                              WorkerPriority priority(own);
-                              while (Instance* const instance = lane->pop(stop_flag(), priority)) {
-                                execute(instance, slot, priority);
-                              }
-                            });
-    }
-  }
+  lanes_->start(options().workers_per_level != 0 ? options().workers_per_level : cpu_count());
 }
 
-void PreemptiveExecutor::stop_threads() noexcept { workers_.clear(); }
+void PreemptiveExecutor::stop_threads() noexcept { lanes_->stop(configuration()); }
 
-void PreemptiveExecutor::wake_threads() noexcept RCLRT_NONBLOCKING {
-  for (const auto& lane : lanes_) {
-    lane->wake_all();
-  }
-}
+void PreemptiveExecutor::wake_threads() noexcept RCLRT_NONBLOCKING { lanes_->wake_all(); }
 
 }  // namespace rclrt::executor

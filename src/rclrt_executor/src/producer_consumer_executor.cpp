@@ -4,58 +4,58 @@
 #include <algorithm>
 #include <utility>
 
-#include "lane.hpp"
+#include "lane_set.hpp"
 
 namespace rclrt::executor {
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(ExecutorOptions options)
-    : Executor(std::move(options)) {}
+    : Executor(std::move(options)),
+      inbox_(std::make_unique<Lane>(Lane::Use::kPass)),
+      queues_(std::make_unique<LaneSet>(*this)) {}
 
 ProducerConsumerExecutor::~ProducerConsumerExecutor() { shut_down(); }
 
-void ProducerConsumerExecutor::do_prepare() {
-  inbox_ = std::make_unique<Lane>(Lane::Use::kPass, timers([](const Callback&) { return true; }));
-  for (std::size_t i = 0; i < priorities().levels().size(); ++i) {
-    queues_.push_back(std::make_unique<Lane>(Lane::Use::kRun, std::vector<TimerCallback*>{}));
-  }
-  for (const auto& callback : callbacks()) {
-    set_sinks(*callback, inbox_.get(), queues_[priorities().index(callback->level())].get());
+void ProducerConsumerExecutor::take_in(Callback& callback) {
+  set_sinks(callback, inbox_.get(), &queues_->at(callback.level()));
+  if (TimerCallback* const timer = as_timer(callback)) {
+    inbox_->add_timer(timer);
   }
 }
 
-void ProducerConsumerExecutor::start_threads() {
-  const std::size_t workers = std::max<std::size_t>(options().workers_per_level, 1);
-  threads_.reserve(queues_.size() * workers + 1);
-  for (std::size_t i = 0; i < queues_.size(); ++i) {
-    const int level = priorities().levels()[i];
-    const int own = os_priority(level);
-    for (std::uint32_t slot = 0; slot < workers; ++slot) {
-      threads_.emplace_back(thread_options("L" + std::to_string(level), own),
-                            [this, queue = queues_[i].get(), slot, own] {
-                              await_start();
-                              WorkerPriority priority(own);
-                              while (Instance* const instance = queue->pop(stop_flag(), priority)) {
-                                execute(instance, slot, priority);
-                              }
-                            });
-    }
+void ProducerConsumerExecutor::let_out(Callback& callback) noexcept {
+  if (TimerCallback* const timer = as_timer(callback)) {
+    inbox_->remove_timer(timer);
   }
-  threads_.emplace_back(thread_options("sched", options().top_priority), [this] {
+}
+
+void ProducerConsumerExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
+  inbox_->take_out(callback, taken);
+  queues_->take_out(callback, taken);
+}
+
+void ProducerConsumerExecutor::settle_priorities() { queues_->settle_priorities(); }
+
+void ProducerConsumerExecutor::start_threads() {
+  queues_->start(std::max<std::size_t>(options().workers_per_level, 1));
+  scheduler_ = realtime::Thread(thread_options("sched", options().top_priority), [this] {
     await_start();
-    WorkerPriority priority(0);  // nothing runs here, so nothing is raised
+    WorkerPriority priority;  // nothing runs here, so nothing is raised
     while (Instance* const instance = inbox_->pop(stop_flag(), priority)) {
-      queues_[priorities().index(instance->callback->level())]->submit(instance);
+      Callback& callback = *instance->callback;
+      callback.pass_on(instance);
+      let_go(callback);
     }
   });
 }
 
-void ProducerConsumerExecutor::stop_threads() noexcept { threads_.clear(); }
+void ProducerConsumerExecutor::stop_threads() noexcept {
+  scheduler_.join();
+  queues_->stop(configuration());
+}
 
 void ProducerConsumerExecutor::wake_threads() noexcept RCLRT_NONBLOCKING {
   inbox_->wake_all();
-  for (const auto& queue : queues_) {
-    queue->wake_all();
-  }
+  queues_->wake_all();
 }
 
 }  // namespace rclrt::executor

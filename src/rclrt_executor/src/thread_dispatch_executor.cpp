@@ -9,21 +9,31 @@
 namespace rclrt::executor {
 
 ThreadDispatchExecutor::ThreadDispatchExecutor(ExecutorOptions options)
-    : Executor(std::move(options)) {}
+    : Executor(std::move(options)), inbox_(std::make_unique<Lane>(Lane::Use::kPass)) {}
 
 ThreadDispatchExecutor::~ThreadDispatchExecutor() { shut_down(); }
 
-void ThreadDispatchExecutor::do_prepare() {
-  inbox_ = std::make_unique<Lane>(Lane::Use::kPass, timers([](const Callback&) { return true; }));
-  for (const auto& callback : callbacks()) {
-    set_sinks(*callback, inbox_.get(), inbox_.get());
+void ThreadDispatchExecutor::take_in(Callback& callback) {
+  set_sinks(callback, inbox_.get(), inbox_.get());
+  if (TimerCallback* const timer = as_timer(callback)) {
+    inbox_->add_timer(timer);
   }
+}
+
+void ThreadDispatchExecutor::let_out(Callback& callback) noexcept {
+  if (TimerCallback* const timer = as_timer(callback)) {
+    inbox_->remove_timer(timer);
+  }
+}
+
+void ThreadDispatchExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
+  inbox_->take_out(callback, taken);
 }
 
 void ThreadDispatchExecutor::start_threads() {
   scheduler_ = realtime::Thread(thread_options("sched", options().top_priority), [this] {
     await_start();
-    WorkerPriority priority(0);  // nothing runs here, so nothing is raised
+    WorkerPriority priority;  // nothing runs here, so nothing is raised
     while (Instance* const instance = inbox_->pop(stop_flag(), priority)) {
       reap();
       dispatch(instance);
@@ -49,11 +59,13 @@ void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
     job = idle_.back();
     idle_.pop_back();
     if (realtime()) {
-      job->thread.set_priority(realtime::Policy::kFifo, os_priority(level));
+      job->thread.set_priority(realtime::Policy::kFifo, os_priority_of(*instance->callback).load());
     }
     job->instance = instance;
   } catch (...) {
+    Callback& callback = *instance->callback;
     abandon(instance);
+    let_go(callback);
     fail();
   }
   if (job != nullptr) {
@@ -64,11 +76,13 @@ void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
 void ThreadDispatchExecutor::run(Job& job) noexcept {
   job.go.wait();
   if (Instance* const instance = std::exchange(job.instance, nullptr)) {
-    Group& group = instance->callback->group();
-    WorkerPriority priority(os_priority(instance->callback->level()));
-    priority.raise_to(group.ceiling());  // first: who is inside is never below the ceiling
-    if (group.enter(instance)) {         // otherwise another thread will run it
+    Callback& callback = *instance->callback;
+    WorkerPriority priority(os_priority_of(callback));
+    priority.raise_to(callback.group().ceiling());  // first: who is inside is never below it
+    if (callback.group().enter(instance)) {
       execute(instance, job.slot, priority);
+    } else {
+      let_go(callback);  // another thread will run it
     }
   }
   // release: the scheduler that takes the job sees all the thread did.

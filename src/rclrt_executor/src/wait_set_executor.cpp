@@ -2,6 +2,7 @@
 #include "rclrt/executor/wait_set_executor.hpp"
 
 #include <algorithm>
+#include <mutex>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
@@ -13,20 +14,36 @@ WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<Readin
 
 WaitSetExecutor::~WaitSetExecutor() { shut_down(); }
 
-void WaitSetExecutor::do_prepare() {
-  timers_ = timers([](const Callback&) { return true; });
-  for (const auto& callback : callbacks()) {
-    if (callback->type() != EntityType::kTimer) {
+void WaitSetExecutor::take_in(Callback& /*callback*/) { look_again(); }
+
+void WaitSetExecutor::let_out(Callback& /*callback*/) noexcept { look_again(); }
+
+void WaitSetExecutor::look_again() noexcept {
+  changed_.store(true);
+  source_->wake();
+}
+
+/// Takes over what was added and removed since the last polling point.
+void WaitSetExecutor::reload() {
+  const std::scoped_lock lock(configuration());
+  timers_.clear();
+  others_.clear();
+  for (const auto& callback : locked_callbacks()) {
+    if (TimerCallback* const timer = as_timer(*callback)) {
+      timers_.push_back(timer);
+    } else {
       others_.push_back(callback.get());
     }
   }
   std::stable_sort(others_.begin(), others_.end(),
                    [](const Callback* a, const Callback* b) { return a->type() < b->type(); });
   source_->watch(others_);
+  watched_ = locked_callbacks();  // what was removed may end only now
 }
 
 void WaitSetExecutor::start_threads() {
-  thread_ = realtime::Thread(thread_options("ws", os_priority(0)), [this] {
+  changed_.store(true);
+  thread_ = realtime::Thread(thread_options("ws", mapped_priority(0)), [this] {
     await_start();
     try {
       loop();
@@ -36,8 +53,8 @@ void WaitSetExecutor::start_threads() {
   });
 }
 
-int WaitSetExecutor::os_priority(int /*level*/) const noexcept RCLRT_NONBLOCKING {
-  return realtime() ? options().top_priority - 1 : 0;  // one thread runs them all
+int WaitSetExecutor::priority_of(int /*level*/) const noexcept {
+  return options().top_priority - 1;  // one thread runs them all
 }
 
 std::int64_t WaitSetExecutor::next_timer_ns() const noexcept {
@@ -49,10 +66,15 @@ std::int64_t WaitSetExecutor::next_timer_ns() const noexcept {
 }
 
 void WaitSetExecutor::loop() {
-  std::vector<bool> ready(others_.size());
-  std::vector<bool> due(timers_.size());
+  std::vector<bool> ready;
+  std::vector<bool> due;
   while (!stopping()) {
     // The polling point.
+    if (changed_.exchange(false)) {
+      reload();
+      ready.assign(others_.size(), false);
+      due.assign(timers_.size(), false);
+    }
     source_->wait(next_timer_ns(), ready);
     const std::int64_t now = realtime::monotonic_now_ns();
     for (std::size_t i = 0; i < timers_.size(); ++i) {

@@ -2,6 +2,8 @@
 // The SCHED_FIFO priority of a worker: its own, or for a while the ceiling of a group.
 #pragma once
 
+#include <atomic>
+
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::executor {
@@ -9,26 +11,31 @@ namespace rclrt::executor {
 /// Belongs to one thread, which makes and uses it.
 class WorkerPriority {
  public:
-  /// `own` is what the thread has; 0: normal scheduling, and nothing is ever raised.
-  explicit WorkerPriority(int own) noexcept : own_(own), now_(own) {}
+  /// `own` is what the thread has, and may change while it runs (its level moved); 0: normal
+  /// scheduling, and nothing is ever raised.
+  explicit WorkerPriority(const std::atomic<int>& own) noexcept : own_(own), now_(own.load()) {}
+  /// For a thread that is never raised.
+  WorkerPriority() noexcept : WorkerPriority(kNone) {}
 
   /// One system call if `ceiling` is above what the thread has, none otherwise. Ends the process
   /// when the kernel refuses: going on would break the bound on blocking.
   void raise_to(int ceiling) noexcept RCLRT_WAITS {
-    if (own_ != 0 && ceiling > now_) {
+    if (now_ != 0 && ceiling > now_) {
       set(ceiling);
     }
   }
   void restore() noexcept RCLRT_WAITS {
-    if (now_ != own_) {
-      set(own_);
+    if (const int own = own_.load(); now_ != own) {
+      set(own);
     }
   }
 
  private:
   void set(int priority) noexcept RCLRT_WAITS;
 
-  const int own_;
+  static inline const std::atomic<int> kNone{0};
+
+  const std::atomic<int>& own_;
   int now_;
 };
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <map>
 #include <mutex>
 #include <vector>
 
@@ -16,7 +17,7 @@ namespace rclrt::executor::test {
 class FakeReadiness : public ReadinessSource {
  public:
   void watch(const std::vector<Callback*>& callbacks) override {
-    messages_.assign(callbacks.size(), 0);
+    const std::scoped_lock lock(mutex_);
     callbacks_ = callbacks;
   }
 
@@ -27,8 +28,8 @@ class FakeReadiness : public ReadinessSource {
       {
         const std::scoped_lock lock(mutex_);
         ++polls_;
-        for (std::size_t i = 0; i < messages_.size(); ++i) {
-          ready[i] = messages_[i] > 0;
+        for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+          ready[i] = messages_[callbacks_[i]] > 0;
           return_now = return_now || ready[i];
         }
       }
@@ -48,14 +49,14 @@ class FakeReadiness : public ReadinessSource {
   void add_message(const Callback& callback) {
     {
       const std::scoped_lock lock(mutex_);
-      ++messages_[index(callback)];
+      ++messages_[&callback];
     }
     event_.notify_all();
   }
 
   void take_message(const Callback& callback) {
     const std::scoped_lock lock(mutex_);
-    --messages_[index(callback)];
+    --messages_[&callback];
   }
 
   int polls() {
@@ -64,17 +65,9 @@ class FakeReadiness : public ReadinessSource {
   }
 
  private:
-  std::size_t index(const Callback& callback) const {
-    std::size_t i = 0;
-    while (callbacks_[i] != &callback) {
-      ++i;
-    }
-    return i;
-  }
-
   std::mutex mutex_;
   std::vector<Callback*> callbacks_;
-  std::vector<int> messages_;
+  std::map<const Callback*, int> messages_;
   int polls_ = 0;
   std::atomic<bool> woken_{false};
   realtime::EventCount event_;

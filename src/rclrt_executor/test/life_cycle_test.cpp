@@ -87,19 +87,6 @@ TYPED_TEST(LifeCycle, AnExecutorWithoutCallbacksSpinsUntilCancelled) {
   canceller.join();
 }
 
-TYPED_TEST(LifeCycle, AddingAfterPrepareIsRefusedWithTheFix) {
-  auto executor = make<TypeParam>(on_one_cpu());
-  executor->prepare();
-  try {
-    executor->add(ticking({}));
-    FAIL() << "no exception";
-  } catch (const std::logic_error& error) {
-    EXPECT_EQ(
-        std::string(error.what()),
-        "callback \"tick\" added to executor \"test\" after prepare(): add everything before");
-  }
-}
-
 TYPED_TEST(LifeCycle, ACallbackInTwoExecutorsIsRefused) {
   auto first = make<TypeParam>(on_one_cpu());
   auto second = make<TypeParam>(on_one_cpu());

@@ -31,6 +31,14 @@ class TestCallback : public Callback {
     release(now, now);
   }
 
+  /// As a middleware would: from any thread, while it is attached.
+  void burst(std::size_t count) {
+    const std::scoped_lock lock(listener_);
+    for (std::size_t i = 0; i < count && listening_; ++i) {
+      release_now();
+    }
+  }
+
   /// What the next runs report; kEmpty and kBuffered skip the body.
   Outcome outcome = Outcome::kRan;
 
@@ -42,9 +50,19 @@ class TestCallback : public Callback {
     }
     return outcome;
   }
+  void attach() override {
+    const std::scoped_lock lock(listener_);
+    listening_ = true;
+  }
+  void detach() noexcept override {
+    const std::scoped_lock lock(listener_);
+    listening_ = false;
+  }
 
  private:
   Body body_;
+  realtime::PiMutex listener_;
+  bool listening_ = false;
 };
 
 /// What happened, in order; callbacks of different levels append to it.

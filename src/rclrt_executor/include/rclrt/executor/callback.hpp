@@ -67,7 +67,8 @@ class Callback {
 
   const std::string& name() const noexcept RCLRT_NONBLOCKING { return options_.name; }
   EntityType type() const noexcept RCLRT_NONBLOCKING { return options_.type; }
-  int level() const noexcept RCLRT_NONBLOCKING { return options_.level; }
+  /// Higher is more urgent. Constant unless an executor's `set_level` changes it.
+  int level() const noexcept RCLRT_NONBLOCKING { return level_.load(std::memory_order_relaxed); }
   Overload overload() const noexcept RCLRT_NONBLOCKING { return options_.overload; }
   Group& group() noexcept RCLRT_NONBLOCKING {
     return options_.group ? *options_.group : own_group_;
@@ -91,9 +92,11 @@ class Callback {
   Instance* make_instance(std::int64_t release_ns,
                           std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING;
   /// Hands an instance from `make_instance` to the executor.
-  void submit(Instance* instance) noexcept RCLRT_NONBLOCKING { sink_->submit(instance); }
+  void submit(Instance* instance) noexcept RCLRT_NONBLOCKING { sink_.load()->submit(instance); }
+  /// For an instance that a scheduler thread took: on to the lane of its level.
+  void pass_on(Instance* instance) noexcept RCLRT_NONBLOCKING { lane_.load()->submit(instance); }
   /// For an instance that left its group's parking place.
-  void resume(Instance* instance) noexcept RCLRT_WAITS { resume_sink_->resume(instance); }
+  void resume(Instance* instance) noexcept RCLRT_WAITS { lane_.load()->resume(instance); }
   /// Gives an instance back that nobody will run: a counted drop. Its message is announced again
   /// to the next executor.
   void discard(Instance* instance) noexcept RCLRT_NONBLOCKING;
@@ -111,8 +114,9 @@ class Callback {
 
  private:
   friend class Executor;
-  friend class WaitSetExecutor;
+  friend class Lane;
   friend class TimerCallback;
+  friend class WaitSetExecutor;
 
   /// Counts a release that finds no credit.
   void refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING;
@@ -121,14 +125,23 @@ class Callback {
   InstanceInfo begin(Instance* instance) noexcept RCLRT_NONBLOCKING;
   void end(Instance* instance) noexcept RCLRT_NONBLOCKING;
 
+  /// Between these two a worker or a scheduler has an instance in its hands: the callback is not
+  /// let go of. `let_go` is that thread's last access.
+  void hold() noexcept RCLRT_NONBLOCKING { held_.fetch_add(1); }
+  void let_go() noexcept RCLRT_NONBLOCKING { held_.fetch_sub(1); }
+
   const CallbackOptions options_;
   Group own_group_;
   Credits credits_;
-  const Executor* owner_ = nullptr;  // the executor that prepared it; configure phase only
-  // Where instances go, first and after waiting for the group. Set before attach, constant while
-  // attached.
-  ReadySink* sink_ = nullptr;
-  ReadySink* resume_sink_ = nullptr;
+  const Executor* owner_ = nullptr;  // whose it is; configuration only
+  // The rest of what an executor settles. Changed by its configuration, with the order between the
+  // two sinks and the level unimportant: an instance on its way runs at the old level.
+  std::atomic<int> level_;
+  std::atomic<int> os_priority_{0};
+  std::atomic<ReadySink*> sink_{nullptr};  // a scheduler's inbox, or the lane
+  std::atomic<ReadySink*> lane_{nullptr};
+  std::atomic<int> held_{0};          // seq_cst: see Executor::remove
+  std::atomic<bool> removed_{false};  // seq_cst, ditto; looked at by executors that poll
   // Statistics only: no data is published by them. The release increments and acquire loads of the
   // last two keep `counters` from showing a completion without its release.
   std::atomic<std::uint64_t> released_{0};

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 #include <vector>
@@ -20,19 +21,37 @@
 
 namespace rclrt::executor {
 
+class LaneSet;
 class WorkerPriority;
 
-/// Three phases: configure (constructor, `add`), `prepare`, run (`spin`). One thread configures,
-/// prepares and spins; `cancel` may be called from any thread and from callbacks.
+/// Three phases: configure (constructor, `add`), `prepare`, run (`spin`). One thread prepares and
+/// spins. `add`, `remove`, `set_level` and `cancel` may be called at any time from any thread and
+/// from callbacks; the first three may allocate and lock, so not from a callback with a deadline.
 class Executor {
  public:
   virtual ~Executor();
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// The executor keeps the callback alive. Throws std::logic_error after `prepare`, or when it
-  /// has the callback already, std::invalid_argument for nullptr.
+  /// The executor keeps the callback alive. After `prepare` the callback takes part at once; a
+  /// timer that comes while the executor spins counts from now. A new level moves those below it
+  /// down by one SCHED_FIFO priority each, which takes effect thread by thread (under
+  /// thread_dispatch only for instances that start afterwards).
+  /// Throws std::invalid_argument for nullptr; std::logic_error when an executor has the callback
+  /// already, or another one its group; as `prepare` when the levels do not fit. The executor is
+  /// then as before.
   RCLRT_SETUP void add(std::shared_ptr<Callback> callback);
+
+  /// When it has returned, no instance of the callback is running or will run; what waited is a
+  /// counted drop. Called from a callback of this executor it cannot wait for those that run: they
+  /// still end, and the executor keeps the callback until then. False when it does not have the
+  /// callback.
+  RCLRT_SETUP bool remove(const std::shared_ptr<Callback>& callback);
+
+  /// Changes a callback's priority. Instances already waiting may still run at the old one. Throws
+  /// std::logic_error when it does not have the callback, and as `prepare` when the levels do not
+  /// fit; the priority is then as before.
+  RCLRT_SETUP void set_level(const std::shared_ptr<Callback>& callback, int level);
 
   /// Maps priorities, builds queues and attaches the entities. Work that becomes ready waits until
   /// `spin`. Called by `spin` if the user did not. Throws std::invalid_argument, std::system_error,
@@ -54,26 +73,36 @@ class Executor {
   void close() noexcept RCLRT_NONBLOCKING;
 
   const ExecutorOptions& options() const noexcept RCLRT_NONBLOCKING { return options_; }
-  const std::vector<std::shared_ptr<Callback>>& callbacks() const noexcept RCLRT_NONBLOCKING {
-    return callbacks_;
-  }
+  /// A snapshot, in order of addition.
+  RCLRT_SETUP std::vector<std::shared_ptr<Callback>> callbacks() const;
 
   /// After `prepare`: whether threads run under SCHED_FIFO, and if not, why and what to do.
   bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
   const std::string& realtime_reason() const noexcept RCLRT_NONBLOCKING { return realtime_reason_; }
   /// After `prepare`: the SCHED_FIFO priority at which callbacks of `level` run; 0 without real
   /// time.
-  virtual int os_priority(int level) const noexcept RCLRT_NONBLOCKING;
+  RCLRT_SETUP int os_priority(int level) const;
   /// From which time timers count, CLOCK_MONOTONIC: as in the options, or the start of the first
   /// `spin`.
-  std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING { return epoch_ns_; }
+  std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING { return epoch_ns_.load(); }
 
  protected:
   /// For derived executors.
   RCLRT_SETUP explicit Executor(ExecutorOptions options);
 
-  /// Builds what the executor needs and sets each callback's sink. Called once.
-  virtual void do_prepare() = 0;
+  // These are called with the configuration locked, `stop_threads` excepted.
+
+  /// Takes a callback in: its sinks, and its time if it is a timer, whose schedule is started. Also
+  /// called again when its level has changed, after `let_out`.
+  virtual void take_in(Callback& callback) = 0;
+  /// Releases no more of it by time.
+  virtual void let_out(Callback& callback) noexcept = 0;
+  /// Moves every instance of it that waits in a queue to the list `taken`.
+  virtual void take_out(const Callback& callback, Instance*& taken) noexcept = 0;
+  /// The SCHED_FIFO priorities of the levels have changed.
+  virtual void settle_priorities() {}
+  /// The SCHED_FIFO priority of a level with real time.
+  virtual int priority_of(int level) const noexcept;
   /// Starts and ends the threads of one spin. `stopping()` is true when `stop_threads` is called.
   virtual void start_threads() = 0;
   virtual void stop_threads() noexcept = 0;
@@ -105,22 +134,25 @@ class Executor {
   void execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                std::uint32_t slot) noexcept;
 
-  const PriorityMap& priorities() const noexcept RCLRT_NONBLOCKING { return *priorities_; }
+  /// The SCHED_FIFO priority of a level, which must be known; 0 without real time.
+  int mapped_priority(int level) const noexcept { return realtime_ ? priority_of(level) : 0; }
   /// Where the callback's instances go: when they become ready, and after waiting for their group.
-  static void set_sinks(Callback& callback, ReadySink* ready, ReadySink* resumed) noexcept {
-    callback.sink_ = ready;
-    callback.resume_sink_ = resumed;
+  static void set_sinks(Callback& callback, ReadySink* ready, ReadySink* lane) noexcept {
+    callback.sink_.store(ready);
+    callback.lane_.store(lane);
   }
-  /// The timers among the callbacks that `chosen` accepts.
-  template <typename Predicate>
-  std::vector<TimerCallback*> timers(Predicate chosen) const {
-    std::vector<TimerCallback*> result;
-    for (const auto& callback : callbacks_) {
-      if (callback->type() == EntityType::kTimer && chosen(*callback)) {
-        result.push_back(static_cast<TimerCallback*>(callback.get()));
-      }
-    }
-    return result;
+  /// An instance that `Lane::pop` gave out is in other hands, and this its last access.
+  static void let_go(Callback& callback) noexcept RCLRT_NONBLOCKING { callback.let_go(); }
+  static const std::atomic<int>& os_priority_of(const Callback& callback) noexcept {
+    return callback.os_priority_;
+  }
+  /// The callback as a timer; nullptr when it is none.
+  static TimerCallback* as_timer(Callback& callback) noexcept;
+  /// Guards the configuration: `callbacks_`, `leaving_`, `priorities_`, the flags beside them, and
+  /// what derived executors build from them. Never taken on the path of an instance.
+  std::mutex& configuration() const noexcept { return configuration_; }
+  const std::vector<std::shared_ptr<Callback>>& locked_callbacks() const noexcept {
+    return callbacks_;
   }
   /// Thread options at a SCHED_FIFO priority, or at normal scheduling without real time.
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
@@ -130,13 +162,23 @@ class Executor {
  private:
   void settle_realtime();
   void do_spin();
-  void claim_callbacks();
-  void attach_callbacks();
+  void claim(Callback& callback);
+  void disclaim(Callback& callback) noexcept;
+  void settle_levels();
+  void attach(Callback& callback);
   void start_timers(std::int64_t epoch_ns);
+  void flush(Callback& callback) noexcept;
+  static bool is_quiet(const Callback& callback) noexcept;
+  void reap() noexcept;
+  void give_up_callbacks() noexcept;
   void run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept;
 
+  friend class LaneSet;
+
   const ExecutorOptions options_;
+  mutable std::mutex configuration_;
   std::vector<std::shared_ptr<Callback>> callbacks_;
+  std::vector<std::shared_ptr<Callback>> leaving_;  // removed from a callback, not yet quiet
   std::optional<PriorityMap> priorities_;
   bool prepared_ = false;
   bool unusable_ = false;  // prepare has thrown half-way
@@ -144,7 +186,7 @@ class Executor {
   bool has_spun_ = false;
   bool realtime_ = false;
   std::string realtime_reason_;
-  std::int64_t epoch_ns_ = 0;
+  std::atomic<std::int64_t> epoch_ns_{0};
 
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};

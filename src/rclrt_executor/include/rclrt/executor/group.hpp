@@ -35,17 +35,19 @@ class Group {
 
   /// The members of a group belong to one executor at a time: false when another one has it.
   RCLRT_SETUP bool claim(const void* executor);
-  /// Forgets what `include` settled and discards what is parked, if `executor` has claimed the
-  /// group. No member may be running.
+  /// Forgets its ceiling and discards what is parked, if `executor` has claimed the group. No
+  /// member may be running.
   RCLRT_SETUP void release(const void* executor);
 
-  /// Prepare phase, single-threaded: called with the operating-system priority of every member
-  /// (0 without real time).
-  RCLRT_SETUP void include(int os_priority);
+  /// The most urgent of the members' operating-system priorities (0 without real time). Members
+  /// inside keep the ceiling they took.
+  RCLRT_SETUP void set_ceiling(int os_priority) {
+    ceiling_.store(type_ == GroupType::kMutuallyExclusive ? os_priority : 0);
+  }
 
   /// The SCHED_FIFO priority at which members run; 0 when there is none to take: without real
   /// time, or in a reentrant group.
-  int ceiling() const noexcept RCLRT_NONBLOCKING { return ceiling_; }
+  int ceiling() const noexcept RCLRT_NONBLOCKING { return ceiling_.load(); }
 
   /// True when `instance` may run now; the caller calls `leave` after it. False when it has to
   /// wait: it is parked then, and belongs to the group.
@@ -56,6 +58,8 @@ class Group {
   Instance* leave() noexcept RCLRT_WAITS;
   /// An instance that `leave` returned will never enter; returns the next as `leave` does.
   Instance* forget(const Instance* instance) noexcept RCLRT_WAITS;
+  /// Takes out a parked instance of `callback`; nullptr when there is none.
+  RCLRT_SETUP Instance* unpark(const Callback& callback) noexcept;
 
  private:
   void park(Instance* instance) noexcept;
@@ -63,7 +67,7 @@ class Group {
 
   const GroupType type_;
   std::atomic<const void*> owner_{nullptr};  // who may change ceiling_
-  int ceiling_ = 0;                          // constant from prepare on
+  std::atomic<int> ceiling_{0};              // changed by configuration only
 
   realtime::PiMutex mutex_;  // guards what follows
   bool busy_ = false;

@@ -3,13 +3,10 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "rclrt/executor/executor.hpp"
 
 namespace rclrt::executor {
-
-class Lane;
 
 /// Work goes straight from the thread that announces it into the lane of its level and wakes a
 /// worker there; no scheduler thread stands between. Each level has as many workers as the
@@ -26,13 +23,15 @@ class PreemptiveExecutor final : public Executor {
   ~PreemptiveExecutor() override;
 
  private:
-  void do_prepare() override;
+  void take_in(Callback& callback) override;
+  void let_out(Callback& callback) noexcept override;
+  void take_out(const Callback& callback, Instance*& taken) noexcept override;
+  void settle_priorities() override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;
 
-  std::vector<std::unique_ptr<Lane>> lanes_;  // by level, ascending
-  std::vector<realtime::Thread> workers_;
+  const std::unique_ptr<LaneSet> lanes_;
 };
 
 }  // namespace rclrt::executor

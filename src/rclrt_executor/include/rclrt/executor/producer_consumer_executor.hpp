@@ -3,7 +3,6 @@
 #pragma once
 
 #include <memory>
-#include <vector>
 
 #include "rclrt/executor/executor.hpp"
 
@@ -21,14 +20,17 @@ class ProducerConsumerExecutor final : public Executor {
   ~ProducerConsumerExecutor() override;
 
  private:
-  void do_prepare() override;
+  void take_in(Callback& callback) override;
+  void let_out(Callback& callback) noexcept override;
+  void take_out(const Callback& callback, Instance*& taken) noexcept override;
+  void settle_priorities() override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;
 
-  std::unique_ptr<Lane> inbox_;                // what the scheduler thread consumes
-  std::vector<std::unique_ptr<Lane>> queues_;  // by level, ascending
-  std::vector<realtime::Thread> threads_;
+  const std::unique_ptr<Lane> inbox_;  // what the scheduler thread consumes
+  const std::unique_ptr<LaneSet> queues_;
+  realtime::Thread scheduler_;
 };
 
 }  // namespace rclrt::executor

@@ -30,7 +30,9 @@ class ThreadDispatchExecutor final : public Executor {
     Job* next_finished = nullptr;  // of finished_, then of ending_
   };
 
-  void do_prepare() override;
+  void take_in(Callback& callback) override;
+  void let_out(Callback& callback) noexcept override;
+  void take_out(const Callback& callback, Instance*& taken) noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;
@@ -39,7 +41,7 @@ class ThreadDispatchExecutor final : public Executor {
   void run(Job& job) noexcept;
   void reap() noexcept;
 
-  std::unique_ptr<Lane> inbox_;
+  const std::unique_ptr<Lane> inbox_;
   realtime::Thread scheduler_;
   // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop_threads once that has
   // ended.

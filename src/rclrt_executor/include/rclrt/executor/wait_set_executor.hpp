@@ -2,6 +2,7 @@
 // The baseline: the scheduling of rclcpp's SingleThreadedExecutor.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <memory>
 #include <vector>
@@ -15,7 +16,8 @@ class ReadinessSource {
  public:
   virtual ~ReadinessSource() = default;
 
-  /// The callbacks it will be asked about, none of them a timer. Called once, in `prepare`.
+  /// The callbacks it will be asked about from now on, none of them a timer. Called by the thread
+  /// that calls `wait`, between two calls of it.
   RCLRT_SETUP virtual void watch(const std::vector<Callback*>& callbacks) = 0;
 
   /// Sleeps until one of them is ready, CLOCK_MONOTONIC reaches `deadline_ns`
@@ -39,21 +41,27 @@ class WaitSetExecutor final : public Executor {
   RCLRT_SETUP WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source);
   ~WaitSetExecutor() override;
 
-  int os_priority(int level) const noexcept RCLRT_NONBLOCKING override;
-
  private:
-  void do_prepare() override;
+  void take_in(Callback& callback) override;
+  void let_out(Callback& callback) noexcept override;
+  void take_out(const Callback& /*callback*/, Instance*& /*taken*/) noexcept override {}
+  int priority_of(int level) const noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;
   bool listens() const noexcept override { return false; }
 
+  void look_again() noexcept;
+  void reload();
   void loop();
   std::int64_t next_timer_ns() const noexcept;
 
   const std::unique_ptr<ReadinessSource> source_;
-  std::vector<TimerCallback*> timers_;  // in order of registration
-  std::vector<Callback*> others_;       // by type, then in order of registration
+  std::atomic<bool> changed_{true};  // seq_cst; set before the source is woken
+  // The loop thread's own view, as of the last polling point.
+  std::vector<TimerCallback*> timers_;              // in order of registration
+  std::vector<Callback*> others_;                   // by type, then in order of registration
+  std::vector<std::shared_ptr<Callback>> watched_;  // keeps them alive until the next reload
   realtime::Thread thread_;
 };
 

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "lane_set.hpp"
+
+#include <algorithm>
+#include <iterator>
+#include <string>
+#include <utility>
+
+#include "worker_priority.hpp"
+
+namespace rclrt::executor {
+
+Lane& LaneSet::at(int level) {
+  auto place = std::lower_bound(levels_.begin(), levels_.end(), level,
+                                [](const auto& each, int value) { return each->level < value; });
+  if (place == levels_.end() || (*place)->level != level) {
+    auto made = std::make_unique<Level>(level);
+    made->os_priority.store(executor_.mapped_priority(level));
+    if (workers_per_lane_ != 0) {
+      start_workers(*made);
+    }
+    lanes_[levels_.size()].store(&made->lane);
+    place = levels_.insert(place, std::move(made));
+  }
+  return (*place)->lane;
+}
+
+void LaneSet::remove_timer(TimerCallback* timer) noexcept {
+  for (const auto& each : levels_) {
+    each->lane.remove_timer(timer);
+  }
+}
+
+void LaneSet::take_out(const Callback& callback, Instance*& taken) noexcept {
+  for (const auto& each : levels_) {
+    each->lane.take_out(callback, taken);
+  }
+}
+
+void LaneSet::settle_priorities() {
+  for (const auto& each : levels_) {
+    const int os_priority = executor_.mapped_priority(each->level);
+    if (each->os_priority.exchange(os_priority) != os_priority) {
+      for (realtime::Thread& worker : each->workers) {
+        worker.set_priority(realtime::Policy::kFifo, os_priority);
+      }
+    }
+  }
+}
+
+void LaneSet::start_workers(Level& level) {
+  for (std::uint32_t slot = 0; slot < workers_per_lane_; ++slot) {
+    level.workers.emplace_back(
+        executor_.thread_options("L" + std::to_string(level.level), level.os_priority.load()),
+        [this, &level, slot] {
+          executor_.await_start();
+          WorkerPriority priority(level.os_priority);
+          while (Instance* const instance = level.lane.pop(executor_.stop_flag(), priority)) {
+            executor_.execute(instance, slot, priority);
+          }
+        });
+  }
+}
+
+void LaneSet::start(std::size_t workers_per_lane) {
+  workers_per_lane_ = workers_per_lane;
+  for (const auto& each : levels_) {
+    start_workers(*each);
+  }
+}
+
+void LaneSet::stop(std::mutex& configuration) noexcept RCLRT_WAITS {
+  std::vector<realtime::Thread> threads;
+  {
+    const std::scoped_lock lock(configuration);
+    workers_per_lane_ = 0;
+    for (const auto& each : levels_) {
+      std::move(each->workers.begin(), each->workers.end(), std::back_inserter(threads));
+      each->workers.clear();
+    }
+  }
+  threads.clear();
+}
+
+void LaneSet::wake_all() noexcept RCLRT_NONBLOCKING {
+  for (const auto& slot : lanes_) {
+    Lane* const lane = slot.load();
+    if (lane == nullptr) {
+      return;
+    }
+    lane->wake_all();
+  }
+}
+
+}  // namespace rclrt::executor

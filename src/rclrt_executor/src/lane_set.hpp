@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// The lanes of an executor, one for each level, and the workers that run them.
+#pragma once
+
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "lane.hpp"
+#include "rclrt/executor/executor.hpp"
+
+namespace rclrt::executor {
+
+/// All functions but `wake_all` are called with the executor's configuration locked, or by its
+/// constructor and destructor. A lane stays until the executor ends.
+class LaneSet {
+ public:
+  explicit LaneSet(Executor& executor) : executor_(executor) {}
+
+  /// The lane of `level`; makes it, and starts its workers if the others run. Throws
+  /// std::system_error.
+  RCLRT_SETUP Lane& at(int level);
+  RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
+  /// Moves every instance of `callback` to the list `taken`.
+  RCLRT_SETUP void take_out(const Callback& callback, Instance*& taken) noexcept;
+  /// Gives lanes and workers the priorities that the executor has now, the least urgent first:
+  /// levels move down when others come in above them, and never overtake each other.
+  RCLRT_SETUP void settle_priorities();
+
+  /// Starts as many workers for each lane. Throws std::system_error.
+  RCLRT_SETUP void start(std::size_t workers_per_lane);
+  /// Joins them. Takes the lock itself and joins without it, for a callback may wait for it.
+  void stop(std::mutex& configuration) noexcept RCLRT_WAITS;
+
+  /// Any thread.
+  void wake_all() noexcept RCLRT_NONBLOCKING;
+
+ private:
+  struct Level {
+    explicit Level(int with) : level(with) {}
+    const int level;
+    std::atomic<int> os_priority{0};  // read by the workers whenever they may have been raised
+    Lane lane{Lane::Use::kRun};
+    std::vector<realtime::Thread> workers;
+  };
+
+  void start_workers(Level& level);
+
+  Executor& executor_;
+  std::vector<std::unique_ptr<Level>> levels_;  // ascending
+  std::size_t workers_per_lane_ = 0;            // 0 while they do not run
+  // For wake_all, which takes no lock: filled in order, never emptied. SCHED_FIFO has room for no
+  // more levels, see PriorityMap.
+  std::array<std::atomic<Lane*>, 99> lanes_{};
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks that come, go and change their priority while the executor spins.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "all_executors.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+/// Runs `spin` on a thread of its own until the end of the scope.
+template <typename E>
+class Spinning {
+ public:
+  explicit Spinning(E& executor) : executor_(executor), thread_([&executor] { executor.spin(); }) {}
+  ~Spinning() {
+    executor_.cancel();
+    thread_.join();
+  }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+ private:
+  E& executor_;
+  std::thread thread_;
+};
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+auto every_millisecond(TestCallback::Body body, int level = 0,
+                       std::shared_ptr<Group> group = nullptr) {
+  CallbackOptions options = timer_named("tick", level);
+  options.group = std::move(group);
+  return std::make_shared<TestTimer>(options, TimerOptions{.period_ns = 1'000'000},
+                                     std::move(body));
+}
+
+ExecutorOptions on_all_cpus() {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  return options;
+}
+
+template <typename E>
+class Changes : public ::testing::Test {};
+TYPED_TEST_SUITE(Changes, AllExecutors, ExecutorName);
+
+TYPED_TEST(Changes, ATimerAddedWhileSpinningRunsAndCountsFromThen) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  executor->prepare();
+  const Spinning spinning(*executor);
+  std::atomic<std::int64_t> first{0};
+  const std::int64_t before = realtime::monotonic_now_ns();
+  const auto timer = every_millisecond([&](const InstanceInfo& info) {
+    if (first == 0) {
+      first = info.release_ns;
+    }
+  });
+  executor->add(timer);
+  EXPECT_TRUE(eventually([&] { return first != 0; }));
+  EXPECT_GE(first, before);
+  EXPECT_TRUE(executor->remove(timer));  // it refers to what ends here
+}
+
+TYPED_TEST(Changes, ACallbackMayAddAnotherOneAtANewLevel) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  std::atomic<bool> added{false};
+  bool ran = false;
+  executor->add(every_millisecond([&](const InstanceInfo&) {
+    if (!added.exchange(true)) {
+      executor->add(every_millisecond(
+          [&](const InstanceInfo&) {
+            ran = true;
+            executor->cancel();
+          },
+          7));
+    }
+  }));
+  executor->spin();
+  EXPECT_TRUE(ran);
+}
+
+TYPED_TEST(Changes, OnceRemoveHasReturnedNothingOfTheCallbackRuns) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  executor->prepare();
+  const Spinning spinning(*executor);
+  for (int round = 0; round < 30; ++round) {
+    std::atomic<int> runs{0};
+    std::atomic<bool> gone{false};
+    std::atomic<bool> ran_when_gone{false};
+    const auto timer = every_millisecond(
+        [&](const InstanceInfo&) {
+          busy_for(200'000);
+          ran_when_gone = ran_when_gone || gone;
+          ++runs;
+        },
+        round % 3);
+    executor->add(timer);
+    ASSERT_TRUE(eventually([&] { return runs > 0; }));
+    EXPECT_TRUE(executor->remove(timer));
+    gone = true;
+    EXPECT_FALSE(executor->remove(timer)) << "it is not there any more";
+    EXPECT_EQ(timer->counters().pending(), 0U);
+    EXPECT_FALSE(ran_when_gone);
+  }
+}
+
+TYPED_TEST(Changes, ACallbackMayRemoveItself) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  std::shared_ptr<TestTimer> once;
+  std::atomic<int> runs{0};
+  once = every_millisecond([&](const InstanceInfo&) {
+    ++runs;
+    EXPECT_TRUE(executor->remove(once));
+  });
+  executor->add(once);
+  int ticks = 0;
+  executor->add(every_millisecond([&](const InstanceInfo&) {
+    if (++ticks == 5) {
+      executor->cancel();
+    }
+  }));
+  executor->spin();
+  EXPECT_EQ(runs, 1);
+}
+
+TYPED_TEST(Changes, ARemovedCallbackMayJoinAnotherExecutor) {
+  auto first = make<TypeParam>(on_all_cpus());
+  auto second = make<TypeParam>(on_all_cpus());
+  std::atomic<int> runs{0};
+  const auto group = std::make_shared<Group>();
+  const auto timer = every_millisecond([&](const InstanceInfo&) { ++runs; }, 1, group);
+  const Spinning spinning_first(*first);
+  const Spinning spinning_second(*second);
+  for (int round = 0; round < 4; ++round) {
+    auto& executor = round % 2 == 0 ? *first : *second;
+    executor.add(timer);
+    const int before = runs;
+    EXPECT_TRUE(eventually([&] { return runs > before; }));
+    EXPECT_TRUE(executor.remove(timer));
+  }
+}
+
+TYPED_TEST(Changes, ACallbackOfAnotherExecutorIsRefusedAndNothingIsChanged) {
+  auto first = make<TypeParam>(on_all_cpus());
+  auto second = make<TypeParam>(on_all_cpus());
+  const auto timer = every_millisecond([](const InstanceInfo&) {});
+  first->add(timer);
+  first->prepare();
+  second->prepare();
+  EXPECT_THROW(second->add(timer), std::logic_error);
+  EXPECT_TRUE(second->callbacks().empty());
+  EXPECT_TRUE(first->remove(timer));
+  second->add(timer);
+  EXPECT_EQ(second->callbacks().size(), 1U);
+}
+
+TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
+  auto options = on_all_cpus();
+  options.top_priority = 3;  // room for two
+  auto executor = make<TypeParam>(options);
+  std::atomic<int> runs{0};
+  const auto timer = every_millisecond([&](const InstanceInfo&) { ++runs; }, 1);
+  executor->add(timer);
+  executor->add(every_millisecond([](const InstanceInfo&) {}, 2));
+  executor->prepare();
+  const Spinning spinning(*executor);
+  EXPECT_THROW(executor->add(every_millisecond([](const InstanceInfo&) {}, 3)),
+               std::invalid_argument);
+  EXPECT_THROW(executor->set_level(timer, 4), std::invalid_argument);
+  EXPECT_EQ(timer->level(), 1);
+  EXPECT_EQ(executor->callbacks().size(), 2U);
+  const int before = runs;
+  EXPECT_TRUE(eventually([&] { return runs > before; }));
+}
+
+template <typename E>
+class ChangesOfPriority : public ::testing::Test {};
+TYPED_TEST_SUITE(ChangesOfPriority, EventDrivenExecutors, ExecutorName);
+
+TYPED_TEST(ChangesOfPriority, ACallbackThatComesAtAHigherLevelPreemptsTheRunningOne) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  if (std::is_same_v<TypeParam, ThreadDispatchExecutor>) {
+    GTEST_SKIP() << "threads of instances that run already keep their priority";
+  }
+  auto executor = make<TypeParam>(on_one_cpu());
+  std::atomic<bool> high_ran{false};
+  bool preempted = false;
+  const auto high = std::make_shared<TestCallback>(named("high", 2),
+                                                   [&](const InstanceInfo&) { high_ran = true; });
+  const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
+    executor->add(high);
+    high->release_now();
+    preempted = busy_until([&] { return high_ran.load(); });
+    executor->cancel();
+  });
+  executor->add(low);
+  executor->prepare();
+  low->release_now();
+  executor->spin();
+  EXPECT_TRUE(preempted);
+}
+
+TYPED_TEST(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  EventLog order;
+  const auto changed = std::make_shared<TestCallback>(
+      named("changed", 1), [&](const InstanceInfo&) { order.push_back("changed"); });
+  const auto other = std::make_shared<TestCallback>(named("other", 2), [&](const InstanceInfo&) {
+    order.push_back("other");
+    if (order.events().size() == 4) {
+      executor->cancel();
+    }
+  });
+  // The most urgent one gives both their work and, the second time, turns them round.
+  const auto top = std::make_shared<TestCallback>(named("top", 9), [&](const InstanceInfo& info) {
+    if (info.release_ns == 2) {
+      executor->set_level(changed, 3);
+    }
+    changed->release_now();
+    other->release_now();
+  });
+  for (const auto& callback : {changed, other, top}) {
+    executor->add(callback);
+  }
+  executor->prepare();
+  const int before = executor->os_priority(1);
+  std::thread driver([&] {
+    top->release(1, 1);
+    eventually([&] { return order.events().size() == 2; });
+    top->release(2, 2);
+  });
+  executor->spin();
+  driver.join();
+  // The second time the cancel may come before the less urgent one has run.
+  auto events = order.events();
+  ASSERT_GE(events.size(), 3U);
+  events.resize(3);
+  EXPECT_EQ(events, (std::vector<std::string>{"other", "changed", "changed"}));
+  EXPECT_EQ(executor->os_priority(1), before - 1) << "level 3 came in above it";
+}
+
+/// Each executor, all its callbacks and their accounting, under everything at once.
+TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  const std::vector<std::shared_ptr<Group>> groups = {
+      std::make_shared<Group>(), std::make_shared<Group>(),
+      std::make_shared<Group>(GroupType::kReentrant), nullptr};
+  std::atomic<int> ran{0};
+  std::atomic<int> throws{0};
+  std::vector<std::shared_ptr<TestCallback>> callbacks;
+  std::vector<std::shared_ptr<TestTimer>> timers;
+  std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same every time
+  for (int i = 0; i < 12; ++i) {
+    CallbackOptions options = named("c" + std::to_string(i), i % 4, 3 + i % 5, groups[i % 4]);
+    options.overload = static_cast<Overload>(i % 3);
+    callbacks.push_back(std::make_shared<TestCallback>(options, [&](const InstanceInfo&) {
+      if (++ran % 97 == 0) {
+        ++throws;
+        throw std::runtime_error("now and then");
+      }
+    }));
+    timers.push_back(every_millisecond([&](const InstanceInfo&) { ++ran; }, i % 5, groups[i % 4]));
+  }
+  std::atomic<bool> stop{false};
+  std::thread spinner([&] {
+    while (!stop) {
+      try {
+        executor->spin();
+      } catch (const std::runtime_error&) {
+      }
+    }
+  });
+  std::vector<std::thread> threads;
+  for (unsigned seed = 2; seed < 4; ++seed) {
+    threads.emplace_back([&, seed] {  // bursts, for callbacks that may or may not be there
+      std::mt19937 own(seed);         // NOLINT(cert-msc51-cpp)
+      while (!stop) {
+        callbacks[own() % callbacks.size()]->burst(own() % 8);
+        std::this_thread::sleep_for(std::chrono::microseconds(100));
+      }
+    });
+  }
+  for (int change = 0; change < 1500; ++change) {
+    const std::size_t which = random() % callbacks.size();
+    const std::shared_ptr<Callback> callback =
+        random() % 2 == 0 ? std::shared_ptr<Callback>(callbacks[which]) : timers[which];
+    switch (random() % 4) {
+      case 0:
+      case 1:
+        if (!executor->remove(callback)) {
+          executor->add(callback);
+        }
+        break;
+      case 2:
+        try {
+          executor->set_level(callback, static_cast<int>(random() % 6));
+        } catch (const std::logic_error&) {  // it is not there
+        }
+        break;
+      default:
+        executor->cancel();
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+    }
+  }
+  stop = true;
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  executor->close();
+  spinner.join();
+  executor.reset();
+  EXPECT_GT(ran, 100);
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    EXPECT_EQ(callbacks[i]->counters().pending(), 0U) << "callback " << i;
+    EXPECT_EQ(timers[i]->counters().pending(), 0U) << "timer " << i;
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test
