@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executors.hpp"
 
+#include <algorithm>
 #include <stdexcept>
 #include <utility>
 
@@ -20,8 +21,17 @@ Executor::Executor(std::shared_ptr<Context> context, std::unique_ptr<executor::E
 Executor::~Executor() { context_->remove(this); }
 
 void Executor::add_node(const Node& node) {
+  const auto present = engine_->callbacks();
   for (const auto& callback : node.callbacks()) {
-    engine_->add(callback);
+    if (std::find(present.begin(), present.end(), callback) == present.end()) {
+      engine_->add(callback);
+    }
+  }
+}
+
+void Executor::remove_node(const Node& node) {
+  for (const auto& callback : node.callbacks()) {
+    engine_->remove(callback);
   }
 }
 

@@ -29,6 +29,10 @@ RclReadiness::~RclReadiness() {
 }
 
 void RclReadiness::watch(const std::vector<executor::Callback*>& callbacks) {
+  entities_.clear();
+  if (rcl_wait_set_is_valid(&wait_set_)) {
+    check(rcl_wait_set_fini(&wait_set_), "ending a wait set");
+  }
   WaitSetPlaces places;
   for (executor::Callback* callback : callbacks) {
     // Every non-timer callback of this package is an Entity.

@@ -120,18 +120,20 @@ void Executor::reap() noexcept {
 
 /// An instance is pending until it was run or discarded, in a list or held; who holds it has let go
 /// only after that.
-bool Executor::is_quiet(const Callback& callback) noexcept {
-  return callback.counters().pending() == 0 && callback.held_.load() == 0;
+bool Executor::is_quiet(const Callback& callback) const noexcept {
+  return callback.counters().pending() == 0 && callback.held_.load() == 0 &&
+         has_forgotten(callback);
 }
 
 void Executor::flush(Callback& callback) noexcept {
+  // All first: abandoning one may bring the next that is parked back into its lane.
   Instance* taken = nullptr;
   take_out(callback, taken);
+  while (Instance* const parked = callback.group().unpark(callback)) {
+    parked->next = std::exchange(taken, parked);
+  }
   while (taken != nullptr) {
     abandon(std::exchange(taken, taken->next));
-  }
-  while (Instance* const instance = callback.group().unpark(callback)) {
-    abandon(instance);
   }
 }
 

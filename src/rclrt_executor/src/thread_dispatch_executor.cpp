@@ -77,7 +77,8 @@ void ThreadDispatchExecutor::run(Job& job) noexcept {
   job.go.wait();
   if (Instance* const instance = std::exchange(job.instance, nullptr)) {
     Callback& callback = *instance->callback;
-    WorkerPriority priority(os_priority_of(callback));
+    const std::atomic<int> own(os_priority_of(callback).load());  // outlives the callback
+    WorkerPriority priority(own);
     priority.raise_to(callback.group().ceiling());  // first: who is inside is never below it
     if (callback.group().enter(instance)) {
       execute(instance, job.slot, priority);

@@ -38,7 +38,7 @@ void WaitSetExecutor::reload() {
   std::stable_sort(others_.begin(), others_.end(),
                    [](const Callback* a, const Callback* b) { return a->type() < b->type(); });
   source_->watch(others_);
-  watched_ = locked_callbacks();  // what was removed may end only now
+  watched_ = locked_callbacks();
 }
 
 void WaitSetExecutor::start_threads() {
@@ -95,7 +95,16 @@ void WaitSetExecutor::loop() {
   }
 }
 
-void WaitSetExecutor::stop_threads() noexcept { thread_.join(); }
+void WaitSetExecutor::stop_threads() noexcept {
+  thread_.join();
+  const std::scoped_lock lock(configuration());
+  watched_.clear();
+}
+
+bool WaitSetExecutor::has_forgotten(const Callback& callback) const noexcept {
+  return std::none_of(watched_.begin(), watched_.end(),
+                      [&](const auto& each) { return each.get() == &callback; });
+}
 
 void WaitSetExecutor::wake_threads() noexcept RCLRT_NONBLOCKING {
   // The baseline waits in a middleware, whose wake-up takes a lock for a moment.

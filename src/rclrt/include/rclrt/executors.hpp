@@ -5,6 +5,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "rclrt/context.hpp"
@@ -26,9 +27,24 @@ class Executor {
   Executor(const Executor&) = delete;
   Executor& operator=(const Executor&) = delete;
 
-  /// Adds all callbacks the node has now; the executor keeps them alive. Throws std::logic_error
-  /// after `prepare`.
+  /// Adds the callbacks that the node has now and that are not there yet; the executor keeps them
+  /// alive. At any time, from any thread. Throws as executor::Executor::add; what was added before
+  /// the throw stays.
   RCLRT_SETUP void add_node(const Node& node);
+  /// Removes the node's callbacks, as executor::Executor::remove. Call it before destroying what
+  /// they refer to.
+  RCLRT_SETUP void remove_node(const Node& node);
+
+  /// See executor::Executor: one callback comes, goes, or changes its priority.
+  RCLRT_SETUP void add(std::shared_ptr<executor::Callback> callback) {
+    engine_->add(std::move(callback));
+  }
+  RCLRT_SETUP bool remove(const std::shared_ptr<executor::Callback>& callback) {
+    return engine_->remove(callback);
+  }
+  RCLRT_SETUP void set_priority(const std::shared_ptr<executor::Callback>& callback, int priority) {
+    engine_->set_level(callback, priority);
+  }
 
   /// See executor::Executor.
   RCLRT_SETUP void prepare() { engine_->prepare(); }

@@ -99,6 +99,8 @@ class Executor {
   virtual void let_out(Callback& callback) noexcept = 0;
   /// Moves every instance of it that waits in a queue to the list `taken`.
   virtual void take_out(const Callback& callback, Instance*& taken) noexcept = 0;
+  /// Whether no thread looks at it any more; instances apart.
+  virtual bool has_forgotten(const Callback& /*callback*/) const noexcept { return true; }
   /// The SCHED_FIFO priorities of the levels have changed.
   virtual void settle_priorities() {}
   /// The SCHED_FIFO priority of a level with real time.
@@ -168,7 +170,7 @@ class Executor {
   void attach(Callback& callback);
   void start_timers(std::int64_t epoch_ns);
   void flush(Callback& callback) noexcept;
-  static bool is_quiet(const Callback& callback) noexcept;
+  bool is_quiet(const Callback& callback) const noexcept;
   void reap() noexcept;
   void give_up_callbacks() noexcept;
   void run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept;

@@ -45,6 +45,7 @@ class WaitSetExecutor final : public Executor {
   void take_in(Callback& callback) override;
   void let_out(Callback& callback) noexcept override;
   void take_out(const Callback& /*callback*/, Instance*& /*taken*/) noexcept override {}
+  bool has_forgotten(const Callback& callback) const noexcept override;
   int priority_of(int level) const noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;
@@ -61,7 +62,7 @@ class WaitSetExecutor final : public Executor {
   // The loop thread's own view, as of the last polling point.
   std::vector<TimerCallback*> timers_;              // in order of registration
   std::vector<Callback*> others_;                   // by type, then in order of registration
-  std::vector<std::shared_ptr<Callback>> watched_;  // keeps them alive until the next reload
+  std::vector<std::shared_ptr<Callback>> watched_;  // the same; guarded by the configuration
   realtime::Thread thread_;
 };
 
