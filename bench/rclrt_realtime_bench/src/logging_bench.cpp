@@ -31,8 +31,7 @@ class Ours {
  public:
   template <typename Call>
   void run(benchmark::State& state, Call&& call) {
-    per_call(
-        state, kBurst, [&] { call(log_); }, [&] { logger_.flush(); });
+    per_call(state, kBurst, [&] { call(log_); }, [&] { logger_.flush(); });
     state.counters["dropped"] = static_cast<double>(log_.dropped());
   }
 

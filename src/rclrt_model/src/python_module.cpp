@@ -38,6 +38,9 @@ py::object to_python(OverrunPolicy policy) {
 py::object to_python(SyncPolicy policy) {
   return to_python(policy, std::array{"exact", "approximate"});
 }
+py::object to_python(Overload policy) {
+  return to_python(policy, std::array{"queue", "keep_last", "skip_if_running"});
+}
 py::object to_python(Reliability reliability) {
   return to_python(reliability, std::array{"reliable", "best_effort"});
 }
@@ -141,6 +144,7 @@ void bind_parts(py::module_& module) {
       .field("trigger", &Callback::trigger)
       .field("wcet_ns", &Callback::wcet)
       .field("publishes", &Callback::publishes)
+      .field("overload", &Callback::overload)
       .field("group", &Callback::group)
       .field("priority", &Callback::priority)
       .more()

@@ -69,6 +69,18 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
     callback.wcet =
         read_milliseconds(*value, "wcet_ms", Zero::kAllowed, context).value_or(Nanoseconds::zero());
   }
+  if (const YamlNode* value = fields.find("overload")) {
+    callback.overload = read_choice<Overload>(*value, "overload",
+                                              {{"queue", Overload::kQueue},
+                                               {"keep_last", Overload::kKeepLast},
+                                               {"skip_if_running", Overload::kSkipIfRunning}},
+                                              context)
+                            .value_or(Overload::kQueue);
+    if (callback.overload != Overload::kQueue && fields.find("sync") != nullptr) {
+      context.diagnostics.report(value->at, "a sync keeps 'depth' messages of each topic",
+                                 "no overload, or 'overload: queue'");
+    }
+  }
   if (const YamlNode* value = fields.find("group")) {
     callback.group = read_name(*value, "group", context);
   }
@@ -80,10 +92,10 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
 
 void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
-  const Fields fields(
-      item, "callback",
-      {"id", "node", "timer", "subscription", "sync", "wcet_ms", "publishes", "group", "priority"},
-      context);
+  const Fields fields(item, "callback",
+                      {"id", "node", "timer", "subscription", "sync", "wcet_ms", "publishes",
+                       "overload", "group", "priority"},
+                      context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);
   CallbackSource source;

@@ -30,6 +30,18 @@ OverrunPolicy overrun_policy(model::OverrunPolicy policy) {
   return OverrunPolicy::kCatchUp;
 }
 
+Overload overload_policy(model::Overload policy) {
+  switch (policy) {
+    case model::Overload::kKeepLast:
+      return Overload::kKeepLast;
+    case model::Overload::kSkipIfRunning:
+      return Overload::kSkipIfRunning;
+    case model::Overload::kQueue:
+      break;
+  }
+  return Overload::kQueue;
+}
+
 ChainToken from_message(const rclrt_msgs::msg::ChainToken& token) {
   return {token.chain, token.instance, token.release_ns};
 }
@@ -163,6 +175,7 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
   CallbackOptions result;
   result.name = live.callback.id;
   result.priority = application_.effective_priority(live.index);
+  result.overload = overload_policy(live.callback.overload);
   if (live.callback.group) {
     // The first member of a group of a node makes it, the others join.
     for (const auto& other : callbacks_) {

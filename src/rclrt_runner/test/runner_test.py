@@ -98,6 +98,43 @@ def test_members_of_a_group_do_not_overlap(app: Path, tmp_path: Path) -> None:
         assert start >= end
 
 
+SLOW = """\
+rclrt: 1
+name: slow
+nodes: [{name: only}]
+callbacks:
+  - {id: tick, node: only, timer: {period_ms: 2}, wcet_ms: 0.05, publishes: [ticks], priority: 2}
+  - {id: work, node: only, subscription: {topic: ticks, depth: 10}, wcet_ms: 20, priority: 1,
+     overload: OVERLOAD}
+chains:
+  - {id: all, callbacks: [tick, work], priority: 1}
+"""
+
+
+@pytest.mark.parametrize("executor", ["producer_consumer", "thread_dispatch", "preemptive"])
+@pytest.mark.parametrize(
+    ("overload", "waiting"), [("queue", 10), ("keep_last", 1), ("skip_if_running", 1)]
+)
+def test_what_a_slow_callback_cannot_run_is_dropped_as_its_policy_says_and_counted(
+    tmp_path: Path, executor: str, overload: str, waiting: int
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(SLOW.replace("OVERLOAD", overload))
+    done = run(app, tmp_path / "out", executor)
+    assert done.returncode in (0, 1), done.stderr  # deadlines are missed
+    results: dict[str, Any] = json.loads((tmp_path / "out" / "results.json").read_text())
+    work = next(each for each in results["callbacks"] if each["id"] == "work")
+    assert work["dropped"] > work["completed"] > 0
+    assert 0 <= work["released"] - work["completed"] - work["dropped"] <= waiting
+    starts = [
+        int(row["start_ns"]) - int(row["ready_ns"])
+        for row in rows(tmp_path / "out" / "instances.csv")
+        if row["callback"] == "work" and row["outcome"] == "ran"
+    ]
+    if overload == "queue":  # ten wait: 200 ms
+        assert max(starts) > 100e6
+
+
 def test_remapping_reaches_the_nodes(app: Path, tmp_path: Path) -> None:
     done = run(app, tmp_path / "out", "preemptive", "--ros-args", "-r", "points:=elsewhere")
     assert done.returncode == 0, done.stderr

@@ -10,7 +10,7 @@ namespace rclrt::yaml {
 namespace {
 
 constexpr std::size_t kMaxWord = 64;
-constexpr std::size_t kMaxListed = 9;
+constexpr std::size_t kMaxListed = 10;
 
 }  // namespace
 

@@ -30,7 +30,7 @@ TEST(Suggestion, ListsFewKnownWordsWhenNoneIsNear) {
 
 TEST(Suggestion, DoesNotListManyWords) {
   Suggester suggester;
-  const std::vector<std::string_view> known(10, "something");
+  const std::vector<std::string_view> known(11, "something");
   EXPECT_EQ(suggester.suggest("brake", known, "a name").expected, "a name");
   EXPECT_EQ(suggester.suggest("brake", {}, "a name").expected, "a name");
 }

@@ -145,6 +145,7 @@ class Executor {
   }
   /// An instance that `Lane::pop` gave out is in other hands, and this its last access.
   static void let_go(Callback& callback) noexcept RCLRT_NONBLOCKING { callback.let_go(); }
+  /// The SCHED_FIFO priority of the callback's level as it is now; lives as long as the callback.
   static const std::atomic<int>& os_priority_of(const Callback& callback) noexcept {
     return callback.os_priority_;
   }

@@ -27,6 +27,8 @@ enum class OverrunPolicy {
 };
 
 enum class SyncPolicy { kExact, kApproximate };
+/// What happens to releases while earlier ones have not run.
+enum class Overload { kQueue, kKeepLast, kSkipIfRunning };
 enum class Reliability { kReliable, kBestEffort };
 
 struct Executor {
@@ -71,8 +73,9 @@ struct Callback {
   std::variant<Timer, Subscription, Sync> trigger;
   Nanoseconds wcet{};  ///< worst-case execution time
   std::vector<std::string> publishes;
-  std::optional<std::string> group;  ///< callbacks of one group of one node exclude each other
-  std::optional<int> priority;       ///< only when the file gives one: see effective_priority()
+  std::optional<std::string> group;     ///< callbacks of one group of one node exclude each other
+  std::optional<int> priority;          ///< only when the file gives one: see effective_priority()
+  Overload overload{Overload::kQueue};  ///< other than kQueue only for timers and subscriptions
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
 
