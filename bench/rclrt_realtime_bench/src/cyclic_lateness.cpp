@@ -61,13 +61,20 @@ void print(const char* name, const Histogram& lateness) {
               static_cast<double>(lateness.max()) / 1e3);
 }
 
+/// 0 for what is no count.
+long count(const char* text) {
+  char* end = nullptr;
+  const long value = std::strtol(text, &end, 10);
+  return *end == '\0' && value >= 1 && value <= 1'000'000 ? value : 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const long rounds = argc > 1 ? std::atol(argv[1]) : 20;
-  const long cycles = argc > 2 ? std::atol(argv[2]) : 200;
-  if (rounds < 1 || cycles < 1) {
-    std::fprintf(stderr, "usage: cyclic_lateness [ROUNDS [CYCLES]]\n");
+  const long rounds = argc > 1 ? count(argv[1]) : 20;
+  const long cycles = argc > 2 ? count(argv[2]) : 200;
+  if (rounds == 0 || cycles == 0 || argc > 3) {
+    std::fprintf(stderr, "usage: cyclic_lateness [ROUNDS [CYCLES]], each from 1 to 1000000\n");
     return 2;
   }
   try {

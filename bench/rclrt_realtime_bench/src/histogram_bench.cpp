@@ -15,7 +15,7 @@
 namespace {
 
 const std::vector<std::int64_t>& latencies() {
-  static const std::vector<std::int64_t> values = [] {
+  static const std::vector<std::int64_t> kValues = [] {
     std::mt19937_64 random(1);
     std::lognormal_distribution<double> latency(10.8, 1.0);
     std::vector<std::int64_t> drawn(4096);
@@ -24,7 +24,7 @@ const std::vector<std::int64_t>& latencies() {
     }
     return drawn;
   }();
-  return values;
+  return kValues;
 }
 
 /// Calls `record` with one latency after the other.

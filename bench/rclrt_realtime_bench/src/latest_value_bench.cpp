@@ -132,7 +132,7 @@ void read_contended(benchmark::State& state) {
   writer.join();
 }
 
-#define LATEST_VALUE(name, Value)                                                         \
+#define RCLRT_LATEST_VALUE(name, Value)                                                   \
   BENCHMARK_TEMPLATE(write, Value)->Name("latest_value/write/" name);                     \
   BENCHMARK_TEMPLATE(read_same, Value)->Name("latest_value/read_same/" name);             \
   BENCHMARK_TEMPLATE(write_then_read, Value)->Name("latest_value/write_then_read/" name); \
@@ -140,8 +140,8 @@ void read_contended(benchmark::State& state) {
       ->Name("latest_value/read_contended/" name)                                         \
       ->UseRealTime()
 
-LATEST_VALUE("rclrt", Ours);
-LATEST_VALUE("std_mutex", Mutex);
-LATEST_VALUE("sequence_lock", SequenceLock);
+RCLRT_LATEST_VALUE("rclrt", Ours);
+RCLRT_LATEST_VALUE("std_mutex", Mutex);
+RCLRT_LATEST_VALUE("sequence_lock", SequenceLock);
 
 }  // namespace

@@ -26,8 +26,9 @@ void lock_unlock(benchmark::State& state, Mutex& mutex) {
 
 std::mutex std_mutex;
 std::timed_mutex std_timed_mutex;
-PiMutex pi_mutex;
-PiMutex robust_pi_mutex{kRobust};
+// A throw would end the benchmark before it began.
+PiMutex pi_mutex;                  // NOLINT(bugprone-throwing-static-initialization)
+PiMutex robust_pi_mutex{kRobust};  // NOLINT(bugprone-throwing-static-initialization)
 BENCHMARK_CAPTURE(lock_unlock, std_mutex, std_mutex)->Name("mutex/lock_unlock/std_mutex");
 BENCHMARK_CAPTURE(lock_unlock, pi, pi_mutex)->Name("mutex/lock_unlock/rclrt_pi");
 BENCHMARK_CAPTURE(lock_unlock, robust, robust_pi_mutex)->Name("mutex/lock_unlock/rclrt_pi_robust");

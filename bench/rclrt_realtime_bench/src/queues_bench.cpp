@@ -198,7 +198,7 @@ using Spsc = Ours<rclrt::realtime::SpscQueue<T>>;
 template <typename T>
 using Mpsc = Ours<rclrt::realtime::MpscQueue<T>>;
 
-#define SINGLE_PRODUCER(name, Queue)                                                         \
+#define RCLRT_SINGLE_PRODUCER(name, Queue)                                                   \
   BENCHMARK_TEMPLATE(one_thread, Queue, 8)->Name("spsc/one_thread/8/" name);                 \
   BENCHMARK_TEMPLATE(one_thread, Queue, 64)->Name("spsc/one_thread/64/" name);               \
   BENCHMARK_TEMPLATE(filled, Queue, 8)->Name("spsc/filled/8/" name);                         \
@@ -206,11 +206,11 @@ using Mpsc = Ours<rclrt::realtime::MpscQueue<T>>;
   BENCHMARK_TEMPLATE(threads, Queue, 8, 1)->Name("spsc/two_threads/8/" name)->UseRealTime(); \
   BENCHMARK_TEMPLATE(threads, Queue, 64, 1)->Name("spsc/two_threads/64/" name)->UseRealTime()
 
-SINGLE_PRODUCER("rclrt", Spsc);
-SINGLE_PRODUCER("readerwriterqueue", ReaderWriter);
-SINGLE_PRODUCER("boost_spsc_queue", BoostSpsc);
+RCLRT_SINGLE_PRODUCER("rclrt", Spsc);
+RCLRT_SINGLE_PRODUCER("readerwriterqueue", ReaderWriter);
+RCLRT_SINGLE_PRODUCER("boost_spsc_queue", BoostSpsc);
 
-#define MANY_PRODUCERS(name, Queue)                                                            \
+#define RCLRT_MANY_PRODUCERS(name, Queue)                                                      \
   BENCHMARK_TEMPLATE(one_thread, Queue, 8)->Name("mpsc/one_thread/8/" name);                   \
   BENCHMARK_TEMPLATE(one_thread, Queue, 64)->Name("mpsc/one_thread/64/" name);                 \
   BENCHMARK_TEMPLATE(filled, Queue, 8)->Name("mpsc/filled/8/" name);                           \
@@ -220,9 +220,9 @@ SINGLE_PRODUCER("boost_spsc_queue", BoostSpsc);
   BENCHMARK_TEMPLATE(threads, Queue, 8, 2)->Name("mpsc/three_threads/8/" name)->UseRealTime(); \
   BENCHMARK_TEMPLATE(threads, Queue, 64, 2)->Name("mpsc/three_threads/64/" name)->UseRealTime()
 
-MANY_PRODUCERS("rclrt", Mpsc);
-MANY_PRODUCERS("concurrentqueue", Concurrent);
-MANY_PRODUCERS("concurrentqueue_tokens", ConcurrentWithTokens);
-MANY_PRODUCERS("boost_queue", BoostQueue);
+RCLRT_MANY_PRODUCERS("rclrt", Mpsc);
+RCLRT_MANY_PRODUCERS("concurrentqueue", Concurrent);
+RCLRT_MANY_PRODUCERS("concurrentqueue_tokens", ConcurrentWithTokens);
+RCLRT_MANY_PRODUCERS("boost_queue", BoostQueue);
 
 }  // namespace

@@ -267,7 +267,8 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
       std::make_shared<Group>(), std::make_shared<Group>(),
       std::make_shared<Group>(GroupType::kReentrant), nullptr};
   std::atomic<int> ran{0};
-  std::atomic<int> throws{0};
+  std::atomic<int> caught{0};
+  int refused = 0;
   std::vector<std::shared_ptr<TestCallback>> callbacks;
   std::vector<std::shared_ptr<TestTimer>> timers;
   std::mt19937 random(1);  // NOLINT(cert-msc51-cpp): the same every time
@@ -276,7 +277,6 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
     options.overload = static_cast<Overload>(i % 3);
     callbacks.push_back(std::make_shared<TestCallback>(options, [&](const InstanceInfo&) {
       if (++ran % 97 == 0) {
-        ++throws;
         throw std::runtime_error("now and then");
       }
     }));
@@ -288,6 +288,7 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
       try {
         executor->spin();
       } catch (const std::runtime_error&) {
+        ++caught;
       }
     }
   });
@@ -315,7 +316,8 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
       case 2:
         try {
           executor->set_level(callback, static_cast<int>(random() % 6));
-        } catch (const std::logic_error&) {  // it is not there
+        } catch (const std::logic_error&) {
+          ++refused;  // it is not there
         }
         break;
       default:
@@ -331,6 +333,8 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
   spinner.join();
   executor.reset();
   EXPECT_GT(ran, 100);
+  EXPECT_GT(caught, 0);
+  EXPECT_GT(refused, 0);
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     EXPECT_EQ(callbacks[i]->counters().pending(), 0U) << "callback " << i;
     EXPECT_EQ(timers[i]->counters().pending(), 0U) << "timer " << i;

@@ -85,7 +85,7 @@ const std::byte* LogFormatter::add(LogType type, const std::byte* argument, std:
       values_.push_back(static_cast<char>(word));
       break;
     case LogType::kPointer:
-      values_.push_back(reinterpret_cast<const void*>(static_cast<std::uintptr_t>(word)));
+      values_.push_back(std::bit_cast<const void*>(static_cast<std::uintptr_t>(word)));
       break;
     case LogType::kString: {
       const detail::LogText text{reinterpret_cast<const char*>(argument), word & UINT32_MAX,

@@ -23,7 +23,7 @@ constinit thread_local RtGuard* t_guard = nullptr;
 namespace {
 
 // The first backtrace of a process loads a library. From then on it neither allocates nor locks.
-[[maybe_unused]] const int kUnwinderIsLoaded = [] {
+[[maybe_unused]] const int kUnwinderIsLoaded = []() noexcept {
   void* frame = nullptr;
   return backtrace(&frame, 1);
 }();

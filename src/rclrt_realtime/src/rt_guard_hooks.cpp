@@ -60,7 +60,7 @@ class Next {
   auto operator()(Arguments... arguments) {
     Function* function = function_.load(std::memory_order_relaxed);  // every thread finds the same
     if (function == nullptr) [[unlikely]] {
-      function = std::bit_cast<Function*>(dlsym(RTLD_NEXT, name_));
+      function = reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name_));
       function_.store(function, std::memory_order_relaxed);
     }
     return function(arguments...);
@@ -80,7 +80,7 @@ using rclrt::realtime::detail::Next;
 using rclrt::realtime::detail::note_if_guarded;
 using rclrt::realtime::detail::t_guard;
 
-// NOLINTBEGIN(readability-identifier-naming): the C library's names
+// NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
 extern "C" {
 
 // The same functions by names that nobody puts anything in front of. Found by the linker: no
@@ -221,5 +221,5 @@ int clock_nanosleep(clockid_t clock, int flags, const timespec* time, timespec* 
 }
 
 }  // extern "C"
-// NOLINTEND(readability-identifier-naming)
+// NOLINTEND(readability-identifier-naming,bugprone-reserved-identifier)
 #endif

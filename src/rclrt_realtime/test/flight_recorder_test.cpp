@@ -25,7 +25,6 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 using testing::HasSubstr;
-using testing::IsEmpty;
 using testing::Not;
 
 class AFlightRecorder : public testing::Test {

@@ -206,8 +206,8 @@ TEST(Histogram, IntervalsOfALiveHistogramAddUpToAllItsSamples) {
   Histogram sum;
   Histogram before;
   for (bool last = false; !last;) {
-    last = done;  // then this copy has every sample
-    const Histogram now(live);
+    last = done;                // then this copy has every sample
+    const Histogram now(live);  // NOLINT(performance-unnecessary-copy-initialization): it changes
     Histogram interval(now);
     interval.subtract(before);  // throws if a count had shrunk
     sum.add(interval);

@@ -44,7 +44,6 @@ using std::chrono::duration;
 using testing::ElementsAre;
 using testing::EndsWith;
 using testing::HasSubstr;
-using testing::IsEmpty;
 
 class Kept final : public LogSink {
  public:

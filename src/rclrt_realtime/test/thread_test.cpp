@@ -128,7 +128,7 @@ TEST(Thread, RunsItsBodyAgainWhenItIsStartedAgain) {
 
 TEST(Thread, BeginsWithStartWhenItsStartIsDeferred) {
   bool ran = false;
-  Thread thread(defer_start, {.name = "deferred"}, [&] { ran = true; });
+  Thread thread(kDeferStart, {.name = "deferred"}, [&] { ran = true; });
   EXPECT_FALSE(thread.joinable());
   thread.start();
   thread.join();

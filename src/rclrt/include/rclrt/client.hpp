@@ -65,8 +65,8 @@ class ClientBase : public Entity {
 template <typename S>
 class Client final : public ClientBase {
  public:
-  using Request = typename S::Request;
-  using Response = typename S::Response;
+  using Request = S::Request;
+  using Response = S::Response;
 
   RCLRT_SETUP Client(std::shared_ptr<NodeHandle> node, const std::string& name, const QoS& qos,
                      const CallbackOptions& options)

@@ -48,8 +48,8 @@ class ServiceBase : public Entity {
 template <typename S>
 class Service : public ServiceBase {
  public:
-  using Request = typename S::Request;
-  using Response = typename S::Response;
+  using Request = S::Request;
+  using Response = S::Response;
 
  protected:
   RCLRT_SETUP Service(std::shared_ptr<NodeHandle> node, const std::string& name, const QoS& qos,

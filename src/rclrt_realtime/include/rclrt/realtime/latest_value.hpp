@@ -142,8 +142,8 @@ class LatestValue {
   static constexpr std::uint32_t kCountMask = 0xFFFF;
 
   struct alignas(kCacheLine) Slot {
-    typename Atomics::template Atomic<std::uint32_t> released{0};  // wraps around, as `taken` does
-    std::uint32_t taken = 0;                                       // the writer's alone
+    Atomics::template Atomic<std::uint32_t> released{0};  // wraps around, as `taken` does
+    std::uint32_t taken = 0;                              // the writer's alone
     T value{};
   };
   struct alignas(kCacheLine) Seat {
@@ -177,7 +177,7 @@ class LatestValue {
   const std::size_t max_readers_;
   const std::unique_ptr<Slot[]> slots_;
   const std::unique_ptr<Seat[]> seats_;
-  alignas(kCacheLine) typename Atomics::template Atomic<std::uint32_t> current_;
+  alignas(kCacheLine) Atomics::template Atomic<std::uint32_t> current_;
   alignas(kCacheLine) std::uint32_t newest_ = 0;  // the writer's copy of current_'s slot
 };
 

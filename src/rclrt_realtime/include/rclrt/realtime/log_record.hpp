@@ -69,16 +69,16 @@ struct LogText {
 };
 
 template <typename T>
-inline constexpr bool is_duration = false;
+inline constexpr bool kIsDuration = false;
 template <typename Rep, typename Period>
-inline constexpr bool is_duration<std::chrono::duration<Rep, Period>> = true;
+inline constexpr bool kIsDuration<std::chrono::duration<Rep, Period>> = true;
 
 template <typename T>
-inline constexpr bool always_false = false;
+inline constexpr bool kAlwaysFalse = false;
 
 template <typename Duration>
 consteval LogType log_duration_type() {
-  using Period = typename Duration::period;
+  using Period = Duration::period;
   if constexpr (std::is_floating_point_v<typename Duration::rep>) {
     return LogType::kFloatingSeconds;
   } else if constexpr (std::is_same_v<Period, std::micro>) {
@@ -110,16 +110,16 @@ consteval LogType log_type() {
     return LogType::kFloat;
   } else if constexpr (std::is_floating_point_v<T>) {
     return LogType::kDouble;
-  } else if constexpr (is_duration<T>) {
+  } else if constexpr (kIsDuration<T>) {
     return log_duration_type<T>();
-  } else if constexpr (std::is_null_pointer_v<T>) {
-    return LogType::kPointer;
-  } else if constexpr (std::is_convertible_v<const T&, std::string_view>) {
+  } else if constexpr (!std::is_null_pointer_v<T> &&
+                       std::is_convertible_v<const T&, std::string_view>) {
     return LogType::kString;
-  } else if constexpr (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>) {
+  } else if constexpr (std::is_null_pointer_v<T> ||
+                       (std::is_pointer_v<T> && !std::is_function_v<std::remove_pointer_t<T>>)) {
     return LogType::kPointer;
   } else {
-    static_assert(always_false<T>,
+    static_assert(kAlwaysFalse<T>,
                   "a log argument is an integer, a floating-point number, bool, char, an enum, a "
                   "std::chrono::duration, a pointer or a string; log the members of others");
   }
@@ -157,7 +157,7 @@ auto prepare_log_argument(const T& value) noexcept RCLRT_NONBLOCKING {
       const std::string_view text = value;
       return log_text(text.data(), text.size());
     }
-  } else if constexpr (is_duration<T>) {
+  } else if constexpr (kIsDuration<T>) {
     if constexpr (kType == LogType::kFloatingSeconds) {
       return std::bit_cast<std::uint64_t>(std::chrono::duration<double>(value).count());
     } else if constexpr (kType == LogType::kNanoseconds) {

@@ -83,13 +83,13 @@ class MpscQueue {
 
  private:
   struct Cell {
-    typename Atomics::template Atomic<std::size_t> sequence;
+    Atomics::template Atomic<std::size_t> sequence;
     T value;
   };
 
   const std::size_t mask_;
   const std::unique_ptr<Cell[]> cells_;
-  alignas(kCacheLine) typename Atomics::template Atomic<std::size_t> head_{0};
+  alignas(kCacheLine) Atomics::template Atomic<std::size_t> head_{0};
   alignas(kCacheLine) std::size_t tail_{0};  // touched by the consumer only
 };
 

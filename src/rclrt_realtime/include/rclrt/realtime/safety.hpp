@@ -61,6 +61,7 @@ template <typename Expression>
 
 #if defined(__GLIBC__)
 // So that a nonblocking function may read and keep errno: the address of a thread-local variable.
+// NOLINTNEXTLINE(readability-redundant-declaration): this one adds the effect
 extern "C" int* __errno_location() noexcept RCLRT_NONBLOCKING;
 #endif
 #else

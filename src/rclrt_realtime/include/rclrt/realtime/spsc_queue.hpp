@@ -119,7 +119,7 @@ class SpscQueue {
     return owned;
   }
 
-  using Index = typename Atomics::template Atomic<std::size_t>;
+  using Index = Atomics::template Atomic<std::size_t>;
   struct alignas(kCacheLine) Producer {
     Index head{0};
     std::size_t tail_copy = 0;  // the producer's alone

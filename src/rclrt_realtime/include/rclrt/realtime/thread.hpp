@@ -31,7 +31,7 @@ struct ThreadOptions {
 /// For Thread's constructor: `start()` begins the first run too.
 struct DeferStart {};
 /// Its only value.
-inline constexpr DeferStart defer_start;
+inline constexpr DeferStart kDeferStart;
 
 /// Owns one operating-system thread and its body, which it can run more than once. Movable; asks to
 /// stop and joins on destruction, like std::jthread. One owner constructs, starts, moves and joins
@@ -45,7 +45,7 @@ class Thread {
   /// with cause and fix, or std::invalid_argument.
   template <typename Body>
   RCLRT_SETUP Thread(const ThreadOptions& options, Body body)
-      : Thread(defer_start, options, std::move(body)) {
+      : Thread(kDeferStart, options, std::move(body)) {
     start();
   }
 
