@@ -91,14 +91,15 @@ constexpr LogFormatProblem find_log_format_problem(
 }
 
 namespace detail {
-// Never defined: the compiler names the one that a wrong format would call.
-void log_format_has_more_placeholders_than_arguments();
-void log_format_has_fewer_placeholders_than_arguments();
-void log_format_has_an_unmatched_brace();
-void log_format_names_an_argument();
-void log_format_mixes_automatic_and_explicit_numbers();
-void log_format_nests_a_placeholder();
-void log_format_has_a_width_or_precision_above_1024();
+// Never defined: the compiler names the one that a wrong format would call. (Labelled, or a
+// constructor that calls them would not be nonblocking.)
+void log_format_has_more_placeholders_than_arguments() noexcept RCLRT_NONBLOCKING;
+void log_format_has_fewer_placeholders_than_arguments() noexcept RCLRT_NONBLOCKING;
+void log_format_has_an_unmatched_brace() noexcept RCLRT_NONBLOCKING;
+void log_format_names_an_argument() noexcept RCLRT_NONBLOCKING;
+void log_format_mixes_automatic_and_explicit_numbers() noexcept RCLRT_NONBLOCKING;
+void log_format_nests_a_placeholder() noexcept RCLRT_NONBLOCKING;
+void log_format_has_a_width_or_precision_above_1024() noexcept RCLRT_NONBLOCKING;
 }  // namespace detail
 
 /// The format of a log call with arguments of these types: a string literal, checked when the call
@@ -109,8 +110,9 @@ class LogFormat {
   template <std::size_t kSize>
   // NOLINTNEXTLINE(google-explicit-constructor): a literal is a format
   consteval LogFormat(const char (&format)[kSize],
-                      std::source_location where = std::source_location::current())
-      : text_(format), where_(where) {
+                      std::source_location where = std::source_location::current()) noexcept
+      RCLRT_NONBLOCKING : text_(format),
+                          where_(where) {
     switch (find_log_format_problem({format, kSize - 1}, sizeof...(Args))) {
       case LogFormatProblem::kNone:
         break;
