@@ -140,16 +140,20 @@ RtGuard::RtGuard(const RtGuardOptions& options) noexcept RCLRT_NONBLOCKING
   RCLRT_TRUST("a constant-initialised variable of the thread", detail::t_guard = this);
 }
 
-RtGuard::~RtGuard() noexcept {
+RtGuard::~RtGuard() noexcept RCLRT_NONBLOCKING {
   const detail::ThreadUsage until_now = usage_now();
-  detail::t_guard = nullptr;
+  RCLRT_TRUST("a constant-initialised variable of the thread", detail::t_guard = nullptr);
+  RCLRT_TRUST("allocates and prints after a violation only", act(until_now));
+  RCLRT_TRUST("a constant-initialised variable of the thread", detail::t_guard = outer_);
+}
+
+void RtGuard::act(const detail::ThreadUsage& until_now) const noexcept {
   if (options_.action != RtGuardAction::kCount && !make_report(until_now).clean()) {
     print_report(until_now);
     if (options_.action == RtGuardAction::kAbort) {
       std::abort();
     }
   }
-  detail::t_guard = outer_;
 }
 
 bool RtGuard::asks_for(detail::CallKind kind) const noexcept {
@@ -224,12 +228,12 @@ RtGuard::Allow::Allow(const char* /*reason*/) noexcept RCLRT_NONBLOCKING
   RCLRT_TRUST("a constant-initialised variable of the thread", detail::t_guard = nullptr);
 }
 
-RtGuard::Allow::~Allow() noexcept {
+RtGuard::Allow::~Allow() noexcept RCLRT_NONBLOCKING {
   const detail::ThreadUsage exempt = usage_now() - before_;
   for (RtGuard* guard = suspended_; guard != nullptr; guard = guard->outer_) {
     guard->exempt_ = guard->exempt_ + exempt;
   }
-  detail::t_guard = suspended_;
+  RCLRT_TRUST("a constant-initialised variable of the thread", detail::t_guard = suspended_);
 }
 
 }  // namespace rclrt::realtime

@@ -44,10 +44,23 @@ bool has_priority_protocol(const pthread_mutex_t* mutex) {
   return (mutex->__data.__kind & (kInherit | kProtect)) != 0;
 }
 
-void note_if_guarded(CallKind kind, const char* function, std::size_t argument = 0) {
+// Inlined, as the next: no frame of its own on the stacks.
+[[gnu::always_inline]] inline void note_if_guarded(CallKind kind, const char* function,
+                                                   std::size_t argument = 0) {
   if (t_guard != nullptr) [[unlikely]] {
     note(kind, function, argument);
   }
+}
+
+/// Takes a mutex without a priority protocol for a guarded thread, if it is free, and notes it.
+/// EBUSY: to be waited for, or not ours to look at.
+[[gnu::always_inline]] inline int try_if_guarded(pthread_mutex_t* mutex, const char* function) {
+  if (t_guard == nullptr || has_priority_protocol(mutex)) [[likely]] {
+    return EBUSY;
+  }
+  const int result = pthread_mutex_trylock(mutex);
+  note(result != EBUSY ? CallKind::kFreeLock : CallKind::kLockWait, function, 0);
+  return result;
 }
 
 /// The C library's function behind the one of this name here.
@@ -79,6 +92,7 @@ using rclrt::realtime::detail::has_priority_protocol;
 using rclrt::realtime::detail::Next;
 using rclrt::realtime::detail::note_if_guarded;
 using rclrt::realtime::detail::t_guard;
+using rclrt::realtime::detail::try_if_guarded;
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
 extern "C" {
@@ -138,15 +152,28 @@ int posix_memalign(void** block, std::size_t alignment, std::size_t size) noexce
 
 int pthread_mutex_lock(pthread_mutex_t* mutex) noexcept {
   static constinit Next<int(pthread_mutex_t*)> next("pthread_mutex_lock");
-  if (t_guard != nullptr && !has_priority_protocol(mutex)) [[unlikely]] {
-    const int result = pthread_mutex_trylock(mutex);
-    if (result != EBUSY) {
-      note_if_guarded(CallKind::kFreeLock, "pthread_mutex_lock");
-      return result;
-    }
-    note_if_guarded(CallKind::kLockWait, "pthread_mutex_lock");
+  if (const int result = try_if_guarded(mutex, "pthread_mutex_lock"); result != EBUSY) {
+    return result;
   }
   return next(mutex);
+}
+
+int pthread_mutex_timedlock(pthread_mutex_t* mutex, const timespec* deadline) noexcept {
+  static constinit Next<int(pthread_mutex_t*, const timespec*)> next("pthread_mutex_timedlock");
+  if (const int result = try_if_guarded(mutex, "pthread_mutex_timedlock"); result != EBUSY) {
+    return result;
+  }
+  return next(mutex, deadline);
+}
+
+int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
+                            const timespec* deadline) noexcept {
+  static constinit Next<int(pthread_mutex_t*, clockid_t, const timespec*)> next(
+      "pthread_mutex_clocklock");
+  if (const int result = try_if_guarded(mutex, "pthread_mutex_clocklock"); result != EBUSY) {
+    return result;
+  }
+  return next(mutex, clock, deadline);
 }
 
 int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {

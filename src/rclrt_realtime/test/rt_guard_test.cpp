@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <latch>
 #include <memory>
@@ -161,6 +162,22 @@ TEST_F(GuardedCalls, AWaitIsToldFromTakingAFreeMutex) {
   ASSERT_THAT(report.calls, SizeIs(1));
   EXPECT_EQ(report.calls[0].what, "pthread_mutex_lock()");
   EXPECT_FALSE(report.calls[0].stack.empty());
+}
+
+TEST_F(GuardedCalls, AWaitForAMutexWithADeadlineIsCaughtToo) {
+  std::timed_mutex plain;
+  plain.lock();
+  std::thread([&] {
+    RtGuard guard(kCount);
+    EXPECT_FALSE(plain.try_lock_for(std::chrono::milliseconds(1)));
+    EXPECT_FALSE(plain.try_lock_until(std::chrono::system_clock::now()));
+    const RtReport report = guard.report();
+    EXPECT_EQ(report.lock_waits, 2U);
+    ASSERT_THAT(report.calls, SizeIs(2));
+    EXPECT_EQ(report.calls[0].what, "pthread_mutex_clocklock()");
+    EXPECT_EQ(report.calls[1].what, "pthread_mutex_timedlock()");
+  }).join();
+  plain.unlock();
 }
 
 TEST_F(GuardedCalls, TakingAFreeMutexIsAViolationWhenAskedFor) {

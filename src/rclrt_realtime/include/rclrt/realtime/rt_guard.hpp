@@ -105,8 +105,8 @@ class RtGuard {
 
   /// Begins the section.
   explicit RtGuard(const RtGuardOptions& options = {}) noexcept RCLRT_NONBLOCKING;
-  /// Ends the section and does what the action says.
-  ~RtGuard() noexcept;
+  /// Ends the section and does what the action says, if there was a violation.
+  ~RtGuard() noexcept RCLRT_NONBLOCKING;
   RtGuard(const RtGuard&) = delete;
   RtGuard& operator=(const RtGuard&) = delete;
 
@@ -123,7 +123,7 @@ class RtGuard {
     /// `reason` is for the reader of the code.
     explicit Allow(const char* reason) noexcept RCLRT_NONBLOCKING;
     /// The exemption ends.
-    ~Allow() noexcept;
+    ~Allow() noexcept RCLRT_NONBLOCKING;
     Allow(const Allow&) = delete;
     Allow& operator=(const Allow&) = delete;
 
@@ -143,6 +143,7 @@ class RtGuard {
     std::array<void*, kMaxFrames> frames{};
   };
 
+  void act(const detail::ThreadUsage& until_now) const noexcept;
   bool asks_for(detail::CallKind kind) const noexcept;
   RtReport make_report(const detail::ThreadUsage& until_now) const;
   void print_report(const detail::ThreadUsage& until_now) const noexcept;
