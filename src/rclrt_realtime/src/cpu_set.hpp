@@ -27,6 +27,14 @@ class CpuSet {
     }
   }
 
+  static CpuSet all() {
+    CpuSet set;
+    for (int cpu = 0; cpu < kCpus; ++cpu) {
+      CPU_SET_S(static_cast<std::size_t>(cpu), set.bytes(), set.get());
+    }
+    return set;
+  }
+
   cpu_set_t* get() const { return set_.get(); }
   std::size_t bytes() const { return CPU_ALLOC_SIZE(kCpus); }
 

@@ -30,6 +30,32 @@ std::string join(const std::vector<int>& values) {
   return text;
 }
 
+std::vector<int> cpus_of_caller() {
+  CpuSet set;
+  if (sched_getaffinity(0, set.bytes(), set.get()) != 0) {
+    throw std::system_error(errno, std::generic_category(), "reading the CPU affinity");
+  }
+  return set.cpus();
+}
+
+/// Every CPU that a thread of this process can be given: a short-lived thread asks for all, and
+/// looks at what the kernel leaves of them.
+std::vector<int> grantable_cpus() {
+  std::vector<int> cpus;
+  Thread({.name = "which CPUs?"}, [&cpus] {
+    const CpuSet all = CpuSet::all();
+    sched_setaffinity(0, all.bytes(), all.get());
+    cpus = cpus_of_caller();
+  }).join();
+  return cpus;
+}
+
+bool holds_all(const std::vector<int>& allowed, const std::vector<int>& cpus) {
+  return std::all_of(cpus.begin(), cpus.end(), [&](int cpu) {
+    return std::binary_search(allowed.begin(), allowed.end(), cpu);
+  });
+}
+
 }  // namespace
 
 const char* to_string(Policy policy) noexcept RCLRT_NONBLOCKING {
@@ -94,16 +120,13 @@ std::optional<std::string> why_refused(const Scheduling& scheduling) {
   return std::nullopt;
 }
 
-std::vector<int> allowed_cpus() {
-  CpuSet set;
-  if (sched_getaffinity(0, set.bytes(), set.get()) != 0) {
-    throw std::system_error(errno, std::generic_category(), "reading the CPU affinity");
-  }
-  return set.cpus();
-}
+std::vector<int> allowed_cpus() { return cpus_of_caller(); }
 
 void require_allowed_cpus(const std::vector<int>& cpus) {
-  const std::vector<int> allowed = allowed_cpus();
+  if (holds_all(allowed_cpus(), cpus)) {
+    return;  // the usual case, without a thread
+  }
+  const std::vector<int> allowed = grantable_cpus();
   for (const int cpu : cpus) {
     if (!std::binary_search(allowed.begin(), allowed.end(), cpu)) {
       throw std::invalid_argument("CPU " + std::to_string(cpu) +

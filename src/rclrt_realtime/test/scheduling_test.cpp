@@ -5,7 +5,10 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <optional>
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 #include "rclrt/realtime/thread.hpp"
 
@@ -22,6 +25,23 @@ TEST(Scheduling, ACpuThatDoesNotExistIsRefusedWithTheOnesThatDo) {
     EXPECT_NE(text.find("choose from " + std::to_string(allowed_cpus().front())), std::string::npos)
         << text;
   }
+}
+
+TEST(Scheduling, WhereTheCallerIsPinnedToDoesNotLimitWhereOtherThreadsRun) {
+  const std::vector<int> cpus = allowed_cpus();
+  if (cpus.size() < 2) {
+    GTEST_SKIP() << "one CPU";
+  }
+  // As a process on a machine with isolcpus=, or under taskset.
+  Thread({.name = "pinned", .scheduling = {.cpus = {cpus.front()}}}, [&] {
+    ASSERT_EQ(allowed_cpus(), std::vector<int>{cpus.front()});
+    const Scheduling wanted{.cpus = {cpus.back()}, .nice = 1};
+    std::optional<Scheduling> found;
+    Thread({.name = "elsewhere", .scheduling = wanted}, [&] { found = read_scheduling(0); }).join();
+    EXPECT_EQ(found, wanted);
+    apply_scheduling(0, wanted);
+    EXPECT_EQ(read_scheduling(0), wanted);
+  }).join();
 }
 
 TEST(Scheduling, APriorityAbove99IsUnavailableWithItsFix) {

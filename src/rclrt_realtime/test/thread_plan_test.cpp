@@ -66,6 +66,21 @@ TEST(ThreadName, OfMoreThan15CharactersMatchesWhatTheKernelKeeps) {
   EXPECT_FALSE(thread_name_matches("a_name", "a_name_of_more_"));
 }
 
+TEST(ThreadPlan, PinsTheThreadThatAppliesItAndOthersToOtherCpus) {
+  const std::vector<int> cpus = allowed_cpus();
+  if (cpus.size() < 2) {
+    GTEST_SKIP() << "one CPU";
+  }
+  ThreadPlanReport report;
+  Thread({.name = "applies", .scheduling = {}}, [&] {
+    const ForeignThread foreign("driver");  // after it in the list
+    report =
+        ThreadPlan{{{"applies", {.cpus = {cpus.front()}}}, {"driver", {.cpus = {cpus.back()}}}}}
+            .apply();
+  }).join();
+  EXPECT_THAT(report.problems(), IsEmpty());
+}
+
 TEST(ThreadPlan, GivesAThreadThatOthersCreatedWhatItStates) {
   const Scheduling wanted{.cpus = {allowed_cpus().back()}, .nice = 3};
   const ForeignThread foreign("foreign-1");

@@ -33,7 +33,7 @@ struct Reservation {
 struct Scheduling {
   Policy policy = Policy::kOther;
   int priority = 0;           ///< 1..99 for FIFO and RR (higher is more urgent), otherwise 0
-  std::vector<int> cpus{};    ///< ascending; empty: every CPU the process may use
+  std::vector<int> cpus{};    ///< ascending; empty: those of the thread that starts it
   std::optional<int> nice{};  ///< OTHER: -20 (most) to 19 (least); nothing: as it is
   Reservation reservation{};  ///< DEADLINE, which also needs `cpus` to be empty
 
@@ -52,11 +52,13 @@ RCLRT_SETUP std::optional<std::string> why_no_realtime(int priority);
 /// the kernel by giving it to a short-lived thread; real-time policies as `why_no_realtime`.
 RCLRT_SETUP std::optional<std::string> why_refused(const Scheduling& scheduling);
 
-/// The CPUs this process may run on, ascending. Throws std::system_error.
+/// The CPUs the calling thread may run on now, and a thread that it starts without stating any;
+/// ascending. Throws std::system_error.
 RCLRT_SETUP std::vector<int> allowed_cpus();
 
-/// Throws std::invalid_argument naming the first CPU of `cpus` that this process may not use and
-/// those it may.
+/// Throws std::invalid_argument naming the first CPU of `cpus` that the kernel gives no thread of
+/// this process, and those it does. Where the caller is pinned to (taskset, isolcpus=, a thread
+/// plan) does not matter; what limits the process (a container's cpuset) does.
 RCLRT_SETUP void require_allowed_cpus(const std::vector<int>& cpus);
 
 /// Gives thread `tid` of this process (0: the caller) what `scheduling` states.
