@@ -50,6 +50,11 @@ struct ExploredWith {
                          }));
     }
 
+    T fetch_sub(T value,
+                std::memory_order order = std::memory_order_seq_cst) noexcept RCLRT_NONBLOCKING {
+      return fetch_add(static_cast<T>(T{} - value), order);
+    }
+
     bool compare_exchange_weak(T& expected, T value,
                                std::memory_order order = std::memory_order_seq_cst) noexcept
         RCLRT_NONBLOCKING {
@@ -66,6 +71,7 @@ struct ExploredWith {
     }
 
    private:
+    friend ExploredWith;
     static std::uint64_t bits(T value) noexcept { return static_cast<std::uint64_t>(value); }
     T update(std::memory_order order, std::memory_order failure,
              const std::function<bool(std::uint64_t&)>& change) {
@@ -74,6 +80,15 @@ struct ExploredWith {
     }
     std::size_t variable_;
   };
+
+  using Futex = Atomic<std::uint32_t>;
+  static void wait_while(const Futex& word, std::uint32_t value,
+                         std::int64_t /*never*/) noexcept RCLRT_WAITS {
+    Explorer::current()->wait_while(word.variable_, value);
+  }
+  static void wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING {
+    RCLRT_TRUST("a test", Explorer::current()->wake(word.variable_, count));
+  }
 
   template <typename T>
   static void reading(const T& shared) noexcept RCLRT_NONBLOCKING {
@@ -97,6 +112,9 @@ inline std::memory_order without_acquire(std::memory_order order) {
   return order == std::memory_order_acquire   ? std::memory_order_relaxed
          : order == std::memory_order_acq_rel ? std::memory_order_release
                                               : order;
+}
+inline std::memory_order without_seq_cst(std::memory_order order) {
+  return order == std::memory_order_seq_cst ? std::memory_order_acq_rel : order;
 }
 using Explored = ExploredWith<as_written>;
 

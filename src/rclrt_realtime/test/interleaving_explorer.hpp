@@ -20,6 +20,10 @@
 // thread gets the same outdated store from the same variable `kOutdatedReads` times at most:
 // stores become visible in finite time, and loops end.
 //
+// A futex is the kernel's: a thread that sleeps on one goes on when it is woken and not before (the
+// program must stand wake-ups for nothing, which only add to what it looks at). When all sleep,
+// that is a failure.
+//
 // Sleep sets (P. Godefroid, 1990) leave out executions that differ only in the order of operations
 // that do not touch the same variable (with outdated loads some of these remain). Thread bodies own
 // nothing with a destructor: an execution found to be redundant is dropped where it stands.
@@ -35,6 +39,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -111,14 +116,22 @@ class Explorer {
     for (;;) {
       std::vector<std::size_t> ready;
       bool all_ended = true;
+      bool all_sleep = true;  // those that have not ended
       for (std::size_t i = 1; i < threads_.size(); ++i) {
         all_ended = all_ended && threads_[i]->ended;
-        if (!threads_[i]->ended && std::count(asleep.begin(), asleep.end(), i) == 0) {
+        if (threads_[i]->ended || threads_[i]->sleeps_on) {
+          continue;
+        }
+        all_sleep = false;
+        if (std::count(asleep.begin(), asleep.end(), i) == 0) {
           ready.push_back(i);
         }
       }
       if (all_ended) {
         break;
+      }
+      if (all_sleep) {
+        throw std::logic_error("somebody sleeps and nobody is left to wake it");
       }
       if (ready.empty()) {
         throw Redundant();
@@ -196,6 +209,36 @@ class Explorer {
     return before;
   }
 
+  /// A futex: falls asleep unless the newest store of `variable` is not `value`. Looking and
+  /// falling asleep are one step, as in the kernel, under a lock of its own. It teaches the thread
+  /// nothing.
+  void wait_while(std::size_t variable, std::uint64_t value) {
+    pause({variable, true, true});
+    if (variables_[variable].back().value == value) {
+      Fibre& fibre = *threads_[active_];
+      fibre.sleeps_on = variable;
+      fibre.next = {variable, false, false};  // once it is woken: it just goes on
+      swapcontext(&fibre.context, &scheduler_);
+    }
+  }
+
+  /// Wakes `count` sleepers at most, whichever.
+  void wake(std::size_t variable, int count) {
+    pause({variable, true, true});
+    for (; count > 0; --count) {
+      std::vector<Fibre*> sleepers;
+      for (const auto& thread : threads_) {
+        if (thread->sleeps_on == variable) {
+          sleepers.push_back(thread.get());
+        }
+      }
+      if (sleepers.empty()) {
+        break;
+      }
+      sleepers[sleepers.size() == 1 ? 0 : choose(sleepers.size())]->sleeps_on.reset();
+    }
+  }
+
   void touch(const void* address, bool writes) {
     Accesses& earlier = memory_accesses_[address];
     const auto& now = memory().clock;
@@ -253,6 +296,7 @@ class Explorer {
     std::map<std::pair<std::size_t, std::size_t>, int> outdated_reads;
     Operation next{};
     bool ended = false;
+    std::optional<std::size_t> sleeps_on;  // the futex
     ucontext_t context{};
     std::unique_ptr<std::byte[]> stack;
   };

@@ -5,6 +5,7 @@
 
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 
 #include "rclrt/realtime/safety.hpp"
 
@@ -24,6 +25,16 @@ struct StdAtomics {
   /// A thread is about to write `shared`.
   template <typename T>
   static void writing(const T& /*shared*/) noexcept RCLRT_NONBLOCKING {}
+
+  /// What a thread sleeps on: a futex of this process.
+  using Futex = std::atomic<std::uint32_t>;
+  /// Sleeps until woken or CLOCK_MONOTONIC reaches `deadline_ns` (INT64_MAX: does not), unless
+  /// `word` is not `value` any more. Looking and falling asleep are one step. May return for
+  /// nothing.
+  static void wait_while(const Futex& word, std::uint32_t value,
+                         std::int64_t deadline_ns) noexcept RCLRT_WAITS;
+  /// Wakes `count` sleepers of `word` at most.
+  static void wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING;
 };
 
 /// Keeps what different threads write on different cache lines. (GCC warns that

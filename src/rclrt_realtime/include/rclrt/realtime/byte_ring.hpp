@@ -10,6 +10,7 @@
 #include <new>
 #include <stdexcept>
 
+#include "rclrt/realtime/atomics.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -91,8 +92,6 @@ class ByteRing {
   }
 
  private:
-  static constexpr std::size_t kCacheLine = 64;
-
   struct Free {
     void operator()(std::byte* storage) const noexcept {
       operator delete[](storage, std::align_val_t{kCacheLine});

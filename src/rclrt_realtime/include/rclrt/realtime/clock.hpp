@@ -4,6 +4,7 @@
 
 #include <time.h>
 
+#include <cerrno>
 #include <cstdint>
 
 #include "rclrt/realtime/event_count.hpp"
@@ -46,7 +47,7 @@ inline std::int64_t thread_cpu_now_ns() noexcept RCLRT_NONBLOCKING {
 /// A signal handler does not shorten the sleep.
 inline void sleep_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
   const timespec deadline = to_timespec(deadline_ns);
-  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr) != 0) {
+  while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &deadline, nullptr) == EINTR) {
   }
 }
 

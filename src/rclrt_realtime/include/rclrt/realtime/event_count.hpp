@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "rclrt/realtime/atomics.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -27,12 +28,14 @@ namespace rclrt::realtime {
 /// falls between `prepare_wait` and the futex call into an immediate return.
 ///
 /// The condition itself must be read and written with seq_cst operations (or under one lock).
-/// All functions are thread-safe; `notify_*` are async-signal-safe.
-class EventCount {
+/// All functions are thread-safe; `notify_*` are async-signal-safe. Of `Atomics` see atomics.hpp;
+/// `test/interleaving_test.cpp` runs this code under every interleaving of a small case.
+template <typename Atomics = StdAtomics>
+class BasicEventCount {
  public:
-  EventCount() = default;
-  EventCount(const EventCount&) = delete;
-  EventCount& operator=(const EventCount&) = delete;
+  BasicEventCount() = default;
+  BasicEventCount(const BasicEventCount&) = delete;
+  BasicEventCount& operator=(const BasicEventCount&) = delete;
 
   /// What `prepare_wait` saw.
   using Key = std::uint32_t;
@@ -52,7 +55,12 @@ class EventCount {
   void wait(Key key) noexcept RCLRT_WAITS { wait_until(key, kForever); }
 
   /// The same, until CLOCK_MONOTONIC reaches `deadline_ns` at the latest.
-  void wait_until(Key key, std::int64_t deadline_ns) noexcept RCLRT_WAITS;
+  void wait_until(Key key, std::int64_t deadline_ns) noexcept RCLRT_WAITS {
+    // Every outcome (woken, epoch already changed, timed out, interrupted) is a return: the caller
+    // checks its condition again.
+    Atomics::wait_while(epoch_, key, deadline_ns);
+    waiters_.fetch_sub(1, std::memory_order_seq_cst);
+  }
 
   void notify_one() noexcept RCLRT_NONBLOCKING { notify(1); }
   void notify_all() noexcept RCLRT_NONBLOCKING { notify(kEverybody); }
@@ -67,13 +75,14 @@ class EventCount {
       return;
     }
     epoch_.fetch_add(1, std::memory_order_seq_cst);
-    wake(count);
+    Atomics::wake(epoch_, count);
   }
 
-  void wake(int count) noexcept RCLRT_NONBLOCKING;
-
-  std::atomic<std::uint32_t> epoch_{0};
-  std::atomic<std::uint32_t> waiters_{0};
+  typename Atomics::Futex epoch_{0};
+  typename Atomics::template Atomic<std::uint32_t> waiters_{0};
 };
+
+/// What everybody uses.
+using EventCount = BasicEventCount<>;
 
 }  // namespace rclrt::realtime
