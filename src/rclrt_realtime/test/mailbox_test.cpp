@@ -75,6 +75,17 @@ TEST(Mailbox, ADrainEndsWhileValuesKeepComingAndTheDescriptorStaysReadable) {
   EXPECT_TRUE(readable(mailbox.fd()));
 }
 
+TEST(Mailbox, WhatAHandlerThatThrowsLeavesBehindKeepsTheDescriptorReadable) {
+  Mailbox<int> mailbox(4);
+  mailbox.post(1);
+  mailbox.post(2);
+  EXPECT_THROW(mailbox.drain([](int) { throw std::runtime_error("cannot handle it"); }),
+               std::runtime_error);
+  EXPECT_TRUE(readable(mailbox.fd()));
+  EXPECT_EQ(mailbox.drain([](int value) { EXPECT_EQ(value, 2); }), 1U);
+  EXPECT_FALSE(readable(mailbox.fd()));
+}
+
 TEST(Mailbox, AWaitingReceiverMissesNothingFromManyThreads) {
   constexpr int kSenders = 3;
   constexpr int kValues = 10'000;

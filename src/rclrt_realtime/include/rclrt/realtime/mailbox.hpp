@@ -86,21 +86,35 @@ class Mailbox {
   int fd() const noexcept RCLRT_NONBLOCKING { return bell_.fd(); }
 
   /// Receiver, for event loops. Hands every value to `handle(const T&)`, `capacity` at most, and
-  /// returns how many. `fd` is not readable afterwards unless more values came.
+  /// returns how many. `fd` is not readable afterwards unless there are more values, which came
+  /// meanwhile or were left when `handle` threw.
   template <typename Handle>
   std::size_t drain(Handle handle) RCLRT_WAITS {
     bell_.arm();
-    std::size_t handled = 0;
-    for (T value; handled < capacity() && queue_.try_pop(value); ++handled) {
+    RingUnlessEmpty again{bell_};
+    for (T value; again.handled < capacity(); ++again.handled) {
+      if (!queue_.try_pop(value)) {
+        again.empty = true;
+        break;
+      }
       handle(static_cast<const T&>(value));
     }
-    if (handled == capacity()) {
-      bell_.ring();  // there may be more: after the other events of the loop
-    }
-    return handled;
+    return again.handled;
   }
 
  private:
+  /// There may be more: after the other events of the loop.
+  struct RingUnlessEmpty {
+    ~RingUnlessEmpty() {
+      if (!empty) {
+        bell.ring();
+      }
+    }
+    Doorbell& bell;
+    std::size_t handled = 0;
+    bool empty = false;
+  };
+
   MpscQueue<T> queue_;
   Doorbell bell_;
   std::atomic<std::uint64_t> dropped_{0};
