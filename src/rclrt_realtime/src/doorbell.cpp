@@ -43,7 +43,8 @@ bool Doorbell::wait_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
     timespec left{};
     const timespec* timeout = nullptr;
     if (deadline_ns != kNever) {
-      left = to_timespec(std::max<std::int64_t>(deadline_ns - monotonic_now_ns(), 0));
+      left = to_timespec(
+          std::max<std::int64_t>(std::max<std::int64_t>(deadline_ns, 0) - monotonic_now_ns(), 0));
       timeout = &left;
     }
     pollfd readable{fd_, POLLIN, 0};

@@ -36,9 +36,13 @@ FlightRecorderOptions checked(FlightRecorderOptions options) {
     throw std::invalid_argument("FlightRecorder: max_bytes must hold at least one event, " +
                                 std::to_string(sizeof(TraceEvent)) + " bytes");
   }
-  const auto zero = std::chrono::milliseconds(0);
-  if (options.before < zero || options.after < zero || options.min_interval < zero) {
-    throw std::invalid_argument("FlightRecorder: before, after and min_interval must be >= 0");
+  constexpr std::chrono::milliseconds kLeast(0);
+  constexpr std::chrono::milliseconds kMost = std::chrono::hours(365 * 24);
+  for (const auto duration : {options.before, options.after, options.min_interval}) {
+    if (duration < kLeast || duration > kMost) {
+      throw std::invalid_argument(
+          "FlightRecorder: before, after and min_interval must be from 0 to a year");
+    }
   }
   return options;
 }
@@ -56,7 +60,7 @@ class FlightRecorder::Implementation {
   }
 
   void request(const char* reason) noexcept RCLRT_NONBLOCKING {
-    if (!requests_.try_push({.time_ns = monotonic_now_ns(), .reason = reason})) {
+    if (!requests_.try_push({monotonic_now_ns(), reason != nullptr ? reason : "(null)"})) {
       // A count of its own: it orders nothing.
       refused_.fetch_add(1, std::memory_order_relaxed);
     }

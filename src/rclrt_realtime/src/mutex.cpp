@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/mutex.hpp"
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
 #include <cstdlib>
@@ -26,7 +27,9 @@ void require(int error, const char* action) {
 /// For kernels that cannot wait for a PI mutex on CLOCK_MONOTONIC.
 int lock_on_realtime_clock(pthread_mutex_t& mutex, std::int64_t deadline_ns) noexcept {
   for (;;) {
-    const std::int64_t left_ns = deadline_ns - monotonic_now_ns();
+    // For a year at most at a time: the sum does not overflow, also for kNever.
+    const std::int64_t left_ns =
+        std::min(deadline_ns - monotonic_now_ns(), 365 * 24 * 3600 * kNanosecondsPerSecond);
     const timespec deadline = to_timespec(read_clock_ns(CLOCK_REALTIME) + left_ns);
     const int error = pthread_mutex_timedlock(&mutex, &deadline);
     if (error != ETIMEDOUT || monotonic_now_ns() >= deadline_ns) {
@@ -74,11 +77,16 @@ void ProtocolMutex::lock() noexcept RCLRT_WAITS {
 }
 
 bool ProtocolMutex::try_lock() noexcept RCLRT_NONBLOCKING {
-  return acquired(RCLRT_TRUST("trying does not sleep", pthread_mutex_trylock(&mutex_)));
+  const int error = RCLRT_TRUST("trying does not sleep", pthread_mutex_trylock(&mutex_));
+  if (!acquired(error) && error != EBUSY) {
+    RCLRT_TRUST("the process ends here", die("trying to lock a mutex", error));
+  }
+  return error != EBUSY;
 }
 
 bool ProtocolMutex::try_lock_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
-  [[maybe_unused]] const timespec deadline = to_timespec(deadline_ns < 0 ? 0 : deadline_ns);
+  deadline_ns = std::max<std::int64_t>(deadline_ns, 0);
+  [[maybe_unused]] const timespec deadline = to_timespec(deadline_ns);
 #if defined(__SANITIZE_THREAD__)
   int error = EINVAL;  // GCC 12's ThreadSanitizer does not know pthread_mutex_clocklock
 #else

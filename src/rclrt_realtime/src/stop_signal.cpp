@@ -11,6 +11,7 @@
 #include <string_view>
 #include <system_error>
 
+#include "rclrt/realtime/deadline.hpp"
 #include "rclrt/realtime/semaphore.hpp"
 
 namespace rclrt::realtime {
@@ -82,7 +83,7 @@ void handle(int signal) {
 
 void watch(StopSignal::State& s, std::chrono::nanoseconds deadline, const StopFlag& over) {
   s.received.wait();
-  if (over.wait_until(monotonic_now_ns() + deadline.count())) {
+  if (over.wait_until(to_deadline_ns(deadline))) {
     return;
   }
   const int signal = s.first.load();

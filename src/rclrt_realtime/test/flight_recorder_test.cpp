@@ -250,6 +250,9 @@ TEST_F(AFlightRecorder, RefusesOptionsOutOfRange) {
   options_.max_bytes = 1'000;
   options_.after = milliseconds(-1);
   EXPECT_THROW(FlightRecorder{options_}, std::invalid_argument);
+  options_.after = milliseconds(1);
+  options_.before = milliseconds::max();  // in nanoseconds it would overflow
+  EXPECT_THROW(FlightRecorder{options_}, std::invalid_argument);
 }
 
 }  // namespace

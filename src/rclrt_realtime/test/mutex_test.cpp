@@ -177,6 +177,12 @@ TEST(PiMutex, KeepsItsDeadlineOnAKernelThatCannotWaitOnTheMonotonicClock) {
           const bool locked = mutex.try_lock_until(deadline);
           result = !locked && steady_clock::now() >= deadline ? 0 : 2;
         }).join();
+        std::thread patient([&] {  // kNever: not a time that the clock could reach
+          result = mutex.try_lock_for(std::chrono::hours::max()) ? result : 4;
+        });
+        std::this_thread::sleep_for(milliseconds(5));  // so that it waits; right without too
+        mutex.unlock();
+        patient.join();
         std::exit(result);
       },
       [](int status) {
@@ -252,6 +258,14 @@ TEST(CeilingMutex, AThreadAboveTheCeilingEndsTheProcess) {
         }).join();
       },
       "rclrt: locking a mutex: Invalid argument");
+  EXPECT_DEATH(
+      {
+        CeilingMutex mutex(20);
+        Thread({.name = "above", .scheduling = {Policy::kFifo, 30, {}}}, [&] {
+          mutex.try_lock();  // "false" would be "somebody holds it", for ever
+        }).join();
+      },
+      "rclrt: trying to lock a mutex: Invalid argument");
 }
 
 }  // namespace

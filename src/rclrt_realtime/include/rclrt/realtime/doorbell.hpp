@@ -37,8 +37,8 @@ class BasicArmed {
 ///
 ///     bell.arm();                                    // sleeper
 ///     while (condition()) { ... }
-///     bell.wait_until_ns(deadline);                  // or: return to the loop that polls
-///     bell.fd() make_condition_true(); bell.ring();            // ringer
+///     bell.wait_until_ns(deadline);                  // or: back to the loop that polls fd()
+///     make_condition_true(); bell.ring();            // ringer
 class Doorbell {
  public:
   /// Armed. Throws std::system_error.

@@ -57,8 +57,8 @@ struct FlightRecorderStatistics {
 /// a twelfth of it and about 200 KiB more while a dump is written.
 class FlightRecorder final : public TraceSink {
  public:
-  /// Throws std::invalid_argument for a max_bytes below one event or a negative duration, and
-  /// std::bad_alloc.
+  /// Throws std::invalid_argument for a max_bytes below one event or a duration that is negative or
+  /// more than a year, and std::bad_alloc.
   RCLRT_SETUP explicit FlightRecorder(FlightRecorderOptions options = {});
   ~FlightRecorder() override;
 

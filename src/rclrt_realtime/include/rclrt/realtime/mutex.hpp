@@ -24,7 +24,7 @@ class ProtocolMutex {
   /// would run two members of one critical section at once.
   void lock() noexcept RCLRT_WAITS;
 
-  /// False when somebody holds it.
+  /// False when somebody holds it. Terminates on misuse, as `lock`.
   bool try_lock() noexcept RCLRT_NONBLOCKING;
 
   /// False when `deadline` came first.
