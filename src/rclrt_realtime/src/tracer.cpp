@@ -79,9 +79,9 @@ class Tracer::Implementation {
  private:
   void pass() {
     const std::lock_guard lock(sinks_mutex_);
+    const std::int64_t now_ns = monotonic_now_ns();  // what was recorded by then, refresh() sees
     const detail::ThreadRings::List& rings = rings_.refresh();
     converter_.sample();  // later than every tick that refresh() has seen
-    const std::int64_t now_ns = monotonic_now_ns();
     for (const auto& ring : rings) {
       empty(*ring, now_ns);
     }

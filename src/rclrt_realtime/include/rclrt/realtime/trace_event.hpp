@@ -93,7 +93,7 @@ class TraceSink {
   RCLRT_SETUP virtual void write(std::span<const TraceEvent> events,
                                  const TraceDictionary& dictionary) = 0;
 
-  /// All that happened before `now_ns` has been written, spans that still run excepted.
+  /// All that was recorded before `now_ns` has been written; a span is recorded when it ends.
   RCLRT_SETUP virtual void pass_done(std::int64_t now_ns, const TraceDictionary& dictionary) = 0;
 
   /// Nothing more will come.

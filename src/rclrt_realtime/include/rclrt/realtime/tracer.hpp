@@ -81,7 +81,8 @@ class Tracer {
   /// Hands the sink what has been recorded so far, finishes it and forgets it.
   RCLRT_SETUP void remove_sink(TraceSink& sink);
 
-  /// Returns when all that was recorded before the call has been handed to the sinks.
+  /// Returns when all that was recorded before the call has been handed to the sinks. As the two
+  /// above, not from a sink, which would wait for itself.
   RCLRT_SETUP void flush();
 
   RCLRT_SETUP TracerStatistics statistics() const;
