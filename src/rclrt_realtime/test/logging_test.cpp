@@ -241,6 +241,23 @@ TEST(LogRateLimit, AdmitsTheFirstOfEachPeriod) {
   EXPECT_EQ(limit.admit(5'000), 0U);
 }
 
+TEST(LogRateLimit, OfTheLongestPeriodAdmitsOneInAll) {
+  LogRateLimit once(std::chrono::nanoseconds::max());
+  EXPECT_EQ(once.admit(1'000), 0U);
+  EXPECT_EQ(once.admit(INT64_MAX - 1), std::nullopt);
+}
+
+TEST(CallbackLog, CallsItsFunctionWithEachLine) {
+  std::vector<std::string> seen;
+  CallbackLog callback([&](const LogLine& line) { seen.emplace_back(line.message); });
+  Logger logger({callback}, by_hand());
+  ThreadLogger log(logger, "control");
+  log.warn("{} of {}", 1, 2);
+  log.info("done");
+  logger.flush();
+  EXPECT_THAT(seen, ElementsAre("1 of 2", "done"));
+}
+
 TEST_F(ALogger, HandsOverWhatAThreadLoggedBeforeItsHandleEnded) {
   std::thread([&] { ThreadLogger(logger_, "short-lived").info("bye"); }).join();
   logger_.flush();

@@ -4,8 +4,10 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "rclrt/realtime/safety.hpp"
 
@@ -43,6 +45,17 @@ class LogSink {
 
   /// After the last line for now.
   RCLRT_SETUP virtual void flush() {}
+};
+
+/// Calls a function with each line.
+class CallbackLog final : public LogSink {
+ public:
+  RCLRT_SETUP explicit CallbackLog(std::function<void(const LogLine&)> callback)
+      : callback_(std::move(callback)) {}
+  RCLRT_SETUP void write(const LogLine& line) override { callback_(line); }
+
+ private:
+  const std::function<void(const LogLine&)> callback_;
 };
 
 /// Lines as text, one after the other, in the format of ROS 2:

@@ -72,7 +72,7 @@ class Logger {
   LogLevel level() const noexcept RCLRT_NONBLOCKING;
 
   /// Returns when all that was logged before the call has been handed to the sinks and those have
-  /// been flushed.
+  /// been flushed. Not from a sink, which would wait for itself.
   RCLRT_SETUP void flush();
 
   RCLRT_SETUP LoggerStatistics statistics() const;
@@ -94,7 +94,7 @@ class Logger {
 /// place in the source, usually `static constinit`. Thread-safe.
 class LogRateLimit {
  public:
-  /// Lets one line through in each `period`.
+  /// Lets one line through in each `period`; with std::chrono::nanoseconds::max() one in all.
   constexpr explicit LogRateLimit(std::chrono::nanoseconds period) noexcept RCLRT_NONBLOCKING
       : period_ns_(period.count()) {}
 
@@ -103,8 +103,9 @@ class LogRateLimit {
   std::optional<std::uint32_t> admit(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
     // Relaxed throughout: who wins the exchange logs, and the counter is of no consequence else.
     std::int64_t next_ns = next_ns_.load(std::memory_order_relaxed);
-    if (now_ns < next_ns || !next_ns_.compare_exchange_strong(next_ns, now_ns + period_ns_,
-                                                              std::memory_order_relaxed)) {
+    const std::int64_t after_ns = period_ns_ > INT64_MAX - now_ns ? INT64_MAX : now_ns + period_ns_;
+    if (now_ns < next_ns ||
+        !next_ns_.compare_exchange_strong(next_ns, after_ns, std::memory_order_relaxed)) {
       give_back(1);
       return std::nullopt;
     }
