@@ -148,14 +148,20 @@ std::optional<HistogramInterval> HistogramLogReader::next() {
 bool HistogramLogReader::read_line() {
   line_.clear();
   ++line_number_;
-  std::streambuf& buffer = *in_.rdbuf();
   constexpr int kEnd = std::char_traits<char>::eof();
+  const auto next = [&] {
+    try {
+      return in_.rdbuf()->sbumpc();
+    } catch (const std::ios_base::failure&) {  // a directory, a broken disk
+      fail("cannot be read, expected a histogram log");
+    }
+  };
   bool is_too_long = false;
-  int c = buffer.sbumpc();
+  int c = next();
   if (c == kEnd) {
     return false;
   }
-  for (; c != kEnd && c != '\n'; c = buffer.sbumpc()) {
+  for (; c != kEnd && c != '\n'; c = next()) {
     if (line_.size() == limits_.line_bytes) {
       is_too_long = true;  // the rest of it is passed over
     } else {

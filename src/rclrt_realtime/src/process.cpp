@@ -53,6 +53,9 @@ std::size_t room_on_stack() {
   for (std::size_t at = bytes; at > 0; at -= std::min(at, page_size())) {
     block[at - 1] = 0;  // downwards, as a stack grows
   }
+  if (bytes != 0) {
+    block[0] = 0;  // may be on a page of its own
+  }
 }
 
 std::optional<std::string> prefault_main_stack(std::size_t bytes) {
@@ -76,7 +79,8 @@ const char* fix_of_device(int error) {
 
 CpuWakeUpLimit::CpuWakeUpLimit(std::chrono::microseconds limit, const std::string& device)
     : file_(open(device.c_str(), O_WRONLY | O_CLOEXEC)) {
-  const auto value = static_cast<std::int32_t>(limit.count());
+  const auto value =
+      static_cast<std::int32_t>(std::clamp<std::int64_t>(limit.count(), 0, INT32_MAX));
   if (file_ >= 0 && write(file_, &value, sizeof value) == sizeof value) {
     return;
   }

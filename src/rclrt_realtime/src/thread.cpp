@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/thread.hpp"
 
+#include <limits.h>
 #include <sched.h>
 
 #include <cerrno>
@@ -94,7 +95,8 @@ void Thread::start() {
   }
   if (options.stack_size != 0) {
     Attributes::require(pthread_attr_setstacksize(attributes.get(), options.stack_size),
-                        "thread stack size");
+                        starting + "a stack of " + std::to_string(options.stack_size) +
+                            " bytes (ask for at least " + std::to_string(PTHREAD_STACK_MIN) + ")");
   }
   require_room(options, attributes.get());
   run_->stop.clear();
@@ -155,9 +157,8 @@ void Thread::set_priority(Policy policy, int priority) {
   }
 }
 
-bool Thread::try_join() noexcept RCLRT_NONBLOCKING {
-  if (joinable() &&
-      RCLRT_TRUST("trying does not sleep", pthread_tryjoin_np(run_->handle, nullptr)) == 0) {
+bool Thread::try_join() noexcept RCLRT_WAITS {
+  if (joinable() && pthread_tryjoin_np(run_->handle, nullptr) == 0) {
     run_->joinable = false;
   }
   return !joinable();

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 
+#include <fstream>
 #include <random>
 #include <sstream>
 #include <stdexcept>
@@ -72,6 +73,13 @@ TEST(HistogramEncoding, WhatWasOutOfRangeIsWhereItWasClampedTo) {
   EXPECT_EQ(read.count(), 2U);
   EXPECT_EQ(read.min(), 0);
   EXPECT_EQ(read.above_range(), 0U);
+}
+
+TEST(HistogramLogReader, SaysOfADirectoryThatItCannotBeRead) {
+  std::ifstream directory("/");
+  HistogramLogReader reader(directory, "/");
+  EXPECT_THAT([&] { reader.next(); },
+              testing::ThrowsMessage<HistogramLogError>(HasSubstr("/:1: cannot be read")));
 }
 
 TEST(HistogramLog, IntervalsReadBackAreTheSame) {

@@ -9,6 +9,7 @@
 #include <atomic>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <vector>
 
 namespace rclrt::realtime {
@@ -71,6 +72,17 @@ TEST(Thread, GetsAnotherPriorityWhileItRuns) {
   EXPECT_EQ(found.policy, Policy::kFifo);
   EXPECT_EQ(found.priority, 7);
   thread.set_priority(Policy::kFifo, 7);  // ended: nothing to do
+}
+
+TEST(Thread, RefusesAStackThatIsTooSmallAndNamesTheLeast) {
+  try {
+    Thread({.name = "tiny", .stack_size = 100}, [] {});
+    FAIL() << "no exception";
+  } catch (const std::system_error& error) {
+    const std::string text = error.what();
+    EXPECT_NE(text.find("\"tiny\": a stack of 100 bytes (ask for at least "), std::string::npos)
+        << text;
+  }
 }
 
 TEST(Thread, RefusesACpuItMayNotUse) {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What a signal handler may post.
 #pragma once
 
 #include <semaphore.h>

@@ -87,8 +87,9 @@ class Thread {
   /// ended. Throws std::system_error with cause and fix.
   RCLRT_SETUP void set_priority(Policy policy, int priority);
 
-  /// Joins if the thread has ended, without waiting. True when there is nothing left to join.
-  bool try_join() noexcept RCLRT_NONBLOCKING;
+  /// Joins if the thread has ended; does not wait for that, but gives its stack back to the C
+  /// library, under a lock of that. True when there is nothing left to join.
+  bool try_join() noexcept RCLRT_WAITS;
 
   /// Waits for the thread to end; nothing to do when it was never started or already joined.
   void join() noexcept RCLRT_WAITS;
