@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <mutex>
 #include <optional>
@@ -26,6 +27,7 @@
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/realtime/semaphore.hpp"
 #include "rclrt/realtime/spsc_queue.hpp"
+#include "rclrt/realtime/stop_flag.hpp"
 #include "rclrt/realtime/tracer.hpp"
 
 namespace rclrt::realtime {
@@ -63,8 +65,8 @@ class CountingSink final : public LogSink {
 /// All that a cycle uses, made at set-up.
 class Blocks {
  public:
-  Blocks(Tracer& tracer, bool realtime)
-      : span_(tracer.name("cycle")), counter_(tracer.name("cycles")) {
+  Blocks(Tracer& tracer, FlightRecorder& recorder, bool realtime)
+      : span_(tracer.name("cycle")), counter_(tracer.name("cycles")), recorder_(recorder) {
     if (realtime) {  // a ceiling is for real-time threads
       ceiling_.emplace(kPriority);
     }
@@ -80,21 +82,29 @@ class Blocks {
     pass(mpsc_, i);
     mailbox_.post(i);
     std::int64_t received = 0;
-    mailbox_.try_take(received);
-    {
-      const std::scoped_lock lock(inheriting_);
+    mailbox_.wait_until_ns(received, kPassed);
+    mailbox_.wait_until_ns(received, kPassed);  // empty by now: to the kernel and back
+    if (std::unique_lock lock(inheriting_, std::chrono::seconds(1)); lock.owns_lock()) {
       ++shared_;
       changed_.notify_one();
+      changed_.wait_until_ns(lock, kPassed);
     }
     if (ceiling_) {
       const std::scoped_lock lock(*ceiling_);
       ++shared_;
     }
+    event_.wait_until(event_.prepare_wait(), kPassed);
     event_.notify_all();
+    if (stop_.wait_until(kPassed)) {
+      recorder_.request_dump("never");
+    }
+    recorder_.request_dump("one dump too many");
     semaphore_.post();
     semaphore_.wait();
     trace.counter(counter_, static_cast<double>(i));
+    trace.instant(span_, {.flow = 1, .value = i});
     log.info("cycle {} of {}", i, kCycles);
+    log.warn(limit_, "a text: {}, a time: {}", "late", std::chrono::microseconds(i));
     durations_.record(monotonic_now_ns() - begin_ns);
   }
 
@@ -102,6 +112,8 @@ class Blocks {
   double sum() const { return sum_; }
 
  private:
+  static constexpr std::int64_t kPassed = 1;  // a deadline
+
   template <typename Queue>
   static void pass(Queue& queue, std::int64_t value) noexcept RCLRT_NONBLOCKING {
     queue.try_push(value);
@@ -111,6 +123,7 @@ class Blocks {
 
   const TraceName span_;
   const TraceName counter_;
+  FlightRecorder& recorder_;
   LatestValue<Pose> pose_{1};
   LatestValue<Pose>::Reader pose_reader_ = pose_.reader();
   SpscQueue<std::int64_t> spsc_{16};
@@ -121,6 +134,8 @@ class Blocks {
   std::optional<CeilingMutex> ceiling_;
   EventCount event_;
   Semaphore semaphore_;
+  StopFlag stop_;
+  LogRateLimit limit_{std::chrono::nanoseconds(1)};
   Histogram durations_;
   std::uint64_t shared_ = 0;
   double sum_ = 0;
@@ -131,11 +146,11 @@ TEST(EveryBlock, AThreadThatUsesThemAllAllocatesNothingAndFaultsNoPage) {
     GTEST_SKIP() << reason;
   }
   const bool realtime = !why_no_realtime(kPriority);
-  FlightRecorder recorder;
+  FlightRecorder recorder({.max_dumps = 0});  // takes requests and writes no file
   Tracer tracer({recorder});
   CountingSink sink;
   Logger logger({sink});
-  Blocks blocks(tracer, realtime);
+  Blocks blocks(tracer, recorder, realtime);
   InstantClock clock;
   std::optional<RtGuard> guard;
   std::optional<RtReport> report;

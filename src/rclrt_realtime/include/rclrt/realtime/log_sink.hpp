@@ -50,6 +50,7 @@ class LogSink {
 /// Calls a function with each line.
 class CallbackLog final : public LogSink {
  public:
+  /// Any function, not empty.
   RCLRT_SETUP explicit CallbackLog(std::function<void(const LogLine&)> callback)
       : callback_(std::move(callback)) {}
   RCLRT_SETUP void write(const LogLine& line) override { callback_(line); }
