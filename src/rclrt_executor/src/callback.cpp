@@ -33,12 +33,17 @@ Instance* Callback::make_instance(std::int64_t release_ns,
 
 void Callback::refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
   if (options_.overload == Overload::kKeepLast) {
-    std::int64_t newest = newest_ns_.load(std::memory_order_relaxed);
-    while (newest < release_ns &&
-           !newest_ns_.compare_exchange_weak(newest, release_ns, std::memory_order_relaxed)) {
-    }
+    keep_newest(release_ns);
   }
   dropped_.fetch_add(1, std::memory_order_release);
+}
+
+void Callback::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
+  std::int64_t newest = newest_ns_.load(std::memory_order_relaxed);
+  while (newest < release_ns &&
+         !newest_ns_.compare_exchange_weak(newest, release_ns, std::memory_order_release,
+                                           std::memory_order_relaxed)) {
+  }
 }
 
 InstanceInfo Callback::begin(Instance* instance) noexcept RCLRT_NONBLOCKING {
@@ -52,9 +57,13 @@ InstanceInfo Callback::begin(Instance* instance) noexcept RCLRT_NONBLOCKING {
   // (kEmpty): its message was replaced by a newer one.
   credits_.give_back(instance);
   if (options_.overload == Overload::kKeepLast) {
-    const std::int64_t newest = newest_ns_.exchange(INT64_MIN, std::memory_order_relaxed);
-    info.release_ns = std::max(info.release_ns, newest);
-    info.ready_ns = std::max(info.ready_ns, newest);
+    const std::int64_t newest = newest_ns_.exchange(INT64_MIN, std::memory_order_acquire);
+    if (credits_.all_out()) {
+      keep_newest(newest);  // the next instance waits already: `newest` may have come after it
+    } else {
+      info.release_ns = std::max(info.release_ns, newest);
+      info.ready_ns = std::max(info.ready_ns, newest);
+    }
   }
   return info;
 }

@@ -38,6 +38,15 @@ Instance* Credits::take() noexcept RCLRT_NONBLOCKING {
   return nullptr;
 }
 
+bool Credits::all_out() const noexcept RCLRT_NONBLOCKING {
+  for (std::size_t first = 0; first < count_; first += kBits) {
+    if (free_[first / kBits].load(std::memory_order_relaxed) != 0) {
+      return false;
+    }
+  }
+  return true;
+}
+
 void Credits::give_back(Instance* instance) noexcept RCLRT_NONBLOCKING {
   const auto index = static_cast<std::size_t>(instance - instances_.get());
   free_[index / kBits].fetch_or(std::uint64_t{1} << (index % kBits), std::memory_order_release);

@@ -27,6 +27,14 @@ std::uint32_t involuntary_switches() noexcept {
   return static_cast<std::uint32_t>(usage.ru_nivcsw);
 }
 
+/// The epoch of timers until the first spin gives them theirs: never, with room for offsets.
+constexpr std::int64_t kNotYet_ns = INT64_MAX / 2;
+
+template <typename List>
+bool contains(const List& list, const std::shared_ptr<Callback>& callback) {
+  return std::find(list.begin(), list.end(), callback) != list.end();
+}
+
 }  // namespace
 
 const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING {
@@ -41,9 +49,10 @@ void Executor::add(std::shared_ptr<Callback> callback) {
   if (!callback) {
     throw std::invalid_argument("nullptr added to executor \"" + options_.name + "\"");
   }
+  Callbacks gone;
   const std::scoped_lock lock(configuration_);
-  reap();
-  if (std::find(callbacks_.begin(), callbacks_.end(), callback) != callbacks_.end()) {
+  reap(gone);
+  if (contains(callbacks_, callback)) {
     throw std::logic_error("callback \"" + callback->name() + "\" is already in executor \"" +
                            options_.name + "\"");
   }
@@ -51,8 +60,11 @@ void Executor::add(std::shared_ptr<Callback> callback) {
   if (!prepared_) {
     return;
   }
+  bool claimed = false;  // or another executor has it, or this one is about to let go of it
   try {
+    leaving_.reserve(leaving_.size() + 1);
     claim(*callback);
+    claimed = true;
     settle_levels();
     if (TimerCallback* const timer = as_timer(*callback)) {
       timer->schedule().start(has_spun_ ? realtime::monotonic_now_ns() : epoch_ns_.load(),
@@ -62,60 +74,84 @@ void Executor::add(std::shared_ptr<Callback> callback) {
     attach(*callback);
   } catch (...) {
     callbacks_.pop_back();
-    let_out(*callback);
-    flush(*callback);
-    disclaim(*callback);
+    if (claimed) {
+      leave(callback);
+      reap(gone);
+    }
     throw;
   }
 }
 
 bool Executor::remove(const std::shared_ptr<Callback>& callback) {
+  Callbacks gone;
+  bool removed = false;
   {
     const std::scoped_lock lock(configuration_);
-    reap();
+    reap(gone);
     const auto found = std::find(callbacks_.begin(), callbacks_.end(), callback);
-    if (found == callbacks_.end()) {
-      return false;
-    }
-    callbacks_.erase(found);
-    if (!prepared_) {
+    removed = found != callbacks_.end();
+    if (removed && !prepared_) {
+      callbacks_.erase(found);
       return true;
     }
-    // From here on it releases nothing, and what a worker picks up is given up.
-    if (attached_) {
-      callback->detach();
+    if (removed) {
+      leaving_.reserve(leaving_.size() + 1);
+      callbacks_.erase(found);
+      if (attached_) {
+        callback->detach();
+      }
+      leave(callback);
     }
-    callback->removed_.store(true);
-    let_out(*callback);
-    flush(*callback);
-    leaving_.push_back(callback);
   }
   const bool in_a_callback = t_executor == this;
   for (;;) {
     {
       const std::scoped_lock lock(configuration_);
-      reap();
-      if (in_a_callback ||
-          std::find(leaving_.begin(), leaving_.end(), callback) == leaving_.end()) {
-        return true;
+      reap(gone);
+      if (!contains(leaving_, callback)) {
+        return removed;
       }
+    }
+    if (in_a_callback) {
+      stopped_.post();  // the thread in spin lets go of it
+      return removed;
     }
     // Polled: being notified would cost every instance of every callback.
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + 100'000);
   }
 }
 
+/// It releases nothing any more; and from here on what a worker picks up is given up. There is room
+/// for it in `leaving_`.
+void Executor::leave(const std::shared_ptr<Callback>& callback) noexcept {
+  leaving_.push_back(callback);
+  callback->removed_.store(true);
+  let_out(*callback);
+  flush(*callback);
+  settle_ceiling(callback->group());
+}
+
 /// Lets go of removed callbacks whose last instance has ended.
-void Executor::reap() noexcept {
-  std::erase_if(leaving_, [this](const auto& callback) {
-    flush(*callback);
-    if (!is_quiet(*callback)) {
-      return false;
+void Executor::reap(Callbacks& gone) {
+  gone.reserve(gone.size() + leaving_.size());
+  for (auto each = leaving_.begin(); each != leaving_.end();) {
+    Callback& callback = **each;
+    flush(callback);
+    if (!is_quiet(callback)) {
+      ++each;
+      continue;
     }
-    disclaim(*callback);
-    callback->removed_.store(false);
-    return true;
-  });
+    gone.push_back(std::move(*each));
+    each = leaving_.erase(each);
+    disclaim(callback);
+  }
+}
+
+bool Executor::have_all_left() {
+  Callbacks gone;
+  const std::scoped_lock lock(configuration_);
+  reap(gone);
+  return leaving_.empty();
 }
 
 /// An instance is pending until it was run or discarded, in a list or held; who holds it has let go
@@ -139,7 +175,7 @@ void Executor::flush(Callback& callback) noexcept {
 
 void Executor::set_level(const std::shared_ptr<Callback>& callback, int level) {
   const std::scoped_lock lock(configuration_);
-  if (std::find(callbacks_.begin(), callbacks_.end(), callback) == callbacks_.end()) {
+  if (!contains(callbacks_, callback)) {
     throw std::logic_error("set_level: the callback is not in executor \"" + options_.name + "\"");
   }
   const int before = callback->level_.exchange(level);
@@ -148,12 +184,15 @@ void Executor::set_level(const std::shared_ptr<Callback>& callback, int level) {
   }
   try {
     settle_levels();
+    let_out(*callback);
+    take_in(*callback);
   } catch (...) {
     callback->level_.store(before);
+    let_out(*callback);
+    take_in(*callback);
+    settle_levels();
     throw;
   }
-  let_out(*callback);
-  take_in(*callback);
 }
 
 std::vector<std::shared_ptr<Callback>> Executor::callbacks() const {
@@ -187,22 +226,23 @@ void Executor::settle_realtime() {
 }
 
 void Executor::claim(Callback& callback) {
-  if (callback.owner_ != nullptr) {
+  const Executor* owner = nullptr;
+  if (!callback.owner_.compare_exchange_strong(owner, this)) {
     throw std::logic_error("callback \"" + callback.name() + "\" is already in executor \"" +
-                           callback.owner_->options_.name + "\"");
+                           owner->options_.name + "\"");
   }
   if (!callback.group().claim(this)) {
+    callback.owner_.store(nullptr);
     throw std::logic_error("the group of callback \"" + callback.name() +
                            "\" is used in another executor: keep its members in one");
   }
-  callback.owner_ = this;
 }
 
 void Executor::disclaim(Callback& callback) noexcept {
-  if (callback.owner_ != this) {
+  if (callback.owner_.load() != this) {
     return;
   }
-  callback.owner_ = nullptr;
+  callback.removed_.store(false);
   set_sinks(callback, nullptr, nullptr);
   Group& group = callback.group();
   const auto is_member = [&](const auto& other) {
@@ -212,6 +252,7 @@ void Executor::disclaim(Callback& callback) noexcept {
       std::none_of(leaving_.begin(), leaving_.end(), is_member)) {
     group.release(this);
   }
+  callback.owner_.store(nullptr);  // from here on it may be another executor's
 }
 
 /// Maps the levels of all callbacks, and those that are known already, to priorities; moves
@@ -238,6 +279,16 @@ void Executor::settle_levels() {
   }
 }
 
+void Executor::settle_ceiling(Group& group) noexcept {
+  int ceiling = 0;
+  for (const auto& callback : callbacks_) {
+    if (&callback->group() == &group) {
+      ceiling = std::max(ceiling, callback->os_priority_.load());
+    }
+  }
+  group.set_ceiling(ceiling);
+}
+
 void Executor::attach(Callback& callback) {
   const std::uint64_t left_behind = callback.left_behind_.exchange(0);
   if (!listens()) {
@@ -254,6 +305,7 @@ void Executor::attach(Callback& callback) {
 }
 
 void Executor::prepare() {
+  Callbacks gone;
   const std::scoped_lock lock(configuration_);
   if (prepared_) {
     return;
@@ -269,7 +321,7 @@ void Executor::prepare() {
       claim(*callback);
     }
     settle_levels();
-    start_timers(options_.epoch_ns.value_or(realtime::monotonic_now_ns()));
+    start_timers(options_.epoch_ns.value_or(kNotYet_ns));
     for (const auto& callback : callbacks_) {
       take_in(*callback);
     }
@@ -280,7 +332,7 @@ void Executor::prepare() {
     }
   } catch (...) {
     unusable_ = true;
-    give_up_callbacks();
+    give_up_callbacks(gone);
     throw;
   }
   prepared_ = true;
@@ -296,25 +348,28 @@ void Executor::start_timers(std::int64_t epoch_ns) {
 }
 
 void Executor::shut_down() noexcept {
+  Callbacks gone;
   const std::scoped_lock lock(configuration_);
-  give_up_callbacks();
+  give_up_callbacks(gone);
 }
 
-void Executor::give_up_callbacks() noexcept {
+void Executor::give_up_callbacks(Callbacks& gone) {
   if (attached_) {
     for (const auto& callback : callbacks_) {
       callback->detach();
     }
     attached_ = false;
   }
-  reap();  // no worker runs, so it takes them all
+  reap(gone);  // no worker runs, so it takes them all
+  gone.reserve(gone.size() + callbacks_.size());
   while (!callbacks_.empty()) {
-    const std::shared_ptr<Callback> callback = std::move(callbacks_.back());
+    gone.push_back(std::move(callbacks_.back()));
     callbacks_.pop_back();
-    if (callback->owner_ == this) {
-      let_out(*callback);
-      flush(*callback);
-      disclaim(*callback);
+    Callback& callback = *gone.back();
+    if (callback.owner_.load() == this) {
+      let_out(callback);
+      flush(callback);
+      disclaim(callback);
     }
   }
 }
@@ -358,6 +413,9 @@ void Executor::do_spin() {
   open_gate();
   while (!stopping()) {
     stopped_.wait();
+    while (!stopping() && !have_all_left()) {
+      realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);
+    }
   }
   wake_threads();
   stop_threads();

@@ -164,6 +164,7 @@ Instance* Lane::pop(const std::atomic<bool>& stop, WorkerPriority& priority) noe
     if (stop.load()) {
       return nullptr;
     }
+    priority.restore();  // its level may have moved while it slept, or just as it was lowered
     bool more = false;
     if (Instance* const instance = try_pop(priority, more)) {
       // This worker is busy now. Another one takes what is left (timers due together wake only

@@ -16,12 +16,11 @@ Lane& LaneSet::at(int level) {
   if (place == levels_.end() || (*place)->level != level) {
     auto made = std::make_unique<Level>(level);
     made->os_priority.store(executor_.mapped_priority(level));
-    if (workers_per_lane_ != 0) {
-      start_workers(*made);
-    }
-    lanes_[levels_.size()].store(&made->lane);
     place = levels_.insert(place, std::move(made));
+    // Before its workers exist, so that a cancel that they did not see wakes them.
+    lanes_[levels_.size() - 1].store(&(*place)->lane);
   }
+  start_workers(**place);
   return (*place)->lane;
 }
 
@@ -49,7 +48,8 @@ void LaneSet::settle_priorities() {
 }
 
 void LaneSet::start_workers(Level& level) {
-  for (std::uint32_t slot = 0; slot < workers_per_lane_; ++slot) {
+  while (level.workers.size() < workers_per_lane_) {
+    const auto slot = static_cast<std::uint32_t>(level.workers.size());
     level.workers.emplace_back(
         executor_.thread_options("L" + std::to_string(level.level), level.os_priority.load()),
         [this, &level, slot] {

@@ -21,7 +21,7 @@ class LaneSet {
   explicit LaneSet(Executor& executor) : executor_(executor) {}
 
   /// The lane of `level`; makes it, and starts its workers if the others run. Throws
-  /// std::system_error.
+  /// std::system_error; the lane stays then, and the next call starts the workers it lacks.
   RCLRT_SETUP Lane& at(int level);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
   /// Moves every instance of `callback` to the list `taken`.
@@ -47,6 +47,7 @@ class LaneSet {
     std::vector<realtime::Thread> workers;
   };
 
+  /// Those that it lacks.
   void start_workers(Level& level);
 
   Executor& executor_;

@@ -4,7 +4,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <functional>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -14,51 +13,10 @@
 #include <vector>
 
 #include "all_executors.hpp"
+#include "spinning.hpp"
 
 namespace rclrt::executor::test {
 namespace {
-
-/// Runs `spin` on a thread of its own until the end of the scope.
-template <typename E>
-class Spinning {
- public:
-  explicit Spinning(E& executor) : executor_(executor), thread_([&executor] { executor.spin(); }) {}
-  ~Spinning() {
-    executor_.cancel();
-    thread_.join();
-  }
-  Spinning(const Spinning&) = delete;
-  Spinning& operator=(const Spinning&) = delete;
-
- private:
-  E& executor_;
-  std::thread thread_;
-};
-
-bool eventually(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
-  while (!condition()) {
-    if (std::chrono::steady_clock::now() > end) {
-      return false;
-    }
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
-  return true;
-}
-
-auto every_millisecond(TestCallback::Body body, int level = 0,
-                       std::shared_ptr<Group> group = nullptr) {
-  CallbackOptions options = timer_named("tick", level);
-  options.group = std::move(group);
-  return std::make_shared<TestTimer>(options, TimerOptions{.period_ns = 1'000'000},
-                                     std::move(body));
-}
-
-ExecutorOptions on_all_cpus() {
-  auto options = on_one_cpu();
-  options.cpus = {};
-  return options;
-}
 
 template <typename E>
 class Changes : public ::testing::Test {};
@@ -193,6 +151,25 @@ TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
   EXPECT_TRUE(eventually([&] { return runs > before; }));
 }
 
+TYPED_TEST(Changes, ACancelWhileALevelComesInEndsSpin) {
+  for (int round = 0; round < 100; ++round) {
+    auto executor = make<TypeParam>(on_all_cpus());
+    executor->prepare();
+    std::thread spinner([&] { executor->spin(); });
+    std::thread adder([&] {
+      for (int level = 0; level < 3; ++level) {
+        executor->add(every_millisecond([](const InstanceInfo&) {}, level));
+      }
+    });
+    for (int i = 0; i < round * 20; ++i) {
+      std::this_thread::yield();
+    }
+    executor->cancel();
+    spinner.join();  // hangs when a new worker does not hear of the cancel
+    adder.join();
+  }
+}
+
 template <typename E>
 class ChangesOfPriority : public ::testing::Test {};
 TYPED_TEST_SUITE(ChangesOfPriority, EventDrivenExecutors, ExecutorName);
@@ -260,6 +237,29 @@ TYPED_TEST(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
   EXPECT_EQ(executor->os_priority(1), before - 1) << "level 3 came in above it";
 }
 
+TYPED_TEST(ChangesOfPriority, AGroupsCeilingIsTakenRightAfterALevelCameInAboveIt) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(on_one_cpu());
+  const auto group = std::make_shared<Group>();
+  std::atomic<int> priority{0};
+  const auto low = std::make_shared<TestCallback>(
+      named("low", 1, 10, group),
+      [&](const InstanceInfo&) { priority = realtime::read_scheduling(0)->priority; });
+  const auto high =
+      std::make_shared<TestCallback>(named("high", 2, 10, group), [](const InstanceInfo&) {});
+  executor->add(low);
+  executor->add(high);
+  executor->prepare();
+  const Spinning spinning(*executor);
+  for (int level = 3; level < 7; ++level) {
+    priority = 0;
+    low->release_now();
+    ASSERT_TRUE(eventually([&] { return priority != 0; }));
+    EXPECT_EQ(priority, executor->os_priority(2)) << "below level " << level;
+    executor->add(every_millisecond([](const InstanceInfo&) {}, level));
+  }
+}
+
 /// Each executor, all its callbacks and their accounting, under everything at once.
 TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
   auto executor = make<TypeParam>(on_all_cpus());
@@ -275,12 +275,13 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
   for (int i = 0; i < 12; ++i) {
     CallbackOptions options = named("c" + std::to_string(i), i % 4, 3 + i % 5, groups[i % 4]);
     options.overload = static_cast<Overload>(i % 3);
-    callbacks.push_back(std::make_shared<TestCallback>(options, [&](const InstanceInfo&) {
+    const auto body = [&](const InstanceInfo&) {
       if (++ran % 97 == 0) {
         throw std::runtime_error("now and then");
       }
-    }));
-    timers.push_back(every_millisecond([&](const InstanceInfo&) { ++ran; }, i % 5, groups[i % 4]));
+    };
+    callbacks.push_back(std::make_shared<TestCallback>(options, body));
+    timers.push_back(every_millisecond(body, i % 5, groups[i % 4]));
   }
   std::atomic<bool> stop{false};
   std::thread spinner([&] {

@@ -2,6 +2,7 @@
 // What happens to releases while earlier ones have not run.
 #include <gtest/gtest.h>
 
+#include <atomic>
 #include <chrono>
 #include <memory>
 #include <thread>
@@ -93,6 +94,33 @@ TYPED_TEST(OverloadPolicy, SkipIfRunningDropsWhatComesWhileItWaitsOrRuns) {
   EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 4}));
   EXPECT_EQ(this->callback_->counters().completed, 2U);
   EXPECT_GE(this->callback_->counters().dropped, 2U);
+}
+
+TYPED_TEST(OverloadPolicy, KeepLastNeverRunsForAnOlderReleaseThanBefore) {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  auto executor = make<TypeParam>(options);
+  CallbackOptions kept = named("c", 1);
+  kept.overload = Overload::kKeepLast;
+  std::int64_t latest = 0;
+  int backwards = 0;
+  std::atomic<int> runs{0};
+  const auto callback = std::make_shared<TestCallback>(kept, [&](const InstanceInfo& info) {
+    backwards += info.release_ns <= latest ? 1 : 0;
+    latest = info.release_ns;
+    ++runs;
+  });
+  executor->add(callback);
+  executor->prepare();
+  std::thread releaser([&] {
+    for (std::int64_t release = 1; runs < 5'000; ++release) {
+      callback->release(release, release);
+    }
+    executor->cancel();
+  });
+  executor->spin();
+  releaser.join();
+  EXPECT_EQ(backwards, 0);
 }
 
 TYPED_TEST(OverloadPolicy, QueueRunsEachReleaseInOrder) {

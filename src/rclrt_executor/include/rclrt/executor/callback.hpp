@@ -120,6 +120,7 @@ class Callback {
 
   /// Counts a release that finds no credit.
   void refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING;
+  void keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING;
   /// Gives the instance's credit back when `overload` says it is time, and returns what it stands
   /// for. The first is called before the message is taken, the second after user code has ended.
   InstanceInfo begin(Instance* instance) noexcept RCLRT_NONBLOCKING;
@@ -133,7 +134,9 @@ class Callback {
   const CallbackOptions options_;
   Group own_group_;
   Credits credits_;
-  const Executor* owner_ = nullptr;  // whose it is; configuration only
+  // Whose it is. Who sets it from nullptr (Executor::claim) has it until setting it back, which is
+  // the last thing done to a callback that is let go.
+  std::atomic<const Executor*> owner_{nullptr};
   // The rest of what an executor settles. Changed by its configuration, with the order between the
   // two sinks and the level unimportant: an instance on its way runs at the old level.
   std::atomic<int> level_;
@@ -147,8 +150,8 @@ class Callback {
   std::atomic<std::uint64_t> released_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint64_t> dropped_{0};
-  // kKeepLast: the newest release that found no credit. Relaxed: whoever gives the credit back sees
-  // it or leaves it to the next instance, which is newer still.
+  // kKeepLast: the newest release that found no credit. Released and acquired, so that who takes it
+  // sees whether the credit it did not find is out again: then it is left to the next instance.
   std::atomic<std::int64_t> newest_ns_{INT64_MIN};
   // Instances discarded with their executor: their messages still wait in the middleware.
   std::atomic<std::uint64_t> left_behind_{0};

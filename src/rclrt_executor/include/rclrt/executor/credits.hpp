@@ -27,6 +27,8 @@ class Credits {
   Instance* take() noexcept RCLRT_NONBLOCKING;
   /// Only what `take` returned, once.
   void give_back(Instance* instance) noexcept RCLRT_NONBLOCKING;
+  /// Whether `take` would find nothing; only a glance unless nobody else gives back.
+  bool all_out() const noexcept RCLRT_NONBLOCKING;
   std::size_t count() const noexcept RCLRT_NONBLOCKING { return count_; }
 
  private:

@@ -42,10 +42,11 @@ class Executor {
   /// then as before.
   RCLRT_SETUP void add(std::shared_ptr<Callback> callback);
 
-  /// When it has returned, no instance of the callback is running or will run; what waited is a
-  /// counted drop. Called from a callback of this executor it cannot wait for those that run: they
-  /// still end, and the executor keeps the callback until then. False when it does not have the
-  /// callback.
+  /// When it has returned, no instance of the callback is running or will run, whoever removed it;
+  /// what waited is a counted drop. Called from a callback of this executor it cannot wait for
+  /// those that run: they still end, and the executor keeps the callback until then. Two callbacks
+  /// that remove each other from two executors wait for ever. False when it did not have the
+  /// callback, or it was removed already.
   RCLRT_SETUP bool remove(const std::shared_ptr<Callback>& callback);
 
   /// Changes a callback's priority. Instances already waiting may still run at the old one. Throws
@@ -83,7 +84,7 @@ class Executor {
   /// time.
   RCLRT_SETUP int os_priority(int level) const;
   /// From which time timers count, CLOCK_MONOTONIC: as in the options, or the start of the first
-  /// `spin`.
+  /// `spin`; without meaning before.
   std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING { return epoch_ns_.load(); }
 
  protected:
@@ -163,25 +164,32 @@ class Executor {
   std::size_t cpu_count() const;
 
  private:
+  using Callbacks = std::vector<std::shared_ptr<Callback>>;
+
   void settle_realtime();
   void do_spin();
   void claim(Callback& callback);
   void disclaim(Callback& callback) noexcept;
   void settle_levels();
+  void settle_ceiling(Group& group) noexcept;
   void attach(Callback& callback);
   void start_timers(std::int64_t epoch_ns);
   void flush(Callback& callback) noexcept;
   bool is_quiet(const Callback& callback) const noexcept;
-  void reap() noexcept;
-  void give_up_callbacks() noexcept;
+  // What they let go of goes into `gone`, which ends when the configuration is unlocked: what a
+  // callback owns may use the executor in its destructor.
+  void leave(const std::shared_ptr<Callback>& callback) noexcept;
+  void reap(Callbacks& gone);
+  bool have_all_left();
+  void give_up_callbacks(Callbacks& gone);
   void run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept;
 
   friend class LaneSet;
 
   const ExecutorOptions options_;
   mutable std::mutex configuration_;
-  std::vector<std::shared_ptr<Callback>> callbacks_;
-  std::vector<std::shared_ptr<Callback>> leaving_;  // removed from a callback, not yet quiet
+  Callbacks callbacks_;
+  Callbacks leaving_;  // removed, not yet quiet
   std::optional<PriorityMap> priorities_;
   bool prepared_ = false;
   bool unusable_ = false;  // prepare has thrown half-way
@@ -193,7 +201,8 @@ class Executor {
 
   // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
   std::atomic<bool> stop_{false};
-  realtime::Semaphore stopped_;        // posted after stop_ was set, for the thread in spin
+  // For the thread in spin: posted after stop_ was set, and when a callback removed one that runs.
+  realtime::Semaphore stopped_;
   std::atomic<bool> closed_{false};    // never cleared
   std::atomic<bool> spinning_{false};  // who sets it is the one thread in spin
   std::atomic<bool> started_{false};   // all threads of this spin exist

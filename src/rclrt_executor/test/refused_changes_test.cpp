@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+// A change that cannot be made leaves the executor as it was.
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+
+#include <atomic>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+#include <system_error>
+
+#include "all_executors.hpp"
+#include "spinning.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+template <typename E>
+class RefusedChange : public ::testing::Test {};
+TYPED_TEST_SUITE(RefusedChange, EventDrivenExecutors, ExecutorName);
+
+TYPED_TEST(RefusedChange, LeavesTheWaitingInstancesOfAnotherExecutorAlone) {
+  auto options = on_all_cpus();
+  options.realtime = Realtime::kOff;
+  options.workers_per_level = 2;
+  auto owner = make<TypeParam>(options);
+  auto other = make<TypeParam>(options);
+  std::atomic<bool> go_on{false};
+  std::atomic<int> started{0};
+  const auto callback = std::make_shared<TestCallback>(named("c"), [&](const InstanceInfo&) {
+    ++started;
+    busy_until([&] { return go_on.load(); });
+  });
+  std::atomic<bool> marker_ran{false};
+  const auto marker = std::make_shared<TestCallback>(
+      named("marker"), [&](const InstanceInfo&) { marker_ran = true; });
+  owner->add(callback);
+  owner->add(marker);
+  owner->prepare();
+  other->prepare();
+  {
+    const Spinning spinning(*owner);
+    callback->release_now();
+    callback->release_now();
+    callback->release_now();
+    marker->release_now();
+    // The marker is behind them in the lane: they wait for their group now.
+    ASSERT_TRUE(eventually([&] { return started > 0 && marker_ran; }));
+    EXPECT_THROW(other->add(callback), std::logic_error);
+    EXPECT_EQ(callback->counters().dropped, 0U);
+    go_on = true;
+    EXPECT_TRUE(eventually([&] { return callback->counters().completed == 3; }));
+  }
+}
+
+/// Room for so many bytes more, until the end of the scope.
+class AddressSpace {
+ public:
+  explicit AddressSpace(std::size_t more) {
+    getrlimit(RLIMIT_AS, &before_);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    rlimit limit = before_;
+    limit.rlim_cur = pages * 4096 + more;
+    setrlimit(RLIMIT_AS, &limit);
+  }
+  ~AddressSpace() { setrlimit(RLIMIT_AS, &before_); }
+  AddressSpace(const AddressSpace&) = delete;
+  AddressSpace& operator=(const AddressSpace&) = delete;
+
+ private:
+  rlimit before_{};
+};
+
+/// With room for one of the two threads that a new level needs.
+class WithoutThreads : public ::testing::Test {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "sanitizers need the address space";
+#endif
+  }
+  static constexpr std::size_t kStack = std::size_t{512} << 20;
+  static constexpr std::size_t kRoomForOne = kStack + kStack / 2;
+  static ExecutorOptions options() {
+    auto options = on_all_cpus();
+    options.workers_per_level = 2;
+    options.stack_size = kStack;
+    return options;
+  }
+};
+
+TEST_F(WithoutThreads, AddingALevelFailsAndCanBeTriedAgain) {
+  PreemptiveExecutor executor(options());
+  std::atomic<int> low_runs{0};
+  std::atomic<int> high_runs{0};
+  executor.add(every_millisecond([&](const InstanceInfo&) { ++low_runs; }, 1));
+  const auto high = every_millisecond([&](const InstanceInfo&) { ++high_runs; }, 2);
+  executor.prepare();
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return low_runs > 0; }));
+  {
+    const AddressSpace room(kRoomForOne);
+    EXPECT_THROW(executor.add(high), std::system_error);  // hangs when it waits for the one thread
+  }
+  EXPECT_EQ(executor.callbacks().size(), 1U);
+  const int before = low_runs;
+  EXPECT_TRUE(eventually([&] { return low_runs > before; }));
+  EXPECT_EQ(high_runs, 0);
+  executor.add(high);
+  EXPECT_TRUE(eventually([&] { return high_runs > 0; }));
+}
+
+TEST_F(WithoutThreads, ATimerThatCannotMoveToANewLevelStaysWhereItWas) {
+  PreemptiveExecutor executor(options());
+  std::atomic<int> runs{0};
+  const auto timer = every_millisecond([&](const InstanceInfo&) { ++runs; }, 1);
+  executor.add(timer);
+  executor.prepare();
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return runs > 0; }));
+  {
+    const AddressSpace room(kRoomForOne);
+    EXPECT_THROW(executor.set_level(timer, 2), std::system_error);
+  }
+  EXPECT_EQ(timer->level(), 1);
+  const int before = runs;
+  EXPECT_TRUE(eventually([&] { return runs > before; }));
+}
+
+TEST_F(WithoutThreads, SpinFailsAndCanBeTriedAgain) {
+  PreemptiveExecutor executor(options());
+  int runs = 0;
+  executor.add(every_millisecond([&](const InstanceInfo&) {
+    ++runs;
+    executor.cancel();
+  }));
+  executor.prepare();
+  {
+    const AddressSpace room(kRoomForOne);
+    EXPECT_THROW(executor.spin(), std::system_error);
+  }
+  executor.spin();
+  EXPECT_GT(runs, 0);
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test

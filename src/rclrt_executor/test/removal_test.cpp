@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a removed callback may still be: running, waiting, or the last owner of what it refers to.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <stdexcept>
+#include <thread>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "all_executors.hpp"
+#include "spinning.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+template <typename E>
+class Removal : public ::testing::Test {};
+TYPED_TEST_SUITE(Removal, AllExecutors, ExecutorName);
+
+TYPED_TEST(Removal, OfACallbackThatAlreadyRemovesItselfWaitsForItToo) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  executor->prepare();
+  const Spinning spinning(*executor);
+  for (int round = 0; round < 5; ++round) {
+    std::shared_ptr<TestTimer> timer;
+    std::atomic<bool> leaves{false};
+    std::atomic<bool> waited_for{false};
+    std::atomic<bool> ended{false};
+    timer = every_millisecond([&](const InstanceInfo&) {
+      EXPECT_TRUE(executor->remove(timer));
+      leaves = true;
+      EXPECT_TRUE(eventually([&] { return waited_for.load(); }));
+      busy_for(2'000'000);
+      ended = true;
+    });
+    executor->add(timer);
+    ASSERT_TRUE(eventually([&] { return leaves.load(); }));
+    EXPECT_THROW(executor->add(timer), std::logic_error) << "it has not left yet";
+    waited_for = true;
+    EXPECT_FALSE(executor->remove(timer)) << "it was removed before";
+    EXPECT_TRUE(ended) << "it still ran when remove had returned";
+  }
+}
+
+/// What a callback owns and takes with it.
+struct Companion {
+  explicit Companion(std::function<void()> at_its_end) : at_end(std::move(at_its_end)) {}
+  ~Companion() { at_end(); }
+  Companion(const Companion&) = delete;
+  Companion& operator=(const Companion&) = delete;
+  std::function<void()> at_end;
+};
+
+TYPED_TEST(Removal, WhatACallbackOwnsMayUseTheExecutorWhenItEnds) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  executor->prepare();
+  std::atomic<bool> companion_ended{false};
+  const auto other = every_millisecond([](const InstanceInfo&) {});
+  {
+    const Spinning spinning(*executor);
+    executor->add(other);
+    std::weak_ptr<TestTimer> weak;
+    std::atomic<bool> left{false};
+    {
+      auto companion = std::make_shared<Companion>([&] {
+        executor->remove(other);
+        companion_ended = true;
+      });
+      auto timer = every_millisecond([&, companion](const InstanceInfo&) {
+        if (const auto self = weak.lock()) {
+          left = executor->remove(self) || left;
+        }
+      });
+      weak = timer;
+      executor->add(std::move(timer));
+    }
+    ASSERT_TRUE(eventually([&] { return left.load(); }));
+    // The executor is the last owner now, and lets go when it is changed next at the latest.
+    EXPECT_TRUE(eventually([&] {
+      executor->remove(every_millisecond([](const InstanceInfo&) {}));
+      return companion_ended.load();
+    }));
+  }
+  EXPECT_TRUE(executor->callbacks().empty());
+}
+
+TYPED_TEST(Removal, OfACallbackThatRemovedItselfLetsAnotherExecutorHaveIt) {
+  auto first = make<TypeParam>(on_all_cpus());
+  auto second = make<TypeParam>(on_all_cpus());
+  second->prepare();
+  std::atomic<int> runs{0};
+  std::shared_ptr<TestTimer> timer;
+  timer = every_millisecond([&](const InstanceInfo&) {
+    if (++runs == 1) {
+      first->remove(timer);
+    }
+  });
+  first->add(timer);
+  const Spinning spinning(*first);
+  ASSERT_TRUE(eventually([&] { return runs > 0; }));
+  first->remove(timer);  // returns when it has ended
+  second->add(timer);
+  EXPECT_TRUE(second->remove(timer));
+}
+
+TYPED_TEST(Removal, OfSeveralThatRunLetsGoOfThemInAnyOrder) {
+  if (std::is_same_v<TypeParam, WaitSetExecutor>) {
+    GTEST_SKIP() << "one thread: only one callback runs";
+  }
+  auto options = on_all_cpus();
+  options.realtime = Realtime::kOff;  // they run at the same time where there is only one CPU
+  options.workers_per_level = 5;
+  auto executor = make<TypeParam>(options);
+  executor->prepare();
+  const Spinning spinning(*executor);
+  std::array<std::atomic<bool>, 3> may_end{};
+  std::array<std::atomic<bool>, 3> ended{};
+  std::atomic<int> running{0};
+  std::vector<std::shared_ptr<TestCallback>> callbacks;
+  for (std::size_t i = 0; i < 3; ++i) {
+    callbacks.push_back(std::make_shared<TestCallback>(named("c"), [&, i](const InstanceInfo&) {
+      ++running;
+      eventually([&] { return may_end[i].load(); });
+      ended[i] = true;
+    }));
+    executor->add(callbacks.back());
+    callbacks.back()->release_now();
+  }
+  ASSERT_TRUE(eventually([&] { return running == 3; }));
+  std::atomic<bool> removed{false};
+  const auto remover = std::make_shared<TestCallback>(named("r"), [&](const InstanceInfo&) {
+    for (const auto& callback : callbacks) {
+      executor->remove(callback);
+    }
+    removed = true;
+  });
+  executor->add(remover);
+  remover->release_now();
+  ASSERT_TRUE(eventually([&] { return removed.load(); }));
+  for (const std::size_t i : {0U, 2U, 1U}) {
+    may_end[i] = true;
+    EXPECT_FALSE(executor->remove(callbacks[i]));
+    EXPECT_TRUE(ended[i]);
+  }
+  EXPECT_EQ(executor->callbacks().size(), 1U);
+}
+
+TYPED_TEST(Removal, BeforeTheFirstSpinReleasesNoTimer) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  const auto timer = every_millisecond([](const InstanceInfo&) {});
+  const auto other = every_millisecond([](const InstanceInfo&) {});
+  executor->add(timer);
+  executor->add(other);
+  executor->prepare();
+  busy_for(5'000'000);
+  EXPECT_TRUE(executor->remove(other));
+  EXPECT_EQ(timer->counters().released, 0U) << "timers count from the first spin";
+}
+
+TYPED_TEST(Removal, ByTwoExecutorsAtOnceLeavesOneOwner) {
+  auto first = make<TypeParam>(on_all_cpus());
+  auto second = make<TypeParam>(on_all_cpus());
+  first->prepare();
+  second->prepare();
+  const auto timer = every_millisecond([](const InstanceInfo&) {});
+  const auto come_and_go = [&](TypeParam& executor) {
+    for (int round = 0; round < 300; ++round) {
+      try {
+        executor.add(timer);
+      } catch (const std::logic_error&) {  // the other one has it
+        continue;
+      }
+      EXPECT_TRUE(executor.remove(timer));
+    }
+  };
+  std::thread other([&] { come_and_go(*second); });
+  come_and_go(*first);
+  other.join();
+  first->add(timer);
+  EXPECT_EQ(first->callbacks().size(), 1U);
+}
+
+TEST(RemovalFromAGroup, LowersItsCeilingToTheMostUrgentMemberThatIsLeft) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  PreemptiveExecutor executor(on_one_cpu());
+  const auto group = std::make_shared<Group>();
+  const auto low = every_millisecond([](const InstanceInfo&) {}, 1, group);
+  const auto high = every_millisecond([](const InstanceInfo&) {}, 2, group);
+  executor.add(low);
+  executor.add(high);
+  executor.prepare();
+  EXPECT_EQ(group->ceiling(), executor.os_priority(2));
+  EXPECT_TRUE(executor.remove(high));
+  EXPECT_EQ(group->ceiling(), executor.os_priority(1));
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// An executor that spins beside the test.
+#pragma once
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <thread>
+#include <utility>
+
+#include "test_callback.hpp"
+
+namespace rclrt::executor::test {
+
+/// Runs `spin` on a thread of its own until the end of the scope.
+template <typename E>
+class Spinning {
+ public:
+  explicit Spinning(E& executor) : executor_(executor), thread_([&executor] { executor.spin(); }) {}
+  ~Spinning() {
+    executor_.cancel();
+    thread_.join();
+  }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+ private:
+  E& executor_;
+  std::thread thread_;
+};
+
+inline bool eventually(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) {
+      return false;
+    }
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  return true;
+}
+
+inline auto every_millisecond(TestCallback::Body body, int level = 0,
+                              std::shared_ptr<Group> group = nullptr) {
+  CallbackOptions options = timer_named("tick", level);
+  options.group = std::move(group);
+  return std::make_shared<TestTimer>(options, TimerOptions{.period_ns = 1'000'000},
+                                     std::move(body));
+}
+
+inline ExecutorOptions on_all_cpus() {
+  auto options = on_one_cpu();
+  options.cpus = {};
+  return options;
+}
+
+}  // namespace rclrt::executor::test

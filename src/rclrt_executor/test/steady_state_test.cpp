@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// Once warm, running instances takes nothing from the heap and no lock without inheritance.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "all_executors.hpp"
+#include "rclrt/realtime/rt_guard.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+constexpr std::uint64_t kWarmUp = 500;
+constexpr std::uint64_t kWatched = 10'000;
+constexpr std::size_t kLevels = 3;
+
+struct CountingSink : InstanceSink {
+  std::atomic<std::uint64_t> instances{0};
+  void record(const InstanceRecord& /*record*/) noexcept RCLRT_NONBLOCKING override { ++instances; }
+};
+
+/// Called by every instance: watches each worker, from its first instance after the warm-up to its
+/// first one after the last that counts, and all that it does in between.
+class Watch {
+ public:
+  /// True when every worker has reported.
+  bool operator()() {
+    thread_local std::optional<realtime::RtGuard> guard;
+    thread_local bool reported = false;
+    const std::uint64_t number = ++ran_;
+    if (number > kWarmUp && !guard) {
+      guard.emplace(realtime::RtGuardOptions{
+          .action = realtime::RtGuardAction::kCount, .free_locks = true, .page_faults = false});
+    }
+    if (number <= kWarmUp + kWatched || reported) {
+      return false;
+    }
+    reported = true;
+    auto report = guard->report();
+    const std::scoped_lock lock(mutex_);
+    reports_.push_back(std::move(report));
+    return reports_.size() == kLevels;
+  }
+  const std::vector<realtime::RtReport>& reports() const { return reports_; }
+
+ private:
+  std::atomic<std::uint64_t> ran_{0};
+  realtime::PiMutex mutex_;
+  std::vector<realtime::RtReport> reports_;
+};
+
+using SteadyExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor>;
+template <typename E>
+class SteadyState : public ::testing::Test {};
+TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
+
+/// Timers at each level, callbacks that they release, two groups across the levels, each overload
+/// policy, a sink. One worker per level; of producer_consumer the consumers are watched.
+TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
+  if (const char* const reason = realtime::RtGuard::blind()) {
+    GTEST_SKIP() << reason;
+  }
+  CountingSink sink;
+  auto options = on_one_cpu(&sink);
+  options.workers_per_level = 1;
+  auto executor = make<TypeParam>(options);
+  Watch watch;
+  const auto watched = [&] {
+    if (watch()) {
+      executor->cancel();
+    }
+  };
+  const std::array<std::shared_ptr<Group>, 2> groups = {std::make_shared<Group>(),
+                                                        std::make_shared<Group>()};
+  for (std::size_t i = 0; i < 2 * kLevels; ++i) {
+    const int level = static_cast<int>(i % kLevels);
+    CallbackOptions released = named("released", static_cast<int>((i + 1) % kLevels));
+    released.group = groups[i % 2];
+    released.overload = static_cast<Overload>(i % 3);
+    const auto callback =
+        std::make_shared<TestCallback>(released, [&](const InstanceInfo&) { watched(); });
+    CallbackOptions ticking = timer_named("t" + std::to_string(i), level);
+    ticking.group = groups[i / kLevels];
+    executor->add(std::make_shared<TestTimer>(
+        ticking, TimerOptions{.period_ns = 500'000 + static_cast<std::int64_t>(i) * 70'000},
+        [&, raw = callback.get()](const InstanceInfo&) {
+          raw->release_now();
+          watched();
+        }));
+    executor->add(callback);
+  }
+  executor->spin();
+  ASSERT_EQ(watch.reports().size(), kLevels);
+  for (const auto& report : watch.reports()) {
+    EXPECT_TRUE(report.clean()) << report.text();
+  }
+  EXPECT_GE(sink.instances, kWatched);
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test
