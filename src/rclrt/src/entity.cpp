@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/entity.hpp"
 
+#include <stdexcept>
+
 #include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/realtime/clock.hpp"
 
@@ -13,7 +15,15 @@ Entity::Entity(executor::EntityType type, const std::string& default_name, std::
                 .level = options.priority,
                 .credits = depth,
                 .overload = options.overload,
-                .group = options.group}) {}
+                .group = options.group}) {
+  const bool is_service = type == executor::EntityType::kService;
+  if ((is_service || type == executor::EntityType::kClient) &&
+      options.overload != Overload::kQueue) {
+    throw std::invalid_argument((is_service ? "service \"" : "client \"") + default_name +
+                                "\": its requests and responses are not replaced by newer ones: "
+                                "leave CallbackOptions::overload at kQueue");
+  }
+}
 
 void Entity::on_new_work(const void* self, std::size_t count) {
   static_cast<Entity*>(const_cast<void*>(self))->announce(count);

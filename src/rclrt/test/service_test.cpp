@@ -3,9 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <std_srvs/srv/set_bool.hpp>
+#include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "ros_fixture.hpp"
@@ -135,6 +138,20 @@ TEST_P(Services, AFutureOfAPrunedRequestIsABrokenPromise) {
   EXPECT_THROW(sent.future.get(), std::future_error);
 }
 
+TEST_P(Services, WhatARemovedHandlerOwnsMayUseTheClientWhenItEnds) {
+  struct Owned {
+    ~Owned() { pending = client.prune_pending_requests(); }
+    Client<SetBool>& client;
+    std::size_t& pending;
+  };
+  std::size_t pending = 99;
+  auto owned = std::shared_ptr<Owned>(new Owned{*client_, pending});
+  const auto id = client_->async_send_request(
+      request(true), [owned = std::move(owned)](const SetBool::Response&) {});
+  EXPECT_TRUE(client_->remove_pending_request(id));
+  EXPECT_EQ(pending, 0U);
+}
+
 TEST_P(Services, WithoutAServerAClientWaitsNoLongerThanItsTimeout) {
   const auto lonely = client_node_.create_client<SetBool>("nobody");
   EXPECT_FALSE(lonely->service_is_ready());
@@ -163,6 +180,18 @@ TEST_P(Services, RequestsThatCameBeforePrepareAreServed) {
   executor_->spin();
   waiting.join();
   EXPECT_EQ(served_.load(), 1);
+}
+
+TEST(Service, AnOverloadPolicyIsRefusedForItWouldAnswerTheWrongRequest) {
+  Node node(make_context(), "node");
+  for (const Overload overload : {Overload::kKeepLast, Overload::kSkipIfRunning}) {
+    EXPECT_THROW(
+        node.create_service<SetBool>("s", [](const SetBool::Request&, SetBool::Response&) {}, 10,
+                                     {.overload = overload}),
+        std::invalid_argument);
+    EXPECT_THROW(node.create_client<SetBool>("s", 10, {.overload = overload}),
+                 std::invalid_argument);
+  }
 }
 
 TEST(Service, AnInvalidNameIsAnErrorThatSaysSo) {

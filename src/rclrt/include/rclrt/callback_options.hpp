@@ -26,7 +26,8 @@ struct CallbackOptions {
   /// nullptr: the callback excludes itself only. (In rclcpp it would join the node's default group
   /// and exclude the whole node.)
   std::shared_ptr<CallbackGroup> group;
-  /// What happens to releases while earlier ones have not run (wait_set always queues).
+  /// What happens to releases while earlier ones have not run (wait_set always queues). Services
+  /// and clients only queue.
   Overload overload = Overload::kQueue;
   std::string name;  ///< for traces and results; default: the topic, or "timer"
 };

@@ -64,6 +64,9 @@ class ClientBase : public Entity {
 /// free worker, and not in the same mutually exclusive group; never under `wait_set`.
 template <typename S>
 class Client final : public ClientBase {
+  using Handler = std::function<void(const typename S::Response&, const InstanceInfo&)>;
+  using Pending = std::unordered_map<std::int64_t, Handler>;
+
  public:
   using Request = S::Request;
   using Response = S::Response;
@@ -101,15 +104,17 @@ class Client final : public ClientBase {
   /// Forgets a request: a late response is ignored. False when it was answered already, or never
   /// sent. Thread-safe.
   bool remove_pending_request(std::int64_t request_id) {
+    typename Pending::node_type removed;  // ends unlocked: what a handler owns may use the client
     const std::scoped_lock lock(mutex_);
-    return pending_.erase(request_id) != 0;
+    removed = pending_.extract(request_id);
+    return !removed.empty();
   }
   /// Forgets all; returns how many there were. Thread-safe.
   std::size_t prune_pending_requests() {
+    Pending removed;  // ends unlocked, too
     const std::scoped_lock lock(mutex_);
-    const std::size_t count = pending_.size();
-    pending_.clear();
-    return count;
+    removed.swap(pending_);
+    return removed.size();
   }
 
  protected:
@@ -135,8 +140,6 @@ class Client final : public ClientBase {
   }
 
  private:
-  using Handler = std::function<void(const Response&, const InstanceInfo&)>;
-
   std::int64_t send_with(const Request& request, Handler handler) {
     // Held while sending: the response may be handled before send() has returned.
     const std::scoped_lock lock(mutex_);
@@ -146,7 +149,7 @@ class Client final : public ClientBase {
   }
 
   realtime::PiMutex mutex_;  // guards pending_
-  std::unordered_map<std::int64_t, Handler> pending_;
+  Pending pending_;
 };
 
 }  // namespace rclrt

@@ -34,7 +34,9 @@ struct WaitSetPlaces {
 class Entity : public executor::Callback {
  public:
   /// `default_name` is the callback's unless the options have one; `depth` is how many instances
-  /// may wait.
+  /// may wait. Throws std::invalid_argument for a service or client with an overload policy: what
+  /// an instance less leaves in the middleware would be answered by the next, and all later ones
+  /// late.
   RCLRT_SETUP Entity(executor::EntityType type, const std::string& default_name, std::size_t depth,
                      const CallbackOptions& options);
 

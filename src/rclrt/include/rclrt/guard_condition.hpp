@@ -21,9 +21,10 @@ class GuardCondition : public Entity {
   RCLRT_SETUP GuardCondition(std::shared_ptr<Context> context, const CallbackOptions& options);
   ~GuardCondition() override;
 
-  /// The callback will run, at least once, after this call has begun. Thread-safe. Under executors
-  /// that listen it neither allocates nor takes a lock; for `wait_set` it goes through rmw, which
-  /// does. Must have returned before the guard condition ends.
+  /// The callback will run, at least once, after this call has begun (with kSkipIfRunning: unless
+  /// it runs). Thread-safe. Under executors that listen it neither allocates nor takes a lock; for
+  /// `wait_set` it goes through rmw, which does. Must have returned before the guard condition
+  /// ends.
   void trigger() noexcept;
 
   void count_places(WaitSetPlaces& places) const override { ++places.guard_conditions; }
