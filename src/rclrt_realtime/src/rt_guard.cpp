@@ -23,6 +23,7 @@ constinit thread_local RtGuard* t_guard = nullptr;
 namespace {
 
 // The first backtrace of a process loads a library. From then on it neither allocates nor locks.
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): backtrace() is C and throws nothing
 [[maybe_unused]] const int kUnwinderIsLoaded = []() noexcept {
   void* frame = nullptr;
   return backtrace(&frame, 1);

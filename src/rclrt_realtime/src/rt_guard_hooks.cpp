@@ -88,7 +88,6 @@ class Next {
 }  // namespace rclrt::realtime::detail
 
 using rclrt::realtime::detail::CallKind;
-using rclrt::realtime::detail::has_priority_protocol;
 using rclrt::realtime::detail::Next;
 using rclrt::realtime::detail::note_if_guarded;
 using rclrt::realtime::detail::t_guard;

@@ -76,7 +76,7 @@ TEST(Thread, GetsAnotherPriorityWhileItRuns) {
 
 TEST(Thread, RefusesAStackThatIsTooSmallAndNamesTheLeast) {
   try {
-    Thread({.name = "tiny", .stack_size = 100}, [] {});
+    const Thread tiny({.name = "tiny", .stack_size = 100}, [] {});
     FAIL() << "no exception";
   } catch (const std::system_error& error) {
     const std::string text = error.what();

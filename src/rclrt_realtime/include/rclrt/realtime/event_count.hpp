@@ -78,8 +78,8 @@ class BasicEventCount {
     Atomics::wake(epoch_, count);
   }
 
-  typename Atomics::Futex epoch_{0};
-  typename Atomics::template Atomic<std::uint32_t> waiters_{0};
+  Atomics::Futex epoch_{0};
+  Atomics::template Atomic<std::uint32_t> waiters_{0};
 };
 
 /// What everybody uses.
