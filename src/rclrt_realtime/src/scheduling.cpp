@@ -73,7 +73,7 @@ const char* to_string(Policy policy) noexcept RCLRT_NONBLOCKING {
 }
 
 std::optional<std::string> why_no_realtime(int priority) {
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__) || defined(RCLRT_DETAIL_RTSAN)
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
   // A less urgent thread that is preempted inside the sanitizer's allocator keeps a more urgent one
   // spinning on the same CPU for ever.
   return "SCHED_FIFO at priority " + std::to_string(priority) +
