@@ -15,7 +15,8 @@ Entity::Entity(executor::EntityType type, const std::string& default_name, std::
                 .level = options.priority,
                 .credits = depth,
                 .overload = options.overload,
-                .group = options.group}) {
+                .group = options.group,
+                .deadline_ns = options.deadline.count()}) {
   const bool is_service = type == executor::EntityType::kService;
   if ((is_service || type == executor::EntityType::kClient) &&
       options.overload != Overload::kQueue) {

@@ -2,6 +2,7 @@
 #include "rclrt/executor/callback.hpp"
 
 #include <algorithm>
+#include <stdexcept>
 #include <utility>
 
 namespace rclrt::executor {
@@ -9,7 +10,12 @@ namespace rclrt::executor {
 Callback::Callback(CallbackOptions options)
     : options_(std::move(options)),
       credits_(this, options_.overload == Overload::kQueue ? options_.credits : 1),
-      level_(options_.level) {}
+      level_(options_.level) {
+  if (options_.deadline_ns < 0) {
+    throw std::invalid_argument("callback \"" + options_.name +
+                                "\": a deadline is a time after the release: not negative");
+  }
+}
 
 Counters Callback::counters() const noexcept RCLRT_NONBLOCKING {
   // The order of the loads keeps a snapshot taken while running from showing a negative pending.

@@ -29,7 +29,8 @@ struct CallbackOptions {
   /// What happens to releases while earlier ones have not run (wait_set always queues). Services
   /// and clients only queue.
   Overload overload = Overload::kQueue;
-  std::string name;  ///< for traces and results; default: the topic, or "timer"
+  std::chrono::nanoseconds deadline{0};  ///< counted from the release of each instance; 0: none
+  std::string name;                      ///< for traces and results; default: the topic, or "timer"
 };
 
 struct TimerOptions {

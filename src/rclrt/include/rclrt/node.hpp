@@ -74,7 +74,8 @@ class Node {
                                   .level = options.priority,
                                   .credits = timer.depth,
                                   .overload = options.overload,
-                                  .group = std::move(options.group)},
+                                  .group = std::move(options.group),
+                                  .deadline_ns = options.deadline.count()},
         executor::TimerOptions{period.count(), offset.count(), timer.overrun}, std::move(callback));
     callbacks_.push_back(created);
     return created;

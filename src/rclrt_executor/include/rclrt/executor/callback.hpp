@@ -32,6 +32,7 @@ struct CallbackOptions {
   std::size_t credits = 10;              ///< how many instances may wait: the QoS depth
   Overload overload = Overload::kQueue;  ///< other than kQueue: one instance waits at most
   std::shared_ptr<Group> group;          ///< nullptr: a group of its own, it excludes only itself
+  std::int64_t deadline_ns = 0;          ///< counted from the release of each instance; 0: none
 };
 
 /// How many instances there were. `released == completed + dropped + pending` at any quiet moment.
@@ -59,7 +60,7 @@ class Executor;
 /// Base of everything an executor runs; the binding (rcl, rclcpp, a test) derives from it.
 class Callback {
  public:
-  /// Throws std::invalid_argument when there are no credits.
+  /// Throws std::invalid_argument when there are no credits, or for a negative deadline.
   RCLRT_SETUP explicit Callback(CallbackOptions options);
   virtual ~Callback() = default;
   Callback(const Callback&) = delete;
@@ -70,6 +71,8 @@ class Callback {
   /// Higher is more urgent. Constant unless an executor's `set_level` changes it.
   int level() const noexcept RCLRT_NONBLOCKING { return level_.load(std::memory_order_relaxed); }
   Overload overload() const noexcept RCLRT_NONBLOCKING { return options_.overload; }
+  /// Counted from the release of each instance; 0: none.
+  std::int64_t deadline_ns() const noexcept RCLRT_NONBLOCKING { return options_.deadline_ns; }
   Group& group() noexcept RCLRT_NONBLOCKING {
     return options_.group ? *options_.group : own_group_;
   }

@@ -183,6 +183,8 @@ class Executor {
   bool have_all_left();
   void give_up_callbacks(Callbacks& gone);
   void run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept;
+  /// Whether the calling thread is in a callback that this executor runs.
+  bool in_own_callback() const noexcept RCLRT_NONBLOCKING;
 
   friend class LaneSet;
 
