@@ -91,6 +91,14 @@ struct Boost {
 };
 template <typename T>
 using BoostSpsc = Boost<boost::lockfree::spsc_queue<T, boost::lockfree::capacity<kCapacity>>>;
+/// Boost's with a capacity given at run time, as ours and readerwriterqueue's is; with a constant
+/// one the compiler knows the mask.
+template <typename T>
+struct RunTimeSized : boost::lockfree::spsc_queue<T> {
+  RunTimeSized() : boost::lockfree::spsc_queue<T>(kCapacity) {}
+};
+template <typename T>
+using BoostSpscRunTime = Boost<RunTimeSized<T>>;
 template <typename T>
 using BoostQueue = Boost<boost::lockfree::queue<T, boost::lockfree::capacity<kCapacity>,
                                                 boost::lockfree::fixed_sized<true>>>;
@@ -208,7 +216,8 @@ using Mpsc = Ours<rclrt::realtime::MpscQueue<T>>;
 
 RCLRT_SINGLE_PRODUCER("rclrt", Spsc);
 RCLRT_SINGLE_PRODUCER("readerwriterqueue", ReaderWriter);
-RCLRT_SINGLE_PRODUCER("boost_spsc_queue", BoostSpsc);
+RCLRT_SINGLE_PRODUCER("boost_spsc_queue", BoostSpscRunTime);
+RCLRT_SINGLE_PRODUCER("boost_spsc_queue_constant_capacity", BoostSpsc);
 
 #define RCLRT_MANY_PRODUCERS(name, Queue)                                                      \
   BENCHMARK_TEMPLATE(one_thread, Queue, 8)->Name("mpsc/one_thread/8/" name);                   \

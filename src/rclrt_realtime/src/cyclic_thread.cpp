@@ -21,6 +21,10 @@ CyclicThread::CyclicThread(std::unique_ptr<Body> body, CyclicOptions options)
     : options_(std::move(options)),
       body_(std::move(body)),
       schedule_(options_.period_ns, options_.overrun) {
+  if (options_.clock == nullptr) {
+    throw std::invalid_argument("cyclic thread \"" + options_.thread.name +
+                                "\" needs a clock: leave it at &steady_clock()");
+  }
   if (options_.deadline_ns < 0) {
     throw std::invalid_argument("a deadline must not be negative, not " +
                                 std::to_string(options_.deadline_ns) + " ns");

@@ -48,8 +48,13 @@ bool Doorbell::wait_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
       timeout = &left;
     }
     pollfd readable{fd_, POLLIN, 0};
-    if (ppoll(&readable, 1, timeout, nullptr) > 0) {
+    const int result = ppoll(&readable, 1, timeout, nullptr);
+    if (result > 0) {
       return true;
+    }
+    if (result < 0 && errno != EINTR) {
+      // The kernel cannot poll now (no memory): look again later, without burning the CPU.
+      sleep_until_ns(std::min(deadline_ns, monotonic_now_ns() + 1'000'000));
     }
     // Interrupted, or timed out: poll's time is relative, the clock has the last word.
     if (deadline_ns != kNever && monotonic_now_ns() >= deadline_ns) {

@@ -63,6 +63,31 @@ bool has_priority_protocol(const pthread_mutex_t* mutex) {
   return result;
 }
 
+/// The same for a lock of readers and writers, by the function that takes it without waiting.
+[[gnu::always_inline]] inline int try_if_guarded(pthread_rwlock_t* lock,
+                                                 int (*attempt)(pthread_rwlock_t*),
+                                                 const char* function) {
+  if (t_guard == nullptr) [[likely]] {
+    return EBUSY;
+  }
+  const int result = attempt(lock);
+  note(result != EBUSY ? CallKind::kFreeLock : CallKind::kLockWait, function, 0);
+  return result;
+}
+
+/// Takes a semaphore that is not zero for a guarded thread, which is no sleep; otherwise notes the
+/// sleep to come.
+[[gnu::always_inline]] inline bool took_if_guarded(sem_t* semaphore, const char* function) {
+  if (t_guard == nullptr) [[likely]] {
+    return false;
+  }
+  if (sem_trywait(semaphore) == 0) {
+    return true;
+  }
+  note(CallKind::kSleep, function, 0);
+  return false;
+}
+
 /// The C library's function behind the one of this name here.
 template <typename Function>
 class Next {
@@ -90,7 +115,7 @@ class Next {
 using rclrt::realtime::detail::CallKind;
 using rclrt::realtime::detail::Next;
 using rclrt::realtime::detail::note_if_guarded;
-using rclrt::realtime::detail::t_guard;
+using rclrt::realtime::detail::took_if_guarded;
 using rclrt::realtime::detail::try_if_guarded;
 
 // NOLINTBEGIN(readability-identifier-naming,bugprone-reserved-identifier): the C library's names
@@ -177,28 +202,42 @@ int pthread_mutex_clocklock(pthread_mutex_t* mutex, clockid_t clock,
 
 int pthread_rwlock_rdlock(pthread_rwlock_t* lock) noexcept {
   static constinit Next<int(pthread_rwlock_t*)> next("pthread_rwlock_rdlock");
-  if (t_guard != nullptr) [[unlikely]] {
-    const int result = pthread_rwlock_tryrdlock(lock);
-    if (result != EBUSY) {
-      note_if_guarded(CallKind::kFreeLock, "pthread_rwlock_rdlock");
-      return result;
-    }
-    note_if_guarded(CallKind::kLockWait, "pthread_rwlock_rdlock");
-  }
-  return next(lock);
+  const int result = try_if_guarded(lock, pthread_rwlock_tryrdlock, "pthread_rwlock_rdlock");
+  return result != EBUSY ? result : next(lock);
+}
+
+int pthread_rwlock_timedrdlock(pthread_rwlock_t* lock, const timespec* deadline) noexcept {
+  static constinit Next<int(pthread_rwlock_t*, const timespec*)> next("pthread_rwlock_timedrdlock");
+  const int result = try_if_guarded(lock, pthread_rwlock_tryrdlock, "pthread_rwlock_timedrdlock");
+  return result != EBUSY ? result : next(lock, deadline);
+}
+
+int pthread_rwlock_clockrdlock(pthread_rwlock_t* lock, clockid_t clock,
+                               const timespec* deadline) noexcept {
+  static constinit Next<int(pthread_rwlock_t*, clockid_t, const timespec*)> next(
+      "pthread_rwlock_clockrdlock");
+  const int result = try_if_guarded(lock, pthread_rwlock_tryrdlock, "pthread_rwlock_clockrdlock");
+  return result != EBUSY ? result : next(lock, clock, deadline);
 }
 
 int pthread_rwlock_wrlock(pthread_rwlock_t* lock) noexcept {
   static constinit Next<int(pthread_rwlock_t*)> next("pthread_rwlock_wrlock");
-  if (t_guard != nullptr) [[unlikely]] {
-    const int result = pthread_rwlock_trywrlock(lock);
-    if (result != EBUSY) {
-      note_if_guarded(CallKind::kFreeLock, "pthread_rwlock_wrlock");
-      return result;
-    }
-    note_if_guarded(CallKind::kLockWait, "pthread_rwlock_wrlock");
-  }
-  return next(lock);
+  const int result = try_if_guarded(lock, pthread_rwlock_trywrlock, "pthread_rwlock_wrlock");
+  return result != EBUSY ? result : next(lock);
+}
+
+int pthread_rwlock_timedwrlock(pthread_rwlock_t* lock, const timespec* deadline) noexcept {
+  static constinit Next<int(pthread_rwlock_t*, const timespec*)> next("pthread_rwlock_timedwrlock");
+  const int result = try_if_guarded(lock, pthread_rwlock_trywrlock, "pthread_rwlock_timedwrlock");
+  return result != EBUSY ? result : next(lock, deadline);
+}
+
+int pthread_rwlock_clockwrlock(pthread_rwlock_t* lock, clockid_t clock,
+                               const timespec* deadline) noexcept {
+  static constinit Next<int(pthread_rwlock_t*, clockid_t, const timespec*)> next(
+      "pthread_rwlock_clockwrlock");
+  const int result = try_if_guarded(lock, pthread_rwlock_trywrlock, "pthread_rwlock_clockwrlock");
+  return result != EBUSY ? result : next(lock, clock, deadline);
 }
 
 int pthread_cond_wait(pthread_cond_t* condition, pthread_mutex_t* mutex) {
@@ -225,13 +264,17 @@ int pthread_cond_clockwait(pthread_cond_t* condition, pthread_mutex_t* mutex, cl
 
 int sem_wait(sem_t* semaphore) {
   static constinit Next<int(sem_t*)> next("sem_wait");
-  if (t_guard != nullptr) [[unlikely]] {
-    if (sem_trywait(semaphore) == 0) {
-      return 0;  // no sleep
-    }
-    note_if_guarded(CallKind::kSleep, "sem_wait");
-  }
-  return next(semaphore);
+  return took_if_guarded(semaphore, "sem_wait") ? 0 : next(semaphore);
+}
+
+int sem_timedwait(sem_t* semaphore, const timespec* deadline) {
+  static constinit Next<int(sem_t*, const timespec*)> next("sem_timedwait");
+  return took_if_guarded(semaphore, "sem_timedwait") ? 0 : next(semaphore, deadline);
+}
+
+int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* deadline) noexcept {
+  static constinit Next<int(sem_t*, clockid_t, const timespec*)> next("sem_clockwait");
+  return took_if_guarded(semaphore, "sem_clockwait") ? 0 : next(semaphore, clock, deadline);
 }
 
 int nanosleep(const timespec* duration, timespec* remaining) {

@@ -3,8 +3,12 @@
 
 #include <gtest/gtest.h>
 
+#include <chrono>
 #include <climits>
 #include <cstdint>
+#include <ratio>
+
+#include "rclrt/realtime/deadline.hpp"
 
 namespace rclrt::realtime {
 namespace {
@@ -27,6 +31,15 @@ TEST(Timespec, HoldsTheSameTimeAsTheNumber) {
   EXPECT_EQ(time.tv_sec, 3);
   EXPECT_EQ(time.tv_nsec, 7);
   EXPECT_EQ(to_nanoseconds(time), 3'000'000'007);
+}
+
+TEST(Deadlines, BeyondTheEndOfTheClockAreNever) {
+  using Clock = std::chrono::steady_clock;
+  using Hours = std::chrono::duration<std::int64_t, std::ratio<3600>>;
+  EXPECT_EQ(to_deadline_ns(Hours::max()), kNever);
+  EXPECT_EQ(to_deadline_ns(Clock::time_point::max()), kNever);
+  EXPECT_EQ(to_deadline_ns(std::chrono::time_point<Clock, Hours>::max()), kNever);
+  EXPECT_EQ(to_deadline_ns(Clock::time_point(std::chrono::nanoseconds(7))), 7);
 }
 
 }  // namespace

@@ -273,6 +273,11 @@ TEST(CyclicThread, RefusesTimesThatCannotBe) {
   EXPECT_THROW(CyclicThread({.period_ns = 10, .wake_ahead_ns = 10}, loop), std::invalid_argument);
 }
 
+TEST(CyclicThread, RefusesToBeWithoutAClock) {
+  EXPECT_THROW(CyclicThread({.period_ns = 10, .clock = nullptr}, [](const Release&) {}),
+               std::invalid_argument);
+}
+
 TEST(CyclicThread, ItsFiguresCanBeReadWhileItRuns) {
   constexpr std::uint64_t kCycles = 300;
   CyclicThread thread({.thread = {.name = "busy", .scheduling = {}}, .period_ns = 10'000},

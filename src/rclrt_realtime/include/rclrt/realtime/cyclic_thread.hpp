@@ -74,7 +74,7 @@ class CyclicThread {
   /// Does not start yet. On the thread, once per release, `loop` is called with a `const Release&`
   /// and returns nothing or a LoopControl; and each time it returned after its deadline,
   /// `on_deadline_miss` is called with a `const DeadlineMiss&`. An exception that leaves either
-  /// ends the process. Throws std::invalid_argument for times that cannot be.
+  /// ends the process. Throws std::invalid_argument for times that cannot be, and without a clock.
   template <typename Loop, typename OnDeadlineMiss = NoHook>
   RCLRT_SETUP CyclicThread(CyclicOptions options, Loop loop, OnDeadlineMiss on_deadline_miss = {})
       : CyclicThread(std::make_unique<BodyOf<Loop, OnDeadlineMiss>>(std::move(loop),
@@ -91,7 +91,7 @@ class CyclicThread {
   RCLRT_SETUP void start();
 
   /// The thread ends after the cycle under way, or at once if it sleeps. Also from its own loop and
-  /// from signal handlers.
+  /// from signal handlers. Must have returned before this object is destroyed.
   void request_stop() noexcept RCLRT_NONBLOCKING;
 
   /// Waits until the thread has ended; nothing to do if there is none.

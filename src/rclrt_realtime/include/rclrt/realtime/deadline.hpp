@@ -13,18 +13,24 @@ namespace rclrt::realtime {
 /// A deadline that never comes.
 inline constexpr std::int64_t kNever = INT64_MAX;
 
+/// What fits into nanoseconds with room to spare.
+inline constexpr std::chrono::hours kHundredYears{100 * 365 * 24};
+
 /// A point of std::chrono::steady_clock, which is CLOCK_MONOTONIC on Linux, rounded up to
-/// nanoseconds.
+/// nanoseconds; kNever for more than a hundred years after the start of the machine.
 template <typename Duration>
 std::int64_t to_deadline_ns(
     std::chrono::time_point<std::chrono::steady_clock, Duration> time) noexcept RCLRT_NONBLOCKING {
+  if (time.time_since_epoch() > kHundredYears) {
+    return kNever;
+  }
   return std::chrono::ceil<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
 /// `timeout` from now, rounded up to nanoseconds; kNever for more than a hundred years.
 template <typename Rep, typename Period>
 std::int64_t to_deadline_ns(std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_NONBLOCKING {
-  if (timeout > std::chrono::hours(100 * 365 * 24)) {
+  if (timeout > kHundredYears) {
     return kNever;
   }
   return monotonic_now_ns() + std::chrono::ceil<std::chrono::nanoseconds>(timeout).count();

@@ -25,7 +25,8 @@ class StopFlag {
     return requested_.load(std::memory_order_seq_cst);
   }
 
-  /// Async-signal-safe. Wakes all who wait.
+  /// Async-signal-safe. Wakes all who wait. Must have returned before the flag is destroyed: who
+  /// waits may see the request before it has.
   void request_stop() noexcept RCLRT_NONBLOCKING {
     requested_.store(true, std::memory_order_seq_cst);
     event_.notify_all();
