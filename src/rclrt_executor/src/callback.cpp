@@ -21,7 +21,8 @@ Counters Callback::counters() const noexcept RCLRT_NONBLOCKING {
   // The order of the loads keeps a snapshot taken while running from showing a negative pending.
   const auto completed = completed_.load(std::memory_order_acquire);
   const auto dropped = dropped_.load(std::memory_order_acquire);
-  return {released_.load(std::memory_order_relaxed), completed, dropped};
+  return {released_.load(std::memory_order_relaxed), completed, dropped,
+          missed_.load(std::memory_order_relaxed)};
 }
 
 Instance* Callback::make_instance(std::int64_t release_ns,
@@ -41,7 +42,15 @@ void Callback::refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
   if (options_.overload == Overload::kKeepLast) {
     keep_newest(release_ns);
   }
-  dropped_.fetch_add(1, std::memory_order_release);
+  drop(1);
+}
+
+void Callback::drop(std::uint64_t count) noexcept RCLRT_NONBLOCKING {
+  if (options_.deadline_ns != 0) {
+    missed_.fetch_add(count, std::memory_order_relaxed);
+    dropped_untold_.fetch_add(count, std::memory_order_relaxed);
+  }
+  dropped_.fetch_add(count, std::memory_order_release);
 }
 
 void Callback::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {

@@ -5,12 +5,17 @@
 #include <stdexcept>
 #include <utility>
 
+#include "miss_watch.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::executor {
 
-Executor::Executor(ExecutorOptions options) : options_(std::move(options)) {}
+Executor::Executor(ExecutorOptions options)
+    : options_(std::move(options)),
+      watch_(options_.on_miss == nullptr
+                 ? nullptr
+                 : std::make_unique<MissWatch>(*options_.on_miss, options_.miss_history)) {}
 
 Executor::~Executor() = default;
 

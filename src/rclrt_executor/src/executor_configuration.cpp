@@ -6,6 +6,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "miss_watch.hpp"
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
@@ -214,6 +215,13 @@ void Executor::claim(Callback& callback) {
     callback.owner_.store(nullptr);
     throw std::logic_error("the group of callback \"" + callback.name() +
                            "\" is used in another executor: keep its members in one");
+  }
+  if (watch_) {
+    callback.kept_name_ = &watch_->keep(callback.name());
+    if (callback.deadline_ns() != 0) {
+      watch_->set_cpus(concurrency());
+      watch_->start();
+    }
   }
 }
 

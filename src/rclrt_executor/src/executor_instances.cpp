@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <exception>
 #include <utility>
 
+#include "miss_watch.hpp"
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "worker_priority.hpp"
@@ -66,11 +68,7 @@ void Executor::execute(Callback& callback, std::int64_t release_ns, std::int64_t
   callback.let_go();
 }
 
-void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept {
-  info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  InstanceSink* const sink = options_.sink;
-  const std::int64_t cpu_before = sink != nullptr ? realtime::thread_cpu_now_ns() : 0;
-  const std::uint32_t switches_before = sink != nullptr ? involuntary_switches() : 0;
+Outcome Executor::run_user_code(Callback& callback, InstanceInfo& info) noexcept {
   const InstanceInfo* const outer = std::exchange(t_current, &info);
   const Executor* const outer_executor = std::exchange(t_executor, this);
   Outcome outcome = Outcome::kThrew;
@@ -81,21 +79,85 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) n
   }
   t_current = outer;
   t_executor = outer_executor;
-  auto& counter = outcome == Outcome::kEmpty ? callback.dropped_ : callback.completed_;
-  counter.fetch_add(1, std::memory_order_release);
-  if (sink != nullptr) {
-    InstanceRecord record;
+  return outcome;
+}
+
+void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept {
+  info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  InstanceSink* const sink = options_.sink;
+  const bool watched = watch_ != nullptr && watch_->active();
+  const std::int64_t cpu_before = sink != nullptr || watched ? realtime::thread_cpu_now_ns() : 0;
+  const std::uint32_t switches_before = sink != nullptr ? involuntary_switches() : 0;
+  Stretch stretch;
+  InstanceHistory::Place* place = nullptr;
+  if (watched) {
+    Group* const group = callback.shared_group().get();
+    stretch = {.id = info.id,
+               .callback = *callback.kept_name_,
+               .level = info.level,
+               .priority = std::max(callback.os_priority_.load(), callback.group().ceiling()),
+               .group = group != nullptr && group->type() == GroupType::kMutuallyExclusive
+                            ? group
+                            : nullptr,
+               .start_ns = realtime::monotonic_now_ns()};
+    place = watch_->history().begin(stretch, *callback.kept_name_);
+  }
+
+  const Outcome outcome = run_user_code(callback, info);
+
+  InstanceRecord record;
+  if (sink != nullptr || callback.deadline_ns() != 0 || watched) {
     record.end_ns = realtime::monotonic_now_ns();
     // An instance that found nothing never had the times only its message could tell.
+    info.release_ns = info.release_ns != 0 ? info.release_ns : record.end_ns;
     info.ready_ns = info.ready_ns != 0 ? info.ready_ns : info.release_ns;
     info.start_ns = info.start_ns != 0 ? info.start_ns : record.end_ns;
+  }
+  if (sink != nullptr || watched) {
     record.cpu_ns = realtime::thread_cpu_now_ns() - cpu_before;
+  }
+  if (place != nullptr) {
+    InstanceHistory::end(*place, record.end_ns, record.cpu_ns);
+  }
+  if (outcome == Outcome::kEmpty) {
+    callback.drop(1);
+  } else {
+    if (callback.deadline_ns() != 0 && outcome != Outcome::kBuffered) {
+      stretch.ready_ns = info.ready_ns;
+      stretch.end_ns = record.end_ns;
+      stretch.cpu_ns = record.cpu_ns;
+      judge(callback, info, stretch);
+    }
+    callback.completed_.fetch_add(1, std::memory_order_release);
+  }
+  if (sink != nullptr) {
     record.preemptions = involuntary_switches() - switches_before;
     record.info = info;
     record.callback = &callback;
     record.slot = slot;
     record.outcome = outcome;
     sink->record(record);
+  }
+}
+
+/// Whether it was in time; and what was lost before it.
+void Executor::judge(Callback& callback, const InstanceInfo& info,
+                     const Stretch& stretch) noexcept {
+  const bool late = stretch.end_ns - info.release_ns > callback.deadline_ns();
+  if (late) {
+    callback.missed_.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (watch_ == nullptr) {
+    return;
+  }
+  const std::uint64_t dropped = callback.dropped_untold_.exchange(0, std::memory_order_relaxed);
+  if (late || dropped != 0) {
+    DeadlineMiss miss{.callback = &callback,
+                      .info = info,
+                      .deadline_ns = callback.deadline_ns(),
+                      .end_ns = stretch.end_ns,
+                      .dropped = dropped};
+    watch_->report(miss, stretch);
   }
 }
 

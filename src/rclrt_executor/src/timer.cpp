@@ -70,7 +70,7 @@ TimerSchedule::Release TimerCallback::take(std::int64_t now_ns,
   const auto release = schedule_.take(now_ns, policy);
   if (release.skipped != 0) {
     released_.fetch_add(release.skipped, std::memory_order_relaxed);
-    dropped_.fetch_add(release.skipped, std::memory_order_release);
+    drop(release.skipped);
   }
   return release;
 }
@@ -81,7 +81,7 @@ Instance* TimerCallback::expire(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING 
   if (instance == nullptr) {
     if (const std::uint64_t more = schedule_.skip_due(now_ns); more != 0) {
       released_.fetch_add(more, std::memory_order_relaxed);
-      dropped_.fetch_add(more - 1, std::memory_order_release);
+      drop(more - 1);
       refuse(schedule_.next_ns() - schedule_.period_ns());
     }
   }

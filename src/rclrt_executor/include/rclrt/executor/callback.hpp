@@ -40,6 +40,8 @@ struct Counters {
   std::uint64_t released = 0;
   std::uint64_t completed = 0;
   std::uint64_t dropped = 0;
+  /// Of a callback with a deadline: ended after it, or dropped by overload. Of the others 0.
+  std::uint64_t missed = 0;
   std::uint64_t pending() const noexcept RCLRT_NONBLOCKING {
     return released - completed - dropped;
   }
@@ -121,6 +123,8 @@ class Callback {
   friend class TimerCallback;
   friend class WaitSetExecutor;
 
+  /// Counts releases that will never be instances, or found nothing.
+  void drop(std::uint64_t count) noexcept RCLRT_NONBLOCKING;
   /// Counts a release that finds no credit.
   void refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING;
   void keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING;
@@ -153,6 +157,9 @@ class Callback {
   std::atomic<std::uint64_t> released_{0};
   std::atomic<std::uint64_t> completed_{0};
   std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::uint64_t> missed_{0};
+  std::atomic<std::uint64_t> dropped_untold_{0};  // misses that no report has told of
+  const std::string* kept_name_ = nullptr;        // set by the executor that claims it
   // kKeepLast: the newest release that found no credit. Released and acquired, so that who takes it
   // sees whether the credit it did not find is out again: then it is left to the next instance.
   std::atomic<std::int64_t> newest_ns_{INT64_MIN};

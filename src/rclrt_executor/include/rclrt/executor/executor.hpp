@@ -22,6 +22,7 @@
 namespace rclrt::executor {
 
 class LaneSet;
+class MissWatch;
 class WorkerPriority;
 
 /// Three phases: configure (constructor, `add`), `prepare`, run (`spin`). One thread prepares and
@@ -162,6 +163,8 @@ class Executor {
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
   /// How many CPUs the executor's threads may use.
   std::size_t cpu_count() const;
+  /// How many instances can run at the same time, at most.
+  virtual std::size_t concurrency() const { return cpu_count(); }
 
  private:
   using Callbacks = std::vector<std::shared_ptr<Callback>>;
@@ -183,12 +186,15 @@ class Executor {
   bool have_all_left();
   void give_up_callbacks(Callbacks& gone);
   void run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept;
+  Outcome run_user_code(Callback& callback, InstanceInfo& info) noexcept;
+  void judge(Callback& callback, const InstanceInfo& info, const Stretch& stretch) noexcept;
   /// Whether the calling thread is in a callback that this executor runs.
   bool in_own_callback() const noexcept RCLRT_NONBLOCKING;
 
   friend class LaneSet;
 
   const ExecutorOptions options_;
+  const std::unique_ptr<MissWatch> watch_;  // nullptr without a handler for misses
   mutable std::mutex configuration_;
   Callbacks callbacks_;
   Callbacks leaving_;  // removed, not yet quiet

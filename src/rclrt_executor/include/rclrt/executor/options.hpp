@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/executor/deadline_miss.hpp"
 #include "rclrt/executor/instance.hpp"
 
 namespace rclrt::executor {
@@ -33,7 +34,10 @@ struct ExecutorOptions {
   /// The time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC; none:
   /// the start of the first `spin`.
   std::optional<std::int64_t> epoch_ns;
-  InstanceSink* sink = nullptr;  ///< receives every finished instance; must outlive the executor
+  InstanceSink* sink = nullptr;    ///< receives every finished instance; must outlive the executor
+  MissHandler* on_miss = nullptr;  ///< told of deadlines missed; must outlive the executor
+  /// How many of the latest instances the blame for a miss is found among; 128 bytes each.
+  std::size_t miss_history = 256;
 };
 
 }  // namespace rclrt::executor

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an executor tells of an instance that did not end in time.
+#pragma once
+
+#include <cstdint>
+
+#include "rclrt/executor/blame.hpp"
+#include "rclrt/executor/instance.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::executor {
+
+/// An instance that ended after its deadline, or releases that were lost before one that ended.
+/// Found at the end of an instance: one that never ends is not reported, and what was dropped is
+/// told with the next instance of the callback that ends.
+struct DeadlineMiss {
+  const Callback* callback = nullptr;  ///< valid until the handler returns
+  InstanceInfo info;                   ///< the instance that has just ended
+  std::int64_t deadline_ns = 0;        ///< relative to `info.release_ns`
+  std::int64_t end_ns = 0;
+  std::uint64_t dropped = 0;  ///< releases dropped since the last report, each a miss of its own
+  Blame blame;                ///< of the time from release to end
+
+  /// How much too late; not positive when only releases before it were dropped.
+  std::int64_t late_ns() const noexcept RCLRT_NONBLOCKING {
+    return end_ns - info.release_ns - deadline_ns;
+  }
+};
+
+/// Told of misses; see ExecutorOptions::on_miss.
+class MissHandler {
+ public:
+  virtual ~MissHandler() = default;
+  /// Called on the thread that ran the instance, before it leaves its group: be quick. Several
+  /// threads may call it at the same time. The names in `miss` live as long as the executor.
+  virtual void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING = 0;
+};
+
+}  // namespace rclrt::executor

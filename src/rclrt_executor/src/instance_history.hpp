@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// The latest instances of an executor: those that run, and as many that have ended as fit.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "rclrt/executor/blame.hpp"
+
+namespace rclrt::executor {
+
+/// A ring of a fixed size, written and read by any thread, wait-free. An instance has its place
+/// from its start on; a place whose instance still runs is passed over, so a long one is not
+/// overwritten by many short ones.
+///
+/// Each place is a seqlock: `state_` is its ticket and its phase. Who takes a place sets kFilling
+/// by a compare-and-swap, and owns the fields until setting another phase. A reader takes the state
+/// before and after the fields and believes them only if it is the same one. Fields are stored with
+/// release and loaded with acquire: who reads a field of a later owner also sees that the state is
+/// no longer the one it took.
+class InstanceHistory {
+ public:
+  /// Throws std::invalid_argument when `capacity` is 0.
+  RCLRT_SETUP explicit InstanceHistory(std::size_t capacity);
+
+  struct Place;
+
+  /// An instance starts. `callback` must outlive the history; what else `stretch` says is taken
+  /// but its end. nullptr when no place was found: the instance is then not remembered.
+  Place* begin(const Stretch& stretch, const std::string& callback) noexcept RCLRT_NONBLOCKING;
+  /// It has ended.
+  static void end(Place& place, std::int64_t end_ns,
+                  std::int64_t cpu_ns) noexcept RCLRT_NONBLOCKING;
+
+  /// Copies those that ran at some time from `from_ns` to `until_ns`, but not instance `without`;
+  /// those that run now end at `until_ns`. Returns how many. One that is written meanwhile may be
+  /// missing.
+  std::size_t copy(std::int64_t from_ns, std::int64_t until_ns, std::uint64_t without,
+                   std::span<Stretch> to) const noexcept RCLRT_NONBLOCKING;
+
+  std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return capacity_; }
+
+ private:
+  const std::size_t capacity_;
+  const std::unique_ptr<Place[]> places_;
+  std::atomic<std::uint64_t> next_{0};  // relaxed: only hands out tickets
+};
+
+struct alignas(64) InstanceHistory::Place {
+  std::atomic<std::uint64_t> state{0};
+  std::atomic<std::uint64_t> id{0};
+  std::atomic<const std::string*> callback{nullptr};
+  std::atomic<const void*> group{nullptr};
+  std::atomic<int> level{0};
+  std::atomic<int> priority{0};
+  std::atomic<std::int64_t> start_ns{0};
+  std::atomic<std::int64_t> end_ns{0};
+  std::atomic<std::int64_t> cpu_ns{0};
+};
+
+}  // namespace rclrt::executor

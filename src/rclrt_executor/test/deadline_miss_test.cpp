@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deadlines of callbacks: what is counted, who is told, who is named.
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "all_executors.hpp"
+#include "spinning.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+constexpr std::int64_t kHour_ns = 3'600'000'000'000;
+
+class Misses : public MissHandler {
+ public:
+  void missed(const DeadlineMiss& miss) noexcept override {
+    const std::scoped_lock lock(mutex_);
+    all_.push_back(miss);
+    thread_ = std::this_thread::get_id();
+  }
+  std::vector<DeadlineMiss> all() const {
+    const std::scoped_lock lock(mutex_);
+    return all_;
+  }
+  std::thread::id thread() const { return thread_; }
+
+ private:
+  mutable realtime::PiMutex mutex_;
+  std::vector<DeadlineMiss> all_;
+  std::thread::id thread_;
+};
+
+CallbackOptions with_deadline(CallbackOptions options, std::int64_t deadline_ns) {
+  options.deadline_ns = deadline_ns;
+  return options;
+}
+
+CallbackOptions once(std::string name, int level) { return timer_named(std::move(name), level); }
+
+std::string names(const DeadlineMiss& miss) {
+  std::string result;
+  for (const Culprit& one : miss.blame.listed()) {
+    result += std::string(one.callback) + ":" + to_string(one.reason) + " ";
+  }
+  return result;
+}
+
+const Culprit* find(const DeadlineMiss& miss, std::string_view callback) {
+  for (const Culprit& one : miss.blame.listed()) {
+    if (one.callback == callback) {
+      return &one;
+    }
+  }
+  return nullptr;
+}
+
+/// One release in an hour, `offset_ns` after the start.
+auto timer(CallbackOptions options, std::int64_t offset_ns, TestCallback::Body body) {
+  return std::make_shared<TestTimer>(std::move(options),
+                                     TimerOptions{.period_ns = kHour_ns, .offset_ns = offset_ns},
+                                     std::move(body));
+}
+
+template <typename E>
+class Deadlines : public ::testing::Test {
+ protected:
+  ExecutorOptions told() {
+    auto options = on_one_cpu();
+    options.on_miss = &misses;
+    return options;
+  }
+  Misses misses;
+};
+TYPED_TEST_SUITE(Deadlines, AllExecutors, ExecutorName);
+
+TYPED_TEST(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsToldOnItsThread) {
+  auto executor = make<TypeParam>(this->told());
+  std::thread::id ran_on;
+  const auto late =
+      timer(with_deadline(once("late", 1), 100'000), 0, [&](const InstanceInfo& info) {
+        ran_on = std::this_thread::get_id();
+        busy_until([&] { return realtime::monotonic_now_ns() > info.release_ns + 200'000; });
+        executor->cancel();
+      });
+  executor->add(late);
+  executor->spin();
+  EXPECT_EQ(late->counters().missed, 1U);
+  const auto all = this->misses.all();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(this->misses.thread(), ran_on);
+  EXPECT_EQ(all[0].callback, late.get());
+  EXPECT_EQ(all[0].deadline_ns, 100'000);
+  EXPECT_GT(all[0].late_ns(), 100'000);
+  EXPECT_EQ(all[0].dropped, 0U);
+  const Blame& blame = all[0].blame;
+  EXPECT_EQ(blame.execution_ns + blame.delayed_ns + blame.transit_ns + blame.unexplained_ns,
+            all[0].end_ns - all[0].info.release_ns);
+}
+
+TYPED_TEST(Deadlines, AnInstanceInTimeAndOneWithoutADeadlineAreNoMisses) {
+  auto executor = make<TypeParam>(this->told());
+  const auto in_time = timer(with_deadline(once("in time", 2), kHour_ns), 0,
+                             [](const InstanceInfo&) { busy_for(100'000); });
+  const auto without = timer(once("without", 1), 1'000'000, [&](const InstanceInfo&) {
+    busy_for(100'000);
+    executor->cancel();
+  });
+  executor->add(in_time);
+  executor->add(without);
+  executor->spin();
+  EXPECT_EQ(in_time->counters().missed + without->counters().missed, 0U);
+  EXPECT_EQ(this->misses.all().size(), 0U);
+}
+
+TYPED_TEST(Deadlines, MissesAreCountedWithoutAHandler) {
+  auto executor = make<TypeParam>(on_one_cpu());
+  const auto late =
+      timer(with_deadline(once("late", 1), 1), 0, [&](const InstanceInfo&) { executor->cancel(); });
+  executor->add(late);
+  executor->spin();
+  EXPECT_EQ(late->counters().missed, 1U);
+}
+
+TYPED_TEST(Deadlines, WhoRanBeforeTheLateOneIsNamed) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(this->told());
+  // The more urgent one is released first and is busy past the release and deadline of the other.
+  executor->add(timer(once("burner", 9), 0, [&](const InstanceInfo& info) {
+    busy_until([&] { return realtime::monotonic_now_ns() > info.release_ns + 4'000'000; });
+  }));
+  executor->add(timer(with_deadline(once("late", 5), 1'000'000), 1'000'000,
+                      [&](const InstanceInfo&) { executor->cancel(); }));
+  executor->spin();
+  const auto all = this->misses.all();
+  ASSERT_EQ(all.size(), 1U);
+  const Culprit* const burner = find(all[0], "burner");
+  ASSERT_NE(burner, nullptr) << names(all[0]);
+  EXPECT_EQ(burner->reason, Reason::kMoreUrgent);
+  EXPECT_EQ(burner->level, 9);
+  EXPECT_GE(all[0].blame.waiting_ns, burner->time_ns);
+  EXPECT_EQ(all[0].blame.preempted_ns, 0);
+}
+
+/// The executors that are told of ready work, by one timer each: only a timer is released under
+/// wait_set, too.
+template <typename E>
+class PreemptiveDeadlines : public Deadlines<E> {};
+TYPED_TEST_SUITE(PreemptiveDeadlines, EventDrivenExecutors, ExecutorName);
+
+TYPED_TEST(PreemptiveDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedByItIsNot) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(this->told());
+  std::shared_ptr<TestCallback> late;
+  const auto preempts = std::make_shared<TestCallback>(
+      named("preempts", 9), [](const InstanceInfo&) { busy_for(3'000'000); });
+  const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
+    late->release_now();
+    executor->cancel();
+  });
+  late = std::make_shared<TestCallback>(with_deadline(named("late", 5), 2'000'000),
+                                        [&](const InstanceInfo&) { preempts->release_now(); });
+  for (const auto& each : {late, low, preempts}) {
+    executor->add(each);
+  }
+  executor->prepare();
+  low->release_now();
+  executor->spin();
+  const auto all = this->misses.all();
+  ASSERT_EQ(all.size(), 1U);
+  const Culprit* const culprit = find(all[0], "preempts");
+  ASSERT_NE(culprit, nullptr) << names(all[0]);
+  EXPECT_GE(culprit->time_ns, 2'000'000);
+  EXPECT_GE(all[0].blame.preempted_ns, culprit->time_ns);
+  // Until the worker of `late` is on the CPU, `low` had it: microseconds.
+  const Culprit* const below = find(all[0], "low");
+  EXPECT_TRUE(below == nullptr || below->time_ns < culprit->time_ns / 2) << names(all[0]);
+}
+
+TYPED_TEST(PreemptiveDeadlines, ALessUrgentMemberOfItsGroupIsMarkedAsBlocking) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto executor = make<TypeParam>(this->told());
+  const auto group = std::make_shared<Group>();
+  const auto late =
+      std::make_shared<TestCallback>(with_deadline(named("late", 5, 10, group), 1'000'000),
+                                     [&](const InstanceInfo&) { executor->cancel(); });
+  const auto member =
+      std::make_shared<TestCallback>(named("member", 1, 10, group), [&](const InstanceInfo&) {
+        late->release_now();
+        busy_for(3'000'000);
+      });
+  executor->add(late);
+  executor->add(member);
+  executor->prepare();
+  member->release_now();
+  executor->spin();
+  const auto all = this->misses.all();
+  ASSERT_EQ(all.size(), 1U);
+  const Culprit* const culprit = find(all[0], "member");
+  ASSERT_NE(culprit, nullptr) << names(all[0]);
+  EXPECT_EQ(culprit->reason, Reason::kGroup);
+}
+
+TEST(WaitSetDeadlines, ALessUrgentCallbackThatNothingPreemptsIsAnInversion) {
+  Misses misses;
+  auto options = on_one_cpu();
+  options.on_miss = &misses;
+  WaitSetExecutor executor(options, std::make_unique<FakeReadiness>());
+  executor.add(timer(once("low", 1), 0, [](const InstanceInfo& info) {
+    busy_until([&] { return realtime::monotonic_now_ns() > info.release_ns + 4'000'000; });
+  }));
+  executor.add(timer(with_deadline(once("late", 5), 1'000'000), 1'000'000,
+                     [&](const InstanceInfo&) { executor.cancel(); }));
+  executor.spin();
+  const auto all = misses.all();
+  ASSERT_EQ(all.size(), 1U);
+  ASSERT_NE(find(all[0], "low"), nullptr) << names(all[0]);
+  EXPECT_EQ(find(all[0], "low")->reason, Reason::kLessUrgent);
+}
+
+TYPED_TEST(PreemptiveDeadlines, ADroppedReleaseIsAMissThatTheNextInstanceTellsOf) {
+  auto executor = make<TypeParam>(this->told());
+  const auto callback = std::make_shared<TestCallback>(with_deadline(named("c", 1, 2), kHour_ns),
+                                                       [&](const InstanceInfo&) {});
+  const auto last = std::make_shared<TestCallback>(
+      named("last", 0), [&](const InstanceInfo&) { executor->cancel(); });
+  executor->add(callback);
+  executor->add(last);
+  executor->prepare();
+  for (int i = 0; i < 5; ++i) {
+    callback->release_now();
+  }
+  Spinning spin(*executor);
+  ASSERT_TRUE(eventually([&] { return callback->counters().completed == 2; }));
+  EXPECT_EQ(callback->counters().missed, 3U);
+  const auto all = this->misses.all();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].dropped, 3U);
+  EXPECT_LE(all[0].late_ns(), 0);
+}
+
+TYPED_TEST(PreemptiveDeadlines, MissesOnAllThreadsAtOnceAreAllTold) {
+  auto options = this->told();
+  options.cpus = {};
+  options.workers_per_level = 2;
+  auto executor = make<TypeParam>(options);
+  constexpr std::uint64_t kEach = 200;
+  std::vector<std::shared_ptr<TestCallback>> all;
+  for (int level = 0; level < 4; ++level) {
+    all.push_back(std::make_shared<TestCallback>(
+        with_deadline(named("c" + std::to_string(level), level, kEach), 1),
+        [](const InstanceInfo&) {}));
+    executor->add(all.back());
+  }
+  executor->prepare();
+  Spinning spin(*executor);
+  std::uint64_t released = 0;
+  while (released < kEach) {
+    for (const auto& each : all) {
+      each->release_now();
+    }
+    ++released;
+  }
+  ASSERT_TRUE(eventually([&] {
+    std::uint64_t completed = 0;
+    for (const auto& each : all) {
+      completed += each->counters().completed + each->counters().dropped;
+    }
+    return completed == 4 * kEach;
+  }));
+  for (const auto& each : all) {
+    EXPECT_EQ(each->counters().missed, kEach);
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test
