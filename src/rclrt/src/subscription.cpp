@@ -3,34 +3,120 @@
 
 #include <rcl/error_handling.h>
 
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <stdexcept>
 #include <utility>
 
+#include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
+#include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt {
+
+/// The intra-process side of a subscription.
+struct SubscriptionBase::IntraPort final : detail::IntraReader {
+  IntraPort(SubscriptionBase& subscription, std::shared_ptr<detail::IntraTopic> used_topic,
+            const rmw_qos_profile_t& qos, std::size_t depth, std::size_t running)
+      : IntraReader(qos, depth, running),
+        owner(subscription),
+        topic(std::move(used_topic)),
+        wake(rcl_get_zero_initialized_guard_condition()) {
+    detail::check(rcl_guard_condition_init(&wake, owner.node_->context->rcl(),
+                                           rcl_guard_condition_get_default_options()),
+                  "creating a guard condition");
+    topic->join(*this);
+  }
+  ~IntraPort() override {
+    topic->leave(*this);
+    detail::report(rcl_guard_condition_fini(&wake), "ending a guard condition");
+  }
+
+  bool has_waiting() const noexcept {
+    const std::scoped_lock lock(topic->mutex());
+    return waiting() > 0;
+  }
+
+  void on_message() noexcept override {
+    if (listening) {
+      owner.announce(1);
+    } else {
+      ++unannounced;
+      detail::report(rcl_trigger_guard_condition(&wake), "triggering a guard condition");
+    }
+  }
+
+  SubscriptionBase& owner;
+  const std::shared_ptr<detail::IntraTopic> topic;
+  rcl_guard_condition_t wake;  // for wait_set: stays triggered until it is waited for
+  std::size_t place = 0;       // in the wait set
+  // Both guarded by the topic's mutex.
+  bool listening = false;       // an executor is told of each message
+  std::size_t unannounced = 0;  // messages of which none was told
+  // When the middleware brought its last message, 0: what it has is out of date. Used when one
+  // instance stands for the newest message, wherever it came from.
+  std::atomic<std::int64_t> outside_ns{0};
+};
+
+namespace {
+/// Messages handed over and messages from the middleware wait apart from each other. With credits
+/// for both there is an instance for each message that can wait.
+std::size_t instances(const QoS& qos, const CallbackOptions& options) {
+  return options.intra_process ? 2 * qos.depth() : qos.depth();
+}
+}  // namespace
 
 SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
                                    const rosidl_message_type_support_t* type,
                                    const std::string& topic, const QoS& qos,
-                                   const CallbackOptions& options)
-    : Entity(executor::EntityType::kSubscription, topic, qos.depth(), options),
+                                   const CallbackOptions& options, detail::GetIntraTopic get_topic)
+    : Entity(executor::EntityType::kSubscription, topic, instances(qos, options), options),
       node_(std::move(node)),
       subscription_(rcl_get_zero_initialized_subscription()) {
+  if (options.intra_process && (get_topic == nullptr || detail::middleware_must_see(qos.rmw()))) {
+    throw std::invalid_argument(
+        "subscription on topic \"" + topic + "\": " +
+        (get_topic == nullptr
+             ? "only Subscription<T> can be intra-process"
+             : "transient_local, deadlines and liveliness by topic are the "
+               "middleware's and exclude intra-process; leave out one of the two"));
+  }
   rcl_subscription_options_t rcl_options = rcl_subscription_get_default_options();
   rcl_options.qos = qos.rmw();
   if (options.overload != Overload::kQueue) {
     rcl_options.qos.depth = 1;  // the one instance that may wait finds the newest message
   }
+  rcl_options.rmw_subscription_options.ignore_local_publications = options.intra_process;
   const rcl_ret_t result =
       rcl_subscription_init(&subscription_, &node_->node, type, topic.c_str(), &rcl_options);
   if (rcl_subscription_options_fini(&rcl_options) != RCL_RET_OK) {
     rcl_reset_error();
   }
   detail::check(result, "creating a subscription on topic \"" + topic + "\"");
+  if (options.intra_process) {
+    try {
+      port_ = make_port(qos, get_topic);
+    } catch (...) {
+      detail::report(rcl_subscription_fini(&subscription_, &node_->node), "ending a subscription");
+      throw;
+    }
+  }
+}
+
+std::unique_ptr<SubscriptionBase::IntraPort> SubscriptionBase::make_port(
+    const QoS& qos, detail::GetIntraTopic get_topic) {
+  // Without exclusion as many callbacks may read as there are workers.
+  const std::size_t running =
+      group().type() == CallbackGroupType::kReentrant ? realtime::allowed_cpus().size() : 1;
+  return std::make_unique<IntraPort>(*this, get_topic(node_->context->intra_topics(), topic_name()),
+                                     qos.rmw(), overload() == Overload::kQueue ? qos.depth() : 1,
+                                     running);
 }
 
 SubscriptionBase::~SubscriptionBase() {
+  port_.reset();
   detail::report(rcl_subscription_fini(&subscription_, &node_->node), "ending a subscription");
 }
 
@@ -45,7 +131,38 @@ std::size_t SubscriptionBase::publisher_count() const {
   return count;
 }
 
+const detail::IntraSlot* SubscriptionBase::take_slot(InstanceInfo& info) noexcept {
+  if (!port_) {
+    return nullptr;
+  }
+  std::int64_t ready_ns = 0;
+  detail::IntraSlot* const slot = port_->topic->take(*port_, ready_ns);
+  if (slot == nullptr) {
+    return nullptr;
+  }
+  if (overload() != Overload::kQueue) {  // one instance stands for the newest message
+    std::int64_t outside_ns = port_->outside_ns.load();
+    if (outside_ns > ready_ns) {
+      port_->topic->let_go(slot);
+      return nullptr;
+    }
+    port_->outside_ns.compare_exchange_strong(outside_ns, 0);
+  }
+  if (info.ready_ns == 0) {
+    info.ready_ns = info.release_ns = ready_ns;
+  }
+  return slot;
+}
+
+void SubscriptionBase::let_go(const detail::IntraSlot* slot) noexcept {
+  port_->topic->let_go(const_cast<detail::IntraSlot*>(slot));
+}
+
 bool SubscriptionBase::take(void* message, InstanceInfo& info) {
+  const bool polled = info.ready_ns == 0;
+  if (port_ && overload() != Overload::kQueue && !polled && port_->outside_ns.exchange(0) == 0) {
+    return false;  // what may still be there is older than a message that was handed over
+  }
   rmw_message_info_t message_info = rmw_get_zero_initialized_message_info();
   const rcl_ret_t result = rcl_take(&subscription_, message, &message_info, nullptr);
   if (result != RCL_RET_OK) {
@@ -60,26 +177,67 @@ bool SubscriptionBase::take(void* message, InstanceInfo& info) {
   return true;
 }
 
+void SubscriptionBase::count_places(WaitSetPlaces& places) const {
+  ++places.subscriptions;
+  places.guard_conditions += port_ ? 1 : 0;
+}
+
 void SubscriptionBase::add_to(rcl_wait_set_t& wait_set) {
   detail::check(rcl_wait_set_add_subscription(&wait_set, &subscription_, &place_),
                 "adding a subscription to a wait set");
+  if (port_) {
+    detail::check(rcl_wait_set_add_guard_condition(&wait_set, &port_->wake, &port_->place),
+                  "adding a guard condition to a wait set");
+    if (port_->has_waiting()) {  // more than the last ready set ran
+      detail::report(rcl_trigger_guard_condition(&port_->wake), "triggering a guard condition");
+    }
+  }
 }
 
 bool SubscriptionBase::is_ready_in(const rcl_wait_set_t& wait_set) const {
-  return wait_set.subscriptions[place_] != nullptr;
+  return wait_set.subscriptions[place_] != nullptr || (port_ && port_->has_waiting());
+}
+
+/// The listener. What the middleware brings a second time, because others needed it too, is left to
+/// `take`, which skips it.
+void SubscriptionBase::on_new_message(const void* self, std::size_t count) {
+  auto& subscription =
+      static_cast<SubscriptionBase&>(*static_cast<Entity*>(const_cast<void*>(self)));
+  if (IntraPort* const port = subscription.port_.get()) {
+    count -= count > 0 && detail::PublishScope::has_handed_over(port->topic.get()) ? 1 : 0;
+    if (count == 0) {
+      return;
+    }
+    port->outside_ns.store(realtime::monotonic_now_ns());
+  }
+  subscription.announce(count);
 }
 
 void SubscriptionBase::attach() {
   // Announces what has arrived before, too.
-  detail::check(rcl_subscription_set_on_new_message_callback(&subscription_, &on_new_work,
+  detail::check(rcl_subscription_set_on_new_message_callback(&subscription_, &on_new_message,
                                                              static_cast<Entity*>(this)),
                 "listening to topic \"" + topic_name() + "\"");
+  if (port_) {
+    std::size_t unannounced = 0;
+    {
+      const std::scoped_lock lock(port_->topic->mutex());
+      port_->listening = true;
+      // wait_set may have taken some of them.
+      unannounced = std::min(std::exchange(port_->unannounced, 0), port_->waiting());
+    }
+    announce(unannounced);
+  }
 }
 
 void SubscriptionBase::detach() noexcept {
   // Waits for a listener that is running: after it returned, none will run.
   detail::report(rcl_subscription_set_on_new_message_callback(&subscription_, nullptr, nullptr),
                  "ending a listener");
+  if (port_) {
+    const std::scoped_lock lock(port_->topic->mutex());
+    port_->listening = false;
+  }
   await_held();
 }
 

@@ -31,6 +31,10 @@ struct CallbackOptions {
   Overload overload = Overload::kQueue;
   std::chrono::nanoseconds deadline{0};  ///< counted from the release of each instance; 0: none
   std::string name;                      ///< for traces and results; default: the topic, or "timer"
+  /// Subscriptions only: messages of publishers of the same context come by reference, without the
+  /// middleware, a copy or an allocation; all others as ever. Not with transient_local, deadlines
+  /// of the topic or liveliness by topic, which the middleware watches.
+  bool intra_process = false;
 };
 
 struct TimerOptions {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/detail/intra_topics.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt {
@@ -48,6 +49,8 @@ class Context : public std::enable_shared_from_this<Context> {
   const std::vector<std::string>& arguments() const noexcept { return arguments_; }
 
   rcl_context_t* rcl() noexcept { return &context_; }
+  /// For publishers and subscriptions.
+  detail::IntraTopics& intra_topics() noexcept { return intra_topics_; }
 
  private:
   friend class Executor;
@@ -57,6 +60,7 @@ class Context : public std::enable_shared_from_this<Context> {
   void remove(Executor* executor);
 
   rcl_context_t context_{};
+  detail::IntraTopics intra_topics_;
   std::vector<std::string> arguments_;
   bool handles_signals_ = false;
   std::atomic<bool> shut_down_{false};  // set before any executor is told: who returns from spin

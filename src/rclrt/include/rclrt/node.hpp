@@ -47,8 +47,9 @@ class Node {
 
   template <typename T>
   RCLRT_SETUP std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic,
-                                                             const QoS& qos) {
-    return std::make_shared<Publisher<T>>(handle_, topic, qos);
+                                                             const QoS& qos,
+                                                             const PublisherOptions& options = {}) {
+    return std::make_shared<Publisher<T>>(handle_, topic, qos, options);
   }
 
   /// `callback` takes `const T&`, optionally followed by `const InstanceInfo&`.

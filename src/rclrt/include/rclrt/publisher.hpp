@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <rcl/event.h>
 #include <rcl/publisher.h>
 
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
 #include <string>
+#include <utility>
 
+#include "rclrt/detail/intra_topics.hpp"
+#include "rclrt/loan.hpp"
 #include "rclrt/qos.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -15,38 +22,158 @@ namespace rclrt {
 class Node;
 struct NodeHandle;
 
+struct PublisherOptions {
+  /// How many messages may be borrowed, or be in the hands of `publish`, at once. So many are made
+  /// when the publisher is.
+  std::size_t loans = 1;
+};
+
+namespace detail {
+
+/// The rcl publisher, kept alive by the messages that the middleware has lent.
+struct PublisherHandle final : LoanKeeper {
+  RCLRT_SETUP PublisherHandle(std::shared_ptr<NodeHandle> node,
+                              const rosidl_message_type_support_t* type, const std::string& topic,
+                              const QoS& qos);
+  ~PublisherHandle() override;
+
+  /// A message in the middleware's memory; nullptr when it lends none.
+  void* borrow() noexcept;
+  void give_back(void* token) noexcept override;
+
+  /// How many subscriptions are matched. Asks the middleware, which takes a lock for it, only when
+  /// some have come or gone.
+  std::size_t count_subscriptions() noexcept;
+
+  const std::shared_ptr<NodeHandle> node;
+  rcl_publisher_t publisher;
+  const rosidl_message_type_support_t* const type;
+  bool lends = false;
+
+ private:
+  rcl_event_t matched_;
+  bool listens_ = false;  // to matched_
+  // The listener sets it after the middleware has counted; who resets it reads the number anew.
+  std::atomic<bool> changed_{true};
+  std::atomic<std::size_t> subscriptions_{0};
+};
+
+}  // namespace detail
+
 class PublisherBase {
  public:
-  RCLRT_SETUP PublisherBase(std::shared_ptr<NodeHandle> node,
-                            const rosidl_message_type_support_t* type, const std::string& topic,
-                            const QoS& qos);
   ~PublisherBase();
   PublisherBase(const PublisherBase&) = delete;
   PublisherBase& operator=(const PublisherBase&) = delete;
 
   /// After remapping, with its namespace.
   std::string topic_name() const;
-  /// How many subscriptions it is matched with now.
+  /// How many subscriptions it is matched with now, those of the same context included.
   std::size_t subscription_count() const;
+  /// How many of them get its messages by reference.
+  std::size_t intra_process_subscription_count() const;
+  /// How often there was no message to borrow, or none for `publish` to copy into. Thread-safe.
+  std::uint64_t exhausted() const noexcept { return exhausted_.load(std::memory_order_relaxed); }
+  /// Whether the middleware lends messages of this type to be published without a copy.
+  bool middleware_lends() const noexcept { return handle_->lends; }
 
  protected:
-  bool publish_untyped(const void* message) noexcept;
+  RCLRT_SETUP PublisherBase(std::shared_ptr<NodeHandle> node,
+                            const rosidl_message_type_support_t* type, const std::string& topic,
+                            const QoS& qos, const PublisherOptions& options,
+                            detail::GetIntraTopic get_topic);
+
+  bool send(const void* message) noexcept;
+  /// `message` is the one in `slot`, and the caller's hold on it ends.
+  bool send_slot(detail::IntraSlot* slot, const void* message) noexcept;
+  /// `message` was lent by the middleware, and is still when this returns false.
+  bool send_lent(void* message) noexcept;
+
+  bool has_intra_process_subscriptions() const noexcept { return writer_.matched() > 0; }
+  detail::IntraSlot* borrow_slot() noexcept;
+
+  const std::shared_ptr<detail::PublisherHandle> handle_;
+  const std::shared_ptr<detail::IntraTopic> intra_topic_;
 
  private:
-  const std::shared_ptr<NodeHandle> node_;
-  rcl_publisher_t publisher_;
+  bool is_needed_outside() noexcept;
+
+  const bool always_outside_;
+  detail::IntraWriter writer_;
+  std::atomic<std::uint64_t> exhausted_{0};  // statistics only
 };
 
+/// Sends to the subscriptions of its topic: to intra-process ones of its context by reference, and
+/// through the middleware if there are others. Thread-safe.
 template <typename T>
 class Publisher : public PublisherBase {
- public:
-  RCLRT_SETUP Publisher(std::shared_ptr<NodeHandle> node, const std::string& topic, const QoS& qos)
-      : PublisherBase(std::move(node), rosidl_typesupport_cpp::get_message_type_support_handle<T>(),
-                      topic, qos) {}
+  using Slot = detail::IntraSlotOf<T>;
 
-  /// Sends `message`. Thread-safe. False when it was not sent, because the context is shut down or
-  /// the middleware refused it. rmw_fastrtps itself allocates about once per call.
-  bool publish(const T& message) noexcept { return publish_untyped(&message); }
+ public:
+  RCLRT_SETUP Publisher(std::shared_ptr<NodeHandle> node, const std::string& topic, const QoS& qos,
+                        const PublisherOptions& options = {})
+      : PublisherBase(std::move(node), rosidl_typesupport_cpp::get_message_type_support_handle<T>(),
+                      topic, qos, options, &detail::get_intra_topic<T>) {}
+
+  /// Sends `message`; for intra-process subscriptions it is copied once, into storage that exists.
+  /// False when it was not sent, because the context is shut down, the middleware refused it, or
+  /// intra-process subscriptions hold every slot of the pool. rmw_fastrtps itself allocates about
+  /// once per call; without it nothing is allocated for a message of a size that was there before.
+  bool publish(const T& message) noexcept {
+    if (!has_intra_process_subscriptions()) {
+      return send(&message);
+    }
+    Loan<T> copy = lend_slot();
+    if (!copy) {
+      return false;
+    }
+    *copy = message;
+    return publish(std::move(copy));
+  }
+
+  /// A message to fill in and publish without a copy: of the pool that is shared with intra-process
+  /// subscriptions if there are any, else of the middleware if it lends messages of this type, else
+  /// of the pool. Empty when all are in use. Allocates nothing itself.
+  Loan<T> borrow() noexcept {
+    if (handle_->lends && !has_intra_process_subscriptions()) {
+      if (void* const message = handle_->borrow()) {
+        return Loan<T>(handle_, message, static_cast<T*>(message));
+      }
+    }
+    return lend_slot();
+  }
+
+  /// Sends what was borrowed from this publisher, or from the pool by another one of the same topic
+  /// and context. False as above, and for an empty loan or one from elsewhere. The loan is over in
+  /// any case.
+  bool publish(Loan<T> loan) noexcept {
+    if (!loan) {
+      return false;
+    }
+    if (loan.keeper_ == intra_topic_) {
+      const T* const message = std::exchange(loan.message_, nullptr);
+      return send_slot(static_cast<detail::IntraSlot*>(loan.token_), message);
+    }
+    if (loan.keeper_ != handle_) {
+      return false;
+    }
+    if (has_intra_process_subscriptions()) {  // one came after `borrow`
+      return publish(std::as_const(*loan));
+    }
+    const bool sent = send_lent(loan.message_);
+    if (sent) {
+      loan.message_ = nullptr;  // the middleware's again
+    }
+    return sent;
+  }
+
+ private:
+  Loan<T> lend_slot() noexcept {
+    auto* const slot = static_cast<Slot*>(borrow_slot());
+    return slot != nullptr
+               ? Loan<T>(intra_topic_, static_cast<detail::IntraSlot*>(slot), &slot->message)
+               : Loan<T>();
+  }
 };
 
 }  // namespace rclrt

@@ -8,6 +8,7 @@
 #include "rclrt/error.hpp"
 #include "rclrt/executors.hpp"
 #include "rclrt/guard_condition.hpp"
+#include "rclrt/loan.hpp"
 #include "rclrt/node.hpp"
 #include "rclrt/publisher.hpp"
 #include "rclrt/qos.hpp"

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rclrt/callback_options.hpp"
+#include "rclrt/detail/intra_topics.hpp"
 #include "rclrt/entity.hpp"
 #include "rclrt/qos.hpp"
 #include "rclrt/realtime/clock.hpp"
@@ -23,9 +24,12 @@ struct NodeHandle;
 /// callback, into storage that exists since construction.
 class SubscriptionBase : public Entity {
  public:
+  /// `get_topic` is for CallbackOptions::intra_process; throws std::invalid_argument when it is
+  /// asked for without, or with a quality of service that excludes it.
   RCLRT_SETUP SubscriptionBase(std::shared_ptr<NodeHandle> node,
                                const rosidl_message_type_support_t* type, const std::string& topic,
-                               const QoS& qos, const CallbackOptions& options);
+                               const QoS& qos, const CallbackOptions& options,
+                               detail::GetIntraTopic get_topic = nullptr);
   ~SubscriptionBase() override;
 
   /// After remapping, with its namespace.
@@ -33,22 +37,33 @@ class SubscriptionBase : public Entity {
   /// How many publishers it is matched with now.
   std::size_t publisher_count() const;
 
-  void count_places(WaitSetPlaces& places) const override { ++places.subscriptions; }
+  void count_places(WaitSetPlaces& places) const override;
   void add_to(rcl_wait_set_t& wait_set) override;
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
 
  protected:
-  /// Takes the oldest message; false when there is none. Fills in when the message arrived if the
-  /// executor does not know. Throws Error.
+  /// Takes the oldest message from the middleware; false when there is none. Fills in when the
+  /// message arrived if the executor does not know. Throws Error.
   bool take(void* message, InstanceInfo& info);
+
+  /// The oldest message that was handed over within the context; nullptr when there is none. Ends
+  /// with `let_go`.
+  const detail::IntraSlot* take_slot(InstanceInfo& info) noexcept;
+  void let_go(const detail::IntraSlot* slot) noexcept;
 
   void attach() override;
   void detach() noexcept override;
 
  private:
+  struct IntraPort;
+
+  static void on_new_message(const void* self, std::size_t count);
+  std::unique_ptr<IntraPort> make_port(const QoS& qos, detail::GetIntraTopic get_topic);
+
   const std::shared_ptr<NodeHandle> node_;
   rcl_subscription_t subscription_;
   std::size_t place_ = 0;  // in the wait set
+  std::unique_ptr<IntraPort> port_;
 };
 
 template <typename T>
@@ -58,7 +73,39 @@ class Subscription : public SubscriptionBase {
                            const QoS& qos, const CallbackOptions& options)
       : SubscriptionBase(std::move(node),
                          rosidl_typesupport_cpp::get_message_type_support_handle<T>(), topic, qos,
-                         options) {}
+                         options, &detail::get_intra_topic<T>) {}
+
+  /// A message that was handed over, as long as this exists.
+  class HandedOver {
+   public:
+    HandedOver(Subscription& subscription, InstanceInfo& info) noexcept
+        : subscription_(subscription), slot_(subscription.take_slot(info)) {}
+    ~HandedOver() {
+      if (slot_ != nullptr) {
+        subscription_.let_go(slot_);
+      }
+    }
+    HandedOver(const HandedOver&) = delete;
+    HandedOver& operator=(const HandedOver&) = delete;
+
+    explicit operator bool() const noexcept { return slot_ != nullptr; }
+    const T& operator*() const noexcept {
+      return static_cast<const detail::IntraSlotOf<T>*>(slot_)->message;
+    }
+
+   private:
+    Subscription& subscription_;
+    const detail::IntraSlot* const slot_;
+  };
+
+  /// Takes a message, a copy if it was handed over; false when there is none. Throws Error.
+  bool take(T* message, InstanceInfo& info) {
+    if (const HandedOver handed_over(*this, info); handed_over) {
+      *message = *handed_over;
+      return true;
+    }
+    return SubscriptionBase::take(message, info);
+  }
 };
 
 namespace detail {
@@ -85,6 +132,11 @@ class SubscriptionOf final : public Subscription<T> {
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
+    if (const typename Subscription<T>::HandedOver handed_over(*this, info); handed_over) {
+      info.start_ns = realtime::monotonic_now_ns();
+      call(function_, info, *handed_over);
+      return executor::Outcome::kRan;
+    }
     if (this->group().type() == CallbackGroupType::kReentrant) {
       T own;  // instances overlap: each needs a message of its own
       return run(own, info);
@@ -94,7 +146,7 @@ class SubscriptionOf final : public Subscription<T> {
 
  private:
   executor::Outcome run(T& message, InstanceInfo& info) {
-    if (!this->take(&message, info)) {
+    if (!SubscriptionBase::take(&message, info)) {
       return executor::Outcome::kEmpty;
     }
     info.start_ns = realtime::monotonic_now_ns();

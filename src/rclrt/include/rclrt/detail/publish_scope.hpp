@@ -9,6 +9,8 @@
 
 namespace rclrt::detail {
 
+class IntraTopic;
+
 /// Around a call of rcl_publish, rcl_send_request or rcl_send_response. Inside one process Fast DDS
 /// calls the listener of each receiver from within that call, with the reader's mutex held. A more
 /// urgent worker woken there would preempt the sender only to block on that mutex, which has no
@@ -19,7 +21,11 @@ namespace rclrt::detail {
 /// entity, which waits for it when it is detached.
 class PublishScope {
  public:
-  PublishScope() noexcept : outer_(current_) { current_ = this; }
+  /// `handed_over`: the topic whose intra-process subscriptions have got the message already.
+  explicit PublishScope(const IntraTopic* handed_over = nullptr) noexcept
+      : outer_(current_), handed_over_(handed_over) {
+    current_ = this;
+  }
   ~PublishScope() {
     current_ = outer_;
     // The most urgent first: submitting may let the woken worker preempt this thread at once, and
@@ -50,6 +56,12 @@ class PublishScope {
     return true;
   }
 
+  /// Whether the message that the calling thread is sending went to intra-process subscriptions of
+  /// `topic`: what the middleware brings them is a copy of it.
+  static bool has_handed_over(const IntraTopic* topic) noexcept {
+    return current_ != nullptr && current_->handed_over_ == topic;
+  }
+
  private:
   struct Held {
     Entity* entity;
@@ -59,6 +71,7 @@ class PublishScope {
   static thread_local PublishScope* current_;
 
   PublishScope* const outer_;
+  const IntraTopic* const handed_over_;
   std::size_t count_ = 0;
   std::array<Held, 64> held_;  // further entities are woken inside the call, in DDS order
 };

@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// How publishers and subscriptions of one context hand messages over by reference.
+#pragma once
+
+#include <rmw/qos_profiles.h>
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rclrt/loan.hpp"
+#include "rclrt/realtime/mutex.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::detail {
+
+/// Whether the middleware has to see every message, because it keeps some for those who come late
+/// or watches over the times between them.
+bool middleware_must_see(const rmw_qos_profile_t& qos) noexcept;
+
+/// A message of the pool. Whoever holds it may read the message; the only holder may write it.
+/// Both fields are guarded by the topic's mutex.
+struct IntraSlot {
+  std::uint32_t holders = 0;  ///< rings that it waits in, callbacks that read it, the loan
+  IntraSlot* next = nullptr;  ///< the link of the free list, without holders
+};
+
+/// A subscription's end: a ring of the messages that wait for its callback. Joined to its topic
+/// from after construction until before destruction.
+class IntraReader {
+ public:
+  /// `depth` messages wait at most; `running` callbacks may be reading one more each.
+  RCLRT_SETUP IntraReader(const rmw_qos_profile_t& qos, std::size_t depth, std::size_t running);
+  virtual ~IntraReader() = default;
+  IntraReader(const IntraReader&) = delete;
+  IntraReader& operator=(const IntraReader&) = delete;
+
+  /// How many messages wait. With the topic's mutex held.
+  std::size_t waiting() const noexcept RCLRT_NONBLOCKING { return size_; }
+
+ protected:
+  /// A message was added; called with the topic locked, so it must not come back to the topic.
+  virtual void on_message() noexcept = 0;
+
+ private:
+  friend class IntraTopic;
+
+  struct Waiting {
+    IntraSlot* slot = nullptr;
+    std::int64_t ready_ns = 0;
+  };
+
+  const rmw_qos_profile_t qos_;
+  const std::size_t slots_;  // that it can hold at once
+  // The rest is guarded by the topic's mutex.
+  std::vector<Waiting> ring_;
+  std::size_t first_ = 0;
+  std::size_t size_ = 0;
+};
+
+/// A publisher's end. Joined like a reader.
+class IntraWriter {
+ public:
+  /// `loans` messages may be in its user's hands at once.
+  RCLRT_SETUP IntraWriter(const rmw_qos_profile_t& qos, std::size_t loans)
+      : qos_(qos), slots_(loans) {}
+
+  /// How many subscriptions a message goes to.
+  std::size_t matched() const noexcept RCLRT_NONBLOCKING { return count_.load(); }
+
+ private:
+  friend class IntraTopic;
+
+  const rmw_qos_profile_t qos_;
+  const std::size_t slots_;
+  std::vector<IntraReader*> matched_;  // guarded by the topic's mutex
+  std::atomic<std::size_t> count_{0};  // its size, written with the mutex held
+};
+
+/// All publishers and intra-process subscriptions of one topic and type in one context, and the
+/// pool of messages between them. The pool grows when one of them joins, to what all of them can
+/// hold at once; a message that finds no free slot is refused. Thread-safe.
+///
+/// One lock with priority inheritance guards the pool, the rings and who is matched with whom; it
+/// is held for a few instructions per matched subscription. Nobody waits for another lock under
+/// it (wait_set's guard conditions excepted), and no user code runs under it.
+class IntraTopic : public LoanKeeper {
+ public:
+  RCLRT_SETUP IntraTopic() = default;
+  ~IntraTopic() override = default;
+
+  RCLRT_SETUP void join(IntraReader& reader);
+  RCLRT_SETUP void join(IntraWriter& writer);
+  /// What waits in its ring goes back to the pool.
+  RCLRT_SETUP void leave(IntraReader& reader) noexcept;
+  RCLRT_SETUP void leave(IntraWriter& writer) noexcept;
+
+  /// A slot of which the caller is the only holder; nullptr when all are held.
+  IntraSlot* borrow() noexcept RCLRT_WAITS;
+  /// Adds the message to the ring of every matched subscription, where it replaces the oldest if
+  /// the ring is full. The caller stays a holder, and writes no more.
+  void hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept RCLRT_WAITS;
+  /// The oldest message that waits, and since when; nullptr when there is none. The caller is a
+  /// holder.
+  IntraSlot* take(IntraReader& reader, std::int64_t& ready_ns) noexcept RCLRT_WAITS;
+  /// The caller is a holder no more. The last one gives the slot back to the pool.
+  void let_go(IntraSlot* slot) noexcept RCLRT_WAITS;
+
+  void give_back(void* token) noexcept override { let_go(static_cast<IntraSlot*>(token)); }
+
+  /// For what `on_message` uses: it changes under this lock.
+  realtime::PiMutex& mutex() noexcept { return mutex_; }
+
+ protected:
+  /// Makes `count` slots, linked, and keeps them until the topic ends.
+  RCLRT_SETUP virtual IntraSlot* make_slots(std::size_t count) = 0;
+
+ private:
+  using Matches = std::vector<std::vector<IntraReader*>>;
+
+  void grow(std::size_t more);
+  Matches match() const;
+  void settle(Matches& matches) noexcept;
+  void drop(IntraSlot* slot) noexcept;
+
+  std::mutex joining_;  // guards the next four; before mutex_; never on a message's path
+  std::vector<IntraReader*> readers_;
+  std::vector<IntraWriter*> writers_;
+  std::size_t wanted_ = 0;  // slots that they can hold at once
+  std::size_t slots_ = 0;   // that exist
+
+  // A slot is in free_ and has no holder, or it has as many holders as rings, callbacks and loans
+  // refer to it.
+  realtime::PiMutex mutex_;
+  IntraSlot* free_ = nullptr;
+};
+
+template <typename T>
+struct IntraSlotOf : IntraSlot {
+  T message{};
+};
+
+template <typename T>
+class IntraTopicOf final : public IntraTopic {
+ protected:
+  RCLRT_SETUP IntraSlot* make_slots(std::size_t count) override {
+    storage_.push_back(std::make_unique<IntraSlotOf<T>[]>(count));
+    IntraSlotOf<T>* const slots = storage_.back().get();
+    for (std::size_t i = 0; i + 1 < count; ++i) {
+      slots[i].next = &slots[i + 1];
+    }
+    return slots;
+  }
+
+ private:
+  std::vector<std::unique_ptr<IntraSlotOf<T>[]>> storage_;
+};
+
+}  // namespace rclrt::detail
