@@ -2,112 +2,196 @@
 #include "bare.hpp"
 
 #include <linux/futex.h>
-#include <rcl/rcl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include <atomic>
-#include <std_msgs/msg/int64.hpp>
+#include <chrono>
+#include <memory>
 #include <stdexcept>
+#include <string>
 
-#include "rclrt/rclrt.hpp"
+#include "by_hand.hpp"
+#include "observer.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::bench {
 
 namespace {
+
+using realtime::monotonic_now_ns;
+using realtime::sleep_until_ns;
+
+constexpr std::chrono::seconds kDiscovery{20};
 
 long futex(std::atomic<std::uint32_t>& word, int operation, std::uint32_t value) {
   return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, value, nullptr,
                  nullptr, 0);
 }
 
-/// A subscription that nobody runs: the benchmark takes from it by hand.
-class TakenByHand final : public Subscription<std_msgs::msg::Int64> {
- public:
-  TakenByHand(std::shared_ptr<NodeHandle> node, const std::string& topic)
-      : Subscription(std::move(node), topic, 10, {}) {}
-  bool take_now(std_msgs::msg::Int64& message) {
-    InstanceInfo info;
-    info.ready_ns = 1;  // nobody asks when it arrived
-    return take(&message, info);
+/// Calls `once` at 1 kHz, as often as the setting says, in a thread of its own, and `begin` when
+/// the warm-up is over. False from `once` is an error: `what` was not there to take.
+template <typename Begin, typename Once>
+void take_at_1_khz(const Setting& setting, const std::string& what, Begin begin, Once once) {
+  bool there = true;
+  realtime::Thread({.name = "inline", .scheduling = setting.stimulus()}, [&] {
+    std::int64_t next = monotonic_now_ns();
+    for (std::size_t i = 0; i < setting.warm_up + setting.samples && there; ++i) {
+      next += kPeriod_ns;
+      sleep_until_ns(next);
+      if (i == setting.warm_up) {
+        begin();
+      }
+      there = once();
+    }
+  }).join();
+  if (!there && setting.context->ok()) {
+    throw std::runtime_error(what +
+                             " was not there to take: is the delivery inside a process "
+                             "switched off in the middleware's profile?");
   }
+}
 
- protected:
-  executor::Outcome run(InstanceInfo&) override { return executor::Outcome::kEmpty; }
+/// A publisher and a subscription of the same topic, matched.
+struct Pair {
+  explicit Pair(const Setting& setting)
+      : node(setting.context, "bare"),
+        publisher(node.create_publisher<Message>("bare", 10)),
+        subscription(node.handle(), "bare") {
+    while (publisher->subscription_count() == 0 && setting.context->ok()) {
+      sleep_until_ns(monotonic_now_ns() + kPeriod_ns);
+    }
+  }
+  Node node;
+  std::shared_ptr<Publisher<Message>> publisher;
+  SubscriptionByHand subscription;
 };
 
 }  // namespace
 
-void measure_nanosleep(const Bare& bare, std::int64_t period_ns, std::size_t count, Samples& into) {
-  into.reserve(count);
-  realtime::Thread({.name = "nanosleep", .scheduling = bare.urgent}, [&] {
-    std::int64_t next = realtime::monotonic_now_ns();
-    for (std::size_t i = 0; i < count; ++i) {
-      next += period_ns;
-      realtime::sleep_until_ns(next);
-      into.add(realtime::monotonic_now_ns() - next);
+void measure_nanosleep(const Setting& setting, Row& row) {
+  Observer observe(setting.samples);
+  realtime::Thread({.name = "nanosleep", .scheduling = setting.urgent()}, [&] {
+    std::int64_t next = monotonic_now_ns();
+    for (std::size_t i = 0; i < setting.warm_up + setting.samples; ++i) {
+      if (i == setting.warm_up) {
+        observe.open();
+      }
+      next += kPeriod_ns;
+      sleep_until_ns(next);
+      observe(monotonic_now_ns() - next);
     }
   }).join();
+  observe.report(row);
 }
 
-void measure_futex_wake(const Bare& bare, std::int64_t period_ns, std::size_t count,
-                        Samples& into) {
-  into.reserve(count);
+void measure_futex_wake(const Setting& setting, Row& row) {
+  Observer observe(setting.samples);
+  const auto count = static_cast<std::uint32_t>(setting.warm_up + setting.samples);
   std::atomic<std::uint32_t> word{0};
   std::atomic<std::int64_t> woken_at{0};
   std::atomic<std::uint32_t> seen{0};
-  realtime::Thread waiter({.name = "waiter", .scheduling = bare.urgent}, [&] {
+  realtime::Thread waiter({.name = "waiter", .scheduling = setting.urgent()}, [&] {
     for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
+      if (wakes == setting.warm_up) {
+        observe.open();
+      }
       while (word.load() == wakes) {
         futex(word, FUTEX_WAIT_PRIVATE, wakes);
       }
-      into.add(realtime::monotonic_now_ns() - woken_at.load());
+      observe(monotonic_now_ns() - woken_at.load());
       seen.store(wakes + 1);
     }
   });
-  realtime::Thread({.name = "waker", .scheduling = bare.normal}, [&] {
-    std::int64_t next = realtime::monotonic_now_ns();
+  realtime::Thread({.name = "waker", .scheduling = setting.stimulus()}, [&] {
+    std::int64_t next = monotonic_now_ns();
     for (std::uint32_t wakes = 0; wakes < count; ++wakes) {
       do {  // a waiter at normal priority may still be at the last one
-        next += period_ns;
-        realtime::sleep_until_ns(next);
+        next += kPeriod_ns;
+        sleep_until_ns(next);
       } while (seen.load() != wakes);
-      woken_at.store(realtime::monotonic_now_ns());
+      woken_at.store(monotonic_now_ns());
       word.store(wakes + 1);
       futex(word, FUTEX_WAKE_PRIVATE, 1);
     }
   }).join();
+  waiter.join();
+  observe.report(row);
 }
 
-void measure_publish_take(const Bare& bare, const std::shared_ptr<Context>& context,
-                          std::int64_t period_ns, std::size_t count, Samples& into) {
-  into.reserve(count);
-  Node node(context, "bare");
-  const auto publisher = node.create_publisher<std_msgs::msg::Int64>("bare", 10);
-  TakenByHand subscription(node.handle(), "bare");
-  while (publisher->subscription_count() == 0) {
-    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);
+void measure_publish_take(const Setting& setting, Row& publish, Row& take) {
+  Pair pair(setting);
+  Observer observe(setting.samples);
+  Observer observe_take(setting.samples);
+  Message sent;
+  Message received;
+  const auto begin = [&] {
+    observe.open();
+    observe_take.open();
+  };
+  take_at_1_khz(setting, "a published message", begin, [&] {
+    sent.data = monotonic_now_ns();
+    pair.publisher->publish(sent);
+    const std::int64_t published_ns = monotonic_now_ns();
+    const bool there = pair.subscription.take_now(received);
+    const std::int64_t now = monotonic_now_ns();
+    observe(now - received.data);
+    observe_take(now - published_ns);
+    return there;
+  });
+  observe.report(publish);
+  observe_take.report(take);
+}
+
+void measure_request_take(const Setting& setting, Row& request, Row& response) {
+  Node node(setting.context, "bare");
+  ServiceByHand service(node.handle(), "bare_service");
+  ClientByHand client(node.handle(), "bare_service");
+  if (!client.wait_for_service(kDiscovery)) {
+    return;  // interrupted
   }
-  bool lost = false;
-  realtime::Thread({.name = "inline", .scheduling = bare.normal}, [&] {
-    std_msgs::msg::Int64 sent;
-    std_msgs::msg::Int64 received;
-    std::int64_t next = realtime::monotonic_now_ns();
-    for (std::size_t i = 0; i < count && !lost; ++i) {
-      next += period_ns;
-      realtime::sleep_until_ns(next);
-      sent.data = realtime::monotonic_now_ns();
-      publisher->publish(sent);
-      lost = !subscription.take_now(received);
-      into.add(realtime::monotonic_now_ns() - received.data);
+  Observer observe_request(setting.samples);
+  Observer observe_response(setting.samples);
+  rmw_request_id_t id{};
+  const auto begin = [&] {
+    observe_request.open();
+    observe_response.open();
+  };
+  take_at_1_khz(setting, "a request or its response", begin, [&] {
+    client.send_now();
+    const std::int64_t sent_ns = monotonic_now_ns();
+    if (!service.take_now(id)) {
+      return false;
     }
+    observe_request(monotonic_now_ns() - sent_ns);
+    service.respond_now(id);
+    const std::int64_t answered_ns = monotonic_now_ns();
+    const bool there = client.take_now();
+    observe_response(monotonic_now_ns() - answered_ns);
+    return there;
+  });
+  observe_request.report(request);
+  observe_response.report(response);
+}
+
+void measure_saturated_inline(const Setting& setting, Row& row) {
+  Pair pair(setting);
+  realtime::Thread({.name = "inline", .scheduling = setting.stimulus()}, [&] {
+    Message message;
+    const Costs before = read_costs();
+    const std::int64_t start = monotonic_now_ns();
+    const std::int64_t end = start + static_cast<std::int64_t>(setting.samples) * kPeriod_ns;
+    std::uint64_t handled = 0;
+    while (monotonic_now_ns() < end && pair.publisher->publish(message)) {
+      handled += pair.subscription.take_now(message) ? 1 : 0;
+    }
+    row.handling_ns += monotonic_now_ns() - start;
+    row.handled += handled;
+    row.dispatches += handled;
+    row.cpu_ns += read_costs().cpu_ns - before.cpu_ns;
+    row.allocations += read_costs().allocations - before.allocations;
   }).join();
-  if (lost) {
-    throw std::runtime_error(
-        "a published message was not there to take: is intra-process delivery "
-        "of the middleware switched off?");
-  }
 }
 
 }  // namespace rclrt::bench

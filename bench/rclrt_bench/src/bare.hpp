@@ -1,31 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-// The physical limits: what the kernel and the middleware cost without any executor.
+// The floors: what the kernel and the middleware cost without any executor.
 #pragma once
 
-#include <cstddef>
-#include <memory>
-
-#include "rclrt/context.hpp"
-#include "rclrt/realtime/thread.hpp"
-#include "samples.hpp"
+#include "measurement.hpp"
+#include "setting.hpp"
 
 namespace rclrt::bench {
 
-/// How bare threads run: like the executors' own, on one CPU.
-struct Bare {
-  realtime::Scheduling urgent;  ///< the thread that waits
-  realtime::Scheduling normal;  ///< the thread that wakes it
-};
+/// From before FUTEX_WAKE in one thread to the return from FUTEX_WAIT in a more urgent one.
+void measure_futex_wake(const Setting& setting, Row& row);
 
 /// Lateness of clock_nanosleep to an absolute time.
-void measure_nanosleep(const Bare& bare, std::int64_t period_ns, std::size_t count, Samples& into);
+void measure_nanosleep(const Setting& setting, Row& row);
 
-/// From before FUTEX_WAKE in one thread to the return from FUTEX_WAIT in a more urgent one on the
-/// same CPU.
-void measure_futex_wake(const Bare& bare, std::int64_t period_ns, std::size_t count, Samples& into);
+/// In one thread: `publish`, from before a publish to after the take of that message; `take`, the
+/// take alone.
+void measure_publish_take(const Setting& setting, Row& publish, Row& take);
 
-/// From before a publish to after the take of that message, in one thread.
-void measure_publish_take(const Bare& bare, const std::shared_ptr<Context>& context,
-                          std::int64_t period_ns, std::size_t count, Samples& into);
+/// In one thread: taking a request, and taking its response.
+void measure_request_take(const Setting& setting, Row& request, Row& response);
+
+/// In one thread: publish and take without a pause.
+void measure_saturated_inline(const Setting& setting, Row& row);
 
 }  // namespace rclrt::bench

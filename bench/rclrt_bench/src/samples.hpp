@@ -9,16 +9,11 @@
 
 namespace rclrt::bench {
 
-/// Latencies in nanoseconds, with room reserved before the measurement.
+/// Latencies in nanoseconds, all of them: percentiles are values that were measured.
 class Samples {
  public:
-  void reserve(std::size_t more) { values_.reserve(values_.size() + more); }
-
-  /// Allocates nothing: what finds no room is not kept.
-  void add(std::int64_t latency_ns) noexcept {
-    if (values_.size() < values_.capacity()) {
-      values_.push_back(latency_ns);
-    }
+  void append(const std::vector<std::int64_t>& latencies_ns) {
+    values_.insert(values_.end(), latencies_ns.begin(), latencies_ns.end());
   }
 
   std::size_t count() const { return values_.size(); }

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is compared.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rclrt/context.hpp"
+#include "rclrt/executors.hpp"
+#include "rclrt/node.hpp"
+
+namespace rclrt::bench {
+
+/// One of the executors, or "split", which is today's best practice by hand: two wait_set
+/// executors, one at SCHED_FIFO 80 for the callbacks with a priority above 0, one at 70 for the
+/// others.
+class Contender {
+ public:
+  /// Every executor there is, and "split".
+  static std::vector<std::string> names();
+
+  /// Throws std::invalid_argument for an unknown name.
+  Contender(const std::string& name, const std::shared_ptr<Context>& context,
+            const std::vector<int>& cpus);
+
+  void add_node(const Node& node);
+  void prepare();
+  /// Until `cancel`, or until a callback throws; rethrows then.
+  void spin();
+  /// From any thread.
+  void cancel() noexcept;
+
+ private:
+  std::unique_ptr<Executor> urgent_;
+  std::unique_ptr<Executor> other_;  // "split" only
+};
+
+}  // namespace rclrt::bench

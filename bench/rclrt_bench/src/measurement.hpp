@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The rows of the result, which grow from round to round.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "samples.hpp"
+
+namespace rclrt::bench {
+
+/// What a row is about.
+struct RowKey {
+  std::string name;      ///< of the case
+  std::string executor;  ///< "bare": no executor, the kernel and the middleware alone
+  int cpus = 1;
+  std::string entity;
+  int entities = 1;
+  int levels = 1;
+
+  bool operator==(const RowKey&) const = default;
+};
+
+struct Row {
+  RowKey key;
+  Samples latency;
+  std::uint64_t lost = 0;  ///< releases, messages or triggers that no callback ran for
+
+  // Sums over the windows of all rounds: from the first sample to the last one.
+  std::uint64_t dispatches = 0;
+  std::uint64_t allocations = 0;
+  std::int64_t cpu_ns = 0;
+
+  // Saturated throughput only.
+  std::uint64_t handled = 0;
+  std::int64_t handling_ns = 0;
+
+  std::optional<double> system_calls;  ///< per dispatch; counted in a run of its own
+
+  // Of the round under way; taken by who counts system calls.
+  std::uint64_t traced_calls = 0;
+};
+
+/// Rows keep their place.
+class Rows {
+ public:
+  Row& add(RowKey key) { return rows_.emplace_back(Row{.key = std::move(key)}); }
+  std::deque<Row>& all() { return rows_; }
+  const std::deque<Row>& all() const { return rows_; }
+
+ private:
+  std::deque<Row> rows_;
+};
+
+}  // namespace rclrt::bench

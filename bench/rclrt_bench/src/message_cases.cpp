@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <chrono>
+#include <std_msgs/msg/int64.hpp>
+
+#include "cases.hpp"
+#include "conduct.hpp"
+#include "observer.hpp"
+#include "rclrt/rclrt.hpp"
+
+namespace rclrt::bench {
+
+namespace {
+
+using Message = std_msgs::msg::Int64;
+
+void await_match(const Publisher<Message>& publisher, const Setting& setting) {
+  while (publisher.subscription_count() == 0 && setting.context->ok()) {
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + kPeriod_ns);
+  }
+}
+
+}  // namespace
+
+void measure_publish(const Setting& setting, Row& dispatch, Row& publish) {
+  Observer observe_dispatch(setting.samples);
+  Observer observe_publish(setting.samples);
+  Node node(setting.context, "bench");
+  const auto publisher = node.create_publisher<Message>("bench", 10);
+  node.create_subscription<Message>("bench", 10,
+                                    [&](const Message& received, const InstanceInfo& info) {
+                                      observe_dispatch(info.start_ns - info.ready_ns);
+                                      observe_publish(info.start_ns - received.data);
+                                    },
+                                    {.priority = 1});
+  Contender contender(setting.executor, setting.context, setting.cpus);
+  contender.add_node(node);
+  await_match(*publisher, setting);
+  Message message;
+  const auto publish_now = [&](std::size_t) {
+    message.data = realtime::monotonic_now_ns();
+    publisher->publish(message);
+  };
+  conduct(contender, setting, at_1_khz(setting, publish_now),
+          {&observe_publish, &observe_dispatch});
+  observe_dispatch.report(dispatch);
+  observe_publish.report(publish);
+  dispatch.lost += setting.samples - observe_dispatch.kept();
+  publish.lost += setting.samples - observe_publish.kept();
+}
+
+void measure_publish_in_callback(const Setting& setting, Row& row) {
+  Observer observe(setting.samples);
+  Node node(setting.context, "bench");
+  const auto publisher = node.create_publisher<Message>("bench", 10);
+  Message message;
+  node.create_wall_timer(std::chrono::nanoseconds(kPeriod_ns), [&] {
+    message.data = realtime::monotonic_now_ns();
+    publisher->publish(message);
+  });
+  node.create_subscription<Message>("bench", 10,
+                                    [&](const Message& received, const InstanceInfo& info) {
+                                      observe(info.start_ns - received.data);
+                                    },
+                                    {.priority = 1});
+  Contender contender(setting.executor, setting.context, setting.cpus);
+  contender.add_node(node);
+  await_match(*publisher, setting);
+  conduct(contender, setting, at_1_khz(setting), {&observe});
+  observe.report(row);
+}
+
+void measure_saturated(const Setting& setting, Row& row) {
+  constexpr std::int64_t kLate_ns = 20 * kPeriod_ns;
+  const std::int64_t duration_ns = static_cast<std::int64_t>(setting.samples) * kPeriod_ns;
+  Observer observe(1);
+  Node node(setting.context, "bench");
+  const auto publisher = node.create_publisher<Message>("bench", 10);
+  std::atomic<std::uint64_t> handled{0};
+  node.create_subscription<Message>("bench", 10,
+                                    [&](const Message&) {
+                                      handled.fetch_add(1);
+                                      observe(0);
+                                    },
+                                    {.priority = 1});
+  Contender contender(setting.executor, setting.context, setting.cpus);
+  contender.add_node(node);
+  await_match(*publisher, setting);
+  Message message;
+  const auto publish = [&](std::size_t) {
+    if (!observe.is_open()) {
+      publisher->publish(message);
+      return;
+    }
+    const Costs before = read_costs();
+    const std::uint64_t handled_before = handled.load();
+    const std::int64_t start = realtime::monotonic_now_ns();
+    std::uint64_t sent = 0;
+    while (realtime::monotonic_now_ns() < start + duration_ns && publisher->publish(message)) {
+      ++sent;
+    }
+    const std::uint64_t in_time = handled.load() - handled_before;
+    const Costs after = read_costs();
+    row.handling_ns += realtime::monotonic_now_ns() - start;
+    row.handled += in_time;
+    row.dispatches += in_time;
+    row.cpu_ns += after.cpu_ns - before.cpu_ns;
+    row.allocations += after.allocations - before.allocations;
+    // What is queued now is late, not lost.
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + kLate_ns);
+    row.lost += sent - (handled.load() - handled_before);
+  };
+  conduct(contender, setting, {.warm_up = setting.warm_up, .samples = 1, .act = publish},
+          {&observe});
+}
+
+}  // namespace rclrt::bench

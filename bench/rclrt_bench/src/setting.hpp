@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Under what a case runs.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "rclrt/context.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::bench {
+
+/// Every case is paced at 1 kHz unless it says otherwise.
+inline constexpr std::int64_t kPeriod_ns = 1'000'000;
+
+struct Setting {
+  std::shared_ptr<Context> context;
+  std::string executor;
+  std::vector<int> cpus;
+  bool realtime = false;    ///< SCHED_FIFO is permitted
+  std::size_t warm_up = 0;  ///< periods before the first sample
+  std::size_t samples = 0;
+
+  /// As urgent as the executors' threads.
+  realtime::Scheduling urgent() const { return fifo(94); }
+  /// What causes the work: below every executor, above the rest of the system.
+  realtime::Scheduling stimulus() const { return fifo(50); }
+
+ private:
+  realtime::Scheduling fifo(int priority) const {
+    if (!realtime) {
+      return {realtime::Policy::kOther, 0, cpus};
+    }
+    return {realtime::Policy::kFifo, priority, cpus};
+  }
+};
+
+}  // namespace rclrt::bench

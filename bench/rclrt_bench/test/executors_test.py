@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The benchmark runs, and its rows are complete. How fast anything is, is not a test."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import Any
+
+import pytest
+
+PROGRAM = os.environ["RCLRT_BENCH_EXECUTORS"]
+FEW = ("--rounds", "1", "--samples", "20")
+Row = dict[str, Any]
+
+
+def run(*arguments: str) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"ROS_DOMAIN_ID": str(1 + os.getpid() % 100)}
+    return subprocess.run(
+        [PROGRAM, *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+
+
+def measure(*arguments: str) -> dict[str, Any]:
+    done = run(*arguments)
+    assert done.returncode == 0, done.stderr
+    document: dict[str, Any] = json.loads(done.stdout)
+    return document
+
+
+@pytest.fixture(scope="module")
+def document() -> dict[str, Any]:
+    cases = "dispatch,timer,publish,publish_in_callback,burner,saturated,levels"
+    return measure(*FEW, "--cases", cases)
+
+
+def select(document: dict[str, Any], **wanted: object) -> list[Row]:
+    return [
+        row for row in document["rows"] if all(row[key] == value for key, value in wanted.items())
+    ]
+
+
+def test_every_executor_and_the_hand_split_pair_stand_in_every_case(
+    document: dict[str, Any],
+) -> None:
+    known = set(run("--executors", "none").stderr.rsplit("choose from ", 1)[1].strip().split(", "))
+    assert {"wait_set", "split", "producer_consumer", "thread_dispatch", "preemptive"} <= known
+    for case, entity in (
+        ("dispatch", "guard_condition"),
+        ("dispatch", "subscription"),
+        ("dispatch", "service"),
+        ("dispatch", "client"),
+        ("timer", "timer"),
+        ("publish", "subscription"),
+        ("publish_in_callback", "subscription"),
+        ("burner", "timer"),
+        ("saturated", "subscription"),
+        ("levels", "timer"),
+    ):
+        rows = select(document, case=case, entity=entity)
+        assert {row["executor"] for row in rows} == known, case
+        assert {row["cpus"] for row in rows} == {1, len(document["cpus"])}, case
+
+
+def test_percentiles_are_in_order_and_have_their_sample_count(document: dict[str, Any]) -> None:
+    for row in document["rows"]:
+        if row["n"] == 0:
+            assert row["p50_us"] is row["p99_us"] is row["max_us"] is None
+        else:
+            assert 0 <= row["p50_us"] <= row["p99_us"] <= row["max_us"], row
+        if row["case"] not in ("burner", "saturated") and row["lost"] == 0:
+            assert row["n"] == 20, row  # 1 round of 20
+
+
+def test_floors_are_the_bare_rows_of_the_same_cpus(document: dict[str, Any]) -> None:
+    for cpus in {1, len(document["cpus"])}:
+        bare = select(document, executor="bare", cpus=cpus)
+        p50 = {row["entity"]: row["p50_us"] for row in bare if row["n"] != 0}
+        for case, entity, floor in (
+            ("dispatch", "guard_condition", p50["futex_wake"]),
+            ("dispatch", "subscription", p50["futex_wake"] + p50["take"]),
+            ("dispatch", "service", p50["futex_wake"] + p50["take_request"]),
+            ("dispatch", "client", p50["futex_wake"] + p50["take_response"]),
+            ("timer", "timer", p50["nanosleep"]),
+            ("burner", "timer", p50["nanosleep"]),
+            ("publish", "subscription", p50["futex_wake"] + p50["inline"]),
+        ):
+            for row in select(document, case=case, entity=entity, cpus=cpus):
+                assert row["floor_us"] == pytest.approx(floor), row
+
+
+def test_costs_are_counted_per_dispatch(document: dict[str, Any]) -> None:
+    # A bare sleep is one system call per dispatch and allocates nothing; rmw_fastrtps allocates.
+    (sleep,) = select(document, entity="nanosleep", cpus=1)
+    assert sleep["allocations"] == 0
+    if not document["system_calls_reason"]:
+        assert 1 <= sleep["system_calls"] < 3
+    (inline,) = select(document, case="publish", entity="inline", cpus=1)
+    assert inline["allocations"] >= 1
+    (saturated,) = select(document, case="saturated", executor="preemptive", cpus=1)
+    assert saturated["per_second"] > 0
+    assert saturated["cpu_us"] > 0
+
+
+def test_without_permission_it_runs_and_says_so() -> None:
+    no_fifo = ("prlimit", "--rtprio=0:0")
+    if os.geteuid() == 0:
+        no_fifo += ("setpriv", "--inh-caps=-sys_nice", "--bounding-set=-sys_nice")
+    done = subprocess.run(
+        [*no_fifo, PROGRAM, *FEW, "--cases", "timer", "--executors", "preemptive,split"],
+        capture_output=True,
+        text=True,
+        timeout=280,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    document = json.loads(done.stdout)
+    assert document["realtime"] is False
+    assert "SCHED_FIFO" in document["realtime_reason"]
+    assert len(select(document, case="timer", entity="timer")) == 2 * len(document["cpus"])
+
+
+def test_growth_has_a_row_for_each_size() -> None:
+    document = measure(*FEW, "--cases", "entities", "--executors", "preemptive")
+    for entity in ("timer", "guard_condition"):
+        rows = select(document, case="entities", entity=entity, cpus=1)
+        assert [row["entities"] for row in rows] == [10, 100, 1000, 10000]
+        assert all(row["n"] == 20 for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--rounds", "0"], "--rounds 0: expected a whole number from 1 to 1000"),
+        (["--samples", "x"], "--samples x: expected a whole number from 2 to 100000"),
+        (["--seconds", "-1"], "--seconds -1: expected a whole number from 1 to 86400"),
+        (["--cases", "timers"], "--cases timers: not known; choose from dispatch, timer, "),
+        (["--cases", ""], "--cases : not known; choose from dispatch"),
+        (["--cases", "timer,timer"], "--cases timer: listed more than once; list each once"),
+        (["--executors", "rclcpp"], "--executors rclcpp: not known; choose from wait_set, split, "),
+        (["--cpus", "8000"], "--cpus: CPU 8000 cannot be used by this process"),
+        (["--cpus", "0,0"], "--cpus 0,0: expected one CPU, or two different ones"),
+        (["--samples"], "--samples: expected a value after it"),
+        (["--fast"], "unknown option --fast; see --help"),
+    ],
+)
+def test_wrong_input_is_exit_code_2(arguments: list[str], message: str) -> None:
+    done = run(*arguments)
+    assert done.returncode == 2
+    assert message in done.stderr
+    assert done.stdout == ""
