@@ -16,11 +16,14 @@ endif
 
 DEMO_OUT ?= demo-out
 
-.PHONY: help setup build test safety lint docs format demo clean distclean
+SOAK_SECONDS ?= 600
+
+.PHONY: help setup build test soak safety lint docs format demo clean distclean
 
 help:
 	@echo "make demo      the autonomous vehicle under four executors, with a report"
 	@echo "make test      every test"
+	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
 	@echo "make docs      the reference, from the comments: build/docs/html/index.html"
 	@echo "make build     build the workspace into install/<distro>-<preset>"
@@ -40,6 +43,10 @@ build: setup
 
 test: build
 	@tools/test
+
+soak:
+	@PACKAGES=rclrt $(MAKE) build
+	@tools/soak $(SOAK_SECONDS)
 
 safety: setup
 	@tools/safety
