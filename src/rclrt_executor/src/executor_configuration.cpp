@@ -250,7 +250,9 @@ void Executor::settle_levels() {
     levels = priorities_->levels();
   }
   for (const auto& callback : callbacks_) {
-    levels.push_back(callback->level());
+    if (maps_levels()) {
+      levels.push_back(callback->level());
+    }
   }
   priorities_ = PriorityMap(std::move(levels), options_.top_priority);
   settle_priorities();

@@ -27,6 +27,7 @@ void Group::release(const void* executor) {
     instance->callback->discard(instance);
   }
   ceiling_.store(0);
+  deadline_ceiling_ns_.store(INT64_MAX);
   owner_.store(nullptr);
 }
 

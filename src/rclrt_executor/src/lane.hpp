@@ -3,14 +3,12 @@
 #pragma once
 
 #include <atomic>
-#include <cstddef>
-#include <cstdint>
-#include <vector>
 
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/event_count.hpp"
 #include "rclrt/realtime/mutex.hpp"
+#include "release_queue.hpp"
 #include "worker_priority.hpp"
 
 namespace rclrt::executor {
@@ -19,17 +17,13 @@ namespace rclrt::executor {
 /// popped by its workers. The worker that would sleep sleeps until the next timer release instead,
 /// so a timer costs one wake-up and no other level pays for it.
 ///
-/// * A push is one compare-and-swap on `pushed_`: a producer that is preempted in a push hides
-///   nothing that others pushed, so a less urgent publisher never delays this lane.
 /// * Who pops an instance has entered its group: instances of one callback run in the order in
 ///   which they were released, and no worker waits for a group while its lane has other work.
-/// * `pushed_` is a stack, newest first. A consumer takes all of it at once and reverses it. All
-///   consumer state (`first_`, `last_`, `next_order_`, `timers_` and the timers' schedules) is
-///   touched only with `consumer_` held. It has priority inheritance and is held for a few
-///   instructions, and two system calls when a worker takes a group's ceiling. Groups' mutexes are
-///   taken inside it, never the other way round.
-/// * A worker that found nothing checks again after `prepare_wait`; `pushed_` is accessed with
-///   seq_cst on both sides, as EventCount asks.
+/// * `queue_`, its timers' schedules included, is touched only with `consumer_` held, a push
+///   excepted. The mutex has priority inheritance and is held for a few instructions, and two
+///   system calls when a worker takes a group's ceiling. Groups' mutexes are taken inside it, never
+///   the other way round.
+/// * A worker that found nothing checks again after `prepare_wait`.
 class Lane : public ReadySink {
  public:
   /// What its consumer does with instances.
@@ -42,7 +36,7 @@ class Lane : public ReadySink {
   ~Lane() override;
 
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING override {
-    push(instance);
+    queue_.push(instance);
     available_.notify_one();
   }
 
@@ -62,27 +56,18 @@ class Lane : public ReadySink {
   void wake_all() noexcept RCLRT_NONBLOCKING { available_.notify_all(); }
 
  private:
-  void push(Instance* instance) noexcept RCLRT_NONBLOCKING;
   Instance* try_pop(WorkerPriority& priority, bool& more) noexcept RCLRT_WAITS;
   bool enter(Instance* instance, WorkerPriority& priority) noexcept;
   bool has_work() noexcept RCLRT_WAITS;
-  void collect() noexcept;
-  void append(Instance* instance) noexcept;
-  Instance* unlink_first() noexcept;
-  std::int64_t next_timer_ns() const noexcept;
 
   const Use use_;
-  std::atomic<Instance*> pushed_{nullptr};
   realtime::EventCount available_;
   std::atomic<bool> has_timers_{false};  // seq_cst, as the condition of available_ must be
   // True while one sleeping worker has taken on to wake at the next timer release.
   std::atomic<bool> timekeeper_{false};
 
   alignas(64) realtime::PiMutex consumer_;
-  Instance* first_ = nullptr;
-  Instance* last_ = nullptr;
-  std::uint64_t next_order_ = 0;
-  std::vector<TimerCallback*> timers_;  // a heap, the earliest release on top
+  ReleaseQueue queue_;
 };
 
 }  // namespace rclrt::executor

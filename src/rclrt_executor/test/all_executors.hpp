@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "fake_readiness.hpp"
+#include "rclrt/executor/edf_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
@@ -17,10 +18,18 @@
 
 namespace rclrt::executor::test {
 
-using EventDrivenExecutors =
-    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
+using EventDrivenExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
+                                              ThreadDispatchExecutor, EdfExecutor>;
 using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
-                                      ThreadDispatchExecutor, WaitSetExecutor>;
+                                      ThreadDispatchExecutor, EdfExecutor, WaitSetExecutor>;
+
+/// Whether two callbacks of one level may run at the same time, given two workers.
+template <typename E>
+inline constexpr bool kOverlapsWithinALevel =
+    !std::is_same_v<E, WaitSetExecutor> && !std::is_same_v<E, EdfExecutor>;
+/// Whether priorities decide, and not deadlines.
+template <typename E>
+inline constexpr bool kHasLevels = !std::is_same_v<E, EdfExecutor>;
 
 template <typename E>
 std::unique_ptr<E> make(const ExecutorOptions& options) {
@@ -37,6 +46,7 @@ struct ExecutorName {
     if (std::is_same_v<E, PreemptiveExecutor>) return "Preemptive";
     if (std::is_same_v<E, ProducerConsumerExecutor>) return "ProducerConsumer";
     if (std::is_same_v<E, ThreadDispatchExecutor>) return "ThreadDispatch";
+    if (std::is_same_v<E, EdfExecutor>) return "Edf";
     return "WaitSet";
   }
 };

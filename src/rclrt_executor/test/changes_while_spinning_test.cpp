@@ -133,6 +133,9 @@ TYPED_TEST(Changes, ACallbackOfAnotherExecutorIsRefusedAndNothingIsChanged) {
 }
 
 TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
+  if (!kHasLevels<TypeParam>) {
+    GTEST_SKIP() << "deadlines decide, and stay as they are";
+  }
   auto options = on_all_cpus();
   options.top_priority = 3;  // room for two
   auto executor = make<TypeParam>(options);
@@ -199,6 +202,9 @@ TYPED_TEST(ChangesOfPriority, ACallbackThatComesAtAHigherLevelPreemptsTheRunning
 
 TYPED_TEST(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
   RCLRT_SKIP_WITHOUT_REALTIME();
+  if (!kHasLevels<TypeParam>) {
+    GTEST_SKIP() << "deadlines decide, and stay as they are";
+  }
   auto executor = make<TypeParam>(on_one_cpu());
   EventLog order;
   const auto changed = std::make_shared<TestCallback>(
@@ -239,6 +245,9 @@ TYPED_TEST(ChangesOfPriority, ACallbackWithAChangedPriorityRunsAtIt) {
 
 TYPED_TEST(ChangesOfPriority, AGroupsCeilingIsTakenRightAfterALevelCameInAboveIt) {
   RCLRT_SKIP_WITHOUT_REALTIME();
+  if (!kHasLevels<TypeParam>) {
+    GTEST_SKIP() << "deadlines decide, and stay as they are";
+  }
   auto executor = make<TypeParam>(on_one_cpu());
   const auto group = std::make_shared<Group>();
   std::atomic<int> priority{0};

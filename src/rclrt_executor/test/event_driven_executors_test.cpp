@@ -65,8 +65,9 @@ TYPED_TEST(EventDriven, OneLevelRunsInOrderOfReleaseNotOfRegistrationOrType) {
     return [&order, name](const InstanceInfo&) { order.push_back(name); };
   };
   const auto first_registered = std::make_shared<TestCallback>(named("a"), append("a"));
-  const auto timer_type = std::make_shared<TestCallback>(
-      CallbackOptions{.name = "b", .type = EntityType::kWaitable}, append("b"));
+  CallbackOptions other_type = named("b");
+  other_type.type = EntityType::kWaitable;
+  const auto timer_type = std::make_shared<TestCallback>(other_type, append("b"));
   const auto last = std::make_shared<TestCallback>(
       named("end"), [&](const InstanceInfo&) { executor->cancel(); });
   executor->add(first_registered);

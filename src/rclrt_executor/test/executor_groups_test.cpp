@@ -111,6 +111,9 @@ TYPED_TEST(Groups, ACallbackWithoutAGroupNeverOverlapsWithItself) {
 }
 
 TYPED_TEST(Groups, AWorkerTakesOtherWorkOfItsLevelWhileAGroupIsBusy) {
+  if (!kOverlapsWithinALevel<TypeParam>) {
+    GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
+  }
   auto options = on_one_cpu();
   options.cpus = {};
   options.realtime = Realtime::kOff;  // the two workers take turns where there is only one CPU
@@ -137,6 +140,9 @@ TYPED_TEST(Groups, AWorkerTakesOtherWorkOfItsLevelWhileAGroupIsBusy) {
 }
 
 TYPED_TEST(Groups, ReentrantMembersOverlapEvenWithThemselves) {
+  if (!kOverlapsWithinALevel<TypeParam>) {
+    GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
+  }
   auto options = on_one_cpu();
   options.cpus = {};
   options.realtime = Realtime::kOff;

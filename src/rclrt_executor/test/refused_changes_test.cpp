@@ -20,6 +20,9 @@ class RefusedChange : public ::testing::Test {};
 TYPED_TEST_SUITE(RefusedChange, EventDrivenExecutors, ExecutorName);
 
 TYPED_TEST(RefusedChange, LeavesTheWaitingInstancesOfAnotherExecutorAlone) {
+  if (!kOverlapsWithinALevel<TypeParam>) {
+    GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
+  }
   auto options = on_all_cpus();
   options.realtime = Realtime::kOff;
   options.workers_per_level = 2;

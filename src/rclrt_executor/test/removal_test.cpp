@@ -109,8 +109,8 @@ TYPED_TEST(Removal, OfACallbackThatRemovedItselfLetsAnotherExecutorHaveIt) {
 }
 
 TYPED_TEST(Removal, OfSeveralThatRunLetsGoOfThemInAnyOrder) {
-  if (std::is_same_v<TypeParam, WaitSetExecutor>) {
-    GTEST_SKIP() << "one thread: only one callback runs";
+  if (!kOverlapsWithinALevel<TypeParam>) {
+    GTEST_SKIP() << "one callback runs, or is preempted by one with a shorter deadline";
   }
   auto options = on_all_cpus();
   options.realtime = Realtime::kOff;  // they run at the same time where there is only one CPU

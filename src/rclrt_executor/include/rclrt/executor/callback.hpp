@@ -118,6 +118,7 @@ class Callback {
   virtual void detach() noexcept {}
 
  private:
+  friend class EdfQueue;
   friend class Executor;
   friend class Lane;
   friend class TimerCallback;

@@ -105,6 +105,8 @@ class Executor {
   virtual bool has_forgotten(const Callback& /*callback*/) const noexcept { return true; }
   /// The SCHED_FIFO priorities of the levels have changed.
   virtual void settle_priorities() {}
+  /// Whether levels have SCHED_FIFO priorities of their own, and so must fit into their range.
+  virtual bool maps_levels() const noexcept { return true; }
   /// The SCHED_FIFO priority of a level with real time.
   virtual int priority_of(int level) const noexcept;
   /// Starts and ends the threads of one spin. `stopping()` is true when `stop_threads` is called.

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/mutex.hpp"
@@ -49,6 +50,15 @@ class Group {
   /// time, or in a reentrant group.
   int ceiling() const noexcept RCLRT_NONBLOCKING { return ceiling_.load(); }
 
+  /// The shortest relative deadline among the members, which is their ceiling under `edf`;
+  /// INT64_MAX when there is none to take.
+  RCLRT_SETUP void set_deadline_ceiling(std::int64_t relative_ns) {
+    deadline_ceiling_ns_.store(type_ == GroupType::kMutuallyExclusive ? relative_ns : INT64_MAX);
+  }
+  std::int64_t deadline_ceiling_ns() const noexcept RCLRT_NONBLOCKING {
+    return deadline_ceiling_ns_.load();
+  }
+
   /// True when `instance` may run now; the caller calls `leave` after it. False when it has to
   /// wait: it is parked then, and belongs to the group.
   bool enter(Instance* instance) noexcept RCLRT_WAITS;
@@ -67,7 +77,9 @@ class Group {
 
   const GroupType type_;
   std::atomic<const void*> owner_{nullptr};  // who may change ceiling_
-  std::atomic<int> ceiling_{0};              // changed by configuration only
+  // These two are changed by configuration only.
+  std::atomic<int> ceiling_{0};
+  std::atomic<std::int64_t> deadline_ceiling_ns_{INT64_MAX};
 
   realtime::PiMutex mutex_;  // guards what follows
   bool busy_ = false;

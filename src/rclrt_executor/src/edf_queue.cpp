@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "edf_queue.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt::executor {
+
+/// What waits with one relative deadline.
+class EdfQueue::Band final : public ReadySink {
+ public:
+  Band(EdfQueue& with_owner, std::int64_t with_relative_ns)
+      : owner(with_owner), relative_ns(with_relative_ns) {}
+
+  void submit(Instance* instance) noexcept RCLRT_NONBLOCKING override {
+    const std::int64_t deadline_ns = deadline_of(instance->release_ns);
+    queue.push(instance);  // from here on it is the consumer's
+    owner.announce(deadline_ns, relative_ns);
+  }
+  void resume(Instance* instance) noexcept RCLRT_WAITS override { owner.resume(*this, instance); }
+
+  /// The absolute deadline of a release.
+  std::int64_t deadline_of(std::int64_t release_ns) const noexcept RCLRT_NONBLOCKING {
+    std::int64_t sum = 0;
+    if (relative_ns == kBackground || __builtin_add_overflow(release_ns, relative_ns, &sum)) {
+      return kBackground;
+    }
+    return std::min(sum, kBackground);
+  }
+
+  EdfQueue& owner;
+  const std::int64_t relative_ns;
+  ReleaseQueue queue;
+};
+
+EdfQueue::EdfQueue() = default;
+
+EdfQueue::~EdfQueue() {
+  for (const auto& band : bands_) {
+    band->queue.discard_all();
+  }
+}
+
+EdfQueue::Band* EdfQueue::find_band(std::int64_t relative_ns) const noexcept {
+  const auto place = std::lower_bound(
+      bands_.begin(), bands_.end(), relative_ns,
+      [](const auto& each, std::int64_t value) { return each->relative_ns < value; });
+  return place != bands_.end() && (*place)->relative_ns == relative_ns ? place->get() : nullptr;
+}
+
+ReadySink& EdfQueue::band(std::int64_t relative_ns) {
+  if (Band* const found = find_band(relative_ns)) {
+    return *found;
+  }
+  auto made = std::make_unique<Band>(*this, relative_ns);
+  Band& result = *made;
+  std::vector<std::unique_ptr<Band>> bands;
+  bands.reserve(bands_.size() + 1);  // allocates before the lock is taken
+  {
+    const std::scoped_lock lock(mutex_);
+    bands.swap(bands_);
+    for (auto& each : bands) {
+      if (made && made->relative_ns < each->relative_ns) {
+        bands_.push_back(std::move(made));
+      }
+      bands_.push_back(std::move(each));
+    }
+    if (made) {
+      bands_.push_back(std::move(made));
+    }
+  }
+  return result;
+}
+
+void EdfQueue::add_timer(std::int64_t relative_ns, TimerCallback* timer) {
+  std::size_t woken = kNobody;
+  {
+    const std::scoped_lock lock(mutex_);
+    find_band(relative_ns)->queue.add_timer(timer);
+    woken = whom_to_wake(kNobody);
+  }
+  wake(woken);
+}
+
+void EdfQueue::remove_timer(TimerCallback* timer) noexcept {
+  const std::scoped_lock lock(mutex_);
+  for (const auto& band : bands_) {
+    band->queue.remove_timer(timer);
+  }
+}
+
+void EdfQueue::take_out(const Callback& callback, Instance*& taken) noexcept {
+  const std::scoped_lock lock(mutex_);
+  collect();
+  for (const auto& band : bands_) {
+    band->queue.take_out(callback, taken);
+  }
+}
+
+void EdfQueue::announce(std::int64_t deadline_ns,
+                        std::int64_t relative_ns) noexcept RCLRT_NONBLOCKING {
+  if (passes(deadline_ns, relative_ns)) {
+    wake(standby_.load());
+  }
+}
+
+void EdfQueue::resume(Band& band, Instance* instance) noexcept RCLRT_WAITS {
+  std::size_t woken = kNobody;
+  {
+    const std::scoped_lock lock(mutex_);
+    band.queue.put_back(instance);
+    woken = whom_to_wake(kNobody);
+  }
+  wake(woken);
+}
+
+void EdfQueue::wake(std::size_t worker) noexcept RCLRT_NONBLOCKING {
+  if (worker < workers_.load()) {
+    slots_[worker].wake.notify_one();
+  }
+}
+
+void EdfQueue::wake_all() noexcept RCLRT_NONBLOCKING {
+  for (Slot& slot : slots_) {
+    slot.wake.notify_all();
+  }
+}
+
+bool EdfQueue::passes(std::int64_t deadline_ns,
+                      std::int64_t relative_ns) const noexcept RCLRT_NONBLOCKING {
+  return deadline_ns < earliest_ns_.load() && relative_ns < ceiling_ns_.load();
+}
+
+/// After an instance has started or ended. They may end in any order: the top of the stack may
+/// sleep in its callback, or the kernel not know our priorities.
+void EdfQueue::settle_gate() noexcept {
+  std::int64_t earliest_ns = kNothing;
+  std::int64_t ceiling_ns = kNothing;
+  std::size_t standby = 0;
+  for (std::size_t i = 0; i < workers_.load(); ++i) {
+    if (slots_[i].started) {
+      earliest_ns = std::min(earliest_ns, slots_[i].deadline_ns);
+      ceiling_ns = std::min(ceiling_ns, slots_[i].ceiling_ns);
+      standby = i + 1;
+    }
+  }
+  earliest_ns_.store(earliest_ns);
+  ceiling_ns_.store(ceiling_ns);
+  standby_.store(standby);
+}
+
+void EdfQueue::collect() noexcept {
+  const std::int64_t now_ns = realtime::monotonic_now_ns();
+  for (const auto& band : bands_) {
+    band->queue.collect(now_ns);
+  }
+}
+
+/// The band whose first instance has the earliest deadline; of equal ones the earliest release.
+EdfQueue::Band* EdfQueue::best() const noexcept {
+  Band* best = nullptr;
+  std::int64_t best_deadline_ns = 0;
+  for (const auto& band : bands_) {
+    const Instance* const first = band->queue.first();
+    if (first == nullptr) {
+      continue;
+    }
+    const std::int64_t deadline_ns = band->deadline_of(first->release_ns);
+    if (best == nullptr || deadline_ns < best_deadline_ns ||
+        (deadline_ns == best_deadline_ns && first->release_ns < best->queue.first()->release_ns)) {
+      best = band.get();
+      best_deadline_ns = deadline_ns;
+    }
+  }
+  return best;
+}
+
+/// Only the earliest is asked: what has a later deadline must not start before it.
+Instance* EdfQueue::start_best(Slot& slot) noexcept {
+  for (Band* band = best(); band != nullptr; band = best()) {
+    const std::int64_t deadline_ns = band->deadline_of(band->queue.first()->release_ns);
+    if (!passes(deadline_ns, band->relative_ns)) {
+      return nullptr;
+    }
+    Instance* const instance = band->queue.unlink_first();
+    Callback& callback = *instance->callback;
+    callback.hold();  // before it is in no list that `take_out` or the group's `unpark` sees
+    if (callback.group().enter(instance)) {
+      slot.started = true;
+      slot.deadline_ns = deadline_ns;
+      slot.ceiling_ns = std::min(band->relative_ns, callback.group().deadline_ceiling_ns());
+      settle_gate();
+      return instance;
+    }
+    // Only while ceilings change: it is parked, and comes back by `resume`.
+    callback.let_go();
+  }
+  return nullptr;
+}
+
+/// Until when the standby may sleep.
+std::int64_t EdfQueue::next_preempting_release() const noexcept {
+  std::int64_t next_ns = realtime::EventCount::kForever;
+  for (const auto& band : bands_) {
+    const std::int64_t release_ns = band->queue.next_timer_ns();
+    if (release_ns < next_ns && passes(band->deadline_of(release_ns), band->relative_ns)) {
+      next_ns = release_ns;
+    }
+  }
+  return next_ns;
+}
+
+/// The standby, if there is work for it or it sleeps for too long.
+std::size_t EdfQueue::whom_to_wake(std::size_t except) const noexcept {
+  const std::size_t standby = standby_.load();
+  if (standby == except || standby >= workers_.load()) {
+    return kNobody;
+  }
+  const std::int64_t wake_up_ns = slots_[standby].wake_up_ns;
+  if (wake_up_ns == kAwake) {
+    return kNobody;
+  }
+  const Band* const band = best();
+  if (band != nullptr &&
+      passes(band->deadline_of(band->queue.first()->release_ns), band->relative_ns)) {
+    return standby;
+  }
+  return next_preempting_release() < wake_up_ns ? standby : kNobody;
+}
+
+Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
+                            std::int64_t& wake_up_ns) noexcept RCLRT_WAITS {
+  Instance* instance = nullptr;
+  std::size_t woken = kNobody;
+  {
+    const std::scoped_lock lock(mutex_);
+    Slot& slot = slots_[worker];
+    slot.wake_up_ns = kAwake;
+    if (std::exchange(slot.started, false)) {
+      settle_gate();
+    }
+    collect();  // after the gate: see the class
+    if (may_start && standby_.load() == worker) {
+      instance = start_best(slot);
+      if (instance != nullptr) {
+        collect();  // ditto
+      } else {
+        slot.wake_up_ns = next_preempting_release();
+      }
+    } else {
+      slot.wake_up_ns = realtime::EventCount::kForever;
+    }
+    wake_up_ns = slot.wake_up_ns;
+    woken = whom_to_wake(worker);
+  }
+  wake(woken);
+  return instance;
+}
+
+Instance* EdfQueue::pop(std::size_t worker, const std::atomic<bool>& stop) noexcept RCLRT_WAITS {
+  std::int64_t wake_up_ns = 0;
+  if (Instance* const instance = try_pop(worker, !stop.load(), wake_up_ns)) {
+    return instance;
+  }
+  realtime::EventCount& event = slots_[worker].wake;
+  for (;;) {
+    const auto key = event.prepare_wait();
+    Instance* const instance = try_pop(worker, !stop.load(), wake_up_ns);
+    if (instance != nullptr || stop.load()) {
+      event.cancel_wait();
+      return instance;
+    }
+    event.wait_until(key, wake_up_ns);
+  }
+}
+
+}  // namespace rclrt::executor

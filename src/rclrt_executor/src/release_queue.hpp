@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instances in order of release, with the timers that release into it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <vector>
+
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/timer.hpp"
+
+namespace rclrt::executor {
+
+/// Pushed by any thread, or released by its own timers; consumed under a lock of its owner, who
+/// says which. A push is one compare-and-swap on `pushed_`: a producer that is preempted in a push
+/// hides nothing that others pushed, so a less urgent publisher never delays the consumer.
+///
+/// `pushed_` is a stack, newest first. The consumer takes all of it at once and reverses it. It is
+/// accessed with seq_cst on both sides, so that it may be the condition of an EventCount.
+class ReleaseQueue {
+ public:
+  /// Any thread.
+  void push(Instance* instance) noexcept RCLRT_NONBLOCKING;
+  bool has_pushed() const noexcept RCLRT_NONBLOCKING {
+    return pushed_.load(std::memory_order_seq_cst) != nullptr;
+  }
+
+  // The rest is for who holds the consumer's lock.
+
+  /// Moves what was pushed and the timers that are due to the end of the list, merged by release.
+  void collect() noexcept;
+  /// The same with the timers that are due at `now_ns`.
+  void collect(std::int64_t now_ns) noexcept;
+  /// The oldest of the list; nullptr when it is empty.
+  Instance* first() const noexcept { return first_; }
+  /// Takes it out; there must be one.
+  Instance* unlink_first() noexcept;
+  /// Puts back, to its old place, what was taken out.
+  void put_back(Instance* instance) noexcept;
+  /// Moves every instance of `callback` to the list `taken`.
+  void take_out(const Callback& callback, Instance*& taken) noexcept;
+  /// Nobody pushes any more: gives back what is left, as counted drops.
+  void discard_all() noexcept;
+
+  /// A timer whose schedule has been started.
+  RCLRT_SETUP void add_timer(TimerCallback* timer);
+  void remove_timer(TimerCallback* timer) noexcept;
+  bool has_timers() const noexcept { return !timers_.empty(); }
+  /// EventCount::kForever without timers.
+  std::int64_t next_timer_ns() const noexcept;
+
+ private:
+  Instance* take_pushed() noexcept;
+  void merge(Instance* pushed, std::int64_t now_ns) noexcept;
+  void append(Instance* instance) noexcept;
+
+  std::atomic<Instance*> pushed_{nullptr};
+  alignas(64) Instance* first_ = nullptr;  // apart from what producers write
+  Instance* last_ = nullptr;
+  std::uint64_t next_order_ = 0;
+  std::vector<TimerCallback*> timers_;  // a heap, the earliest release on top
+};
+
+}  // namespace rclrt::executor
