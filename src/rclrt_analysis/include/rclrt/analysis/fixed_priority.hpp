@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Response times under fixed priorities on one core. Tasks of one level delay each other both
+/// ways, as executors that serve a level in order of release do. Offsets are unknown.
+///
+/// All functions are pure and may be called from several threads. They throw std::invalid_argument
+/// for a task outside the limits of task_set.hpp.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "rclrt/analysis/task_set.hpp"
+
+namespace rclrt::analysis {
+
+/// How much work a call may do before it answers "unknown" (or with a bound that is quick to
+/// compute) for what is left; in additions, about a nanosecond each.
+struct Effort {
+  std::int64_t steps = 4'000'000'000;
+};
+
+/// Preemptive. Arbitrary deadlines by the busy period's later jobs: Lehoczky, "Fixed priority
+/// scheduling of periodic task sets with arbitrary deadlines", RTSS 1990, theorem 2; jitter and
+/// blocking: Tindell, Burns and Wellings, "An extendible approach for analysing fixed priority hard
+/// real-time tasks", Real-Time Systems 6, 1994, equations 7 to 9:
+///   w_q = (q + 1) C_i + B_i + sum over k of ceil((w_q + J_k) / T_k) C_k,
+///   R_i = J_i + max over q of (w_q - q T_i).
+/// Suspension: as computation, or the own one as computation and that of others as jitter
+/// R_k - C_k, whichever is less: Chen et al., "Many suspensions, many problems: a review of
+/// self-suspending tasks in real-time systems", Real-Time Systems 55, 2019, sections 4.1 and 4.2.
+/// Where that takes too long, the response is the bound of Bini, Nguyen, Richard and Baruah, "A
+/// response-time bound in fixed-priority scheduling with arbitrary deadlines", IEEE TC 58(2), 2009,
+/// extended by jitter and blocking.
+TaskSetResult fixed_priority_preemptive(std::span<const Task> tasks, Effort effort = {});
+
+/// As fixed_priority_preemptive(), where each job may switch preemption off for Task::region at any
+/// point: a task is blocked by the longest region of a less urgent one. Yao, Buttazzo and Bertogna,
+/// "Bounding the maximum length of non-preemptive regions under fixed priority scheduling", RTCSA
+/// 2009, equation 4.
+TaskSetResult fixed_priority_limited_preemptive(std::span<const Task> tasks, Effort effort = {});
+
+/// Non-preemptive, in continuous time: a less urgent job may have started an instant before.
+/// Davis, Burns, Bril and Lukkien, "Controller area network (CAN) schedulability analysis: refuted,
+/// revisited and revised", Real-Time Systems 35, 2007, equations 6 to 9, with a bit time of zero:
+///   w_q = B_i + q C_i + sum over k of (floor((w_q + J_k) / T_k) + 1) C_k,
+///   R_i = J_i + max over q of (w_q - q T_i) + C_i.
+/// Suspension is refused: each part of a job would be blocked anew.
+TaskSetResult fixed_priority_nonpreemptive(std::span<const Task> tasks, Effort effort = {});
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The work that released jobs bring, as a function of time that only moves forward.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "rclrt/analysis/task_set.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Beyond this a time is not followed. Sums of two still fit.
+inline constexpr Ticks kHorizon = Ticks{1} << 61;
+
+/// a + b and a * b for values from 0 to kHorizon; kHorizon when that is less.
+inline Ticks sum(Ticks a, Ticks b) { return a + b < kHorizon ? a + b : kHorizon; }
+inline Ticks product(Ticks a, Ticks b) {
+  Ticks result = 0;
+  return __builtin_mul_overflow(a, b, &result) || result > kHorizon ? kHorizon : result;
+}
+inline Ticks ceil_div(Ticks a, Ticks b) { return a / b + (a % b > 0 ? 1 : 0); }
+/// Rounds down, also below zero.
+inline Ticks floor_div(Ticks a, Ticks b) { return a / b - (a % b < 0 ? 1 : 0); }
+
+/// When a release counts at time t: kBefore for jobs released in [0, t), as preemptive analysis
+/// needs; kUntil for jobs released in [0, t], as the start of a non-preemptive job needs.
+enum class Count { kBefore, kUntil };
+
+/// The work of several tasks that all release as early as they can from time 0 on: a job at -J
+/// released at 0, the next ones at T - J, 2 T - J, ...
+class Demand {
+ public:
+  explicit Demand(Count count) : until_(count == Count::kUntil ? 1 : 0) {}
+
+  void add(Ticks wcet, Ticks period, Ticks jitter) {
+    wcet_.push_back(wcet);
+    period_.push_back(period);
+    next_.push_back(-jitter - until_);
+    jitter_.push_back(jitter);
+  }
+
+  std::size_t size() const { return wcet_.size(); }
+
+  /// Work released by time t. Between two calls of rewind() t must not decrease.
+  Ticks at(Ticks t) {
+    const std::size_t n = wcet_.size();
+    for (std::size_t k = 0; k < n; ++k) {
+      if (t > next_[k]) [[unlikely]] {
+        const Ticks jobs = ceil_div(t - next_[k], period_[k]);
+        work_ = sum(work_, product(jobs, wcet_[k]));
+        // At most t + period: both are below kHorizon.
+        next_[k] += jobs * period_[k];
+      }
+    }
+    return work_;
+  }
+
+  void rewind() {
+    work_ = 0;
+    for (std::size_t k = 0; k < wcet_.size(); ++k) next_[k] = -jitter_[k] - until_;
+  }
+
+ private:
+  Ticks until_;
+  Ticks work_ = 0;  // of all jobs with a release that counts, up to the last t
+  std::vector<Ticks> wcet_;
+  std::vector<Ticks> period_;
+  std::vector<Ticks> jitter_;
+  std::vector<Ticks> next_;  // t must be greater for the next job to count
+};
+
+/// Steps that are left; shared by everything one call computes.
+class Budget {
+ public:
+  explicit Budget(std::int64_t steps) : given_(steps), left_(steps) {}
+  /// False when they are used up.
+  bool take(std::size_t steps) {
+    left_ -= static_cast<std::int64_t>(steps) + 1;
+    return left_ > 0;
+  }
+  bool empty() const { return left_ <= 0; }
+  std::int64_t used() const { return given_ - left_; }
+
+ private:
+  std::int64_t given_;
+  std::int64_t left_;
+};
+
+/// The least fixed point of w = constant + demand(w), sought upwards from `start`, which must not
+/// be above it. Absent when it lies beyond kHorizon or the budget ends.
+inline std::optional<Ticks> fixed_point(Ticks constant, Ticks start, Demand& demand,
+                                        Budget& budget) {
+  Ticks w = start;
+  while (true) {
+    if (!budget.take(demand.size())) return std::nullopt;
+    const Ticks next = sum(constant, demand.at(w));
+    if (next >= kHorizon) return std::nullopt;
+    if (next <= w) return next;
+    w = next;
+  }
+}
+
+}  // namespace rclrt::analysis::detail

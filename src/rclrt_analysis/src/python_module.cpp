@@ -1,0 +1,10 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The Python module; rclrt_analysis/_native.pyi says the types.
+#include "python_bindings.hpp"
+
+PYBIND11_MODULE(_native, module) {
+  module.doc() = "From a model to an answer: schedulability, response times, priorities.";
+  // Applications come from there, and with them their Python types.
+  pybind11::module_::import("rclrt_model");
+  rclrt::analysis::bind_tasks(module);
+}

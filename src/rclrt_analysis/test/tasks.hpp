@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Task sets as the papers print them: the most urgent task first.
+#pragma once
+
+#include <initializer_list>
+#include <optional>
+#include <vector>
+
+#include "rclrt/analysis/task_set.hpp"
+
+namespace rclrt::analysis {
+
+/// C, T and, unless it is T, D.
+struct Row {
+  Ticks wcet;
+  Ticks period;
+  std::optional<Ticks> deadline{};
+};
+
+inline std::vector<Task> tasks(std::initializer_list<Row> rows) {
+  std::vector<Task> result;
+  for (const Row& row : rows) {
+    Task task;
+    task.id = "t" + std::to_string(result.size() + 1);
+    task.wcet = row.wcet;
+    task.period = row.period;
+    task.deadline = row.deadline.value_or(row.period);
+    task.priority = static_cast<int>(rows.size() - result.size());
+    result.push_back(task);
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis
