@@ -95,6 +95,8 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
     rcl_reset_error();
   }
   detail::check(result, "creating a subscription on topic \"" + topic + "\"");
+  // A middleware that lends does not skip the publications of its own context.
+  lends_ = !options.intra_process && rcl_subscription_can_loan_messages(&subscription_);
   if (options.intra_process) {
     try {
       port_ = make_port(qos, get_topic);
@@ -165,6 +167,19 @@ bool SubscriptionBase::take(void* message, InstanceInfo& info) {
   }
   rmw_message_info_t message_info = rmw_get_zero_initialized_message_info();
   const rcl_ret_t result = rcl_take(&subscription_, message, &message_info, nullptr);
+  return was_taken(result, message_info, info);
+}
+
+const void* SubscriptionBase::take_lent(InstanceInfo& info) {
+  void* message = nullptr;
+  rmw_message_info_t message_info = rmw_get_zero_initialized_message_info();
+  const rcl_ret_t result =
+      rcl_take_loaned_message(&subscription_, &message, &message_info, nullptr);
+  return was_taken(result, message_info, info) ? message : nullptr;
+}
+
+bool SubscriptionBase::was_taken(rcl_ret_t result, const rmw_message_info_t& message_info,
+                                 InstanceInfo& info) {
   if (result != RCL_RET_OK) {
     // A context that was shut down meanwhile invalidates the subscription: nothing to take.
     if (result == RCL_RET_SUBSCRIPTION_TAKE_FAILED || !node_->context->ok()) {
@@ -175,6 +190,13 @@ bool SubscriptionBase::take(void* message, InstanceInfo& info) {
   }
   stamp_arrival(info, message_info.received_timestamp);
   return true;
+}
+
+void SubscriptionBase::give_back(const void* lent) noexcept {
+  // Not through rcl, which refuses after shutdown.
+  detail::report(rmw_return_loaned_message_from_subscription(
+                     rcl_subscription_get_rmw_handle(&subscription_), const_cast<void*>(lent)),
+                 "returning a loan");
 }
 
 void SubscriptionBase::count_places(WaitSetPlaces& places) const {

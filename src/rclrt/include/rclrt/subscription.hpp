@@ -37,6 +37,11 @@ class SubscriptionBase : public Entity {
   /// How many publishers it is matched with now.
   std::size_t publisher_count() const;
 
+  /// Whether messages are read in the middleware's memory: the type is plain, and
+  /// ROS_DISABLE_LOANED_MESSAGES is 0 (rcl's default is 1). Not with
+  /// CallbackOptions::intra_process.
+  bool middleware_lends() const noexcept { return lends_; }
+
   void count_places(WaitSetPlaces& places) const override;
   void add_to(rcl_wait_set_t& wait_set) override;
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
@@ -51,6 +56,10 @@ class SubscriptionBase : public Entity {
   const detail::IntraSlot* take_slot(InstanceInfo& info) noexcept;
   void let_go(const detail::IntraSlot* slot) noexcept;
 
+  /// As `take`, without a copy; nullptr when there is none. Ends with `give_back`.
+  const void* take_lent(InstanceInfo& info);
+  void give_back(const void* lent) noexcept;
+
   void attach() override;
   void detach() noexcept override;
 
@@ -58,10 +67,12 @@ class SubscriptionBase : public Entity {
   struct IntraPort;
 
   static void on_new_message(const void* self, std::size_t count);
+  bool was_taken(rcl_ret_t result, const rmw_message_info_t& message_info, InstanceInfo& info);
   std::unique_ptr<IntraPort> make_port(const QoS& qos, detail::GetIntraTopic get_topic);
 
   const std::shared_ptr<NodeHandle> node_;
   rcl_subscription_t subscription_;
+  bool lends_ = false;
   std::size_t place_ = 0;  // in the wait set
   std::unique_ptr<IntraPort> port_;
 };
@@ -75,36 +86,44 @@ class Subscription : public SubscriptionBase {
                          rosidl_typesupport_cpp::get_message_type_support_handle<T>(), topic, qos,
                          options, &detail::get_intra_topic<T>) {}
 
-  /// A message that was handed over, as long as this exists.
-  class HandedOver {
+  /// A message that is read where it is, handed over or lent by the middleware, as long as this
+  /// exists.
+  class InPlace {
    public:
-    HandedOver(Subscription& subscription, InstanceInfo& info) noexcept
-        : subscription_(subscription), slot_(subscription.take_slot(info)) {}
-    ~HandedOver() {
+    InPlace(Subscription& subscription, InstanceInfo& info)
+        : subscription_(subscription), slot_(subscription.take_slot(info)) {
       if (slot_ != nullptr) {
-        subscription_.let_go(slot_);
+        message_ = &static_cast<const detail::IntraSlotOf<T>*>(slot_)->message;
+      } else if (subscription.middleware_lends()) {
+        message_ = static_cast<const T*>(subscription.take_lent(info));
       }
     }
-    HandedOver(const HandedOver&) = delete;
-    HandedOver& operator=(const HandedOver&) = delete;
-
-    explicit operator bool() const noexcept { return slot_ != nullptr; }
-    const T& operator*() const noexcept {
-      return static_cast<const detail::IntraSlotOf<T>*>(slot_)->message;
+    ~InPlace() {
+      if (slot_ != nullptr) {
+        subscription_.let_go(slot_);
+      } else if (message_ != nullptr) {
+        subscription_.give_back(message_);
+      }
     }
+    InPlace(const InPlace&) = delete;
+    InPlace& operator=(const InPlace&) = delete;
+
+    explicit operator bool() const noexcept { return message_ != nullptr; }
+    const T& operator*() const noexcept { return *message_; }
 
    private:
     Subscription& subscription_;
     const detail::IntraSlot* const slot_;
+    const T* message_ = nullptr;
   };
 
-  /// Takes a message, a copy if it was handed over; false when there is none. Throws Error.
+  /// Takes a message, a copy of one that is read in place; false when there is none. Throws Error.
   bool take(T* message, InstanceInfo& info) {
-    if (const HandedOver handed_over(*this, info); handed_over) {
-      *message = *handed_over;
+    if (const InPlace in_place(*this, info); in_place) {
+      *message = *in_place;
       return true;
     }
-    return SubscriptionBase::take(message, info);
+    return !this->middleware_lends() && SubscriptionBase::take(message, info);
   }
 };
 
@@ -132,10 +151,13 @@ class SubscriptionOf final : public Subscription<T> {
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
-    if (const typename Subscription<T>::HandedOver handed_over(*this, info); handed_over) {
+    if (const typename Subscription<T>::InPlace in_place(*this, info); in_place) {
       info.start_ns = realtime::monotonic_now_ns();
-      call(function_, info, *handed_over);
+      call(function_, info, *in_place);
       return executor::Outcome::kRan;
+    }
+    if (this->middleware_lends()) {
+      return executor::Outcome::kEmpty;
     }
     if (this->group().type() == CallbackGroupType::kReentrant) {
       T own;  // instances overlap: each needs a message of its own

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// Static mode: once warm, the whole path of a message under `preemptive` takes nothing from the
+// heap and no lock without priority inheritance, but for what the middleware itself does.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <std_msgs/msg/int64.hpp>
+#include <std_msgs/msg/string.hpp>
+
+#include "rclrt/realtime/rt_guard.hpp"
+#include "ros_fixture.hpp"
+
+namespace rclrt::test {
+namespace {
+
+using realtime::RtGuard;
+using realtime::RtReport;
+using std_msgs::msg::Int64;
+using std_msgs::msg::String;
+
+constexpr std::uint64_t kWarmUp = 200;
+constexpr std::uint64_t kMessages = 10'000;
+
+/// Watches the one thread that calls it, from the end of the warm-up until the last message.
+class Watch {
+ public:
+  /// True from the last message on.
+  bool operator()() {
+    const std::uint64_t number = ++calls_;
+    if (number == kWarmUp) {
+      guard_.emplace(realtime::RtGuardOptions{
+          .action = realtime::RtGuardAction::kCount, .free_locks = true, .page_faults = false});
+    } else if (number == kWarmUp + kMessages) {
+      report_ = guard_->report();
+      guard_.reset();
+    }
+    return number >= kWarmUp + kMessages;
+  }
+  /// After the thread has ended.
+  const RtReport& report() const { return report_; }
+
+ private:
+  std::uint64_t calls_ = 0;
+  std::optional<RtGuard> guard_;
+  RtReport report_;
+};
+
+/// What ran on the two threads of a path: the worker that publishes and the one that receives.
+struct Path {
+  RtReport publishing;
+  RtReport receiving;
+};
+
+/// A timer publishes at level 0, the subscription receives at level 1: each level has one worker.
+template <typename T, typename Publish>
+Path run_path(const CallbackOptions& receiver, const Publish& publish) {
+  const auto context = make_context();
+  Node node(context, "node");
+  const auto publisher = node.create_publisher<T>("topic", 10);
+  PreemptiveExecutor executor(
+      context,
+      {.name = "steady", .cpus = {realtime::allowed_cpus().front()}, .workers_per_level = 1});
+  Watch publishing;
+  Watch receiving;
+  const auto timer = node.create_wall_timer(std::chrono::microseconds(100), [&] {
+    publish(*publisher);
+    publishing();
+  });
+  const auto subscription = node.create_subscription<T>(
+      "topic", 10,
+      [&](const T& /*message*/) {
+        if (receiving()) {
+          executor.cancel();
+        }
+      },
+      receiver);
+  EXPECT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  executor.add_node(node);
+  executor.spin();
+  return {publishing.report(), receiving.report()};
+}
+
+class StaticMode : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    if (const char* const reason = RtGuard::blind()) {
+      GTEST_SKIP() << reason;
+    }
+  }
+};
+
+void expect_clean(const Path& path) {
+  EXPECT_TRUE(path.publishing.clean()) << path.publishing.text();
+  EXPECT_TRUE(path.receiving.clean()) << path.receiving.text();
+}
+
+TEST_F(StaticMode, AMessageThatIsLentAndHandedOverTakesNothingFromTheHeapAndNoForeignLock) {
+  expect_clean(run_path<Int64>({.priority = 1, .intra_process = true}, [](Publisher<Int64>& to) {
+    auto loan = to.borrow();
+    EXPECT_TRUE(loan);
+    loan->data = 1;
+    EXPECT_TRUE(to.publish(std::move(loan)));
+  }));
+}
+
+TEST_F(StaticMode, AMessageOfKnownSizeThatIsCopiedAndHandedOverTakesNothingFromTheHeap) {
+  String message;
+  message.data.assign(1000, 'x');
+  expect_clean(run_path<String>({.priority = 1, .intra_process = true},
+                                [&](Publisher<String>& to) { EXPECT_TRUE(to.publish(message)); }));
+}
+
+/// A subscription that nobody runs.
+class TakenByHand final : public Subscription<Int64> {
+ public:
+  explicit TakenByHand(const Node& node) : Subscription(node.handle(), "bare", 10, {}) {}
+  bool take_now() {
+    Int64 message;
+    InstanceInfo info;
+    return take(&message, info);
+  }
+
+ protected:
+  executor::Outcome run(InstanceInfo& /*info*/) override { return executor::Outcome::kEmpty; }
+};
+
+/// What the middleware allocates for as many messages without an executor, each taken before the
+/// next is published, as on the path: a reader that is not empty allocates less.
+std::uint64_t bare_middleware_allocations() {
+  const auto context = make_context();
+  Node node(context, "node");
+  TakenByHand subscription(node);
+  const auto publisher = node.create_publisher<Int64>("bare", 10);
+  EXPECT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  Watch watch;
+  bool ended = false;
+  while (!ended) {
+    EXPECT_TRUE(publisher->publish(Int64{}));
+    EXPECT_TRUE(subscription.take_now());
+    ended = watch();
+  }
+  return watch.report().allocations;
+}
+
+TEST_F(StaticMode, ThroughTheMiddlewareNothingIsAllocatedButByTheMiddleware) {
+  const std::uint64_t bare = bare_middleware_allocations();
+  const Path path = run_path<Int64>({.priority = 1},
+                                    [](Publisher<Int64>& to) { EXPECT_TRUE(to.publish(Int64{})); });
+  // rmw_fastrtps of Jazzy: one for each message published, two for each taken.
+  EXPECT_GE(bare, 2 * kMessages);  // the guard sees them
+  EXPECT_LE(path.publishing.allocations + path.receiving.allocations, bare)
+      << path.publishing.text() << path.receiving.text();
+}
+
+}  // namespace
+}  // namespace rclrt::test
