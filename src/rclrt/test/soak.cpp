@@ -118,6 +118,11 @@ class Soak {
     subject->callback = node.create_subscription<Int64>(
         "topic", qos, [this, subject](const Int64&) { user_code(*subject); },
         options(*subject, overload));
+    subject = next("by_reference");
+    CallbackOptions by_reference = options(*subject, overload);
+    by_reference.intra_process = true;
+    subject->callback = node.create_subscription<Int64>(
+        "topic", qos, [this, subject](const Int64&) { user_code(*subject); }, by_reference);
     subject = next("guard");
     const auto guard =
         node.create_guard_condition([this, subject] { user_code(*subject); }, options(*subject));
@@ -191,6 +196,9 @@ class Soak {
                                        [this, of](const SetBool::Response&) { user_code(*of); });
             break;
           }
+          case 2:
+            publisher->publish(publisher->borrow());
+            break;
           default:
             publisher->publish(Int64{});
         }
