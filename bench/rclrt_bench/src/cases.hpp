@@ -15,6 +15,9 @@ void measure_timers(const Setting& setting, Row& row);
 /// from before the publish to the callback.
 void measure_publish(const Setting& setting, Row& dispatch, Row& publish);
 
+/// A thread publishes to an intra-process subscription: from before the publish to the callback.
+void measure_intra_process(const Setting& setting, Row& row);
+
 /// A timer's callback publishes to a more urgent callback of the same contender: from before the
 /// publish to the callback.
 void measure_publish_in_callback(const Setting& setting, Row& row);

@@ -26,6 +26,10 @@ std::vector<std::string> Contender::names() {
   return names;
 }
 
+bool Contender::runs_on(const std::string& name, std::size_t cpus) {
+  return name != "edf" || cpus == 1;
+}
+
 Contender::Contender(const std::string& name, const std::shared_ptr<Context>& context,
                      const std::vector<int>& cpus) {
   if (name == kSplit) {

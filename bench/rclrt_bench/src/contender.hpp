@@ -2,6 +2,7 @@
 // What is compared.
 #pragma once
 
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <vector>
@@ -19,6 +20,9 @@ class Contender {
  public:
   /// Every executor there is, and "split".
   static std::vector<std::string> names();
+
+  /// Whether it is offered on so many CPUs: `edf` runs on one.
+  static bool runs_on(const std::string& name, std::size_t cpus);
 
   /// Throws std::invalid_argument for an unknown name.
   Contender(const std::string& name, const std::shared_ptr<Context>& context,

@@ -2,11 +2,11 @@
 // The rows of the result, which grow from round to round.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <deque>
 #include <optional>
 #include <string>
-#include <utility>
 
 #include "samples.hpp"
 
@@ -47,7 +47,12 @@ struct Row {
 /// Rows keep their place.
 class Rows {
  public:
-  Row& add(RowKey key) { return rows_.emplace_back(Row{.key = std::move(key)}); }
+  /// The row of `key`, made if it is not there yet.
+  Row& at(const RowKey& key) {
+    const auto found =
+        std::find_if(rows_.begin(), rows_.end(), [&](const Row& row) { return row.key == key; });
+    return found != rows_.end() ? *found : rows_.emplace_back(Row{.key = key});
+  }
   std::deque<Row>& all() { return rows_; }
   const std::deque<Row>& all() const { return rows_; }
 

@@ -20,19 +20,21 @@ void await_match(const Publisher<Message>& publisher, const Setting& setting) {
   }
 }
 
-}  // namespace
-
-void measure_publish(const Setting& setting, Row& dispatch, Row& publish) {
+void publish_from_a_thread(const Setting& setting, bool intra_process, Row* dispatch,
+                           Row& publish) {
   Observer observe_dispatch(setting.samples);
   Observer observe_publish(setting.samples);
+  CallbackOptions options = setting.callback(1);
+  options.intra_process = intra_process;
   Node node(setting.context, "bench");
   const auto publisher = node.create_publisher<Message>("bench", 10);
-  node.create_subscription<Message>("bench", 10,
-                                    [&](const Message& received, const InstanceInfo& info) {
-                                      observe_dispatch(info.start_ns - info.ready_ns);
-                                      observe_publish(info.start_ns - received.data);
-                                    },
-                                    {.priority = 1});
+  node.create_subscription<Message>(
+      "bench", 10,
+      [&](const Message& received, const InstanceInfo& info) {
+        observe_dispatch(info.start_ns - info.ready_ns);
+        observe_publish(info.start_ns - received.data);
+      },
+      options);
   Contender contender(setting.executor, setting.context, setting.cpus);
   contender.add_node(node);
   await_match(*publisher, setting);
@@ -43,10 +45,22 @@ void measure_publish(const Setting& setting, Row& dispatch, Row& publish) {
   };
   conduct(contender, setting, at_1_khz(setting, publish_now),
           {&observe_publish, &observe_dispatch});
-  observe_dispatch.report(dispatch);
   observe_publish.report(publish);
-  dispatch.lost += setting.samples - observe_dispatch.kept();
   publish.lost += setting.samples - observe_publish.kept();
+  if (dispatch != nullptr) {
+    observe_dispatch.report(*dispatch);
+    dispatch->lost += setting.samples - observe_dispatch.kept();
+  }
+}
+
+}  // namespace
+
+void measure_publish(const Setting& setting, Row& dispatch, Row& publish) {
+  publish_from_a_thread(setting, false, &dispatch, publish);
+}
+
+void measure_intra_process(const Setting& setting, Row& row) {
+  publish_from_a_thread(setting, true, nullptr, row);
 }
 
 void measure_publish_in_callback(const Setting& setting, Row& row) {
@@ -58,11 +72,12 @@ void measure_publish_in_callback(const Setting& setting, Row& row) {
     message.data = realtime::monotonic_now_ns();
     publisher->publish(message);
   });
-  node.create_subscription<Message>("bench", 10,
-                                    [&](const Message& received, const InstanceInfo& info) {
-                                      observe(info.start_ns - received.data);
-                                    },
-                                    {.priority = 1});
+  node.create_subscription<Message>(
+      "bench", 10,
+      [&](const Message& received, const InstanceInfo& info) {
+        observe(info.start_ns - received.data);
+      },
+      setting.callback(1));
   Contender contender(setting.executor, setting.context, setting.cpus);
   contender.add_node(node);
   await_match(*publisher, setting);
@@ -77,12 +92,13 @@ void measure_saturated(const Setting& setting, Row& row) {
   Node node(setting.context, "bench");
   const auto publisher = node.create_publisher<Message>("bench", 10);
   std::atomic<std::uint64_t> handled{0};
-  node.create_subscription<Message>("bench", 10,
-                                    [&](const Message&) {
-                                      handled.fetch_add(1);
-                                      observe(0);
-                                    },
-                                    {.priority = 1});
+  node.create_subscription<Message>(
+      "bench", 10,
+      [&](const Message&) {
+        handled.fetch_add(1);
+        observe(0);
+      },
+      setting.callback(1));
   Contender contender(setting.executor, setting.context, setting.cpus);
   contender.add_node(node);
   await_match(*publisher, setting);

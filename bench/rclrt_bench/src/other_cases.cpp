@@ -22,8 +22,8 @@ void measure_request(const Setting& setting, Row& service, Row& client) {
       [&](const Empty::Request&, Empty::Response&, const InstanceInfo& info) {
         observe_service(info.start_ns - info.ready_ns);
       },
-      10, {.priority = 1});
-  const auto asking = node.create_client<Empty>("bench_service", 10, {.priority = 2});
+      10, setting.callback(1));
+  const auto asking = node.create_client<Empty>("bench_service", 10, setting.callback(2));
   Contender contender(setting.executor, setting.context, setting.cpus);
   contender.add_node(node);
   if (!asking->wait_for_service(kDiscovery)) {
@@ -59,7 +59,7 @@ void measure_guard_conditions(const Setting& setting, Row& row) {
             observe(info.start_ns - triggered_ns);
           }
         },
-        {.priority = 1});
+        setting.callback(1));
   }
   Contender contender(setting.executor, setting.context, setting.cpus);
   contender.add_node(node);

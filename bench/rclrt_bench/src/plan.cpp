@@ -8,6 +8,7 @@
 
 #include "bare.hpp"
 #include "cases.hpp"
+#include "contender.hpp"
 #include "setting.hpp"
 
 namespace rclrt::bench {
@@ -16,127 +17,147 @@ namespace {
 
 const std::string kBare = "bare";
 
+using Measure = std::function<void(const Setting&, const std::vector<Row*>&)>;
+
+Measure one(void (*measure)(const Setting&, Row&)) {
+  return [measure](const Setting& setting, const std::vector<Row*>& rows) {
+    measure(setting, *rows[0]);
+  };
+}
+Measure two(void (*measure)(const Setting&, Row&, Row&)) {
+  return [measure](const Setting& setting, const std::vector<Row*>& rows) {
+    measure(setting, *rows[0], *rows[1]);
+  };
+}
+
+/// What one run gives: a row for each pair of case and entity.
+struct Run {
+  std::vector<std::pair<std::string, std::string>> rows;
+  Measure measure;
+  bool counts_system_calls = false;
+};
+
+/// A run under every contender, and what it cannot be faster than.
+struct Comparison {
+  std::string wanted;  ///< the cases that ask for it
+  Run run;
+  std::vector<Run> bare;
+};
+
+Run futex_wake(const std::string& name) {
+  return {{{name, "futex_wake"}}, one(measure_futex_wake), true};
+}
+Run nanosleep(const std::string& name) {
+  return {{{name, "nanosleep"}}, one(measure_nanosleep), true};
+}
+Run publish_take(const std::string& name) {
+  return {{{name, "inline"}, {name, "take"}}, two(measure_publish_take), true};
+}
+
+std::vector<Comparison> comparisons() {
+  return {
+      {"timer", {{{"timer", "timer"}}, one(measure_timers), true}, {nanosleep("timer")}},
+      {"dispatch",
+       {{{"dispatch", "guard_condition"}}, one(measure_guard_conditions), true},
+       {futex_wake("dispatch")}},
+      {"dispatch",
+       {{{"dispatch", "service"}, {"dispatch", "client"}}, two(measure_request), true},
+       {{{{"dispatch", "take_request"}, {"dispatch", "take_response"}},
+         two(measure_request_take),
+         true},
+        futex_wake("dispatch")}},
+      {"dispatch publish",
+       {{{"dispatch", "subscription"}, {"publish", "subscription"}}, two(measure_publish), true},
+       {publish_take("dispatch"), publish_take("publish"), futex_wake("publish")}},
+      {"intra_process",
+       {{{"intra_process", "subscription"}}, one(measure_intra_process), true},
+       {futex_wake("intra_process")}},
+      {"publish_in_callback",
+       {{{"publish_in_callback", "subscription"}}, one(measure_publish_in_callback)},
+       {publish_take("publish_in_callback"), futex_wake("publish_in_callback")}},
+      {"burner", {{{"burner", "timer"}}, one(measure_burner)}, {nanosleep("burner")}},
+      {"saturated",
+       {{{"saturated", "subscription"}}, one(measure_saturated)},
+       {{{{"saturated", "inline"}}, one(measure_saturated_inline)}}},
+  };
+}
+
+const Comparison kManyTimers = {
+    "entities", {{{"entities", "timer"}}, one(measure_timers)}, {nanosleep("entities")}};
+const Comparison kManyConditions = {
+    "entities",
+    {{{"entities", "guard_condition"}}, one(measure_guard_conditions)},
+    {futex_wake("entities")}};
+const Comparison kManyLevels = {
+    "levels", {{{"levels", "timer"}}, one(measure_timers)}, {nanosleep("levels")}};
+
 class Planner {
  public:
   Planner(const PlanOptions& options, Rows& rows)
       : options_(options), cpu_sets_(options.cpu_sets), rows_(rows) {}
 
   std::vector<Turn> make() {
-    floors();
-    if (wants("timer")) {
-      each("timer", {"timer"}, true, one(measure_timers));
-    }
-    if (wants("dispatch")) {
-      each("dispatch", {"guard_condition"}, true, one(measure_guard_conditions));
-      each("dispatch", {"service", "client"}, true, two(measure_request));
-    }
-    if (wants("dispatch") || wants("publish")) {
-      publish();
-    }
-    if (wants("publish_in_callback")) {
-      each("publish_in_callback", {"subscription"}, false, one(measure_publish_in_callback));
-    }
-    if (wants("burner")) {
-      each("burner", {"timer"}, false, one(measure_burner));
-    }
-    if (wants("saturated")) {
-      each("saturated", {"subscription"}, false, one(measure_saturated));
+    for (const Comparison& comparison : comparisons()) {
+      add(comparison);
     }
     if (options_.quick_growth) {
       cpu_sets_.resize(1);
     }
-    if (wants("entities")) {
-      for (const int size : options_.sizes) {
-        each("entities", {"timer"}, false, one(measure_timers), size);
-        each("entities", {"guard_condition"}, false, one(measure_guard_conditions), size);
-      }
+    for (const int size : options_.sizes) {
+      add(kManyTimers, size);
+      add(kManyConditions, size);
     }
-    if (wants("levels")) {
-      for (const int levels : options_.levels) {
-        each("levels", {"timer"}, false, one(measure_timers), levels, levels);
-      }
+    for (const int levels : options_.levels) {
+      add(kManyLevels, levels, levels);
     }
     return std::move(turns_);
   }
 
  private:
-  using Measure = std::function<void(const Setting&, const std::vector<Row*>&)>;
-
-  static Measure one(void (*measure)(const Setting&, Row&)) {
-    return [measure](const Setting& setting, const std::vector<Row*>& rows) {
-      measure(setting, *rows[0]);
-    };
-  }
-  static Measure two(void (*measure)(const Setting&, Row&, Row&)) {
-    return [measure](const Setting& setting, const std::vector<Row*>& rows) {
-      measure(setting, *rows[0], *rows[1]);
-    };
+  bool wants(const Comparison& comparison) const {
+    return std::any_of(options_.cases.begin(), options_.cases.end(), [&](const std::string& name) {
+      return (" " + comparison.wanted + " ").find(" " + name + " ") != std::string::npos;
+    });
   }
 
-  bool wants(const std::string& name) const {
-    return std::find(options_.cases.begin(), options_.cases.end(), name) != options_.cases.end();
+  /// A turn for the floors and for each contender, on one CPU and then on two.
+  void add(const Comparison& comparison, int entities = 1, int levels = 1) {
+    if (!wants(comparison)) {
+      return;
+    }
+    for (const auto& cpus : cpu_sets_) {
+      const RowKey key{
+          .cpus = static_cast<int>(cpus.size()), .entities = entities, .levels = levels};
+      for (const Run& run : comparison.bare) {
+        add(run, kBare, cpus, key);
+      }
+      for (const std::string& executor : options_.executors) {
+        if (Contender::runs_on(executor, cpus.size())) {
+          add(comparison.run, executor, cpus, key);
+        }
+      }
+    }
   }
 
-  void add(const std::vector<RowKey>& keys, const std::vector<int>& cpus, bool counts,
-           Measure measure) {
-    Setting setting{.executor = keys.front().executor,
+  void add(const Run& run, const std::string& executor, const std::vector<int>& cpus, RowKey key) {
+    Setting setting{.executor = executor,
                     .cpus = cpus,
                     .realtime = options_.realtime,
                     .warm_up = options_.warm_up,
                     .samples = options_.samples};
-    Turn turn{.counts_system_calls = counts};
-    for (const RowKey& key : keys) {
-      turn.rows.push_back(&rows_.add(key));
+    Turn turn{.counts_system_calls = run.counts_system_calls};
+    key.executor = executor;
+    for (const auto& [name, entity] : run.rows) {
+      key.name = name;
+      key.entity = entity;
+      turn.rows.push_back(&rows_.at(key));
     }
     turn.run = [setting, rows = turn.rows,
-                measure = std::move(measure)](const std::shared_ptr<Context>& context) mutable {
+                measure = run.measure](const std::shared_ptr<Context>& context) mutable {
       setting.context = context;
       measure(setting, rows);
     };
     turns_.push_back(std::move(turn));
-  }
-
-  void floors() {
-    for (const auto& cpus : cpu_sets_) {
-      const int count = static_cast<int>(cpus.size());
-      const auto key = [&](const char* name, const char* entity) {
-        return RowKey{.name = name, .executor = kBare, .cpus = count, .entity = entity};
-      };
-      add({key("dispatch", "futex_wake")}, cpus, true, one(measure_futex_wake));
-      add({key("timer", "nanosleep")}, cpus, true, one(measure_nanosleep));
-      add({key("publish", "inline"), key("dispatch", "take")}, cpus, true,
-          two(measure_publish_take));
-      add({key("dispatch", "take_request"), key("dispatch", "take_response")}, cpus, true,
-          two(measure_request_take));
-      if (wants("saturated")) {
-        add({key("saturated", "inline")}, cpus, false, one(measure_saturated_inline));
-      }
-    }
-  }
-
-  void each(const std::string& name, const std::vector<std::string>& entities, bool counts,
-            const Measure& measure, int size = 1, int levels = 1) {
-    for (const auto& cpus : cpu_sets_) {
-      for (const std::string& executor : options_.executors) {
-        std::vector<RowKey> keys;
-        for (const std::string& entity : entities) {
-          keys.push_back({name, executor, static_cast<int>(cpus.size()), entity, size, levels});
-        }
-        add(keys, cpus, counts, measure);
-      }
-    }
-  }
-
-  /// One run gives two rows.
-  void publish() {
-    for (const auto& cpus : cpu_sets_) {
-      const int count = static_cast<int>(cpus.size());
-      for (const std::string& executor : options_.executors) {
-        add({{"dispatch", executor, count, "subscription"},
-             {"publish", executor, count, "subscription"}},
-            cpus, true, two(measure_publish));
-      }
-    }
   }
 
   const PlanOptions& options_;
@@ -145,35 +166,31 @@ class Planner {
   std::vector<Turn> turns_;
 };
 
-using NamedRow = std::pair<std::string, std::string>;  // case and entity of a bare row
-
-std::vector<NamedRow> floor_of(const RowKey& key) {
-  static const NamedRow kWake = {"dispatch", "futex_wake"};
-  static const NamedRow kSleep = {"timer", "nanosleep"};
-  static const NamedRow kInline = {"publish", "inline"};
-  static const std::map<NamedRow, std::vector<NamedRow>> kFloors = {
-      {{"dispatch", "guard_condition"}, {kWake}},
-      {{"dispatch", "subscription"}, {kWake, {"dispatch", "take"}}},
-      {{"dispatch", "service"}, {kWake, {"dispatch", "take_request"}}},
-      {{"dispatch", "client"}, {kWake, {"dispatch", "take_response"}}},
-      {{"timer", "timer"}, {kSleep}},
-      {{"publish", "subscription"}, {kWake, kInline}},
-      {{"publish_in_callback", "subscription"}, {kWake, kInline}},
-      {{"burner", "timer"}, {kSleep}},
-      {{"entities", "timer"}, {kSleep}},
-      {{"entities", "guard_condition"}, {kWake}},
-      {{"levels", "timer"}, {kSleep}},
-  };
-  const auto found = kFloors.find({key.name, key.entity});
-  return key.executor == kBare || found == kFloors.end() ? std::vector<NamedRow>{} : found->second;
+/// The bare entities of the same case whose p50 add up to the floor of `key`.
+std::vector<std::string> floor_of(const RowKey& key) {
+  if (key.executor == kBare || key.name == "saturated") {
+    return {};
+  }
+  if (key.entity == "timer") {
+    return {"nanosleep"};
+  }
+  static const std::map<std::string, std::string> kTakes = {
+      {"subscription", "take"}, {"service", "take_request"}, {"client", "take_response"}};
+  if (const auto take = kTakes.find(key.entity); key.name == "dispatch" && take != kTakes.end()) {
+    return {"futex_wake", take->second};
+  }
+  if (key.name == "publish" || key.name == "publish_in_callback") {
+    return {"futex_wake", "inline"};
+  }
+  return {"futex_wake"};
 }
 
 }  // namespace
 
 const std::vector<std::string>& case_names() {
   static const std::vector<std::string> kNames = {
-      "dispatch", "timer",     "publish",  "publish_in_callback",
-      "burner",   "saturated", "entities", "levels"};
+      "dispatch",  "timer",    "publish", "publish_in_callback", "intra_process", "burner",
+      "saturated", "entities", "levels"};
   return kNames;
 }
 
@@ -182,11 +199,12 @@ std::vector<Turn> make_plan(const PlanOptions& options, Rows& rows) {
 }
 
 double floor_us(const Rows& rows, const Row& row) {
+  const std::vector<std::string> floors = floor_of(row.key);
   double sum = 0;
-  const std::vector<NamedRow> floors = floor_of(row.key);
-  for (const NamedRow& floor : floors) {
-    const RowKey key{
-        .name = floor.first, .executor = kBare, .cpus = row.key.cpus, .entity = floor.second};
+  for (const std::string& floor : floors) {
+    RowKey key = row.key;
+    key.executor = kBare;
+    key.entity = floor;
     const auto found = std::find_if(rows.all().begin(), rows.all().end(),
                                     [&](const Row& each) { return each.key == key; });
     sum += found == rows.all().end() ? std::nan("") : found->latency.quantile_us(0.5);

@@ -2,6 +2,7 @@
 // Everything that is measured, in the order in which it takes turns.
 #pragma once
 
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <string>
@@ -34,8 +35,9 @@ struct Turn {
   std::function<void(const std::shared_ptr<Context>&)> run;
 };
 
-/// The turns of one round: each case under one contender after the other, A B C. `rows` gets a row
-/// for each result, the same in every plan of the same options, and must outlive the turns.
+/// The turns of one round: for each case its floors, then one contender after the other, A B C.
+/// `rows` gets a row for each result, the same in every plan of the same options, and must outlive
+/// the turns.
 std::vector<Turn> make_plan(const PlanOptions& options, Rows& rows);
 
 /// The p50 of what `row` cannot be faster than, in microseconds; NaN when it has no such floor or

@@ -81,6 +81,7 @@ std::string to_json(const CommandLine& line, const Conditions& conditions, const
                {"rounds", conditions.rounds},
                {"samples_per_round", line.samples},
                {"seconds", conditions.seconds},
+               {"load_before", conditions.load_before},
                {"steal_ms", conditions.steal_ms}};
   Json& all = json["rows"] = Json::array();
   for (const Row& row : rows.all()) {

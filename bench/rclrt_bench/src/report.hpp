@@ -14,6 +14,7 @@ struct Conditions {
   bool realtime = false;
   std::string realtime_reason;      ///< why not
   std::string system_calls_reason;  ///< why they were not counted
+  double load_before = 0;           ///< of the last minute before the first round: what runs beside
   int rounds = 0;
   double seconds = 0;
   double steal_ms = 0;

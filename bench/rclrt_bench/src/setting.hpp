@@ -2,12 +2,14 @@
 // Under what a case runs.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
 
+#include "rclrt/callback_options.hpp"
 #include "rclrt/context.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 
@@ -23,6 +25,15 @@ struct Setting {
   bool realtime = false;    ///< SCHED_FIFO is permitted
   std::size_t warm_up = 0;  ///< periods before the first sample
   std::size_t samples = 0;
+
+  /// Of a callback above the others: by its priority, or for `edf` by its deadline.
+  CallbackOptions callback(int priority) const {
+    CallbackOptions options{.priority = priority};
+    if (executor == "edf") {
+      options.deadline = std::chrono::nanoseconds(kPeriod_ns) / (2 * priority);
+    }
+    return options;
+  }
 
   /// As urgent as the executors' threads.
   realtime::Scheduling urgent() const { return fifo(94); }

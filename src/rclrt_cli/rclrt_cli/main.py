@@ -11,7 +11,14 @@ import sys
 from collections.abc import Sequence
 from types import ModuleType
 
-from rclrt_cli import __version__, compare_command, doctor_command, report_command, run_command
+from rclrt_cli import (
+    __version__,
+    bench_command,
+    compare_command,
+    doctor_command,
+    report_command,
+    run_command,
+)
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, RclrtError, did_you_mean
 
 VERBS: dict[str, ModuleType] = {
@@ -19,6 +26,7 @@ VERBS: dict[str, ModuleType] = {
     "compare": compare_command,
     "report": report_command,
     "doctor": doctor_command,
+    "bench": bench_command,
 }
 TAKES_ROS_ARGUMENTS = ("run", "compare")
 

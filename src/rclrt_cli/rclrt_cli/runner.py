@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Starts rclrt_runner, the program that measures, and ends it properly."""
+"""Starts a program that measures, rclrt_runner or a benchmark, and ends it properly."""
 
 from __future__ import annotations
 
@@ -29,14 +29,20 @@ class Patience:
 
 def find_runner(environment: Mapping[str, str]) -> Path:
     """The runner of the first workspace on AMENT_PREFIX_PATH that has one."""
+    return find_program(environment, PACKAGE, PACKAGE)
+
+
+def find_program(environment: Mapping[str, str], package: str, program: str) -> Path:
+    """A package's program in the first workspace on AMENT_PREFIX_PATH that has it."""
     prefixes = [item for item in environment.get("AMENT_PREFIX_PATH", "").split(":") if item]
     for prefix in prefixes:
-        path = Path(prefix) / "lib" / PACKAGE / PACKAGE
+        path = Path(prefix) / "lib" / package / program
         if path.is_file() and os.access(path, os.X_OK):
             return path
+    name = program if program == package else f"{program} of {package}"
     searched = f"not in {', '.join(prefixes)}" if prefixes else "AMENT_PREFIX_PATH is not set"
     raise BadInput(
-        f"the program {PACKAGE} was not found ({searched}); start through ./rclrt, or source the "
+        f"the program {name} was not found ({searched}); start through ./rclrt, or source the "
         "workspace's install/setup.bash"
     )
 
@@ -119,7 +125,7 @@ def run_child(
     notes = error_log.read_text(encoding="utf-8", errors="replace").splitlines()
     ended = Ended(child.returncode, [line for line in notes if line.strip()], stop.requested)
     if ended.code != 0 and not ended.interrupted:
-        raise _failure(ended, seconds, out_log)
+        raise _failure(Path(command[0]).name, ended, out_log)
     return ended
 
 
@@ -152,10 +158,10 @@ def _wait(
         os.close(descriptor)
 
 
-def _failure(ended: Ended, seconds: float, out_log: Path) -> Exception:
+def _failure(program: str, ended: Ended, out_log: Path) -> Exception:
     said = "\n".join(f"  {line}" for line in ended.notes[-20:])
     if ended.code == EXIT_BAD_INPUT:
-        return BadInput("\n".join(ended.notes[-200:]) or f"{PACKAGE} refused its input")
+        return BadInput("\n".join(ended.notes[-200:]) or f"{program} refused its input")
     if ended.code < 0:
         try:
             how = f"was ended by {signal.Signals(-ended.code).name}"
@@ -166,4 +172,4 @@ def _failure(ended: Ended, seconds: float, out_log: Path) -> Exception:
     if not said:
         tail = out_log.read_text(encoding="utf-8", errors="replace").splitlines()[-20:]
         said = "\n".join(f"  {line}" for line in tail)
-    return RunFailed(f"{PACKAGE} {how}" + (f" and said:\n{said}" if said else " and said nothing"))
+    return RunFailed(f"{program} {how}" + (f" and said:\n{said}" if said else " and said nothing"))

@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures, and puts tables and pictures into bench/README.md.
+
+    tools/env python3 bench/publish_figures.py            measures first, 4 minutes
+    tools/env python3 bench/publish_figures.py --again    from bench/figures/executors.json
+
+Further options are those of `rclrt bench executors`.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rclrt_cli.bench.plots import BURNER, GROWTH, write_plots
+from rclrt_cli.bench.rows import Benchmark
+from rclrt_cli.bench.tables import all_tables, conditions
+from rclrt_cli.bench.targets import targets
+from rclrt_cli.main import main
+from rclrt_cli.output_directory import write_atomically
+
+HERE = Path(__file__).resolve().parent
+PAGE, FIGURES = HERE / "README.md", HERE / "figures"
+ROWS = FIGURES / "executors.json"
+BEGIN = "<!-- figures of the executors: made by publish_figures.py -->"
+END = "<!-- end of the figures of the executors -->"
+
+
+def section(benchmark: Benchmark, measured_on: str) -> Iterator[str]:
+    yield f"Measured {measured_on}: {conditions(benchmark)}."
+    yield ""
+    yield from targets(benchmark).markdown()
+    yield ""
+    yield f"![Lateness beside a burner, by executor](figures/{BURNER})"
+    yield ""
+    yield f"![Median latency by number of entities](figures/{GROWTH})"
+    yield ""
+    yield "<details><summary>All tables</summary>"
+    for table in all_tables(benchmark):
+        yield ""
+        yield from table.markdown()
+    yield ""
+    yield "</details>"
+
+
+def replaced(page: str, made: str) -> str:
+    """The page with what stands between the marks replaced."""
+    before, rest = page.split(BEGIN)
+    _, after = rest.split(END)
+    return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"
+
+
+def publish(arguments: list[str]) -> int:
+    FIGURES.mkdir(exist_ok=True)
+    if arguments != ["--again"]:
+        code = main(["bench", "executors", "--json", str(ROWS), *arguments])
+        if code != 0:
+            return code
+    benchmark = Benchmark.load(ROWS)
+    write_plots(benchmark, FIGURES)
+    day = datetime.fromtimestamp(ROWS.stat().st_mtime, UTC).strftime("%Y-%m-%d")
+    made = "\n".join(section(benchmark, day))
+    write_atomically(PAGE, replaced(PAGE.read_text(encoding="utf-8"), made))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(publish(sys.argv[1:]))

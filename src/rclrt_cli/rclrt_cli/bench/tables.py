@@ -1,0 +1,209 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The tables of a benchmark, for the terminal and for a page."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from rclrt_cli.bench.rows import BARE, Benchmark, Row
+from rclrt_cli.table import number, ratio, shorten
+
+LATENCIES = (
+    ("dispatch", "guard_condition", "guard condition: trigger to callback"),
+    ("dispatch", "subscription", "subscription: announced by the middleware to callback"),
+    ("dispatch", "service", "service: request announced to callback"),
+    ("dispatch", "client", "client: response announced to its handler"),
+    ("timer", "timer", "timer of 1 kHz: nominal release to callback"),
+    ("publish", "subscription", "a thread publishes: before the publish to callback"),
+    ("publish_in_callback", "subscription", "a timer's callback publishes to a more urgent one"),
+    ("intra_process", "subscription", "the same without the middleware (intra-process)"),
+    ("burner", "timer", "timer of 10 ms beside a burner of 20 ms every 50 ms"),
+)
+FLOORS = (
+    ("dispatch", "futex_wake"),
+    ("timer", "nanosleep"),
+    ("publish", "inline"),
+    ("dispatch", "take"),
+    ("dispatch", "take_request"),
+    ("dispatch", "take_response"),
+)
+COSTS = (
+    ("timer", "timer", ("timer", "nanosleep"), "timer"),
+    ("dispatch", "guard_condition", ("dispatch", "futex_wake"), "guard condition"),
+    ("publish", "subscription", ("publish", "inline"), "message"),
+    ("intra_process", "subscription", ("intra_process", "futex_wake"), "intra-process"),
+    ("dispatch", "service", ("dispatch", "take_request"), "request + response"),
+)
+GROWTH = (
+    ("entities", "timer", "timers that share 1000 releases a second, p50 in µs"),
+    ("entities", "guard_condition", "guard conditions, one triggered each millisecond, p50 in µs"),
+    ("levels", "timer", "levels of one timer each, p50 in µs"),
+)
+
+
+@dataclass(frozen=True)
+class Table:
+    """Cells of text; the first column is on the left, the others on the right."""
+
+    title: str
+    columns: tuple[str, ...]
+    rows: tuple[tuple[str, ...], ...]
+
+    def text(self) -> Iterator[str]:
+        widths = [
+            max(len(line[i]) for line in (self.columns, *self.rows))
+            for i in range(len(self.columns))
+        ]
+        yield self.title
+        for line in (self.columns, *self.rows):
+            cells = [line[0].ljust(widths[0])]
+            cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
+            yield ("  " + "  ".join(cells)).rstrip()
+
+    def markdown(self) -> Iterator[str]:
+        yield f"**{self.title}**"
+        yield ""
+        yield _markdown_line(self.columns)
+        yield _markdown_line(["---", *["--:"] * (len(self.columns) - 1)])
+        for row in self.rows:
+            yield _markdown_line(row)
+
+
+def all_tables(benchmark: Benchmark) -> Iterator[Table]:
+    """Every table that has something in it."""
+    candidates = [floors(benchmark)]
+    candidates += [latency(benchmark, *names) for names in LATENCIES]
+    candidates += [costs(benchmark), throughput(benchmark)]
+    candidates += [growth(benchmark, *names) for names in GROWTH]
+    return (table for table in candidates if table.rows)
+
+
+def floors(benchmark: Benchmark) -> Table:
+    """What cannot be beaten: the bare kernel and middleware."""
+    return _by_cpus(
+        benchmark,
+        "bare kernel and middleware: µs",
+        ("n", "p50", "p99", "max"),
+        [(name, (case, name, BARE)) for case, name in FLOORS],
+        lambda row: (str(row.n), micros(row.p50), micros(row.p99), micros(row.max)),
+    )
+
+
+def latency(benchmark: Benchmark, case: str, entity: str, title: str) -> Table:
+    return _by_cpus(
+        benchmark,
+        f"{title}: µs",
+        ("n", "p50", "p99", "max", "/floor", "lost"),
+        [(executor, (case, entity, executor)) for executor in benchmark.executors],
+        lambda row: (
+            str(row.n),
+            micros(row.p50),
+            micros(row.p99),
+            micros(row.max),
+            ratio(row.p50, row.floor),
+            str(row.lost),
+        ),
+    )
+
+
+def costs(benchmark: Benchmark) -> Table:
+    """Allocations, system calls and CPU time of the whole process, per dispatch."""
+    named = [names for names in COSTS if benchmark.select(names[0], names[1])]
+    lines = []
+    for executor in (BARE, *benchmark.executors):
+        for cpus in benchmark.cpu_counts:
+            cells = []
+            for case, entity, bare, _ in named:
+                row = (
+                    benchmark.find(*bare, BARE, cpus)
+                    if executor == BARE
+                    else benchmark.find(case, entity, executor, cpus)
+                )
+                cells.append(_three(row) if row else "-")
+            lines.append((executor, str(cpus), *cells))
+    title = "whole process per dispatch at 1 kHz: allocations / system calls / CPU µs"
+    columns = ("", "CPUs", *(name for *_, name in named))
+    return Table(title, columns, tuple(lines) if named else ())
+
+
+def _three(row: Row) -> str:
+    return f"{number(row.allocations, 1)} / {number(row.system_calls, 1)} / {micros(row.cpu)}"
+
+
+def throughput(benchmark: Benchmark) -> Table:
+    return _by_cpus(
+        benchmark,
+        "saturated: a thread publishes without a pause",
+        ("messages/s", "lost", "CPU µs/message"),
+        [("bare inline", ("saturated", "inline", BARE))]
+        + [(name, ("saturated", "subscription", name)) for name in benchmark.executors],
+        lambda row: (number(row.per_second, 0), str(row.lost), micros(row.cpu)),
+    )
+
+
+def growth(benchmark: Benchmark, case: str, entity: str, title: str) -> Table:
+    rows = benchmark.select(case, entity)
+    sizes = sorted({row.entities for row in rows})
+    lines = []
+    for executor in benchmark.executors:
+        for cpus in benchmark.cpu_counts:
+            found = {
+                row.entities: row.p50
+                for row in rows
+                if row.executor == executor and row.cpus == cpus
+            }
+            if found:
+                p50 = [found.get(size) for size in sizes]
+                cells = [micros(value) for value in p50]
+                lines.append((executor, str(cpus), *cells, ratio(p50[-1], p50[0])))
+    columns = ("", "CPUs", *(str(size) for size in sizes), "last/first")
+    counts = sorted({row.n for row in rows})
+    samples = f"{counts[0]} to {counts[-1]}" if len(counts) > 1 else str(counts[0]) if rows else "0"
+    return Table(f"{title} (n: {samples})", columns, tuple(lines))
+
+
+def micros(value: float | None) -> str:
+    """Three digits that count, or what is before the point."""
+    if value is None:
+        return "-"
+    return number(value, 1 if value < 1000 else 0)
+
+
+def _by_cpus(
+    benchmark: Benchmark,
+    title: str,
+    columns: Sequence[str],
+    lines: Sequence[tuple[str, tuple[str, str, str]]],
+    cells: object,
+) -> Table:
+    """A line per name, and the columns once for each number of CPUs."""
+    assert callable(cells)
+    made = []
+    for name, (case, entity, executor) in lines:
+        found = [benchmark.find(case, entity, executor, cpus) for cpus in benchmark.cpu_counts]
+        if any(found):
+            values: list[str] = [name]
+            for row in found:
+                values += cells(row) if row else ["-"] * len(columns)
+            made.append(tuple(values))
+    header = [""]
+    for cpus in benchmark.cpu_counts:
+        header += [f"{cpus} CPU{'s' if cpus > 1 else ''}: {columns[0]}", *columns[1:]]
+    return Table(title, tuple(header), tuple(made))
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(shorten(cell, 60) for cell in cells) + " |"
+
+
+def conditions(benchmark: Benchmark) -> str:
+    """Where and how it was measured, in one paragraph."""
+    how = "SCHED_FIFO" if benchmark.realtime else "normal priority (realtime: false)"
+    return (
+        f"{benchmark.cpu or 'unknown CPU'}, Linux {benchmark.kernel}; {how}"
+        f"{', quiet' if benchmark.quiet else ''}; {benchmark.rounds} round"
+        f"{'' if benchmark.rounds == 1 else 's'} of {benchmark.samples_per_round} samples in "
+        f"{benchmark.seconds:.0f} s; load {benchmark.load_before:.1f} before, steal "
+        f"{benchmark.steal_ms:.0f} ms"
+    )

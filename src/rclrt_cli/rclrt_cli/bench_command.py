@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt bench`: every executor beside the bare kernel and middleware."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from rclrt_cli.bench.plots import write_plots
+from rclrt_cli.bench.rows import Benchmark
+from rclrt_cli.bench.tables import all_tables, conditions
+from rclrt_cli.bench.targets import targets
+from rclrt_cli.errors import EXIT_OK, BadInput
+from rclrt_cli.json_reader import read_text
+from rclrt_cli.output_directory import write_atomically
+from rclrt_cli.progress import Progress
+from rclrt_cli.runner import find_program, run_child
+from rclrt_cli.stop_signals import StopSignals
+
+HELP = "measure the executors beside the bare kernel and middleware"
+PACKAGE = "rclrt_bench"
+QUICK_S, FULL_S = 46.0, 240.0
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("benchmark", choices=["executors"], help="which benchmark")
+    parser.add_argument("--quick", action="store_true", help="46 s instead of 4 minutes")
+    parser.add_argument(
+        "--quiet",
+        action="store_true",
+        help="a SCHED_IDLE spinner per CPU keeps a virtual machine's host awake",
+    )
+    parser.add_argument("--json", metavar="FILE", type=Path, help="the rows of the tables")
+    parser.add_argument("--plots", metavar="DIR", type=Path, help="pictures (SVG) for a page")
+    parser.add_argument("--cases", metavar="A,B", help="only these, for example burner")
+    parser.add_argument("--executors", metavar="A,B", help="only these")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.json:
+        check_file(arguments.json)
+    if arguments.plots and not arguments.plots.is_dir():
+        raise BadInput(f"--plots {arguments.plots}: no such directory; make it first")
+    program = find_program(os.environ, PACKAGE, arguments.benchmark)
+    seconds = QUICK_S if arguments.quick else FULL_S
+    with StopSignals() as stop, tempfile.TemporaryDirectory(prefix="rclrt-bench-") as name:
+        logs = Path(name)
+        progress = Progress(sys.stderr, seconds)
+        progress.step(arguments.benchmark, seconds)
+        tick = progress.tick if progress.live else None
+        ended = run_child([str(program), *options(arguments)], logs, seconds, stop, tick)
+        progress.clear()
+        if ended.code != 0:
+            print("rclrt: stopped before the end; nothing was written", file=sys.stderr)
+            return stop.exit_code
+        text = read_text(logs / "stdout.log")
+        benchmark = Benchmark.load(logs / "stdout.log")
+    for line in lines(benchmark):
+        print(line)
+    if arguments.json:
+        write_atomically(arguments.json, text)
+    if arguments.plots:
+        write_plots(benchmark, arguments.plots)
+    return EXIT_OK
+
+
+def options(arguments: argparse.Namespace) -> list[str]:
+    """The program's own command line."""
+    result = [f"--{name}" for name in ("quick", "quiet") if getattr(arguments, name)]
+    for name in ("cases", "executors"):
+        if getattr(arguments, name) is not None:
+            result += [f"--{name}", getattr(arguments, name)]
+    return result
+
+
+def check_file(path: Path) -> None:
+    """Refuses before minutes are spent what could not be written after them."""
+    if path.is_dir():
+        raise BadInput(f"--json {path}: is a directory; expected the name of a file")
+    if not path.parent.is_dir():
+        raise BadInput(f"--json {path}: {path.parent} is no directory; make it first")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise BadInput(
+            f"--json {path}: cannot be written: {error.strerror}; choose a directory you may write"
+        ) from error
+
+
+def lines(benchmark: Benchmark) -> Iterator[str]:
+    for table in (*all_tables(benchmark), targets(benchmark)):
+        if table.rows:
+            yield from table.text()
+            yield ""
+    if not benchmark.realtime:
+        yield f"Not real-time: {benchmark.realtime_reason}"
+    if benchmark.system_calls_reason:
+        yield f"System calls were not counted: {benchmark.system_calls_reason}"
+    yield conditions(benchmark)
