@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+// A discrete-event simulation of executors in whole nanoseconds.
+//
+// What is simulated is the engine of rclrt_executor on a kernel with SCHED_FIFO: threads with
+// priorities, lanes with their workers, scheduler threads, groups with the immediate ceiling,
+// credits, overload policies, synchronisers. The highest priorities have the CPUs; among equals a
+// thread that wakes up goes behind the others, one that is preempted stays before them. Between
+// CPUs a thread moves at no cost.
+//
+// At one instant, instances that are due to end end first, then timers release and messages
+// arrive, then the executors choose. So a release at time t does not delay what ends at t, and is
+// seen by a choice made at t. A callback publishes at its end: whom that wakes at a higher
+// priority runs before the publisher's instance has ended, as in the real engine.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <vector>
+
+#include "rclrt/analysis/simulation_system.hpp"
+
+namespace rclrt::analysis {
+
+struct SimulationOptions {
+  /// Timers release before this time, and nothing happens at or after it. Time starts at 0.
+  std::int64_t horizon_ns = 0;
+  /// The n-th instance of a callback has the same execution time for the same seed, whatever the
+  /// executors do.
+  std::uint64_t seed = 0;
+  /// The simulation also ends when so many instances have ended.
+  std::uint64_t max_instances = std::numeric_limits<std::uint64_t>::max();
+};
+
+/// One instance of a chain on its way.
+struct SimulatedToken {
+  std::uint32_t chain = 0;
+  std::uint64_t instance = 0;  ///< number of the timer's release, from 0
+  std::int64_t release_ns = 0;
+
+  bool operator==(const SimulatedToken&) const = default;
+};
+
+enum class SimulatedOutcome {
+  kRan,       ///< user code ran
+  kBuffered,  ///< a sync input waits for its partner
+  kEmpty,     ///< its message had been replaced by a newer one
+};
+
+/// An instance that has ended.
+struct SimulatedInstance {
+  std::uint64_t id = 0;  ///< from 0 in the order in which they were picked up
+  std::size_t callback = 0;
+  int level = 0;
+  unsigned slot = 0;            ///< which of the level's workers
+  std::int64_t release_ns = 0;  ///< a timer's nominal release, otherwise equal to ready_ns
+  std::int64_t ready_ns = 0;
+  std::int64_t start_ns = 0;  ///< first instruction of user code
+  std::int64_t end_ns = 0;
+  std::int64_t cpu_ns = 0;  ///< from pick-up to end
+  std::uint32_t preemptions = 0;
+  SimulatedOutcome outcome = SimulatedOutcome::kRan;
+  std::span<const SimulatedToken> tokens;  ///< valid during the call
+};
+
+/// An uninterrupted stretch of one instance on one CPU.
+struct SimulatedStretch {
+  std::size_t callback = 0;
+  std::uint64_t instance = 0;  ///< SimulatedInstance::id
+  unsigned cpu = 0;
+  std::int64_t from_ns = 0;
+  std::int64_t to_ns = 0;
+
+  bool operator==(const SimulatedStretch&) const = default;
+};
+
+/// Sees the simulation go by.
+class SimulationObserver {
+ public:
+  virtual ~SimulationObserver() = default;
+  virtual void ended(const SimulatedInstance& /*instance*/) {}
+  /// Stretches of no length are left out.
+  virtual void ran(const SimulatedStretch& /*stretch*/) {}
+};
+
+/// Response times in nanoseconds, of what has ended.
+struct SimulatedResponses {
+  std::uint64_t count = 0;
+  std::int64_t best_ns = 0;   ///< 0 when there is none
+  std::int64_t worst_ns = 0;  ///< ditto
+};
+
+/// `released == completed + dropped + pending`.
+struct SimulatedCounts {
+  std::uint64_t released = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t pending() const { return released - completed - dropped; }
+
+  bool operator==(const SimulatedCounts&) const = default;
+};
+
+struct CallbackSimulation {
+  SimulatedCounts counts;  ///< a sync's: of both its inputs
+  SimulatedResponses response;
+  std::uint64_t missed = 0;  ///< of a callback with a deadline: ended after it
+};
+
+struct ChainSimulation {
+  SimulatedResponses response;
+  std::uint64_t missed = 0;        ///< ended after the deadline
+  std::uint64_t worst_instance{};  ///< the first one with the worst response
+};
+
+struct SimulationResult {
+  std::vector<CallbackSimulation> callbacks;  ///< as in the system
+  std::vector<ChainSimulation> chains;        ///< as in the system
+  std::uint64_t instances = 0;                ///< that have ended
+  std::int64_t end_ns = 0;                    ///< the horizon, or when max_instances was reached
+  std::int64_t busy_ns = 0;                   ///< CPU time of all CPUs together
+};
+
+/// Deterministic. `observer` may be nullptr. Throws what require_valid() throws, and
+/// std::invalid_argument for a horizon that is negative or above a century.
+SimulationResult simulate(const SimulatedSystem& system, const SimulationOptions& options,
+                          SimulationObserver* observer = nullptr);
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a simulation simulates: callbacks, the executors that run them, and CPUs. Plain values.
+// `simulated_system` makes one from an application, `simulated_tasks` from a task set.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <rclrt/model/application.hpp>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "rclrt/analysis/time_distribution.hpp"
+
+namespace rclrt::analysis {
+
+/// How an executor decides what runs. The first five are those of `rclrt_executor`, the last two
+/// exist in simulation only.
+enum class Semantics {
+  kPreemptive,                  ///< a lane per level, as many workers each as the executor has CPUs
+  kProducerConsumer,            ///< a scheduler thread and a queue per level
+  kThreadDispatch,              ///< a scheduler thread and a thread per instance
+  kWaitSet,                     ///< one thread: polling points, ready sets, no preemption
+  kEdf,                         ///< the earliest absolute deadline, preemptive, on one CPU
+  kEdfNonPreemptive,            ///< the earliest absolute deadline; what has started is finished
+  kFixedPriorityNonPreemptive,  ///< the highest level; what has started is finished
+};
+
+/// "preemptive", "producer_consumer", ...
+const char* to_string(Semantics semantics);
+/// The inverse; nothing for any other text.
+std::optional<Semantics> semantics_of(const std::string& name);
+
+struct SimulatedExecutor {
+  Semantics semantics = Semantics::kPreemptive;
+  std::vector<unsigned> cpus;  ///< CPUs its threads may run on; empty: all
+  /// Workers of each level, for kPreemptive and kProducerConsumer; 0: the executor's own default.
+  unsigned workers_per_level = 0;
+  /// CPU time from a worker's pick-up to the first instruction of user code, for each instance.
+  std::int64_t dispatch_ns = 0;
+  /// CPU time of the scheduler thread for each instance, for kProducerConsumer and kThreadDispatch.
+  std::int64_t scheduler_ns = 0;
+};
+
+struct TimerTrigger {
+  std::int64_t period_ns = 0;
+  std::int64_t offset_ns = 0;
+  model::OverrunPolicy overrun = model::OverrunPolicy::kCatchUp;
+  std::size_t depth = 10;   ///< how many releases may wait
+  TimeDistribution jitter;  ///< from nominal release to ready; only with kCatchUp
+};
+
+/// Released by each message.
+struct MessageTrigger {
+  std::size_t depth = 10;
+};
+
+/// Released by each message of two inputs; user code runs when a message completes a pair.
+struct SyncTrigger {
+  enum class Pairing {
+    kNearest,  ///< as rclrt's synchronisers: the message with the nearest stamp in the window
+    kInOrder,  ///< the n-th message of one input with the n-th of the other: the thesis's model
+  };
+  std::size_t depth = 10;
+  std::int64_t window_ns = 0;  ///< kNearest: how far apart two stamps may be; 0: equal stamps
+  Pairing pairing = Pairing::kNearest;
+};
+
+/// Whose message arrives where, and how long it takes.
+struct Connection {
+  std::size_t callback = 0;
+  unsigned input = 0;  ///< of a sync: 0 or 1
+  TimeDistribution latency;
+};
+
+struct SimulatedCallback {
+  std::size_t executor = 0;
+  int level = 0;                     ///< higher is more urgent
+  std::optional<std::size_t> group;  ///< callbacks of one number exclude each other
+  std::int64_t deadline_ns = 0;      ///< of an instance, from its release; 0: none. For kEdf
+  TimeDistribution execution;        ///< CPU time of user code
+  model::Overload overload = model::Overload::kQueue;
+  std::variant<TimerTrigger, MessageTrigger, SyncTrigger> trigger;
+  /// Where kWaitSet's order of registration matters, callbacks with lower numbers come first, and
+  /// among equals in the order of the list.
+  std::size_t registration = 0;
+  /// At its end it publishes on these topics, one after the other.
+  std::vector<std::vector<Connection>> topics;
+};
+
+/// A path of callbacks that starts at a timer. Its response time is from the timer's nominal
+/// release to the end of its last callback.
+struct SimulatedChain {
+  std::vector<std::size_t> callbacks;
+  std::int64_t deadline_ns = 0;  ///< 0: none
+};
+
+struct SimulatedSystem {
+  unsigned cpus = 1;  ///< 1 to 64
+  std::vector<SimulatedExecutor> executors;
+  std::vector<SimulatedCallback> callbacks;
+  std::vector<SimulatedChain> chains;
+};
+
+/// Throws std::invalid_argument, naming the callback or executor, for what cannot be simulated: an
+/// index that names nothing, times that are negative or above a century, a cycle of messages, a
+/// group across executors, EDF on several CPUs or on a CPU shared with other semantics.
+void require_valid(const SimulatedSystem& system);
+
+/// Times for `simulated_system` that an app.yaml does not state.
+struct SimulatedTimes {
+  /// Of each callback's execution time: from this share of its WCET up to the WCET, uniformly.
+  double lowest_execution = 1.0;
+  std::int64_t dispatch_ns = 0;   ///< see SimulatedExecutor
+  std::int64_t scheduler_ns = 0;  ///< see SimulatedExecutor
+  TimeDistribution hop;           ///< of a message between callbacks of one executor
+  TimeDistribution far_hop;       ///< of a message between executors
+};
+
+/// Throws std::invalid_argument for a horizon that is negative or above a century.
+void require_valid_horizon(std::int64_t horizon_ns);
+
+/// The application under one kind of executor. CPUs are numbered anew, in ascending order; an
+/// executor without stated CPUs gets `cpus_without_statement` of them, or those that others name
+/// when these are more. kEdf takes the first CPU of each executor.
+SimulatedSystem simulated_system(const model::Application& application, Semantics semantics,
+                                 const SimulatedTimes& times = {},
+                                 unsigned cpus_without_statement = 1);
+
+}  // namespace rclrt::analysis

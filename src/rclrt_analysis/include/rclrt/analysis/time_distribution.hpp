@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Execution times and latencies of a simulation.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+namespace rclrt::analysis {
+
+/// Repeatable random numbers (SplitMix64, Steele, Lea and Flood 2014): the same on every platform.
+class SimulationRandom {
+ public:
+  explicit SimulationRandom(std::uint64_t seed) : state_(seed) {}
+
+  std::uint64_t next();
+
+  /// From `lowest` to `highest`, both included; `lowest <= highest`.
+  std::int64_t uniform(std::int64_t lowest, std::int64_t highest);
+
+ private:
+  std::uint64_t state_;
+};
+
+/// A non-negative time in nanoseconds that may be another one at each use.
+class TimeDistribution {
+ public:
+  /// Always zero.
+  TimeDistribution() = default;
+
+  /// These three throw std::invalid_argument for negative times, an empty range or list.
+  static TimeDistribution constant(std::int64_t time_ns);
+  /// Every nanosecond of the range, both ends included, is as likely.
+  static TimeDistribution uniform(std::int64_t lowest_ns, std::int64_t highest_ns);
+  /// The n-th use takes the n-th time; after the last one again the first.
+  static TimeDistribution list(std::vector<std::int64_t> times_ns);
+
+  /// The time of use number `use`, counted from 0.
+  std::int64_t draw(SimulationRandom& random, std::uint64_t use) const {
+    if (!times_ns_.empty()) {
+      return times_ns_[static_cast<std::size_t>(use % times_ns_.size())];
+    }
+    return lowest_ns_ == highest_ns_ ? lowest_ns_ : random.uniform(lowest_ns_, highest_ns_);
+  }
+
+  std::int64_t lowest_ns() const { return lowest_ns_; }
+  std::int64_t highest_ns() const { return highest_ns_; }
+
+ private:
+  std::int64_t lowest_ns_ = 0;
+  std::int64_t highest_ns_ = 0;
+  std::vector<std::int64_t> times_ns_;  // empty unless it is a list
+};
+
+}  // namespace rclrt::analysis

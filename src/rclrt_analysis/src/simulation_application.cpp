@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// An application of the model as a simulated system.
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "rclrt/analysis/simulation_system.hpp"
+
+namespace rclrt::analysis {
+
+namespace {
+
+/// The numbers of the CPUs in the simulation.
+class CpuNumbers {
+ public:
+  CpuNumbers(const model::Application& application, unsigned without_statement) {
+    for (const model::Executor& executor : application.executors) {
+      cpus_.insert(executor.cpus.begin(), executor.cpus.end());
+    }
+    const bool all_state = std::none_of(application.executors.begin(), application.executors.end(),
+                                        [](const auto& each) { return each.cpus.empty(); });
+    for (int cpu = 0; !all_state && cpus_.size() < without_statement; ++cpu) {
+      cpus_.insert(cpu);
+    }
+  }
+
+  unsigned count() const { return static_cast<unsigned>(cpus_.size()); }
+
+  unsigned of(int cpu) const {
+    return static_cast<unsigned>(std::distance(cpus_.begin(), cpus_.find(cpu)));
+  }
+
+ private:
+  std::set<int> cpus_;
+};
+
+SimulatedExecutor simulated_executor(const model::Executor& executor, Semantics semantics,
+                                     const SimulatedTimes& times, const CpuNumbers& cpus) {
+  SimulatedExecutor result{.semantics = semantics,
+                           .cpus = {},
+                           .workers_per_level = 0,
+                           .dispatch_ns = times.dispatch_ns,
+                           .scheduler_ns = times.scheduler_ns};
+  for (const int cpu : executor.cpus) {
+    result.cpus.push_back(cpus.of(cpu));
+  }
+  if (semantics == Semantics::kEdf) {
+    result.cpus = {result.cpus.empty() ? 0 : result.cpus.front()};
+  }
+  return result;
+}
+
+SimulatedCallback simulated_callback(const model::Application& application, std::size_t index,
+                                     const SimulatedTimes& times) {
+  const model::Callback& callback = application.callbacks[index];
+  const std::int64_t wcet_ns = callback.wcet.count();
+  SimulatedCallback result;
+  result.executor = application.nodes[callback.node].executor;
+  result.level = application.effective_priority(index);
+  result.registration = callback.node;  // executors get whole nodes
+  result.overload = callback.overload;
+  result.execution = TimeDistribution::uniform(
+      static_cast<std::int64_t>(
+          std::llround(static_cast<double>(wcet_ns) * times.lowest_execution)),
+      wcet_ns);
+  if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+    result.trigger = TimerTrigger{.period_ns = timer->period.count(),
+                                  .offset_ns = timer->offset.count(),
+                                  .overrun = timer->overrun,
+                                  .jitter = {}};
+  } else if (const auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
+    result.trigger = MessageTrigger{.depth = subscription->depth};
+  } else {
+    const auto& sync = std::get<model::Sync>(callback.trigger);
+    result.trigger = SyncTrigger{
+        .depth = sync.depth,
+        .window_ns = sync.policy == model::SyncPolicy::kExact ? 0 : sync.window.count()};
+  }
+  return result;
+}
+
+/// Where the messages of a topic go.
+std::vector<Connection> connections(const model::Application& application, const std::string& topic,
+                                    std::size_t publisher, const SimulatedTimes& times) {
+  const auto executor_of = [&](std::size_t callback) {
+    return application.nodes[application.callbacks[callback].node].executor;
+  };
+  std::vector<Connection> result;
+  for (std::size_t index = 0; index < application.callbacks.size(); ++index) {
+    const std::vector<std::string> inputs = model::inputs(application.callbacks[index]);
+    for (unsigned input = 0; input < inputs.size(); ++input) {
+      if (inputs[input] == topic) {
+        const bool near = executor_of(index) == executor_of(publisher);
+        result.push_back({index, input, near ? times.hop : times.far_hop});
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+SimulatedSystem simulated_system(const model::Application& application, Semantics semantics,
+                                 const SimulatedTimes& times, unsigned cpus_without_statement) {
+  if (!(times.lowest_execution >= 0 && times.lowest_execution <= 1)) {
+    throw std::invalid_argument("the lowest execution time is a share of the WCET from 0 to 1");
+  }
+  const CpuNumbers cpus(application, std::max(cpus_without_statement, 1U));
+  SimulatedSystem result;
+  result.cpus = cpus.count();
+  for (const model::Executor& executor : application.executors) {
+    result.executors.push_back(simulated_executor(executor, semantics, times, cpus));
+  }
+  std::map<std::pair<std::size_t, std::string>, std::size_t> groups;
+  for (std::size_t index = 0; index < application.callbacks.size(); ++index) {
+    const model::Callback& callback = application.callbacks[index];
+    SimulatedCallback& own =
+        result.callbacks.emplace_back(simulated_callback(application, index, times));
+    if (callback.group) {
+      own.group = groups.try_emplace({callback.node, *callback.group}, groups.size()).first->second;
+    }
+    for (const std::string& topic : callback.publishes) {
+      own.topics.push_back(connections(application, topic, index, times));
+    }
+  }
+  for (const model::Chain& chain : application.chains) {
+    result.chains.push_back({chain.callbacks, chain.deadline.count()});
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis

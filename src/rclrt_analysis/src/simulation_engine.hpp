@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state of a running simulation. simulation_engine.cpp: time and instances;
+// simulation_executors.cpp: what the executors choose; simulation_setup.cpp: how it begins.
+#pragma once
+
+#include <cstdint>
+#include <deque>
+#include <optional>
+#include <queue>
+#include <utility>
+#include <vector>
+
+#include "rclrt/analysis/simulation.hpp"
+#include "simulation_group.hpp"
+#include "simulation_lane.hpp"
+#include "simulation_messages.hpp"
+#include "simulation_processors.hpp"
+
+namespace rclrt::analysis::detail {
+
+class SimulationEngine {
+ public:
+  SimulationEngine(const SimulatedSystem& system, const SimulationOptions& options,
+                   SimulationObserver* observer);
+
+  SimulationResult run();
+
+ private:
+  enum class Phase { kDispatch, kRun, kPublish };
+
+  struct Instance {
+    Id entity = kNone;
+    Phase phase = Phase::kDispatch;
+    SimulatedOutcome outcome = SimulatedOutcome::kRan;
+    std::int64_t release_ns = 0;
+    std::int64_t ready_ns = 0;
+    std::int64_t start_ns = 0;
+    std::int64_t stamp_ns = 0;   // of the messages it publishes
+    std::uint64_t number = 0;    // of a timer's release
+    std::uint64_t order = 0;     // in its lane
+    std::size_t next_topic = 0;  // to publish on
+    std::vector<SimulatedToken> tokens;
+  };
+
+  /// Something that can be released: a timer, a subscription, one input of a synchroniser.
+  struct Entity {
+    Id callback = kNone;
+    unsigned input = 0;
+    std::size_t credits = 0;  // how many instances may wait
+    std::size_t history = 0;  // how many messages the middleware keeps
+    std::size_t out = 0;      // credits that are out
+    std::optional<std::pair<std::int64_t, std::uint64_t>> newest;  // kKeepLast: refused release
+    std::deque<SimulatedMessage> messages;
+    SimulatedCounts counts;
+  };
+
+  struct Membership {
+    std::uint32_t chain = 0;
+    std::uint32_t position = 0;
+    bool last = false;
+  };
+
+  struct Callback {
+    const SimulatedCallback* stated = nullptr;
+    Id executor = 0;
+    Id lane = kNone;  // of its level, where its executor has such
+    Id group = 0;
+    Key key = 0;                   // of its level
+    std::int64_t deadline_ns = 0;  // relative; 0: none
+    std::vector<Id> entities;      // two for a sync
+    std::optional<SimulatedSync> sync;
+    std::vector<Membership> chains;
+    SimulationRandom random{0};
+    std::uint64_t runs = 0;
+  };
+
+  struct Executor {
+    const SimulatedExecutor* stated = nullptr;
+    std::uint64_t cpus = 0;
+    Id inbox = kNone;      // of a scheduler thread
+    Id scheduler = kNone;  // its thread; kNone when scheduling costs nothing
+    Id loop = kNone;       // the wait set's thread
+    std::vector<Id> idle;  // one-off threads to use again
+    unsigned one_offs = 0;
+    std::vector<Id> timers;     // of a wait set, in order of registration
+    std::vector<Id> others;     // its other entities
+    std::vector<Id> ready_set;  // what is left of its ready set begins at `ready_next`
+    std::size_t ready_next = 0;
+    std::int64_t armed_ns = kNever;
+    std::vector<Id> shared_groups;  // of EDF
+    std::vector<Id> blocked;        // threads that wait for one of them
+  };
+
+  enum class EventKind { kLaneTimer, kLoopTimer, kArrival };
+  struct Event {
+    std::int64_t time_ns;
+    std::uint64_t sequence;
+    EventKind kind;
+    Id index;  // lane, executor or message under way
+    bool operator>(const Event& other) const {
+      return time_ns != other.time_ns ? time_ns > other.time_ns : sequence > other.sequence;
+    }
+  };
+
+  struct Link {  // one connection
+    Id entity = kNone;
+    const TimeDistribution* latency = nullptr;
+    SimulationRandom random{0};
+    std::uint64_t uses = 0;
+    std::int64_t last_arrival_ns = 0;
+  };
+  struct UnderWay {
+    Id entity = kNone;
+    SimulatedMessage message;
+  };
+
+  // simulation_setup.cpp
+  void set_up_executor(Id index);
+  void set_up_levels(Id index);
+  void set_up_callbacks();
+  void set_up_links();
+  void register_entities();
+  Id add_lane(Id executor, Key key, unsigned workers);
+  std::uint64_t cpu_mask(Id executor) const;
+  SimulationRandom stream(std::uint64_t kind, std::uint64_t index) const;
+
+  // simulation_engine.cpp: time
+  void settle();
+  void handle(const Event& event);
+  void schedule(std::int64_t time_ns, EventKind kind, Id index);
+  void proceed(Id thread);
+  bool advance(Id thread);  // true when the instance has ended
+  bool advance_instance(Id thread);
+  void finish(Id thread);
+  void account_end(const Instance& instance, const SimulatedThread& thread);
+
+  // simulation_messages.cpp
+  void publish(const Instance& instance, std::vector<Link>& topic);
+  void deliver(Id entity, SimulatedMessage message, std::vector<Id>& released);
+  bool take(Instance& instance);  // false when user code does not run
+  void take_tokens(const Callback& callback, const SimulatedMessage& message,
+                   std::vector<SimulatedToken>& tokens) const;
+  static const Membership* find(const Callback& callback, std::uint32_t chain);
+
+  // simulation_executors.cpp
+  Id make_instance(Id entity, std::int64_t release_ns, std::int64_t ready_ns, std::uint64_t number);
+  Id new_instance(Id entity, std::int64_t release_ns, std::int64_t ready_ns, std::uint64_t number);
+  void begin(Id thread, Id instance);
+  void end_credit(const Instance& instance);
+  void submit(Id instance);
+  void pass_on(Id instance);
+  void spawn(Id executor, Id instance);
+  void resume(Id instance);
+  void wake_one(SimulatedLane& lane);
+  void collect(SimulatedLane& lane);
+  void drain(SimulatedLane& inbox);
+  Id expire(Id timer);
+  void advance_schedule(SimulatedTimer& timer, model::OverrunPolicy policy);
+  void arm(Id lane);
+  bool enter(Id thread, Id instance);
+  void retire(Id thread);
+  void pick(Id thread);
+  void pick_for_worker(Id thread);
+  void pick_for_scheduler(Id thread);
+  void pick_for_one_off(Id thread);
+  void pick_for_loop(Id thread);
+  bool blocked_by_ceiling(Id thread);
+  const Callback& callback_of(const Instance& instance) const {
+    return callbacks_[entities_[instance.entity].callback];
+  }
+  Semantics semantics_of(Id executor) const { return executors_[executor].stated->semantics; }
+  bool is_edf(Id executor) const {
+    return semantics_of(executor) == Semantics::kEdf ||
+           semantics_of(executor) == Semantics::kEdfNonPreemptive;
+  }
+  bool has_started_for_good(Id executor) const {  // what has started is finished
+    return semantics_of(executor) == Semantics::kEdfNonPreemptive ||
+           semantics_of(executor) == Semantics::kFixedPriorityNonPreemptive;
+  }
+
+  const SimulatedSystem& system_;
+  const SimulationOptions options_;
+  SimulationObserver* const observer_;
+  Processors threads_;
+  std::vector<SimulatedTimer> timers_;
+  std::vector<SimulatedLane> lanes_;
+  std::vector<SimulatedGroup> groups_;
+  std::vector<Entity> entities_;
+  std::vector<Callback> callbacks_;
+  std::vector<Executor> executors_;
+  std::vector<std::vector<std::vector<Link>>> links_;  // by callback, by topic
+  StableList<Instance> instances_;
+  std::vector<Id> free_instances_;
+  std::vector<UnderWay> under_way_;
+  std::vector<Id> free_under_way_;
+  std::vector<Id> released_;  // by the publication in hand
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::uint64_t next_event_ = 0;
+  std::uint64_t next_number_ = 0;  // of an instance
+  SimulationResult result_;
+};
+
+}  // namespace rclrt::analysis::detail

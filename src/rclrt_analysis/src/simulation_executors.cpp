@@ -1,0 +1,383 @@
+// SPDX-License-Identifier: Apache-2.0
+// What becomes of a release, and what the threads of the executors choose.
+#include <algorithm>
+#include <utility>
+
+#include "simulation_engine.hpp"
+
+namespace rclrt::analysis::detail {
+
+Id SimulationEngine::new_instance(Id entity, std::int64_t release_ns, std::int64_t ready_ns,
+                                  std::uint64_t number) {
+  if (free_instances_.empty()) {
+    free_instances_.push_back(instances_.add({}));
+  }
+  const Id id = free_instances_.back();
+  free_instances_.pop_back();
+  Instance& instance = instances_[id];
+  instance.entity = entity;
+  instance.phase = Phase::kDispatch;
+  instance.release_ns = release_ns;
+  instance.ready_ns = ready_ns;
+  instance.number = number;
+  return id;
+}
+
+/// kNone when there is no credit for it.
+Id SimulationEngine::make_instance(Id id, std::int64_t release_ns, std::int64_t ready_ns,
+                                   std::uint64_t number) {
+  Entity& entity = entities_[id];
+  ++entity.counts.released;
+  if (entity.out == entity.credits) {
+    if (callbacks_[entity.callback].stated->overload == model::Overload::kKeepLast) {
+      entity.newest = {release_ns, number};
+    }
+    ++entity.counts.dropped;
+    return kNone;
+  }
+  ++entity.out;
+  return new_instance(id, release_ns, ready_ns, number);
+}
+
+/// The thread takes the instance on. As in the engine, its credit comes back before its message is
+/// taken, except for kSkipIfRunning.
+void SimulationEngine::begin(Id thread, Id id) {
+  Instance& instance = instances_[id];
+  Entity& entity = entities_[instance.entity];
+  const Callback& callback = callbacks_[entity.callback];
+  const Executor& executor = executors_[callback.executor];
+  if (executor.loop == kNone && callback.stated->overload != model::Overload::kSkipIfRunning) {
+    --entity.out;
+    if (entity.newest) {
+      instance.release_ns = instance.ready_ns = entity.newest->first;
+      instance.number = entity.newest->second;
+      entity.newest.reset();
+    }
+  }
+  SimulatedThread& own = threads_[thread];
+  own.instance = id;
+  own.callback = entity.callback;
+  own.number = next_number_++;
+  own.cpu_ns = 0;
+  own.preemptions = 0;
+  groups_[callback.group].holder = thread;
+  threads_.work(thread, executor.stated->dispatch_ns);
+}
+
+void SimulationEngine::end_credit(const Instance& instance) {
+  Entity& entity = entities_[instance.entity];
+  const Callback& callback = callbacks_[entity.callback];
+  if (callback.stated->overload == model::Overload::kSkipIfRunning &&
+      executors_[callback.executor].loop == kNone) {
+    --entity.out;
+  }
+}
+
+void SimulationEngine::submit(Id id) {
+  Instance& instance = instances_[id];
+  const Callback& callback = callback_of(instance);
+  Executor& executor = executors_[callback.executor];
+  if (executor.inbox == kNone) {
+    SimulatedLane& lane = lanes_[callback.lane];
+    lane.pushed.push_back(id);
+    wake_one(lane);
+  } else if (executor.scheduler != kNone) {
+    lanes_[executor.inbox].pushed.push_back(id);
+    wake_one(lanes_[executor.inbox]);
+  } else {
+    instance.order = lanes_[executor.inbox].next_order++;
+    pass_on(id);
+  }
+}
+
+/// From the scheduler thread to where it will run.
+void SimulationEngine::pass_on(Id id) {
+  const Callback& callback = callback_of(instances_[id]);
+  if (callback.lane != kNone) {
+    lanes_[callback.lane].pushed.push_back(id);
+    wake_one(lanes_[callback.lane]);
+  } else {
+    spawn(callback.executor, id);
+  }
+}
+
+void SimulationEngine::spawn(Id index, Id id) {
+  Executor& executor = executors_[index];
+  const Instance& instance = instances_[id];
+  const Callback& callback = callback_of(instance);
+  if (executor.idle.empty()) {
+    SimulatedThread thread;
+    thread.kind = ThreadKind::kOneOff;
+    thread.executor = index;
+    thread.slot = executor.one_offs++;
+    thread.cpus = executor.cpus;
+    executor.idle.push_back(threads_.add(thread));
+  }
+  const Id thread = executor.idle.back();
+  executor.idle.pop_back();
+  SimulatedThread& own = threads_[thread];
+  own.waiting = id;
+  own.base_key = callback.key;
+  if (is_edf(index) && callback.deadline_ns != 0) {
+    own.base_key = -(instance.release_ns + callback.deadline_ns);
+  }
+  own.key = own.base_key;
+  threads_.wake(thread);
+}
+
+/// An instance that had to wait for its group may try again.
+void SimulationEngine::resume(Id id) {
+  const Instance& instance = instances_[id];
+  const Callback& callback = callback_of(instance);
+  const Executor& executor = executors_[callback.executor];
+  if (callback.lane != kNone) {
+    lanes_[callback.lane].put_back(instance.order, id);
+    wake_one(lanes_[callback.lane]);
+  } else if (executor.scheduler != kNone) {
+    lanes_[executor.inbox].put_back(instance.order, id);
+    wake_one(lanes_[executor.inbox]);
+  } else {
+    spawn(callback.executor, id);
+  }
+}
+
+void SimulationEngine::wake_one(SimulatedLane& lane) {
+  for (const Id worker : lane.workers) {
+    if (threads_[worker].state == ThreadState::kSleeping) {
+      threads_.wake(worker);
+      return;
+    }
+  }
+}
+
+void SimulationEngine::arm(Id index) {
+  SimulatedLane& lane = lanes_[index];
+  const std::int64_t next_ns = lane.timers.next_ns();
+  if (next_ns < lane.armed_ns) {
+    lane.armed_ns = next_ns;
+    schedule(next_ns, EventKind::kLaneTimer, index);
+  }
+}
+
+/// Takes the release at `nominal_ns` off the schedule and counts what the policy leaves out.
+void SimulationEngine::advance_schedule(SimulatedTimer& timer, model::OverrunPolicy policy) {
+  const std::int64_t period_ns = timer.trigger->period_ns;
+  const std::int64_t now_ns = threads_.now_ns();
+  timer.nominal_ns += period_ns;
+  ++timer.releases;
+  if (timer.nominal_ns < now_ns && policy == model::OverrunPolicy::kSkip) {
+    const std::int64_t skipped = 1 + (now_ns - timer.nominal_ns - 1) / period_ns;
+    timer.nominal_ns += skipped * period_ns;
+    timer.releases += static_cast<std::uint64_t>(skipped);
+    entities_[timer.entity].counts.released += static_cast<std::uint64_t>(skipped);
+    entities_[timer.entity].counts.dropped += static_cast<std::uint64_t>(skipped);
+  } else if (timer.nominal_ns < now_ns && policy == model::OverrunPolicy::kRebase) {
+    timer.nominal_ns = now_ns + period_ns;
+  }
+  const std::int64_t jitter_ns = timer.trigger->jitter.draw(timer.random, timer.releases);
+  timer.due_ns = std::max(timer.due_ns, timer.nominal_ns + jitter_ns);
+}
+
+/// The timer's release that is due, as an instance; kNone when there is no credit for it.
+Id SimulationEngine::expire(Id index) {
+  SimulatedTimer& timer = timers_[index];
+  const std::int64_t release_ns = timer.nominal_ns;
+  const std::int64_t ready_ns = timer.due_ns;
+  const std::uint64_t number = timer.releases;
+  advance_schedule(timer, timer.trigger->overrun);
+  return make_instance(timer.entity, release_ns, ready_ns, number);
+}
+
+/// What was pushed and the timers that are due go to the end of the lane, merged by release.
+void SimulationEngine::collect(SimulatedLane& lane) {
+  auto pushed = lane.pushed.begin();
+  const auto append = [&](Id instance) {
+    instances_[instance].order = lane.next_order++;
+    lane.append(instances_[instance].order, instance);
+  };
+  while (lane.timers.next_ns() <= threads_.now_ns()) {
+    while (pushed != lane.pushed.end() && instances_[*pushed].ready_ns <= lane.timers.next_ns()) {
+      append(*pushed++);
+    }
+    const Id timer = lane.timers.take();
+    const Id released = expire(timer);
+    lane.timers.add(timer);
+    if (released != kNone) {
+      append(released);
+    }
+  }
+  while (pushed != lane.pushed.end()) {
+    append(*pushed++);
+  }
+  lane.pushed.clear();
+}
+
+/// Where scheduling costs nothing, timers release at once.
+void SimulationEngine::drain(SimulatedLane& inbox) {
+  while (inbox.timers.next_ns() <= threads_.now_ns()) {
+    const Id timer = inbox.timers.take();
+    const Id released = expire(timer);
+    inbox.timers.add(timer);
+    if (released != kNone) {
+      submit(released);
+    }
+  }
+}
+
+/// Immediate ceiling: first the priority, then the group.
+bool SimulationEngine::enter(Id thread, Id id) {
+  const Instance& instance = instances_[id];
+  const Callback& callback = callback_of(instance);
+  SimulatedGroup& group = groups_[callback.group];
+  SimulatedThread& own = threads_[thread];
+  if (has_started_for_good(own.executor)) {
+    threads_.set_key(thread, kNotPreemptable);
+  } else if (!is_edf(own.executor)) {
+    threads_.set_key(thread, std::max(own.key, group.ceiling));
+  }
+  if (group.enter({id, callback.stated->level, instance.order})) {
+    return true;
+  }
+  threads_.set_key(thread, own.base_key);
+  return false;
+}
+
+void SimulationEngine::pick(Id thread) {
+  switch (threads_[thread].kind) {
+    case ThreadKind::kWorker:
+      pick_for_worker(thread);
+      break;
+    case ThreadKind::kScheduler:
+      pick_for_scheduler(thread);
+      break;
+    case ThreadKind::kOneOff:
+      pick_for_one_off(thread);
+      break;
+    case ThreadKind::kLoop:
+      pick_for_loop(thread);
+      break;
+  }
+}
+
+void SimulationEngine::pick_for_worker(Id thread) {
+  const Id index = threads_[thread].lane;
+  SimulatedLane& lane = lanes_[index];
+  collect(lane);
+  while (!lane.empty()) {
+    const Id instance = lane.take_first();
+    if (enter(thread, instance)) {
+      begin(thread, instance);
+      // Another worker takes what is left and keeps the time.
+      if (!lane.empty() || (!lane.timers.empty() && lane.armed_ns == kNever)) {
+        wake_one(lane);
+      }
+      return;
+    }
+  }
+  threads_.sleep(thread);
+  arm(index);
+}
+
+void SimulationEngine::pick_for_scheduler(Id thread) {
+  const Id index = threads_[thread].lane;
+  SimulatedLane& inbox = lanes_[index];
+  collect(inbox);
+  if (inbox.empty()) {
+    threads_.sleep(thread);
+    arm(index);
+    return;
+  }
+  threads_[thread].instance = inbox.take_first();
+  threads_.work(thread, executors_[inbox.executor].stated->scheduler_ns);
+}
+
+void SimulationEngine::pick_for_one_off(Id thread) {
+  const Id instance = threads_[thread].waiting;
+  if (instance == kNone) {
+    retire(thread);
+  } else if (!blocked_by_ceiling(thread)) {
+    threads_[thread].waiting = kNone;
+    if (enter(thread, instance)) {
+      begin(thread, instance);
+    } else {
+      retire(thread);
+    }
+  }
+}
+
+void SimulationEngine::retire(Id thread) {
+  threads_.sleep(thread);
+  executors_[threads_[thread].executor].idle.push_back(thread);
+}
+
+/// EDF's test before an instance starts, by the stack resource policy (Baker 1991): it may start
+/// unless a group is taken whose members' shortest relative deadline is not longer than its own.
+/// Who holds that group runs at its deadline meanwhile.
+bool SimulationEngine::blocked_by_ceiling(Id thread) {
+  SimulatedThread& own = threads_[thread];
+  Executor& executor = executors_[own.executor];
+  if (executor.stated->semantics != Semantics::kEdf) {
+    return false;
+  }
+  const std::int64_t relative_ns = callback_of(instances_[own.waiting]).deadline_ns;
+  bool blocked = false;
+  for (const Id index : executor.shared_groups) {
+    const SimulatedGroup& group = groups_[index];
+    if (group.busy() && (relative_ns == 0 || relative_ns >= group.shortest_deadline_ns)) {
+      blocked = true;
+      threads_.set_key(group.holder, std::max(threads_[group.holder].key, own.key));
+    }
+  }
+  if (blocked) {
+    threads_.sleep(thread);
+    executor.blocked.push_back(thread);
+  }
+  return blocked;
+}
+
+void SimulationEngine::pick_for_loop(Id thread) {
+  const Id index = threads_[thread].executor;
+  Executor& executor = executors_[index];
+  const std::int64_t now_ns = threads_.now_ns();
+  if (executor.ready_next == executor.ready_set.size()) {  // the polling point
+    executor.ready_set.clear();
+    executor.ready_next = 0;
+    std::int64_t next_ns = kNever;
+    for (const Id timer : executor.timers) {
+      next_ns = std::min(next_ns, timers_[timer].nominal_ns);
+      if (timers_[timer].nominal_ns <= now_ns) {
+        executor.ready_set.push_back(timers_[timer].entity);
+      }
+    }
+    for (const Id entity : executor.others) {
+      if (!entities_[entity].messages.empty()) {
+        executor.ready_set.push_back(entity);
+      }
+    }
+    if (executor.ready_set.empty()) {
+      threads_.sleep(thread);
+      if (next_ns < executor.armed_ns) {
+        executor.armed_ns = next_ns;
+        schedule(next_ns, EventKind::kLoopTimer, index);
+      }
+      return;
+    }
+  }
+  // The processing window: this set and nothing else.
+  const Id entity = executor.ready_set[executor.ready_next++];
+  ++entities_[entity].counts.released;
+  std::int64_t release_ns = now_ns;  // of a message: known when it is taken
+  std::uint64_t number = 0;
+  for (const Id timer : executor.timers) {
+    if (timers_[timer].entity == entity) {
+      release_ns = timers_[timer].nominal_ns;
+      number = timers_[timer].releases;
+      advance_schedule(timers_[timer], model::OverrunPolicy::kSkip);
+    }
+  }
+  const Id instance = new_instance(entity, release_ns, release_ns, number);
+  enter(thread, instance);
+  begin(thread, instance);
+}
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// How messages and the tokens of chains go from callback to callback.
+#include "simulation_messages.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "simulation_engine.hpp"
+
+namespace rclrt::analysis::detail {
+
+const SimulationEngine::Membership* SimulationEngine::find(const Callback& callback,
+                                                           std::uint32_t chain) {
+  const auto found = std::find_if(callback.chains.begin(), callback.chains.end(),
+                                  [&](const Membership& each) { return each.chain == chain; });
+  return found == callback.chains.end() ? nullptr : &*found;
+}
+
+void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topic) {
+  const Id publisher = entities_[instance.entity].callback;
+  const std::int64_t now_ns = threads_.now_ns();
+  released_.clear();
+  for (Link& link : topic) {
+    SimulatedMessage message{publisher, instance.stamp_ns, now_ns, {}};
+    for (const SimulatedToken& token : instance.tokens) {
+      if (!find(callbacks_[publisher], token.chain)->last) {
+        message.tokens.push_back(token);
+      }
+    }
+    const std::int64_t arrival_ns =
+        std::max(link.last_arrival_ns, now_ns + link.latency->draw(link.random, link.uses++));
+    link.last_arrival_ns = arrival_ns;
+    if (arrival_ns == now_ns) {
+      deliver(link.entity, std::move(message), released_);
+      continue;
+    }
+    Id under_way = static_cast<Id>(under_way_.size());
+    if (free_under_way_.empty()) {
+      under_way_.emplace_back();
+    } else {
+      under_way = free_under_way_.back();
+      free_under_way_.pop_back();
+    }
+    message.arrival_ns = arrival_ns;
+    under_way_[under_way] = {link.entity, std::move(message)};
+    schedule(arrival_ns, EventKind::kArrival, under_way);
+  }
+  // As after rcl_publish: the most urgent first.
+  std::stable_sort(released_.begin(), released_.end(), [this](Id a, Id b) {
+    return callback_of(instances_[a]).stated->level > callback_of(instances_[b]).stated->level;
+  });
+  for (const Id one : released_) {
+    submit(one);
+  }
+}
+
+void SimulationEngine::deliver(Id id, SimulatedMessage message, std::vector<Id>& released) {
+  Entity& entity = entities_[id];
+  Executor& executor = executors_[callbacks_[entity.callback].executor];
+  const std::int64_t now_ns = threads_.now_ns();
+  if (entity.messages.size() == entity.history) {
+    entity.messages.pop_front();
+  }
+  entity.messages.push_back(std::move(message));
+  if (executor.loop != kNone) {
+    if (threads_[executor.loop].state == ThreadState::kSleeping) {
+      threads_.wake(executor.loop);
+    }
+    return;
+  }
+  const Id instance = make_instance(id, now_ns, now_ns, 0);
+  if (instance != kNone) {
+    released.push_back(instance);
+  }
+}
+
+void SimulationEngine::take_tokens(const Callback& callback, const SimulatedMessage& message,
+                                   std::vector<SimulatedToken>& tokens) const {
+  for (const SimulatedToken& token : message.tokens) {
+    const Membership* const here = find(callback, token.chain);
+    const Membership* const there = find(callbacks_[message.publisher], token.chain);
+    if (here != nullptr && here->position == there->position + 1 &&
+        std::find(tokens.begin(), tokens.end(), token) == tokens.end()) {
+      tokens.push_back(token);
+    }
+  }
+}
+
+bool SimulationEngine::take(Instance& instance) {
+  Entity& entity = entities_[instance.entity];
+  Callback& callback = callbacks_[entity.callback];
+  instance.tokens.clear();
+  instance.outcome = SimulatedOutcome::kRan;
+  if (std::holds_alternative<TimerTrigger>(callback.stated->trigger)) {
+    instance.stamp_ns = instance.release_ns;
+    for (const Membership& each : callback.chains) {
+      if (each.position == 0) {
+        instance.tokens.push_back({each.chain, instance.number, instance.release_ns});
+      }
+    }
+    return true;
+  }
+  if (entity.messages.empty()) {
+    instance.outcome = SimulatedOutcome::kEmpty;
+    return false;
+  }
+  SimulatedMessage message = std::move(entity.messages.front());
+  entity.messages.pop_front();
+  if (executors_[callback.executor].loop != kNone) {  // it learns only now when that was
+    instance.release_ns = instance.ready_ns = message.arrival_ns;
+  }
+  if (!callback.sync) {
+    instance.stamp_ns = message.stamp_ns;
+    take_tokens(callback, message, instance.tokens);
+    return true;
+  }
+  const auto pair = callback.sync->add(entity.input, std::move(message));
+  if (!pair) {
+    instance.outcome = SimulatedOutcome::kBuffered;
+    return false;
+  }
+  instance.stamp_ns = std::max(pair->first.stamp_ns, pair->second.stamp_ns);
+  take_tokens(callback, pair->first, instance.tokens);
+  take_tokens(callback, pair->second, instance.tokens);
+  return true;
+}
+
+}  // namespace rclrt::analysis::detail

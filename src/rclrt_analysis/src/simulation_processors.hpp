@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+// CPUs and threads of a simulation, scheduled as SCHED_FIFO does.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <vector>
+
+#include "rclrt/analysis/simulation.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Index into one of the simulation's lists.
+using Id = std::uint32_t;
+inline constexpr Id kNone = std::numeric_limits<Id>::max();
+inline constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+enum class ThreadKind { kWorker, kScheduler, kOneOff, kLoop };
+enum class ThreadState { kSleeping, kReady, kRunning };
+
+/// Urgency: a higher key is more urgent. An operating-system priority, or under EDF the negative
+/// deadline.
+using Key = std::int64_t;
+inline constexpr Key kNotPreemptable = std::numeric_limits<Key>::max();
+
+struct SimulatedThread {
+  ThreadKind kind = ThreadKind::kWorker;
+  Id executor = 0;
+  Id lane = kNone;  ///< whose worker it is
+  unsigned slot = 0;
+  std::uint64_t cpus = 0;  ///< a bit for each CPU it may run on
+  Key base_key = 0;
+  Key key = 0;  ///< base_key, or raised
+  /// Among equal keys the lowest goes first: given when it wakes up, kept when it is preempted.
+  std::uint64_t stamp = 0;
+  ThreadState state = ThreadState::kSleeping;
+  Id cpu = kNone;  ///< while running
+
+  Id waiting = kNone;             ///< of a one-off thread: the instance it will run
+  Id instance = kNone;            ///< what it runs
+  Id callback = kNone;            ///< of that instance
+  std::uint64_t number = 0;       ///< of that instance, in order of pick-up
+  std::int64_t remaining_ns = 0;  ///< of the piece of work in hand, as of the last account
+  std::int64_t cpu_ns = 0;        ///< for `instance` so far, as of the last account
+  std::uint32_t preemptions = 0;  ///< of `instance`
+};
+
+struct SimulatedCpu {
+  Id thread = kNone;
+  std::int64_t since_ns = 0;         ///< of the last account
+  std::int64_t stretch_from_ns = 0;  ///< since when it runs this instance
+  std::int64_t finish_ns = kNever;   ///< when the piece of work in hand is done
+};
+
+/// A list whose elements stay where they are while it grows.
+template <typename T>
+class StableList {
+ public:
+  T& operator[](Id index) { return *elements_[index]; }
+  const T& operator[](Id index) const { return *elements_[index]; }
+
+  Id add(const T& value) {
+    elements_.push_back(std::make_unique<T>(value));
+    return static_cast<Id>(elements_.size() - 1);
+  }
+
+ private:
+  std::vector<std::unique_ptr<T>> elements_;
+};
+
+class Processors {
+ public:
+  Processors(unsigned cpus, SimulationObserver* observer) : cpus_(cpus), observer_(observer) {}
+
+  Id add(const SimulatedThread& thread);
+  SimulatedThread& operator[](Id thread) { return threads_[thread]; }
+  const std::vector<SimulatedCpu>& cpus() const { return cpus_; }
+
+  void set_now(std::int64_t now_ns) { now_ns_ = now_ns; }
+  std::int64_t now_ns() const { return now_ns_; }
+  std::int64_t busy_ns() const { return busy_ns_; }
+
+  /// A sleeping thread becomes ready, behind those of its key.
+  void wake(Id thread);
+  /// Ditto, at its old place among those of its key.
+  void wake_in_place(Id thread);
+  /// A running thread gives its CPU back.
+  void sleep(Id thread);
+  /// Of a thread in any state. `place` then sees to the consequences.
+  void set_key(Id thread, Key key);
+  /// A running thread has `work_ns` to do from now on.
+  void work(Id thread, std::int64_t work_ns);
+  /// A running thread is done with its instance.
+  void end_stretch(Id thread);
+  /// Brings `remaining_ns` and `cpu_ns` of a running thread up to now.
+  void account(SimulatedCpu& cpu);
+
+  /// Gives the CPUs to the most urgent of the ready threads.
+  void place();
+  /// A CPU whose thread has nothing more to do at this instant; kNone when there is none.
+  Id finished() const;
+  /// When the first piece of work is done.
+  std::int64_t next_finish_ns() const;
+
+  /// At the end of the simulation.
+  void stop_all();
+
+ private:
+  bool before(Id a, Id b) const;  // whether `a` is chosen before `b`
+  void insert_ready(Id thread);
+  Id find_cpu(const SimulatedThread& thread) const;
+  void start(Id cpu, Id thread);
+  void stop(Id cpu);
+
+  StableList<SimulatedThread> threads_;
+  std::vector<SimulatedCpu> cpus_;
+  std::vector<Id> ready_;  // the most urgent last
+  SimulationObserver* const observer_;
+  std::int64_t now_ns_ = 0;
+  std::int64_t busy_ns_ = 0;
+  std::uint64_t next_stamp_ = 1;
+  std::uint64_t first_cpus_ = 0;  // of the first thread
+  bool same_cpus_ = true;         // all threads may run on the same CPUs
+};
+
+}  // namespace rclrt::analysis::detail

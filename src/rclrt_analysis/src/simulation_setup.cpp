@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// The state in which a simulation begins.
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "simulation_engine.hpp"
+
+namespace rclrt::analysis::detail {
+
+namespace {
+
+/// As the engine's default: scheduler threads at 95, the N levels at the N priorities below.
+constexpr Key kTopKey = 95;
+/// EDF without a deadline: in the background.
+constexpr Key kBackground = std::numeric_limits<Key>::min() + 1;
+
+enum Stream : std::uint64_t { kExecution, kJitter, kLatency };
+
+}  // namespace
+
+SimulationEngine::SimulationEngine(const SimulatedSystem& system, const SimulationOptions& options,
+                                   SimulationObserver* observer)
+    : system_(system), options_(options), observer_(observer), threads_(system.cpus, observer) {
+  require_valid(system);
+  require_valid_horizon(options.horizon_ns);
+  result_.callbacks.resize(system.callbacks.size());
+  result_.chains.resize(system.chains.size());
+  executors_.resize(system.executors.size());
+  callbacks_.resize(system.callbacks.size());
+  for (Id index = 0; index < system.executors.size(); ++index) {
+    set_up_executor(index);
+  }
+  set_up_callbacks();
+  for (Id index = 0; index < system.executors.size(); ++index) {
+    set_up_levels(index);
+  }
+  register_entities();
+  set_up_links();
+  for (Id lane = 0; lane < lanes_.size(); ++lane) {
+    arm(lane);
+  }
+  for (Executor& executor : executors_) {
+    if (executor.loop != kNone) {
+      threads_.wake(executor.loop);
+    }
+  }
+}
+
+std::uint64_t SimulationEngine::cpu_mask(Id executor) const {
+  std::uint64_t mask = 0;
+  for (const unsigned cpu : system_.executors[executor].cpus) {
+    mask |= std::uint64_t{1} << cpu;
+  }
+  return mask != 0 ? mask : ~std::uint64_t{0} >> (64 - system_.cpus);
+}
+
+SimulationRandom SimulationEngine::stream(std::uint64_t kind, std::uint64_t index) const {
+  SimulationRandom seeds(options_.seed);
+  return SimulationRandom(seeds.next() ^ (index * 4 + kind + 1) * 0xD1B54A32D192ED03U);
+}
+
+Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers) {
+  const auto index = static_cast<Id>(lanes_.size());
+  SimulatedLane& lane = lanes_.emplace_back(timers_);
+  lane.executor = executor;
+  lane.key = key;
+  for (unsigned slot = 0; slot < workers; ++slot) {
+    SimulatedThread thread;
+    thread.kind = key == kTopKey ? ThreadKind::kScheduler : ThreadKind::kWorker;
+    thread.executor = executor;
+    thread.lane = index;
+    thread.slot = slot;
+    thread.cpus = executors_[executor].cpus;
+    thread.base_key = thread.key = key;
+    lane.workers.push_back(threads_.add(thread));
+  }
+  return index;
+}
+
+void SimulationEngine::set_up_executor(Id index) {
+  Executor& executor = executors_[index];
+  executor.stated = &system_.executors[index];
+  executor.cpus = cpu_mask(index);
+  const Semantics semantics = executor.stated->semantics;
+  if (semantics == Semantics::kWaitSet) {
+    SimulatedThread thread;
+    thread.kind = ThreadKind::kLoop;
+    thread.executor = index;
+    thread.cpus = executor.cpus;
+    thread.base_key = thread.key = kTopKey - 1;
+    executor.loop = threads_.add(thread);
+  } else if (semantics != Semantics::kPreemptive) {
+    const bool schedules =
+        executor.stated->scheduler_ns > 0 &&
+        (semantics == Semantics::kProducerConsumer || semantics == Semantics::kThreadDispatch);
+    executor.inbox = add_lane(index, kTopKey, schedules ? 1 : 0);
+    executor.scheduler = schedules ? lanes_[executor.inbox].workers.front() : kNone;
+  }
+}
+
+void SimulationEngine::set_up_callbacks() {
+  std::size_t shared = 0;
+  for (const SimulatedCallback& stated : system_.callbacks) {
+    shared = std::max(shared, stated.group ? *stated.group + 1 : 0);
+  }
+  groups_.resize(shared);
+  for (Id index = 0; index < callbacks_.size(); ++index) {
+    const SimulatedCallback& stated = system_.callbacks[index];
+    Callback& callback = callbacks_[index];
+    callback.stated = &stated;
+    callback.executor = static_cast<Id>(stated.executor);
+    callback.random = stream(kExecution, index);
+    callback.deadline_ns = stated.deadline_ns;
+    if (const auto* timer = std::get_if<TimerTrigger>(&stated.trigger);
+        timer != nullptr && stated.deadline_ns == 0) {
+      callback.deadline_ns = timer->period_ns;  // EDF's default
+    }
+    if (const auto* sync = std::get_if<SyncTrigger>(&stated.trigger)) {
+      callback.sync.emplace(*sync);
+    }
+    if (stated.group) {
+      callback.group = static_cast<Id>(*stated.group);
+    } else {
+      callback.group = static_cast<Id>(groups_.size());
+      groups_.emplace_back();
+    }
+  }
+  for (std::uint32_t chain = 0; chain < system_.chains.size(); ++chain) {
+    const auto& path = system_.chains[chain].callbacks;
+    for (std::uint32_t position = 0; position < path.size(); ++position) {
+      callbacks_[path[position]].chains.push_back({chain, position, position + 1 == path.size()});
+    }
+  }
+}
+
+/// Keys and lanes by the executor's levels, and the ceilings of its groups.
+void SimulationEngine::set_up_levels(Id index) {
+  Executor& executor = executors_[index];
+  const Semantics semantics = executor.stated->semantics;
+  std::vector<int> levels;
+  for (const Callback& callback : callbacks_) {
+    if (callback.executor == index) {
+      levels.push_back(callback.stated->level);
+    }
+  }
+  std::sort(levels.begin(), levels.end());
+  levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
+  const auto key_of = [&](int level) {
+    const auto above = levels.end() - std::lower_bound(levels.begin(), levels.end(), level);
+    return kTopKey - static_cast<Key>(above);
+  };
+  std::vector<Id> lanes(levels.size(), kNone);
+  unsigned workers = 0;
+  if (semantics == Semantics::kPreemptive || semantics == Semantics::kProducerConsumer) {
+    const auto cpus = static_cast<unsigned>(__builtin_popcountll(executor.cpus));
+    workers = semantics == Semantics::kPreemptive ? cpus : 1;
+    if (executor.stated->workers_per_level != 0) {
+      workers = executor.stated->workers_per_level;
+    }
+    for (std::size_t i = 0; i < levels.size(); ++i) {
+      lanes[i] = add_lane(index, key_of(levels[i]), workers);
+    }
+  }
+  std::vector<unsigned> members(groups_.size());
+  for (Callback& callback : callbacks_) {
+    if (callback.executor != index) {
+      continue;
+    }
+    const auto level =
+        std::lower_bound(levels.begin(), levels.end(), callback.stated->level) - levels.begin();
+    callback.lane = lanes[static_cast<std::size_t>(level)];
+    callback.key = is_edf(index) ? kBackground : key_of(callback.stated->level);
+    SimulatedGroup& group = groups_[callback.group];
+    if (semantics != Semantics::kWaitSet) {
+      group.ceiling = std::max(group.ceiling, callback.key);
+    }
+    if (callback.deadline_ns != 0) {
+      group.shortest_deadline_ns = std::min(group.shortest_deadline_ns, callback.deadline_ns);
+    }
+    if (++members[callback.group] == 2) {
+      group.shared = true;
+      executor.shared_groups.push_back(callback.group);
+    }
+  }
+}
+
+void SimulationEngine::register_entities() {
+  std::vector<Id> order(callbacks_.size());
+  std::iota(order.begin(), order.end(), Id{0});
+  std::stable_sort(order.begin(), order.end(), [this](Id a, Id b) {
+    return callbacks_[a].stated->registration < callbacks_[b].stated->registration;
+  });
+  for (const Id index : order) {
+    Callback& callback = callbacks_[index];
+    Executor& executor = executors_[callback.executor];
+    const auto* timer = std::get_if<TimerTrigger>(&callback.stated->trigger);
+    const auto* message = std::get_if<MessageTrigger>(&callback.stated->trigger);
+    const auto* sync = std::get_if<SyncTrigger>(&callback.stated->trigger);
+    const bool queues = callback.stated->overload == model::Overload::kQueue;
+    for (unsigned input = 0; input < (sync != nullptr ? 2U : 1U); ++input) {
+      const auto id = static_cast<Id>(entities_.size());
+      Entity& entity = entities_.emplace_back();
+      entity.callback = index;
+      entity.input = input;
+      const std::size_t depth = timer != nullptr  ? timer->depth
+                                : sync != nullptr ? sync->depth
+                                                  : message->depth;
+      entity.credits = entity.history = queues ? depth : 1;
+      callback.entities.push_back(id);
+      if (timer == nullptr) {
+        executor.others.push_back(id);
+        continue;
+      }
+      const auto number = static_cast<Id>(timers_.size());
+      SimulatedTimer& own = timers_.emplace_back();
+      own.trigger = timer;
+      own.entity = id;
+      own.random = stream(kJitter, index);
+      own.nominal_ns = timer->offset_ns;
+      own.due_ns = own.nominal_ns + timer->jitter.draw(own.random, 0);
+      executor.timers.push_back(number);
+      if (executor.loop == kNone) {
+        lanes_[executor.inbox != kNone ? executor.inbox : callback.lane].timers.add(number);
+      }
+    }
+  }
+}
+
+void SimulationEngine::set_up_links() {
+  links_.resize(callbacks_.size());
+  std::uint64_t number = 0;
+  for (std::size_t index = 0; index < callbacks_.size(); ++index) {
+    for (const std::vector<Connection>& topic : system_.callbacks[index].topics) {
+      std::vector<Link>& links = links_[index].emplace_back();
+      for (const Connection& connection : topic) {
+        Link& link = links.emplace_back();
+        link.entity = callbacks_[connection.callback].entities[connection.input];
+        link.latency = &connection.latency;
+        link.random = stream(kLatency, number++);
+      }
+    }
+  }
+}
+
+}  // namespace rclrt::analysis::detail

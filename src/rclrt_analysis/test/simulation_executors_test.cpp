@@ -1,0 +1,301 @@
+// SPDX-License-Identifier: Apache-2.0
+// What tells the executors apart, as schedules worked by hand.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "simulated.hpp"
+
+namespace rclrt::analysis::test {
+namespace {
+
+using testing::ElementsAre;
+
+// Groups.
+
+TEST(SimulatedGroups, let_a_member_run_at_the_level_of_the_most_urgent_one) {
+  // a (level 3) and c (level 1) exclude each other: from 1 on c runs at level 3, so b (level 2),
+  // released at 2, does not delay a, released at 3, beyond the end of c.
+  System system(Semantics::kPreemptive);
+  system.timer(100, 1, 3, 3);
+  system.timer(100, 4, 2, 2);
+  system.timer(100, 4, 1, 1);
+  system[0].group = system[2].group = 0;
+  EXPECT_EQ(schedule(system, 20), "c 1-5 a 5-6 b 6-10");
+}
+
+TEST(SimulatedGroups, delay_a_callback_by_one_less_urgent_member_only) {
+  // Two less urgent members: the second may not start between.
+  System system(Semantics::kPreemptive);
+  system.timer(100, 1, 3, 1);
+  system.timer(100, 4, 2, 0);
+  system.timer(100, 4, 1, 0);
+  system[0].group = system[1].group = system[2].group = 0;
+  EXPECT_EQ(schedule(system, 20), "b 0-4 a 4-5 c 5-9");
+}
+
+TEST(SimulatedGroups, park_a_member_on_a_second_cpu_and_let_the_worker_take_other_work) {
+  // CPU 0 runs a from 0 to 4. At 1 its fellow b is parked, and c of b's level runs instead.
+  System system(Semantics::kPreemptive, 2);
+  system.timer(100, 4, 2, 0);
+  system.timer(100, 2, 1, 1);
+  system.timer(100, 5, 1, 1);
+  system[0].group = system[1].group = 0;
+  EXPECT_EQ(schedule(system, 20), "a 0-4 1:c 1-6 b 4-6");
+}
+
+TEST(SimulatedGroups, of_its_own_keep_a_callback_from_overtaking_itself_on_two_cpus) {
+  System system(Semantics::kPreemptive, 2);
+  system.timer(2, 3, 1);
+  EXPECT_EQ(schedule(system, 6.5), "a 0-3 a 3-6 a 6-6.5");
+}
+
+TEST(SimulatedGroups, under_edf_let_nobody_start_whose_preemption_level_is_not_above_the_ceiling) {
+  // Stack resource policy: c holds the group of a (relative deadline 5), so b (6) may not start at
+  // 1 although its deadline is earlier; d (relative deadline 3) may.
+  System system(Semantics::kEdf);
+  system.timer(100, 1, 0, 2);
+  system.timer(100, 1, 0, 1);
+  system.timer(100, 4, 0, 0);
+  system.timer(100, 1, 0, 2);
+  system[0].deadline_ns = ms(5);
+  system[1].deadline_ns = ms(6);
+  system[3].deadline_ns = ms(3);
+  system[0].group = system[2].group = 0;
+  // Then a and b have the same deadline, 7: b was released first.
+  EXPECT_EQ(schedule(system, 20), "c 0-2 d 2-3 c 3-5 b 5-6 a 6-7");
+}
+
+// The wait set.
+
+TEST(SimulatedWaitSet, runs_timers_before_subscriptions_and_each_in_order_of_registration) {
+  // At 4 b, c and d are ready; the levels are ignored.
+  System system(Semantics::kWaitSet);
+  const std::size_t a = system.timer(100, 4, 9);
+  system.subscription(a, 1, 9);
+  system.timer(100, 1, 1, 3);
+  system.timer(100, 1, 5, 2);
+  EXPECT_EQ(schedule(system, 20), "a 0-4 c 4-5 d 5-6 b 6-7");
+}
+
+TEST(SimulatedWaitSet, looks_at_nothing_new_until_its_ready_set_is_empty) {
+  // b becomes ready at 1, within the window of {a, c}: c goes first though b is more urgent.
+  System system(Semantics::kWaitSet);
+  system.timer(100, 2, 9);
+  system.timer(100, 1, 9, 1);
+  system.timer(100, 2, 1);
+  EXPECT_EQ(schedule(system, 20), "a 0-2 c 2-4 b 4-5");
+}
+
+TEST(SimulatedWaitSet, takes_one_message_of_a_subscription_per_ready_set) {
+  // b's two messages of time 0 need two sets. c, released at 1, comes between.
+  System system(Semantics::kWaitSet);
+  const std::size_t a = system.timer(100, 0, 0);
+  const std::size_t b = system.subscription(a, 2, 0);
+  system.connect(a, b);  // on a second topic: each release of a is two messages
+  system.timer(100, 1, 0, 1);
+  EXPECT_EQ(schedule(system, 20), "b 0-2 c 2-3 b 3-5");
+}
+
+TEST(SimulatedWaitSet, skips_timer_releases_that_passed_while_it_was_busy) {
+  System system(Semantics::kWaitSet);
+  system.timer(2, 1, 9);
+  system.timer(100, 7, 0);
+  // At 8 the releases of 2, 4 and 6 have passed: the oldest runs, and that of 8 is on the grid.
+  EXPECT_EQ(schedule(system, 10.5), "a 0-1 b 1-8 a 8-9 a 9-10 a 10-10.5");
+  const SimulationResult result = system.run(10.5);
+  EXPECT_EQ(result.callbacks[0].counts.dropped, 2U);
+}
+
+TEST(SimulatedWaitSet, loses_messages_beyond_the_depth_without_a_trace) {
+  System system(Semantics::kWaitSet);
+  const std::size_t a = system.timer(100, 0, 0);
+  const std::size_t b = system.add(1, 0, MessageTrigger{.depth = 1});
+  system[a].topics = {{{b, 0, {}}}, {{b, 0, {}}}, {{b, 0, {}}}};
+  const SimulationResult result = system.run(20);
+  EXPECT_EQ(result.callbacks[b].counts, (SimulatedCounts{.released = 1, .completed = 1}));
+}
+
+// Scheduler threads, workers, overheads.
+
+TEST(SimulatedProducerConsumer, has_one_worker_per_level_where_preemptive_has_one_per_cpu) {
+  System system(Semantics::kPreemptive, 2);
+  system.timer(100, 3, 1);
+  system.timer(100, 2, 1);
+  EXPECT_EQ(schedule(system, 20), "a 0-3 1:b 0-2");
+  system.value.executors[0].semantics = Semantics::kProducerConsumer;
+  EXPECT_EQ(schedule(system, 20), "a 0-3 b 3-5");
+  system.value.executors[0].workers_per_level = 2;
+  EXPECT_EQ(schedule(system, 20), "a 0-3 1:b 0-2");
+}
+
+TEST(SimulatedOverheads, delay_each_instance_between_pick_up_and_first_instruction) {
+  System system(Semantics::kPreemptive);
+  system.timer(100, 1, 2, 2);
+  system.timer(100, 3, 1);
+  system.value.executors[0].dispatch_ns = ms(0.5);
+  // 0    0.5    2    2.5    3.5    5
+  // (b)  b      (a)  a      b
+  EXPECT_EQ(schedule(system, 20), "b 0-2 a 2-3.5 b 3.5-5");
+  struct Starts final : SimulationObserver {
+    void ended(const SimulatedInstance& instance) override {
+      times.emplace_back(to_ms(instance.start_ns), to_ms(instance.cpu_ns), instance.preemptions);
+    }
+    std::vector<std::tuple<double, double, unsigned>> times;
+  } starts;
+  system.run(20, &starts);
+  EXPECT_THAT(starts.times, ElementsAre(std::tuple(2.5, 1.5, 0), std::tuple(0.5, 3.5, 1)));
+}
+
+TEST(SimulatedOverheads,
+     of_a_scheduler_thread_delay_the_most_urgent_callback_by_releases_below_it) {
+  for (const Semantics semantics : {Semantics::kProducerConsumer, Semantics::kThreadDispatch}) {
+    System system(semantics);
+    system.timer(100, 2, 9);
+    system.timer(100, 1, 1, 1);
+    system.value.executors[0].scheduler_ns = ms(0.25);
+    EXPECT_EQ(schedule(system, 20), "a 0.25-1 a 1.25-2.5 b 2.5-3.5") << to_string(semantics);
+  }
+}
+
+// Overload and policies of timers.
+
+/// A publisher of every millisecond, and a subscriber that takes 2.4.
+System overloaded(model::Overload overload, std::size_t depth) {
+  System system(Semantics::kPreemptive);
+  const std::size_t a = system.timer(1, 0, 2);
+  const std::size_t b = system.subscription(a, 2.4, 1, depth);
+  system[b].overload = overload;
+  system.chain({a, b});
+  return system;
+}
+
+/// Which messages ran to their end.
+std::vector<std::uint64_t> completed(const System& system, double horizon) {
+  struct Ends final : SimulationObserver {
+    void ended(const SimulatedInstance& instance) override {
+      if (instance.callback == 1) {
+        numbers.push_back(instance.tokens.front().instance);
+      }
+    }
+    std::vector<std::uint64_t> numbers;
+  } ends;
+  system.run(horizon, &ends);
+  return ends.numbers;
+}
+
+TEST(SimulatedOverload, queues_up_to_the_depth_and_then_drops_the_oldest_message) {
+  // 0 runs from 0 to 2.4, and 1 and 2 wait. Then 1 runs; 3 waits, too, and 4 replaces 2. At 4.8 3
+  // runs; 5 waits, 6 replaces 4, and 7 replaces 5. At 7.2 6 runs.
+  EXPECT_THAT(completed(overloaded(model::Overload::kQueue, 2), 10.1), ElementsAre(0, 1, 3, 6));
+}
+
+TEST(SimulatedOverload, keeps_the_last_message) {
+  EXPECT_THAT(completed(overloaded(model::Overload::kKeepLast, 10), 10.1), ElementsAre(0, 2, 4, 7));
+}
+
+TEST(SimulatedOverload, skips_what_comes_while_one_runs_but_the_newest_message_stays_for_the_next) {
+  // 1 and 2 come while 0 runs; at 3 the next release takes message 3.
+  EXPECT_THAT(completed(overloaded(model::Overload::kSkipIfRunning, 10), 10.1),
+              ElementsAre(0, 3, 6));
+}
+
+TEST(SimulatedTimers, skip_or_rebase_releases_that_nobody_could_keep) {
+  System system(Semantics::kPreemptive);
+  system.timer(2, 5, 1);
+  auto& timer = std::get<TimerTrigger>(system[0].trigger);
+  timer.overrun = model::OverrunPolicy::kSkip;
+  struct Releases final : SimulationObserver {
+    void ended(const SimulatedInstance& instance) override {
+      times.push_back(to_ms(instance.release_ns));
+    }
+    std::vector<double> times;
+  };
+  Releases skip;
+  system.run(16, &skip);
+  EXPECT_THAT(skip.times, ElementsAre(0, 2, 6));
+  timer.overrun = model::OverrunPolicy::kRebase;
+  Releases rebase;
+  system.run(16, &rebase);
+  EXPECT_THAT(rebase.times, ElementsAre(0, 2, 7));
+}
+
+// Several executors, CPUs, messages.
+
+TEST(SimulatedExecutors, that_share_a_cpu_compete_by_their_operating_system_priorities) {
+  // Both executors map their highest level to the same priority, whatever its number.
+  System system(Semantics::kPreemptive);
+  system.value.executors.push_back({.semantics = Semantics::kPreemptive});
+  system.timer(100, 4, 9);
+  system.timer(100, 1, 1, 1);
+  system.timer(100, 1, 0, 1);
+  system[1].executor = system[2].executor = 1;
+  EXPECT_EQ(schedule(system, 20), "a 0-4 b 4-5 c 5-6");
+}
+
+TEST(SimulatedExecutors, on_two_cpus_run_the_two_most_urgent) {
+  System system(Semantics::kPreemptive, 2);
+  system.timer(100, 4, 1);
+  system.timer(100, 4, 2);
+  system.timer(100, 1, 3, 1);
+  EXPECT_EQ(schedule(system, 20), "b 0-4 1:a 0-1 1:c 1-2 1:a 2-5");
+}
+
+TEST(SimulatedMessages, of_a_synchroniser_are_paired_with_the_nearest_stamp_in_the_window) {
+  System system(Semantics::kPreemptive);
+  const std::size_t a = system.timer(10, 0, 2);
+  const std::size_t b = system.timer(10, 0, 2, 4);
+  const std::size_t s = system.add(1, 1, SyncTrigger{.depth = 10, .window_ns = ms(5)});
+  system.connect(a, s, 0);
+  system.connect(b, s, 1);
+  system.chain({a, s});
+  system.chain({b, s});
+  EXPECT_EQ(schedule(system, 30), "c 4-5 c 14-15 c 24-25");
+  EXPECT_THAT(worst_chains(system, 30), ElementsAre(5, 1));
+  std::get<SyncTrigger>(system[s].trigger).window_ns = ms(3);
+  EXPECT_EQ(schedule(system, 30), "");
+}
+
+TEST(SimulatedMessages, on_one_connection_do_not_overtake_each_other) {
+  System system(Semantics::kPreemptive);
+  const std::size_t a = system.timer(1, 0, 2);
+  const std::size_t b = system.add(0, 1, MessageTrigger{});
+  system[a].topics = {{{b, 0, TimeDistribution::list({ms(5), 0, 0})}}};
+  system.chain({a, b});
+  EXPECT_THAT(completed(system, 5.5), ElementsAre(0, 1, 2));
+}
+
+TEST(Simulations, repeat_for_the_same_seed_and_differ_for_another) {
+  System system(Semantics::kPreemptive);
+  system.timer(10, 1, 1);
+  system[0].execution = TimeDistribution::uniform(0, ms(10));
+  const auto run = [&](std::uint64_t seed) {
+    Gantt gantt;
+    simulate(system.value, {.horizon_ns = ms(100), .seed = seed}, &gantt);
+    return gantt.text();
+  };
+  EXPECT_EQ(run(1), run(1));
+  EXPECT_NE(run(1), run(2));
+}
+
+TEST(Simulations, give_an_instance_the_same_execution_time_under_each_executor) {
+  struct Times final : SimulationObserver {
+    void ended(const SimulatedInstance& instance) override {
+      cpu_ns[instance.callback].push_back(instance.cpu_ns);
+    }
+    std::vector<std::int64_t> cpu_ns[2];
+  };
+  System system(Semantics::kPreemptive);
+  system.timer(10, 0, 1);
+  system.timer(15, 0, 2);
+  system[0].execution = system[1].execution = TimeDistribution::uniform(0, ms(4));
+  Times preemptive;
+  system.run(99, &preemptive);
+  system.value.executors[0].semantics = Semantics::kWaitSet;
+  Times wait_set;
+  system.run(99, &wait_set);
+  EXPECT_EQ(preemptive.cpu_ns[0], wait_set.cpu_ns[0]);
+  EXPECT_EQ(preemptive.cpu_ns[1], wait_set.cpu_ns[1]);
+}
+
+}  // namespace
+}  // namespace rclrt::analysis::test
