@@ -7,8 +7,8 @@
 #include <std_msgs/msg/int64.hpp>
 #include <std_msgs/msg/string.hpp>
 
-#include "rclrt/realtime/rt_guard.hpp"
 #include "ros_fixture.hpp"
+#include "watch.hpp"
 
 namespace rclrt::test {
 namespace {
@@ -17,33 +17,6 @@ using realtime::RtGuard;
 using realtime::RtReport;
 using std_msgs::msg::Int64;
 using std_msgs::msg::String;
-
-constexpr std::uint64_t kWarmUp = 200;
-constexpr std::uint64_t kMessages = 10'000;
-
-/// Watches the one thread that calls it, from the end of the warm-up until the last message.
-class Watch {
- public:
-  /// True from the last message on.
-  bool operator()() {
-    const std::uint64_t number = ++calls_;
-    if (number == kWarmUp) {
-      guard_.emplace(realtime::RtGuardOptions{
-          .action = realtime::RtGuardAction::kCount, .free_locks = true, .page_faults = false});
-    } else if (number == kWarmUp + kMessages) {
-      report_ = guard_->report();
-      guard_.reset();
-    }
-    return number >= kWarmUp + kMessages;
-  }
-  /// After the thread has ended.
-  const RtReport& report() const { return report_; }
-
- private:
-  std::uint64_t calls_ = 0;
-  std::optional<RtGuard> guard_;
-  RtReport report_;
-};
 
 /// What ran on the two threads of a path: the worker that publishes and the one that receives.
 struct Path {

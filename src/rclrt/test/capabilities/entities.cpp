@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// What can have a callback.
+#include <sensor_msgs/msg/imu.hpp>
+#include <std_srvs/srv/set_bool.hpp>
+#include <thread>
+
+#include "capability.hpp"
+
+namespace rclrt::test {
+namespace {
+
+using sensor_msgs::msg::Imu;
+using std_srvs::srv::SetBool;
+
+class Callbacks : public Capability {};
+INSTANTIATE_TEST_SUITE_P(Every, Callbacks, ::testing::ValuesIn(executor_names()), parameter_name);
+
+TEST_P(Callbacks, Timers) {
+  node.create_wall_timer(std::chrono::milliseconds(1), [&] { done(); });
+  spin(*executor());
+}
+
+TEST_P(Callbacks, Subscriptions) {
+  node.create_subscription<Int64>("topic", 5, [&](const Int64&) { done(); });
+  const auto publisher = node.create_publisher<Int64>("topic", 5);
+  ready = [&] { publisher->publish(Int64{}); };
+  spin(*executor());
+}
+
+TEST_P(Callbacks, SubscriptionsWithinTheProcessByReference) {
+  const Int64* written = nullptr;
+  const Int64* read = nullptr;
+  node.create_subscription<Int64>("topic", 5,
+                                  [&](const Int64& message) {
+                                    read = &message;
+                                    done();
+                                  },
+                                  {.intra_process = true});
+  const auto publisher = node.create_publisher<Int64>("topic", 5);
+  ready = [&] {
+    auto loan = publisher->borrow();
+    written = &*loan;
+    publisher->publish(std::move(loan));
+  };
+  spin(*executor());
+  EXPECT_EQ(read, written);
+}
+
+TEST_P(Callbacks, SubscriptionsToLoansOfTheMiddleware) {
+  ASSERT_EQ(setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 1), 0);
+  const auto subscription =
+      node.create_subscription<Int64>("topic", 5, [&](const Int64&) { done(); });
+  unsetenv("ROS_DISABLE_LOANED_MESSAGES");
+  EXPECT_TRUE(subscription->middleware_lends());
+  const auto publisher = node.create_publisher<Int64>("topic", 5);
+  ready = [&] { publisher->publish(publisher->borrow()); };
+  spin(*executor());
+}
+
+TEST_P(Callbacks, SynchronisersOfTwoTopics) {
+  node.create_synchronizer<Imu, Imu>("left", "right", 5, {.policy = SyncPolicy::kExact},
+                                     [&](const Imu&, const Imu&) { done(); });
+  const auto left = node.create_publisher<Imu>("left", 5);
+  const auto right = node.create_publisher<Imu>("right", 5);
+  ready = [&] {
+    left->publish(Imu{});
+    right->publish(Imu{});
+  };
+  spin(*executor());
+}
+
+TEST_P(Callbacks, ServicesAndClients) {
+  node.create_service<SetBool>("serve",
+                               [](const SetBool::Request& request, SetBool::Response& response) {
+                                 response.success = request.data;
+                               });
+  const auto client = node.create_client<SetBool>("serve");
+  bool success = false;
+  ready = [&] {
+    ASSERT_TRUE(client->wait_for_service(std::chrono::seconds(20)));
+    SetBool::Request request;
+    request.data = true;
+    client->async_send_request(request, [&](const SetBool::Response& response) {
+      success = response.success;
+      done();
+    });
+  };
+  spin(*executor());
+  EXPECT_TRUE(success);
+}
+
+TEST_P(Callbacks, FuturesOfResponsesForOtherThreads) {
+  node.create_service<SetBool>("serve", [](const SetBool::Request&, SetBool::Response&) {});
+  const auto client = node.create_client<SetBool>("serve");
+  const auto spinning = executor();
+  std::thread other;
+  ready = [&] {
+    ASSERT_TRUE(client->wait_for_service(std::chrono::seconds(20)));
+    other = std::thread([&] {
+      client->async_send_request(SetBool::Request{}).future.get();
+      done();
+    });
+  };
+  spin(*spinning);
+  other.join();
+}
+
+TEST_P(Callbacks, GuardConditions) {
+  const auto condition = node.create_guard_condition([&] { done(); });
+  ready = [&] { condition->trigger(); };
+  spin(*executor());
+}
+
+}  // namespace
+}  // namespace rclrt::test

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the steady state asks of the heap and of locks.
+#include "../watch.hpp"
+#include "capability.hpp"
+
+namespace rclrt::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class SteadyState : public Capability {
+ protected:
+  /// A timer publishes, a subscription receives by reference. What both workers did.
+  std::pair<realtime::RtReport, realtime::RtReport> publish_and_receive() {
+    const auto publisher = node.create_publisher<Int64>("topic", 10, {.loans = 2});
+    Watch publishing;
+    Watch receiving;
+    node.create_wall_timer(100us,
+                           [&] {
+                             publisher->publish(publisher->borrow());
+                             publishing();
+                           },
+                           {.deadline = 2h});
+    node.create_subscription<Int64>("topic", 10,
+                                    [&](const Int64&) {
+                                      if (receiving()) {
+                                        done();
+                                      }
+                                    },
+                                    {.priority = 1, .deadline = 1h, .intra_process = true});
+    auto options = one_cpu();
+    options.workers_per_level = 1;
+    spin(*executor(options));
+    return {publishing.report(), receiving.report()};
+  }
+};
+INSTANTIATE_TEST_SUITE_P(Every, SteadyState, ::testing::ValuesIn(executor_names()), parameter_name);
+
+TEST_P(SteadyState, NoAllocationAndNoLockWithoutInheritanceFromPublishToCallback) {
+  if (is("wait_set")) {
+    RCLRT_NOT_OFFERED("rcl_wait allocates and locks");
+  }
+  if (is("thread_dispatch")) {
+    RCLRT_NOT_OFFERED("it creates a thread for each instance");
+  }
+  if (const char* const blind = realtime::RtGuard::blind()) {
+    GTEST_SKIP() << "cannot be shown here: " << blind;
+  }
+  const auto [publishing, receiving] = publish_and_receive();
+  EXPECT_TRUE(publishing.clean()) << publishing.text();
+  EXPECT_TRUE(receiving.clean()) << receiving.text();
+}
+
+}  // namespace
+}  // namespace rclrt::test
