@@ -4,6 +4,9 @@
 #include <rcl/error_handling.h>
 #include <rcl/node_options.h>
 
+#include <utility>
+
+#include "parameter_services.hpp"
 #include "rclrt/error.hpp"
 
 namespace rclrt {
@@ -23,8 +26,21 @@ NodeHandle::NodeHandle(std::shared_ptr<Context> used_context, const std::string&
 
 NodeHandle::~NodeHandle() { detail::report(rcl_node_fini(&node), "ending a node"); }
 
-Node::Node(std::shared_ptr<Context> context, const std::string& name, const std::string& name_space)
-    : handle_(std::make_shared<NodeHandle>(std::move(context), name, name_space)) {}
+Node::Node(std::shared_ptr<Context> context, const std::string& name, const std::string& name_space,
+           const NodeOptions& options)
+    : handle_(std::make_shared<NodeHandle>(std::move(context), name, name_space)),
+      options_(options),
+      parameters_(std::make_shared<Parameters>(handle_)) {}
+
+void Node::offer_parameters() {
+  if (!options_.parameter_services || std::exchange(offers_parameters_, true)) {
+    return;
+  }
+  parameters_->publish_events();
+  const auto services =
+      detail::make_parameter_services(handle_, parameters_, options_.parameter_priority);
+  callbacks_.insert(callbacks_.end(), services.begin(), services.end());
+}
 
 std::string Node::name() const { return rcl_node_get_name(&handle_->node); }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rclrt side of interop_test.py: sends every message it receives on X back on X_echo, serves
-// "negate", and asks the service "rclpy_negate" for each message on "ask".
+// "negate", asks the service "rclpy_negate" for each message on "ask", and has parameters.
 #include <cstdio>
 #include <exception>
 #include <sensor_msgs/msg/image.hpp>
@@ -48,6 +48,24 @@ void ask(rclrt::Node& node) {
       });
 }
 
+void declare(rclrt::Node& node) {
+  node.declare_parameter("frame", "map", {.read_only = true});
+  node.declare_parameter("gain", 1.5, {.description = "of the controller", .range = {{0.0, 10.0}}});
+  node.declare_parameter("limits.max", 7);
+  node.parameters().add_on_set_parameters_callback(
+      [](const std::vector<rclrt::ParameterChange>& changes) {
+        rclrt::SetParametersResult result;
+        result.successful = true;
+        for (const auto& change : changes) {
+          if (change.value == rclrt::ParameterValue(std::int64_t{13})) {
+            result.successful = false;
+            result.reason = "unlucky";
+          }
+        }
+        return result;
+      });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -63,6 +81,7 @@ int main(int argc, char** argv) {
     echo<sensor_msgs::msg::Image>(node, "image", 5);
     serve(node);
     ask(node);
+    declare(node);
     const auto spinning = rclrt::make_executor(executor, context);
     spinning->add_node(node);
     spinning->spin();

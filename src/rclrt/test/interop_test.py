@@ -3,25 +3,17 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
 from typing import Any
 
-import pytest
-import rclpy
 from builtin_interfaces.msg import Time
-from rclpy.context import Context
+from peer import LIMIT_S, spin_until
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 from sensor_msgs.msg import Image, Imu, LaserScan
 from std_msgs.msg import Bool, Header, String
 from std_srvs.srv import SetBool
-
-DOMAIN = 1 + os.getpid() % 101
-LIMIT_S = 30.0
 
 HEADER = Header(stamp=Time(sec=12, nanosec=345), frame_id="base_link")
 MESSAGES = {
@@ -33,40 +25,6 @@ MESSAGES = {
         header=HEADER, height=48, width=64, encoding="rgb8", step=192, data=bytes(range(256)) * 36
     ),
 }
-
-
-@pytest.fixture
-def node() -> Iterator[Node]:
-    context = Context()
-    rclpy.init(context=context, domain_id=DOMAIN)
-    created = rclpy.create_node("rclpy_peer", context=context)
-    yield created
-    created.destroy_node()
-    rclpy.shutdown(context=context)
-
-
-@pytest.fixture(params=["wait_set", "producer_consumer", "thread_dispatch", "preemptive"])
-def peer(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
-    environment = os.environ | {"ROS_DOMAIN_ID": str(DOMAIN)}
-    process = subprocess.Popen([os.environ["INTEROP_PEER"], request.param], env=environment)
-    try:
-        yield process
-        if process.poll() is None:
-            process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=LIMIT_S) == 0, "the peer ends cleanly on SIGINT"
-    finally:
-        process.kill()
-
-
-def spin_until(node: Node, condition: Callable[[], bool]) -> bool:
-    """Runs the node's callbacks until the condition holds, or for LIMIT_S."""
-    executor = SingleThreadedExecutor(context=node.context)
-    executor.add_node(node)
-    end = time.monotonic() + LIMIT_S
-    while not condition() and time.monotonic() < end:
-        executor.spin_once(timeout_sec=0.1)
-    executor.shutdown()
-    return condition()
 
 
 def test_a_python_client_calls_our_service(peer: subprocess.Popen[bytes], node: Node) -> None:

@@ -4,6 +4,7 @@
 #include <rcl/node.h>
 
 #include <chrono>
+#include <climits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -13,6 +14,7 @@
 #include "rclrt/client.hpp"
 #include "rclrt/context.hpp"
 #include "rclrt/guard_condition.hpp"
+#include "rclrt/parameters.hpp"
 #include "rclrt/publisher.hpp"
 #include "rclrt/service.hpp"
 #include "rclrt/subscription.hpp"
@@ -33,13 +35,21 @@ struct NodeHandle {
   rcl_node_t node;
 };
 
+struct NodeOptions {
+  /// From its first declared parameter on, the node offers ROS's six parameter services and
+  /// publishes on /parameter_events. They are callbacks of the node: declare before `add_node`.
+  bool parameter_services = true;
+  /// Of these services: by default less urgent than everything else.
+  int parameter_priority = INT_MIN;
+};
+
 /// A ROS node. Everything here belongs to the configure phase, on one thread, and throws Error
 /// when rcl refuses (an invalid name, for example). Entities live as long as somebody holds them;
 /// the node and the executor it is added to hold the callbacks.
 class Node {
  public:
   RCLRT_SETUP Node(std::shared_ptr<Context> context, const std::string& name,
-                   const std::string& name_space = "/");
+                   const std::string& name_space = "/", const NodeOptions& options = {});
 
   std::string name() const;
   /// With its namespace.
@@ -135,6 +145,26 @@ class Node {
     return condition;
   }
 
+  /// Declares a parameter of the type that holds `value`, its default: the ROS arguments may say
+  /// another (`-p name:=value`, a parameter file). Throws std::invalid_argument when the name is
+  /// declared already, or the value is of another type, out of range or refused by a callback.
+  template <typename T>
+  RCLRT_SETUP Parameter<StoredParameter<T>> declare_parameter(
+      const std::string& name, T value, const ParameterOptions<StoredParameter<T>>& options = {}) {
+    offer_parameters();
+    return parameters_->declare<StoredParameter<T>>(name, StoredParameter<T>(std::move(value)),
+                                                    options);
+  }
+  /// Without a default: throws std::invalid_argument when the ROS arguments do not give a value.
+  template <typename T>
+  RCLRT_SETUP Parameter<T> declare_parameter(const std::string& name,
+                                             const ParameterOptions<T>& options = {}) {
+    offer_parameters();
+    return parameters_->declare<T>(name, ParameterValue{}, options);
+  }
+  /// The declared ones. Lives as long as the node and its callbacks.
+  Parameters& parameters() noexcept { return *parameters_; }
+
   RCLRT_SETUP std::shared_ptr<CallbackGroup> create_callback_group(
       CallbackGroupType type = CallbackGroupType::kMutuallyExclusive) {
     return std::make_shared<CallbackGroup>(type);
@@ -147,7 +177,12 @@ class Node {
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
 
  private:
+  RCLRT_SETUP void offer_parameters();
+
   const std::shared_ptr<NodeHandle> handle_;
+  const NodeOptions options_;
+  const std::shared_ptr<Parameters> parameters_;
+  bool offers_parameters_ = false;
   std::vector<std::shared_ptr<executor::Callback>> callbacks_;
 };
 

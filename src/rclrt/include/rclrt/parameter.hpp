@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+// A declared parameter, as the code that uses it sees it.
+#pragma once
+
+#include <atomic>
+#include <bit>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <rcl_interfaces/msg/parameter_descriptor.hpp>
+#include <string>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "rclrt/parameter_value.hpp"
+#include "rclrt/realtime/mutex.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt {
+
+/// Both ends belong to it. With a step, values are `from + n * step`, and `to`.
+template <typename T>
+struct ParameterRange {
+  T from;
+  T to;
+  T step = 0;
+};
+
+/// What a parameter can be told when it is declared.
+template <typename T>
+struct ParameterOptions {
+  std::string description;
+  std::string constraints;  ///< for people: what else a value must be; checked by nobody
+  bool read_only = false;   ///< keeps the value it is declared with
+};
+
+/// Numbers can have a range.
+template <typename T>
+  requires std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>
+struct ParameterOptions<T> {
+  std::string description;
+  std::string constraints;
+  bool read_only = false;
+  std::optional<ParameterRange<T>> range;
+};
+
+namespace detail {
+
+template <typename T>
+inline constexpr bool kIsScalarParameter =
+    std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>;
+
+/// A bool, an integer or a double in the 64 bits that real-time readers look at.
+template <typename T>
+std::int64_t to_bits(T value) noexcept {
+  if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<std::int64_t>(value);
+  } else {
+    return value;
+  }
+}
+template <typename T>
+T from_bits(std::int64_t bits) noexcept {
+  if constexpr (std::is_same_v<T, double>) {
+    return std::bit_cast<double>(bits);
+  } else {
+    return static_cast<T>(bits);
+  }
+}
+
+struct ParameterEntry {
+  rcl_interfaces::msg::ParameterDescriptor descriptor;  // constant once it is declared
+  mutable realtime::PiMutex mutex;                      // guards value; never held in user code
+  ParameterValue value;
+  std::atomic<std::int64_t> bits{0};  // the same value if it is a scalar, written after it
+};
+
+}  // namespace detail
+
+/// Reads the parameter it was declared as, from any thread; cheap to copy. It keeps its last value
+/// when the parameter is undeclared.
+template <typename T>
+class Parameter {
+  static constexpr bool kIsScalar = detail::kIsScalarParameter<T>;
+
+ public:
+  explicit Parameter(std::shared_ptr<const detail::ParameterEntry> entry)
+      : entry_(std::move(entry)) {}
+
+  /// The value now. For bools, integers and doubles one atomic load. Two parameters that were set
+  /// together may be read one before and one after: who needs them together takes them over in a
+  /// post-set callback (see Parameters).
+  T get() const noexcept RCLRT_NONBLOCKING
+    requires kIsScalar
+  {
+    return detail::from_bits<T>(entry_->bits.load());
+  }
+
+  /// A copy, made under a lock with priority inheritance; may allocate.
+  T get() const
+    requires(!kIsScalar)
+  {
+    const std::scoped_lock lock(entry_->mutex);
+    return std::get<T>(entry_->value);
+  }
+
+  const std::string& name() const noexcept { return entry_->descriptor.name; }
+
+ private:
+  std::shared_ptr<const detail::ParameterEntry> entry_;
+};
+
+}  // namespace rclrt

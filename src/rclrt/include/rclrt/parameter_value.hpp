@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a ROS parameter may hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <variant>
+#include <vector>
+
+namespace rclrt {
+
+/// In the order of rcl_interfaces/msg/ParameterType, so the index is the number on the wire.
+using ParameterValue =
+    std::variant<std::monostate, bool, std::int64_t, double, std::string, std::vector<std::uint8_t>,
+                 std::vector<bool>, std::vector<std::int64_t>, std::vector<double>,
+                 std::vector<std::string>>;
+
+/// See ParameterValue.
+enum class ParameterType : std::uint8_t {
+  kNotSet,
+  kBool,
+  kInteger,
+  kDouble,
+  kString,
+  kByteArray,
+  kBoolArray,
+  kIntegerArray,
+  kDoubleArray,
+  kStringArray,
+};
+
+inline ParameterType type_of(const ParameterValue& value) noexcept {
+  return static_cast<ParameterType>(value.index());
+}
+
+/// For people: "integer", "array of strings".
+const char* to_string(ParameterType type) noexcept;
+/// For people, in YAML's flow style: 1, 2.5, true, "text", [1, 2].
+std::string to_string(const ParameterValue& value);
+
+/// `value` as a `type`: itself, or an integer where a double is wanted, if that loses nothing
+/// (people write `gain: 2`). kNotSet otherwise.
+ParameterValue converted(ParameterValue value, ParameterType type);
+
+namespace detail {
+
+template <typename T>
+constexpr auto parameter_type_of() {
+  if constexpr (std::is_same_v<T, bool>) {
+    return std::type_identity<bool>{};
+  } else if constexpr (std::is_integral_v<T>) {
+    return std::type_identity<std::int64_t>{};
+  } else if constexpr (std::is_floating_point_v<T>) {
+    return std::type_identity<double>{};
+  } else if constexpr (std::is_convertible_v<T, std::string_view>) {
+    return std::type_identity<std::string>{};
+  } else {
+    static_assert(std::is_constructible_v<ParameterValue, std::in_place_type_t<T>>,
+                  "a parameter is a bool, an integer, a double, a string, or a std::vector of "
+                  "std::uint8_t, bool, std::int64_t, double or std::string");
+    return std::type_identity<T>{};
+  }
+}
+
+}  // namespace detail
+
+/// The parameter type that holds a T: `int` is kept as std::int64_t, `const char*` as std::string.
+template <typename T>
+using StoredParameter = decltype(detail::parameter_type_of<T>())::type;
+
+/// A name with a value: what somebody wants to set.
+struct ParameterChange {
+  std::string name;
+  ParameterValue value;
+};
+
+}  // namespace rclrt

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+// The parameters of one node.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <rcl_interfaces/msg/list_parameters_result.hpp>
+#include <rcl_interfaces/msg/parameter_descriptor.hpp>
+#include <rcl_interfaces/msg/parameter_event.hpp>
+#include <rcl_interfaces/msg/set_parameters_result.hpp>
+#include <string>
+#include <thread>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "rclrt/parameter.hpp"
+#include "rclrt/parameter_value.hpp"
+#include "rclrt/publisher.hpp"
+#include "rclrt/realtime/mutex.hpp"
+
+namespace rclrt {
+
+using SetParametersResult = rcl_interfaces::msg::SetParametersResult;
+
+/// Every parameter is declared first, with its type for good. All member functions are
+/// thread-safe; they lock and may allocate, so callbacks with a deadline read through
+/// `Parameter<T>`. One thread changes parameters at a time, and the others wait. Its callbacks may
+/// read, but neither set, declare, undeclare nor add or remove callbacks: std::logic_error.
+class Parameters {
+ public:
+  /// Is asked about the changes before they happen, the value of a new parameter included; may
+  /// refuse with a reason.
+  using OnSet = std::function<SetParametersResult(const std::vector<ParameterChange>&)>;
+  /// Is told of the changes that have happened.
+  using OnChanged = std::function<void(const std::vector<ParameterChange>&)>;
+  /// For removing a callback.
+  enum class CallbackHandle : std::uint64_t {};
+
+  RCLRT_SETUP explicit Parameters(std::shared_ptr<NodeHandle> node);
+  ~Parameters();
+  Parameters(const Parameters&) = delete;
+  Parameters& operator=(const Parameters&) = delete;
+
+  bool has(const std::string& name) const;
+  /// Nothing when it is not declared.
+  ParameterValue get(const std::string& name) const;
+  /// Only the name when it is not declared.
+  rcl_interfaces::msg::ParameterDescriptor describe(const std::string& name) const;
+  /// The names that are one of `prefixes` or below one (separated by dots; none: all names), at
+  /// most `depth` levels down; 0: however deep. And the prefixes that these names have.
+  rcl_interfaces::msg::ListParametersResult list(const std::vector<std::string>& prefixes = {},
+                                                 std::uint64_t depth = 0) const;
+
+  /// Refuses, with the reason, what is not declared, read-only, of another type or out of range,
+  /// and what an on-set callback refuses.
+  SetParametersResult set(const std::string& name, ParameterValue value);
+  /// All or none of them.
+  SetParametersResult set_atomically(std::vector<ParameterChange> changes);
+  /// Throws std::invalid_argument when it is not declared, or read-only.
+  void undeclare(const std::string& name);
+
+  /// The callbacks are called in the order in which they were added, on the thread that sets
+  /// (usually the one that serves the request), one set at a time.
+  CallbackHandle add_on_set_parameters_callback(OnSet callback);
+  CallbackHandle add_post_set_parameters_callback(OnChanged callback);
+  /// When it has returned, the callback does not run any more. False when it was removed before.
+  bool remove_callback(CallbackHandle handle);
+
+  /// What the command line and its parameter files say about parameters of this node that nobody
+  /// has declared: typing errors, mostly.
+  std::vector<std::string> undeclared_overrides() const;
+
+ private:
+  friend class Node;
+  class Setting;
+  using Entry = std::shared_ptr<detail::ParameterEntry>;
+  template <typename F>
+  using Callbacks = std::vector<std::pair<CallbackHandle, F>>;
+
+  /// The value of an override wins over `value`, which may be monostate: then there must be one.
+  /// Throws std::invalid_argument when the name is empty or declared already, or the value refused.
+  std::shared_ptr<const detail::ParameterEntry> declare(
+      rcl_interfaces::msg::ParameterDescriptor descriptor, ParameterValue value);
+
+  template <typename T>
+  Parameter<T> declare(const std::string& name, ParameterValue value,
+                       const ParameterOptions<T>& options) {
+    rcl_interfaces::msg::ParameterDescriptor descriptor;
+    descriptor.name = name;
+    descriptor.type = static_cast<std::uint8_t>(ParameterValue(T{}).index());
+    descriptor.description = options.description;
+    descriptor.additional_constraints = options.constraints;
+    descriptor.read_only = options.read_only;
+    if constexpr (requires { options.range; }) {
+      if (options.range) {
+        add_range(descriptor, *options.range);
+      }
+    }
+    return Parameter<T>(declare(std::move(descriptor), std::move(value)));
+  }
+  static void add_range(rcl_interfaces::msg::ParameterDescriptor& descriptor,
+                        const ParameterRange<std::int64_t>& range);
+  static void add_range(rcl_interfaces::msg::ParameterDescriptor& descriptor,
+                        const ParameterRange<double>& range);
+
+  /// From now on changes are published on /parameter_events.
+  void publish_events();
+
+  Entry find(const std::string& name) const;  // nullptr when there is none
+  SetParametersResult ask(const std::vector<ParameterChange>& changes);
+  void tell(const std::vector<ParameterChange>& changes);
+  void publish(rcl_interfaces::msg::ParameterEvent event);
+
+  const std::shared_ptr<NodeHandle> node_;
+  const std::string node_name_;                            // fully qualified
+  const std::map<std::string, ParameterValue> overrides_;  // from the command line
+
+  mutable realtime::PiMutex mutex_;  // guards entries_; never held while a callback runs
+  std::map<std::string, Entry> entries_;
+
+  // One thread changes parameters at a time, callbacks and event included, so these see the
+  // changes in their order. It guards all below, and is taken before mutex_.
+  realtime::PiMutex setting_;
+  std::atomic<std::thread::id> setter_;  // who has setting_
+  Callbacks<OnSet> on_set_;
+  Callbacks<OnChanged> on_changed_;
+  std::uint64_t last_handle_ = 0;
+  std::unique_ptr<Publisher<rcl_interfaces::msg::ParameterEvent>> events_;
+};
+
+}  // namespace rclrt

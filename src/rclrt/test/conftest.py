@@ -1,0 +1,40 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Both sides of a conversation: an rclpy node here, an rclrt process under each executor there."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+
+import pytest
+import rclpy
+from peer import LIMIT_S
+from rclpy.context import Context
+from rclpy.node import Node
+
+DOMAIN = 1 + os.getpid() % 101
+
+
+@pytest.fixture
+def node() -> Iterator[Node]:
+    context = Context()
+    rclpy.init(context=context, domain_id=DOMAIN)
+    created = rclpy.create_node("rclpy_peer", context=context)
+    yield created
+    created.destroy_node()
+    rclpy.shutdown(context=context)
+
+
+@pytest.fixture(params=["wait_set", "producer_consumer", "thread_dispatch", "preemptive"])
+def peer(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
+    environment = os.environ | {"ROS_DOMAIN_ID": str(DOMAIN)}
+    process = subprocess.Popen([os.environ["INTEROP_PEER"], request.param], env=environment)
+    try:
+        yield process
+        if process.poll() is None:
+            process.send_signal(signal.SIGINT)
+        assert process.wait(timeout=LIMIT_S) == 0, "the peer ends cleanly on SIGINT"
+    finally:
+        process.kill()
