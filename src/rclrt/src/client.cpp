@@ -6,6 +6,7 @@
 
 #include <utility>
 
+#include "rclrt/detail/poll_until.hpp"
 #include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
@@ -41,18 +42,7 @@ bool ClientBase::service_is_ready() const {
 }
 
 bool ClientBase::wait_for_service(std::chrono::nanoseconds timeout) const RCLRT_WAITS {
-  constexpr std::int64_t kInterval_ns = 1'000'000;
-  const std::int64_t start = realtime::monotonic_now_ns();
-  while (node_->context->ok()) {
-    if (service_is_ready()) {
-      return true;
-    }
-    if (realtime::monotonic_now_ns() - start >= timeout.count()) {
-      return false;
-    }
-    realtime::sleep_until_ns(realtime::monotonic_now_ns() + kInterval_ns);
-  }
-  return false;
+  return detail::poll_until(*node_->context, timeout, [this] { return service_is_ready(); });
 }
 
 void ClientBase::add_to(rcl_wait_set_t& wait_set) {

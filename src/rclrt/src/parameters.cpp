@@ -9,6 +9,7 @@
 #include "parameter_check.hpp"
 #include "parameter_messages.hpp"
 #include "parameter_overrides.hpp"
+#include "rclrt/detail/time_message.hpp"
 #include "rclrt/node.hpp"
 #include "rclrt/realtime/clock.hpp"
 
@@ -303,9 +304,7 @@ void Parameters::publish(ParameterEvent event) {
   if (!events_) {
     return;
   }
-  const std::int64_t now = realtime::read_clock_ns(CLOCK_REALTIME);
-  event.stamp.sec = static_cast<std::int32_t>(now / realtime::kNanosecondsPerSecond);
-  event.stamp.nanosec = static_cast<std::uint32_t>(now % realtime::kNanosecondsPerSecond);
+  event.stamp = detail::time_message(realtime::read_clock_ns(CLOCK_REALTIME));
   event.node = node_name_;
   events_->publish(event);
 }

@@ -1,15 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 // The rclrt side of interop_test.py: sends every message it receives on X back on X_echo, serves
-// "negate", asks the service "rclpy_negate" for each message on "ask", and has parameters.
+// "negate", asks the service "rclpy_negate" for each message on "ask", has parameters, offers the
+// action "fibonacci", and sends a goal to "rclpy_fibonacci" for each message on "go".
+#include <chrono>
 #include <cstdio>
 #include <exception>
+#include <map>
+#include <memory>
 #include <sensor_msgs/msg/image.hpp>
 #include <sensor_msgs/msg/imu.hpp>
 #include <sensor_msgs/msg/laser_scan.hpp>
 #include <std_msgs/msg/bool.hpp>
 #include <std_msgs/msg/header.hpp>
+#include <std_msgs/msg/int32.hpp>
 #include <std_msgs/msg/string.hpp>
 #include <std_srvs/srv/set_bool.hpp>
+#include <string>
+#include <test_msgs/action/fibonacci.hpp>
+#include <utility>
+#include <vector>
 
 #include "rclrt/rclrt.hpp"
 
@@ -66,6 +75,86 @@ void declare(rclrt::Node& node) {
       });
 }
 
+using test_msgs::action::Fibonacci;
+using Goal = std::shared_ptr<rclrt::ServerGoalHandle<Fibonacci>>;
+
+/// The timer takes each goal one number further.
+void step(std::vector<Goal>& goals, std::map<Goal, Fibonacci::Result>& results) {
+  std::erase_if(goals, [&](const Goal& goal) {
+    Fibonacci::Result& result = results[goal];
+    auto& sequence = result.sequence;
+    if (goal->is_canceling()) {
+      goal->canceled(result);
+    } else if (sequence.size() > static_cast<std::size_t>(goal->goal().order)) {
+      goal->succeed(result);
+    } else {
+      const std::size_t n = sequence.size();
+      sequence.push_back(n < 2 ? static_cast<std::int32_t>(n) : sequence[n - 1] + sequence[n - 2]);
+      Fibonacci::Feedback feedback;
+      feedback.sequence = sequence;
+      goal->publish_feedback(feedback);
+      return false;
+    }
+    results.erase(goal);
+    return true;
+  });
+}
+
+void act(rclrt::Node& node) {
+  auto group = node.create_callback_group();
+  auto goals = std::make_shared<std::vector<Goal>>();  // guarded by the group
+  node.create_action_server<Fibonacci>(
+      "fibonacci",
+      {.handle_goal =
+           [](const rclrt::GoalUUID&, const Fibonacci::Goal& goal) {
+             return goal.order < 0 ? rclrt::GoalResponse::kReject
+                                   : rclrt::GoalResponse::kAcceptAndExecute;
+           },
+       .handle_cancel = [](const Goal&) { return rclrt::CancelResponse::kAccept; },
+       .handle_accepted = [goals](Goal goal) { goals->push_back(std::move(goal)); }},
+      {.priority = 8, .group = group});
+  node.create_wall_timer(
+      std::chrono::milliseconds(5),
+      [goals, results = std::map<Goal, Fibonacci::Result>()]() mutable { step(*goals, results); },
+      {.priority = 6, .group = group});
+}
+
+std::string text(const char* what, const std::vector<std::int32_t>& sequence) {
+  std::string result = what;
+  for (const std::int32_t number : sequence) {
+    result += " " + std::to_string(number);
+  }
+  return result;
+}
+
+void send_goals(rclrt::Node& node) {
+  auto client = node.create_action_client<Fibonacci>("rclpy_fibonacci", {.priority = 9});
+  auto answers = node.create_publisher<std_msgs::msg::String>("went", 10);
+  const auto tell = [answers](const std::string& what) {
+    std_msgs::msg::String message;
+    message.data = what;
+    answers->publish(message);
+  };
+  node.create_subscription<std_msgs::msg::Int32>(
+      "go", 10, [client, tell](const std_msgs::msg::Int32& order) {
+        Fibonacci::Goal goal;
+        goal.order = order.data;
+        client->async_send_goal(
+            goal,
+            {.goal_response_callback =
+                 [tell](const auto& handle) { tell(handle ? "accepted" : "rejected"); },
+             .feedback_callback =
+                 [tell](const auto&, const auto& feedback) {
+                   tell(text("feedback", feedback.sequence));
+                 },
+             .result_callback =
+                 [tell](const auto& ended) {
+                   tell(text(ended.status == rclrt::GoalStatus::kSucceeded ? "succeeded" : "ended",
+                             ended.result.sequence));
+                 }});
+      });
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -82,6 +171,8 @@ int main(int argc, char** argv) {
     serve(node);
     ask(node);
     declare(node);
+    act(node);
+    send_goals(node);
     const auto spinning = rclrt::make_executor(executor, context);
     spinning->add_node(node);
     spinning->spin();

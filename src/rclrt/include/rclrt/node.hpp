@@ -35,6 +35,13 @@ struct NodeHandle {
   rcl_node_t node;
 };
 
+template <typename A>
+struct ActionCallbacks;
+template <typename A>
+class ActionServer;
+template <typename A>
+class ActionClient;
+
 struct NodeOptions {
   /// From its first declared parameter on, the node offers ROS's six parameter services and
   /// publishes on /parameter_events. They are callbacks of the node: declare before `add_node`.
@@ -134,6 +141,19 @@ class Node {
     callbacks_.push_back(client);
     return client;
   }
+
+  /// See ActionServer; `options` are those of its three services. `result_timeout`: how long after
+  /// its end a goal's result can be asked for. Throws std::invalid_argument without
+  /// `handle_accepted`. Needs rclrt/action_server.hpp.
+  template <typename A>
+  RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
+      const std::string& name, ActionCallbacks<A> callbacks, const CallbackOptions& options = {},
+      std::chrono::nanoseconds result_timeout = std::chrono::seconds(10));
+
+  /// See ActionClient; `options` are those of all its callbacks. Needs rclrt/action_client.hpp.
+  template <typename A>
+  RCLRT_SETUP std::shared_ptr<ActionClient<A>> create_action_client(const std::string& name,
+                                                                    CallbackOptions options = {});
 
   /// `callback` takes nothing, or `const InstanceInfo&`. It runs after `trigger()`.
   template <typename F>

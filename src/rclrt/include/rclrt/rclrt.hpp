@@ -2,6 +2,9 @@
 // Everything a node needs.
 #pragma once
 
+#include "rclrt/action.hpp"
+#include "rclrt/action_client.hpp"
+#include "rclrt/action_server.hpp"
 #include "rclrt/callback_options.hpp"
 #include "rclrt/client.hpp"
 #include "rclrt/context.hpp"

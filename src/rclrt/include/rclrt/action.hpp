@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the two sides of an action have in common.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt {
+
+/// Names one goal, for ever.
+using GoalUUID = std::array<std::uint8_t, 16>;
+
+/// As in action_msgs/msg/GoalStatus.
+enum class GoalStatus : std::int8_t {
+  kUnknown,  ///< never heard of, or its result has expired
+  kAccepted,
+  kExecuting,
+  kCanceling,
+  kSucceeded,
+  kCanceled,
+  kAborted,
+};
+
+/// Whether the goal has ended.
+constexpr bool is_terminal(GoalStatus status) noexcept { return status >= GoalStatus::kSucceeded; }
+
+namespace detail {
+
+/// The services and topics an action consists of.
+struct ActionNames {
+  std::string goal_service;
+  std::string cancel_service;
+  std::string result_service;
+  std::string feedback_topic;
+  std::string status_topic;
+};
+
+/// Throws Error, for example when `action` is empty.
+RCLRT_SETUP ActionNames action_names(const std::string& action);
+
+/// A new name. Throws std::runtime_error when the kernel has no random numbers.
+GoalUUID make_goal_uuid();
+
+}  // namespace detail
+
+}  // namespace rclrt

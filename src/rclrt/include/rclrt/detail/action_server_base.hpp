@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an action server knows of its goals, whatever their type.
+#pragma once
+
+#include <action_msgs/msg/goal_status_array.hpp>
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "rclrt/action.hpp"
+#include "rclrt/detail/goal_book.hpp"
+#include "rclrt/publisher.hpp"
+#include "rclrt/realtime/mutex.hpp"
+
+namespace rclrt::detail {
+
+class ActionServerBase {
+ public:
+  RCLRT_SETUP ActionServerBase(const std::shared_ptr<NodeHandle>& node, const ActionNames& names,
+                               std::chrono::nanoseconds result_timeout);
+  ActionServerBase(const ActionServerBase&) = delete;
+  ActionServerBase& operator=(const ActionServerBase&) = delete;
+
+  GoalStatus status(const GoalUUID& id) const;
+
+ protected:
+  ~ActionServerBase() = default;
+
+  /// With the book locked.
+  bool advance_locked(const GoalUUID& id, rcl_action_goal_event_t event);
+  std::vector<GoalUUID> expire_locked();
+
+  /// Tells everybody the state of all goals, as it is now or newer. Throws nothing.
+  void publish_status();
+
+  mutable realtime::PiMutex mutex_;  // guards book_ and what derived classes keep beside it; never
+                                     // held while a message is sent or a callback runs
+  GoalBook book_;
+
+ private:
+  const std::chrono::nanoseconds result_timeout_;
+  realtime::PiMutex publishing_;  // one at a time, so the newest status is published last
+  Publisher<action_msgs::msg::GoalStatusArray> statuses_;
+};
+
+}  // namespace rclrt::detail

@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "rclrt/service.hpp"
+
+namespace rclrt::detail {
+
+/// A service whose callback takes `const Request&, rmw_request_id_t` and answers by `answer`,
+/// then or later.
+template <typename S>
+class AnsweringService : public Service<S> {
+ public:
+  /// From any thread. Throws Error.
+  void answer(rmw_request_id_t id, typename S::Response& response) { this->respond(id, &response); }
+
+ protected:
+  using Service<S>::Service;
+};
+
+template <typename S, typename F>
+class DeferredServiceOf final : public AnsweringService<S> {
+ public:
+  DeferredServiceOf(std::shared_ptr<NodeHandle> node, const std::string& name, const QoS& qos,
+                    const CallbackOptions& options, F function)
+      : AnsweringService<S>(std::move(node), name, qos, options), function_(std::move(function)) {}
+
+ protected:
+  executor::Outcome run(InstanceInfo& info) override {
+    typename S::Request request;
+    rmw_request_id_t id{};
+    if (!this->take(&request, id, info)) {
+      return executor::Outcome::kEmpty;
+    }
+    info.start_ns = realtime::monotonic_now_ns();
+    function_(std::as_const(request), id);
+    return executor::Outcome::kRan;
+  }
+
+ private:
+  F function_;
+};
+
+template <typename S, typename F>
+std::shared_ptr<AnsweringService<S>> make_deferred_service(std::shared_ptr<NodeHandle> node,
+                                                           const std::string& name,
+                                                           const CallbackOptions& options,
+                                                           F function) {
+  return std::make_shared<DeferredServiceOf<S, F>>(std::move(node), name, 10, options,
+                                                   std::move(function));
+}
+
+}  // namespace rclrt::detail

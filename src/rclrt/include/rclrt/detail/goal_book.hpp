@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The goals of an action server and what may become of them. Pure: no clock, no lock.
+#pragma once
+
+#include <rcl_action/types.h>
+
+#include <action_msgs/msg/goal_info.hpp>
+#include <action_msgs/msg/goal_status_array.hpp>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "rclrt/action.hpp"
+
+namespace rclrt::detail {
+
+class GoalBook {
+ public:
+  /// `stamp_ns` is system time, as in all messages. False when there is such a goal already.
+  bool accept(const GoalUUID& id, std::int64_t stamp_ns);
+  /// kUnknown when there is no such goal.
+  GoalStatus status(const GoalUUID& id) const;
+  /// With the stamp of its acceptance. There must be such a goal.
+  action_msgs::msg::GoalInfo info(const GoalUUID& id) const;
+  /// Moves the goal on in rcl_action's state machine; false when that has no such step. `now_ns` is
+  /// of the clock of `expire`.
+  bool advance(const GoalUUID& id, rcl_action_goal_event_t event, std::int64_t now_ns);
+
+  /// Which goals a request means, among those that can be canceled: an id, those accepted at or
+  /// before a stamp, both, or (neither given) all. And what to answer when there are none.
+  struct Selection {
+    std::int8_t return_code;
+    std::vector<GoalUUID> goals;
+  };
+  Selection to_cancel(const action_msgs::msg::GoalInfo& wanted) const;
+
+  /// Of all goals, in order of acceptance.
+  action_msgs::msg::GoalStatusArray statuses() const;
+
+  /// Forgets the goals that ended before `now - timeout`; returns which.
+  std::vector<GoalUUID> expire(std::int64_t now_ns, std::int64_t timeout_ns);
+
+ private:
+  struct Goal {
+    std::int64_t stamp_ns;
+    std::uint64_t order;  // of acceptance
+    rcl_action_goal_state_t state;
+    std::int64_t ended_ns;
+  };
+  std::map<GoalUUID, Goal> goals_;
+  std::uint64_t accepted_ = 0;
+};
+
+}  // namespace rclrt::detail

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+
+#include "rclrt/context.hpp"
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt::detail {
+
+/// Polls once a millisecond until `condition()`; false when `timeout` has passed first, or the
+/// context is shut down.
+template <typename F>
+bool poll_until(const Context& context, std::chrono::nanoseconds timeout,
+                const F& condition) RCLRT_WAITS {
+  constexpr std::int64_t kInterval_ns = 1'000'000;
+  const std::int64_t start = realtime::monotonic_now_ns();
+  while (context.ok()) {
+    if (condition()) {
+      return true;
+    }
+    if (realtime::monotonic_now_ns() - start >= timeout.count()) {
+      return false;
+    }
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + kInterval_ns);
+  }
+  return false;
+}
+
+}  // namespace rclrt::detail

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/detail/action_server_base.hpp"
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt::detail {
+
+ActionServerBase::ActionServerBase(const std::shared_ptr<NodeHandle>& node,
+                                   const ActionNames& names,
+                                   std::chrono::nanoseconds result_timeout)
+    : result_timeout_(result_timeout),
+      // rcl_action_qos_profile_status_default
+      statuses_(node, names.status_topic, QoS(1).transient_local()) {}
+
+GoalStatus ActionServerBase::status(const GoalUUID& id) const {
+  const std::scoped_lock lock(mutex_);
+  return book_.status(id);
+}
+
+bool ActionServerBase::advance_locked(const GoalUUID& id, rcl_action_goal_event_t event) {
+  return book_.advance(id, event, realtime::monotonic_now_ns());
+}
+
+std::vector<GoalUUID> ActionServerBase::expire_locked() {
+  return book_.expire(realtime::monotonic_now_ns(), result_timeout_.count());
+}
+
+void ActionServerBase::publish_status() {
+  const std::scoped_lock publishing(publishing_);
+  action_msgs::msg::GoalStatusArray message;
+  {
+    const std::scoped_lock lock(mutex_);
+    message = book_.statuses();
+  }
+  statuses_.publish(message);  // false after a shutdown: nobody is left to tell
+}
+
+}  // namespace rclrt::detail
