@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 
+#include "graph_watcher.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/executors.hpp"
 #include "signals.hpp"
@@ -71,8 +72,11 @@ std::shared_ptr<Context> Context::make(int argc, const char* const* argv,
   return context;
 }
 
+Context::Context() = default;
+
 Context::~Context() {
   shutdown();
+  graph_watcher_.reset();
   detail::report(rcl_context_fini(&context_), "ending the context");
 }
 
@@ -93,6 +97,14 @@ void Context::shutdown() {
 }
 
 bool Context::ok() const noexcept { return !shut_down_.load() && rcl_context_is_valid(&context_); }
+
+detail::GraphWatcher& Context::graph_watcher() {
+  const std::scoped_lock lock(graph_mutex_);
+  if (!graph_watcher_) {
+    graph_watcher_ = std::make_unique<detail::GraphWatcher>(*this);
+  }
+  return *graph_watcher_;
+}
 
 void Context::add(Executor* executor) {
   const std::scoped_lock lock(mutex_);

@@ -100,6 +100,14 @@ std::size_t PublisherBase::subscription_count() const {
 
 std::size_t PublisherBase::intra_process_subscription_count() const { return writer_.matched(); }
 
+bool PublisherBase::assert_liveliness() noexcept {
+  if (rcl_publisher_assert_liveliness(&handle_->publisher) != RCL_RET_OK) {
+    rcl_reset_error();
+    return false;
+  }
+  return true;
+}
+
 /// Intra-process subscriptions are matched in the middleware, too: from their creation on, since
 /// they belong to the same participant.
 bool PublisherBase::is_needed_outside() noexcept {

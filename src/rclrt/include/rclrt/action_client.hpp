@@ -152,8 +152,8 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return future;
   }
 
-  /// Of a goal that this client sent and the server accepted. The future is ready when it has ended; a broken promise when the
-  /// client ends first.
+  /// Of a goal that this client sent and the server accepted. The future is ready when it has
+  /// ended; a broken promise when the client ends first.
   std::future<ActionResult<A>> async_get_result(const Handle& handle) {
     std::promise<ActionResult<A>> promise;
     auto future = promise.get_future();

@@ -19,6 +19,10 @@ namespace rclrt {
 
 class Executor;
 
+namespace detail {
+class GraphWatcher;
+}  // namespace detail
+
 struct ContextOptions {
   /// SIGINT and SIGTERM shut the context down; a second one ends the process as if rclrt were not
   /// there.
@@ -51,11 +55,13 @@ class Context : public std::enable_shared_from_this<Context> {
   rcl_context_t* rcl() noexcept { return &context_; }
   /// For publishers and subscriptions.
   detail::IntraTopics& intra_topics() noexcept { return intra_topics_; }
+  /// For graph callbacks; made by the first.
+  RCLRT_SETUP detail::GraphWatcher& graph_watcher();
 
  private:
   friend class Executor;
 
-  Context() = default;
+  Context();
   void add(Executor* executor);
   void remove(Executor* executor);
 
@@ -67,6 +73,8 @@ class Context : public std::enable_shared_from_this<Context> {
                                         // for that reason finds ok() false
   std::mutex mutex_;  // guards executors_ and one shutdown at a time; never on a callback's path
   std::vector<Executor*> executors_;
+  std::mutex graph_mutex_;  // guards the making of graph_watcher_
+  std::unique_ptr<detail::GraphWatcher> graph_watcher_;
 };
 
 }  // namespace rclrt

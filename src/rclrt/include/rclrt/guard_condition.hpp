@@ -52,7 +52,7 @@ class GuardCondition : public Entity {
 namespace detail {
 
 template <typename F>
-class GuardConditionOf final : public GuardCondition {
+class GuardConditionOf : public GuardCondition {
  public:
   GuardConditionOf(std::shared_ptr<Context> context, const CallbackOptions& options, F function)
       : GuardCondition(std::move(context), options), function_(std::move(function)) {}

@@ -41,6 +41,7 @@ template <typename A>
 class ActionServer;
 template <typename A>
 class ActionClient;
+class QosEventBase;
 
 struct NodeOptions {
   /// From its first declared parameter on, the node offers ROS's six parameter services and
@@ -184,6 +185,36 @@ class Node {
   }
   /// The declared ones. Lives as long as the node and its callbacks.
   Parameters& parameters() noexcept { return *parameters_; }
+
+  /// `create_qos_event<MessageLost>(subscription, callback)`: see QosEventBase for the statuses.
+  /// `callback` takes `const Status&`, optionally followed by `const InstanceInfo&`. Needs
+  /// rclrt/qos_event.hpp.
+  template <typename Status, typename Source, typename F>
+  RCLRT_SETUP std::shared_ptr<QosEventBase> create_qos_event(const std::shared_ptr<Source>& source,
+                                                             F callback,
+                                                             const CallbackOptions& options = {});
+
+  /// `callback` takes nothing, or `const InstanceInfo&`. It runs after nodes, topics or services
+  /// came or went anywhere; several changes may be one run. The first one in a context starts a
+  /// thread of normal priority that waits for changes. Needs rclrt/graph_callback.hpp.
+  template <typename F>
+  RCLRT_SETUP std::shared_ptr<GuardCondition> create_graph_callback(
+      F callback, const CallbackOptions& options = {});
+
+  // The graph as this node knows it. Names are expanded and remapped as the node's own. All of
+  // these are thread-safe, allocate, and throw Error.
+
+  std::size_t count_publishers(const std::string& topic) const;
+  std::size_t count_subscribers(const std::string& topic) const;
+  std::size_t count_services(const std::string& service) const;
+  std::size_t count_clients(const std::string& service) const;
+  /// With their namespaces.
+  std::vector<std::string> node_names() const;
+  /// Poll once a millisecond; false when `timeout` has passed first, or the context is shut down.
+  bool wait_for_publishers(const std::string& topic, std::size_t at_least,
+                           std::chrono::nanoseconds timeout) const RCLRT_WAITS;
+  bool wait_for_subscribers(const std::string& topic, std::size_t at_least,
+                            std::chrono::nanoseconds timeout) const RCLRT_WAITS;
 
   RCLRT_SETUP std::shared_ptr<CallbackGroup> create_callback_group(
       CallbackGroupType type = CallbackGroupType::kMutuallyExclusive) {

@@ -77,6 +77,13 @@ class PublisherBase {
   /// Whether the middleware lends messages of this type to be published without a copy.
   bool middleware_lends() const noexcept { return handle_->lends; }
 
+  /// Says that it is alive; for QoS::liveliness_by_topic, besides publishing. Thread-safe. False
+  /// after a shutdown.
+  bool assert_liveliness() noexcept;
+
+  /// For entities of your own.
+  const std::shared_ptr<detail::PublisherHandle>& handle() const noexcept { return handle_; }
+
  protected:
   RCLRT_SETUP PublisherBase(std::shared_ptr<NodeHandle> node,
                             const rosidl_message_type_support_t* type, const std::string& topic,

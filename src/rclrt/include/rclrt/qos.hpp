@@ -3,7 +3,9 @@
 
 #include <rmw/qos_profiles.h>
 
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 
 namespace rclrt {
 
@@ -31,10 +33,39 @@ class QoS {
     return *this;
   }
 
+  /// The longest time between two messages that is offered or asked for. See QosEventBase.
+  QoS& deadline(std::chrono::nanoseconds period) {
+    profile_.deadline = to_rmw(period);
+    return *this;
+  }
+  /// Messages older than that are not delivered.
+  QoS& lifespan(std::chrono::nanoseconds age) {
+    profile_.lifespan = to_rmw(age);
+    return *this;
+  }
+  /// A publisher counts as alive for `lease` after its process gave a sign of life.
+  QoS& liveliness_automatic(std::chrono::nanoseconds lease) {
+    profile_.liveliness = RMW_QOS_POLICY_LIVELINESS_AUTOMATIC;
+    profile_.liveliness_lease_duration = to_rmw(lease);
+    return *this;
+  }
+  /// The same after it has published, or called `assert_liveliness`.
+  QoS& liveliness_by_topic(std::chrono::nanoseconds lease) {
+    profile_.liveliness = RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC;
+    profile_.liveliness_lease_duration = to_rmw(lease);
+    return *this;
+  }
+
   std::size_t depth() const noexcept { return profile_.depth; }
   const rmw_qos_profile_t& rmw() const noexcept { return profile_; }
 
  private:
+  static rmw_time_t to_rmw(std::chrono::nanoseconds time) {
+    const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
+    return {static_cast<std::uint64_t>(seconds.count()),
+            static_cast<std::uint64_t>((time - seconds).count())};
+  }
+
   rmw_qos_profile_t profile_ = rmw_qos_profile_default;
 };
 

@@ -42,6 +42,10 @@ class SubscriptionBase : public Entity {
   /// CallbackOptions::intra_process.
   bool middleware_lends() const noexcept { return lends_; }
 
+  /// For entities of your own.
+  const rcl_subscription_t& rcl() const noexcept { return subscription_; }
+  const std::shared_ptr<NodeHandle>& node() const noexcept { return node_; }
+
   void count_places(WaitSetPlaces& places) const override;
   void add_to(rcl_wait_set_t& wait_set) override;
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;

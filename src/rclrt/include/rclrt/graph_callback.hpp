@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <memory>
+#include <utility>
+
+#include "rclrt/guard_condition.hpp"
+#include "rclrt/node.hpp"
+
+namespace rclrt {
+
+namespace detail {
+
+class GraphWatcher;
+
+/// As long as it exists, `condition` is triggered whenever the ROS graph changes.
+class GraphWatch {
+ public:
+  RCLRT_SETUP GraphWatch(std::shared_ptr<NodeHandle> node, GuardCondition& condition);
+  ~GraphWatch();
+  GraphWatch(const GraphWatch&) = delete;
+  GraphWatch& operator=(const GraphWatch&) = delete;
+
+ private:
+  const std::shared_ptr<NodeHandle> node_;  // keeps the context, and so the watcher
+  GuardCondition& condition_;
+  GraphWatcher& watcher_;
+};
+
+template <typename F>
+class GraphCallbackOf final : public GuardConditionOf<F> {
+ public:
+  GraphCallbackOf(const std::shared_ptr<NodeHandle>& node, std::shared_ptr<Context> context,
+                  const CallbackOptions& options, F function)
+      : GuardConditionOf<F>(std::move(context), options, std::move(function)),
+        watch_(node, *this) {}
+
+ private:
+  const GraphWatch watch_;  // ends before what it triggers
+};
+
+}  // namespace detail
+
+template <typename F>
+std::shared_ptr<GuardCondition> Node::create_graph_callback(F callback,
+                                                            const CallbackOptions& options) {
+  auto created = std::make_shared<detail::GraphCallbackOf<F>>(handle_, handle_->context, options,
+                                                              std::move(callback));
+  callbacks_.push_back(created);
+  return created;
+}
+
+}  // namespace rclrt

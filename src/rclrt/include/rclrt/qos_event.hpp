@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the middleware tells about the quality of service of a publisher or a subscription.
+#pragma once
+
+#include <rcl/event.h>
+#include <rmw/events_statuses/events_statuses.h>
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <type_traits>
+#include <utility>
+
+#include "rclrt/entity.hpp"
+#include "rclrt/node.hpp"
+#include "rclrt/publisher.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/mutex.hpp"
+#include "rclrt/subscription.hpp"
+
+namespace rclrt {
+
+/// Statuses count since the beginning (`total_count`) and since the last callback
+/// (`total_count_change`). Of publishers:
+using OfferedDeadlineMissed = rmw_offered_deadline_missed_status_t;
+using LivelinessLost = rmw_liveliness_lost_status_t;
+/// Of subscriptions:
+using RequestedDeadlineMissed = rmw_requested_deadline_missed_status_t;
+using LivelinessChanged = rmw_liveliness_changed_status_t;
+using MessageLost = rmw_message_lost_status_t;
+/// Of both: the other side was found and not matched.
+using QosIncompatible = rmw_qos_incompatible_event_status_t;
+
+/// An rcl event as an entity of the engine. Events that come before the callback has started are
+/// one.
+class QosEventBase : public Entity {
+ public:
+  RCLRT_SETUP QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
+                           rcl_publisher_event_type_t type, const CallbackOptions& options);
+  RCLRT_SETUP QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription,
+                           rcl_subscription_event_type_t type, const CallbackOptions& options);
+  ~QosEventBase() override;
+
+  void count_places(WaitSetPlaces& places) const override { ++places.events; }
+  void add_to(rcl_wait_set_t& wait_set) override;
+  bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
+
+ protected:
+  /// False when there is nothing to take. Throws Error.
+  bool take(void* status);
+
+  void attach() override;
+  void detach() noexcept override;
+
+ private:
+  const std::shared_ptr<const void> source_;  // outlives the event
+  const std::shared_ptr<Context> context_;
+  rcl_event_t event_;
+  std::size_t place_ = 0;  // in the wait set
+};
+
+namespace detail {
+
+template <typename Status>
+constexpr auto event_of(const PublisherBase& /*source*/) {
+  if constexpr (std::is_same_v<Status, OfferedDeadlineMissed>) {
+    return RCL_PUBLISHER_OFFERED_DEADLINE_MISSED;
+  } else if constexpr (std::is_same_v<Status, LivelinessLost>) {
+    return RCL_PUBLISHER_LIVELINESS_LOST;
+  } else {
+    static_assert(std::is_same_v<Status, QosIncompatible>,
+                  "publishers have OfferedDeadlineMissed, LivelinessLost and QosIncompatible");
+    return RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS;
+  }
+}
+
+template <typename Status>
+constexpr auto event_of(const SubscriptionBase& /*source*/) {
+  if constexpr (std::is_same_v<Status, RequestedDeadlineMissed>) {
+    return RCL_SUBSCRIPTION_REQUESTED_DEADLINE_MISSED;
+  } else if constexpr (std::is_same_v<Status, LivelinessChanged>) {
+    return RCL_SUBSCRIPTION_LIVELINESS_CHANGED;
+  } else if constexpr (std::is_same_v<Status, MessageLost>) {
+    return RCL_SUBSCRIPTION_MESSAGE_LOST;
+  } else {
+    static_assert(std::is_same_v<Status, QosIncompatible>,
+                  "subscriptions have RequestedDeadlineMissed, LivelinessChanged, MessageLost and "
+                  "QosIncompatible");
+    return RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS;
+  }
+}
+
+/// Fills in what has changed since `before`, and takes `now` over into it. Not left to the
+/// middleware: rmw_fastrtps forgets the change when it tells a listener of what happened earlier,
+/// and hands out the status even if nothing has happened.
+template <typename Status>
+bool note_change(Status& now, Status& before) {
+  bool changed = false;
+  if constexpr (std::is_same_v<Status, LivelinessChanged>) {
+    now.alive_count_change = now.alive_count - before.alive_count;
+    now.not_alive_count_change = now.not_alive_count - before.not_alive_count;
+    changed = now.alive_count_change != 0 || now.not_alive_count_change != 0;
+  } else {
+    now.total_count_change = now.total_count - before.total_count;
+    changed = now.total_count_change != 0;
+  }
+  before = now;
+  return changed;
+}
+
+template <typename Status, typename Source, typename F>
+class QosEventOf final : public QosEventBase {
+ public:
+  QosEventOf(const std::shared_ptr<Source>& source, const CallbackOptions& options, F function)
+      : QosEventBase(source, event_of<Status>(*source), options), function_(std::move(function)) {}
+
+ protected:
+  executor::Outcome run(InstanceInfo& info) override {
+    Status status{};
+    {
+      const std::scoped_lock lock(mutex_);
+      if (!take(&status) || !note_change(status, last_)) {
+        return executor::Outcome::kEmpty;
+      }
+    }
+    info.start_ns = realtime::monotonic_now_ns();
+    if (info.ready_ns == 0) {
+      info.ready_ns = info.release_ns;  // the executor polls: the event has no time of its own
+    }
+    call(function_, info, std::as_const(status));
+    return executor::Outcome::kRan;
+  }
+
+ private:
+  F function_;
+  realtime::PiMutex mutex_;  // guards last_: in a reentrant group instances overlap
+  Status last_{};
+};
+
+}  // namespace detail
+
+template <typename Status, typename Source, typename F>
+std::shared_ptr<QosEventBase> Node::create_qos_event(const std::shared_ptr<Source>& source,
+                                                     F callback, const CallbackOptions& options) {
+  auto event =
+      std::make_shared<detail::QosEventOf<Status, Source, F>>(source, options, std::move(callback));
+  callbacks_.push_back(event);
+  return event;
+}
+
+}  // namespace rclrt
