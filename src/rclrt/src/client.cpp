@@ -84,8 +84,11 @@ bool ClientBase::take(void* response, std::int64_t& request, InstanceInfo& info)
 }
 
 void ClientBase::attach() {
-  detail::check(
-      rcl_client_set_on_new_response_callback(&client_, &on_new_work, static_cast<Entity*>(this)),
+  listen(
+      [this] {
+        return rcl_client_set_on_new_response_callback(&client_, &on_new_work,
+                                                       static_cast<Entity*>(this));
+      },
       "listening to the responses of a service");
 }
 

@@ -72,8 +72,11 @@ void ServiceBase::respond(rmw_request_id_t& id, void* response) {
 }
 
 void ServiceBase::attach() {
-  detail::check(
-      rcl_service_set_on_new_request_callback(&service_, &on_new_work, static_cast<Entity*>(this)),
+  listen(
+      [this] {
+        return rcl_service_set_on_new_request_callback(&service_, &on_new_work,
+                                                       static_cast<Entity*>(this));
+      },
       "listening to service \"" + service_name() + "\"");
 }
 

@@ -237,9 +237,12 @@ void SubscriptionBase::on_new_message(const void* self, std::size_t count) {
 
 void SubscriptionBase::attach() {
   // Announces what has arrived before, too.
-  detail::check(rcl_subscription_set_on_new_message_callback(&subscription_, &on_new_message,
-                                                             static_cast<Entity*>(this)),
-                "listening to topic \"" + topic_name() + "\"");
+  listen(
+      [this] {
+        return rcl_subscription_set_on_new_message_callback(&subscription_, &on_new_message,
+                                                            static_cast<Entity*>(this));
+      },
+      "listening to topic \"" + topic_name() + "\"");
   if (port_) {
     std::size_t unannounced = 0;
     {

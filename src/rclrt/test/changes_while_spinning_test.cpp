@@ -101,5 +101,21 @@ TEST_P(Changes, ASubscriptionThatMovesToAnotherExecutorReceivesWhatCameMeanwhile
   spinning.join();
 }
 
+TEST_P(Changes, AMessageThatComesJustAsASubscriptionIsAddedIsDeliveredWithoutASecondOne) {
+  Node node(context, "node");
+  const auto publisher = node.create_publisher<Int64>("topic", 10);
+  std::atomic<int> received{0};
+  const auto subscription =
+      node.create_subscription<Int64>("topic", 10, [&](const Int64&) { ++received; });
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  for (int round = 1; round <= 100; ++round) {
+    std::thread publishing([&] { publisher->publish(Int64{}); });
+    executor_->add(subscription);
+    publishing.join();
+    ASSERT_TRUE(eventually([&] { return received == round; })) << "round " << round;
+    ASSERT_TRUE(executor_->remove(subscription));
+  }
+}
+
 }  // namespace
 }  // namespace rclrt::test

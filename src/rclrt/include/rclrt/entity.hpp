@@ -11,6 +11,7 @@
 #include <string>
 
 #include "rclrt/callback_options.hpp"
+#include "rclrt/error.hpp"
 #include "rclrt/executor/callback.hpp"
 
 namespace rclrt {
@@ -49,6 +50,14 @@ class Entity : public executor::Callback {
  protected:
   /// The rcl listener of every entity; `self` is an Entity.
   static void on_new_work(const void* self, std::size_t count);
+  /// Calls `set_listener`, which registers the rcl listener and returns rcl's code, twice:
+  /// rmw_fastrtps counts what waits first and listens afterwards; the second call announces what
+  /// came in between. `action` as for Error. Throws Error.
+  template <typename SetListener>
+  static void listen(const SetListener& set_listener, const std::string& action) {
+    detail::check(set_listener(), action);
+    detail::check(set_listener(), action);
+  }
   /// Announces `count` instances, ready now. Thread-safe.
   void announce(std::size_t count) noexcept;
   /// Fills in when the work became ready, if the executor does not know. `received_ns` is the
