@@ -27,7 +27,16 @@ def node() -> Iterator[Node]:
     rclpy.shutdown(context=context)
 
 
-@pytest.fixture(params=["wait_set", "producer_consumer", "thread_dispatch", "preemptive"])
+def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
+    """Every test with a peer runs under every executor that there is."""
+    if "peer" in metafunc.fixturenames:
+        named = subprocess.run(
+            [os.environ["INTEROP_PEER"], "--executors"], capture_output=True, text=True, check=True
+        )
+        metafunc.parametrize("peer", named.stdout.split(), indirect=True)
+
+
+@pytest.fixture
 def peer(request: pytest.FixtureRequest) -> Iterator[subprocess.Popen[bytes]]:
     environment = os.environ | {"ROS_DOMAIN_ID": str(DOMAIN)}
     process = subprocess.Popen([os.environ["INTEROP_PEER"], request.param], env=environment)

@@ -162,6 +162,12 @@ int main(int argc, char** argv) {
     const auto context = rclrt::Context::make(argc, argv);
     const std::string executor =
         context->arguments().empty() ? "preemptive" : context->arguments().front();
+    if (executor == "--executors") {
+      for (const std::string& name : rclrt::executor_names()) {
+        std::puts(name.c_str());
+      }
+      return 0;
+    }
     rclrt::Node node(context, "rclrt_peer");
     echo<std_msgs::msg::String>(node, "string", 1);
     echo<std_msgs::msg::Header>(node, "header", 2);

@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import textwrap
 import time
 from pathlib import Path
 
@@ -23,6 +24,14 @@ def test_the_readme_shows_the_node_that_was_compiled() -> None:
     assert block is not None
     source = (HERE / "readme_sample.cpp").read_text().splitlines(keepends=True)
     assert "".join(source[2:]) == block.group(1)
+
+
+def test_the_package_readme_shows_code_that_was_compiled() -> None:
+    source = (HERE / "readme_snippets.cpp").read_text()
+    blocks = re.findall(r"```cpp\n(.*?)```", (HERE.parent / "README.md").read_text(), re.DOTALL)
+    assert len(blocks) == 3
+    for block in blocks:
+        assert textwrap.indent(block, "  ") in source
 
 
 def test_the_node_runs_until_ctrl_c() -> None:

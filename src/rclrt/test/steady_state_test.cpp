@@ -67,6 +67,18 @@ void expect_clean(const Path& path) {
   EXPECT_TRUE(path.receiving.clean()) << path.receiving.text();
 }
 
+TEST_F(StaticMode, ReadingAScalarParameterTakesNothingFromTheHeapAndNoLock) {
+  Node node(make_context(), "node");
+  const auto gain = node.declare_parameter("gain", 0.5);
+  const auto count = node.declare_parameter("count", 2);
+  const auto flag = node.declare_parameter("flag", true);
+  RtGuard guard({.action = realtime::RtGuardAction::kCount, .free_locks = true});
+  const double sum = flag.get() ? gain.get() + static_cast<double>(count.get()) : 0;
+  const RtReport report = guard.report();
+  EXPECT_TRUE(report.clean()) << report.text();
+  EXPECT_EQ(sum, 2.5);
+}
+
 TEST_F(StaticMode, AMessageThatIsLentAndHandedOverTakesNothingFromTheHeapAndNoForeignLock) {
   expect_clean(run_path<Int64>({.priority = 1, .intra_process = true}, [](Publisher<Int64>& to) {
     auto loan = to.borrow();

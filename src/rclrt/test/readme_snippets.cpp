@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// The pieces of code in this package's README, so that they compile. readme_test.py compares them.
+#include <chrono>
+#include <memory>
+#include <sensor_msgs/msg/laser_scan.hpp>
+#include <test_msgs/action/fibonacci.hpp>
+#include <utility>
+#include <vector>
+
+#include "rclrt/rclrt.hpp"
+
+namespace rclrt::test {
+
+using sensor_msgs::msg::LaserScan;
+using test_msgs::action::Fibonacci;
+using namespace std::chrono_literals;
+
+void control(double gain);
+void show(const std::vector<std::int32_t>& numbers);
+void slow_down(int missed);
+void stop();
+void parameters(Node& node);
+void actions(Node& node, std::vector<std::shared_ptr<ServerGoalHandle<Fibonacci>>>& work);
+void events(Node& node);
+
+void parameters(Node& node) {
+  const auto gain = node.declare_parameter(
+      "gain", 1.5, {.description = "of the controller", .range = {{0.0, 10.0}}});
+  node.create_wall_timer(1ms, [gain] { control(gain.get()); });
+}
+
+void actions(Node& node, std::vector<std::shared_ptr<ServerGoalHandle<Fibonacci>>>& work) {
+  const auto server = node.create_action_server<Fibonacci>(
+      "fibonacci",
+      {.handle_goal =
+           [](const GoalUUID&, const Fibonacci::Goal& goal) {
+             return goal.order > 0 ? GoalResponse::kAcceptAndExecute : GoalResponse::kReject;
+           },
+       .handle_cancel = [](const auto&) { return CancelResponse::kAccept; },
+       .handle_accepted = [&](auto goal) { work.push_back(std::move(goal)); }},
+      {.priority = 3});
+
+  const auto client = node.create_action_client<Fibonacci>("fibonacci", {.priority = 2});
+  Fibonacci::Goal goal;
+  goal.order = 5;
+  client->async_send_goal(
+      goal,
+      {.feedback_callback = [](const auto&, const auto& feedback) { show(feedback.sequence); },
+       .result_callback = [](const auto& ended) { show(ended.result.sequence); }});
+}
+
+void events(Node& node) {
+  const auto scan =
+      node.create_subscription<LaserScan>("scan", QoS(5).deadline(100ms), [](const LaserScan&) {});
+  node.create_qos_event<RequestedDeadlineMissed>(
+      scan, [](const auto& missed) { slow_down(missed.total_count_change); }, {.priority = 9});
+  node.create_graph_callback([&] {
+    if (node.count_publishers("scan") == 0) {
+      stop();
+    }
+  });
+}
+
+}  // namespace rclrt::test
