@@ -49,9 +49,12 @@ ThreadDispatchExecutor::ThreadDispatchExecutor(std::shared_ptr<Context> context,
     : Executor(std::move(context),
                std::make_unique<executor::ThreadDispatchExecutor>(std::move(options))) {}
 
-WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptions options)
-    : Executor(context, std::make_unique<executor::WaitSetExecutor>(
-                            std::move(options), std::make_unique<detail::RclReadiness>(context))) {}
+WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
+                                 WaitSetOptions wait_set)
+    : Executor(context,
+               std::make_unique<executor::WaitSetExecutor>(
+                   std::move(options), std::make_unique<detail::RclReadiness>(context), wait_set)) {
+}
 
 const std::vector<std::string>& executor_names() {
   static const std::vector<std::string> kNames = {"wait_set", "producer_consumer",

@@ -45,14 +45,17 @@ void RclReadiness::watch(const std::vector<executor::Callback*>& callbacks) {
         "creating a wait set");
 }
 
-void RclReadiness::wait(std::int64_t deadline_ns, std::vector<bool>& ready) {
+void RclReadiness::wait(std::int64_t deadline_ns, const std::vector<bool>& asked,
+                        std::vector<bool>& ready) {
   std::fill(ready.begin(), ready.end(), false);
   if (!context_->ok()) {
     return;  // shut down: the executor is about to be cancelled
   }
   check(rcl_wait_set_clear(&wait_set_), "clearing a wait set");
-  for (Entity* entity : entities_) {
-    entity->add_to(wait_set_);
+  for (std::size_t i = 0; i < entities_.size(); ++i) {
+    if (asked[i]) {
+      entities_[i]->add_to(wait_set_);
+    }
   }
   check(rcl_wait_set_add_guard_condition(&wait_set_, &wake_, nullptr), "adding to a wait set");
   std::int64_t timeout_ns = -1;  // for ever
@@ -69,7 +72,7 @@ void RclReadiness::wait(std::int64_t deadline_ns, std::vector<bool>& ready) {
   }
   check(result, "waiting for work");
   for (std::size_t i = 0; i < entities_.size(); ++i) {
-    ready[i] = entities_[i]->is_ready_in(wait_set_);
+    ready[i] = asked[i] && entities_[i]->is_ready_in(wait_set_);
   }
 }
 

@@ -25,7 +25,8 @@ class RclReadiness final : public executor::ReadinessSource {
   RclReadiness& operator=(const RclReadiness&) = delete;
 
   void watch(const std::vector<executor::Callback*>& callbacks) override;
-  void wait(std::int64_t deadline_ns, std::vector<bool>& ready) override;
+  void wait(std::int64_t deadline_ns, const std::vector<bool>& asked,
+            std::vector<bool>& ready) override;
   void wake() noexcept override;
 
  private:

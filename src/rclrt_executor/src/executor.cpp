@@ -20,6 +20,10 @@ Executor::Executor(ExecutorOptions options)
 Executor::~Executor() = default;
 
 void Executor::spin() RCLRT_WAITS {
+  guarded_spin([this] { do_spin(nullptr); });
+}
+
+void Executor::guarded_spin(const std::function<void()>& spin) {
   if (closed_.load()) {
     return;
   }
@@ -31,10 +35,17 @@ void Executor::spin() RCLRT_WAITS {
     std::atomic<bool>& spinning;
     ~Done() { spinning.store(false); }
   } const done{spinning_};
-  do_spin();
+  spin();
 }
 
-void Executor::do_spin() {
+void Executor::start_clock() {
+  if (!std::exchange(has_spun_, true) && !options_.epoch_ns) {
+    // However long ago prepare was. All timers shift alike: queues by time stay ordered.
+    start_timers(realtime::monotonic_now_ns());
+  }
+}
+
+void Executor::do_spin(const Ended& ended) {
   prepare();
   started_.store(false);
   const auto open_gate = [this] {
@@ -43,10 +54,7 @@ void Executor::do_spin() {
   };
   try {
     const std::scoped_lock lock(configuration_);
-    if (!std::exchange(has_spun_, true) && !options_.epoch_ns) {
-      // However long ago prepare was. All timers shift alike: queues by time stay ordered.
-      start_timers(realtime::monotonic_now_ns());
-    }
+    start_clock();
     start_threads();
   } catch (...) {  // no thread has taken work yet: end those that exist
     stop_.store(true);
@@ -57,7 +65,11 @@ void Executor::do_spin() {
   }
   open_gate();
   while (!stopping()) {
-    stopped_.wait();
+    if (ended == nullptr) {
+      stopped_.wait();
+    } else if (ended()) {
+      stop_.store(true);
+    }
     while (!stopping() && !have_all_left()) {
       realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);
     }

@@ -39,7 +39,7 @@ void Executor::execute(Instance* instance, std::uint32_t slot, WorkerPriority& p
     callback.discard(instance);
   } else {
     InstanceInfo info = callback.begin(instance);
-    run(callback, info, slot);
+    run(callback, info, slot, priority.now());
     callback.end(instance);
   }
   if (Instance* const next = callback.group().leave()) {
@@ -63,7 +63,7 @@ void Executor::execute(Callback& callback, std::int64_t release_ns, std::int64_t
   if (!callback.removed_.load()) {
     InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
     callback.released_.fetch_add(1, std::memory_order_relaxed);
-    run(callback, info, slot);
+    run(callback, info, slot, 0);  // nobody who polls preempts
   }
   callback.let_go();
 }
@@ -82,7 +82,9 @@ Outcome Executor::run_user_code(Callback& callback, InstanceInfo& info) noexcept
   return outcome;
 }
 
-void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept {
+/// `priority` is that of the thread.
+void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
+                   int priority) noexcept {
   info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
   InstanceSink* const sink = options_.sink;
   const bool watched = watch_ != nullptr && watch_->active();
@@ -95,7 +97,7 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) n
     stretch = {.id = info.id,
                .callback = *callback.kept_name_,
                .level = info.level,
-               .priority = std::max(callback.os_priority_.load(), callback.group().ceiling()),
+               .priority = priority,
                .group = group != nullptr && group->type() == GroupType::kMutuallyExclusive
                             ? group
                             : nullptr,
@@ -129,6 +131,10 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot) n
       judge(callback, info, stretch);
     }
     callback.completed_.fetch_add(1, std::memory_order_release);
+  }
+  if (limit_.load(std::memory_order_relaxed) == SpinLimit::kOne && outcome != Outcome::kEmpty) {
+    one_ended_.store(true);
+    cancel();
   }
   if (sink != nullptr) {
     record.preemptions = involuntary_switches() - switches_before;

@@ -55,6 +55,14 @@ bool Group::try_enter() noexcept RCLRT_WAITS {
   return !std::exchange(busy_, true);
 }
 
+bool Group::busy() noexcept RCLRT_WAITS {
+  if (type_ == GroupType::kReentrant) {
+    return false;
+  }
+  const std::scoped_lock lock(mutex_);
+  return busy_;
+}
+
 Instance* Group::leave() noexcept RCLRT_WAITS {
   if (type_ == GroupType::kReentrant) {
     return nullptr;

@@ -2,15 +2,35 @@
 #include "rclrt/executor/wait_set_executor.hpp"
 
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <stdexcept>
+#include <string>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::executor {
 
-WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source)
-    : Executor(std::move(options)), source_(std::move(source)) {}
+namespace {
+
+/// Spreads `value` over all numbers (splitmix64).
+std::uint64_t scrambled(std::uint64_t value) {
+  value += 0x9e3779b97f4a7c15U;
+  value = (value ^ (value >> 30U)) * 0xbf58476d1ce4e5b9U;
+  value = (value ^ (value >> 27U)) * 0x94d049bb133111ebU;
+  return value ^ (value >> 31U);
+}
+
+}  // namespace
+
+WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source,
+                                 WaitSetOptions wait_set)
+    : Executor(std::move(options)), source_(std::move(source)), wait_set_(wait_set) {
+  if (wait_set_.threads == 0) {
+    throw std::invalid_argument("a wait set executor needs at least one thread");
+  }
+}
 
 WaitSetExecutor::~WaitSetExecutor() { shut_down(); }
 
@@ -23,12 +43,26 @@ void WaitSetExecutor::look_again() noexcept {
   source_->wake();
 }
 
+std::size_t WaitSetExecutor::concurrency() const {
+  return std::min(wait_set_.threads, cpu_count());
+}
+
 /// Takes over what was added and removed since the last polling point.
 void WaitSetExecutor::reload() {
   const std::scoped_lock lock(configuration());
   timers_.clear();
   others_.clear();
-  for (const auto& callback : locked_callbacks()) {
+  watched_ = locked_callbacks();
+  auto ordered = watched_;
+  if (wait_set_.order == WaitSetOrder::kArbitrary) {
+    std::map<const Callback*, std::uint64_t> place;
+    for (const auto& callback : watched_) {
+      place[callback.get()] = scrambled(wait_set_.seed + scrambled(place.size()));
+    }
+    std::sort(ordered.begin(), ordered.end(),
+              [&](const auto& a, const auto& b) { return place[a.get()] < place[b.get()]; });
+  }
+  for (const auto& callback : ordered) {
     if (TimerCallback* const timer = as_timer(*callback)) {
       timers_.push_back(timer);
     } else {
@@ -38,65 +72,136 @@ void WaitSetExecutor::reload() {
   std::stable_sort(others_.begin(), others_.end(),
                    [](const Callback* a, const Callback* b) { return a->type() < b->type(); });
   source_->watch(others_);
-  watched_ = locked_callbacks();
+  due_.assign(timers_.size(), false);
+  ready_.assign(others_.size(), false);
+  asked_.assign(others_.size(), false);
 }
 
 void WaitSetExecutor::start_threads() {
   changed_.store(true);
-  thread_ = realtime::Thread(thread_options("ws", mapped_priority(0)), [this] {
-    await_start();
-    try {
-      loop();
-    } catch (...) {
-      fail();
-    }
-  });
+  polled_ = false;
+  threads_.reserve(wait_set_.threads);
+  for (std::uint32_t slot = 0; slot < wait_set_.threads; ++slot) {
+    const std::string name = wait_set_.threads == 1 ? "ws" : "ws" + std::to_string(slot);
+    threads_.emplace_back(thread_options(name, mapped_priority(0)), [this, slot] {
+      await_start();
+      try {
+        run(slot);
+      } catch (...) {
+        fail();
+      }
+    });
+  }
 }
 
 int WaitSetExecutor::priority_of(int /*level*/) const noexcept {
-  return options().top_priority - 1;  // one thread runs them all
+  return options().top_priority - 1;  // where all of them run
 }
 
-std::int64_t WaitSetExecutor::next_timer_ns() const noexcept {
-  std::int64_t next = realtime::EventCount::kForever;
-  for (TimerCallback* timer : timers_) {
-    next = std::min(next, timer->schedule().next_ns());
+void WaitSetExecutor::run(std::uint32_t slot) {
+  for (;;) {
+    Work work;
+    {
+      const std::scoped_lock lock(draw_);
+      if (!take_next(work)) {
+        return;
+      }
+    }
+    Callback& callback = *work.callback;
+    execute(callback, work.release_ns, work.ready_ns, slot);
+    callback.group().leave();
+    if (wait_set_.threads > 1 && callback.group().type() == GroupType::kMutuallyExclusive) {
+      source_->wake();
+    }
+    callback.let_go();
   }
-  return next;
 }
 
-void WaitSetExecutor::loop() {
-  std::vector<bool> ready;
-  std::vector<bool> due;
+bool WaitSetExecutor::take_next(Work& work) {
   while (!stopping()) {
-    // The polling point.
-    if (changed_.exchange(false)) {
-      reload();
-      ready.assign(others_.size(), false);
-      due.assign(timers_.size(), false);
+    if (take_ready(work)) {
+      return true;
     }
-    source_->wait(next_timer_ns(), ready);
-    const std::int64_t now = realtime::monotonic_now_ns();
-    for (std::size_t i = 0; i < timers_.size(); ++i) {
-      due[i] = timers_[i]->schedule().next_ns() <= now;
-    }
-    // The processing window: this set and nothing else.
-    for (std::size_t i = 0; i < timers_.size() && !stopping(); ++i) {
-      if (due[i]) {
-        const auto release = timers_[i]->take(realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
-        execute(*timers_[i], release.nominal_ns, release.nominal_ns, 0);
+    if (limit() != SpinLimit::kNone && polled_) {
+      if (is_empty()) {
+        if (limit() == SpinLimit::kReadyNow || realtime::monotonic_now_ns() >= spin_deadline_ns()) {
+          cancel();
+          return false;
+        }
+      } else if (limit() == SpinLimit::kReadyNow) {
+        await_group();
+        continue;
       }
     }
-    for (std::size_t i = 0; i < others_.size() && !stopping(); ++i) {
-      if (ready[i]) {
-        execute(*others_[i], now, 0, 0);
-      }
+    poll();
+  }
+  return false;
+}
+
+/// The processing window: this set and nothing else.
+bool WaitSetExecutor::take_ready(Work& work) {
+  for (std::size_t i = 0; i < timers_.size(); ++i) {
+    if (due_[i] && timers_[i]->group().try_enter()) {
+      due_[i] = false;
+      const auto release = timers_[i]->take(realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
+      work = {timers_[i], release.nominal_ns, release.nominal_ns};
+      work.callback->hold();
+      return true;
     }
+  }
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    if (ready_[i] && others_[i]->group().try_enter()) {
+      ready_[i] = false;
+      work = {others_[i], polled_ns_, 0};
+      work.callback->hold();
+      return true;
+    }
+  }
+  return false;
+}
+
+bool WaitSetExecutor::is_empty() const {
+  const auto is_set = [](bool each) { return each; };
+  return std::none_of(due_.begin(), due_.end(), is_set) &&
+         std::none_of(ready_.begin(), ready_.end(), is_set);
+}
+
+/// What is left waits for its group: until somebody leaves one.
+void WaitSetExecutor::await_group() {
+  asked_.assign(others_.size(), false);
+  std::vector<bool> none(others_.size());
+  source_->wait(realtime::EventCount::kForever, asked_, none);
+}
+
+/// The polling point.
+void WaitSetExecutor::poll() {
+  if (changed_.exchange(false)) {
+    reload();
+  }
+  std::int64_t next_ns = realtime::EventCount::kForever;
+  for (TimerCallback* const timer : timers_) {
+    if (!timer->group().busy()) {
+      next_ns = std::min(next_ns, timer->schedule().next_ns());
+    }
+  }
+  for (std::size_t i = 0; i < others_.size(); ++i) {
+    asked_[i] = !others_[i]->group().busy();
+  }
+  if (limit() == SpinLimit::kReadyNow) {
+    next_ns = std::min(next_ns, realtime::monotonic_now_ns());
+  } else if (limit() == SpinLimit::kOne) {
+    next_ns = std::min(next_ns, spin_deadline_ns());
+  }
+  source_->wait(next_ns, asked_, ready_);
+  polled_ = true;
+  polled_ns_ = realtime::monotonic_now_ns();
+  for (std::size_t i = 0; i < timers_.size(); ++i) {
+    due_[i] = timers_[i]->schedule().next_ns() <= polled_ns_;
   }
 }
 
 void WaitSetExecutor::stop_threads() noexcept {
-  thread_.join();
+  threads_.clear();  // joins them
   const std::scoped_lock lock(configuration());
   watched_.clear();
 }

@@ -24,6 +24,8 @@ class WorkerPriority {
       set(ceiling);
     }
   }
+  /// What the thread has now; 0: normal scheduling.
+  int now() const noexcept RCLRT_NONBLOCKING { return now_; }
   void restore() noexcept RCLRT_WAITS {
     if (const int own = own_.load(); now_ != own) {
       set(own);

@@ -21,7 +21,8 @@ class FakeReadiness : public ReadinessSource {
     callbacks_ = callbacks;
   }
 
-  void wait(std::int64_t deadline_ns, std::vector<bool>& ready) override {
+  void wait(std::int64_t deadline_ns, const std::vector<bool>& asked,
+            std::vector<bool>& ready) override {
     for (;;) {
       const auto key = event_.prepare_wait();
       bool return_now = woken_.exchange(false);
@@ -29,7 +30,7 @@ class FakeReadiness : public ReadinessSource {
         const std::scoped_lock lock(mutex_);
         ++polls_;
         for (std::size_t i = 0; i < callbacks_.size(); ++i) {
-          ready[i] = messages_[callbacks_[i]] > 0;
+          ready[i] = asked[i] && messages_[callbacks_[i]] > 0;
           return_now = return_now || ready[i];
         }
       }

@@ -1,13 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The peculiarities of rclcpp's scheduling that thesis section 2.3 lists, one test each.
+// What else rclcpp's executors do: late timers, several threads, arbitrary order. Its peculiarities
+// are in wait_set_peculiarities_test.cpp.
 #include "rclrt/executor/wait_set_executor.hpp"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
 #include "fake_readiness.hpp"
+#include "spinning.hpp"
 #include "test_callback.hpp"
 
 namespace rclrt::executor::test {
@@ -15,118 +21,49 @@ namespace {
 
 class WaitSet : public ::testing::Test {
  protected:
-  WaitSet() {
+  void make(WaitSetOptions wait_set) {
     auto readiness = std::make_unique<FakeReadiness>();
     source = readiness.get();
-    executor = std::make_unique<WaitSetExecutor>(on_one_cpu(), std::move(readiness));
+    ExecutorOptions options = on_all_cpus();
+    options.realtime = Realtime::kOff;  // the threads take turns where there is only one CPU
+    executor = std::make_unique<WaitSetExecutor>(options, std::move(readiness), wait_set);
   }
 
-  std::shared_ptr<TestCallback> add(const std::string& name, EntityType type, int level = 0,
-                                    TestCallback::Body then = {}) {
-    auto callback =
-        std::make_shared<TestCallback>(CallbackOptions{.name = name, .type = type, .level = level},
-                                       [this, name, then](const InstanceInfo&) {
-                                         source->take_message(*by_name(name));
-                                         order.push_back(name);
-                                         if (then) {
-                                           then({});
-                                         }
-                                         if (order.size() == stop_after) {
-                                           executor->cancel();
-                                         }
-                                       });
-    all.push_back(callback);
-    executor->add(callback);
-    return callback;
+  std::shared_ptr<TestCallback> add(const std::string& name, std::function<void()> body,
+                                    std::shared_ptr<Group> group = nullptr) {
+    CallbackOptions options = named(name);
+    options.group = std::move(group);
+    all.push_back(std::make_shared<TestCallback>(
+        options, [this, index = all.size(), body = std::move(body)](const InstanceInfo&) {
+          source->take_message(*all[index]);
+          body();
+        }));
+    executor->add(all.back());
+    return all.back();
   }
 
-  TestCallback* by_name(const std::string& name) {
-    for (const auto& callback : all) {
-      if (callback->name() == name) {
-        return callback.get();
-      }
+  /// Runs eight callbacks that are all ready, twice.
+  std::vector<std::string> two_sets() {
+    std::vector<std::string> order;
+    for (int i = 0; i < 8; ++i) {
+      const std::string name(1, static_cast<char>('a' + i));
+      add(name, [&order, name] { order.push_back(name); });
     }
-    return nullptr;
+    executor->prepare();
+    for (int set = 0; set < 2; ++set) {
+      for (const auto& each : all) {
+        source->add_message(*each);
+      }
+      executor->spin_some();
+    }
+    all.clear();
+    return order;
   }
 
   FakeReadiness* source = nullptr;
   std::unique_ptr<WaitSetExecutor> executor;
   std::vector<std::shared_ptr<TestCallback>> all;
-  std::vector<std::string> order;
-  std::size_t stop_after = 0;
 };
-
-TEST_F(WaitSet, TimersGoBeforeSubscriptionsBeforeServicesBeforeClients) {
-  const auto client = add("client", EntityType::kClient);
-  const auto service = add("service", EntityType::kService);
-  const auto subscription = add("subscription", EntityType::kSubscription);
-  // Due since long ago; on a grid so wide that it is released once.
-  executor->add(std::make_shared<TestTimer>(
-      timer_named("timer"), TimerOptions{.period_ns = 3'600'000'000'000},
-      [&](const InstanceInfo&) { order.push_back("timer"); }));
-  stop_after = 4;
-  executor->prepare();
-  for (const auto& callback : {client, service, subscription}) {
-    source->add_message(*callback);
-  }
-  executor->spin();
-  EXPECT_EQ(order, (std::vector<std::string>{"timer", "subscription", "service", "client"}));
-}
-
-TEST_F(WaitSet, OneTypeRunsInOrderOfRegistrationNotOfArrival) {
-  const auto first = add("first", EntityType::kSubscription);
-  const auto second = add("second", EntityType::kSubscription);
-  stop_after = 2;
-  executor->prepare();
-  source->add_message(*second);
-  source->add_message(*first);
-  executor->spin();
-  EXPECT_EQ(order, (std::vector<std::string>{"first", "second"}));
-}
-
-TEST_F(WaitSet, OneInstanceOfAnEntityRunsPerReadySet) {
-  const auto a = add("a", EntityType::kSubscription);
-  const auto b = add("b", EntityType::kSubscription);
-  stop_after = 4;
-  executor->prepare();
-  for (int i = 0; i < 2; ++i) {
-    source->add_message(*a);
-    source->add_message(*b);
-  }
-  executor->spin();
-  EXPECT_EQ(order, (std::vector<std::string>{"a", "b", "a", "b"}));
-}
-
-TEST_F(WaitSet, WhatBecomesReadyInTheProcessingWindowWaitsForTheNextPollingPoint) {
-  const auto urgent = add("urgent", EntityType::kSubscription, 9);
-  const auto first = add("first", EntityType::kSubscription, 0,
-                         [&](const InstanceInfo&) { source->add_message(*urgent); });
-  const auto second = add("second", EntityType::kSubscription);
-  stop_after = 3;
-  executor->prepare();
-  source->add_message(*first);
-  source->add_message(*second);
-  executor->spin();
-  EXPECT_EQ(order, (std::vector<std::string>{"first", "second", "urgent"}));
-}
-
-TEST_F(WaitSet, ARunningCallbackIsNotPreempted) {
-  bool urgent_ran_meanwhile = false;
-  const auto urgent = add("urgent", EntityType::kSubscription, 9);
-  const auto low = add("low", EntityType::kSubscription, 0, [&](const InstanceInfo&) {
-    source->add_message(*urgent);
-    const std::int64_t until = realtime::monotonic_now_ns() + 2'000'000;
-    while (realtime::monotonic_now_ns() < until) {
-    }
-    urgent_ran_meanwhile = order.back() == "urgent";
-  });
-  stop_after = 2;
-  executor->prepare();
-  source->add_message(*low);
-  executor->spin();
-  EXPECT_FALSE(urgent_ran_meanwhile);
-  EXPECT_EQ(order, (std::vector<std::string>{"low", "urgent"}));
-}
 
 TEST_F(WaitSet, ALateTimerRunsOnceAndTheReleasesItMissedAreDropped) {
   const std::int64_t period = 50'000'000;
@@ -150,6 +87,162 @@ TEST_F(WaitSet, ALateTimerRunsOnceAndTheReleasesItMissedAreDropped) {
   EXPECT_GE(releases[1], 5 * period);
   EXPECT_EQ(timer->counters().dropped, static_cast<std::uint64_t>(releases[1] / period - 1));
 }
+
+TEST_F(WaitSet, ThreadsDrawFromOneSet) {
+  make({.threads = 2});
+  std::atomic<int> inside{0};
+  std::atomic<int> met{0};
+  const auto meet = [&] {
+    ++inside;
+    met += busy_until([&] { return inside.load() == 2; }) ? 1 : 0;
+  };
+  const auto a = add("a", meet);
+  const auto b = add("b", meet);
+  executor->prepare();
+  source->add_message(*a);
+  source->add_message(*b);
+  executor->spin_some();
+  EXPECT_EQ(met.load(), 2);
+}
+
+TEST_F(WaitSet, OneThreadRunsOneCallbackAtATime) {
+  make({.threads = 1});
+  int inside = 0;
+  int overlaps = 0;
+  const auto body = [&] {
+    overlaps += ++inside > 1 ? 1 : 0;
+    busy_for(100'000);
+    --inside;
+  };
+  for (const char* name : {"a", "b", "c"}) {
+    add(name, body, std::make_shared<Group>(GroupType::kReentrant));
+  }
+  executor->prepare();
+  for (const auto& each : all) {
+    source->add_message(*each);
+  }
+  executor->spin_some();
+  EXPECT_EQ(overlaps, 0);
+  EXPECT_EQ(all[2]->counters().completed, 1U);
+}
+
+TEST_F(WaitSet, AnEntityWhoseGroupIsBusyIsSkippedAndStaysInTheSet) {
+  make({.threads = 2});
+  const auto group = std::make_shared<Group>();
+  std::atomic<bool> other_ran{false};
+  bool met = false;
+  bool first_inside = false;
+  bool overlapped = false;
+  const auto first = add(
+      "first",
+      [&] {
+        first_inside = true;
+        met = busy_until([&] { return other_ran.load(); });
+        first_inside = false;
+      },
+      group);
+  const auto second = add("second", [&] { overlapped = first_inside; }, group);
+  const auto other = add("other", [&] { other_ran = true; });
+  executor->prepare();
+  for (const auto& each : {first, second, other}) {
+    source->add_message(*each);
+  }
+  executor->spin_some();
+  EXPECT_TRUE(met);
+  EXPECT_FALSE(overlapped);
+  EXPECT_EQ(second->counters().completed, 1U);
+}
+
+TEST_F(WaitSet, WhoLeavesAGroupWakesTheThreadThatWaits) {
+  make({.threads = 2});
+  const auto group = std::make_shared<Group>();
+  std::shared_ptr<TestCallback> second;
+  const auto first = add(
+      "first",
+      [&] {
+        source->add_message(*second);  // the other thread may not take it
+        busy_for(2'000'000);
+      },
+      group);
+  second = add("second", [&] { executor->cancel(); }, group);
+  executor->prepare();
+  source->add_message(*first);
+  executor->spin();
+  EXPECT_EQ(second->counters().completed, 1U);
+}
+
+TEST_F(WaitSet, MembersOfAGroupNeverOverlapWithManyThreads) {
+  make({.threads = 4});
+  const auto group = std::make_shared<Group>();
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> left{200};
+  for (int i = 0; i < 3; ++i) {
+    add(
+        std::to_string(i),
+        [&] {
+          overlaps += inside.fetch_add(1) != 0 ? 1 : 0;
+          inside.fetch_sub(1);
+          if (left.fetch_sub(1) == 1) {
+            executor->cancel();
+          }
+        },
+        group);
+  }
+  executor->prepare();
+  for (int i = 0; i < 300; ++i) {
+    source->add_message(*all[static_cast<std::size_t>(i) % 3]);
+  }
+  executor->spin();
+  EXPECT_EQ(overlaps.load(), 0);
+}
+
+TEST_F(WaitSet, ACallbackRemovedWhileManyThreadsRunIsQuietAfterwards) {
+  make({.threads = 3});
+  std::atomic<int> runs{0};
+  const auto callback = add("c", [&] { ++runs; });
+  Spinning spin(*executor);
+  for (int i = 0; i < 50; ++i) {
+    source->add_message(*callback);
+  }
+  ASSERT_TRUE(eventually([&] { return runs > 3; }));
+  EXPECT_TRUE(executor->remove(callback));
+  const int after = runs;
+  for (int i = 0; i < 50; ++i) {
+    source->add_message(*callback);
+  }
+  EXPECT_FALSE(executor->remove(callback));
+  EXPECT_EQ(runs, after);
+  EXPECT_EQ(callback->counters().pending(), 0U);
+}
+
+TEST_F(WaitSet, AnArbitraryOrderIsTheSameAtEachPollingPointAndForEachSeed) {
+  make({.order = WaitSetOrder::kArbitrary, .seed = 1});
+  const auto once = two_sets();
+  ASSERT_EQ(once.size(), 16U);
+  EXPECT_TRUE(std::equal(once.begin(), once.begin() + 8, once.begin() + 8));
+  make({.order = WaitSetOrder::kArbitrary, .seed = 1});
+  EXPECT_EQ(two_sets(), once);
+  EXPECT_FALSE(std::is_sorted(once.begin(), once.begin() + 8));  // not that of registration
+  make({.order = WaitSetOrder::kArbitrary, .seed = 2});
+  EXPECT_NE(two_sets(), once);
+}
+
+TEST_F(WaitSet, SpinOnceRunsOneInstanceOfSeveralThatAreReady) {
+  make({});
+  const auto a = add("a", [] {});
+  const auto b = add("b", [] {});
+  executor->prepare();
+  source->add_message(*a);
+  source->add_message(*b);
+  EXPECT_TRUE(executor->spin_once());
+  EXPECT_EQ(a->counters().completed + b->counters().completed, 1U);
+  EXPECT_TRUE(executor->spin_once());
+  EXPECT_EQ(a->counters().completed + b->counters().completed, 2U);
+  EXPECT_FALSE(executor->spin_once(std::chrono::nanoseconds(0)));
+}
+
+TEST_F(WaitSet, NoThreadsAreRefused) { EXPECT_THROW(make({.threads = 0}), std::invalid_argument); }
 
 }  // namespace
 }  // namespace rclrt::executor::test

@@ -2,6 +2,7 @@
 // The executors of the engine for nodes on rcl.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,12 +12,16 @@
 #include "rclrt/context.hpp"
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/executor/options.hpp"
+#include "rclrt/executor/wait_set_executor.hpp"
 #include "rclrt/node.hpp"
 
 namespace rclrt {
 
 using ExecutorOptions = executor::ExecutorOptions;
 using Realtime = executor::Realtime;
+using SpinResult = executor::SpinResult;
+using WaitSetOptions = executor::WaitSetOptions;
+using WaitSetOrder = executor::WaitSetOrder;
 
 /// Runs the callbacks of the nodes added to it. Life cycle and thread-safety as the engine's
 /// executors: add, prepare, spin; `cancel` from anywhere. Shutting the context down ends
@@ -49,6 +54,16 @@ class Executor {
   /// See executor::Executor.
   RCLRT_SETUP void prepare() { engine_->prepare(); }
   void spin() RCLRT_WAITS { engine_->spin(); }
+  void spin_some() RCLRT_WAITS { engine_->spin_some(); }
+  bool spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS {
+    return engine_->spin_once(timeout);
+  }
+  template <typename Future>
+  SpinResult spin_until_complete(const Future& future,
+                                 std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1))
+      RCLRT_WAITS {
+    return engine_->spin_until_complete(future, timeout);
+  }
   /// Thread-safe; not from a signal handler (contexts handle signals).
   void cancel() noexcept { engine_->cancel(); }
 
@@ -90,7 +105,7 @@ class ThreadDispatchExecutor final : public Executor {
 class WaitSetExecutor final : public Executor {
  public:
   RCLRT_SETUP explicit WaitSetExecutor(std::shared_ptr<Context> context,
-                                       ExecutorOptions options = {});
+                                       ExecutorOptions options = {}, WaitSetOptions wait_set = {});
 };
 
 /// The names that `make_executor` takes, the baseline first.

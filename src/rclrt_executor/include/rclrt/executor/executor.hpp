@@ -3,8 +3,11 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <exception>
+#include <functional>
+#include <future>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -24,6 +27,13 @@ namespace rclrt::executor {
 class LaneSet;
 class MissWatch;
 class WorkerPriority;
+
+/// How `spin_until_complete` ended.
+enum class SpinResult {
+  kComplete,     ///< the future is ready
+  kTimeout,      ///< it is not, and the time is over
+  kInterrupted,  ///< it is not: somebody cancelled
+};
 
 /// Three phases: configure (constructor, `add`), `prepare`, run (`spin`). One thread prepares and
 /// spins. `add`, `remove`, `set_level` and `cancel` may be called at any time from any thread and
@@ -67,6 +77,30 @@ class Executor {
   /// the next `spin`. Throws std::logic_error when it is spinning already.
   void spin() RCLRT_WAITS;
 
+  // The following three also create the threads and end them again, tens of microseconds each: for
+  // set-up and tests, not for a loop with a deadline. Exceptions, cancel and close as in `spin`.
+
+  /// Runs what is ready now, timers that are due included, and returns when that has ended. What
+  /// becomes ready meanwhile may run, too; wait_set runs one set.
+  void spin_some() RCLRT_WAITS;
+
+  /// Runs until an instance has ended, waiting for one at most as long; negative: for ever. True if
+  /// one has. Where several threads run callbacks, those that have started by then end, too.
+  bool spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS;
+
+  /// Runs until `future` (std::future or std::shared_future, not a deferred one) is ready, at most
+  /// as long; negative: for ever. Runs nothing if it is ready already.
+  template <typename Future>
+  SpinResult spin_until_complete(const Future& future,
+                                 std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1))
+      RCLRT_WAITS {
+    return spin_until(
+        [&](std::chrono::nanoseconds time) {
+          return future.wait_for(time) == std::future_status::ready;
+        },
+        timeout);
+  }
+
   /// Makes the running `spin`, or the next one, return. Thread-safe; must have returned before the
   /// executor is destroyed. Async-signal-safe unless the executor waits in a middleware (wait_set).
   void cancel() noexcept RCLRT_NONBLOCKING;
@@ -89,6 +123,13 @@ class Executor {
   std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING { return epoch_ns_.load(); }
 
  protected:
+  /// What ends a spin besides `cancel`.
+  enum class SpinLimit : std::uint8_t {
+    kNone,
+    kOne,       ///< the end of an instance
+    kReadyNow,  ///< that what was ready at its start has ended
+  };
+
   /// For derived executors.
   RCLRT_SETUP explicit Executor(ExecutorOptions options);
 
@@ -115,6 +156,10 @@ class Executor {
   /// Wakes every thread that sleeps, so that it sees `stopping()`.
   virtual void wake_threads() noexcept RCLRT_NONBLOCKING = 0;
 
+  /// Of the running spin. Those who poll end it by `cancel` when nothing is ready: with kReadyNow
+  /// after one set, with kOne once the deadline has passed.
+  SpinLimit limit() const noexcept { return limit_.load(); }
+  std::int64_t spin_deadline_ns() const noexcept { return spin_deadline_ns_.load(); }
   /// Whether entities announce their work (`Callback::attach`) or are polled.
   virtual bool listens() const noexcept { return true; }
 
@@ -172,7 +217,17 @@ class Executor {
   using Callbacks = std::vector<std::shared_ptr<Callback>>;
 
   void settle_realtime();
-  void do_spin();
+  // `ended` waits for a moment and says whether this spin is over; nullptr: it ends by cancel.
+  using Ended = std::function<bool()>;
+  void guarded_spin(const std::function<void()>& spin);
+  void do_spin(const Ended& ended);
+  void limited_spin(SpinLimit limit, std::int64_t deadline_ns);
+  SpinResult spin_until(const std::function<bool(std::chrono::nanoseconds)>& complete,
+                        std::chrono::nanoseconds timeout);
+  void start_clock();
+  void release_due_timers();
+  Ended all_ended() const;
+  bool any_pending() const;
   void claim(Callback& callback);
   void disclaim(Callback& callback) noexcept;
   void settle_levels();
@@ -187,7 +242,7 @@ class Executor {
   void reap(Callbacks& gone);
   bool have_all_left();
   void give_up_callbacks(Callbacks& gone);
-  void run(Callback& callback, InstanceInfo& info, std::uint32_t slot) noexcept;
+  void run(Callback& callback, InstanceInfo& info, std::uint32_t slot, int priority) noexcept;
   Outcome run_user_code(Callback& callback, InstanceInfo& info) noexcept;
   void judge(Callback& callback, const InstanceInfo& info, const Stretch& stretch) noexcept;
   /// Whether the calling thread is in a callback that this executor runs.
@@ -215,7 +270,11 @@ class Executor {
   realtime::Semaphore stopped_;
   std::atomic<bool> closed_{false};    // never cleared
   std::atomic<bool> spinning_{false};  // who sets it is the one thread in spin
-  std::atomic<bool> started_{false};   // all threads of this spin exist
+  // Set before the threads start and after they have ended; relaxed where instances end.
+  std::atomic<SpinLimit> limit_{SpinLimit::kNone};
+  std::atomic<std::int64_t> spin_deadline_ns_{0};
+  std::atomic<bool> one_ended_{false};  // of kOne
+  std::atomic<bool> started_{false};    // all threads of this spin exist
   realtime::EventCount start_;
   std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called
   std::atomic<std::uint64_t> next_id_{0};   // relaxed: only uniqueness counts

@@ -64,6 +64,8 @@ class Group {
   bool enter(Instance* instance) noexcept RCLRT_WAITS;
   /// For who polls and has no instance to park.
   bool try_enter() noexcept RCLRT_WAITS;
+  /// Whether `try_enter` would fail now.
+  bool busy() noexcept RCLRT_WAITS;
   /// Returns the instance that its callback must now `resume`, or nullptr.
   Instance* leave() noexcept RCLRT_WAITS;
   /// An instance that `leave` returned will never enter; returns the next as `leave` does.

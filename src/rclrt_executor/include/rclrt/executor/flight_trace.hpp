@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// The last seconds of an executor as a Perfetto file, when a deadline was missed.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rclrt/executor/deadline_miss.hpp"
+#include "rclrt/executor/instance.hpp"
+#include "rclrt/realtime/flight_recorder.hpp"
+#include "rclrt/realtime/mpsc_queue.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::executor {
+
+/// What a FlightTrace does.
+struct FlightTraceOptions {
+  realtime::FlightRecorderOptions recorder{.name = "miss"};  ///< files miss-1.pftrace, ...
+  /// Instances that may end within 10 ms, about 100 bytes each; what finds no room is counted.
+  std::size_t capacity = 8192;
+  InstanceSink* sink = nullptr;    ///< told, too; must outlive the trace
+  MissHandler* handler = nullptr;  ///< told, too; must outlive the trace
+};
+
+/// Set it as `ExecutorOptions::sink` and `on_miss` (of one executor: tracks are named by level and
+/// worker). Every instance is a span in a flight recorder, every miss an instant on the track of
+/// the late one and a request for a dump. Instances go through a bounded queue; a thread at normal
+/// priority feeds the recorder and writes the dumps.
+class FlightTrace final : public InstanceSink, public MissHandler {
+ public:
+  /// Throws as FlightRecorder, std::invalid_argument for no capacity, std::system_error.
+  RCLRT_SETUP explicit FlightTrace(FlightTraceOptions options = {});
+  /// Writes what waits. The executor has ended.
+  ~FlightTrace() override;
+  FlightTrace(const FlightTrace&) = delete;
+  FlightTrace& operator=(const FlightTrace&) = delete;
+
+  void record(const InstanceRecord& record) noexcept RCLRT_NONBLOCKING override;
+  void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING override;
+
+  /// Dumps written, and those that were not. Thread-safe.
+  RCLRT_SETUP realtime::FlightRecorderStatistics statistics() const {
+    return recorder_.statistics();
+  }
+  /// Instances and misses that found no room.
+  std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return dropped_.load(); }
+
+ private:
+  static constexpr std::size_t kNameSize = 48;  // longer names are cut
+  struct Item {
+    char callback[kNameSize];  // copied: it may have been removed when the item is read
+    std::uint64_t id;
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+    int level;
+    std::uint32_t slot;
+    bool is_miss;  // `slot` is not known then
+  };
+
+  void push(const Callback& callback, Item item) noexcept RCLRT_NONBLOCKING;
+  void drain();
+  realtime::TraceThread track(const Item& item);
+
+  const FlightTraceOptions options_;
+  realtime::MpscQueue<Item> queue_;
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<bool> stop_{false};
+  realtime::FlightRecorder recorder_;
+  // The draining thread's, until it is joined.
+  realtime::TraceDictionary dictionary_;
+  std::map<std::pair<int, std::uint32_t>, realtime::TraceThread> tracks_;  // by level and slot
+  std::map<std::uint64_t, std::string> misses_;  // by instance: the record follows
+  std::set<std::string> reasons_;                // live as long as the recorder's dumps
+  std::vector<realtime::TraceEvent> events_;
+  realtime::Thread drainer_;
+};
+
+}  // namespace rclrt::executor

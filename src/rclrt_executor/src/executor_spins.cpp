@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spins that end by themselves.
+#include <algorithm>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "rclrt/executor/executor.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/deadline.hpp"
+
+namespace rclrt::executor {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Polled: being notified would cost every instance of every callback.
+constexpr nanoseconds kPoll{200'000};
+
+std::int64_t deadline_of(nanoseconds timeout) {
+  return timeout < nanoseconds::zero() ? realtime::kNever : realtime::to_deadline_ns(timeout);
+}
+
+}  // namespace
+
+void Executor::spin_some() RCLRT_WAITS {
+  guarded_spin([this] { limited_spin(SpinLimit::kReadyNow, 0); });
+}
+
+bool Executor::spin_once(nanoseconds timeout) RCLRT_WAITS {
+  one_ended_.store(false);
+  const std::int64_t deadline_ns = deadline_of(timeout);
+  guarded_spin([&] { limited_spin(SpinLimit::kOne, deadline_ns); });
+  return one_ended_.load();
+}
+
+void Executor::limited_spin(SpinLimit limit, std::int64_t deadline_ns) {
+  prepare();
+  Ended ended;  // those who poll know it themselves
+  if (listens()) {
+    {
+      const std::scoped_lock lock(configuration_);
+      start_clock();
+      release_due_timers();
+    }
+    const Ended over = limit == SpinLimit::kReadyNow ? all_ended() : Ended([this, deadline_ns] {
+      return realtime::monotonic_now_ns() >= deadline_ns && !any_pending();
+    });
+    if (over()) {
+      stop_.store(false);  // a cancel that came before has had its spin
+      return;
+    }
+    ended = [over] {
+      realtime::sleep_until_ns(realtime::monotonic_now_ns() + kPoll.count());
+      return over();
+    };
+  }
+  struct Limited {
+    std::atomic<SpinLimit>& limit;
+    ~Limited() { limit.store(SpinLimit::kNone); }
+  } const limited{limit_};
+  spin_deadline_ns_.store(deadline_ns);
+  limit_.store(limit);
+  do_spin(ended);
+}
+
+SpinResult Executor::spin_until(const std::function<bool(nanoseconds)>& complete,
+                                nanoseconds timeout) {
+  const std::int64_t deadline_ns = deadline_of(timeout);
+  if (complete(nanoseconds::zero())) {
+    return SpinResult::kComplete;
+  }
+  bool timed_out = false;
+  guarded_spin([&] {
+    do_spin([&] {
+      if (complete(kPoll)) {
+        return true;
+      }
+      timed_out = realtime::monotonic_now_ns() >= deadline_ns;
+      return timed_out;
+    });
+  });
+  if (complete(nanoseconds::zero())) {
+    return SpinResult::kComplete;
+  }
+  return timed_out ? SpinResult::kTimeout : SpinResult::kInterrupted;
+}
+
+/// No thread runs: the schedules are in nobody's hands.
+void Executor::release_due_timers() {
+  const std::int64_t now = realtime::monotonic_now_ns();
+  std::vector<Instance*> released;
+  for (const auto& callback : callbacks_) {
+    TimerCallback* const timer = as_timer(*callback);
+    if (timer == nullptr || timer->schedule().next_ns() > now) {
+      continue;
+    }
+    let_out(*timer);
+    while (timer->schedule().next_ns() <= now) {
+      if (Instance* const instance = timer->expire(now)) {
+        released.push_back(instance);
+      }
+    }
+    take_in(*timer);
+  }
+  std::stable_sort(released.begin(), released.end(), [](const Instance* a, const Instance* b) {
+    return a->release_ns < b->release_ns;
+  });
+  for (Instance* const instance : released) {
+    instance->callback->submit(instance);
+  }
+}
+
+/// Whether as many have ended, of each callback, as are pending now.
+Executor::Ended Executor::all_ended() const {
+  std::vector<std::pair<std::shared_ptr<Callback>, std::uint64_t>> targets;
+  for (auto& callback : callbacks()) {
+    const Counters counters = callback->counters();
+    if (counters.pending() != 0) {
+      targets.emplace_back(std::move(callback), counters.completed + counters.pending());
+    }
+  }
+  return [targets = std::move(targets)] {
+    return std::all_of(targets.begin(), targets.end(), [](const auto& target) {
+      const Counters counters = target.first->counters();
+      return counters.completed >= target.second || counters.pending() == 0;
+    });
+  };
+}
+
+bool Executor::any_pending() const {
+  const auto all = callbacks();
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& callback) { return callback->counters().pending() != 0; });
+}
+
+}  // namespace rclrt::executor
