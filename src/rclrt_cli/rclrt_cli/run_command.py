@@ -18,6 +18,7 @@ from rclrt_cli.measure import (
     seconds_argument,
     verdict,
 )
+from rclrt_cli.misses import miss_lines
 from rclrt_cli.output_directory import REPORT, Plan, claimed, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.report.page import make_report
@@ -58,6 +59,8 @@ def run(arguments: argparse.Namespace) -> int:
             comparison = load_single_run(directory)
             write_atomically(directory / REPORT, make_report(comparison, directory))
         print_table(comparison, sys.stdout, os.environ)
+        for line in miss_lines(directory):
+            print(line)
         print(f"\n{directory / REPORT}")
         if not complete:
             duration = comparison.executors[0].duration_s

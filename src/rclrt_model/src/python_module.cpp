@@ -23,6 +23,10 @@ namespace {
 
 py::object to_python(Nanoseconds time) { return py::int_(static_cast<std::int64_t>(time.count())); }
 
+py::object to_python(const std::optional<Nanoseconds>& time) {
+  return time ? to_python(*time) : py::none();
+}
+
 /// The word at the enumerator's place.
 template <typename E, std::size_t N>
 py::object to_python(E value, const std::array<const char*, N>& words) {
@@ -145,6 +149,7 @@ void bind_parts(py::module_& module) {
       .field("wcet_ns", &Callback::wcet)
       .field("publishes", &Callback::publishes)
       .field("overload", &Callback::overload)
+      .field("deadline_ns", &Callback::deadline)
       .field("group", &Callback::group)
       .field("priority", &Callback::priority)
       .more()

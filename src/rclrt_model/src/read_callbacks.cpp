@@ -81,6 +81,9 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
                                  "no overload, or 'overload: queue'");
     }
   }
+  if (const YamlNode* value = fields.find("deadline_ms")) {
+    callback.deadline = read_milliseconds(*value, "deadline_ms", Zero::kRefused, context);
+  }
   if (const YamlNode* value = fields.find("group")) {
     callback.group = read_name(*value, "group", context);
   }
@@ -94,7 +97,7 @@ void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
   const Fields fields(item, "callback",
                       {"id", "node", "timer", "subscription", "sync", "wcet_ms", "publishes",
-                       "overload", "group", "priority"},
+                       "overload", "deadline_ms", "group", "priority"},
                       context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);

@@ -41,7 +41,8 @@ callbacks:
      depth: 5}, wcet_ms: 3.0, publishes: [/fused], group: work}
   - {id: join, node: fusion, sync: {topics: [/raw, /objects], policy: exact}, wcet_ms: 1}
   - {id: brake, node: fusion, subscription: {topic: /fused, depth: 3, reliability: best_effort},
-     wcet_ms: 1.000001, priority: 7, overload: keep_last}
+     wcet_ms: 1.000001, priority: 7, overload: keep_last,
+     deadline_ms: 4.5}
 topics: [{name: /fused, size_bytes: 100000}, {name: /raw}]
 chains:
   - {id: obstacle, callbacks: [scan, fuse, brake], priority: 2, deadline_ms: 49.5}
@@ -91,7 +92,8 @@ TEST(AppYaml, KeepsEverythingThatTheFileStates) {
        {},
        std::nullopt,
        7,
-       Overload::kKeepLast}};
+       Overload::kKeepLast,
+       microseconds(4'500)}};
   expected.chains = {{"obstacle", {0, 2, 4}, 2, microseconds(49'500)},
                      {"seen", {1, 3}, 1'000'000, milliseconds(50)}};
   expected.topics = {{"/points", 0}, {"/raw", 0}, {"/objects", 0}, {"/fused", 100'000}};

@@ -23,7 +23,7 @@ callbacks:
   - {id: scan, node: lidar, timer: {period_ms: 50, offset_ms: 0.5, overrun: skip}, wcet_ms: 2.25,
      publishes: [points, raw]}
   - {id: brake, node: lidar, subscription: {topic: points, depth: 3, reliability: best_effort},
-     wcet_ms: 1, group: control, priority: 7, publishes: [done]}
+     wcet_ms: 1, group: control, priority: 7, deadline_ms: 4.5, publishes: [done]}
   - {id: join, node: lidar, sync: {topics: [raw, done], window_ms: 5}, wcet_ms: 1}
 topics: [{name: points, size_bytes: 100}]
 chains: [{id: obstacle, callbacks: [scan, brake], priority: 2, deadline_ms: 49}]
@@ -47,6 +47,7 @@ def test_every_field_has_the_value_of_the_file(app: rclrt_model.Application) -> 
         ("brake", 0, 1_000_000, ("done",), "control", 7),
         ("join", 0, 1_000_000, (), None, None),
     ]
+    assert [c.deadline_ns for c in app.callbacks] == [None, 4_500_000, None]
     assert [(t.name, t.size_bytes) for t in app.topics] == [
         ("points", 100),
         ("raw", 0),

@@ -176,6 +176,7 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
   result.name = live.callback.id;
   result.priority = application_.effective_priority(live.index);
   result.overload = overload_policy(live.callback.overload);
+  result.deadline = live.callback.deadline.value_or(std::chrono::nanoseconds::zero());
   if (live.callback.group) {
     // The first member of a group of a node makes it, the others join.
     for (const auto& other : callbacks_) {
@@ -244,6 +245,7 @@ std::vector<CallbackCounts> LiveApplication::counts() const {
       sum.released += counters.released;
       sum.completed += counters.completed;
       sum.dropped += counters.dropped;
+      sum.missed += counters.missed;
     }
     result.push_back(sum);
   }

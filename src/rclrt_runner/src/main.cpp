@@ -31,6 +31,24 @@ void write_trace(const std::filesystem::path& directory, const RunResults& resul
   writer.finish();
 }
 
+/// The worst miss of each chain, a line each.
+void print_misses(const RunResults& results) {
+  for (std::size_t chain = 0; chain < results.chains.size(); ++chain) {
+    const ChainMiss* worst = nullptr;
+    for (const ChainMiss& miss : results.misses) {
+      if (miss.chain == chain && (worst == nullptr || miss.late_ns > worst->late_ns)) {
+        worst = &miss;
+      }
+    }
+    if (worst != nullptr) {
+      const std::uint64_t more = results.chains[chain].missed - 1;
+      const std::string text = miss_text(results.application, results.records, *worst);
+      std::printf("%s%s\n", text.c_str(),
+                  more == 0 ? "" : (" [and " + std::to_string(more) + " more]").c_str());
+    }
+  }
+}
+
 ResultsDirectory open_output(const std::filesystem::path& output) {
   try {
     return ResultsDirectory(output);
@@ -56,6 +74,7 @@ int run_application(const CommandLine& command, int argc, char** argv) {
   write_results(directory.staging(), *results);
   write_trace(directory.staging(), *results);
   directory.commit();
+  print_misses(*results);
   return 0;
 }
 

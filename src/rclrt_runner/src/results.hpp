@@ -13,6 +13,7 @@
 
 #include "callback_accounting.hpp"
 #include "chain_accounting.hpp"
+#include "chain_misses.hpp"
 #include "host_probe.hpp"
 #include "instance_record.hpp"
 #include "machine_context.hpp"
@@ -37,6 +38,7 @@ struct CallbackCounts {
   std::uint64_t released = 0;
   std::uint64_t completed = 0;
   std::uint64_t dropped = 0;
+  std::uint64_t missed = 0;  ///< of the callback's own deadline
 };
 
 struct ThreadResult {
@@ -62,6 +64,7 @@ struct RunResults {
   std::vector<ThreadResult> threads;
   std::vector<std::string> thread_tracks;  ///< names of the display tracks, in display order
   std::vector<InstanceRecord> records;
+  std::vector<ChainMiss> misses;  ///< by chain, the worst ones of each, in order of release
 };
 
 /// "completed", "late", "dropped" or "pending".

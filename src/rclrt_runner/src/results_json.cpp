@@ -127,12 +127,38 @@ Json callback_json(const RunResults& results, std::size_t index) {
           {"released", counts.released},
           {"completed", counts.completed},
           {"dropped", counts.dropped},
-          {"missed", 0},
+          {"missed", counts.missed},
           {"response_ms", times_json(result.response)},
           {"dispatch_ms", times_json(result.dispatch)},
           {"execution_ms", times_json(result.execution)},
           {"jitter_ms", jitter_json(result.response)},
           {"preemptions", result.preemptions}};
+}
+
+Json miss_json(const RunResults& results, const ChainMiss& miss) {
+  Json culprits = Json::array();
+  for (const ChainCulprit& one : miss.culprits) {
+    const InstanceRecord& record = results.records[one.record];
+    culprits.push_back({{"callback", results.application.callbacks[record.callback].id},
+                        {"instance", record.id},
+                        {"priority", record.level},
+                        {"reason", executor::to_string(one.reason)},
+                        {"time_ms", to_ms(one.time_ns)},
+                        {"cpu_ms", to_ms(one.cpu_ns)}});
+  }
+  const auto response_ns = miss.instance.response_ns();
+  return {{"chain", results.application.chains[miss.chain].id},
+          {"instance", miss.instance.instance},
+          {"release_ms", to_ms(miss.instance.release_ns - results.window.start_ns)},
+          {"status", to_string(miss.instance.status)},
+          {"response_ms", response_ns ? Json(to_ms(*response_ns)) : Json(nullptr)},
+          {"execution_ms", to_ms(miss.execution_ns)},
+          {"delayed_ms", to_ms(miss.delayed_ns)},
+          {"transit_ms", to_ms(miss.transit_ns)},
+          {"unexplained_ms", to_ms(miss.unexplained_ns)},
+          {"host_stall_ms", to_ms(miss.instance.host_stall_ns)},
+          {"culprits", culprits},
+          {"text", miss_text(results.application, results.records, miss)}};
 }
 
 Json thread_json(const ThreadResult& thread) {
@@ -172,6 +198,10 @@ std::string results_json(const RunResults& results) {
   for (const ThreadResult& thread : results.threads) {
     threads.push_back(thread_json(thread));
   }
+  Json misses = Json::array();
+  for (const ChainMiss& miss : results.misses) {
+    misses.push_back(miss_json(results, miss));
+  }
   const Json document = {
       {"rclrt_results", kFormatVersion},
       {"application",
@@ -187,7 +217,8 @@ std::string results_json(const RunResults& results) {
       {"context", context_json(results)},
       {"chains", chains},
       {"callbacks", callbacks},
-      {"threads", threads}};
+      {"threads", threads},
+      {"misses", misses}};
   constexpr int kIndent = 2;
   return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

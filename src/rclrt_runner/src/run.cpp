@@ -21,6 +21,7 @@
 #include "rclrt/rclrt.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/process.hpp"
+#include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::runner {
 
@@ -206,6 +207,26 @@ void settle_context(RunResults& results, const std::vector<std::unique_ptr<Execu
   context.versions = {{"rclrt", RCLRT_VERSION}, {"rcl", RCL_VERSION}, {"rmw", RMW_VERSION}};
 }
 
+/// The worst of each chain, explained.
+void settle_misses(RunResults& results) {
+  constexpr std::size_t kMissesPerChain = 10;
+  const bool one_at_a_time = results.executor == "wait_set";
+  std::vector<int> priorities;
+  for (std::size_t i = 0; i < results.application.callbacks.size(); ++i) {
+    const int priority =
+        results.os_priorities[i].value_or(results.application.effective_priority(i));
+    priorities.push_back(one_at_a_time ? 0 : priority);
+  }
+  results.misses = explain_misses({.application = results.application,
+                                   .chains = results.chains,
+                                   .records = results.records,
+                                   .priorities = priorities,
+                                   .cpus = realtime::allowed_cpus().size(),
+                                   .one_at_a_time = one_at_a_time,
+                                   .latest_first = results.executor == "edf"},
+                                  kMissesPerChain);
+}
+
 }  // namespace
 
 std::optional<RunResults> run(const model::Application& application, const RunOptions& options,
@@ -281,6 +302,7 @@ std::optional<RunResults> run(const model::Application& application, const RunOp
     results.os_priorities.push_back(executor.engine().realtime() ? std::optional(priority)
                                                                  : std::nullopt);
   }
+  settle_misses(results);
   return results;
 }
 

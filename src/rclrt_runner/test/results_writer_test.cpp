@@ -104,6 +104,29 @@ TEST(ResultsJson, StatesEveryCallback) {
   EXPECT_TRUE(callbacks[kPlan]["os_priority"].is_null());
 }
 
+TEST(ResultsJson, StatesMissesWithTheirBlame) {
+  RunResults results = sample_results();
+  results.callback_counts[kBrake].missed = 7;
+  results.misses = {{.chain = kObstacle,
+                     .instance = results.chains[kObstacle].instances[1],
+                     .late_ns = 4'250'000,
+                     .execution_ns = 41'250'000,
+                     .delayed_ns = 3'000'000,
+                     .culprits = {{.record = 7,
+                                   .time_ns = 3'000'000,
+                                   .cpu_ns = 2'000'000,
+                                   .reason = executor::Reason::kSameLevel}}}};
+  const json all = parsed(results);
+  EXPECT_EQ(all["callbacks"][kBrake]["missed"], 7);
+  EXPECT_EQ(all["misses"], json::parse(R"json([{
+    "chain": "obstacle", "instance": 1, "release_ms": 50.0, "status": "late",
+    "response_ms": 44.25, "execution_ms": 41.25, "delayed_ms": 3.0, "transit_ms": 0.0,
+    "unexplained_ms": 0.0, "host_stall_ms": 30.0,
+    "culprits": [{"callback": "capture", "instance": 7, "priority": 2, "reason": "same level",
+                  "time_ms": 3.0, "cpu_ms": 2.0}],
+    "text": "chain obstacle instance 1 missed by 4.25 ms: 3 ms capture#7 (priority 2, same level), 41.2 ms its own, 0 ms unexplained (host stalls: 30 ms)"}])json"));
+}
+
 TEST(ResultsJson, StatesEveryThread) {
   EXPECT_EQ(parsed(sample_results())["threads"], json::parse(R"([
     {"name": "main L2", "tid": 4711, "policy": "fifo", "priority": 82, "cpus": [1]},

@@ -135,6 +135,42 @@ def test_what_a_slow_callback_cannot_run_is_dropped_as_its_policy_says_and_count
         assert max(starts) > 100e6
 
 
+BLOCKED = """\
+rclrt: 1
+name: blocked
+executors: [{name: main, cpus: [CPU]}]
+nodes: [{name: only}]
+callbacks:
+  - {id: tick, node: only, timer: {period_ms: 10}, wcet_ms: 0.1, publishes: [ticks], priority: 2}
+  - {id: work, node: only, subscription: {topic: ticks}, wcet_ms: 0.1, priority: 2, deadline_ms: 8}
+  - {id: burner, node: only, timer: {period_ms: 50, offset_ms: 5}, wcet_ms: 20, priority: 1,
+     deadline_ms: 10}
+chains:
+  - {id: control, callbacks: [tick, work], priority: 2, deadline_ms: 8}
+"""
+
+
+def test_a_missed_chain_names_what_was_in_its_way(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(BLOCKED.replace("CPU", str(min(os.sched_getaffinity(0)))))
+    done = run(app, tmp_path / "out", "wait_set")
+    assert done.returncode == 0, done.stderr
+    results: dict[str, Any] = json.loads((tmp_path / "out" / "results.json").read_text())
+    # The burner takes 20 of each 50 ms: ticks released meanwhile are late or lost.
+    assert results["chains"][0]["missed"] > 10
+    assert len(results["misses"]) == 10
+    for miss in results["misses"]:
+        culprits = {each["callback"]: each for each in miss["culprits"]}
+        assert culprits["burner"]["reason"] == "less urgent"
+        parts = sum(miss[f"{part}_ms"] for part in ("execution", "delayed", "transit"))
+        total = miss["response_ms"] or results["chains"][0]["deadline_ms"]
+        assert parts + miss["unexplained_ms"] == pytest.approx(total)
+    burner = next(each for each in results["callbacks"] if each["id"] == "burner")
+    assert burner["missed"] == burner["completed"] > 0  # 20 ms of work, a deadline of 10
+    assert done.stdout.startswith("chain control instance ")
+    assert "burner#" in done.stdout
+
+
 def test_remapping_reaches_the_nodes(app: Path, tmp_path: Path) -> None:
     done = run(app, tmp_path / "out", "preemptive", "--ros-args", "-r", "points:=elsewhere")
     assert done.returncode == 0, done.stderr

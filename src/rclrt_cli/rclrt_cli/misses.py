@@ -1,0 +1,25 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Why deadlines were missed, in a line for each chain."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.run_data import RESULTS
+
+
+def miss_lines(directory: Path) -> Iterator[str]:
+    """Of each chain of a single run the miss with the longest response, or one that never ended."""
+    results = JsonValue.load(directory / RESULTS)
+    if not results.has("misses"):
+        return
+    worst: dict[str, tuple[float, str]] = {}
+    for miss in results.get("misses").items():
+        response = miss.get("response_ms")
+        badness = float("inf") if response.value is None else response.number()
+        chain = miss.get("chain").text()
+        if chain not in worst or badness > worst[chain][0]:
+            worst[chain] = (badness, miss.get("text").text())
+    yield from (text for _, text in worst.values())

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "chain_misses.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <optional>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+namespace rclrt::runner {
+
+namespace {
+
+using executor::Blame;
+using executor::BlameScratch;
+using executor::Stretch;
+
+class Explanation {
+ public:
+  explicit Explanation(const MissInputs& inputs) : inputs_(inputs) {
+    const auto& callbacks = inputs.application.callbacks;
+    if (inputs.chains.size() != inputs.application.chains.size() ||
+        inputs.priorities.size() != callbacks.size()) {
+      throw std::invalid_argument("a result for each chain and a priority for each callback");
+    }
+    for (std::size_t i = 0; i < callbacks.size(); ++i) {
+      groups_.push_back(callbacks[i].group
+                            ? &*named_.insert({callbacks[i].node, *callbacks[i].group}).first
+                            : nullptr);
+      if (groups_[i] != nullptr) {
+        int& ceiling = ceilings_.try_emplace(groups_[i], inputs.priorities[i]).first->second;
+        ceiling = std::max(ceiling, inputs.priorities[i]);
+      }
+    }
+  }
+
+  ChainMiss of(std::size_t chain, const ChainInstance& instance) const {
+    const std::int64_t deadline_ns =
+        instance.release_ns + inputs_.application.chains[chain].deadline.count();
+    const std::int64_t until_ns = instance.completion_ns.value_or(deadline_ns);
+    const auto executors = executors_of(chain);
+    std::vector<Stretch> own;
+    std::vector<Stretch> others;
+    for (std::size_t i = 0; i < inputs_.records.size(); ++i) {
+      const InstanceRecord& record = inputs_.records[i];
+      if (record.start_ns >= until_ns || record.end_ns <= instance.release_ns) {
+        continue;
+      }
+      if (works_for(record, chain, instance.instance)) {
+        own.push_back(stretch(i));
+      } else if (executors.contains(executor_of(record.callback))) {
+        others.push_back(stretch(i));
+      }
+    }
+    std::sort(own.begin(), own.end(),
+              [](const Stretch& a, const Stretch& b) { return a.start_ns < b.start_ns; });
+    add_missing_stage(chain, instance, until_ns, own);
+    if (inputs_.latest_first) {
+      rank_by_start(own, others);
+    }
+
+    std::vector<BlameScratch::Event> events(3 * (own.size() + others.size()));
+    std::vector<std::uint32_t> active(own.size() + others.size());
+    std::vector<BlameScratch::Tally> tallies(own.size() + others.size());
+    const Blame blame =
+        executor::explain(instance.release_ns, until_ns, own, others, cpus_of(executors),
+                          {.events = events, .active = active, .tallies = tallies});
+    ChainMiss miss{.chain = chain,
+                   .instance = instance,
+                   .late_ns = instance.completion_ns ? until_ns - deadline_ns : 0,
+                   .execution_ns = blame.execution_ns,
+                   .delayed_ns = blame.delayed_ns,
+                   .transit_ns = blame.transit_ns,
+                   .unexplained_ns = blame.unexplained_ns,
+                   .culprits = {}};
+    for (const executor::Culprit& one : blame.listed()) {
+      miss.culprits.push_back(
+          {.record = one.id, .time_ns = one.time_ns, .cpu_ns = one.cpu_ns, .reason = one.reason});
+    }
+    return miss;
+  }
+
+ private:
+  std::size_t executor_of(std::size_t callback) const {
+    return inputs_.application.nodes[inputs_.application.callbacks[callback].node].executor;
+  }
+
+  /// Those of the chain, and whoever shares a CPU with one of them.
+  std::set<std::size_t> executors_of(std::size_t chain) const {
+    const auto& all = inputs_.application.executors;
+    std::set<std::size_t> found;
+    for (const std::size_t callback : inputs_.application.chains[chain].callbacks) {
+      const std::vector<int>& cpus = all[executor_of(callback)].cpus;
+      for (std::size_t other = 0; other < all.size(); ++other) {
+        const std::vector<int>& theirs = all[other].cpus;
+        const bool shares = cpus.empty() || theirs.empty() ||
+                            std::find_first_of(cpus.begin(), cpus.end(), theirs.begin(),
+                                               theirs.end()) != cpus.end();
+        if (shares) {
+          found.insert(other);
+        }
+      }
+    }
+    return found;
+  }
+
+  std::size_t cpus_of(const std::set<std::size_t>& executors) const {
+    std::set<int> cpus;
+    bool all = false;
+    for (const std::size_t each : executors) {
+      const std::vector<int>& own = inputs_.application.executors[each].cpus;
+      all = all || own.empty();
+      cpus.insert(own.begin(), own.end());
+    }
+    const std::size_t count = all ? inputs_.cpus : cpus.size();
+    return inputs_.one_at_a_time ? std::min(count, executors.size()) : count;
+  }
+
+  bool works_for(const InstanceRecord& record, std::size_t chain, std::uint64_t instance) const {
+    const auto& callbacks = inputs_.application.chains[chain].callbacks;
+    const auto tokens = record.tokens.all();
+    return std::find(callbacks.begin(), callbacks.end(), record.callback) != callbacks.end() &&
+           std::any_of(tokens.begin(), tokens.end(), [&](const ChainToken& token) {
+             return token.chain == chain && token.instance == instance;
+           });
+  }
+
+  Stretch of_callback(std::size_t callback) const {
+    const void* const group = groups_[callback];
+    return {.callback = inputs_.application.callbacks[callback].id,
+            .level = inputs_.application.effective_priority(callback),
+            .priority = group != nullptr ? ceilings_.at(group) : inputs_.priorities[callback],
+            .group = group};
+  }
+
+  Stretch stretch(std::size_t index) const {
+    const InstanceRecord& record = inputs_.records[index];
+    Stretch result = of_callback(record.callback);
+    result.id = index;
+    result.ready_ns = record.ready_ns;
+    result.start_ns = record.start_ns;
+    result.end_ns = record.end_ns;
+    result.cpu_ns = record.cpu_ns;
+    return result;
+  }
+
+  static void rank_by_start(std::vector<Stretch>& own, std::vector<Stretch>& others) {
+    std::vector<Stretch*> all;
+    for (auto* const list : {&own, &others}) {
+      for (Stretch& each : *list) {
+        all.push_back(&each);
+      }
+    }
+    std::sort(all.begin(), all.end(),
+              [](const Stretch* a, const Stretch* b) { return a->start_ns < b->start_ns; });
+    for (std::size_t rank = 0; rank < all.size(); ++rank) {
+      all[rank]->priority = static_cast<int>(rank);
+    }
+  }
+
+  /// The stage that would have been next, if it never ended: waiting until the end.
+  void add_missing_stage(std::size_t chain, const ChainInstance& instance, std::int64_t until_ns,
+                         std::vector<Stretch>& own) const {
+    if (instance.completion_ns) {
+      return;
+    }
+    const auto& callbacks = inputs_.application.chains[chain].callbacks;
+    std::size_t next = 0;
+    std::int64_t ready_ns = instance.release_ns;
+    for (const Stretch& each : own) {
+      const auto place =
+          std::find(callbacks.begin(), callbacks.end(), inputs_.records[each.id].callback);
+      next = std::max(next, static_cast<std::size_t>(place - callbacks.begin()) + 1);
+      ready_ns = std::max(ready_ns, each.end_ns);
+    }
+    if (next < callbacks.size() && ready_ns < until_ns) {
+      Stretch missing = of_callback(callbacks[next]);
+      missing.ready_ns = ready_ns;
+      missing.start_ns = until_ns;
+      missing.end_ns = until_ns;
+      own.push_back(missing);
+    }
+  }
+
+  const MissInputs& inputs_;
+  std::set<std::pair<std::size_t, std::string>> named_;  // a group by its node and name
+  std::vector<const void*> groups_;                      // by callback: an element of named_
+  std::map<const void*, int> ceilings_;
+};
+
+std::string ms_text(std::int64_t time_ns) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3g ms", static_cast<double>(time_ns) / 1e6);
+  return text;
+}
+
+}  // namespace
+
+std::vector<ChainMiss> explain_misses(const MissInputs& inputs, std::size_t limit) {
+  const Explanation explanation(inputs);
+  std::vector<ChainMiss> result;
+  for (std::size_t chain = 0; chain < inputs.chains.size(); ++chain) {
+    std::vector<const ChainInstance*> missed;
+    for (const ChainInstance& instance : inputs.chains[chain].instances) {
+      if (instance.missed) {
+        missed.push_back(&instance);
+      }
+    }
+    const auto badness = [](const ChainInstance& one) {
+      return one.response_ns().value_or(INT64_MAX);
+    };
+    std::stable_sort(missed.begin(), missed.end(),
+                     [&](const auto* a, const auto* b) { return badness(*a) > badness(*b); });
+    missed.resize(std::min(missed.size(), limit));
+    std::sort(missed.begin(), missed.end(),
+              [](const auto* a, const auto* b) { return a->instance < b->instance; });
+    for (const ChainInstance* instance : missed) {
+      result.push_back(explanation.of(chain, *instance));
+    }
+  }
+  return result;
+}
+
+std::string miss_text(const model::Application& application,
+                      std::span<const InstanceRecord> records, const ChainMiss& miss) {
+  std::string text = "chain " + application.chains[miss.chain].id + " instance " +
+                     std::to_string(miss.instance.instance);
+  text += miss.late_ns > 0 ? " missed by " + ms_text(miss.late_ns) + ":" : " never ended:";
+  for (const ChainCulprit& one : miss.culprits) {
+    const InstanceRecord& record = records[one.record];
+    text += " " + ms_text(one.time_ns) + " " + application.callbacks[record.callback].id + "#" +
+            std::to_string(record.id) + " (priority " + std::to_string(record.level) + ", " +
+            to_string(one.reason) + "),";
+  }
+  text += " " + ms_text(miss.execution_ns) + " its own";
+  if (miss.transit_ns > 0) {
+    text += ", " + ms_text(miss.transit_ns) + " between callbacks";
+  }
+  text += ", " + ms_text(miss.unexplained_ns) + " unexplained";
+  if (miss.instance.host_stall_ns > 0) {
+    text += " (host stalls: " + ms_text(miss.instance.host_stall_ns) + ")";
+  }
+  return text;
+}
+
+}  // namespace rclrt::runner
