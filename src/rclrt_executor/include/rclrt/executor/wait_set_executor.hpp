@@ -36,7 +36,7 @@ class ReadinessSource {
 /// In which order callbacks of one type are looked at.
 enum class WaitSetOrder {
   kRegistration,  ///< as they were added: rclcpp up to Foxy, and the thesis
-  kArbitrary,     ///< as `seed` says, the same at each polling point: rclcpp since Iron iterates
+  kArbitrary,     ///< as `seed` says, the same at each polling point: rclcpp since Jazzy iterates
                   ///< hash maps of addresses
 };
 
