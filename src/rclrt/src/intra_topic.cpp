@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/detail/intra_topic.hpp"
 
+#include <rmw/time.h>
+
 #include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "rclrt/error.hpp"
@@ -28,6 +31,13 @@ bool middleware_must_see(const rmw_qos_profile_t& qos) noexcept {
   return qos.durability == RMW_QOS_POLICY_DURABILITY_TRANSIENT_LOCAL ||
          qos.liveliness == RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC || is_limited(qos.deadline);
 }
+
+IntraWriter::IntraWriter(const rmw_qos_profile_t& qos, std::size_t loans)
+    : qos_(qos),
+      slots_(loans),
+      lifespan_ns_(is_limited(qos.lifespan)
+                       ? static_cast<std::int64_t>(rmw_time_total_nsec(qos.lifespan))
+                       : INT64_MAX) {}
 
 IntraReader::IntraReader(const rmw_qos_profile_t& qos, std::size_t depth, std::size_t running)
     : qos_(qos), slots_(depth + running), ring_(depth) {}
@@ -118,6 +128,8 @@ IntraSlot* IntraTopic::borrow() noexcept RCLRT_WAITS {
 
 void IntraTopic::hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept RCLRT_WAITS {
   const std::int64_t now = realtime::monotonic_now_ns();
+  const std::int64_t expires =
+      writer.lifespan_ns_ < INT64_MAX - now ? now + writer.lifespan_ns_ : INT64_MAX;
   const std::scoped_lock lock(mutex_);
   for (IntraReader* reader : writer.matched_) {
     const std::size_t capacity = reader->ring_.size();
@@ -126,7 +138,7 @@ void IntraTopic::hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept 
       reader->first_ = (reader->first_ + 1) % capacity;
       --reader->size_;
     }
-    reader->ring_[(reader->first_ + reader->size_++) % capacity] = {slot, now};
+    reader->ring_[(reader->first_ + reader->size_++) % capacity] = {slot, now, expires};
     ++slot->holders;
     reader->on_message();
   }
@@ -134,14 +146,17 @@ void IntraTopic::hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept 
 
 IntraSlot* IntraTopic::take(IntraReader& reader, std::int64_t& ready_ns) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
-  if (reader.size_ == 0) {
-    return nullptr;
+  while (reader.size_ > 0) {
+    const IntraReader::Waiting oldest = reader.ring_[reader.first_];
+    reader.first_ = (reader.first_ + 1) % reader.ring_.size();
+    --reader.size_;
+    if (oldest.expires_ns == INT64_MAX || realtime::monotonic_now_ns() < oldest.expires_ns) {
+      ready_ns = oldest.ready_ns;
+      return oldest.slot;  // the ring's hold is the caller's now
+    }
+    drop(oldest.slot);
   }
-  const IntraReader::Waiting oldest = reader.ring_[reader.first_];
-  reader.first_ = (reader.first_ + 1) % reader.ring_.size();
-  --reader.size_;
-  ready_ns = oldest.ready_ns;
-  return oldest.slot;  // the ring's hold is the caller's now
+  return nullptr;
 }
 
 void IntraTopic::let_go(IntraSlot* slot) noexcept RCLRT_WAITS {

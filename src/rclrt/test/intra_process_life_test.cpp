@@ -240,6 +240,39 @@ TEST_F(IntraProcessPool, WhatTheMiddlewareMustKeepIsRefusedWithAReason) {
   }
 }
 
+TEST_F(IntraProcessPool, DeadlinesAndLivelinessByTopicAreTheMiddlewaresToo) {
+  const std::chrono::milliseconds time(100);
+  EXPECT_THROW(node.create_subscription<Int64>("a", QoS(5).deadline(time), kIgnore, intra()),
+               std::invalid_argument);
+  EXPECT_THROW(
+      node.create_subscription<Int64>("a", QoS(5).liveliness_by_topic(time), kIgnore, intra()),
+      std::invalid_argument);
+  node.create_subscription<Int64>("a", QoS(5).liveliness_automatic(time), kIgnore, intra());
+}
+
+TEST_F(IntraProcessPool, AMessageThatOutlivedItsLifespanIsNotDelivered) {
+  std::vector<std::int64_t> received;
+  const auto spinning = make_executor("preemptive", context, {.name = "late"});
+  const auto subscription = node.create_subscription<Int64>(
+      "aging", 5,
+      [&](const Int64& message) {
+        received.push_back(message.data);
+        spinning->cancel();
+      },
+      intra());
+  const auto aging =
+      node.create_publisher<Int64>("aging", QoS(5).lifespan(std::chrono::milliseconds(1)));
+  const auto fresh = node.create_publisher<Int64>("aging", QoS(5).lifespan(std::chrono::hours(1)));
+  spinning->add(subscription);
+  spinning->prepare();
+  aging->publish(number(1));
+  const std::int64_t then = realtime::monotonic_now_ns() + 1'000'000;
+  realtime::sleep_until_ns(then);
+  fresh->publish(number(2));
+  spinning->spin();
+  EXPECT_EQ(received, (std::vector<std::int64_t>{2}));
+}
+
 TEST_F(IntraProcessPool, ATransientLocalPublisherKeepsItsMessagesForThoseWhoComeLate) {
   const auto now = node.create_subscription<Int64>("latched", 5, kIgnore, intra());
   const auto publisher = node.create_publisher<Int64>("latched", QoS(5).transient_local());

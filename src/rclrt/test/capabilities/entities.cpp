@@ -168,5 +168,58 @@ TEST_P(Callbacks, GuardConditions) {
   spin(*executor());
 }
 
+TEST_P(Callbacks, ActionServersAndClients) {
+  node.create_action_server<Fibonacci>(
+      "fibonacci",
+      {.handle_accepted = [](const std::shared_ptr<ServerGoalHandle<Fibonacci>>& goal) {
+        goal->succeed(Fibonacci::Result{});
+      }});
+  const auto client = node.create_action_client<Fibonacci>("fibonacci");
+  ready = [&] {
+    ASSERT_TRUE(client->wait_for_action_server(std::chrono::seconds(20)));
+    client->async_send_goal(Fibonacci::Goal{},
+                            {.result_callback = [&](const ActionResult<Fibonacci>& ended) {
+                              EXPECT_EQ(ended.status, GoalStatus::kSucceeded);
+                              done();
+                            }});
+  };
+  spin(*executor());
+}
+
+TEST_P(Callbacks, ParameterServices) {
+  node.declare_parameter("gain", 0.5);
+  const auto client = node.create_client<GetParameters>("/node/get_parameters");
+  ready = [&] {
+    ASSERT_TRUE(client->wait_for_service(std::chrono::seconds(20)));
+    GetParameters::Request request;
+    request.names = {"gain"};
+    client->async_send_request(request, [&](const GetParameters::Response& response) {
+      EXPECT_EQ(response.values.at(0).double_value, 0.5);
+      done();
+    });
+  };
+  spin(*executor());
+}
+
+TEST_P(Callbacks, EventsOfTheQualityOfService) {
+  const auto publisher =
+      node.create_publisher<Int64>("topic", QoS(5).deadline(std::chrono::milliseconds(5)));
+  node.create_qos_event<OfferedDeadlineMissed>(publisher,
+                                               [&](const OfferedDeadlineMissed&) { done(); });
+  ready = [&] { publisher->publish(Int64{}); };  // from here on it is late
+  spin(*executor());
+}
+
+TEST_P(Callbacks, ChangesOfTheGraph) {
+  node.create_graph_callback([&] {
+    if (node.count_publishers("topic") == 1) {
+      done();
+    }
+  });
+  std::shared_ptr<Publisher<Int64>> publisher;
+  ready = [&] { publisher = node.create_publisher<Int64>("topic", 5); };
+  spin(*executor());
+}
+
 }  // namespace
 }  // namespace rclrt::test

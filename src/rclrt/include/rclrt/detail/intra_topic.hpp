@@ -51,6 +51,7 @@ class IntraReader {
   struct Waiting {
     IntraSlot* slot = nullptr;
     std::int64_t ready_ns = 0;
+    std::int64_t expires_ns = 0;
   };
 
   const rmw_qos_profile_t qos_;
@@ -65,8 +66,7 @@ class IntraReader {
 class IntraWriter {
  public:
   /// `loans` messages may be in its user's hands at once.
-  RCLRT_SETUP IntraWriter(const rmw_qos_profile_t& qos, std::size_t loans)
-      : qos_(qos), slots_(loans) {}
+  RCLRT_SETUP IntraWriter(const rmw_qos_profile_t& qos, std::size_t loans);
 
   /// How many subscriptions a message goes to.
   std::size_t matched() const noexcept RCLRT_NONBLOCKING { return count_.load(); }
@@ -76,6 +76,7 @@ class IntraWriter {
 
   const rmw_qos_profile_t qos_;
   const std::size_t slots_;
+  const std::int64_t lifespan_ns_;     // of its messages
   std::vector<IntraReader*> matched_;  // guarded by the topic's mutex
   std::atomic<std::size_t> count_{0};  // its size, written with the mutex held
 };
@@ -103,7 +104,8 @@ class IntraTopic : public LoanKeeper {
   /// Adds the message to the ring of every matched subscription, where it replaces the oldest if
   /// the ring is full. The caller stays a holder, and writes no more.
   void hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept RCLRT_WAITS;
-  /// The oldest message that waits, and since when; nullptr when there is none. The caller is a
+  /// The oldest message that waits and has not outlived its lifespan, and since when it waits;
+  /// nullptr when there is none. The caller is a
   /// holder.
   IntraSlot* take(IntraReader& reader, std::int64_t& ready_ns) noexcept RCLRT_WAITS;
   /// The caller is a holder no more. The last one gives the slot back to the pool.
