@@ -15,7 +15,7 @@ namespace rclrt::bench {
 
 namespace {
 
-const std::string kBare = "bare";
+constexpr const char* kBare = "bare";
 
 using Measure = std::function<void(const Setting&, const std::vector<Row*>&)>;
 
@@ -82,14 +82,18 @@ std::vector<Comparison> comparisons() {
   };
 }
 
-const Comparison kManyTimers = {
-    "entities", {{{"entities", "timer"}}, one(measure_timers)}, {nanosleep("entities")}};
-const Comparison kManyConditions = {
-    "entities",
-    {{{"entities", "guard_condition"}}, one(measure_guard_conditions)},
-    {futex_wake("entities")}};
-const Comparison kManyLevels = {
-    "levels", {{{"levels", "timer"}}, one(measure_timers)}, {nanosleep("levels")}};
+/// Repeated for each size.
+std::vector<Comparison> growth_by_entities() {
+  return {
+      {"entities", {{{"entities", "timer"}}, one(measure_timers)}, {nanosleep("entities")}},
+      {"entities",
+       {{{"entities", "guard_condition"}}, one(measure_guard_conditions)},
+       {futex_wake("entities")}},
+  };
+}
+Comparison growth_by_levels() {
+  return {"levels", {{{"levels", "timer"}}, one(measure_timers)}, {nanosleep("levels")}};
+}
 
 class Planner {
  public:
@@ -104,11 +108,12 @@ class Planner {
       cpu_sets_.resize(1);
     }
     for (const int size : options_.sizes) {
-      add(kManyTimers, size);
-      add(kManyConditions, size);
+      for (const Comparison& comparison : growth_by_entities()) {
+        add(comparison, size);
+      }
     }
     for (const int levels : options_.levels) {
-      add(kManyLevels, levels, levels);
+      add(growth_by_levels(), levels, levels);
     }
     return std::move(turns_);
   }
