@@ -88,7 +88,7 @@ std::vector<int> parse_cpus(const std::string& option, const std::string& text) 
 }
 
 CommandLine full() {
-  CommandLine line{.samples = 200, .warm_up = 20, .rounds = 1000, .seconds = 240};
+  CommandLine line{.samples = 100, .warm_up = 10, .rounds = 1000, .seconds = 240};
   line.cases = case_names();
   line.executors = Contender::names();
   line.cpus = realtime::allowed_cpus();
