@@ -126,6 +126,11 @@ TARGETS = (
         0.0,
         _own_allocations("publish", "subscription", "inline"),
     ),
+    Target(
+        "(e) our allocations, intra-process",
+        0.0,
+        _own_allocations("intra_process", "subscription", None),
+    ),
     Target("(g) timers, p50 of 10 000 / of 10", 1.5, _growth("timer")),
     Target("(g) guard conditions, p50 of 10 000 / of 10", 1.5, _growth("guard_condition")),
 )
