@@ -109,59 +109,6 @@ TEST_P(Callbacks, FuturesOfResponsesForOtherThreads) {
   other.join();
 }
 
-TEST_P(Callbacks, ActionServersAndClients) {
-  node.create_action_server<Fibonacci>(
-      "count", {.handle_accepted = [](const auto& goal) { goal->succeed(Fibonacci::Result()); }});
-  const auto client = node.create_action_client<Fibonacci>("count");
-  GoalStatus status = GoalStatus::kUnknown;
-  ready = [&] {
-    ASSERT_TRUE(client->wait_for_action_server(std::chrono::seconds(20)));
-    client->async_send_goal(Fibonacci::Goal(), {.result_callback = [&](const auto& ended) {
-                              status = ended.status;
-                              done();
-                            }});
-  };
-  spin(*executor());
-  EXPECT_EQ(status, GoalStatus::kSucceeded);
-}
-
-TEST_P(Callbacks, ParameterServices) {
-  node.declare_parameter("gain", 1.5);
-  const auto client = node.create_client<GetParameters>("node/get_parameters");
-  double gain = 0;
-  ready = [&] {
-    ASSERT_TRUE(client->wait_for_service(std::chrono::seconds(20)));
-    GetParameters::Request request;
-    request.names = {"gain"};
-    client->async_send_request(request, [&](const GetParameters::Response& response) {
-      gain = response.values.at(0).double_value;
-      done();
-    });
-  };
-  spin(*executor());
-  EXPECT_EQ(gain, 1.5);
-}
-
-TEST_P(Callbacks, EventsOfTheQualityOfService) {
-  const auto publisher =
-      node.create_publisher<Int64>("topic", QoS(5).deadline(std::chrono::milliseconds(5)));
-  node.create_qos_event<OfferedDeadlineMissed>(publisher,
-                                               [&](const OfferedDeadlineMissed&) { done(); });
-  ready = [&] { publisher->publish(Int64{}); };
-  spin(*executor());
-}
-
-TEST_P(Callbacks, ChangesOfTheGraph) {
-  node.create_graph_callback([&] {
-    if (node.count_publishers("topic") == 1) {
-      done();
-    }
-  });
-  std::shared_ptr<Publisher<Int64>> publisher;
-  ready = [&] { publisher = node.create_publisher<Int64>("topic", 5); };
-  spin(*executor());
-}
-
 TEST_P(Callbacks, GuardConditions) {
   const auto condition = node.create_guard_condition([&] { done(); });
   ready = [&] { condition->trigger(); };
