@@ -192,7 +192,7 @@ class Soak {
           case 1: {
             auto& [client, subject] = clients_[random() % clients_.size()];
             Subject* const of = subject;
-            client->async_send_request({},
+            client->async_send_request(SetBool::Request{},
                                        [this, of](const SetBool::Response&) { user_code(*of); });
             break;
           }
