@@ -9,6 +9,7 @@ namespace rclrt::bench {
 
 namespace {
 constexpr const char* kSplit = "split";
+constexpr const char* kThreads = "wait_set_threads";
 constexpr int kUrgentPriority = 80;
 constexpr int kOtherPriority = 70;
 
@@ -22,12 +23,15 @@ std::unique_ptr<Executor> wait_set_at(int priority, const std::shared_ptr<Contex
 
 std::vector<std::string> Contender::names() {
   std::vector<std::string> names = executor_names();
-  names.insert(names.begin() + 1, kSplit);  // beside its baseline
+  names.insert(names.begin() + 1, {kThreads, kSplit});  // beside their baseline
   return names;
 }
 
 bool Contender::runs_on(const std::string& name, std::size_t cpus) {
-  return name != "edf" || cpus == 1;
+  if (name == "edf") {
+    return cpus == 1;
+  }
+  return name != kThreads || cpus > 1;
 }
 
 Contender::Contender(const std::string& name, const std::shared_ptr<Context>& context,
@@ -35,6 +39,10 @@ Contender::Contender(const std::string& name, const std::shared_ptr<Context>& co
   if (name == kSplit) {
     urgent_ = wait_set_at(kUrgentPriority, context, cpus);
     other_ = wait_set_at(kOtherPriority, context, cpus);
+  } else if (name == kThreads) {
+    urgent_ =
+        std::make_unique<WaitSetExecutor>(context, ExecutorOptions{.name = "bench", .cpus = cpus},
+                                          WaitSetOptions{.threads = cpus.size()});
   } else {
     urgent_ = make_executor(name, context, {.name = "bench", .cpus = cpus});
   }

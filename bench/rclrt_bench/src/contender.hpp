@@ -13,15 +13,16 @@
 
 namespace rclrt::bench {
 
-/// One of the executors, or "split", which is today's best practice by hand: two wait_set
+/// One of the executors, or "wait_set_threads": `wait_set` with as many threads as CPUs (rclcpp's
+/// MultiThreadedExecutor), or "split", which is today's best practice by hand: two `wait_set`
 /// executors, one at SCHED_FIFO 80 for the callbacks with a priority above 0, one at 70 for the
 /// others.
 class Contender {
  public:
-  /// Every executor there is, and "split".
+  /// Every executor there is, "wait_set_threads" and "split".
   static std::vector<std::string> names();
 
-  /// Whether it is offered on so many CPUs: `edf` runs on one.
+  /// Whether it is offered on so many CPUs: `edf` runs on one, several threads on several.
   static bool runs_on(const std::string& name, std::size_t cpus);
 
   /// Throws std::invalid_argument for an unknown name.
