@@ -17,6 +17,8 @@ using std::chrono::nanoseconds;
 
 /// Polled: being notified would cost every instance of every callback.
 constexpr nanoseconds kPoll{200'000};
+/// How long a cancel may take to end the wait for a future.
+constexpr nanoseconds kWait{1'000'000};
 
 std::int64_t deadline_of(nanoseconds timeout) {
   return timeout < nanoseconds::zero() ? realtime::kNever : realtime::to_deadline_ns(timeout);
@@ -74,7 +76,7 @@ SpinResult Executor::spin_until(const std::function<bool(nanoseconds)>& complete
   bool timed_out = false;
   guarded_spin([&] {
     do_spin([&] {
-      if (complete(kPoll)) {
+      if (complete(kWait)) {
         return true;
       }
       timed_out = realtime::monotonic_now_ns() >= deadline_ns;

@@ -102,6 +102,9 @@ void FlightTrace::drain() {
       misses_.erase(miss);
     }
   }
+  if (misses_.size() > options_.capacity) {
+    misses_.clear();  // their records found no room
+  }
   recorder_.write(events_, dictionary_);
   recorder_.pass_done(now_ns, dictionary_);
 }

@@ -202,6 +202,11 @@ void WaitSetExecutor::poll() {
 
 void WaitSetExecutor::stop_threads() noexcept {
   threads_.clear();  // joins them
+  // What is left of the set is found again; until then its callbacks may go.
+  timers_.clear();
+  others_.clear();
+  due_.clear();
+  ready_.clear();
   const std::scoped_lock lock(configuration());
   watched_.clear();
 }

@@ -242,6 +242,20 @@ TEST_F(WaitSet, SpinOnceRunsOneInstanceOfSeveralThatAreReady) {
   EXPECT_FALSE(executor->spin_once(std::chrono::nanoseconds(0)));
 }
 
+TEST_F(WaitSet, WhatASpinLeftInTheSetDoesNotRunAfterItsRemoval) {
+  make({});
+  const auto a = add("a", [] {});
+  const auto b = add("b", [] {});
+  executor->prepare();
+  source->add_message(*a);
+  source->add_message(*b);
+  ASSERT_TRUE(executor->spin_once());
+  executor->remove(b);
+  executor->spin_some();
+  EXPECT_EQ(a->counters().completed, 1U);
+  EXPECT_EQ(b->counters().completed, 0U);
+}
+
 TEST_F(WaitSet, NoThreadsAreRefused) { EXPECT_THROW(make({.threads = 0}), std::invalid_argument); }
 
 }  // namespace
