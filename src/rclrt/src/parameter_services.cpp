@@ -73,8 +73,7 @@ std::shared_ptr<executor::Callback> make(const std::shared_ptr<NodeHandle>& node
                                          const std::shared_ptr<Parameters>& parameters,
                                          const CallbackOptions& options) {
   constexpr std::size_t kDepth = 100;  // a tool may ask for many at once
-  const auto function = [parameters](const typename S::Request& request,
-                                     typename S::Response& response) {
+  const auto function = [parameters](const S::Request& request, S::Response& response) {
     answer(*parameters, request, response);
   };
   return std::make_shared<ServiceOf<S, std::decay_t<decltype(function)>>>(node, "~/" + name, kDepth,

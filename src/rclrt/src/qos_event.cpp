@@ -52,8 +52,9 @@ bool QosEventBase::take(void* status) {
 
 void QosEventBase::attach() {
   // Announces what has happened before, too.
-  detail::check(rcl_event_set_callback(&event_, &on_new_work, static_cast<Entity*>(this)),
-                "listening to an event");
+  listen(
+      [this] { return rcl_event_set_callback(&event_, &on_new_work, static_cast<Entity*>(this)); },
+      "listening to an event");
 }
 
 void QosEventBase::detach() noexcept {

@@ -32,7 +32,7 @@ struct ActionResult {
   GoalUUID goal_id{};
   GoalStatus status =
       GoalStatus::kUnknown;  ///< kUnknown: the server does not know the goal (any more)
-  typename A::Result result;
+  A::Result result;
 };
 
 /// A goal that was sent. Thread-safe.
@@ -122,8 +122,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   }
 
   /// The future is ready when the server has answered: nullptr when it has rejected the goal.
-  std::future<Handle> async_send_goal(const typename A::Goal& goal,
-                                      SendGoalOptions<A> options = {}) {
+  std::future<Handle> async_send_goal(const A::Goal& goal, SendGoalOptions<A> options = {}) {
     const Handle handle(new ClientGoalHandle<A>(detail::make_goal_uuid()));
     handle->on_response_ = std::move(options.goal_response_callback);
     handle->on_feedback_ = std::move(options.feedback_callback);
@@ -138,7 +137,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     auto promise = std::make_shared<std::promise<Handle>>();
     auto future = promise->get_future();
     const auto on_response = [self = this->weak_from_this(), handle,
-                              promise](const typename SendGoal::Response& response) {
+                              promise](const SendGoal::Response& response) {
       if (const auto client = self.lock()) {
         client->on_goal_response(handle, response.accepted, *promise);
       }
@@ -241,15 +240,15 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     }
     typename GetResult::Request request;
     request.goal_id.uuid = handle->id_;
-    results_->async_send_request(request, [self = this->weak_from_this(),
-                                           handle](const typename GetResult::Response& response) {
-      if (const auto client = self.lock()) {
-        client->on_result(handle, response);
-      }
-    });
+    results_->async_send_request(
+        request, [self = this->weak_from_this(), handle](const GetResult::Response& response) {
+          if (const auto client = self.lock()) {
+            client->on_result(handle, response);
+          }
+        });
   }
 
-  void on_result(const Handle& handle, const typename GetResult::Response& response) {
+  void on_result(const Handle& handle, const GetResult::Response& response) {
     const auto result = std::make_shared<const ActionResult<A>>(
         ActionResult<A>{handle->id_, static_cast<GoalStatus>(response.status), response.result});
     handle->note(result->status);

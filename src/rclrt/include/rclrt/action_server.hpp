@@ -172,7 +172,7 @@ class ActionServer final : public detail::ActionServerBase,
     return {goals, cancels, results};
   }
 
-  void on_goal(const typename SendGoal::Request& request, rmw_request_id_t request_id) {
+  void on_goal(const SendGoal::Request& request, rmw_request_id_t request_id) {
     const GoalUUID& id = request.goal_id.uuid;
     expire();
     auto wanted = GoalResponse::kReject;
@@ -204,7 +204,7 @@ class ActionServer final : public detail::ActionServerBase,
     callbacks_.handle_accepted(std::move(handle));
   }
 
-  void on_cancel(const typename CancelGoal::Request& request, rmw_request_id_t request_id) {
+  void on_cancel(const CancelGoal::Request& request, rmw_request_id_t request_id) {
     expire();
     typename CancelGoal::Response response;
     std::vector<std::shared_ptr<Handle>> asked;
@@ -234,7 +234,7 @@ class ActionServer final : public detail::ActionServerBase,
     send(cancel_service_, request_id, response);
   }
 
-  void on_result(const typename GetResult::Request& request, rmw_request_id_t request_id) {
+  void on_result(const GetResult::Request& request, rmw_request_id_t request_id) {
     expire();
     std::shared_ptr<ResultResponse> response;
     {
@@ -265,7 +265,7 @@ class ActionServer final : public detail::ActionServerBase,
     return true;
   }
 
-  bool finish(const GoalUUID& id, rcl_action_goal_event_t event, const typename A::Result& result) {
+  bool finish(const GoalUUID& id, rcl_action_goal_event_t event, const A::Result& result) {
     const auto response = std::make_shared<ResultResponse>();
     response->result = result;
     std::vector<rmw_request_id_t> waiting;

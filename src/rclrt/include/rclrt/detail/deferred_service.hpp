@@ -15,7 +15,7 @@ template <typename S>
 class AnsweringService : public Service<S> {
  public:
   /// From any thread. Throws Error.
-  void answer(rmw_request_id_t id, typename S::Response& response) { this->respond(id, &response); }
+  void answer(rmw_request_id_t id, S::Response& response) { this->respond(id, &response); }
 
  protected:
   using Service<S>::Service;
