@@ -3,41 +3,64 @@
 
 #include <rcl/error_handling.h>
 
+#include <utility>
+
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
 
 namespace rclrt {
 
+namespace {
+CallbackOptions named(CallbackOptions options, const std::string& topic) {
+  if (options.name.empty()) {
+    options.name = topic + " event";
+  }
+  return options;
+}
+}  // namespace
+
 QosEventBase::QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
-                           rcl_publisher_event_type_t type, const CallbackOptions& options)
-    : Entity(executor::EntityType::kWaitable, publisher->topic_name() + " event", 1, options),
-      source_(publisher),
+                           rcl_publisher_event_type_t type, CallbackOptions options)
+    : GuardCondition(publisher->handle()->node->context,
+                     named(std::move(options), publisher->topic_name())),
       context_(publisher->handle()->node->context),
+      source_(publisher),
       event_(rcl_get_zero_initialized_event()) {
   detail::check(rcl_publisher_event_init(&event_, &publisher->handle()->publisher, type),
                 "creating an event of the publisher on topic \"" + publisher->topic_name() + "\"");
+  listen();
 }
 
 QosEventBase::QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription,
-                           rcl_subscription_event_type_t type, const CallbackOptions& options)
-    : Entity(executor::EntityType::kWaitable, subscription->topic_name() + " event", 1, options),
-      source_(subscription),
+                           rcl_subscription_event_type_t type, CallbackOptions options)
+    : GuardCondition(subscription->node()->context,
+                     named(std::move(options), subscription->topic_name())),
       context_(subscription->node()->context),
+      source_(subscription),
       event_(rcl_get_zero_initialized_event()) {
   detail::check(
       rcl_subscription_event_init(&event_, &subscription->rcl(), type),
       "creating an event of the subscription on topic \"" + subscription->topic_name() + "\"");
+  listen();
 }
 
-QosEventBase::~QosEventBase() { detail::report(rcl_event_fini(&event_), "ending an event"); }
-
-void QosEventBase::add_to(rcl_wait_set_t& wait_set) {
-  detail::check(rcl_wait_set_add_event(&wait_set, &event_, &place_),
-                "adding an event to a wait set");
+QosEventBase::~QosEventBase() {
+  // Waits for a listener that is running: after it returned, none will run.
+  detail::report(rcl_event_set_callback(&event_, nullptr, nullptr), "ending a listener");
+  detail::report(rcl_event_fini(&event_), "ending an event");
 }
 
-bool QosEventBase::is_ready_in(const rcl_wait_set_t& wait_set) const {
-  return wait_set.events[place_] != nullptr;
+/// Is told of what has happened before, too.
+void QosEventBase::listen() {
+  const rcl_event_callback_t listener = [](const void* self, std::size_t /*count*/) {
+    static_cast<QosEventBase*>(const_cast<void*>(self))->trigger();
+  };
+  const rcl_ret_t result = rcl_event_set_callback(&event_, listener, this);
+  if (result != RCL_RET_OK) {
+    const Error error("listening to an event", result);
+    detail::report(rcl_event_fini(&event_), "ending an event");
+    throw error;
+  }
 }
 
 bool QosEventBase::take(void* status) {
@@ -48,19 +71,6 @@ bool QosEventBase::take(void* status) {
   }
   detail::check(result, "taking an event");
   return true;
-}
-
-void QosEventBase::attach() {
-  // Announces what has happened before, too.
-  listen(
-      [this] { return rcl_event_set_callback(&event_, &on_new_work, static_cast<Entity*>(this)); },
-      "listening to an event");
-}
-
-void QosEventBase::detach() noexcept {
-  // Waits for a listener that is running: after it returned, none will run.
-  detail::report(rcl_event_set_callback(&event_, nullptr, nullptr), "ending a listener");
-  await_held();
 }
 
 }  // namespace rclrt

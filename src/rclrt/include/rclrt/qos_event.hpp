@@ -5,14 +5,13 @@
 #include <rcl/event.h>
 #include <rmw/events_statuses/events_statuses.h>
 
-#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>
 #include <type_traits>
 #include <utility>
 
-#include "rclrt/entity.hpp"
+#include "rclrt/guard_condition.hpp"
 #include "rclrt/node.hpp"
 #include "rclrt/publisher.hpp"
 #include "rclrt/realtime/clock.hpp"
@@ -32,32 +31,30 @@ using MessageLost = rmw_message_lost_status_t;
 /// Of both: the other side was found and not matched.
 using QosIncompatible = rmw_qos_incompatible_event_status_t;
 
-/// An rcl event as an entity of the engine. Events that come before the callback has started are
-/// one.
-class QosEventBase : public Entity {
+/// An rcl event: a guard condition that the middleware triggers. Events that come before the
+/// callback has started are one.
+///
+/// It listens from its creation to its end, whether or not an executor has it: rmw_fastrtps
+/// registers a listener under locks that its event thread takes in the other order, so create it
+/// before deadlines can be missed.
+class QosEventBase : public GuardCondition {
  public:
   RCLRT_SETUP QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
-                           rcl_publisher_event_type_t type, const CallbackOptions& options);
+                           rcl_publisher_event_type_t type, CallbackOptions options);
   RCLRT_SETUP QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription,
-                           rcl_subscription_event_type_t type, const CallbackOptions& options);
+                           rcl_subscription_event_type_t type, CallbackOptions options);
   ~QosEventBase() override;
-
-  void count_places(WaitSetPlaces& places) const override { ++places.events; }
-  void add_to(rcl_wait_set_t& wait_set) override;
-  bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
 
  protected:
   /// False when there is nothing to take. Throws Error.
   bool take(void* status);
 
-  void attach() override;
-  void detach() noexcept override;
-
  private:
-  const std::shared_ptr<const void> source_;  // outlives the event
+  void listen();
+
   const std::shared_ptr<Context> context_;
+  const std::shared_ptr<const void> source_;  // outlives the event
   rcl_event_t event_;
-  std::size_t place_ = 0;  // in the wait set
 };
 
 namespace detail {
@@ -117,7 +114,8 @@ class QosEventOf final : public QosEventBase {
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
-    Status status{};
+    clear();
+    Status status{};  // NOLINT(bugprone-invalid-enum-default-initialization): as rmw has it
     {
       const std::scoped_lock lock(mutex_);
       if (!take(&status) || !note_change(status, last_)) {
@@ -135,7 +133,7 @@ class QosEventOf final : public QosEventBase {
  private:
   F function_;
   realtime::PiMutex mutex_;  // guards last_: in a reentrant group instances overlap
-  Status last_{};
+  Status last_ = {};         // NOLINT(bugprone-invalid-enum-default-initialization): as rmw has it
 };
 
 }  // namespace detail
