@@ -121,7 +121,8 @@ def costs(benchmark: Benchmark) -> Table:
                     else benchmark.find(case, entity, executor, cpus)
                 )
                 cells.append(_three(row) if row else "-")
-            lines.append((executor, str(cpus), *cells))
+            if any(cell != "-" for cell in cells):
+                lines.append((executor, str(cpus), *cells))
     title = "whole process per dispatch at 1 kHz: allocations / system calls / CPU µs"
     columns = ("", "CPUs", *(name for *_, name in named))
     return Table(title, columns, tuple(lines) if named else ())

@@ -69,18 +69,22 @@ def _lost(benchmark: Benchmark, cpus: int) -> float | None:
 
 
 def _own_allocations(case: str, entity: str, middleware: str | None) -> Value:
-    """What is left when the middleware's are taken away: those of the inline publish and take."""
+    """What is left when the middleware's are taken away: those of the inline publish and take.
+
+    To one decimal: the process counts as a whole, and the middleware's own threads announce
+    themselves a few times a second.
+    """
 
     def value(benchmark: Benchmark, cpus: int) -> float | None:
         row = benchmark.find(case, entity, FOCUS, cpus)
         if row is None or row.allocations is None:
             return None
         if middleware is None:
-            return row.allocations
+            return round(row.allocations, 1)
         inline = benchmark.find(case, middleware, BARE, cpus)
         if inline is None or inline.allocations is None:
             return None
-        return max(row.allocations - inline.allocations, 0.0)
+        return round(max(row.allocations - inline.allocations, 0.0), 1)
 
     return value
 
