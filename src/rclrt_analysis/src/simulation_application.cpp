@@ -62,6 +62,7 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   result.level = application.effective_priority(index);
   result.registration = callback.node;  // executors get whole nodes
   result.overload = callback.overload;
+  result.deadline_ns = callback.deadline.value_or(model::Nanoseconds{0}).count();
   result.execution = TimeDistribution::uniform(
       static_cast<std::int64_t>(
           std::llround(static_cast<double>(wcet_ns) * times.lowest_execution)),

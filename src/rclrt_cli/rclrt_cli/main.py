@@ -18,12 +18,14 @@ from rclrt_cli import (
     doctor_command,
     report_command,
     run_command,
+    simulate_command,
 )
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, RclrtError, did_you_mean
 
 VERBS: dict[str, ModuleType] = {
     "run": run_command,
     "compare": compare_command,
+    "simulate": simulate_command,
     "report": report_command,
     "doctor": doctor_command,
     "bench": bench_command,

@@ -8,7 +8,7 @@ import math
 import os
 import shutil
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -18,7 +18,14 @@ from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
 from rclrt_cli.output_directory import APPLICATION, STAGING, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.run_data import INSTANCES, RESULTS, Run
-from rclrt_cli.runner import PACKAGE, find_runner, run_child, runner_command
+from rclrt_cli.runner import (
+    PACKAGE,
+    SIMULATOR,
+    find_program,
+    run_child,
+    runner_command,
+    simulator_command,
+)
 from rclrt_cli.stop_signals import StopSignals
 
 MAX_SECONDS = 24 * 3600.0
@@ -71,6 +78,8 @@ class Measurement:
     ros_arguments: list[str]
     stop: StopSignals
     progress: Progress
+    simulation_options: Sequence[str] | None = None
+    """Of the simulator, which then does the runner's work."""
     runner: Path = field(init=False)
     application: ApplicationInfo | None = field(init=False)
     _notes: set[str] = field(default_factory=set)
@@ -79,7 +88,8 @@ class Measurement:
         if not self.app.is_file():
             what = "is not a file" if self.app.exists() else "no such file"
             raise BadInput(f"{self.app}: {what}; expected an app.yaml")
-        self.runner = find_runner(os.environ)
+        simulated = self.simulation_options is not None
+        self.runner = find_program(os.environ, PACKAGE, SIMULATOR if simulated else PACKAGE)
         self.application = describe_app_file(self.app)
 
     def check_chain(self, name: str | None) -> None:
@@ -101,22 +111,29 @@ class Measurement:
         shutil.rmtree(staging, ignore_errors=True)
         staging.mkdir()
         made = staging / "run"
-        command = runner_command(
-            self.runner, self.app, executor, seconds, made, self.strict, self.ros_arguments
-        )
+        if self.simulation_options is not None:
+            command = simulator_command(
+                self.runner, self.app, executor, seconds, made, self.simulation_options
+            )
+        else:
+            command = runner_command(
+                self.runner, self.app, executor, seconds, made, self.strict, self.ros_arguments
+            )
         tick = self.progress.tick if self.progress.live else None
         ended = run_child(command, staging, seconds, self.stop, tick)
         self._say_once(ended.notes)
         if not (made / RESULTS).is_file():
             if ended.interrupted:
                 return None, False
-            raise RunFailed(f"{PACKAGE} ended with exit code 0 but wrote no {RESULTS}")
+            raise RunFailed(f"{self.runner.name} ended with exit code 0 but wrote no {RESULTS}")
         run = Run.load(made)
         if run.results.executor != executor:
-            raise RunFailed(f"{PACKAGE} ran executor '{run.results.executor}', not '{executor}'")
+            raise RunFailed(
+                f"{self.runner.name} ran executor '{run.results.executor}', not '{executor}'"
+            )
         run.chain_samples()
         if not (made / INSTANCES).is_file():
-            raise RunFailed(f"{PACKAGE} wrote no {INSTANCES}")
+            raise RunFailed(f"{self.runner.name} wrote no {INSTANCES}")
         complete = not ended.interrupted or run.results.duration_s >= 0.99 * seconds
         return made, complete
 

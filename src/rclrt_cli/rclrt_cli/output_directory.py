@@ -17,7 +17,7 @@ from typing import IO
 from rclrt_cli.errors import BadInput
 from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.run_data import RUN_FILES
+from rclrt_cli.run_data import RESULTS, RUN_FILES
 
 MARKER = ".rclrt"
 STAGING = ".partial"
@@ -71,6 +71,13 @@ def claimed(path: Path, plan: Plan) -> Iterator[Path]:
         for directory in reversed(made):
             with contextlib.suppress(OSError):
                 directory.rmdir()
+
+
+def move_up(made: Path, directory: Path) -> None:
+    """The run's files into the output directory, results.json last: with it the run is complete."""
+    for name in sorted(RUN_FILES, key=lambda name: name == RESULTS):
+        if (made / name).is_file():
+            os.replace(made / name, directory / name)
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

@@ -156,6 +156,8 @@ class Results:
     chains: tuple[ChainResult, ...]
     callbacks: tuple[CallbackResult, ...]
     threads: list[Any]
+    simulated: dict[str, Any] | None = None
+    """How it was simulated; None: it really ran."""
 
     @classmethod
     def read(cls, json: JsonValue) -> Results:
@@ -178,6 +180,7 @@ class Results:
             chains=tuple(ChainResult.read(item) for item in json.get("chains").items()),
             callbacks=tuple(CallbackResult.read(item) for item in json.get("callbacks").items()),
             threads=threads.value,
+            simulated=_read_simulated(json),
         )
 
     @classmethod
@@ -201,7 +204,17 @@ class Results:
             "chains": [chain.to_json() for chain in self.chains],
             "callbacks": [callback.to_json() for callback in self.callbacks],
             "threads": self.threads,
+            **({"simulated": self.simulated} if self.simulated else {}),
         }
+
+
+def _read_simulated(json: JsonValue) -> dict[str, Any] | None:
+    if "simulated" not in json.object():
+        return None
+    stated = json.get("simulated")
+    stated.get("seed").count()
+    stated.get("lowest_execution").number()
+    return stated.object()
 
 
 def read_application(json: JsonValue) -> dict[str, Any]:

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import os
 import sys
-from pathlib import Path
 
 from rclrt_cli.comparison import load_single_run
 from rclrt_cli.executors import check_executor
@@ -19,10 +18,10 @@ from rclrt_cli.measure import (
     verdict,
 )
 from rclrt_cli.misses import miss_lines
-from rclrt_cli.output_directory import REPORT, Plan, claimed, write_atomically
+from rclrt_cli.output_directory import REPORT, Plan, claimed, move_up, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.report.page import make_report
-from rclrt_cli.run_data import RESULTS, RUN_FILES, Run
+from rclrt_cli.run_data import Run
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import print_table
 
@@ -55,7 +54,7 @@ def run(arguments: argparse.Namespace) -> int:
                 progress.say("rclrt: stopped before anything was measured; nothing was written")
                 return stop.exit_code
             progress.finished(outcome(Run.load(made)))
-            _move_up(made, directory)
+            move_up(made, directory)
             comparison = load_single_run(directory)
             write_atomically(directory / REPORT, make_report(comparison, directory))
         print_table(comparison, sys.stdout, os.environ)
@@ -67,10 +66,3 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"rclrt: stopped after {duration:.1f} of {seconds:g} s", file=sys.stderr)
             return stop.exit_code
         return verdict(comparison, arguments.fail_on_miss)
-
-
-def _move_up(made: Path, directory: Path) -> None:
-    """The run's files into the output directory, results.json last: with it the run is complete."""
-    for name in sorted(RUN_FILES, key=lambda name: name == RESULTS):
-        if (made / name).is_file():
-            os.replace(made / name, directory / name)

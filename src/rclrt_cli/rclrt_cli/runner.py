@@ -15,6 +15,7 @@ from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
 from rclrt_cli.stop_signals import StopSignals
 
 PACKAGE = "rclrt_runner"
+SIMULATOR = "rclrt_simulate"
 TICK_S = 0.5
 
 
@@ -64,6 +65,13 @@ def runner_command(
         command += [] if ros_arguments[0] == "--ros-args" else ["--ros-args"]
         command += ros_arguments
     return command
+
+
+def simulator_command(
+    simulator: Path, app: Path, executor: str, seconds: float, out: Path, options: Sequence[str]
+) -> list[str]:
+    command = [str(simulator), str(app), "--executor", executor]
+    return [*command, "--seconds", f"{seconds:.9g}", "--out", str(out), *options]
 
 
 def run_environment(environment: Mapping[str, str], process: int) -> dict[str, str]:

@@ -16,13 +16,6 @@
 
 namespace rclrt::runner {
 
-/// What is collected of one instance; `record.thread_track` is not set yet.
-struct LoggedInstance {
-  InstanceRecord record;
-  std::uint32_t executor = 0;  ///< index into Application::executors
-  std::uint32_t slot = 0;      ///< which of the level's workers
-};
-
 /// Workers of any number of executors write into one bounded queue, a thread at normal priority
 /// empties it. One queue and not one per thread, because thread_dispatch starts a thread per
 /// instance. What finds the queue full is dropped and counted.

@@ -64,4 +64,11 @@ struct InstanceRecord {
 
 static_assert(std::is_trivially_copyable_v<InstanceRecord>);
 
+/// What is collected of one instance; `record.thread_track` is not set yet.
+struct LoggedInstance {
+  InstanceRecord record;
+  std::uint32_t executor = 0;  ///< index into Application::executors
+  std::uint32_t slot = 0;      ///< which of the level's workers
+};
+
 }  // namespace rclrt::runner

@@ -47,6 +47,12 @@ struct ThreadResult {
   realtime::Scheduling scheduling;
 };
 
+/// How a run was simulated.
+struct SimulationStatement {
+  std::uint64_t seed = 0;
+  double lowest_execution = 1;  ///< execution times: from this share of the WCET up to the WCET
+};
+
 struct RunResults {
   model::Application application;
   std::string application_file;
@@ -65,6 +71,7 @@ struct RunResults {
   std::vector<std::string> thread_tracks;  ///< names of the display tracks, in display order
   std::vector<InstanceRecord> records;
   std::vector<ChainMiss> misses;  ///< by chain, the worst ones of each, in order of release
+  std::optional<SimulationStatement> simulation;  ///< none: it really ran
 };
 
 /// "completed", "late", "dropped" or "pending".

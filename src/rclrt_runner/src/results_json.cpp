@@ -202,7 +202,7 @@ std::string results_json(const RunResults& results) {
   for (const ChainMiss& miss : results.misses) {
     misses.push_back(miss_json(results, miss));
   }
-  const Json document = {
+  Json document = {
       {"rclrt_results", kFormatVersion},
       {"application",
        {{"name", results.application.name},
@@ -219,6 +219,10 @@ std::string results_json(const RunResults& results) {
       {"callbacks", callbacks},
       {"threads", threads},
       {"misses", misses}};
+  if (results.simulation) {
+    document["simulated"] = {{"seed", results.simulation->seed},
+                             {"lowest_execution", results.simulation->lowest_execution}};
+  }
   constexpr int kIndent = 2;
   return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
 }

@@ -11,6 +11,8 @@ Row = tuple[str, str]
 
 
 def context_rows(comparison: Comparison) -> list[Row]:
+    if comparison.executors[0].simulated is not None:
+        return _simulation_rows(comparison)
     context = comparison.context
     stalls = context["host_stalls"]
     seconds = sum(results.duration_s for results in comparison.executors)
@@ -30,6 +32,22 @@ def context_rows(comparison: Comparison) -> list[Row]:
         ("Records dropped", str(context["records_dropped"])),
         ("ROS 2", f"{context['ros_distro']}, {context['rmw']}"),
         ("Versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
+        ("Application", f"{comparison.application['file']}"),
+        ("SHA-256 of the application", comparison.application["sha256"]),
+    ]
+
+
+def _simulation_rows(comparison: Comparison) -> list[Row]:
+    results = comparison.executors[0]
+    stated = results.simulated or {}
+    share = stated["lowest_execution"]
+    execution = "always the WCET" if share == 1 else f"from {share:g} times the WCET up to the WCET"
+    return [
+        ("Simulated", f"{results.duration_s:g} s; nothing here was measured"),
+        ("Seed", str(stated["seed"])),
+        ("CPUs", str(comparison.context["cpus"])),
+        ("Execution times", execution),
+        ("Versions", f"rclrt {comparison.context['versions']['rclrt']}"),
         ("Application", f"{comparison.application['file']}"),
         ("SHA-256 of the application", comparison.application["sha256"]),
     ]

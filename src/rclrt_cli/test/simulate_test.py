@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt simulate` with the real simulator."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import jsonschema
+from runner_test import ROOT, SCHEMA, command, environment
+from workspace import GENEROUS_S
+
+APPLICATION = ROOT / "examples" / "autonomous_vehicle" / "app.yaml"
+
+
+def simulate(out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command("simulate", str(APPLICATION), "--out", str(out), *arguments),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS_S,
+        check=False,
+    )
+
+
+def test_a_simulation_is_reported_as_a_run_is_and_says_what_it_is(tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    done = simulate(out, "--executor", "preemptive", "--seed", "3", "--execution-from", "0.5")
+    assert done.returncode == 0, done.stderr
+    assert "obstacle   priority 3, every 50 ms, deadline 25 ms" in done.stdout
+    assert "simulated: preemptive" in done.stdout
+    results = json.loads((out / "results.json").read_text())
+    jsonschema.validate(results, json.loads(SCHEMA.read_text()))
+    assert results["simulated"] == {"seed": 3, "lowest_execution": 0.5}
+    assert "nothing here was measured" in (out / "report.html").read_text()
+
+
+def test_ten_seconds_of_preemptive_meet_the_deadlines_that_the_wait_set_misses(
+    tmp_path: Path,
+) -> None:
+    good = simulate(tmp_path / "good", "--executor", "preemptive", "--fail-on-miss")
+    assert good.returncode == 0
+    bad = simulate(tmp_path / "bad", "--executor", "wait_set", "--fail-on-miss", "obstacle")
+    assert bad.returncode == 1
+    assert "chain obstacle missed 120 deadlines of 200" in bad.stderr
+
+
+def test_what_the_simulator_refuses_is_bad_input(tmp_path: Path) -> None:
+    done = simulate(tmp_path / "out", "--executor", "preemptive", "--seed", "x")
+    assert done.returncode == 2
+    assert "--seed x: expected a whole number" in done.stderr
+    assert not (tmp_path / "out").exists()

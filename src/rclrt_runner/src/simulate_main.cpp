@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+// rclrt_simulate: what rclrt_runner measures, simulated. No ROS, no threads, deterministic.
+#include <charconv>
+#include <cmath>
+#include <cstdio>
+#include <exception>
+#include <map>
+#include <rclrt/model/parse.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "command_line.hpp"
+#include "rclrt/realtime/perfetto_writer.hpp"
+#include "results_directory.hpp"
+#include "results_writer.hpp"
+#include "sha256.hpp"
+#include "simulation_results.hpp"
+#include "trace_export.hpp"
+
+namespace {
+
+using namespace rclrt::runner;  // NOLINT(google-build-using-namespace): this is its program
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+constexpr const char* kSimulateUsage =
+    "usage: rclrt_simulate APP.yaml --executor NAME --seconds S --out DIR [options]\n"
+    "\n"
+    "Simulates the application under one executor and writes into DIR what rclrt_runner would.\n"
+    "\n"
+    "  --executor NAME       wait_set, producer_consumer, thread_dispatch, preemptive or edf\n"
+    "  --seconds S           how long, from 0.01 to 86400\n"
+    "  --out DIR             results.json, chains.csv, instances.csv, trace.pftrace\n"
+    "  --seed N              of the random numbers; default 0\n"
+    "  --execution-from X    execution times are uniform from X times the WCET (0 to 1) up to the\n"
+    "                        WCET; default 1\n"
+    "  --dispatch-us T       CPU time of a dispatch, --scheduler-us T: of a scheduler thread per\n"
+    "                        instance; default 0\n"
+    "  --hop-us T            a message takes up to T from callback to callback; default 0\n"
+    "  --cpus N              of executors without stated CPUs; default 1\n"
+    "\n"
+    "exit code: 0 done, 1 the simulation failed, 2 bad input\n";
+
+struct Arguments {
+  std::filesystem::path application;
+  std::filesystem::path output;
+  SimulationSettings settings;
+};
+
+double parse_number(const std::string& option, const std::string& text, double lowest,
+                    double highest) {
+  double value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (error != std::errc{} || end != text.data() + text.size() || !(value >= lowest) ||
+      !(value <= highest)) {
+    throw UsageError(option + " " + text + ": expected a number from " + std::to_string(lowest) +
+                     " to " + std::to_string(highest));
+  }
+  return value;
+}
+
+std::int64_t parse_us(const std::string& option, const std::string& text) {
+  return std::llround(parse_number(option, text, 0, 1e9) * 1e3);
+}
+
+std::uint64_t parse_seed(const std::string& text) {
+  std::uint64_t seed = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seed);
+  if (error != std::errc{} || end != text.data() + text.size()) {
+    throw UsageError("--seed " + text + ": expected a whole number from 0 to 2^64 - 1");
+  }
+  return seed;
+}
+
+Arguments parse_arguments(int argc, const char* const* argv) {
+  std::map<std::string, std::string> given{
+      {"--executor", ""},      {"--seconds", ""},      {"--out", ""},
+      {"--seed", "0"},         {"--dispatch-us", "0"}, {"--execution-from", "1"},
+      {"--scheduler-us", "0"}, {"--hop-us", "0"},      {"--cpus", "1"}};
+  std::vector<std::string> files;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (given.contains(argument)) {
+      if (++i == argc) {
+        throw UsageError(argument + ": expected a value after it");
+      }
+      given[argument] = argv[i];
+    } else if (argument.starts_with("-")) {
+      throw UsageError("unknown option " + argument + "; see --help");
+    } else {
+      files.push_back(argument);
+    }
+  }
+  if (files.size() != 1 || given["--seconds"].empty() || given["--out"].empty()) {
+    throw UsageError("expected one APP.yaml, --executor, --seconds and --out; see --help");
+  }
+  const auto semantics = rclrt::analysis::semantics_of(given["--executor"]);
+  if (!semantics) {
+    throw UsageError("--executor \"" + given["--executor"] +
+                     "\": expected wait_set, producer_consumer, thread_dispatch, preemptive or "
+                     "edf");
+  }
+  const double seconds = parse_number("--seconds", given["--seconds"], 0.01, 86'400);
+  Arguments result{.application = files.front(), .output = given["--out"], .settings = {}};
+  result.settings.executor = *semantics;
+  result.settings.duration = std::chrono::nanoseconds(std::llround(seconds * 1e9));
+  result.settings.seed = parse_seed(given["--seed"]);
+  result.settings.cpus = static_cast<unsigned>(parse_number("--cpus", given["--cpus"], 1, 64));
+  auto& times = result.settings.times;
+  times.lowest_execution = parse_number("--execution-from", given["--execution-from"], 0, 1);
+  times.dispatch_ns = parse_us("--dispatch-us", given["--dispatch-us"]);
+  times.scheduler_ns = parse_us("--scheduler-us", given["--scheduler-us"]);
+  times.hop =
+      rclrt::analysis::TimeDistribution::uniform(0, parse_us("--hop-us", given["--hop-us"]));
+  times.far_hop = times.hop;
+  return result;
+}
+
+void simulate_application(const Arguments& arguments) {
+  const auto application = rclrt::model::load_application(arguments.application);
+  ResultsDirectory directory(arguments.output);
+  RunResults results = simulate_run(application, arguments.settings);
+  results.application_file = arguments.application.string();
+  results.application_sha256 = sha256_of_file(arguments.application);
+  write_results(directory.staging(), results);
+  rclrt::realtime::PerfettoWriter writer(directory.staging() / kTraceFile,
+                                         {.name = application.name + " " + results.executor_label,
+                                          .pid = 1,
+                                          .sequence_id = 1,
+                                          .uuid_base = std::uint64_t{1} << 32U});
+  export_trace(writer, results);
+  writer.finish();
+  directory.commit();
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    if (argc == 2 && std::string_view(argv[1]) == "--help") {
+      std::fputs(kSimulateUsage, stdout);
+      return 0;
+    }
+    simulate_application(parse_arguments(argc, argv));
+    return 0;
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "rclrt_simulate: %s\n", error.what());
+    return kBadInput;
+  } catch (const rclrt::model::ModelError& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return kBadInput;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "rclrt_simulate: %s\n", error.what());
+    return kBadInput;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rclrt_simulate: %s\n", error.what());
+    return kFailed;
+  }
+}

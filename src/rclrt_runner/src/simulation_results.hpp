@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// A simulated run in the form of a real one.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <rclrt/analysis/simulation_system.hpp>
+#include <rclrt/model/application.hpp>
+
+#include "results.hpp"
+
+namespace rclrt::runner {
+
+struct SimulationSettings {
+  analysis::Semantics executor = analysis::Semantics::kPreemptive;
+  std::chrono::nanoseconds duration{};
+  std::uint64_t seed = 0;
+  analysis::SimulatedTimes times;
+  unsigned cpus = 1;  ///< where the application states none
+};
+
+/// Deterministic: equal arguments give equal results. Time starts at 0, which is stated as the
+/// start of 1970. Throws std::invalid_argument for what cannot be simulated or recorded.
+RunResults simulate_run(const model::Application& application, const SimulationSettings& settings);
+
+}  // namespace rclrt::runner

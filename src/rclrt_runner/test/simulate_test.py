@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rclrt_simulate as the rclrt command calls it."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import jsonschema
+import pytest
+
+SIMULATE = os.environ["RCLRT_SIMULATE"]
+ROOT = Path(__file__).parents[3]
+APPLICATION = ROOT / "examples" / "fig_5_7" / "app.yaml"
+EXECUTORS = ["wait_set", "producer_consumer", "thread_dispatch", "preemptive"]
+
+
+def simulate(out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [SIMULATE, str(APPLICATION), "--seconds", "1", "--out", str(out), *arguments],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_the_results_have_the_format_of_a_real_run(executor: str, tmp_path: Path) -> None:
+    done = simulate(tmp_path / "out", "--executor", executor, "--seed", "5")
+    assert (done.returncode, done.stderr) == (0, "")
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    schema = json.loads((ROOT / "schemas" / "results.schema.json").read_text())
+    jsonschema.validate(results, schema)
+    assert results["simulated"] == {"seed": 5, "lowest_execution": 1.0}
+    assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [
+        "chains.csv",
+        "instances.csv",
+        "results.json",
+        "trace.pftrace",
+    ]
+
+
+def test_figure_5_7_has_the_responses_that_the_thesis_predicts(tmp_path: Path) -> None:
+    simulate(tmp_path / "out", "--executor", "preemptive")
+    chains = json.loads((tmp_path / "out" / "results.json").read_text())["chains"]
+    worst = {chain["id"]: chain["response_ms"]["worst"] for chain in chains}
+    assert worst == {"tau_1": 2.0, "tau_2": 9.0, "tau_3": 10.0}
+
+
+def test_equal_command_lines_write_equal_files(tmp_path: Path) -> None:
+    options = ("--executor", "preemptive", "--execution-from", "0.2", "--hop-us", "300")
+    simulate(tmp_path / "one", *options)
+    simulate(tmp_path / "two", *options)
+    simulate(tmp_path / "other", *options, "--seed", "1")
+    for name in ("results.json", "chains.csv", "instances.csv"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes()
+    chains = [(tmp_path / name / "chains.csv").read_bytes() for name in ("one", "other")]
+    assert chains[0] != chains[1]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "expected wait_set, producer_consumer"),
+        (("--executor", "best"), '--executor "best"'),
+        (("--executor", "preemptive", "--seed", "-1"), "--seed -1: expected a whole number"),
+        (("--executor", "preemptive", "--execution-from", "2"), "--execution-from 2"),
+        (("--executor", "preemptive", "--seconds", "0"), "--seconds 0"),
+        (("--executor", "preemptive", "--fast"), "unknown option --fast"),
+        (("--executor",), "--executor: expected a value"),
+    ],
+)
+def test_a_wrong_command_line_is_explained_and_writes_nothing(
+    arguments: tuple[str, ...], said: str, tmp_path: Path
+) -> None:
+    done = simulate(tmp_path / "out", *arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
+    assert not (tmp_path / "out").exists()

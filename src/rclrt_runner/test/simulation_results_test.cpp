@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "../src/simulation_results.hpp"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "../src/results_writer.hpp"
+#include "sample_application.hpp"
+
+namespace rclrt::runner {
+namespace {
+
+RunResults simulate_sample(analysis::Semantics semantics, std::uint64_t seed = 0) {
+  return simulate_run(sample_application(), {.executor = semantics,
+                                             .duration = std::chrono::milliseconds(200),
+                                             .seed = seed,
+                                             .times = {.lowest_execution = 0.5}});
+}
+
+TEST(SimulatedRun, has_the_responses_of_its_schedule) {
+  // scan 0-1, capture 1-2, fuse 2-3 on CPU 1; then brake there and plan on the other: 3-4.
+  const RunResults results = simulate_run(
+      sample_application(), {.duration = std::chrono::milliseconds(200), .times = {}, .cpus = 2});
+  ASSERT_EQ(results.chains.size(), 2U);
+  for (const ChainResult& chain : results.chains) {
+    EXPECT_EQ(chain.released, 4U);
+    EXPECT_EQ(chain.completed, 4U);
+    EXPECT_EQ(chain.missed, 0U);
+    EXPECT_EQ(chain.response->worst_ns, 4 * kMs);
+  }
+  EXPECT_EQ(results.callback_counts[kFuse].completed, 8U);  // four pairs, of two messages each
+  EXPECT_EQ(results.callbacks[kFuse].response->count, 4U);
+}
+
+TEST(SimulatedRun, is_marked_as_such) {
+  const RunResults results = simulate_sample(analysis::Semantics::kWaitSet, 7);
+  EXPECT_EQ(results.executor, "wait_set");
+  EXPECT_EQ(results.executor_label, "simulated: wait set (rclcpp semantics)");
+  EXPECT_THAT(results_json(results), testing::HasSubstr(R"("simulated": {
+    "seed": 7,
+    "lowest_execution": 0.5
+  })"));
+}
+
+TEST(SimulatedRun, is_the_same_for_the_same_seed) {
+  for (const auto semantics :
+       {analysis::Semantics::kPreemptive, analysis::Semantics::kProducerConsumer,
+        analysis::Semantics::kThreadDispatch, analysis::Semantics::kWaitSet}) {
+    EXPECT_EQ(results_json(simulate_sample(semantics, 3)),
+              results_json(simulate_sample(semantics, 3)));
+    EXPECT_NE(results_json(simulate_sample(semantics, 3)),
+              results_json(simulate_sample(semantics, 4)));
+  }
+}
+
+TEST(SimulatedRun, counts_each_callback_release_once) {
+  for (const auto semantics :
+       {analysis::Semantics::kPreemptive, analysis::Semantics::kThreadDispatch}) {
+    const RunResults results = simulate_sample(semantics);
+    for (const CallbackCounts& counts : results.callback_counts) {
+      EXPECT_GE(counts.released, counts.completed + counts.dropped);
+      EXPECT_GT(counts.completed, 0U);
+    }
+    EXPECT_NO_THROW(require_consistent(results));
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::runner
