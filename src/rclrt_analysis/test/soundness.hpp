@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the trials of the bounds share: how many systems, and how far the bounds are from the
+// worst that was simulated.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "rclrt/analysis/time_distribution.hpp"
+
+namespace rclrt::analysis::test {
+
+/// RCLRT_SOUNDNESS_TRIALS, or a number that every test run can afford.
+inline std::uint64_t trials(std::uint64_t affordable) {
+  const char* const stated = std::getenv("RCLRT_SOUNDNESS_TRIALS");
+  return stated != nullptr ? std::strtoull(stated, nullptr, 10) : affordable;
+}
+
+/// Bound divided by the worst simulated response, over many tasks or chains.
+class Tightness {
+ public:
+  void add(std::int64_t bound, std::int64_t simulated) {
+    if (simulated > 0) {
+      ratios_.push_back(static_cast<double>(bound) / static_cast<double>(simulated));
+    }
+  }
+
+  void print(const std::string& what) {
+    std::sort(ratios_.begin(), ratios_.end());
+    std::printf("[ tightness ] %s: %zu bounds, median %.3f, 95th percentile %.3f, largest %.3f\n",
+                what.c_str(), ratios_.size(), at(0.5), at(0.95), at(1));
+  }
+
+  std::size_t count() const { return ratios_.size(); }
+
+ private:
+  double at(double share) const {
+    if (ratios_.empty()) {
+      return 0;
+    }
+    const auto last = static_cast<double>(ratios_.size() - 1);
+    return ratios_[static_cast<std::size_t>(share * last)];
+  }
+
+  std::vector<double> ratios_;
+};
+
+/// True with probability `share`.
+inline bool chance(SimulationRandom& random, double share) {
+  return static_cast<double>(random.uniform(0, 999'999)) < share * 1e6;
+}
+
+}  // namespace rclrt::analysis::test
