@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Beginning, change and end.
 #include <atomic>
+#include <future>
 #include <stdexcept>
 #include <thread>
 
@@ -63,6 +64,23 @@ TEST_P(LifeCycle, CancelFromAnyThreadAndSpinAgain) {
     });
     spinning->spin();
     other.join();
+  }
+}
+
+TEST_P(LifeCycle, SpinSomeSpinOnceAndSpinUntilComplete) {
+  std::promise<void> tenth;
+  int runs = 0;
+  node.create_wall_timer(1ms, [&] {
+    if (++runs == 10) {
+      tenth.set_value();
+    }
+  });
+  const auto spinning = executor();
+  spinning->add_node(node);
+  EXPECT_TRUE(spinning->spin_once());
+  spinning->spin_some();
+  if (runs < 10) {
+    EXPECT_EQ(spinning->spin_until_complete(tenth.get_future()), SpinResult::kComplete);
   }
 }
 
