@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "rcl_readiness.hpp"
+#include "rclrt/executor/edf_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
@@ -49,6 +50,9 @@ ThreadDispatchExecutor::ThreadDispatchExecutor(std::shared_ptr<Context> context,
     : Executor(std::move(context),
                std::make_unique<executor::ThreadDispatchExecutor>(std::move(options))) {}
 
+EdfExecutor::EdfExecutor(std::shared_ptr<Context> context, ExecutorOptions options)
+    : Executor(std::move(context), std::make_unique<executor::EdfExecutor>(std::move(options))) {}
+
 WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
                                  WaitSetOptions wait_set)
     : Executor(context,
@@ -58,7 +62,7 @@ WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptio
 
 const std::vector<std::string>& executor_names() {
   static const std::vector<std::string> kNames = {"wait_set", "producer_consumer",
-                                                  "thread_dispatch", "preemptive"};
+                                                  "thread_dispatch", "preemptive", "edf"};
   return kNames;
 }
 
@@ -75,6 +79,9 @@ std::unique_ptr<Executor> make_executor(std::string_view name, std::shared_ptr<C
   }
   if (name == "preemptive") {
     return std::make_unique<PreemptiveExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "edf") {
+    return std::make_unique<EdfExecutor>(std::move(context), std::move(options));
   }
   std::string known;
   for (const std::string& known_name : executor_names()) {

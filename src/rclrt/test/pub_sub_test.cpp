@@ -10,6 +10,8 @@
 namespace rclrt::test {
 namespace {
 
+using namespace std::chrono_literals;
+
 using std_msgs::msg::Int64;
 using std_msgs::msg::String;
 
@@ -246,7 +248,7 @@ TEST(Preemption, AMessageForAMoreUrgentCallbackPreemptsItsPublisher) {
   if (const auto reason = realtime::why_no_realtime(95)) {
     GTEST_SKIP() << *reason;
   }
-  for (const std::string name : {"producer_consumer", "thread_dispatch", "preemptive"}) {
+  for (const std::string name : {"producer_consumer", "thread_dispatch", "preemptive", "edf"}) {
     const auto context = make_context();
     Node node(context, "node");
     const auto spinning =
@@ -255,7 +257,7 @@ TEST(Preemption, AMessageForAMoreUrgentCallbackPreemptsItsPublisher) {
     bool preempted = false;
     const auto publisher = node.create_publisher<Int64>("urgent", 10);
     const auto urgent = node.create_subscription<Int64>(
-        "urgent", 10, [&](const Int64&) { urgent_ran = true; }, {.priority = 2});
+        "urgent", 10, [&](const Int64&) { urgent_ran = true; }, {.priority = 2, .deadline = 1h});
     const auto timer = node.create_wall_timer(
         std::chrono::milliseconds(5),
         [&] {
@@ -263,7 +265,7 @@ TEST(Preemption, AMessageForAMoreUrgentCallbackPreemptsItsPublisher) {
           preempted = urgent_ran;  // one CPU: only preemption can have let it run by now
           spinning->cancel();
         },
-        {.priority = 1});
+        {.priority = 1, .deadline = 2h});
     spinning->add_node(node);
     spinning->prepare();
     ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
@@ -276,7 +278,7 @@ TEST(Preemption, OneMessageForTwoCallbacksReachesTheMoreUrgentOneFirst) {
   if (const auto reason = realtime::why_no_realtime(95)) {
     GTEST_SKIP() << *reason;
   }
-  for (const std::string name : {"producer_consumer", "thread_dispatch", "preemptive"}) {
+  for (const std::string name : {"producer_consumer", "thread_dispatch", "preemptive", "edf"}) {
     const auto context = make_context();
     Node node(context, "node");
     const auto spinning =
@@ -289,11 +291,13 @@ TEST(Preemption, OneMessageForTwoCallbacksReachesTheMoreUrgentOneFirst) {
                                                        order.push_back("low");
                                                        spinning->cancel();
                                                      },
-                                                     {.priority = 2});
-    const auto high = node.create_subscription<Int64>(
-        "both", 10, [&](const Int64&) { order.push_back("high"); }, {.priority = 9});
-    const auto timer = node.create_wall_timer(
-        std::chrono::milliseconds(5), [&] { publisher->publish(number(1)); }, {.priority = 1});
+                                                     {.priority = 2, .deadline = 2h});
+    const auto high =
+        node.create_subscription<Int64>("both", 10, [&](const Int64&) { order.push_back("high"); },
+                                        {.priority = 9, .deadline = 1h});
+    const auto timer =
+        node.create_wall_timer(std::chrono::milliseconds(5), [&] { publisher->publish(number(1)); },
+                               {.priority = 1, .deadline = 3h});
     spinning->add_node(node);
     spinning->prepare();
     ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 2; }));

@@ -106,6 +106,7 @@ class Soak {
       return CallbackOptions{.priority = static_cast<int>(subjects.size()) % kPriorities,
                              .group = groups_[static_cast<std::size_t>(index % 4)],
                              .overload = overload,
+                             .deadline = 1ms * (static_cast<int>(subjects.size()) % kPriorities),
                              .name = subject.name};
     };
     const auto overload = static_cast<Overload>(index % 3);

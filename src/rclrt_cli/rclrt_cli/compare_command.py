@@ -12,7 +12,7 @@ from pathlib import Path
 
 from rclrt_cli.comparison import MAX_ROUNDS, Comparison, merge_directory, round_directory
 from rclrt_cli.errors import RclrtError
-from rclrt_cli.executors import EXECUTORS, parse_executors
+from rclrt_cli.executors import COMPARED, parse_executors
 from rclrt_cli.measure import (
     Measurement,
     add_common_arguments,
@@ -36,8 +36,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--executors",
         metavar="A,B,...",
-        default=",".join(EXECUTORS),
-        help=f"default: {','.join(EXECUTORS)}",
+        default=",".join(COMPARED),
+        help=f"default: {','.join(COMPARED)}; also edf, on one CPU",
     )
     parser.add_argument(
         "--seconds",

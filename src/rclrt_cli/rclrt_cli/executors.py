@@ -6,7 +6,9 @@ from __future__ import annotations
 from rclrt_cli.errors import BadInput, did_you_mean
 
 BASELINE = "wait_set"
-EXECUTORS = (BASELINE, "producer_consumer", "thread_dispatch", "preemptive")
+COMPARED = (BASELINE, "producer_consumer", "thread_dispatch", "preemptive")
+"""Those that a comparison takes unless told otherwise: they can all use the same CPUs."""
+EXECUTORS = (*COMPARED, "edf")
 FOCUS = "preemptive"
 """The executor a comparison's headline speaks of when it took part."""
 

@@ -17,7 +17,7 @@ const char* const kUsage =
     "\n"
     "Runs the application under one executor and writes what it measured into DIR.\n"
     "\n"
-    "  --executor NAME  wait_set, producer_consumer, thread_dispatch or preemptive\n"
+    "  --executor NAME  wait_set, producer_consumer, thread_dispatch, preemptive or edf\n"
     "  --seconds S      how long, from 0.01 to 86400\n"
     "  --out DIR        results.json, chains.csv, instances.csv, trace.pftrace; replaced as a "
     "whole\n"

@@ -33,6 +33,9 @@ constexpr std::int64_t kLeadTime_ns = 200'000'000;
 constexpr int kTopPriority = 95;
 constexpr int kProbePriority = 98;
 
+/// Whether its threads belong to levels.
+bool has_levels(const std::string& executor) { return executor != "wait_set" && executor != "edf"; }
+
 void notice(bool strict, const std::string& problem) {
   if (strict) {
     throw std::runtime_error(problem);
@@ -209,7 +212,7 @@ std::optional<RunResults> run(const model::Application& application, const RunOp
   settle_context(results, spinning.executors());
   std::vector<LoggedInstance> instances = log.finish();
   results.context.records_dropped = log.dropped();
-  results.thread_tracks = name_tracks(application, options.executor != "wait_set", instances);
+  results.thread_tracks = name_tracks(application, has_levels(options.executor), instances);
   for (const LoggedInstance& instance : instances) {
     results.records.push_back(instance.record);
   }
@@ -223,8 +226,8 @@ std::optional<RunResults> run(const model::Application& application, const RunOp
     const auto& executor =
         *spinning.executors()[application.nodes[application.callbacks[i].node].executor];
     const int priority = executor.engine().os_priority(application.effective_priority(i));
-    results.os_priorities.push_back(executor.engine().realtime() ? std::optional(priority)
-                                                                 : std::nullopt);
+    const bool fixed = executor.engine().realtime() && options.executor != "edf";
+    results.os_priorities.push_back(fixed ? std::optional(priority) : std::nullopt);
   }
   settle_misses(results, realtime::allowed_cpus().size());
   return results;

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 RUNNER = os.environ["RCLRT_RUNNER"]
-EXECUTORS = ["wait_set", "producer_consumer", "thread_dispatch", "preemptive"]
+EXECUTORS = ["wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf"]
 APPLICATION = """\
 rclrt: 1
 name: small
@@ -111,7 +111,7 @@ chains:
 """
 
 
-@pytest.mark.parametrize("executor", ["producer_consumer", "thread_dispatch", "preemptive"])
+@pytest.mark.parametrize("executor", ["producer_consumer", "thread_dispatch", "preemptive", "edf"])
 @pytest.mark.parametrize(
     ("overload", "waiting"), [("queue", 10), ("keep_last", 1), ("skip_if_running", 1)]
 )

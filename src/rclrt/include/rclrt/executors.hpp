@@ -101,6 +101,12 @@ class ThreadDispatchExecutor final : public Executor {
                                               ExecutorOptions options = {});
 };
 
+/// By deadline instead of priority, on one CPU. See executor::EdfExecutor.
+class EdfExecutor final : public Executor {
+ public:
+  RCLRT_SETUP explicit EdfExecutor(std::shared_ptr<Context> context, ExecutorOptions options = {});
+};
+
 /// The baseline, on rcl_wait. See executor::WaitSetExecutor.
 class WaitSetExecutor final : public Executor {
  public:
