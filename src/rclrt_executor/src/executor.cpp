@@ -133,6 +133,16 @@ realtime::ThreadOptions Executor::thread_options(const std::string& suffix, int 
   return result;
 }
 
+realtime::ThreadOptions Executor::level_thread_options(int level) const {
+  realtime::ThreadOptions result =
+      thread_options("L" + std::to_string(level), mapped_priority(level));
+  if (realtime_ && is_reserved(level)) {
+    result.scheduling.policy = realtime::Policy::kDeadline;
+    result.scheduling.reservation = options_.reservations.at(level);
+  }
+  return result;
+}
+
 std::size_t Executor::cpu_count() const {
   return options_.cpus.empty() ? realtime::allowed_cpus().size() : options_.cpus.size();
 }

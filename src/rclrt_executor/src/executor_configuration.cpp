@@ -190,7 +190,7 @@ void Executor::settle_realtime() {
     realtime_reason_ = "switched off";
     return;
   }
-  const auto reason = realtime::why_no_realtime(options_.top_priority);
+  const auto reason = why_no_realtime();
   if (!reason) {
     realtime_ = true;
     return;
@@ -245,12 +245,13 @@ void Executor::disclaim(Callback& callback) noexcept {
 /// Maps the levels of all callbacks, and those that are known already, to priorities; moves
 /// threads, then the groups' ceilings.
 void Executor::settle_levels() {
+  require_groups_unreserved_or_whole();
   std::vector<int> levels;
   if (priorities_) {
     levels = priorities_->levels();
   }
   for (const auto& callback : callbacks_) {
-    if (maps_levels()) {
+    if (maps_levels() && !is_reserved(callback->level())) {
       levels.push_back(callback->level());
     }
   }
@@ -304,6 +305,7 @@ void Executor::prepare() {
                            "\" has failed before: make a new one");
   }
   realtime::require_allowed_cpus(options_.cpus);
+  require_reservations_possible();
   settle_realtime();
   try {
     for (const auto& callback : callbacks_) {

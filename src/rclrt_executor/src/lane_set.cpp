@@ -48,17 +48,19 @@ void LaneSet::settle_priorities() {
 }
 
 void LaneSet::start_workers(Level& level) {
-  while (level.workers.size() < workers_per_lane_) {
+  // A reservation is one thread's: more workers would be more budgets.
+  const std::size_t wanted = executor_.is_reserved(level.level)
+                                 ? std::min<std::size_t>(workers_per_lane_, 1)
+                                 : workers_per_lane_;
+  while (level.workers.size() < wanted) {
     const auto slot = static_cast<std::uint32_t>(level.workers.size());
-    level.workers.emplace_back(
-        executor_.thread_options("L" + std::to_string(level.level), level.os_priority.load()),
-        [this, &level, slot] {
-          executor_.await_start();
-          WorkerPriority priority(level.os_priority);
-          while (Instance* const instance = level.lane.pop(executor_.stop_flag(), priority)) {
-            executor_.execute(instance, slot, priority);
-          }
-        });
+    level.workers.emplace_back(executor_.level_thread_options(level.level), [this, &level, slot] {
+      executor_.await_start();
+      WorkerPriority priority(level.os_priority);
+      while (Instance* const instance = level.lane.pop(executor_.stop_flag(), priority)) {
+        executor_.execute(instance, slot, priority);
+      }
+    });
   }
 }
 

@@ -18,6 +18,8 @@ namespace rclrt::executor {
 /// constructor and destructor. A lane stays until the executor ends.
 class LaneSet {
  public:
+  static constexpr std::size_t kMaxReservations = 64;
+
   explicit LaneSet(Executor& executor) : executor_(executor) {}
 
   /// The lane of `level`; makes it, and starts its workers if the others run. Throws
@@ -55,7 +57,7 @@ class LaneSet {
   std::size_t workers_per_lane_ = 0;            // 0 while they do not run
   // For wake_all, which takes no lock: filled in order, never emptied. SCHED_FIFO has room for no
   // more levels, see PriorityMap.
-  std::array<std::atomic<Lane*>, 99> lanes_{};
+  std::array<std::atomic<Lane*>, 99 + kMaxReservations> lanes_{};
 };
 
 }  // namespace rclrt::executor

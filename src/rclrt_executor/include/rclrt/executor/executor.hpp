@@ -148,6 +148,8 @@ class Executor {
   virtual void settle_priorities() {}
   /// Whether levels have SCHED_FIFO priorities of their own, and so must fit into their range.
   virtual bool maps_levels() const noexcept { return true; }
+  /// Whether levels have threads that last, and so may have reservations.
+  virtual bool offers_reservations() const noexcept { return false; }
   /// The SCHED_FIFO priority of a level with real time.
   virtual int priority_of(int level) const noexcept;
   /// Starts and ends the threads of one spin. `stopping()` is true when `stop_threads` is called.
@@ -186,7 +188,10 @@ class Executor {
                std::uint32_t slot) noexcept;
 
   /// The SCHED_FIFO priority of a level, which must be known; 0 without real time.
-  int mapped_priority(int level) const noexcept { return realtime_ ? priority_of(level) : 0; }
+  int mapped_priority(int level) const noexcept {
+    return realtime_ && !is_reserved(level) ? priority_of(level) : 0;
+  }
+  bool is_reserved(int level) const noexcept { return options_.reservations.contains(level); }
   /// Where the callback's instances go: when they become ready, and after waiting for their group.
   static void set_sinks(Callback& callback, ReadySink* ready, ReadySink* lane) noexcept {
     callback.sink_.store(ready);
@@ -208,6 +213,8 @@ class Executor {
   }
   /// Thread options at a SCHED_FIFO priority, or at normal scheduling without real time.
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
+  /// Thread options of a worker of `level`: the same, or its reservation.
+  realtime::ThreadOptions level_thread_options(int level) const;
   /// How many CPUs the executor's threads may use.
   std::size_t cpu_count() const;
   /// How many instances can run at the same time, at most.
@@ -217,6 +224,9 @@ class Executor {
   using Callbacks = std::vector<std::shared_ptr<Callback>>;
 
   void settle_realtime();
+  std::optional<std::string> why_no_realtime() const;
+  void require_reservations_possible() const;
+  void require_groups_unreserved_or_whole() const;
   // `ended` waits for a moment and says whether this spin is over; nullptr: it ends by cancel.
   using Ended = std::function<bool()>;
   void guarded_spin(const std::function<void()>& spin);

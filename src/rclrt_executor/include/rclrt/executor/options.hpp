@@ -4,12 +4,14 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "rclrt/executor/deadline_miss.hpp"
 #include "rclrt/executor/instance.hpp"
+#include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::executor {
 
@@ -30,6 +32,11 @@ struct ExecutorOptions {
   /// Worker threads of each level; 0: the executor's own default (the number of its CPUs for
   /// `preemptive`, 1 for `producer_consumer`).
   std::size_t workers_per_level = 0;
+  /// Levels that run under SCHED_DEADLINE, each on one thread with this budget: above all
+  /// SCHED_FIFO threads while it lasts, and not at all from then to the next period. They take no
+  /// SCHED_FIFO priority. Offered by `preemptive` and `producer_consumer`, with `cpus` empty; a
+  /// group has all its members in one reserved level, or none in any.
+  std::map<int, realtime::Reservation> reservations;
   std::size_t stack_size = std::size_t{1} << 20;  ///< bytes of each thread's stack
   /// The time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC; none:
   /// the start of the first `spin`.

@@ -23,6 +23,7 @@ class ProducerConsumerExecutor final : public Executor {
   void take_in(Callback& callback) override;
   void let_out(Callback& callback) noexcept override;
   void take_out(const Callback& callback, Instance*& taken) noexcept override;
+  bool offers_reservations() const noexcept override { return true; }
   void settle_priorities() override;
   void start_threads() override;
   void stop_threads() noexcept override;

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+// Levels under SCHED_DEADLINE. Decided by counts of events.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <chrono>
+#include <map>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "all_executors.hpp"
+#include "spinning.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+realtime::Reservation reservation(std::chrono::nanoseconds runtime,
+                                  std::chrono::nanoseconds period) {
+  return {.runtime = runtime, .deadline = period, .period = period};
+}
+
+ExecutorOptions with(std::map<int, realtime::Reservation> reservations) {
+  auto options = on_all_cpus();
+  options.reservations = std::move(reservations);
+  return options;
+}
+
+#define RCLRT_SKIP_WITHOUT_RESERVATIONS()                                                   \
+  if (const auto reason = realtime::why_refused(                                            \
+          {.policy = realtime::Policy::kDeadline, .reservation = reservation(1ms, 100ms)})) \
+  GTEST_SKIP() << *reason
+
+template <typename E>
+class Reserved : public ::testing::Test {};
+using Reserving = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor>;
+TYPED_TEST_SUITE(Reserved, Reserving, ExecutorName);
+
+TYPED_TEST(Reserved, ALevelRunsOnOneThreadUnderSchedDeadlineAndTheOthersUnderSchedFifo) {
+  RCLRT_SKIP_WITHOUT_RESERVATIONS();
+  const auto budget = reservation(2ms, 20ms);
+  auto options = with({{5, budget}});
+  options.workers_per_level = 2;
+  auto executor = make<TypeParam>(options);
+  std::atomic<int> runs{0};
+  realtime::Scheduling reserved;
+  realtime::Scheduling fixed;
+  executor->add(every_millisecond(
+      [&](const InstanceInfo&) {
+        reserved = *realtime::read_scheduling(0);
+        ++runs;
+      },
+      5));
+  executor->add(every_millisecond(
+      [&](const InstanceInfo&) {
+        fixed = *realtime::read_scheduling(0);
+        if (runs > 0) {
+          executor->cancel();
+        }
+      },
+      1));
+  executor->prepare();
+  EXPECT_EQ(executor->os_priority(5), 0) << "it has no SCHED_FIFO priority";
+  EXPECT_EQ(executor->os_priority(1), 94) << "it takes none from the others";
+  executor->spin();
+  EXPECT_EQ(reserved.policy, realtime::Policy::kDeadline);
+  EXPECT_EQ(reserved.reservation, budget);
+  EXPECT_EQ(fixed.policy, realtime::Policy::kFifo);
+}
+
+TYPED_TEST(Reserved, ALevelThatBurnsMoreThanItsBudgetLeavesTheRestToALessUrgentOne) {
+  RCLRT_SKIP_WITHOUT_RESERVATIONS();
+  // As many burners as CPUs: without their budgets nothing else would run.
+  const std::size_t cpus = realtime::allowed_cpus().size();
+  if (cpus > 16) {
+    GTEST_SKIP() << "enough with 16 CPUs";
+  }
+  std::map<int, realtime::Reservation> reservations;
+  for (std::size_t i = 0; i < cpus; ++i) {
+    reservations[10 + static_cast<int>(i)] = reservation(4ms, 10ms);
+  }
+  auto executor = make<TypeParam>(with(reservations));
+  std::atomic<int> low_runs{0};
+  std::atomic<int> outlasted{0};
+  std::atomic<std::size_t> burning{0};
+  executor->add(every_millisecond([&](const InstanceInfo&) { ++low_runs; }, 1));
+  std::vector<std::shared_ptr<TestCallback>> burners;
+  for (const auto& [level, budget] : reservations) {
+    burners.push_back(
+        std::make_shared<TestCallback>(named("burner", level), [&](const InstanceInfo&) {
+          ++burning;
+          busy_until([&] { return burning == cpus; });
+          outlasted += busy_until([&, from = low_runs.load()] { return low_runs > from + 20; });
+          if (--burning == 0) {
+            executor->cancel();
+          }
+        }));
+    executor->add(burners.back());
+  }
+  executor->prepare();
+  for (const auto& burner : burners) {
+    burner->release_now();
+  }
+  executor->spin();
+  EXPECT_EQ(outlasted, static_cast<int>(cpus)) << "the less urgent one ran while each burned";
+}
+
+TYPED_TEST(Reserved, AGroupAcrossAReservationAndAnotherLevelIsRefused) {
+  auto executor = make<TypeParam>(with({{5, reservation(1ms, 100ms)}}));
+  const auto group = std::make_shared<Group>();
+  const auto reserved =
+      std::make_shared<TestCallback>(named("a", 5, 10, group), [](const InstanceInfo&) {});
+  const auto other =
+      std::make_shared<TestCallback>(named("b", 1, 10, group), [](const InstanceInfo&) {});
+  executor->add(reserved);
+  executor->prepare();
+  try {
+    executor->add(other);
+    FAIL() << "no exception";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "executor \"test\": the group of callback \"b\" has members at level 5, which "
+                 "has a reservation, and at level 1: no ceiling holds across them; keep its "
+                 "members in one reserved level, or in none");
+  }
+  EXPECT_EQ(executor->callbacks().size(), 1U);
+  executor->set_level(reserved, 1);
+  executor->add(other);
+  EXPECT_THROW(executor->set_level(reserved, 5), std::invalid_argument);
+  EXPECT_EQ(reserved->level(), 1);
+}
+
+TYPED_TEST(Reserved, WhatTheCpusHaveNoRoomForEndsSpinWithAnError) {
+  RCLRT_SKIP_WITHOUT_RESERVATIONS();
+  // Each is possible, all together are not.
+  std::map<int, realtime::Reservation> reservations;
+  for (int level = 0; level <= static_cast<int>(realtime::allowed_cpus().size()); ++level) {
+    reservations[level] = reservation(90ms, 100ms);
+  }
+  auto executor = make<TypeParam>(with(reservations));
+  for (const auto& [level, budget] : reservations) {
+    executor->add(every_millisecond([](const InstanceInfo&) {}, level));
+  }
+  executor->prepare();
+  try {
+    executor->spin();
+    FAIL() << "no exception";
+  } catch (const std::system_error& error) {
+    EXPECT_EQ(error.code(), std::errc::device_or_resource_busy) << error.what();
+    EXPECT_NE(std::string(error.what()).find("less runtime or a longer period"), std::string::npos);
+  }
+}
+
+TYPED_TEST(Reserved, AGroupWithinAReservedLevelExcludesItsMembers) {
+  auto executor = make<TypeParam>(with({{5, reservation(5ms, 10ms)}}));
+  const auto group = std::make_shared<Group>();
+  std::atomic<int> inside{0};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> runs{0};
+  for (int i = 0; i < 2; ++i) {
+    executor->add(every_millisecond(
+        [&](const InstanceInfo&) {
+          overlaps += inside.fetch_add(1);
+          busy_for(50'000);
+          --inside;
+          if (++runs == 20) {
+            executor->cancel();
+          }
+        },
+        5, group));
+  }
+  executor->spin();
+  EXPECT_EQ(overlaps, 0);
+}
+
+std::string refusal(Executor& executor) {
+  try {
+    executor.prepare();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "not refused";
+}
+
+TEST(Reservations, EachMistakeHasItsOwnMessage) {
+  auto options = with({{5, reservation(1ms, 10ms)}});
+  options.cpus = {realtime::allowed_cpus().front()};
+  PreemptiveExecutor pinned(options);
+  EXPECT_EQ(refusal(pinned),
+            "executor \"test\": the kernel gives a reservation only to a thread that may use every "
+            "CPU: leave cpus empty, or put the reserved level into an executor of its own");
+  PreemptiveExecutor backwards(with({{5, reservation(10ms, 1ms)}}));
+  EXPECT_EQ(refusal(backwards),
+            "executor \"test\": the reservation of level 5 is not possible: choose 1024 ns <= "
+            "runtime <= deadline <= period");
+  std::map<int, realtime::Reservation> many;
+  for (int level = 0; level < 65; ++level) {
+    many[level] = reservation(1ms, 1s);
+  }
+  PreemptiveExecutor too_many(with(many));
+  EXPECT_EQ(refusal(too_many), "executor \"test\": at most 64 levels can have a reservation");
+}
+
+TEST(Reservations, ExecutorsWithoutThreadsOfALevelRefuseThem) {
+  const auto options = with({{5, reservation(1ms, 10ms)}});
+  const std::string expected =
+      "executor \"test\": it has no threads of a level that could have a reservation: use "
+      "preemptive or producer_consumer";
+  EXPECT_EQ(refusal(*make<ThreadDispatchExecutor>(options)), expected);
+  EXPECT_EQ(refusal(*make<EdfExecutor>(options)), expected);
+  EXPECT_EQ(refusal(*make<WaitSetExecutor>(options)), expected);
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test
