@@ -186,6 +186,38 @@ TYPED_TEST(PreemptiveDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedB
   EXPECT_TRUE(below == nullptr || below->time_ns < culprit->time_ns / 2) << names(all[0]);
 }
 
+TEST(EdfDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedByItIsNot) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  Misses misses;
+  auto options = on_one_cpu();
+  options.on_miss = &misses;
+  EdfExecutor executor(options);
+  std::shared_ptr<TestCallback> late;
+  const auto preempts =
+      std::make_shared<TestCallback>(with_deadline(named("preempts"), 1'000'000),
+                                     [](const InstanceInfo&) { busy_for(15'000'000); });
+  const auto low = std::make_shared<TestCallback>(named("low"), [&](const InstanceInfo&) {
+    late->release_now();
+    executor.cancel();
+  });
+  late = std::make_shared<TestCallback>(with_deadline(named("late"), 10'000'000),
+                                        [&](const InstanceInfo&) { preempts->release_now(); });
+  for (const auto& each : {late, low, preempts}) {
+    executor.add(each);
+  }
+  executor.prepare();
+  low->release_now();
+  executor.spin();
+  const auto all = misses.all();
+  ASSERT_EQ(all.size(), 2U) << "the other is late, too, and ends first";
+  const Culprit* const culprit = find(all[1], "preempts");
+  ASSERT_NE(culprit, nullptr) << names(all[1]);
+  EXPECT_GE(culprit->time_ns, 10'000'000);
+  EXPECT_GE(all[1].blame.preempted_ns, culprit->time_ns);
+  const Culprit* const below = find(all[1], "low");
+  EXPECT_TRUE(below == nullptr || below->time_ns < culprit->time_ns / 2) << names(all[1]);
+}
+
 TYPED_TEST(PreemptiveDeadlines, ALessUrgentMemberOfItsGroupIsMarkedAsBlocking) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   auto executor = make<TypeParam>(this->told());
