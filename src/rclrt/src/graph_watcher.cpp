@@ -74,7 +74,9 @@ void GraphWatcher::run() {
     try {
       changed = wait(watches);
     } catch (const std::exception& error) {
-      std::fprintf(stderr, "rclrt: graph callbacks run no more: %s\n", error.what());
+      if (context_.ok()) {  // otherwise it was shut down meanwhile
+        std::fprintf(stderr, "rclrt: graph callbacks run no more: %s\n", error.what());
+      }
       const std::scoped_lock lock(mutex_);
       ended_ = true;
       going_on = false;

@@ -144,9 +144,19 @@ void IntraTopic::hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept 
   }
 }
 
-IntraSlot* IntraTopic::take(IntraReader& reader, std::int64_t& ready_ns) noexcept RCLRT_WAITS {
+void IntraTopic::discard_before(IntraReader& reader, std::int64_t time_ns) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
-  while (reader.size_ > 0) {
+  while (reader.size_ > 0 && reader.ring_[reader.first_].ready_ns < time_ns) {
+    drop(reader.ring_[reader.first_].slot);
+    reader.first_ = (reader.first_ + 1) % reader.ring_.size();
+    --reader.size_;
+  }
+}
+
+IntraSlot* IntraTopic::take(IntraReader& reader, std::int64_t& ready_ns,
+                            std::int64_t not_before_ns) noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(mutex_);
+  while (reader.size_ > 0 && reader.ring_[reader.first_].ready_ns >= not_before_ns) {
     const IntraReader::Waiting oldest = reader.ring_[reader.first_];
     reader.first_ = (reader.first_ + 1) % reader.ring_.size();
     --reader.size_;

@@ -33,13 +33,14 @@ Node::Node(std::shared_ptr<Context> context, const std::string& name, const std:
       parameters_(std::make_shared<Parameters>(handle_)) {}
 
 void Node::offer_parameters() {
-  if (!options_.parameter_services || std::exchange(offers_parameters_, true)) {
+  if (!options_.parameter_services || offers_parameters_) {
     return;
   }
   parameters_->publish_events();
   const auto services =
       detail::make_parameter_services(handle_, parameters_, options_.parameter_priority);
   callbacks_.insert(callbacks_.end(), services.begin(), services.end());
+  offers_parameters_ = true;  // last: what threw can be tried again
 }
 
 std::string Node::name() const { return rcl_node_get_name(&handle_->node); }

@@ -3,6 +3,7 @@
 
 #include <rcl/error_handling.h>
 
+#include <stdexcept>
 #include <utility>
 
 #include "rclrt/detail/publish_scope.hpp"
@@ -27,7 +28,7 @@ PublisherHandle::PublisherHandle(std::shared_ptr<NodeHandle> used_node,
         "creating a publisher on topic \"" + topic + "\"");
   lends = rcl_publisher_can_loan_messages(&publisher);
   const rcl_event_callback_t listener = [](const void* self, std::size_t /*count*/) {
-    static_cast<PublisherHandle*>(const_cast<void*>(self))->changed_.store(true);
+    static_cast<PublisherHandle*>(const_cast<void*>(self))->change_.fetch_add(1);
   };
   listens_ = rcl_publisher_event_init(&matched_, &publisher, RCL_PUBLISHER_MATCHED) == RCL_RET_OK &&
              rcl_event_set_callback(&matched_, listener, this) == RCL_RET_OK;
@@ -62,14 +63,16 @@ void PublisherHandle::give_back(void* token) noexcept {
 }
 
 std::size_t PublisherHandle::count_subscriptions() noexcept {
-  if (!listens_ || changed_.exchange(false)) {
-    std::size_t count = 0;
-    if (rcl_publisher_get_subscription_count(&publisher, &count) != RCL_RET_OK) {
-      rcl_reset_error();
-    }
-    subscriptions_.store(count);
+  const std::uint32_t change = change_.load();
+  if (const std::uint64_t known = known_.load(); listens_ && known >> 32U == change) {
+    return static_cast<std::uint32_t>(known);
   }
-  return subscriptions_.load();
+  std::size_t count = 0;
+  if (rcl_publisher_get_subscription_count(&publisher, &count) != RCL_RET_OK) {
+    rcl_reset_error();
+  }
+  known_.store(std::uint64_t{change} << 32U | count);
+  return count;
 }
 
 }  // namespace detail
@@ -82,6 +85,11 @@ PublisherBase::PublisherBase(std::shared_ptr<NodeHandle> node,
       intra_topic_(get_topic(handle_->node->context->intra_topics(), topic_name())),
       always_outside_(detail::middleware_must_see(qos.rmw())),
       writer_(qos.rmw(), options.loans) {
+  if (options.loans == 0) {
+    throw std::invalid_argument("publisher on topic \"" + topic_name() +
+                                "\": PublisherOptions::loans must be at least 1: a message that is "
+                                "published is one");
+  }
   intra_topic_->join(writer_);
 }
 

@@ -24,7 +24,8 @@ QosEventBase::QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
     : GuardCondition(publisher->handle()->node->context,
                      named(std::move(options), publisher->topic_name())),
       context_(publisher->handle()->node->context),
-      source_(publisher),
+      claim_({publisher, &publisher->handle()->events}, type,
+             "publisher on topic \"" + publisher->topic_name() + "\""),
       event_(rcl_get_zero_initialized_event()) {
   detail::check(rcl_publisher_event_init(&event_, &publisher->handle()->publisher, type),
                 "creating an event of the publisher on topic \"" + publisher->topic_name() + "\"");
@@ -36,7 +37,8 @@ QosEventBase::QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription
     : GuardCondition(subscription->node()->context,
                      named(std::move(options), subscription->topic_name())),
       context_(subscription->node()->context),
-      source_(subscription),
+      claim_({subscription, &subscription->events()}, type,
+             "subscription on topic \"" + subscription->topic_name() + "\""),
       event_(rcl_get_zero_initialized_event()) {
   detail::check(
       rcl_subscription_event_init(&event_, &subscription->rcl(), type),

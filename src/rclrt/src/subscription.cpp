@@ -137,17 +137,15 @@ const detail::IntraSlot* SubscriptionBase::take_slot(InstanceInfo& info) noexcep
   if (!port_) {
     return nullptr;
   }
+  // One instance stands for the newest message: what came from outside first, if it is newer. It
+  // may turn out to be a copy of what was handed over, which is therefore left waiting until then.
+  std::int64_t outside_ns = keeps_newest() ? port_->outside_ns.load() : 0;
   std::int64_t ready_ns = 0;
-  detail::IntraSlot* const slot = port_->topic->take(*port_, ready_ns);
+  detail::IntraSlot* const slot = port_->topic->take(*port_, ready_ns, outside_ns);
   if (slot == nullptr) {
     return nullptr;
   }
-  if (overload() != Overload::kQueue) {  // one instance stands for the newest message
-    std::int64_t outside_ns = port_->outside_ns.load();
-    if (outside_ns > ready_ns) {
-      port_->topic->let_go(slot);
-      return nullptr;
-    }
+  if (outside_ns != 0) {
     port_->outside_ns.compare_exchange_strong(outside_ns, 0);
   }
   if (info.ready_ns == 0) {
@@ -160,14 +158,23 @@ void SubscriptionBase::let_go(const detail::IntraSlot* slot) noexcept {
   port_->topic->let_go(const_cast<detail::IntraSlot*>(slot));
 }
 
+bool SubscriptionBase::keeps_newest() const noexcept {
+  return port_ && overload() != Overload::kQueue;
+}
+
 bool SubscriptionBase::take(void* message, InstanceInfo& info) {
   const bool polled = info.ready_ns == 0;
-  if (port_ && overload() != Overload::kQueue && !polled && port_->outside_ns.exchange(0) == 0) {
+  const std::int64_t outside_ns = keeps_newest() ? port_->outside_ns.exchange(0) : 0;
+  if (keeps_newest() && !polled && outside_ns == 0) {
     return false;  // what may still be there is older than a message that was handed over
   }
   rmw_message_info_t message_info = rmw_get_zero_initialized_message_info();
   const rcl_ret_t result = rcl_take(&subscription_, message, &message_info, nullptr);
-  return was_taken(result, message_info, info);
+  const bool taken = was_taken(result, message_info, info);
+  if (taken && outside_ns != 0) {
+    port_->topic->discard_before(*port_, outside_ns);
+  }
+  return taken;
 }
 
 const void* SubscriptionBase::take_lent(InstanceInfo& info) {

@@ -256,5 +256,10 @@ TEST(Action, AnInvalidNameIsAnErrorThatSaysSo) {
   EXPECT_THROW(node.create_action_client<Fibonacci>("not a name"), Error);
 }
 
+TEST_P(Actions, ARejectedGoalHasNoResultToAskFor) {
+  EXPECT_THROW(client_->async_get_result(nullptr), std::invalid_argument);
+  EXPECT_THROW(client_->async_cancel_goal(nullptr), std::invalid_argument);
+}
+
 }  // namespace
 }  // namespace rclrt::test

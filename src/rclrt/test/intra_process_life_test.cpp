@@ -204,6 +204,27 @@ TEST_P(IntraProcessOverload, KeepLastRunsOnceWithTheNewestMessageWhereverItCameF
   }
 }
 
+TEST_P(IntraProcessOverload, KeepLastLosesNoMessageWhileAnotherContextListensToo) {
+  const auto elsewhere = make_context();
+  Node node(context, "node");
+  Node other(elsewhere, "other");
+  const auto spinning = executor();
+  std::atomic<std::int64_t> last{0};
+  node.create_subscription<Int64>("topic", 5, [&](const Int64& message) { last = message.data; },
+                                  {.overload = Overload::kKeepLast, .intra_process = true});
+  const auto listener = other.create_subscription<Int64>("topic", 5, [](const Int64&) {});
+  const auto publisher = node.create_publisher<Int64>("topic", 5);
+  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 2; }));
+  spinning->add_node(node);
+  std::thread thread([&] { spinning->spin(); });
+  for (std::int64_t i = 1; i <= 200; ++i) {
+    publisher->publish(number(i));
+    EXPECT_TRUE(eventually([&] { return last == i; })) << i;
+  }
+  spinning->cancel();
+  thread.join();
+}
+
 class IntraProcessPool : public ::testing::Test {
  protected:
   std::shared_ptr<Context> context = make_context();

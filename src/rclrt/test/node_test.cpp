@@ -50,6 +50,17 @@ TEST(Node, RefusesADepthOfZero) {
                std::invalid_argument);
 }
 
+TEST(Node, RefusesANegativeDurationOfTheQualityOfService) {
+  EXPECT_THROW(QoS(10).deadline(std::chrono::milliseconds(-1)), std::invalid_argument);
+  EXPECT_THROW(QoS(10).lifespan(std::chrono::nanoseconds(-1)), std::invalid_argument);
+}
+
+TEST(Node, RefusesAPublisherWithoutALoan) {
+  Node node(make_context(), "node");
+  EXPECT_THROW(node.create_publisher<std_msgs::msg::Int64>("topic", 10, {.loans = 0}),
+               std::invalid_argument);
+}
+
 TEST(Node, RefusesAPeriodThatIsNotPositive) {
   Node node(make_context(), "camera");
   EXPECT_THROW(node.create_wall_timer(std::chrono::seconds(0), [] {}), std::invalid_argument);

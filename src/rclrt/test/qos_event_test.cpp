@@ -7,6 +7,7 @@
 #include <atomic>
 #include <memory>
 #include <std_msgs/msg/int64.hpp>
+#include <stdexcept>
 #include <thread>
 
 #include "ros_fixture.hpp"
@@ -148,6 +149,17 @@ TEST_P(QosEvents, AfterItsRemovalNoneRuns) {
   const int before = others;
   EXPECT_TRUE(eventually([&] { return others > before + 5; })) << "five periods later";
   EXPECT_FALSE(ran_when_gone);
+}
+
+TEST_P(QosEvents, ASecondCallbackForOneKindOfEventIsRefusedUntilTheFirstHasEnded) {
+  const auto publisher = node_.create_publisher<Int64>("topic", QoS(10).deadline(milliseconds(10)));
+  const auto ignore = [](const OfferedDeadlineMissed&) {};
+  auto first = std::make_shared<Node>(context, "first");
+  first->create_qos_event<OfferedDeadlineMissed>(publisher, ignore);
+  EXPECT_THROW(node_.create_qos_event<OfferedDeadlineMissed>(publisher, ignore),
+               std::invalid_argument);
+  first.reset();
+  EXPECT_NO_THROW(node_.create_qos_event<OfferedDeadlineMissed>(publisher, ignore));
 }
 
 }  // namespace

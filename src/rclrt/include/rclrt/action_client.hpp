@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <stdexcept>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -154,6 +155,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   /// Of a goal that this client sent and the server accepted. The future is ready when it has
   /// ended; a broken promise when the client ends first.
   std::future<ActionResult<A>> async_get_result(const Handle& handle) {
+    require(handle);
     std::promise<ActionResult<A>> promise;
     auto future = promise.get_future();
     {
@@ -172,6 +174,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   /// Asks the server to end one goal, all, or those accepted at or before a (system) time. The
   /// response says which it will end; that they have ended, their results say.
   std::future<CancelResponse> async_cancel_goal(const Handle& handle) {
+    require(handle);
     CancelGoal::Request request;
     request.goal_info.goal_id.uuid = handle->id_;
     return cancels_->async_send_request(request).future;
@@ -192,6 +195,12 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
 
  private:
   friend class Node;
+
+  static void require(const Handle& handle) {
+    if (!handle) {
+      throw std::invalid_argument("a rejected goal (nullptr) has no result and cannot be canceled");
+    }
+  }
 
   void subscribe(const std::shared_ptr<NodeHandle>& node, const detail::ActionNames& names,
                  const CallbackOptions& options) {
@@ -240,12 +249,19 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     }
     typename GetResult::Request request;
     request.goal_id.uuid = handle->id_;
-    results_->async_send_request(
-        request, [self = this->weak_from_this(), handle](const GetResult::Response& response) {
-          if (const auto client = self.lock()) {
-            client->on_result(handle, response);
-          }
-        });
+    try {
+      results_->async_send_request(
+          request, [self = this->weak_from_this(), handle](const GetResult::Response& response) {
+            if (const auto client = self.lock()) {
+              client->on_result(handle, response);
+            }
+          });
+    } catch (...) {  // nobody will answer: the futures are broken promises, and one may ask again
+      const std::scoped_lock lock(mutex_);
+      handle->asked_ = false;
+      handle->waiting_.clear();
+      throw;
+    }
   }
 
   void on_result(const Handle& handle, const GetResult::Response& response) {

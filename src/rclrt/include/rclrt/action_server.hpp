@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <functional>
 #include <map>
 #include <memory>
@@ -186,6 +187,9 @@ class ActionServer final : public detail::ActionServerBase,
       const std::int64_t now = realtime::read_clock_ns(CLOCK_REALTIME);
       const std::scoped_lock lock(mutex_);
       if (book_.accept(id, now)) {  // with a reentrant group another one may have come meanwhile
+        if (wanted == GoalResponse::kAcceptAndExecute) {
+          advance_locked(id, GOAL_EVENT_EXECUTE);  // at once: a cancel request may come next
+        }
         handle.reset(new Handle(this->shared_from_this(), id, request.goal));
         records_[id].handle = handle;
         response.accepted = true;
@@ -196,11 +200,7 @@ class ActionServer final : public detail::ActionServerBase,
     if (!handle) {
       return;
     }
-    if (wanted == GoalResponse::kAcceptAndExecute) {
-      handle->execute();
-    } else {
-      publish_status();
-    }
+    publish_status();
     callbacks_.handle_accepted(std::move(handle));
   }
 
@@ -278,10 +278,18 @@ class ActionServer final : public detail::ActionServerBase,
       records_[id].result = response;
       waiting.swap(records_[id].waiting);
     }
-    for (const rmw_request_id_t& request : waiting) {
-      send(result_service_, request, *response);
-    }
     publish_status();
+    std::exception_ptr error;  // all are answered, whatever becomes of one
+    for (const rmw_request_id_t& request : waiting) {
+      try {
+        send(result_service_, request, *response);
+      } catch (...) {
+        error = std::current_exception();
+      }
+    }
+    if (error) {
+      std::rethrow_exception(error);
+    }
     return true;
   }
 

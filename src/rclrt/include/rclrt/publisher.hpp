@@ -12,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "rclrt/detail/event_kinds.hpp"
 #include "rclrt/detail/intra_topics.hpp"
 #include "rclrt/loan.hpp"
 #include "rclrt/qos.hpp"
@@ -50,12 +51,15 @@ struct PublisherHandle final : LoanKeeper {
   const rosidl_message_type_support_t* const type;
   bool lends = false;
 
+  EventKinds events{0};
+
  private:
   rcl_event_t matched_;
   bool listens_ = false;  // to matched_
-  // The listener sets it after the middleware has counted; who resets it reads the number anew.
-  std::atomic<bool> changed_{true};
-  std::atomic<std::size_t> subscriptions_{0};
+  // The listener counts changes after the middleware has counted subscriptions. The number is kept
+  // with the change it was read after, so a thread that is late with it is corrected by the next.
+  std::atomic<std::uint32_t> change_{1};
+  std::atomic<std::uint64_t> known_{0};  // upper half: the change; lower half: the subscriptions
 };
 
 }  // namespace detail

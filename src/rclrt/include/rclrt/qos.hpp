@@ -6,11 +6,13 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <stdexcept>
 
 namespace rclrt {
 
 /// Quality of service: ROS's default profile (reliable, volatile, keep last) with a depth. The
-/// depth is also the number of instances that may wait for their callback.
+/// depth is also the number of instances that may wait for their callback. Durations throw
+/// std::invalid_argument when they are negative.
 class QoS {
  public:
   // Implicit on purpose, as in rclcpp: create_publisher<T>("topic", 10).
@@ -61,6 +63,9 @@ class QoS {
 
  private:
   static rmw_time_t to_rmw(std::chrono::nanoseconds time) {
+    if (time.count() < 0) {
+      throw std::invalid_argument("QoS: a deadline, lifespan or lease must not be negative");
+    }
     const auto seconds = std::chrono::floor<std::chrono::seconds>(time);
     return {static_cast<std::uint64_t>(seconds.count()),
             static_cast<std::uint64_t>((time - seconds).count())};

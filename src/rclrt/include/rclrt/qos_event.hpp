@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rclrt/detail/event_kinds.hpp"
 #include "rclrt/guard_condition.hpp"
 #include "rclrt/node.hpp"
 #include "rclrt/publisher.hpp"
@@ -39,6 +40,7 @@ using QosIncompatible = rmw_qos_incompatible_event_status_t;
 /// before deadlines can be missed.
 class QosEventBase : public GuardCondition {
  public:
+  /// One of each kind for a publisher or subscription: throws std::invalid_argument for a second.
   RCLRT_SETUP QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
                            rcl_publisher_event_type_t type, CallbackOptions options);
   RCLRT_SETUP QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription,
@@ -53,7 +55,7 @@ class QosEventBase : public GuardCondition {
   void listen();
 
   const std::shared_ptr<Context> context_;
-  const std::shared_ptr<const void> source_;  // outlives the event
+  const detail::EventClaim claim_;  // keeps the publisher or subscription, which outlives the event
   rcl_event_t event_;
 };
 

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "rclrt/callback_options.hpp"
+#include "rclrt/detail/event_kinds.hpp"
 #include "rclrt/detail/intra_topics.hpp"
 #include "rclrt/entity.hpp"
 #include "rclrt/qos.hpp"
@@ -45,6 +46,7 @@ class SubscriptionBase : public Entity {
   /// For entities of your own.
   const rcl_subscription_t& rcl() const noexcept { return subscription_; }
   const std::shared_ptr<NodeHandle>& node() const noexcept { return node_; }
+  detail::EventKinds& events() noexcept { return events_; }
 
   void count_places(WaitSetPlaces& places) const override;
   void add_to(rcl_wait_set_t& wait_set) override;
@@ -54,6 +56,10 @@ class SubscriptionBase : public Entity {
   /// Takes the oldest message from the middleware; false when there is none. Fills in when the
   /// message arrived if the executor does not know. Throws Error.
   bool take(void* message, InstanceInfo& info);
+
+  /// Whether one instance stands for the newest message, handed over or not. Then, when nothing was
+  /// taken, it is worth looking once more: see take_slot.
+  bool keeps_newest() const noexcept;
 
   /// The oldest message that was handed over within the context; nullptr when there is none. Ends
   /// with `let_go`.
@@ -78,6 +84,7 @@ class SubscriptionBase : public Entity {
   rcl_subscription_t subscription_;
   bool lends_ = false;
   std::size_t place_ = 0;  // in the wait set
+  detail::EventKinds events_{0};
   std::unique_ptr<IntraPort> port_;
 };
 
@@ -123,6 +130,11 @@ class Subscription : public SubscriptionBase {
 
   /// Takes a message, a copy of one that is read in place; false when there is none. Throws Error.
   bool take(T* message, InstanceInfo& info) {
+    return take_once(message, info) || (this->keeps_newest() && take_once(message, info));
+  }
+
+ private:
+  bool take_once(T* message, InstanceInfo& info) {
     if (const InPlace in_place(*this, info); in_place) {
       *message = *in_place;
       return true;
@@ -155,6 +167,12 @@ class SubscriptionOf final : public Subscription<T> {
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
+    const executor::Outcome outcome = run_once(info);
+    return outcome == executor::Outcome::kEmpty && this->keeps_newest() ? run_once(info) : outcome;
+  }
+
+ private:
+  executor::Outcome run_once(InstanceInfo& info) {
     if (const typename Subscription<T>::InPlace in_place(*this, info); in_place) {
       info.start_ns = realtime::monotonic_now_ns();
       call(function_, info, *in_place);
@@ -170,7 +188,6 @@ class SubscriptionOf final : public Subscription<T> {
     return run(message_, info);
   }
 
- private:
   executor::Outcome run(T& message, InstanceInfo& info) {
     if (!SubscriptionBase::take(&message, info)) {
       return executor::Outcome::kEmpty;

@@ -107,7 +107,11 @@ class IntraTopic : public LoanKeeper {
   /// The oldest message that waits and has not outlived its lifespan, and since when it waits;
   /// nullptr when there is none. The caller is a
   /// holder.
-  IntraSlot* take(IntraReader& reader, std::int64_t& ready_ns) noexcept RCLRT_WAITS;
+  /// One that waits since before `not_before_ns` is left where it is.
+  IntraSlot* take(IntraReader& reader, std::int64_t& ready_ns,
+                  std::int64_t not_before_ns) noexcept RCLRT_WAITS;
+  /// Lets go of what waits since before `time_ns`.
+  void discard_before(IntraReader& reader, std::int64_t time_ns) noexcept RCLRT_WAITS;
   /// The caller is a holder no more. The last one gives the slot back to the pool.
   void let_go(IntraSlot* slot) noexcept RCLRT_WAITS;
 

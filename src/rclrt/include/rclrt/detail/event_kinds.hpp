@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which events of a publisher or subscription have a callback.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+namespace rclrt::detail {
+
+/// A bit for each kind that is claimed. Thread-safe.
+using EventKinds = std::atomic<std::uint32_t>;
+
+/// One kind of event of one endpoint. The middleware tells one listener of each: a second one would
+/// silence the first.
+class EventClaim {
+ public:
+  /// Throws std::invalid_argument when somebody has this kind already. `kinds` shares the ownership
+  /// of what has the events.
+  EventClaim(std::shared_ptr<EventKinds> kinds, unsigned kind, const std::string& whose)
+      : kinds_(std::move(kinds)), bit_(std::uint32_t{1} << kind) {
+    if ((kinds_->fetch_or(bit_) & bit_) != 0) {
+      throw std::invalid_argument("the " + whose +
+                                  " has a callback for this event already: keep that one");
+    }
+  }
+  ~EventClaim() { kinds_->fetch_and(~bit_); }
+  EventClaim(const EventClaim&) = delete;
+  EventClaim& operator=(const EventClaim&) = delete;
+
+ private:
+  const std::shared_ptr<EventKinds> kinds_;
+  const std::uint32_t bit_;
+};
+
+}  // namespace rclrt::detail
