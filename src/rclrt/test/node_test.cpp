@@ -57,7 +57,7 @@ TEST(Node, RefusesANegativeDurationOfTheQualityOfService) {
 
 TEST(Node, RefusesAPublisherWithoutALoan) {
   Node node(make_context(), "node");
-  EXPECT_THROW(node.create_publisher<std_msgs::msg::Int64>("topic", 10, {.loans = 0}),
+  EXPECT_THROW(node.create_publisher<std_msgs::msg::String>("topic", 10, {.loans = 0}),
                std::invalid_argument);
 }
 
