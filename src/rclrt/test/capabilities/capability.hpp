@@ -30,6 +30,15 @@ class Capability : public EveryExecutor {
   bool is(const std::string& name) const { return GetParam() == name; }
   static ExecutorOptions one_cpu() { return {.cpus = {realtime::allowed_cpus().front()}}; }
 
+  /// Two threads for callbacks of one level.
+  std::unique_ptr<Executor> executor_with_two_threads() {
+    if (is("wait_set")) {
+      return std::make_unique<WaitSetExecutor>(context, ExecutorOptions{.name = "test"},
+                                               WaitSetOptions{.threads = 2});
+    }
+    return executor({.workers_per_level = 2});
+  }
+
   /// Spins until one of the callbacks calls `done`.
   void spin(Executor& spinning) {
     running_ = &spinning;
