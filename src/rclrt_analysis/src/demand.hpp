@@ -77,10 +77,11 @@ class Budget {
   explicit Budget(std::int64_t steps) : given_(steps), left_(steps) {}
   /// False when they are used up.
   bool take(std::size_t steps) {
-    left_ -= static_cast<std::int64_t>(steps) + 1;
+    left_ -= static_cast<std::int64_t>(steps) + 8;  // 8 for what surrounds the loop
     return left_ > 0;
   }
   bool empty() const { return left_ <= 0; }
+  std::int64_t left() const { return left_; }
   std::int64_t used() const { return given_ - left_; }
 
  private:

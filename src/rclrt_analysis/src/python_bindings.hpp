@@ -4,8 +4,14 @@
 
 #include <pybind11/pybind11.h>
 
+#include "rclrt/analysis/task_set.hpp"
+
 namespace rclrt::analysis {
 
+/// "yes", "no" or "unknown".
+pybind11::object to_python(Answer answer);
+
 void bind_tasks(pybind11::module_& module);
+void bind_application(pybind11::module_& module);
 
 }  // namespace rclrt::analysis

@@ -7,4 +7,5 @@ PYBIND11_MODULE(_native, module) {
   // Applications come from there, and with them their Python types.
   pybind11::module_::import("rclrt_model");
   rclrt::analysis::bind_tasks(module);
+  rclrt::analysis::bind_application(module);
 }

@@ -13,6 +13,7 @@ from types import ModuleType
 
 from rclrt_cli import (
     __version__,
+    analyze_command,
     bench_command,
     compare_command,
     doctor_command,
@@ -29,6 +30,7 @@ VERBS: dict[str, ModuleType] = {
     "report": report_command,
     "doctor": doctor_command,
     "bench": bench_command,
+    "analyze": analyze_command,
 }
 TAKES_ROS_ARGUMENTS = ("run", "compare")
 
@@ -88,9 +90,9 @@ def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]
 def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rclrt",
-        description="Predictable timing for ROS 2 applications: run, compare, report.",
-        epilog="exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run), "
-        "2 bad input, 128+n stopped by signal n",
+        description="Predictable timing for ROS 2 applications: run, compare, report, analyze.",
+        epilog="exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run, a deadline that "
+        "is not proved), 2 bad input, 128+n stopped by signal n",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"rclrt {__version__}")

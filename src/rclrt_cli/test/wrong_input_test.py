@@ -31,7 +31,7 @@ def exit_code(*arguments: str) -> int | str | None:
     ("arguments", "message"),
     [
         (["compair"], "unknown command 'compair'; did you mean 'compare'?"),
-        (["frobnicate"], "expected one of: run, compare, report, doctor, bench"),
+        (["frobnicate"], "expected one of: run, compare, report, doctor, bench, analyze"),
         (["compare", "absent.yaml", "--out", "out"], "absent.yaml: no such file; expected an app"),
         (["compare", ".", "--out", "out"], ".: is not a file; expected an app.yaml"),
         (

@@ -13,12 +13,6 @@
 
 namespace rclrt::analysis {
 
-/// How much work a call may do before it answers "unknown" (or with a bound that is quick to
-/// compute) for what is left; in additions, about a nanosecond each.
-struct Effort {
-  std::int64_t steps = 4'000'000'000;
-};
-
 /// Preemptive. Arbitrary deadlines by the busy period's later jobs: Lehoczky, "Fixed priority
 /// scheduling of periodic task sets with arbitrary deadlines", RTSS 1990, theorem 2; jitter and
 /// blocking: Tindell, Burns and Wellings, "An extendible approach for analysing fixed priority hard

@@ -47,6 +47,12 @@ enum class Answer {
   kUnknown,  ///< not decided: see TaskResult::note
 };
 
+/// How much work a call may do before it answers "unknown" (or with a bound that is quick to
+/// compute) for what is left; in additions, about a nanosecond each.
+struct Effort {
+  std::int64_t steps = 2'000'000'000;
+};
+
 /// What is known of one task.
 struct TaskResult {
   /// No job takes longer from arrival to end. Absent when there is no such time or it was not

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Upper bounds on the response time of chains, from the nominal release of the chain's timer to
+/// the end of its last callback.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rclrt/analysis/task_set.hpp"
+#include "rclrt/analysis/verdict.hpp"
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis {
+
+/// The executors that bounds are offered for. They differ in who does the dispatching, which on one
+/// core is a matter of Overheads only.
+enum class ChainExecutor { kPreemptive, kProducerConsumer, kThreadDispatch, kWaitSet };
+
+/// What the machine adds, in ns; zero is the model without overheads.
+struct Overheads {
+  Ticks dispatch{};      ///< for each instance: queueing, switching to it and back
+  Ticks timer_jitter{};  ///< how late a timer may be released
+};
+
+/// One term of a bound, the longest first: the why of it.
+struct Contribution {
+  enum class Kind { kOwn, kInterference, kStarted, kOtherInput };
+  Kind kind{};
+  std::size_t callback{};  ///< the chain's timer, the interfering timer, the callback that had
+                           ///< started before, or the sync
+  Ticks releases{};        ///< how often it counts
+  Ticks total{};           ///< ns
+};
+
+struct ChainBound {
+  std::optional<Ticks> bound;  ///< ns; absent when none was found
+  Verdict verdict{Verdict::kUnknown};
+  int level{};                           ///< the lowest priority on the chain's way
+  std::vector<std::string> assumptions;  ///< besides those of chain_assumptions()
+  std::vector<Contribution> why;         ///< of the bound; sums up to it with `waited`
+  Ticks waited{};                        ///< time between the timer's release and the busy period's
+                                         ///< start that the bound does not count
+  std::string note;                      ///< why there is no bound, or no verdict
+};
+
+/// One per chain. On one core, by the busy period of the lowest level pi on the chain's way:
+///   w_q = q Head_i + Own_i + sum over k of ceil((w_q + J_k) / T_k) Head_k + max Started,
+/// the bound being the largest w_q - q T_i. Head_k is the work that one release of timer k can
+/// bring before a callback below pi is needed, equal levels included; Started is the rest of one
+/// callback below pi that holds a group's ceiling, and the work of level pi and above that follows
+/// it. Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with varying
+/// execution priority", RTSS 1991, section 4, with trees of callbacks in the place of sequences;
+/// blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. A sync whose
+/// inputs come from different timers adds the other timer's period and the bound of the path from
+/// there, and makes the verdict conditional. Pure; any thread. Throws std::invalid_argument for a
+/// graph with a cycle.
+std::vector<ChainBound> chain_bounds(const model::Application& application,
+                                     ChainExecutor executor = ChainExecutor::kPreemptive,
+                                     const Overheads& overheads = {}, Effort effort = {});
+
+/// What every bound of this executor assumes.
+std::vector<std::string> chain_assumptions(ChainExecutor executor, const Overheads& overheads);
+
+}  // namespace rclrt::analysis

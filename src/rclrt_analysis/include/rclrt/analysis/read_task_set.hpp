@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Task sets from files: YAML, of which JSON is a part. Input is untrusted: any bytes give either a
+/// task set or located errors.
+///
+///   rclrt: 1
+///   policy: fp_preemptive
+///   tasks:
+///     - {id: control, c: 2.5, t: 10}
+///     - {id: log, c: 3, t: 40, d: 30, j: 1, b: 0.5, suspension: 2, region: 1}
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/analysis/task_set.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
+
+namespace rclrt::analysis {
+
+/// A task set whose times are decimal numbers of some unit: a tick is one of `decimals` places.
+struct TaskFile {
+  std::vector<Task> tasks;
+  Policy policy{Policy::kFpPreemptive};
+  int decimals{};              ///< 0 to 9: ticks per unit are 10 to that power
+  bool rounded{};              ///< times had more decimals: c, j, b, suspension and region were
+                               ///< rounded up, t and d down
+  bool priorities_by_place{};  ///< no task has a priority: the first is the most urgent
+};
+
+struct TaskFileResult {
+  std::optional<TaskFile> file;
+  std::vector<yaml::Diagnostic> diagnostics;
+};
+
+/// Never throws on bad input (only std::bad_alloc when memory runs out). May be called from several
+/// threads.
+TaskFileResult parse_task_set(std::string_view text);
+
+/// Throws yaml::FileError, whose what() is the whole located text, when the file cannot be read or
+/// holds no valid task set.
+TaskFile load_task_set(const std::filesystem::path& file);
+
+/// The ticks as a decimal number of the file's unit, exact and without trailing zeros: "2.5".
+std::string in_units(Ticks ticks, int decimals);
+
+}  // namespace rclrt::analysis

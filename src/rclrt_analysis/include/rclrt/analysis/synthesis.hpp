@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Callback priorities from chain priorities: algorithm 1 of the thesis, as a fixpoint over the
+/// whole graph, so that an input of a sync that is on no chain is raised, too.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis {
+
+/// Where the priorities of the chains come from.
+enum class ChainPriorities {
+  kGiven,              ///< the file; a priority that a callback states is kept as a minimum
+  kRateMonotonic,      ///< the shorter the period of the chain's timer, the higher
+  kDeadlineMonotonic,  ///< the shorter the deadline, the higher
+};
+
+/// A callback's priority and why it has it: exactly one of `sync` and `chain` explains the value,
+/// or neither, when the callback stated it itself or is on no chain.
+struct SynthesizedPriority {
+  int priority{};
+  std::optional<std::size_t> chain;  ///< the most urgent chain that it is on
+  std::optional<std::size_t> sync;   ///< the sync that waits for it, directly or further on
+  bool stated{};                     ///< the callback stated it itself
+};
+
+/// One per callback, in the order of the application. Steps 1 and 2 of section 5.2.2 give a
+/// callback the highest priority of its chains (0 on none); step 3 gives whatever leads to a sync
+/// at least the sync's priority. Pure; may be called from several threads; idempotent, and with
+/// kGiven never below Application::effective_priority(). Takes time in proportion to callbacks,
+/// edges and chains. Throws std::invalid_argument for a graph with a cycle.
+std::vector<SynthesizedPriority> synthesize_priorities(
+    const model::Application& application, ChainPriorities source = ChainPriorities::kGiven);
+
+/// One per chain: what synthesize_priorities() starts from.
+std::vector<int> chain_priorities(const model::Application& application, ChainPriorities source);
+
+/// "chain obstacle", "sync fuse waits for it", "stated", "on no chain".
+std::string reason(const model::Application& application, const SynthesizedPriority& value);
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The two tests of the thesis under their own names, with the corrections of its errata. Both are
+/// conditional: neither is safe without its assumptions, which the result lists.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rclrt/analysis/task_set.hpp"
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis {
+
+struct ThesisChain {
+  Ticks workload{};               ///< ns
+  std::optional<Ticks> response;  ///< ns; for the harmonic test, when it is at most the deadline
+  Ticks deadline{};               ///< ns
+  bool holds{};
+};
+
+/// Its verdict is Verdict::kConditional, never kProved, when `applies`.
+struct ThesisResult {
+  bool applies = true;  ///< else `why_not` says which condition of the test is not met
+  std::string why_not;
+  bool holds{};
+  std::vector<ThesisChain> chains;  ///< in the order of the application
+  std::vector<std::string> assumptions;
+};
+
+/// Section 5.3, algorithm 2, walking backwards: the work of a chain and of everything that the
+/// syncs on it wait for, each callback once, must fit into the chain's deadline. Where several
+/// callbacks publish an input, the one with the least work counts. Pure; any thread. Throws
+/// std::invalid_argument for a graph with a cycle.
+ThesisResult thesis_feasibility(const model::Application& application);
+
+/// Section 5.4: each chain becomes a task of all work at its (synthesised) priority, and the tasks
+/// are tested by equations 5.1 and 5.2, summed over the more urgent tasks. Applies when every
+/// deadline is the period, synchronised chains have one period and no two chains one priority.
+/// Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
+ThesisResult thesis_harmonic(const model::Application& application);
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What an analysis says of a deadline.
+#pragma once
+
+#include <string_view>
+
+namespace rclrt::analysis {
+
+enum class Verdict {
+  kProved,       ///< the deadline holds, under the assumptions that every bound needs
+  kConditional,  ///< it holds if the assumptions listed with it do
+  kRefuted,      ///< it does not hold
+  kUnknown,      ///< nothing was proved
+};
+
+/// "proved", "conditional", "refuted" or "unknown".
+constexpr std::string_view to_string(Verdict verdict) {
+  switch (verdict) {
+    case Verdict::kProved:
+      return "proved";
+    case Verdict::kConditional:
+      return "conditional";
+    case Verdict::kRefuted:
+      return "refuted";
+    case Verdict::kUnknown:
+      break;
+  }
+  return "unknown";
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The edges of an application's graph, made once.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis::detail {
+
+struct CallbackGraph {
+  /// Throws std::invalid_argument for a graph with a cycle.
+  explicit CallbackGraph(const model::Application& application);
+
+  /// For each callback, who takes its messages; twice who takes two of its topics.
+  std::vector<std::vector<std::size_t>> successors;
+  /// For each callback and each of its inputs, who publishes it.
+  std::vector<std::vector<std::vector<std::size_t>>> publishers;
+  /// Publishers before those who take their messages.
+  std::vector<std::size_t> order;
+};
+
+}  // namespace rclrt::analysis::detail

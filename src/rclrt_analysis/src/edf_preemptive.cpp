@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <cstddef>
+#include <vector>
+
+#include "check_tasks.hpp"
+#include "edf_response.hpp"
+#include "levels.hpp"
+#include "rclrt/analysis/edf.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using detail::Budget;
+using detail::ceil_div;
+using detail::floor_div;
+using detail::jobs_due;
+using detail::product;
+using detail::sum;
+
+/// The end of the busy period of the jobs due by the deadline of the job of task i that arrives at
+/// `a`. Spuri 1996, equations 7 to 9.
+std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Ticks a,
+                                Budget& budget) {
+  const Task& own = tasks[i];
+  const Ticks due = a + own.deadline;
+  const Ticks own_jobs = floor_div(a + own.jitter, own.period) + 1;
+  const Ticks own_first = a - (own_jobs - 1) * own.period;
+  const auto work = [&](Ticks t) {
+    Ticks total = 0;
+    Ticks blocking = 0;
+    for (std::size_t j = 0; j < tasks.size(); ++j) {
+      const Task& task = tasks[j];
+      Ticks jobs = 0;
+      if (j == i) {
+        if (t > own_first) jobs = std::min(ceil_div(t - own_first, own.period), own_jobs);
+      } else {
+        jobs = std::min(ceil_div(t + task.jitter, task.period), jobs_due(task, due));
+      }
+      if (jobs > 0) blocking = std::max(blocking, task.blocking);
+      total = sum(total, product(jobs, task.wcet));
+    }
+    return sum(total, blocking);
+  };
+  Ticks t = 1;
+  while (true) {
+    if (!budget.take(4 * tasks.size())) return std::nullopt;
+    const Ticks next = work(t);
+    if (next >= detail::kHorizon) return std::nullopt;
+    if (next <= t) return next;
+    t = next;
+  }
+}
+
+std::optional<Ticks> response(std::span<const Task> tasks, std::size_t i, Ticks busy,
+                              Budget& budget) {
+  const Task& own = tasks[i];
+  const auto arrivals = detail::arrivals_to_check(tasks, i, busy, budget);
+  if (!arrivals) return std::nullopt;
+  Ticks worst = own.jitter + own.wcet;
+  for (const Ticks a : *arrivals) {
+    const auto end = end_of_job(tasks, i, a, budget);
+    if (!end) return std::nullopt;
+    worst = std::max(worst, *end - a);
+  }
+  return worst;
+}
+
+}  // namespace
+
+TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort) {
+  TaskSetResult result;
+  result.tasks.resize(tasks.size());
+  result.schedulable = edf_demand_test(tasks, Effort{effort.steps / 2});
+  const bool suspends =
+      std::ranges::any_of(tasks, [](const Task& task) { return task.suspension > 0; });
+  std::vector<Task> whole(tasks.begin(), tasks.end());
+  detail::Load load;
+  Ticks blocking = 0;
+  for (Task& task : whole) {
+    task.wcet += task.suspension;
+    load.add(task.wcet, task.period);
+    blocking = std::max(blocking, task.blocking);
+  }
+  if (load.compare_with_one() > 0) {
+    for (TaskResult& task : result.tasks) {
+      task.schedulable = suspends ? Answer::kUnknown : Answer::kNo;
+      task.note = suspends ? "suspension counted as computation is more than the core"
+                           : "the load is more than the core: no bound exists";
+    }
+    return result;
+  }
+  Budget budget(effort.steps / 2);
+  const auto busy = detail::busy_period(whole, load, blocking, budget);
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    TaskResult& task = result.tasks[i];
+    const auto found = busy ? response(whole, i, *busy, budget) : std::nullopt;
+    if (found) {
+      task.response = found;
+      task.exact = !suspends;
+      const bool in_time = *found <= tasks[i].deadline;
+      task.schedulable = in_time ? Answer::kYes : suspends ? Answer::kUnknown : Answer::kNo;
+      if (suspends) task.note = "suspension: the bound may not be reached";
+    } else if (result.schedulable == Answer::kYes) {
+      task.response = tasks[i].deadline;
+      task.schedulable = Answer::kYes;
+      task.note = "the response-time analysis took too long: the deadline, which holds";
+    } else {
+      task.note = "the response-time analysis took too long";
+    }
+  }
+  if (result.schedulable == Answer::kUnknown) result.schedulable = detail::all_of(result.tasks);
+  return result;
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What the preemptive and the non-preemptive response-time analysis of EDF share.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "demand.hpp"
+#include "load.hpp"
+#include "rclrt/analysis/task_set.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Arrivals from this time on need not be looked at: no time without an idle moment is longer, or,
+/// at a load of exactly 1, all repeats after a hyperperiod. Absent when it cannot be found.
+inline std::optional<Ticks> busy_period(std::span<const Task> tasks, const Load& load,
+                                        Ticks blocking, Budget& budget) {
+  if (load.compare_with_one() == 0) {
+    if (!load.hyperperiod()) return std::nullopt;
+    Ticks settled = 0;  // from here on jobs of every task are due
+    for (const Task& task : tasks) settled = std::max(settled, sum(task.deadline, task.jitter));
+    return sum(*load.hyperperiod(), settled);
+  }
+  Demand all(Count::kBefore);
+  for (const Task& task : tasks) all.add(task.wcet, task.period, task.jitter);
+  return fixed_point(blocking, std::max<Ticks>(1, blocking), all, budget);
+}
+
+/// The arrivals of task i, seen from the start of the busy period, at which its response may be the
+/// longest: its deadline coincides with one of a task that releases from 0 on as early as it can.
+/// Spuri 1996, lemma 3.3. Absent when there are too many.
+inline std::optional<std::vector<Ticks>> arrivals_to_check(std::span<const Task> tasks,
+                                                           std::size_t i, Ticks busy,
+                                                           Budget& budget) {
+  std::vector<Ticks> result;
+  for (const Task& task : tasks) {
+    const Ticks first = task.deadline - task.jitter - tasks[i].deadline;
+    const Ticks least = -tasks[i].jitter;
+    Ticks a = first >= least ? first : first + ceil_div(least - first, task.period) * task.period;
+    if (a < busy && !budget.take(static_cast<std::size_t>((busy - a) / task.period + 1))) {
+      return std::nullopt;
+    }
+    for (; a < busy; a += task.period) {
+      if (result.size() >= 20'000'000) return std::nullopt;
+      result.push_back(a);
+    }
+  }
+  std::ranges::sort(result);
+  const auto [first, last] = std::ranges::unique(result);
+  result.erase(first, last);
+  return result;
+}
+
+/// Jobs of `task` with a deadline up to `deadline`, released from 0 on as early as possible.
+inline Ticks jobs_due(const Task& task, Ticks deadline) {
+  const Ticks room = deadline + task.jitter - task.deadline;
+  return room < 0 ? 0 : room / task.period + 1;
+}
+
+}  // namespace rclrt::analysis::detail

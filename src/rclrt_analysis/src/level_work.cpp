@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "level_work.hpp"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "demand.hpp"
+
+namespace rclrt::analysis::detail {
+
+Workload::Workload(const model::Application& app, const Overheads& overheads)
+    : application(app), graph(app), dispatch(overheads.dispatch) {
+  const std::size_t n = app.callbacks.size();
+  // Not Application::effective_priority(), which looks at every chain for each callback.
+  priority.resize(n);
+  for (const model::Chain& chain : app.chains) {
+    for (const std::size_t i : chain.callbacks) {
+      priority.at(i) = std::max(priority[i], chain.priority);
+    }
+  }
+  std::map<std::pair<std::size_t, std::string>, int> highest;
+  for (std::size_t i = 0; i < n; ++i) {
+    const model::Callback& callback = app.callbacks[i];
+    if (callback.priority) priority[i] = *callback.priority;
+    wcet.push_back(std::min<Ticks>(callback.wcet.count(), kMaxTicks));
+    if (callback.group) {
+      const auto at = highest.try_emplace({callback.node, *callback.group}, priority[i]).first;
+      at->second = std::max(at->second, priority[i]);
+    }
+    if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+      timers.push_back(i);
+      period.push_back(std::max<Ticks>(1, timer->period.count()));
+    }
+  }
+  find_sources();
+  ceiling = priority;
+  for (std::size_t i = 0; i < n; ++i) {
+    const model::Callback& callback = app.callbacks[i];
+    if (callback.group) ceiling[i] = highest.at({callback.node, *callback.group});
+  }
+}
+
+/// A sync runs for a pair. When a busy period begins, one of its two inputs has no message that
+/// waits for a partner (SyncBuffer pairs at once), so within the period it runs no more often than
+/// messages arrive at the busier input: at one of a timer with the shorter period.
+void Workload::find_sources() {
+  const std::size_t n = wcet.size();
+  counted_by.resize(n);
+  source.resize(n);
+  for (const std::size_t i : graph.order) {
+    const auto& inputs = graph.publishers[i];
+    if (inputs.empty()) {
+      source[i] = i;
+      continue;
+    }
+    std::optional<std::size_t> best;
+    bool single = true;
+    for (const auto& input : inputs) {
+      single = single && input.size() == 1 && source[input.front()];
+      if (!single) break;
+      const auto period_of = [&](std::size_t callback) {
+        return std::get<model::Timer>(application.callbacks[*source[callback]].trigger).period;
+      };
+      if (!best || period_of(input.front()) < period_of(*best)) best = input.front();
+    }
+    if (!single) continue;
+    counted_by[i] = best;
+    source[i] = source[*best];
+  }
+}
+
+LevelWork::LevelWork(const Workload& workload, int level)
+    : workload_(workload),
+      level_(level),
+      head_(workload.wcet.size()),
+      counted_(workload.wcet.size()) {
+  const auto& order = workload.graph.order;
+  for (const std::size_t i : order) {
+    const auto& by = workload.counted_by[i];
+    counted_[i] = workload.priority[i] >= level &&
+                  (workload.source[i] == i || (by && workload.source[i] && counted_[*by]));
+  }
+  std::vector<Ticks> whole(head_.size());  // as head_, with each run of a sync for each message
+  for (auto at = order.rbegin(); at != order.rend(); ++at) {
+    const std::size_t i = *at;
+    Ticks after = 0;
+    Ticks counted_after = 0;
+    for (const std::size_t to : workload.graph.successors[i]) {
+      after = sum(after, whole[to]);
+      counted_after = sum(counted_after, skips(i, to) ? workload.dispatch : head_[to]);
+    }
+    // Whoever is released is dispatched, at the cost of whoever runs.
+    head_[i] = whole[i] = workload.dispatch;
+    if (workload.priority[i] >= level) {
+      head_[i] = sum(head_[i], sum(workload.wcet[i], counted_after));
+      whole[i] = sum(whole[i], sum(workload.wcet[i], after));
+      continue;
+    }
+    const Ticks rest = workload.ceiling[i] >= level ? workload.wcet[i] : 0;
+    const Ticks work = sum(sum(rest, after), workload.dispatch);
+    if (work > 0 && (!started_ || work > started_->work)) started_ = Started{work, i};
+  }
+}
+
+/// The runs of the sync `to` are counted by another publisher's messages.
+bool LevelWork::skips(std::size_t from, std::size_t to) const {
+  const auto& by = workload_.counted_by[to];
+  return workload_.graph.publishers[to].size() > 1 && by && *by != from && counted_[*by];
+}
+
+std::vector<Ticks> LevelWork::instances_from(std::size_t from) const {
+  std::vector<Ticks> count(head_.size());
+  count[from] = 1;
+  for (const std::size_t i : workload_.graph.order) {
+    if (count[i] == 0 || workload_.priority[i] < level_) continue;
+    for (const std::size_t to : workload_.graph.successors[i]) {
+      if (!skips(i, to)) count[to] = sum(count[to], count[i]);
+    }
+  }
+  return count;
+}
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The work at and above one level that releases and completions of callbacks bring.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "callback_graph.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// What does not depend on the level.
+struct Workload {
+  Workload(const model::Application& app, const Overheads& overheads);
+
+  const model::Application& application;
+  CallbackGraph graph;
+  std::vector<int> priority;        ///< effective, of each callback
+  std::vector<int> ceiling;         ///< the highest in its group; its own without one
+  std::vector<Ticks> wcet;          ///< ns, without overheads
+  Ticks dispatch;                   ///< ns per instance
+  std::vector<std::size_t> timers;  ///< the callbacks with a timer
+  std::vector<Ticks> period;        ///< of each of `timers`
+  /// For a sync, the publisher whose messages its runs are counted by; for a subscription, its only
+  /// publisher. Absent where there are several.
+  std::vector<std::optional<std::size_t>> counted_by;
+  /// The timer at the end of counted_by, as a callback; absent where that stops before.
+  std::vector<std::optional<std::size_t>> source;
+
+ private:
+  void find_sources();
+};
+
+struct Started {
+  Ticks work{};
+  std::size_t callback{};
+};
+
+/// Head and Started of chain_bounds.hpp for one level.
+class LevelWork {
+ public:
+  LevelWork(const Workload& workload, int level);
+
+  int level() const { return level_; }
+
+  /// The work that an instance of the callback brings, with what follows it, before a callback
+  /// below the level is needed. A path through the graph that meets a callback twice runs it twice.
+  Ticks head(std::size_t callback) const { return head_[callback]; }
+
+  /// Whether the callback's instances are all part of the head of Workload::source.
+  bool counted(std::size_t callback) const { return counted_[callback]; }
+
+  /// Whether the runs of the sync `to` are counted by another publisher than `from`.
+  bool skips(std::size_t from, std::size_t to) const;
+
+  /// The most that one callback below the level may leave when the busy period begins.
+  const std::optional<Started>& started() const { return started_; }
+
+  /// The most instances of `callback` that one instance of `from` brings at and above the level.
+  std::vector<Ticks> instances_from(std::size_t from) const;
+
+ private:
+  const Workload& workload_;
+  int level_;
+  std::vector<Ticks> head_;
+  std::vector<bool> counted_;
+  std::optional<Started> started_;
+};
+
+}  // namespace rclrt::analysis::detail

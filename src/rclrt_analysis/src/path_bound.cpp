@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "path_bound.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rclrt::analysis::detail {
+
+const LevelWork& PathBounds::work(int level) {
+  auto at = levels_.find(level);
+  if (at == levels_.end()) at = levels_.emplace(level, LevelWork(workload_, level)).first;
+  return at->second;
+}
+
+PathBound PathBounds::bound(const Path& path) {
+  const LevelWork& level = work(path.level);
+  Load load;
+  Demand others(Count::kBefore);
+  for (const std::size_t k : timers_) {
+    const Ticks head = level.head(workload_.timers[k]);
+    load.add(head, workload_.period[k]);
+    if (k != path.timer && head > 0) others.add(head, workload_.period[k], jitter_);
+  }
+  PathBound result;
+  if (load.compare_with_one() > 0) {
+    result.note =
+        "the load of priority " + std::to_string(path.level) + " and above is more than the core";
+    return result;
+  }
+  const Ticks head = level.head(workload_.timers[path.timer]);
+  const Ticks period = workload_.period[path.timer];
+  // What follows the last callback and is not more urgent starts after its end.
+  Ticks after = 0;
+  const bool counted =
+      level.counted(path.last) && workload_.source[path.last] == workload_.timers[path.timer];
+  for (const std::size_t to : workload_.graph.successors[path.last]) {
+    if (!counted || workload_.priority[to] > workload_.priority[path.last]) continue;
+    if (level.skips(path.last, to)) continue;
+    after = sum(after, level.head(to) - workload_.dispatch);
+  }
+  const Ticks own = head - std::min(after, head);
+  const Ticks started = level.started() ? level.started()->work : 0;
+  // At a load of exactly 1 everything repeats after a hyperperiod.
+  const auto hyperperiod = load.compare_with_one() == 0 ? load.hyperperiod() : std::nullopt;
+  const Ticks last_job = hyperperiod ? *hyperperiod / period : kHorizon;
+  Budget budget(budget_.empty() ? 0 : std::min<std::int64_t>(budget_.left(), 400'000'000));
+  Ticks w = 1;
+  Ticks worst = -1;
+  for (Ticks q = 0; q < std::max<Ticks>(1, last_job); ++q) {
+    const Ticks constant = sum(sum(product(q, head), own), started);
+    const auto end = fixed_point(constant, std::max({w, constant, Ticks{1}}), others, budget);
+    const Ticks release = product(q, period);
+    if (!end || release > kHorizon / 2) {
+      budget_.take(static_cast<std::size_t>(budget.used()));
+      result.note = "the busy period is too long to follow";
+      return result;
+    }
+    w = *end;
+    if (w - release > worst) {
+      worst = w - release;
+      result = explain(path, q, w, own);
+      result.response = sum(worst, jitter_);
+    }
+    result.busy = w;
+    // The busy period ends when all work of this instance is done before the next one comes.
+    if (sum(w, after) <= release + period - jitter_) break;
+  }
+  budget_.take(static_cast<std::size_t>(budget.used()));
+  return result;
+}
+
+PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own) const {
+  const LevelWork& level = levels_.at(path.level);
+  PathBound result;
+  result.waited = product(q, workload_.period[path.timer]) - jitter_;
+  const std::size_t timer = workload_.timers[path.timer];
+  result.why.push_back(
+      {Contribution::Kind::kOwn, timer, q + 1, sum(product(q, level.head(timer)), own)});
+  for (const std::size_t k : timers_) {
+    const Ticks head = level.head(workload_.timers[k]);
+    if (k == path.timer || head == 0) continue;
+    const Ticks releases = ceil_div(w + jitter_, workload_.period[k]);
+    result.why.push_back({Contribution::Kind::kInterference, workload_.timers[k], releases,
+                          product(releases, head)});
+  }
+  if (level.started()) {
+    result.why.push_back(
+        {Contribution::Kind::kStarted, level.started()->callback, 1, level.started()->work});
+  }
+  std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
+  return result;
+}
+
+std::vector<Ticks> PathBounds::most_waiting(int level, Ticks busy) {
+  const LevelWork& all = work(level);
+  std::vector<Ticks> result(workload_.wcet.size());
+  for (const std::size_t k : timers_) {
+    const auto each = all.instances_from(workload_.timers[k]);
+    const Ticks releases = ceil_div(sum(busy, jitter_), workload_.period[k]);
+    for (std::size_t i = 0; i < each.size(); ++i) {
+      result[i] = sum(result[i], product(releases, each[i]));
+    }
+  }
+  if (!all.started()) return result;
+  // One instance of any callback below the level may have ended just before.
+  for (Ticks& count : result) count = sum(count, 1);
+  return result;
+}
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,140 @@
+// SPDX-License-Identifier: Apache-2.0
+/// What is said of an application that rclrt_model has loaded.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "python_bindings.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/synthesis.hpp"
+#include "rclrt/analysis/thesis.hpp"
+
+namespace py = pybind11;
+
+namespace rclrt::analysis {
+namespace {
+
+using model::Application;
+
+/// The value that stands for the word.
+template <typename T>
+T choice(const std::string& word, const char* what,
+         std::initializer_list<std::pair<std::string_view, T>> choices) {
+  std::string known;
+  for (const auto& [name, value] : choices) {
+    if (word == name) return value;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw std::invalid_argument(std::string(what) + " '" + word + "' is not known; expected one of " +
+                              known);
+}
+
+ChainExecutor executor_of(const std::string& word) {
+  return choice<ChainExecutor>(word, "executor",
+                               {{"preemptive", ChainExecutor::kPreemptive},
+                                {"producer_consumer", ChainExecutor::kProducerConsumer},
+                                {"thread_dispatch", ChainExecutor::kThreadDispatch},
+                                {"wait_set", ChainExecutor::kWaitSet}});
+}
+
+const char* to_word(Contribution::Kind kind) {
+  switch (kind) {
+    case Contribution::Kind::kOwn:
+      return "own";
+    case Contribution::Kind::kInterference:
+      return "interference";
+    case Contribution::Kind::kStarted:
+      return "started";
+    case Contribution::Kind::kOtherInput:
+      break;
+  }
+  return "other_input";
+}
+
+py::tuple synthesize(const Application& application, const std::string& source) {
+  const auto values = synthesize_priorities(
+      application,
+      choice<ChainPriorities>(source, "source of the chain priorities",
+                              {{"given", ChainPriorities::kGiven},
+                               {"rate_monotonic", ChainPriorities::kRateMonotonic},
+                               {"deadline_monotonic", ChainPriorities::kDeadlineMonotonic}}));
+  py::list result;
+  for (const SynthesizedPriority& value : values) {
+    result.append(py::make_tuple(value.priority, reason(application, value)));
+  }
+  return py::tuple(result);
+}
+
+void bind_thesis(py::module_& module) {
+  py::class_<ThesisChain>(module, "ThesisChain")
+      .def_readonly("workload_ns", &ThesisChain::workload)
+      .def_readonly("response_ns", &ThesisChain::response)
+      .def_readonly("deadline_ns", &ThesisChain::deadline)
+      .def_readonly("holds", &ThesisChain::holds);
+  py::class_<ThesisResult>(module, "ThesisResult")
+      .def_readonly("applies", &ThesisResult::applies)
+      .def_readonly("why_not", &ThesisResult::why_not)
+      .def_readonly("holds", &ThesisResult::holds)
+      .def_property_readonly(
+          "chains", [](const ThesisResult& self) { return py::tuple(py::cast(self.chains)); })
+      .def_property_readonly("assumptions", [](const ThesisResult& self) {
+        return py::tuple(py::cast(self.assumptions));
+      });
+  module.def("thesis_feasibility", &thesis_feasibility, py::arg("application"));
+  module.def("thesis_harmonic", &thesis_harmonic, py::arg("application"));
+}
+
+void bind_bounds(py::module_& module) {
+  py::class_<Contribution>(module, "Contribution")
+      .def_property_readonly("kind", [](const Contribution& self) { return to_word(self.kind); })
+      .def_readonly("callback", &Contribution::callback)
+      .def_readonly("releases", &Contribution::releases)
+      .def_readonly("total_ns", &Contribution::total);
+  py::class_<ChainBound>(module, "ChainBound")
+      .def_readonly("bound_ns", &ChainBound::bound)
+      .def_property_readonly(
+          "verdict", [](const ChainBound& self) { return std::string(to_string(self.verdict)); })
+      .def_readonly("level", &ChainBound::level)
+      .def_readonly("waited_ns", &ChainBound::waited)
+      .def_readonly("note", &ChainBound::note)
+      .def_property_readonly(
+          "assumptions",
+          [](const ChainBound& self) { return py::tuple(py::cast(self.assumptions)); })
+      .def_property_readonly("why",
+                             [](const ChainBound& self) { return py::tuple(py::cast(self.why)); });
+  module.def(
+      "chain_bounds",
+      [](const Application& application, const std::string& executor, Ticks dispatch,
+         Ticks timer_jitter) {
+        const ChainExecutor value = executor_of(executor);
+        const py::gil_scoped_release release;
+        return chain_bounds(application, value,
+                            {.dispatch = dispatch, .timer_jitter = timer_jitter});
+      },
+      py::arg("application"), py::arg("executor") = "preemptive", py::kw_only(),
+      py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0);
+  module.def(
+      "chain_assumptions",
+      [](const std::string& executor, Ticks dispatch, Ticks timer_jitter) {
+        return chain_assumptions(executor_of(executor),
+                                 {.dispatch = dispatch, .timer_jitter = timer_jitter});
+      },
+      py::arg("executor") = "preemptive", py::kw_only(), py::arg("dispatch_ns") = 0,
+      py::arg("timer_jitter_ns") = 0);
+}
+
+}  // namespace
+
+void bind_application(py::module_& module) {
+  module.def("synthesize_priorities", &synthesize, py::arg("application"),
+             py::arg("source") = "given");
+  bind_thesis(module);
+  bind_bounds(module);
+}
+
+}  // namespace rclrt::analysis

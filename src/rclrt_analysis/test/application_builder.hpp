@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Small applications, written down in the tests that use them. Times in milliseconds.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "rclrt/model/application.hpp"
+#include "rclrt/model/parse.hpp"
+
+namespace rclrt::analysis {
+
+inline std::chrono::nanoseconds ms(double time) {
+  return std::chrono::nanoseconds(static_cast<std::int64_t>(time * 1e6 + 0.5));
+}
+
+/// One node on one executor with one CPU; each callback publishes the topic of its own name.
+class Builder {
+ public:
+  Builder() {
+    application_.name = "test";
+    application_.executors = {{.name = "main", .cpus = {0}}};
+    application_.nodes = {{.name = "node", .name_space = "/", .executor = 0}};
+  }
+  Builder& timer(const std::string& id, double period, double wcet) {
+    return add(id, model::Timer{.period = ms(period)}, wcet);
+  }
+  Builder& subscription(const std::string& id, const std::string& topic, double wcet) {
+    return add(id, model::Subscription{.topic = topic, .depth = 10}, wcet);
+  }
+  Builder& sync(const std::string& id, const std::string& a, const std::string& b, double wcet) {
+    return add(id, model::Sync{.topics = {a, b}, .window = ms(1000), .depth = 10}, wcet);
+  }
+  /// Also publishes this topic.
+  Builder& publishes(const std::string& topic) {
+    application_.callbacks.back().publishes.push_back(topic);
+    return *this;
+  }
+  Builder& group(const std::string& name) {
+    application_.callbacks.back().group = name;
+    return *this;
+  }
+  Builder& priority(int value) {
+    application_.callbacks.back().priority = value;
+    return *this;
+  }
+  Builder& chain(const std::string& id, const std::vector<std::string>& callbacks, int priority,
+                 std::optional<double> deadline = {}) {
+    model::Chain chain{.id = id, .callbacks = {}, .priority = priority};
+    for (const std::string& name : callbacks) chain.callbacks.push_back(index(name));
+    chain.deadline = deadline ? ms(*deadline) : application_.period(chain);
+    application_.chains.push_back(chain);
+    return *this;
+  }
+  std::size_t index(const std::string& id) const {
+    for (std::size_t i = 0; i < application_.callbacks.size(); ++i) {
+      if (application_.callbacks[i].id == id) return i;
+    }
+    throw std::out_of_range(id);
+  }
+  const model::Application& done() const { return application_; }
+
+ private:
+  template <typename Trigger>
+  Builder& add(const std::string& id, Trigger trigger, double wcet) {
+    model::Callback callback;
+    callback.id = id;
+    callback.trigger = std::move(trigger);
+    callback.wcet = ms(wcet);
+    callback.publishes = {id};
+    application_.callbacks.push_back(std::move(callback));
+    return *this;
+  }
+
+  model::Application application_;
+};
+
+inline model::Application example(const std::string& name) {
+  return model::load_application(std::string(RCLRT_EXAMPLES_DIR) + "/" + name + "/app.yaml");
+}
+
+}  // namespace rclrt::analysis

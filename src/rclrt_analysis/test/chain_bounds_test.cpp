@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/chain_bounds.hpp"
+
+#include <gtest/gtest.h>
+
+#include "application_builder.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+std::vector<double> bounds_ms(const model::Application& application) {
+  std::vector<double> result;
+  for (const ChainBound& chain : chain_bounds(application)) {
+    result.push_back(chain.bound ? static_cast<double>(*chain.bound) / 1e6 : -1);
+  }
+  return result;
+}
+
+// Independent chains are tasks: Lehoczky 1990, example 3, where the worst job is a later one.
+TEST(ChainBounds, IndependentChainsHaveTheResponseTimesOfTasks) {
+  const auto application = Builder()
+                               .timer("a", 70, 26)
+                               .timer("b", 100, 30)
+                               .subscription("b2", "b", 32)
+                               .chain("high", {"a"}, 2)
+                               .chain("low", {"b", "b2"}, 1)
+                               .done();
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{26, 118}));
+  EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
+  EXPECT_EQ(bounds[1].verdict, Verdict::kUnknown);
+}
+
+/// tau1 = {a, s} and tau2 = {b, s, c} share s, which runs for the messages of both, and c after it.
+model::Application merged(double c) {
+  return Builder()
+      .timer("a", 4, 1)
+      .publishes("in")
+      .timer("b", 8, 0.5)
+      .publishes("in")
+      .subscription("s", "in", 1.5)
+      .subscription("c", "s", c)
+      .chain("tau1", {"a", "s"}, 2)
+      .chain("tau2", {"b", "s", "c"}, 1)
+      .done();
+}
+
+// Errata, section 5.4: the thesis predicts 2.5 for tau1, and 3 was observed. At level 2: own 2.5;
+// b, at level 1, leaves s: 1.5. tau2 at level 1, with c = 0.25: 2.25 + ceil(w / 4) 2.75 = 7.75.
+TEST(ChainBounds, ASharedCallbackRunsForEachOfItsChains) {
+  EXPECT_EQ(bounds_ms(merged(0.25)), (std::vector<double>{4, 7.75}));
+  // With c = 1 the load is 3.5 / 4 + 3 / 8: the thesis says schedulable, and the backlog grows.
+  EXPECT_EQ(bounds_ms(merged(1)), (std::vector<double>{4, -1}));
+}
+
+// Errata: equal priorities are FIFO in the executors; 7 was observed for C = 3 beside C = 4.
+TEST(ChainBounds, ChainsOfOnePriorityDelayEachOther) {
+  const auto application = Builder()
+                               .timer("a", 10, 3)
+                               .timer("b", 10, 4)
+                               .chain("one", {"a"}, 1)
+                               .chain("two", {"b"}, 1)
+                               .done();
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{7, 7}));
+}
+
+// b holds the group for 5 ms at the ceiling 2 when a is released: 5 + 2.
+TEST(ChainBounds, AGroupBlocksOnceByItsLongestLessUrgentMember) {
+  const auto application = Builder()
+                               .timer("a", 20, 2)
+                               .group("g")
+                               .timer("b", 50, 5)
+                               .group("g")
+                               .timer("c", 50, 4)
+                               .group("g")
+                               .chain("high", {"a"}, 3)
+                               .chain("mid", {"b"}, 2)
+                               .chain("low", {"c"}, 1)
+                               .done();
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds[0].bound, 7'000'000);
+  // mid: 5 + 4 of low + 2 of high.
+  EXPECT_EQ(bounds[1].bound, 11'000'000);
+  EXPECT_EQ(bounds[2].bound, 11'000'000);
+  ASSERT_EQ(bounds[0].why.size(), 2U);
+  EXPECT_EQ(bounds[0].why[0].kind, Contribution::Kind::kStarted);
+  EXPECT_EQ(bounds[0].why[0].total, 5'000'000);
+  EXPECT_EQ(bounds[0].why[1].kind, Contribution::Kind::kOwn);
+}
+
+// The chain dips to level 1 in its middle: all of level 1 and above interferes, and of mid's
+// two callbacks the first, at level 0, only hands over what it has started.
+TEST(ChainBounds, TheLowestLevelOnTheWayCounts) {
+  const auto application = Builder()
+                               .timer("a", 20, 1)
+                               .priority(5)
+                               .subscription("a2", "a", 1)
+                               .priority(1)
+                               .subscription("a3", "a2", 1)
+                               .priority(5)
+                               .timer("m", 40, 3)
+                               .priority(0)
+                               .subscription("m2", "m", 2)
+                               .priority(3)
+                               .chain("dips", {"a", "a2", "a3"}, 5)
+                               .done();
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds[0].level, 1);
+  EXPECT_EQ(bounds[0].bound, 5'000'000);  // 3 of its own, 2 of m2
+}
+
+// Own work of 4 each 10 ms, its tail after the last callback not counted: 2. The other: 3.
+TEST(ChainBounds, WhatFollowsTheLastCallbackDoesNotDelayIt) {
+  const auto application = Builder()
+                               .timer("a", 10, 1)
+                               .subscription("a2", "a", 1)
+                               .subscription("a3", "a2", 2)
+                               .chain("short", {"a", "a2"}, 1)
+                               .chain("long", {"a", "a2", "a3"}, 1)
+                               .done();
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 4}));
+}
+
+// Errata: an offset of 9.75 ms on tau3 of figure 5.7 makes 18.75 ms of the predicted 9.
+TEST(ChainBounds, ASyncOfTwoTimersCountsTheOthersPeriodAndIsConditional) {
+  const auto bounds = chain_bounds(example("fig_5_7"));
+  EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
+  EXPECT_EQ(bounds[0].bound, 2'000'000);
+  ASSERT_TRUE(bounds[1].bound);
+  EXPECT_GE(*bounds[1].bound, 18'750'000);
+  EXPECT_FALSE(bounds[1].assumptions.empty());
+}
+
+TEST(ChainBounds, WhyAddsUpToTheBound) {
+  for (const char* name : {"fig_5_7", "autonomous_vehicle"}) {
+    for (const ChainBound& chain : chain_bounds(example(name))) {
+      if (!chain.bound) continue;
+      Ticks total = -chain.waited;
+      for (const Contribution& part : chain.why) total += part.total;
+      EXPECT_EQ(total, *chain.bound) << name;
+    }
+  }
+}
+
+TEST(ChainBounds, MoreLoadThanTheCoreHasNoBound) {
+  const auto application = Builder()
+                               .timer("a", 10, 6)
+                               .timer("b", 10, 5)
+                               .chain("high", {"a"}, 2)
+                               .chain("low", {"b"}, 1)
+                               .done();
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds[0].bound, 6'000'000);
+  EXPECT_FALSE(bounds[1].bound);
+  EXPECT_EQ(bounds[1].note, "the load of priority 1 and above is more than the core");
+}
+
+TEST(ChainBounds, SeveralCpusMakeItConditional) {
+  auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
+  application.executors[0].cpus = {0, 1};
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds[0].verdict, Verdict::kConditional);
+  EXPECT_EQ(bounds[0].assumptions.front(), "executor 'main' runs on one CPU (cpus: [n])");
+}
+
+TEST(ChainBounds, DispatchCostsEachInstanceAndJitterComesOnTop) {
+  const auto application =
+      Builder().timer("a", 10, 1).subscription("a2", "a", 1).chain("one", {"a", "a2"}, 1).done();
+  const auto bounds = chain_bounds(application, ChainExecutor::kPreemptive,
+                                   {.dispatch = 50'000, .timer_jitter = 200'000});
+  EXPECT_EQ(bounds[0].bound, 2'300'000);
+}
+
+TEST(ChainBounds, NoneIsOfferedForTheWaitSet) {
+  const auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
+  EXPECT_FALSE(chain_bounds(application, ChainExecutor::kWaitSet)[0].bound);
+}
+
+}  // namespace
+}  // namespace rclrt::analysis

@@ -1,0 +1,93 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A task set's analysis as JSON and as a table."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from rclrt_cli.analysis_module import analysis
+
+VERDICTS = {"yes": "proved", "no": "refuted", "unknown": "unknown"}
+WIDTH = 12
+FIXED_PRIORITY = ("fp_preemptive", "fp_nonpreemptive", "fp_limited_preemptive")
+
+
+def analyse(file: Any) -> dict[str, Any]:
+    """What `--json` prints. `schedulable` is true when the deadline was proved to hold."""
+    module = analysis()
+    tasks = file.tasks
+    found = module.analyse_tasks(tasks, file.policy)
+    return {
+        "policy": file.policy,
+        "utilisation": module.utilisation(tasks),
+        "feasible": found.schedulable == "yes",
+        "schedulable": found.schedulable == "yes",
+        "verdict": VERDICTS[found.schedulable],
+        "assumptions": _assumptions(file),
+        "tests": _load_tests(tasks) if file.policy == "fp_preemptive" else {},
+        "tasks": [
+            {
+                "id": task.id,
+                "response": _number(result.response, file.decimals),
+                "deadline": _number(task.deadline, file.decimals),
+                "schedulable": result.schedulable == "yes",
+                "verdict": VERDICTS[result.schedulable],
+                "exact": result.exact,
+                "note": result.note,
+            }
+            for task, result in zip(tasks, found.tasks, strict=True)
+        ],
+    }
+
+
+def _assumptions(file: Any) -> list[str]:
+    stated = ["one core that does nothing else; no overheads besides those in c, j and b"]
+    stated.append("jobs arrive at least t apart, with any phase; c, j, b and suspension are limits")
+    if file.policy in FIXED_PRIORITY:
+        stated.append("tasks of one priority delay each other")
+    if file.priorities_by_place and file.policy in FIXED_PRIORITY:
+        stated.append("no priorities given: the first task is the most urgent")
+    if file.rounded:
+        stated.append("times were rounded to nine decimals: c, j, b up, t and d down")
+    return stated
+
+
+def _load_tests(tasks: Any) -> dict[str, Any]:
+    """The sufficient tests, where they may be asked: null where not."""
+    module = analysis()
+    plain = module.is_plain_rate_monotonic(tasks)
+    return {
+        "liu_layland_bound": module.liu_layland_bound(len(tasks)),
+        "liu_layland": module.passes_liu_layland(tasks) if plain else None,
+        "hyperbolic": module.passes_hyperbolic_bound(tasks) if plain else None,
+    }
+
+
+def _number(ticks: int | None, decimals: int) -> int | float | None:
+    if ticks is None:
+        return None
+    text = analysis().in_units(ticks, decimals)
+    return float(text) if "." in text else int(text)
+
+
+def table(result: dict[str, Any]) -> Iterator[str]:
+    """One line per task, and what the answer rests on."""
+    name_width = max(4, *(min(len(task["id"]), 40) for task in result["tasks"])) + 2
+    yield f"{result['policy']}, utilisation {result['utilisation']:.3f}"
+    yield "task".ljust(name_width) + "".join(
+        head.rjust(WIDTH) for head in ("response", "deadline", "verdict")
+    )
+    for task in result["tasks"]:
+        response = "-" if task["response"] is None else f"{task['response']:.12g}"
+        cells = (response, f"{task['deadline']:.12g}", task["verdict"])
+        note = f"  {task['note']}" if task["note"] else ""
+        name = task["id"][:40].encode("unicode_escape").decode()
+        yield name.ljust(name_width) + "".join(cell.rjust(WIDTH) for cell in cells) + note
+    yield ""
+    yield f"schedulable: {result['verdict']}"
+    tests = result["tests"]
+    for name, label in (("liu_layland", "Liu and Layland"), ("hyperbolic", "hyperbolic bound")):
+        if tests.get(name) is not None:
+            yield f"{label}: {'passed' if tests[name] else 'not passed (sufficient only)'}"
+    yield "Assumes: " + "; ".join(result["assumptions"]) + "."

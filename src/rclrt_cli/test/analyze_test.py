@@ -1,0 +1,97 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt analyze` on task sets."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rclrt_cli.main import main
+
+BURNS_AND_WELLINGS = """\
+rclrt: 1
+policy: fp_preemptive
+tasks:
+  - {id: a, c: 3, t: 7}
+  - {id: b, c: 3, t: 12}
+  - {id: c, c: 5, t: 20}
+"""
+
+
+def analyze(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str, *options: str
+) -> tuple[int, str, str]:
+    file = tmp_path / "tasks.yaml"
+    file.write_text(text)
+    code = main(["analyze", str(file), *options])
+    captured = capsys.readouterr()
+    return code, captured.out, captured.err
+
+
+def test_a_schedulable_set_is_a_yes_with_its_responses(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, out, _ = analyze(tmp_path, capsys, BURNS_AND_WELLINGS, "--json")
+    result = json.loads(out)
+    assert code == 0
+    assert [task["response"] for task in result["tasks"]] == [3, 6, 20]
+    assert all(task["schedulable"] for task in result["tasks"])
+    assert result["verdict"] == "proved"
+    assert result["tests"]["liu_layland"] is False
+
+
+def test_a_miss_is_a_no_and_the_table_says_where(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = BURNS_AND_WELLINGS.replace("c: 5, t: 20", "c: 5.5, t: 20")
+    code, out, _ = analyze(tmp_path, capsys, text)
+    assert code == 1
+    line = next(line for line in out.splitlines() if line.startswith("c "))
+    # 5.5 + ceil(20.5 / 7) 3 + ceil(20.5 / 12) 3 = 20.5
+    assert line.split() == ["c", "20.5", "20", "refuted"]
+
+
+def test_a_bad_file_is_located(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, out, err = analyze(tmp_path, capsys, BURNS_AND_WELLINGS.replace("t: 12", "t: 0"))
+    assert code == 2
+    assert out == ""
+    assert "tasks.yaml:5:22: t is '0'; expected a period above 0" in err
+
+
+def test_bytes_that_are_no_text_are_bad_input(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "tasks.yaml"
+    file.write_bytes(b"rclrt: \xff\xfe\x00")
+    assert main(["analyze", str(file)]) == 2
+    assert "tasks.yaml:1:" in capsys.readouterr().err
+
+
+def test_a_batch_has_a_result_for_each_line_and_the_worst_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lehoczky = {
+        "rclrt": 1,
+        "tasks": [{"id": "a", "c": 26, "t": 70}, {"id": "b", "c": 62, "t": 100}],
+    }
+    fine = {"rclrt": 1, "policy": "edf", "tasks": [{"id": "a", "c": 2, "t": 5}]}
+    file = tmp_path / "sets.jsonl"
+    file.write_text(f"{json.dumps(fine)}\n{json.dumps(lehoczky)}\n")
+    assert main(["analyze", "--batch", str(file)]) == 1
+    results = [json.loads(line) for line in capsys.readouterr().out.splitlines()]
+    assert [result["line"] for result in results] == [1, 2]
+    assert [task["response"] for task in results[1]["tasks"]] == [26, 118]
+
+    file.write_text(f"{{\n{json.dumps(fine)}\n")
+    assert main(["analyze", "--batch", str(file)]) == 2
+    captured = capsys.readouterr()
+    results = [json.loads(line) for line in captured.out.splitlines()]
+    assert "error" in results[0]
+    assert results[1]["schedulable"] is True
+    assert "sets.jsonl:1: in this line:" in captured.err
+
+
+def test_a_file_or_a_batch_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze"]) == 2
+    assert "expected either FILE or --batch" in capsys.readouterr().err
