@@ -3,11 +3,11 @@ import os
 from collections.abc import Sequence
 from typing import Literal, final
 
-from rclrt_model import Application
+from rclrt_model import Application, ModelError
 
 Answer = Literal["yes", "no", "unknown"]
 
-class FileError(ValueError): ...
+FileError = ModelError
 
 @final
 class Task:

@@ -31,14 +31,23 @@ PathBound PathBounds::bound(const Path& path) {
   const Ticks period = workload_.period[path.timer];
   // What follows the last callback and is not more urgent starts after its end.
   Ticks after = 0;
+  // The last callback returns after the more urgent ones that it has released: that takes an
+  // instant, and what is released at that very time comes first. The same if it does no work.
+  Ticks instant = workload_.wcet[path.last] == 0 ? 1 : 0;
   const bool counted =
       level.counted(path.last) && workload_.source[path.last] == workload_.timers[path.timer];
   for (const std::size_t to : workload_.graph.successors[path.last]) {
+    if (workload_.priority[to] > workload_.priority[path.last]) instant = 1;
     if (!counted || workload_.priority[to] > workload_.priority[path.last]) continue;
     if (level.skips(path.last, to)) continue;
     after = sum(after, level.head(to) - workload_.dispatch);
   }
   const Ticks own = head - std::min(after, head);
+  // A later instance may overtake with all but the last callback, which keeps the order of
+  // releases.
+  const Ticks early = counted ? head - std::min(level.head(path.last), head) : head;
+  const Ticks own_first = own - std::min(own, early);  // of a release, in addition to `early`
+  others.add(early, period, jitter_);
   const Ticks started = level.started() ? level.started()->work : 0;
   // At a load of exactly 1 everything repeats after a hyperperiod.
   const auto hyperperiod = load.compare_with_one() == 0 ? load.hyperperiod() : std::nullopt;
@@ -47,7 +56,7 @@ PathBound PathBounds::bound(const Path& path) {
   Ticks w = 1;
   Ticks worst = -1;
   for (Ticks q = 0; q < std::max<Ticks>(1, last_job); ++q) {
-    const Ticks constant = sum(sum(product(q, head), own), started);
+    const Ticks constant = sum(sum(product(q, head - early), own_first), sum(started, instant));
     const auto end = fixed_point(constant, std::max({w, constant, Ticks{1}}), others, budget);
     const Ticks release = product(q, period);
     if (!end || release > kHorizon / 2) {
@@ -55,10 +64,10 @@ PathBound PathBounds::bound(const Path& path) {
       result.note = "the busy period is too long to follow";
       return result;
     }
-    w = *end;
+    w = *end - instant;
     if (w - release > worst) {
       worst = w - release;
-      result = explain(path, q, w, own);
+      result = explain(path, q, w, own, early);
       result.response = sum(worst, jitter_);
     }
     result.busy = w;
@@ -69,19 +78,21 @@ PathBound PathBounds::bound(const Path& path) {
   return result;
 }
 
-PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own) const {
+PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Ticks early) const {
   const LevelWork& level = levels_.at(path.level);
   PathBound result;
   result.waited = product(q, workload_.period[path.timer]) - jitter_;
   const std::size_t timer = workload_.timers[path.timer];
-  result.why.push_back(
-      {Contribution::Kind::kOwn, timer, q + 1, sum(product(q, level.head(timer)), own)});
+  const Ticks releases = std::max(q + 1, ceil_div(w + jitter_, workload_.period[path.timer]));
+  const Ticks overtaking = product(releases - q - 1, early);
+  result.why.push_back({Contribution::Kind::kOwn, timer, releases,
+                        sum(sum(product(q, level.head(timer)), own), overtaking)});
   for (const std::size_t k : timers_) {
     const Ticks head = level.head(workload_.timers[k]);
     if (k == path.timer || head == 0) continue;
-    const Ticks releases = ceil_div(w + jitter_, workload_.period[k]);
-    result.why.push_back({Contribution::Kind::kInterference, workload_.timers[k], releases,
-                          product(releases, head)});
+    const Ticks count = ceil_div(w + jitter_, workload_.period[k]);
+    result.why.push_back(
+        {Contribution::Kind::kInterference, workload_.timers[k], count, product(count, head)});
   }
   if (level.started()) {
     result.why.push_back(

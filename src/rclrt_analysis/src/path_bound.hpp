@@ -42,7 +42,7 @@ class PathBounds {
 
  private:
   const LevelWork& work(int level);
-  PathBound explain(const Path& path, Ticks q, Ticks w, Ticks own) const;
+  PathBound explain(const Path& path, Ticks q, Ticks w, Ticks own, Ticks early) const;
 
   const Workload& workload_;
   std::vector<std::size_t> timers_;

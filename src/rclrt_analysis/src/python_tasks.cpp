@@ -65,7 +65,8 @@ py::object to_python(Answer answer) {
 }
 
 void bind_tasks(py::module_& module) {
-  py::register_exception<yaml::FileError>(module, "FileError", PyExc_ValueError);
+  // One Python type for one C++ type: rclrt_model has registered it.
+  module.attr("FileError") = py::module_::import("rclrt_model").attr("ModelError");
   py::class_<Task>(module, "Task")
       .def(py::init(&make_task), py::arg("wcet"), py::arg("period"),
            py::arg("deadline") = py::none(), py::kw_only(), py::arg("jitter") = 0,

@@ -16,19 +16,44 @@ std::vector<double> bounds_ms(const model::Application& application) {
   return result;
 }
 
-// Independent chains are tasks: Lehoczky 1990, example 3, where the worst job is a later one.
-TEST(ChainBounds, IndependentChainsHaveTheResponseTimesOfTasks) {
+// Chains of one callback are tasks: Lehoczky 1990, example 3, where the worst job is a later one.
+TEST(ChainBounds, ChainsOfOneCallbackHaveTheResponseTimesOfTasks) {
   const auto application = Builder()
                                .timer("a", 70, 26)
-                               .timer("b", 100, 30)
-                               .subscription("b2", "b", 32)
+                               .timer("b", 100, 62)
                                .chain("high", {"a"}, 2)
-                               .chain("low", {"b", "b2"}, 1)
+                               .chain("low", {"b"}, 1)
                                .done();
   const auto bounds = chain_bounds(application);
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{26, 118}));
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
   EXPECT_EQ(bounds[1].verdict, Verdict::kUnknown);
+}
+
+TEST(ChainBounds, NothingOvertakesAChainThatEndsWithinItsPeriod) {
+  const auto application = Builder()
+                               .timer("a", 8, 3)
+                               .timer("b", 8, 2)
+                               .subscription("c", "b", 2)
+                               .chain("high", {"a"}, 2)
+                               .chain("low", {"b", "c"}, 1)
+                               .done();
+  // Within 8: 3 + 2 + 2 = 7, and nothing overtakes.
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{3, 7}));
+}
+
+// b ends at 5 and c more urgent runs within: the end of b takes an instant after c, at 8, when the
+// next a is released.
+TEST(ChainBounds, ACallbackReturnsAfterTheMoreUrgentOnesItReleased) {
+  const auto application = Builder()
+                               .timer("a", 8, 3)
+                               .timer("b", 16, 2)
+                               .subscription("c", "b", 3)
+                               .priority(3)
+                               .chain("high", {"a"}, 2)
+                               .chain("low", {"b"}, 1)
+                               .done();
+  EXPECT_EQ(bounds_ms(application)[1], 11);
 }
 
 /// tau1 = {a, s} and tau2 = {b, s, c} share s, which runs for the messages of both, and c after it.

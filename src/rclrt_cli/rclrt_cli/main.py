@@ -20,6 +20,7 @@ from rclrt_cli import (
     report_command,
     run_command,
     simulate_command,
+    synthesize_command,
 )
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, RclrtError, did_you_mean
 
@@ -31,6 +32,7 @@ VERBS: dict[str, ModuleType] = {
     "doctor": doctor_command,
     "bench": bench_command,
     "analyze": analyze_command,
+    "synthesize": synthesize_command,
 }
 TAKES_ROS_ARGUMENTS = ("run", "compare")
 
@@ -91,8 +93,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="rclrt",
         description="Predictable timing for ROS 2 applications: run, compare, report, analyze.",
-        epilog="exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run, a deadline that "
-        "is not proved), 2 bad input, 128+n stopped by signal n",
+        epilog="exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run, a "
+        "deadline that is not proved), 2 bad input, 128+n stopped by signal n",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"rclrt {__version__}")

@@ -95,3 +95,48 @@ def test_a_batch_has_a_result_for_each_line_and_the_worst_exit_code(
 def test_a_file_or_a_batch_is_needed(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["analyze"]) == 2
     assert "expected either FILE or --batch" in capsys.readouterr().err
+
+
+EXAMPLES = Path(__file__).resolve().parents[3] / "examples"
+
+
+def test_an_application_gets_a_bound_and_its_reasons_for_each_chain(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    app = str(EXAMPLES / "fig_5_7" / "app.yaml")
+    main(["analyze", app, "--json"])
+    result = json.loads(capsys.readouterr().out)
+    first = result["chains"][0]
+    assert (first["id"], first["bound_ms"], first["verdict"]) == ("tau_1", 2.0, "proved")
+    assert first["why"][0] == {"kind": "own", "callback": "c1", "releases": 1, "total_ms": 2.0}
+    assert {"id": "c6", "priority": 1} in result["callbacks"]
+    assert result["assumptions"]
+
+
+def test_the_thesis_tests_are_never_more_than_conditional(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    assert main(["analyze", str(EXAMPLES / "fig_5_7" / "app.yaml"), "--test", "thesis"]) == 0
+    assert "conditional" in capsys.readouterr().out
+    assert main(["analyze", str(EXAMPLES / "fig_5_6" / "app.yaml"), "--test", "thesis"]) == 1
+    assert "not feasible" in capsys.readouterr().out
+
+
+def test_synthesize_writes_the_priorities_of_figure_5_5(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "priorities.yaml"
+    assert main(["synthesize", str(EXAMPLES / "fig_5_5" / "app.yaml"), "-o", str(out)]) == 0
+    lines = out.read_text().splitlines()
+    assert lines[0] == "rclrt: 1"
+    assert any(line.startswith("  c6: 1  #") for line in lines)
+    assert any(line.startswith("  c2: 0  #") for line in lines)
+    assert capsys.readouterr().out == ""
+
+
+def test_a_bad_application_is_located(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text("rclrt: 1\nname: x\ncallbacks: 3\n")
+    assert main(["analyze", str(file)]) == 2
+    assert main(["synthesize", str(file)]) == 2
+    assert "app.yaml:3:12:" in capsys.readouterr().err

@@ -31,7 +31,10 @@ def exit_code(*arguments: str) -> int | str | None:
     ("arguments", "message"),
     [
         (["compair"], "unknown command 'compair'; did you mean 'compare'?"),
-        (["frobnicate"], "expected one of: run, compare, report, doctor, bench, analyze"),
+        (
+            ["frobnicate"],
+            "run, compare, report, doctor, bench, analyze, synthesize",
+        ),
         (["compare", "absent.yaml", "--out", "out"], "absent.yaml: no such file; expected an app"),
         (["compare", ".", "--out", "out"], ".: is not a file; expected an app.yaml"),
         (

@@ -46,7 +46,8 @@ struct ChainBound {
 };
 
 /// One per chain. On one core, by the busy period of the lowest level pi on the chain's way:
-///   w_q = q Head_i + Own_i + sum over k of ceil((w_q + J_k) / T_k) Head_k + max Started,
+///   w_q = q Head_i + Own_i + max(0, ceil((w_q + J_i) / T_i) - q - 1) Early_i
+///         + sum over k of ceil((w_q + J_k) / T_k) Head_k + max Started,
 /// the bound being the largest w_q - q T_i. Head_k is the work that one release of timer k can
 /// bring before a callback below pi is needed, equal levels included; Started is the rest of one
 /// callback below pi that holds a group's ceiling, and the work of level pi and above that follows

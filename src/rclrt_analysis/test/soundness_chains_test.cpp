@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+/// No simulated response is above a bound, over random applications with random phases and
+/// execution times. RCLRT_SOUNDNESS_TRIALS asks for more of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/simulation.hpp"
+#include "rclrt/analysis/synthesis.hpp"
+#include "soundness.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+class RandomApplication {
+ public:
+  explicit RandomApplication(std::uint64_t seed) : random_(seed) {}
+
+  /// Two to four timers, each with a chain of up to four callbacks; chains share callbacks, fork,
+  /// meet in syncs, change their priority on the way and have groups.
+  model::Application make() {
+    Builder builder;
+    const int timers = between(2, 4);
+    const bool one_period = chance(0.5);
+    const double period = period_of(between(0, 5));
+    std::vector<std::vector<std::string>> ways;
+    std::vector<std::string> subscriptions;
+    for (int k = 0; k < timers; ++k) {
+      const std::string id = "t" + std::to_string(k);
+      const double own = one_period ? period : period_of(between(0, 5));
+      builder.timer(id, own, wcet());
+      extras(builder);
+      ways.push_back({id});
+      const int length = between(0, 3);
+      for (int i = 0; i < length; ++i) {
+        const std::string next = id + "_" + std::to_string(i);
+        builder.subscription(next, ways.back().back(), wcet());
+        extras(builder);
+        ways.back().push_back(next);
+        subscriptions.push_back(next);
+      }
+    }
+    if (chance(0.5)) {
+      builder.sync("sync", ways[0].back(), ways[1].back(), wcet());
+      builder.subscription("after", "sync", wcet());
+      extras(builder);
+      auto second = ways[1];
+      ways[0].insert(ways[0].end(), {"sync", "after"});
+      ways[1].emplace_back("sync");
+      if (chance(0.5)) ways[1].emplace_back("after");
+    }
+    for (int k = 0; k < timers; ++k) {
+      builder.chain("chain" + std::to_string(k), ways[static_cast<std::size_t>(k)], between(0, 4));
+    }
+    model::Application application = builder.done();
+    // A callback that takes another chain's topic, too: it runs for the messages of both.
+    if (!subscriptions.empty() && chance(0.4)) {
+      const auto shared = builder.index(subscriptions[random_() % subscriptions.size()]);
+      auto& trigger = std::get<model::Subscription>(application.callbacks[shared].trigger);
+      auto& topics =
+          application.callbacks[builder.index("t" + std::to_string(timers - 1))].publishes;
+      if (std::ranges::find(topics, trigger.topic) == topics.end()) {
+        topics.push_back(trigger.topic);
+      }
+      try {
+        synthesize_priorities(application);
+      } catch (const std::invalid_argument&) {  // a cycle
+        application = builder.done();
+      }
+    }
+    if (chance(0.5)) {
+      const auto values = synthesize_priorities(application);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        application.callbacks[i].priority = values[i].priority;
+      }
+    }
+    return application;
+  }
+
+  void move_phases(model::Application& application) {
+    for (model::Callback& callback : application.callbacks) {
+      if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+        timer->offset = timer->period * between(0, 63) / 64;
+      }
+    }
+  }
+
+ private:
+  int between(int low, int high) { return std::uniform_int_distribution<>(low, high)(random_); }
+  bool chance(double share) { return std::bernoulli_distribution(share)(random_); }
+  double period_of(int index) {
+    constexpr std::array kPeriods{4.0, 5.0, 8.0, 10.0, 12.0, 20.0};
+    return kPeriods.at(static_cast<std::size_t>(index));
+  }
+  double wcet() { return between(1, 24) * 0.05; }
+  void extras(Builder& builder) {
+    if (chance(0.3)) builder.priority(between(0, 4));
+    if (chance(0.2)) builder.group("group");
+  }
+
+  std::mt19937_64 random_;
+};
+
+std::string describe(const model::Application& application) {
+  std::string text;
+  for (const model::Callback& callback : application.callbacks) {
+    text += callback.id + " C " + std::to_string(callback.wcet.count() / 1000) + " us";
+    if (callback.priority) text += " priority " + std::to_string(*callback.priority);
+    if (callback.group) text += " group";
+    if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+      text += " T " + std::to_string(timer->period.count() / 1000) + " offset " +
+              std::to_string(timer->offset.count() / 1000);
+    }
+    for (const std::string& topic : model::inputs(callback)) text += " <- " + topic;
+    for (const std::string& topic : callback.publishes) text += " -> " + topic;
+    text += "\n";
+  }
+  for (const model::Chain& chain : application.chains) {
+    text += chain.id + " priority " + std::to_string(chain.priority) + ":";
+    for (const std::size_t i : chain.callbacks) text += " " + application.callbacks[i].id;
+    text += "\n";
+  }
+  return text;
+}
+
+TEST(Soundness, NoSimulatedResponseIsAboveABound) {
+  const std::uint64_t applications = test::trials(300);
+  test::Tightness tightness;
+  for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+    RandomApplication random(seed);
+    model::Application application = random.make();
+    const auto bounds = chain_bounds(application);
+    std::vector<std::int64_t> worst(bounds.size());
+    for (int phasing = 0; phasing < 8; ++phasing) {
+      if (phasing > 0) random.move_phases(application);
+      const bool shorter = phasing % 4 == 3;
+      const auto result = simulate(
+          simulated_system(application, Semantics::kPreemptive,
+                           {.lowest_execution = shorter ? 0.3 : 1.0, .hop = {}, .far_hop = {}}),
+          {.horizon_ns = 400'000'000, .seed = seed});
+      for (std::size_t i = 0; i < bounds.size(); ++i) {
+        worst[i] = std::max(worst[i], result.chains[i].response.worst_ns);
+        // What a conditional bound assumes of a sync does not hold in every random application.
+        if (!bounds[i].bound || !bounds[i].assumptions.empty()) continue;
+        ASSERT_LE(result.chains[i].response.worst_ns, *bounds[i].bound)
+            << "seed " << seed << ", " << application.chains[i].id << "\n"
+            << describe(application);
+      }
+    }
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      if (bounds[i].verdict == Verdict::kProved) tightness.add(*bounds[i].bound, worst[i]);
+    }
+  }
+  ASSERT_GT(tightness.count(), applications / 2);
+  tightness.print("proved bounds of chains");
+}
+
+}  // namespace
+}  // namespace rclrt::analysis

@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An application's analysis as JSON and as a table."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterator
+from typing import Any
+
+from rclrt_cli.analysis_module import analysis
+
+EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "wait_set")
+HOLDS = ("proved", "conditional")
+WIDTH = 12
+CONTRIBUTIONS = {
+    "own": "its own work, {releases} of timer {id}",
+    "interference": "{releases} releases of timer {id}",
+    "started": "{id} had started, and what follows it",
+    "other_input": "until the other input of {id} comes",
+}
+
+
+def sound(application: Any, executor: str, dispatch_ns: int, jitter_ns: int) -> dict[str, Any]:
+    """The safe bounds; `feasible` is true when every deadline is proved or conditional."""
+    module = analysis()
+    overheads = {"dispatch_ns": dispatch_ns, "timer_jitter_ns": jitter_ns}
+    found = module.chain_bounds(application, executor, **overheads)
+    chains = [
+        {
+            "id": chain.id,
+            "bound_ms": _ms(bound.bound_ns),
+            "deadline_ms": _ms(chain.deadline_ns),
+            "verdict": bound.verdict,
+            "assumptions": list(bound.assumptions),
+            "level": bound.level,
+            "note": bound.note,
+            "why": [
+                {
+                    "kind": part.kind,
+                    "callback": application.callbacks[part.callback].id,
+                    "releases": part.releases,
+                    "total_ms": _ms(part.total_ns),
+                }
+                for part in bound.why
+            ],
+        }
+        for chain, bound in zip(application.chains, found, strict=True)
+    ]
+    return {
+        **_common(application, "sound"),
+        "executor": executor,
+        "feasible": all(chain["verdict"] in HOLDS for chain in chains),
+        "assumptions": module.chain_assumptions(executor, **overheads),
+        "chains": chains,
+    }
+
+
+def thesis(application: Any) -> dict[str, Any]:
+    """The thesis's feasibility and harmonic tests, never more than conditional."""
+    module = analysis()
+    feasibility = module.thesis_feasibility(application)
+    harmonic = module.thesis_harmonic(application)
+    chains = []
+    for chain, work, task in zip(
+        application.chains, feasibility.chains, harmonic.chains, strict=True
+    ):
+        holds = work.holds and harmonic.applies and task.holds
+        chains.append(
+            {
+                "id": chain.id,
+                "bound_ms": _ms(task.response_ns) if harmonic.applies else None,
+                "workload_ms": _ms(work.workload_ns),
+                "deadline_ms": _ms(chain.deadline_ns),
+                "verdict": "conditional" if holds else "unknown",
+                "assumptions": [],
+                "note": "" if work.holds else "not feasible: the workload exceeds the deadline",
+                "why": [],
+            }
+        )
+    return {
+        **_common(application, "thesis"),
+        "feasible": feasibility.holds and harmonic.holds,
+        "tests": {
+            "feasibility": {"holds": feasibility.holds, "assumptions": [*feasibility.assumptions]},
+            "harmonic": {
+                "applies": harmonic.applies,
+                "why_not": harmonic.why_not,
+                "holds": harmonic.holds,
+                "assumptions": [*harmonic.assumptions],
+            },
+        },
+        "assumptions": [*feasibility.assumptions, *harmonic.assumptions],
+        "chains": chains,
+    }
+
+
+def _common(application: Any, test: str) -> dict[str, Any]:
+    highest: dict[int, int] = {}
+    for chain in application.chains:
+        for index in chain.callbacks:
+            highest[index] = max(highest.get(index, 0), chain.priority)
+    return {
+        "application": application.name,
+        "test": test,
+        "utilisation": application.utilisation(),
+        "callbacks": [
+            {
+                "id": callback.id,
+                "priority": highest.get(index, 0)
+                if callback.priority is None
+                else callback.priority,
+            }
+            for index, callback in enumerate(application.callbacks)
+        ],
+    }
+
+
+def _ms(time_ns: int | None) -> float | None:
+    return None if time_ns is None else time_ns / 1e6
+
+
+def table(result: dict[str, Any]) -> Iterator[str]:
+    """One line per chain, the longest terms of its bound, and what the answer rests on."""
+    under = f" under {result['executor']}" if "executor" in result else ""
+    yield (
+        f"{result['application']}{under}, utilisation {result['utilisation']:.3f}, "
+        f"test: {result['test']}"
+    )
+    width = max(5, *(len(chain["id"]) for chain in result["chains"])) + 2
+    heads = ("bound ms", "deadline ms", "verdict")
+    yield "chain".ljust(width) + "".join(head.rjust(WIDTH) for head in heads)
+    for chain in result["chains"]:
+        bound = "-" if chain["bound_ms"] is None else f"{chain['bound_ms']:.9g}"
+        cells = (bound, f"{chain['deadline_ms']:.9g}", chain["verdict"])
+        line = chain["id"].ljust(width) + "".join(cell.rjust(WIDTH) for cell in cells)
+        yield line + (f"  {chain['note']}" if chain["note"] else "")
+        for part in chain["why"][:4]:
+            text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
+            yield " " * width + f"{part['total_ms']:.9g}".rjust(WIDTH) + f"  {text}"
+        for assumption in chain["assumptions"]:
+            yield " " * width + f"  if {assumption}"
+    yield ""
+    yield f"feasible: {'yes' if result['feasible'] else 'not proved'}"
+    harmonic = result.get("tests", {}).get("harmonic")
+    if harmonic and not harmonic["applies"]:
+        yield f"The harmonic test does not apply: {harmonic['why_not']}."
+    yield from textwrap.wrap("Assumes: " + "; ".join(result["assumptions"]) + ".", 118)
