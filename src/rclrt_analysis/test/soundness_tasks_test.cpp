@@ -2,8 +2,6 @@
 // The response-time analysis of task sets against the simulator, over random sets.
 #include <gtest/gtest.h>
 
-#include <functional>
-
 #include "rclrt/analysis/fixed_priority.hpp"
 #include "rclrt/analysis/simulation.hpp"
 #include "soundness.hpp"
@@ -64,7 +62,7 @@ SimulatedSystem simulated_tasks(const std::vector<Task>& tasks, Semantics semant
 struct Trial {
   const char* name;
   Semantics semantics;
-  std::function<TaskSetResult(std::span<const Task>)> analyse;
+  TaskSetResult (*analyse)(std::span<const Task>);
   bool jitter;
   bool equal_levels;
 };
@@ -120,19 +118,19 @@ TEST(ExactTaskBounds, are_reached_when_all_are_released_together) {
   }
 }
 
-const Trial kTrials[] = {
+constexpr Trial kTrials[] = {
     {"preemptive", Semantics::kPreemptive,
-     [](auto tasks) { return fixed_priority_preemptive(tasks); }, false, false},
+     [](std::span<const Task> tasks) { return fixed_priority_preemptive(tasks); }, false, false},
     {"preemptive_with_jitter", Semantics::kPreemptive,
-     [](auto tasks) { return fixed_priority_preemptive(tasks); }, true, false},
+     [](std::span<const Task> tasks) { return fixed_priority_preemptive(tasks); }, true, false},
     {"preemptive_with_equal_levels", Semantics::kPreemptive,
-     [](auto tasks) { return fixed_priority_preemptive(tasks); }, true, true},
+     [](std::span<const Task> tasks) { return fixed_priority_preemptive(tasks); }, true, true},
     {"nonpreemptive", Semantics::kFixedPriorityNonPreemptive,
-     [](auto tasks) { return fixed_priority_nonpreemptive(tasks); }, false, false},
+     [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, false, false},
     {"nonpreemptive_with_jitter", Semantics::kFixedPriorityNonPreemptive,
-     [](auto tasks) { return fixed_priority_nonpreemptive(tasks); }, true, false},
+     [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, true, false},
     {"nonpreemptive_with_equal_levels", Semantics::kFixedPriorityNonPreemptive,
-     [](auto tasks) { return fixed_priority_nonpreemptive(tasks); }, true, true},
+     [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, true, true},
 };
 
 INSTANTIATE_TEST_SUITE_P(, TaskBounds, testing::ValuesIn(kTrials),
