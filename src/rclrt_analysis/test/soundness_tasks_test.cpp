@@ -2,6 +2,7 @@
 // The response-time analysis of task sets against the simulator, over random sets.
 #include <gtest/gtest.h>
 
+#include "rclrt/analysis/edf.hpp"
 #include "rclrt/analysis/fixed_priority.hpp"
 #include "rclrt/analysis/simulation.hpp"
 #include "soundness.hpp"
@@ -41,6 +42,7 @@ SimulatedSystem simulated_tasks(const std::vector<Task>& tasks, Semantics semant
     const Task& task = tasks[i];
     SimulatedCallback callback;
     callback.level = task.priority;
+    callback.deadline_ns = task.deadline;  // what EDF goes by
     callback.execution = TimeDistribution::constant(task.wcet);
     TimerTrigger timer{.period_ns = task.period, .depth = 100'000};
     if (phases == Phases::kRandom) {
@@ -65,6 +67,7 @@ struct Trial {
   TaskSetResult (*analyse)(std::span<const Task>);
   bool jitter;
   bool equal_levels;
+  bool deadlines = false;  // near the periods, instead of never
 };
 
 void PrintTo(const Trial& trial, std::ostream* out) { *out << trial.name; }
@@ -76,7 +79,10 @@ TEST_P(TaskBounds, are_never_exceeded_by_the_simulation) {
   Tightness tightness;
   for (std::uint64_t seed = 0; seed < trials(400); ++seed) {
     SimulationRandom random(seed);
-    const std::vector<Task> tasks = random_tasks(random, trial.jitter, trial.equal_levels);
+    std::vector<Task> tasks = random_tasks(random, trial.jitter, trial.equal_levels);
+    for (Task& task : tasks) {
+      task.deadline = trial.deadlines ? random.uniform(task.wcet, 2 * task.period) : task.deadline;
+    }
     const TaskSetResult result = trial.analyse(tasks);
     std::vector<std::int64_t> worst(tasks.size());
     for (std::size_t phasing = 0; phasing < 4 + tasks.size(); ++phasing) {
@@ -131,6 +137,10 @@ constexpr Trial kTrials[] = {
      [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, true, false},
     {"nonpreemptive_with_equal_levels", Semantics::kFixedPriorityNonPreemptive,
      [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, true, true},
+    {"edf", Semantics::kEdf, [](std::span<const Task> tasks) { return edf_preemptive(tasks); },
+     false, false, true},
+    {"edf_nonpreemptive", Semantics::kEdfNonPreemptive,
+     [](std::span<const Task> tasks) { return edf_nonpreemptive(tasks); }, false, false, true},
 };
 
 INSTANTIATE_TEST_SUITE_P(, TaskBounds, testing::ValuesIn(kTrials),
