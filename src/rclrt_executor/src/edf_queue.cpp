@@ -2,6 +2,7 @@
 #include "edf_queue.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
 #include <utility>
 
@@ -57,20 +58,16 @@ ReadySink& EdfQueue::band(std::int64_t relative_ns) {
   }
   auto made = std::make_unique<Band>(*this, relative_ns);
   Band& result = *made;
-  std::vector<std::unique_ptr<Band>> bands;
-  bands.reserve(bands_.size() + 1);  // allocates before the lock is taken
+  std::vector<std::unique_ptr<Band>> larger;
+  larger.reserve(bands_.size() + 1);  // allocates before the lock is taken
   {
     const std::scoped_lock lock(mutex_);
-    bands.swap(bands_);
-    for (auto& each : bands) {
-      if (made && made->relative_ns < each->relative_ns) {
-        bands_.push_back(std::move(made));
-      }
-      bands_.push_back(std::move(each));
-    }
-    if (made) {
-      bands_.push_back(std::move(made));
-    }
+    std::move(bands_.begin(), bands_.end(), std::back_inserter(larger));
+    bands_.swap(larger);
+    const auto place = std::find_if(bands_.begin(), bands_.end(), [&](const auto& each) {
+      return each->relative_ns > relative_ns;
+    });
+    bands_.insert(place, std::move(made));
   }
   return result;
 }

@@ -67,8 +67,8 @@ class VirtualTime {
   }
   /// The worker's own priority, which it has when it runs its first instance.
   static int own_priority() {
-    thread_local const int own = realtime::read_scheduling(0)->priority;
-    return own;
+    thread_local const int kOwn = realtime::read_scheduling(0)->priority;
+    return kOwn;
   }
 
   void release_due() {
