@@ -177,10 +177,14 @@ TEST_P(IntraProcessOverload, KeepLastRunsOnceWithTheNewestMessageWhereverItCameF
     const std::string topic = newest_is_outside ? "outside" : "within";
     const auto spinning = executor({.cpus = {realtime::allowed_cpus().front()}});
     std::vector<std::int64_t> received;
-    const auto subscription = node.create_subscription<Int64>(
-        topic, 5, [&](const Int64& message) { received.push_back(message.data); },
-        {.overload = Overload::kKeepLast, .intra_process = true});
     const auto last = node.create_guard_condition([&] { spinning->cancel(); }, {.priority = -1});
+    const auto subscription =
+        node.create_subscription<Int64>(topic, 5,
+                                        [&](const Int64& message) {
+                                          received.push_back(message.data);
+                                          last->trigger();
+                                        },
+                                        {.overload = Overload::kKeepLast, .intra_process = true});
     const auto within = node.create_publisher<Int64>(topic, 5);
     const auto outside = other.create_publisher<Int64>(topic, 5);
     ASSERT_TRUE(eventually([&] { return outside->subscription_count() == 1; }));
@@ -198,7 +202,6 @@ TEST_P(IntraProcessOverload, KeepLastRunsOnceWithTheNewestMessageWhereverItCameF
     if (newest_is_outside) {
       publish_outside(4);
     }
-    last->trigger();
     spinning->spin();
     EXPECT_EQ(received, (std::vector<std::int64_t>{newest_is_outside ? 4 : 3}));
   }
