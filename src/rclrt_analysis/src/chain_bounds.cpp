@@ -12,7 +12,6 @@
 namespace rclrt::analysis {
 namespace {
 
-using detail::Path;
 using detail::PathBound;
 using detail::PathBounds;
 using detail::sum;

@@ -12,7 +12,6 @@
 namespace rclrt::analysis {
 namespace {
 
-using detail::kHorizon;
 using detail::product;
 using detail::sum;
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -14,7 +15,7 @@
 namespace rclrt::analysis {
 
 inline std::chrono::nanoseconds ms(double time) {
-  return std::chrono::nanoseconds(static_cast<std::int64_t>(time * 1e6 + 0.5));
+  return std::chrono::nanoseconds(std::llround(time * 1e6));
 }
 
 /// One node on one executor with one CPU; each callback publishes the topic of its own name.

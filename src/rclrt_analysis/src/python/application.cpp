@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "python_bindings.hpp"
+#include "bindings.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/synthesis.hpp"
 #include "rclrt/analysis/thesis.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The Python module; rclrt_analysis/_native.pyi says the types.
-#include "python_bindings.hpp"
+#include "bindings.hpp"
 
 PYBIND11_MODULE(_native, module) {
   module.doc() = "From a model to an answer: schedulability, response times, priorities.";

@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "python_bindings.hpp"
+#include "bindings.hpp"
 #include "rclrt/analysis/analyse_tasks.hpp"
 #include "rclrt/analysis/edf.hpp"
 #include "rclrt/analysis/read_task_set.hpp"
