@@ -8,6 +8,7 @@
 #include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
+#include "rclrt/realtime/clock.hpp"
 
 namespace rclrt {
 
@@ -49,6 +50,11 @@ bool ServiceBase::take(void* request, rmw_request_id_t& id, InstanceInfo& info) 
     }
     throw Error("taking a request of service \"" + service_name() + "\"", result);
   }
+  if (info.ready_ns == 0) {  // polled: nobody will be told of this one
+    std::size_t waiting = unannounced_.load();
+    while (waiting > 0 && !unannounced_.compare_exchange_weak(waiting, waiting - 1)) {
+    }
+  }
   id = service_info.request_id;
   stamp_arrival(info, service_info.received_timestamp);
   return true;
@@ -71,19 +77,40 @@ void ServiceBase::respond(rmw_request_id_t& id, void* response) {
   throw Error("answering a request of service \"" + service_name() + "\"", result);
 }
 
+void ServiceBase::on_new_request(const void* self, std::size_t count) {
+  auto& service = static_cast<ServiceBase&>(*static_cast<Entity*>(const_cast<void*>(self)));
+  service.notifying_.fetch_add(1);
+  service.unannounced_.fetch_add(count);
+  service.announce_waiting();
+  service.notifying_.fetch_sub(1);
+}
+
+void ServiceBase::announce_waiting() noexcept {
+  if (listening_.load()) {
+    announce(unannounced_.exchange(0));
+  }
+}
+
 void ServiceBase::attach() {
-  listen(
-      [this] {
-        return rcl_service_set_on_new_request_callback(&service_, &on_new_work,
-                                                       static_cast<Entity*>(this));
-      },
-      "listening to service \"" + service_name() + "\"");
+  if (!has_listener_) {
+    listen(
+        [this] {
+          return rcl_service_set_on_new_request_callback(&service_, &on_new_request,
+                                                         static_cast<Entity*>(this));
+        },
+        "listening to service \"" + service_name() + "\"");
+    has_listener_ = true;
+  }
+  listening_.store(true);
+  announce_waiting();
 }
 
 void ServiceBase::detach() noexcept {
-  // Waits for a listener that is running: after it returned, none will run.
-  detail::report(rcl_service_set_on_new_request_callback(&service_, nullptr, nullptr),
-                 "ending a listener");
+  listening_.store(false);
+  // Polled, because being notified would cost every request.
+  while (notifying_.load() != 0) {
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
+  }
   await_held();
 }
 

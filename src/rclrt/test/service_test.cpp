@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <future>
 #include <memory>
 #include <std_srvs/srv/set_bool.hpp>
 #include <stdexcept>
@@ -180,6 +181,31 @@ TEST_P(Services, RequestsThatCameBeforePrepareAreServed) {
   executor_->spin();
   waiting.join();
   EXPECT_EQ(served_.load(), 1);
+}
+
+TEST_P(Services, AServiceMayMoveToAnExecutorOfAnotherKindAndBack) {
+  executor_.reset();
+  Node node(context, "node");
+  const auto service = node.create_service<SetBool>(
+      "echo", [](const SetBool::Request& asked, SetBool::Response& answer) {
+        answer.success = asked.data;
+      });
+  const auto client = node.create_client<SetBool>("echo");
+  ASSERT_TRUE(client->wait_for_service(kLimit));
+  for (const std::string& name :
+       {std::string("preemptive"), GetParam(), std::string("preemptive")}) {
+    const auto moved = make_executor(name, context);
+    moved->add(service);
+    moved->add(client);
+    std::thread spinning([&] { moved->spin(); });
+    for (int i = 0; i < 3; ++i) {
+      auto sent = client->async_send_request(request(true));
+      EXPECT_EQ(sent.future.wait_for(kLimit), std::future_status::ready) << name;
+    }
+    moved->cancel();
+    spinning.join();
+  }
+  EXPECT_EQ(service->counters().completed, 9U);
 }
 
 TEST(Service, AnOverloadPolicyIsRefusedForItWouldAnswerTheWrongRequest) {

@@ -3,6 +3,8 @@
 
 #include <rcl/service.h>
 
+#include <atomic>
+#include <cstddef>
 #include <memory>
 #include <rosidl_typesupport_cpp/service_type_support.hpp>
 #include <string>
@@ -40,9 +42,21 @@ class ServiceBase : public Entity {
   void detach() noexcept override;
 
  private:
+  static void on_new_request(const void* self, std::size_t count);
+  void announce_waiting() noexcept;
+
   const std::shared_ptr<NodeHandle> node_;
   rcl_service_t service_;
   std::size_t place_ = 0;  // in the wait set
+
+  // The rcl listener stays from the first attach on: rmw_fastrtps calls that of a service without a
+  // look whether it was taken away meanwhile. It adds to unannounced_ and then reads listening_;
+  // attach sets listening_ and then reads unannounced_ (all seq_cst): one of the two sees the
+  // other, and who takes the number out announces it.
+  bool has_listener_ = false;  // attach's alone
+  std::atomic<bool> listening_{false};
+  std::atomic<std::size_t> unannounced_{0};
+  std::atomic<int> notifying_{0};  // calls of the listener under way; detach waits for them
 };
 
 template <typename S>
