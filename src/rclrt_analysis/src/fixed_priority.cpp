@@ -74,7 +74,9 @@ class Preemptive {
       peers.push_back(computing(k));
       peers_suspend |= tasks_[k].suspension > 0;
     }
-    const Job job = computing(i);
+    Job job = computing(i);
+    // A job of no time, too, ends only at a moment when nobody more urgent is ready.
+    job.wcet = std::max<Ticks>(job.wcet, 1);
     Response best = computing_.response(job, task.deadline, peers, budget_);
     if (!suspends_) return finish(task, best, !peers.empty());
     suspended_ |= task.suspension > 0 || peers_suspend;

@@ -36,6 +36,14 @@ TEST(FixedPriority, LehoczkyExampleThreeHasItsWorstJobLate) {
   EXPECT_EQ(preemptive(tasks({{26, 70}, {62, 100}})), (Responses{26, 118}));
 }
 
+// By hand: A runs from 0 to 2 and 4 to 6, B from 2 to 4. The third one needs no time, but gets the
+// core for the first time at 6; at 4, where the work released before is done, A is back.
+TEST(FixedPriority, ATaskThatNeedsNoTimeWaitsForAMomentOfTheCore) {
+  const auto all = preemptive(tasks({{2, 4}, {2, 8}, {0, 100}}));
+  EXPECT_GE(all[2].value(), 6);
+  EXPECT_LE(all[2].value(), 7);
+}
+
 // SchedCAT, tests of the FP response-time analysis.
 TEST(FixedPriority, SchedcatsFourTasks) {
   EXPECT_EQ(preemptive(tasks({{1, 4}, {1, 5}, {3, 9}, {3, 18}})), (Responses{1, 2, 7, 18}));

@@ -20,7 +20,8 @@ inline constexpr Ticks kMaxTicks = Ticks{1} << 60;
 /// released, ready to run, at most `jitter` later. Response time and deadline count from a(n).
 struct Task {
   std::string id;
-  Ticks wcet{};        ///< C: worst-case execution time, 0 to kMaxTicks
+  Ticks wcet{};        ///< C: worst-case execution time, 0 (taken for 1 in its own response) to
+                       ///< kMaxTicks
   Ticks period{};      ///< T: least time between two arrivals, 1 to kMaxTicks
   Ticks deadline{};    ///< D: may be longer than the period
   Ticks jitter{};      ///< J: longest time from arrival to release
