@@ -35,6 +35,9 @@ void GuardCondition::trigger() noexcept {
 void GuardCondition::add_to(rcl_wait_set_t& wait_set) {
   detail::check(rcl_wait_set_add_guard_condition(&wait_set, &guard_condition_, &place_),
                 "adding a guard condition to a wait set");
+  if (triggered_.load()) {  // an earlier ready set, which rmw reset it for, ended before it ran
+    detail::report(rcl_trigger_guard_condition(&guard_condition_), "triggering a guard condition");
+  }
 }
 
 bool GuardCondition::is_ready_in(const rcl_wait_set_t& wait_set) const {

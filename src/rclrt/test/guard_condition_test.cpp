@@ -4,7 +4,10 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <memory>
 #include <thread>
+#include <vector>
 
 #include "ros_fixture.hpp"
 
@@ -89,6 +92,23 @@ TEST_P(GuardConditions, NoTriggerIsLostBetweenOneExecutorAndTheNext) {
     other.join();
   }
   EXPECT_EQ(seen.load(), 100);
+}
+
+TEST_P(GuardConditions, WhatASpinThatEndedByItselfDidNotRunIsRunByTheNext) {
+  const auto spinning = executor();
+  Node node(context, "node");
+  std::atomic<int> runs{0};
+  std::vector<std::shared_ptr<GuardCondition>> conditions;
+  for (int i = 0; i < 3; ++i) {
+    conditions.push_back(node.create_guard_condition([&] { ++runs; }));
+  }
+  spinning->add_node(node);
+  for (const auto& condition : conditions) {
+    condition->trigger();
+  }
+  while (runs < 3) {
+    ASSERT_TRUE(spinning->spin_once(std::chrono::seconds(30))) << runs;
+  }
 }
 
 }  // namespace

@@ -7,7 +7,7 @@ namespace rclrt::executor {
 
 namespace {
 
-enum What : std::uint8_t { kEnds, kReady, kStarts };
+enum What : std::uint8_t { kEnds, kReady, kPasses, kStarts };
 
 /// Goes through the moments at which something changes.
 class Sweep {
@@ -51,7 +51,9 @@ class Sweep {
       if (is_own(i)) {
         scratch_.events[size++] = {each.ready_ns, i, kReady};
       }
-      if (each.start_ns < until_ns_ && each.end_ns > from_ns_) {
+      if (each.start_ns == each.end_ns) {  // its end would come before its start
+        scratch_.events[size++] = {each.start_ns, i, kPasses};
+      } else if (each.start_ns < until_ns_ && each.end_ns > from_ns_) {
         scratch_.events[size++] = {each.start_ns, i, kStarts};
         scratch_.events[size++] = {each.end_ns, i, kEnds};
       }
@@ -84,12 +86,12 @@ class Sweep {
         }
         *place = event.stretch;
         ++active_;
-        if (is_own(event.stretch)) {
-          const std::size_t stage = event.stretch - others_.size();
-          started_ = std::max(started_, stage + 1);
-        }
+        has_started(event.stretch);
         break;
       }
+      case kPasses:
+        has_started(event.stretch);
+        break;
       case kEnds:
         active_ = static_cast<std::size_t>(std::remove(begin, end, event.stretch) - begin);
         break;
@@ -97,6 +99,12 @@ class Sweep {
         break;  // only its time counts
     }
     now_ns_ = event.time_ns;
+  }
+
+  void has_started(std::uint32_t index) noexcept {
+    if (is_own(index)) {
+      started_ = std::max(started_, index - others_.size() + 1);
+    }
   }
 
   /// `span_ns` in which nothing changed.

@@ -2,6 +2,7 @@
 #include <sys/resource.h>
 
 #include <algorithm>
+#include <climits>
 #include <exception>
 #include <utility>
 
@@ -39,7 +40,7 @@ void Executor::execute(Instance* instance, std::uint32_t slot, WorkerPriority& p
     callback.discard(instance);
   } else {
     InstanceInfo info = callback.begin(instance);
-    run(callback, info, slot, priority.now());
+    run(callback, info, slot, rank_of(priority.now(), slot));
     callback.end(instance);
   }
   if (Instance* const next = callback.group().leave()) {
@@ -82,7 +83,7 @@ Outcome Executor::run_user_code(Callback& callback, InstanceInfo& info) noexcept
   return outcome;
 }
 
-/// `priority` is that of the thread.
+/// `priority` is the rank of the thread.
 void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
                    int priority) noexcept {
   info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
@@ -97,7 +98,8 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
     stretch = {.id = info.id,
                .callback = *callback.kept_name_,
                .level = info.level,
-               .priority = priority,
+               // SCHED_DEADLINE is above all of SCHED_FIFO.
+               .priority = realtime_ && is_reserved(info.level) ? INT_MAX : priority,
                .group = group != nullptr && group->type() == GroupType::kMutuallyExclusive
                             ? group
                             : nullptr,
@@ -121,7 +123,11 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
   if (place != nullptr) {
     InstanceHistory::end(*place, record.end_ns, record.cpu_ns);
   }
-  if (outcome == Outcome::kEmpty) {
+  if (outcome == Outcome::kEmpty && !listens() &&
+      callback.group().type() == GroupType::kReentrant) {
+    // Another thread had drawn the same message and not taken it yet: nothing was released.
+    callback.released_.fetch_sub(1, std::memory_order_relaxed);
+  } else if (outcome == Outcome::kEmpty) {
     callback.drop(1);
   } else {
     if (callback.deadline_ns() != 0 && outcome != Outcome::kBuffered) {

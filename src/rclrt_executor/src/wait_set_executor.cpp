@@ -122,16 +122,15 @@ bool WaitSetExecutor::take_next(Work& work) {
     if (take_ready(work)) {
       return true;
     }
-    if (limit() != SpinLimit::kNone && polled_) {
+    // With kReadyNow the deadline is 0: it has passed at once.
+    if (limit() != SpinLimit::kNone && polled_ &&
+        realtime::monotonic_now_ns() >= spin_deadline_ns()) {
       if (is_empty()) {
-        if (limit() == SpinLimit::kReadyNow || realtime::monotonic_now_ns() >= spin_deadline_ns()) {
-          cancel();
-          return false;
-        }
-      } else if (limit() == SpinLimit::kReadyNow) {
-        await_group();
-        continue;
+        cancel();
+        return false;
       }
+      await_group();  // polling with a deadline that has passed would not sleep
+      continue;
     }
     poll();
   }

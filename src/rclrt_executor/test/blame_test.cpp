@@ -81,6 +81,13 @@ TEST(Blame, WhoRanBeforeItsStartAndWhoPreemptedItAreNamedWithTheirTime) {
   EXPECT_EQ(blame.unexplained_ns, 0);
 }
 
+TEST(Blame, OneThatTookNoTimeByTheClockIsNotInTheWay) {
+  const Blame blame = explained(0, 10, {victim(5, 6, 10, 4)}, {stretch("short", 9, 2, 2)});
+  EXPECT_EQ(culprits(blame), List{});
+  EXPECT_EQ(blame.execution_ns, 4);
+  EXPECT_EQ(blame.unexplained_ns, 6);
+}
+
 TEST(Blame, OneThatIsItselfPreemptedIsNotBlamedForThatTime) {
   const Blame blame = explained(0, 12, {victim(5, 10, 12, 2)},
                                 {stretch("middle", 6, 0, 10, 3), stretch("high", 9, 2, 9, 7)});

@@ -156,28 +156,6 @@ TYPED_TEST(Reserved, WhatTheCpusHaveNoRoomForEndsSpinWithAnError) {
   }
 }
 
-TYPED_TEST(Reserved, AGroupWithinAReservedLevelExcludesItsMembers) {
-  auto executor = make<TypeParam>(with({{5, reservation(5ms, 10ms)}}));
-  const auto group = std::make_shared<Group>();
-  std::atomic<int> inside{0};
-  std::atomic<int> overlaps{0};
-  std::atomic<int> runs{0};
-  for (int i = 0; i < 2; ++i) {
-    executor->add(every_millisecond(
-        [&](const InstanceInfo&) {
-          overlaps += inside.fetch_add(1);
-          busy_for(50'000);
-          --inside;
-          if (++runs == 20) {
-            executor->cancel();
-          }
-        },
-        5, group));
-  }
-  executor->spin();
-  EXPECT_EQ(overlaps, 0);
-}
-
 std::string refusal(Executor& executor) {
   try {
     executor.prepare();

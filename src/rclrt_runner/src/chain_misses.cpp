@@ -40,9 +40,8 @@ class Explanation {
     const std::int64_t deadline_ns =
         instance.release_ns + inputs_.application.chains[chain].deadline.count();
     const std::int64_t until_ns = instance.completion_ns.value_or(deadline_ns);
-    const auto executors = executors_of(chain);
     std::vector<Stretch> own;
-    std::vector<Stretch> others;
+    std::vector<std::size_t> others;  // records
     for (std::size_t i = 0; i < inputs_.records.size(); ++i) {
       const InstanceRecord& record = inputs_.records[i];
       if (record.start_ns >= until_ns || record.end_ns <= instance.release_ns) {
@@ -50,35 +49,35 @@ class Explanation {
       }
       if (works_for(record, chain, instance.instance)) {
         own.push_back(stretch(i));
-      } else if (executors.contains(executor_of(record.callback))) {
-        others.push_back(stretch(i));
+      } else {
+        others.push_back(i);
       }
     }
     std::sort(own.begin(), own.end(),
               [](const Stretch& a, const Stretch& b) { return a.start_ns < b.start_ns; });
-    add_missing_stage(chain, instance, until_ns, own);
-    if (inputs_.latest_first) {
-      rank_by_start(own, others);
-    }
+    const std::size_t waiting = add_missing_stage(chain, instance, until_ns, own);
 
-    std::vector<BlameScratch::Event> events(3 * (own.size() + others.size()));
-    std::vector<std::uint32_t> active(own.size() + others.size());
-    std::vector<BlameScratch::Tally> tallies(own.size() + others.size());
-    const Blame blame =
-        executor::explain(instance.release_ns, until_ns, own, others, cpus_of(executors),
-                          {.events = events, .active = active, .tallies = tallies});
     ChainMiss miss{.chain = chain,
                    .instance = instance,
                    .late_ns = instance.completion_ns ? until_ns - deadline_ns : 0,
-                   .execution_ns = blame.execution_ns,
-                   .delayed_ns = blame.delayed_ns,
-                   .transit_ns = blame.transit_ns,
-                   .unexplained_ns = blame.unexplained_ns,
                    .culprits = {}};
-    for (const executor::Culprit& one : blame.listed()) {
-      miss.culprits.push_back(
-          {.record = one.id, .time_ns = one.time_ns, .cpu_ns = one.cpu_ns, .reason = one.reason});
+    // Stage by stage, each with those that share its CPUs: chains cross executors.
+    std::int64_t from_ns = instance.release_ns;
+    for (std::size_t i = 0; i < own.size(); ++i) {
+      const std::int64_t end_ns = i + 1 < own.size() ? std::min(own[i].end_ns, until_ns) : until_ns;
+      if (end_ns > from_ns) {
+        const std::size_t callback =
+            own[i].start_ns < until_ns ? inputs_.records[own[i].id].callback : waiting;
+        add_stage(miss, from_ns, end_ns, own[i], executor_of(callback), others);
+        from_ns = end_ns;
+      }
     }
+    miss.unexplained_ns =
+        until_ns - instance.release_ns - miss.execution_ns - miss.delayed_ns - miss.transit_ns;
+    std::stable_sort(
+        miss.culprits.begin(), miss.culprits.end(),
+        [](const ChainCulprit& a, const ChainCulprit& b) { return a.time_ns > b.time_ns; });
+    miss.culprits.resize(std::min(miss.culprits.size(), Blame::kCulprits));
     return miss;
   }
 
@@ -87,35 +86,62 @@ class Explanation {
     return inputs_.application.nodes[inputs_.application.callbacks[callback].node].executor;
   }
 
-  /// Those of the chain, and whoever shares a CPU with one of them.
-  std::set<std::size_t> executors_of(std::size_t chain) const {
+  /// Explains the part of `miss` from `from_ns` to `until_ns`, in which it was at `stage`.
+  void add_stage(ChainMiss& miss, std::int64_t from_ns, std::int64_t until_ns, const Stretch& stage,
+                 std::size_t executor, const std::vector<std::size_t>& records) const {
+    const auto executors = sharing_with(executor);
+    std::vector<Stretch> own{stage};
+    std::vector<Stretch> others;
+    for (const std::size_t each : records) {
+      if (executors.contains(executor_of(inputs_.records[each].callback))) {
+        others.push_back(stretch(each));
+      }
+    }
+    if (inputs_.latest_first) {
+      rank_by_start(own, others);
+    }
+    std::vector<BlameScratch::Event> events(3 * (own.size() + others.size()));
+    std::vector<std::uint32_t> active(own.size() + others.size());
+    std::vector<BlameScratch::Tally> tallies(own.size() + others.size());
+    const Blame blame =
+        executor::explain(from_ns, until_ns, own, others, cpus_of(executor, executors.size()),
+                          {.events = events, .active = active, .tallies = tallies});
+    miss.execution_ns += blame.execution_ns;
+    miss.delayed_ns += blame.delayed_ns;
+    miss.transit_ns += blame.transit_ns;
+    for (const executor::Culprit& one : blame.listed()) {
+      const auto known = std::find_if(miss.culprits.begin(), miss.culprits.end(),
+                                      [&](const auto& each) { return each.record == one.id; });
+      if (known == miss.culprits.end()) {
+        miss.culprits.push_back(
+            {.record = one.id, .time_ns = one.time_ns, .cpu_ns = one.cpu_ns, .reason = one.reason});
+      } else {
+        known->time_ns += one.time_ns;
+        known->cpu_ns = std::min(inputs_.records[one.id].cpu_ns, known->time_ns);
+      }
+    }
+  }
+
+  /// Itself, and whoever shares a CPU with it.
+  std::set<std::size_t> sharing_with(std::size_t executor) const {
     const auto& all = inputs_.application.executors;
+    const std::vector<int>& cpus = all[executor].cpus;
     std::set<std::size_t> found;
-    for (const std::size_t callback : inputs_.application.chains[chain].callbacks) {
-      const std::vector<int>& cpus = all[executor_of(callback)].cpus;
-      for (std::size_t other = 0; other < all.size(); ++other) {
-        const std::vector<int>& theirs = all[other].cpus;
-        const bool shares = cpus.empty() || theirs.empty() ||
-                            std::find_first_of(cpus.begin(), cpus.end(), theirs.begin(),
-                                               theirs.end()) != cpus.end();
-        if (shares) {
-          found.insert(other);
-        }
+    for (std::size_t other = 0; other < all.size(); ++other) {
+      const std::vector<int>& theirs = all[other].cpus;
+      if (cpus.empty() || theirs.empty() ||
+          std::find_first_of(cpus.begin(), cpus.end(), theirs.begin(), theirs.end()) !=
+              cpus.end()) {
+        found.insert(other);
       }
     }
     return found;
   }
 
-  std::size_t cpus_of(const std::set<std::size_t>& executors) const {
-    std::set<int> cpus;
-    bool all = false;
-    for (const std::size_t each : executors) {
-      const std::vector<int>& own = inputs_.application.executors[each].cpus;
-      all = all || own.empty();
-      cpus.insert(own.begin(), own.end());
-    }
-    const std::size_t count = all ? inputs_.cpus : cpus.size();
-    return inputs_.one_at_a_time ? std::min(count, executors.size()) : count;
+  std::size_t cpus_of(std::size_t executor, std::size_t sharing) const {
+    const std::vector<int>& own = inputs_.application.executors[executor].cpus;
+    const std::size_t count = own.empty() ? inputs_.cpus : own.size();
+    return inputs_.one_at_a_time ? std::min(count, sharing) : count;
   }
 
   bool works_for(const InstanceRecord& record, std::size_t chain, std::uint64_t instance) const {
@@ -160,11 +186,12 @@ class Explanation {
     }
   }
 
-  /// The stage that would have been next, if it never ended: waiting until the end.
-  void add_missing_stage(std::size_t chain, const ChainInstance& instance, std::int64_t until_ns,
-                         std::vector<Stretch>& own) const {
+  /// The stage that would have been next, if it never ended: waiting until the end. Returns its
+  /// callback; without meaning when none is added.
+  std::size_t add_missing_stage(std::size_t chain, const ChainInstance& instance,
+                                std::int64_t until_ns, std::vector<Stretch>& own) const {
     if (instance.completion_ns) {
-      return;
+      return 0;
     }
     const auto& callbacks = inputs_.application.chains[chain].callbacks;
     std::size_t next = 0;
@@ -181,7 +208,9 @@ class Explanation {
       missing.start_ns = until_ns;
       missing.end_ns = until_ns;
       own.push_back(missing);
+      return callbacks[next];
     }
+    return 0;
   }
 
   const MissInputs& inputs_;

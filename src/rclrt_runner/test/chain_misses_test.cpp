@@ -88,6 +88,22 @@ TEST_F(ChainMisses, WhatRunsOnOtherCpusIsNotInTheWay) {
   EXPECT_EQ(misses[0].unexplained_ns, at(40));
 }
 
+TEST_F(ChainMisses, AStageIsExplainedWithTheCpusOfItsOwnExecutor) {
+  // The chain goes on on CPU 0, which is idle while brake waits for CPU 1.
+  application.chains[kObstacle].callbacks.push_back(kPlan);
+  application.callbacks[kCapture].priority = 12;
+  add(kScan, 0, 5, true);
+  add(kCapture, 5, 44, false);
+  add(kBrake, 44, 46, true).ready_ns = at(5);
+  add(kPlan, 46, 47, true).ready_ns = at(46);
+  const auto misses = explained();
+  ASSERT_EQ(misses.size(), 1U);
+  EXPECT_EQ(misses[0].delayed_ns, at(39));
+  EXPECT_EQ(misses[0].execution_ns, at(8));
+  ASSERT_EQ(misses[0].culprits.size(), 1U);
+  EXPECT_EQ(misses[0].culprits[0].reason, executor::Reason::kMoreUrgent);
+}
+
 TEST_F(ChainMisses, OneThatNeverEndedIsExplainedUpToItsDeadline) {
   add(kScan, 0, 5, true);
   add(kCapture, 5, 500, false);

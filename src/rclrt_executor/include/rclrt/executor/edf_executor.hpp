@@ -64,6 +64,10 @@ class EdfExecutor final : public Executor {
   void take_out(const Callback& callback, Instance*& taken) noexcept override;
   bool maps_levels() const noexcept override { return false; }
   int priority_of(int level) const noexcept override;
+  /// The place in the stack: it does not move when priorities do, and is there without real time.
+  int rank_of(int /*os_priority*/, std::uint32_t slot) const noexcept override {
+    return static_cast<int>(slot);
+  }
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;

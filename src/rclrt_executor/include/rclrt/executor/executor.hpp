@@ -152,6 +152,10 @@ class Executor {
   virtual bool offers_reservations() const noexcept { return false; }
   /// The SCHED_FIFO priority of a level with real time.
   virtual int priority_of(int level) const noexcept;
+  /// What a worker's instance has for `Stretch::priority`: which of two has the CPU.
+  virtual int rank_of(int os_priority, std::uint32_t /*slot*/) const noexcept {
+    return os_priority;
+  }
   /// Starts and ends the threads of one spin. `stopping()` is true when `stop_threads` is called.
   virtual void start_threads() = 0;
   virtual void stop_threads() noexcept = 0;
