@@ -76,7 +76,7 @@ struct Callback {
   std::optional<std::string> group;     ///< callbacks of one group of one node exclude each other
   std::optional<int> priority;          ///< only when the file gives one: see effective_priority()
   Overload overload{Overload::kQueue};  ///< other than kQueue only for timers and subscriptions
-  std::optional<Nanoseconds> deadline;  ///< of each instance, from its release
+  std::optional<Nanoseconds> deadline{};  ///< of each instance, from its release
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
 
