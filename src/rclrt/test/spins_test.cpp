@@ -28,7 +28,7 @@ TEST_P(Spins, SpinUntilCompleteBringsTheResponseOfAServiceInTheSameExecutor) {
   ASSERT_TRUE(client->wait_for_service(seconds(20)));
   const auto spinner = executor();
   spinner->add_node(node);
-  auto sent = client->async_send_request({});
+  auto sent = client->async_send_request(Trigger::Request{});
   ASSERT_EQ(spinner->spin_until_complete(sent.future, seconds(20)), SpinResult::kComplete);
   EXPECT_EQ(sent.future.get().message, "done");
 }
@@ -89,7 +89,7 @@ TEST(WaitSetThreads, CallbacksOfDifferentGroupsRunAtTheSameTime) {
   ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
   spinner.add_node(node);
   publisher->publish(Int32{});
-  const auto sent = client->async_send_request({});
+  const auto sent = client->async_send_request(Trigger::Request{});
   spinner.spin();
   EXPECT_EQ(met, 2);
 }
