@@ -69,11 +69,13 @@ struct Blame {
 /// What `explain` works in: as many as there are stretches, own and others; three times as many
 /// events.
 struct BlameScratch {
+  /// A moment at which something changes.
   struct Event {
     std::int64_t time_ns;
     std::uint32_t stretch;
     std::uint8_t what;
   };
+  /// How long one was in the way, and why at last.
   struct Tally {
     std::int64_t time_ns;
     Reason reason;

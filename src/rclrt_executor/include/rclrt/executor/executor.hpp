@@ -195,6 +195,7 @@ class Executor {
   int mapped_priority(int level) const noexcept {
     return realtime_ && !is_reserved(level) ? priority_of(level) : 0;
   }
+  /// Whether a level has a budget under SCHED_DEADLINE.
   bool is_reserved(int level) const noexcept { return options_.reservations.contains(level); }
   /// Where the callback's instances go: when they become ready, and after waiting for their group.
   static void set_sinks(Callback& callback, ReadySink* ready, ReadySink* lane) noexcept {
