@@ -149,7 +149,8 @@ TEST_P(IntraProcessLife, AReentrantCallbackReadsSeveralMessagesAtOnce) {
       [&](const Int64& message) {
         ++inside;
         eventually([&] { return inside == 2; });  // hangs unless both are in
-        if ((sum += static_cast<int>(message.data)) == 3) {
+        const int now = sum += static_cast<int>(message.data);
+        if (now == 3) {
           spinning->cancel();
         }
       },

@@ -77,8 +77,8 @@ class Soak {
   }
 
   bool report() const {
-    std::printf("%-18s %9lu ran, %7lu exceptions, %7lu changes, %6lu nodes: %s\n", name_.c_str(),
-                ran_.load(), caught_.load(), changes_, nodes_,
+    std::printf("%-18s %9lu ran, %7lu exceptions, %7lu changes (%lu refused), %6lu nodes: %s\n",
+                name_.c_str(), ran_.load(), caught_.load(), changes_, refused_, nodes_,
                 problems_.empty() ? "the books balance" : "PROBLEMS");
     for (const auto& problem : problems_) {
       std::printf("  %s\n", problem.c_str());
@@ -230,21 +230,22 @@ class Soak {
       case 6:
       case 7:
       case 8:
-        ignore_logic_error([&] {  // it may be away
+        count_logic_error([&] {  // it may be away
           executor_->set_priority(callback, static_cast<int>(random() % kPriorities));
         });
         break;
       default:
-        ignore_logic_error([&] { executor_->add(callback); });  // it may be there
+        count_logic_error([&] { executor_->add(callback); });  // it may be there
     }
     std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
   }
 
   template <typename Change>
-  static void ignore_logic_error(const Change& change) {
+  void count_logic_error(const Change& change) {
     try {
       change();
     } catch (const std::logic_error&) {
+      ++refused_;
     }
   }
 
@@ -293,6 +294,7 @@ class Soak {
   std::unique_ptr<Executor> executor_;
   // The rest belongs to the thread in `run`.
   std::uint64_t changes_ = 0;
+  std::uint64_t refused_ = 0;
   std::uint64_t nodes_ = 0;
   std::vector<std::string> problems_;
 };

@@ -64,6 +64,16 @@ class Scenario {
 
   void note(const std::string& event) { events_.push_back(event); }
 
+  /// In a callback: until `other` has run, which has to preempt it for that. wait_set preempts
+  /// nobody: there only for a while.
+  void stay_busy_for(const TestCallback& other) {
+    if constexpr (std::is_same_v<E, WaitSetExecutor>) {
+      busy_for(1'000'000);
+    } else {
+      busy_until([&] { return other.counters().completed > 0; });
+    }
+  }
+
   /// What ran, in order. The first callback to run, more urgent than all, is `start`; the spin ends
   /// after `callbacks` more.
   Order run(std::size_t callbacks, std::function<void()> start) {
@@ -140,7 +150,7 @@ Order order_in_the_window() {
   TestCallback* urgent = nullptr;
   auto* const first = scenario.add("first", 1, EntityType::kSubscription, [&] {
     scenario.arrive(urgent);
-    busy_for(1'000'000);
+    scenario.stay_busy_for(*urgent);
     scenario.note("first ends");
   });
   auto* const second = scenario.add("second", 1);
@@ -158,7 +168,7 @@ Order order_while_one_runs() {
   TestCallback* urgent = nullptr;
   auto* const low = scenario.add("low", 1, EntityType::kSubscription, [&] {
     scenario.arrive(urgent);
-    busy_for(2'000'000);
+    scenario.stay_busy_for(*urgent);
     scenario.note("low ends");
   });
   urgent = scenario.add("urgent", 9);
