@@ -82,6 +82,7 @@ def test_the_runners_results_obey_the_schema(measured: Path) -> None:
 def test_statistics_of_a_single_run_equal_the_runners_own_exactly(measured: Path) -> None:
     merged = merge_runs([Run.load(measured)]).to_json()
     stated = document(measured)
+    stated.pop("misses", None)  # what led to them is told run by run
     assert stated["chains"][0]["completed"] > 0
     assert merged["chains"] == stated["chains"]
     assert merged["callbacks"] == stated["callbacks"]

@@ -11,7 +11,11 @@
 namespace rclrt::executor::test {
 namespace {
 
-const std::string kName = "callback";
+/// Outlives every history.
+const std::string& name() {
+  static const std::string kName = "callback";
+  return kName;
+}
 
 Stretch starting(std::uint64_t id, std::int64_t at) { return {.id = id, .start_ns = at}; }
 
@@ -25,7 +29,7 @@ TEST(InstanceHistory, RemembersAsManyAsItHasRoomForTheLatestOfThem) {
   InstanceHistory history(4);
   for (std::uint64_t id = 0; id < 10; ++id) {
     const auto time = static_cast<std::int64_t>(id);
-    InstanceHistory::end(*history.begin(starting(id, time), kName), time + 1, 1);
+    InstanceHistory::end(*history.begin(starting(id, time), name()), time + 1, 1);
   }
   std::uint64_t sum = 0;
   for (const Stretch& each : read(history, 0, 100)) {
@@ -37,9 +41,9 @@ TEST(InstanceHistory, RemembersAsManyAsItHasRoomForTheLatestOfThem) {
 
 TEST(InstanceHistory, OneThatStillRunsIsNotOverwrittenAndEndsNow) {
   InstanceHistory history(4);
-  ASSERT_NE(history.begin(starting(77, 5), kName), nullptr);
+  ASSERT_NE(history.begin(starting(77, 5), name()), nullptr);
   for (std::uint64_t id = 0; id < 10; ++id) {
-    InstanceHistory::end(*history.begin(starting(id, 6), kName), 7, 1);
+    InstanceHistory::end(*history.begin(starting(id, 6), name()), 7, 1);
   }
   const auto found = read(history, 20, 30);
   ASSERT_EQ(found.size(), 1U);
@@ -50,9 +54,9 @@ TEST(InstanceHistory, OneThatStillRunsIsNotOverwrittenAndEndsNow) {
 
 TEST(InstanceHistory, FullOfRunningOnesItRefusesFurtherOnes) {
   InstanceHistory history(2);
-  EXPECT_NE(history.begin(starting(1, 0), kName), nullptr);
-  EXPECT_NE(history.begin(starting(2, 0), kName), nullptr);
-  EXPECT_EQ(history.begin(starting(3, 0), kName), nullptr);
+  EXPECT_NE(history.begin(starting(1, 0), name()), nullptr);
+  EXPECT_NE(history.begin(starting(2, 0), name()), nullptr);
+  EXPECT_EQ(history.begin(starting(3, 0), name()), nullptr);
 }
 
 TEST(InstanceHistory, ReadersSeeNoMixtureOfTwoInstances) {
@@ -65,7 +69,7 @@ TEST(InstanceHistory, ReadersSeeNoMixtureOfTwoInstances) {
         // All fields follow from the id.
         Stretch stretch = starting(i, static_cast<std::int64_t>(10 * i));
         stretch.level = static_cast<int>(i % 1000);
-        if (auto* const place = history.begin(stretch, kName)) {
+        if (auto* const place = history.begin(stretch, name())) {
           InstanceHistory::end(*place, static_cast<std::int64_t>(10 * i + 5), 3);
         }
       }
