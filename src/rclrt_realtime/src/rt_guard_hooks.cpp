@@ -272,7 +272,7 @@ int sem_timedwait(sem_t* semaphore, const timespec* deadline) {
   return took_if_guarded(semaphore, "sem_timedwait") ? 0 : next(semaphore, deadline);
 }
 
-int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* deadline) noexcept {
+int sem_clockwait(sem_t* semaphore, clockid_t clock, const timespec* deadline) {
   static constinit Next<int(sem_t*, clockid_t, const timespec*)> next("sem_clockwait");
   return took_if_guarded(semaphore, "sem_clockwait") ? 0 : next(semaphore, clock, deadline);
 }

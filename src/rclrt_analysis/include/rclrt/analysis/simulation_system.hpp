@@ -35,7 +35,7 @@ std::optional<Semantics> semantics_of(const std::string& name);
 
 struct SimulatedExecutor {
   Semantics semantics = Semantics::kPreemptive;
-  std::vector<unsigned> cpus;  ///< CPUs its threads may run on; empty: all
+  std::vector<unsigned> cpus{};  ///< CPUs its threads may run on; empty: all
   /// Workers of each level, for kPreemptive and kProducerConsumer; 0: the executor's own default.
   unsigned workers_per_level = 0;
   /// CPU time from a worker's pick-up to the first instruction of user code, for each instance.
@@ -48,8 +48,8 @@ struct TimerTrigger {
   std::int64_t period_ns = 0;
   std::int64_t offset_ns = 0;
   model::OverrunPolicy overrun = model::OverrunPolicy::kCatchUp;
-  std::size_t depth = 10;   ///< how many releases may wait
-  TimeDistribution jitter;  ///< from nominal release to ready; only with kCatchUp
+  std::size_t depth = 10;     ///< how many releases may wait
+  TimeDistribution jitter{};  ///< from nominal release to ready; only with kCatchUp
 };
 
 /// Released by each message.
