@@ -4,10 +4,12 @@
 #include <algorithm>
 #include <map>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "path_bound.hpp"
+#include "sync_ways.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -18,14 +20,6 @@ using detail::sum;
 using detail::Workload;
 using model::Application;
 
-/// Where the second message of a sync comes from, seen from a chain that brings the first.
-struct OtherInput {
-  enum class Kind { kSameTimer, kOtherTimer, kUnclear };
-  Kind kind{};
-  std::size_t timer{};           // the callback
-  std::vector<std::size_t> way;  // from the timer to the sync, both without
-};
-
 /// The bounds of the chains of one executor.
 class ExecutorBounds {
  public:
@@ -35,157 +29,99 @@ class ExecutorBounds {
 
   ChainBound bound(const model::Chain& chain) {
     ChainBound result;
-    result.level = lowest(chain.callbacks, 0, chain.callbacks.size());
-    const auto found = response(chain, chain.callbacks.size(), result);
-    if (!found) return result;
-    result.bound = found;
-    check_drops(chain, result);
+    result.level = workload_.priority[chain.callbacks.front()];
+    for (const std::size_t callback : chain.callbacks) {
+      result.level = std::min(result.level, workload_.priority[callback]);
+    }
+    const detail::Joins joins = joins_of(chain.callbacks);
+    const auto ways = detail::ways_to_last(workload_, chain.callbacks, joins.joins);
+    result.bound = response(ways, chain.callbacks.back(), result);
+    if (!result.bound) return result;
+    check_drops(chain.callbacks, result.level, result);
+    int lowest = result.level;
+    for (const detail::Way& way : ways) lowest = std::min(lowest, way.level);
+    check_drops(joins.relies_on, lowest, result);
     return result;
   }
 
  private:
-  int lowest(const std::vector<std::size_t>& callbacks, std::size_t from, std::size_t to) const {
-    int level = workload_.priority[callbacks[from]];
-    for (std::size_t i = from; i < to; ++i) {
-      level = std::min(level, workload_.priority[callbacks[i]]);
-    }
-    return level;
+  detail::Joins joins_of(std::span<const std::size_t> callbacks) {
+    return detail::find_joins(workload_, callbacks, [&](std::size_t n) {
+      ChainBound before;
+      const auto first = callbacks.first(n);
+      const auto joins = joins_of(first);
+      return response(detail::ways_to_last(workload_, first, joins.joins), first.back(), before);
+    });
   }
 
-  std::size_t timer_index(std::size_t callback) const {
-    return static_cast<std::size_t>(std::ranges::find(workload_.timers, callback) -
-                                    workload_.timers.begin());
-  }
-
-  /// From the release of the chain's timer to the end of its callback before `end`.
-  std::optional<Ticks> response(const model::Chain& chain, std::size_t end, ChainBound& result) {
-    int level = lowest(chain.callbacks, 0, end);
-    std::optional<Ticks> worst = Ticks{0};
-    for (std::size_t at = 1; at < end; ++at) {
-      const std::size_t sync = chain.callbacks[at];
-      if (workload_.application.callbacks[sync].kind() != model::CallbackKind::kSync) continue;
-      const OtherInput other = other_input(chain, at);
-      if (other.kind == OtherInput::Kind::kUnclear) {
-        result.note = "the other input of the sync '" + id(sync) +
-                      "' does not come from one timer by one way";
+  /// From the release of the chain's timer to the end of the last of its callbacks.
+  std::optional<Ticks> response(const std::vector<detail::Way>& ways, std::size_t last,
+                                ChainBound& result) {
+    std::optional<Ticks> worst;
+    for (const detail::Way& way : ways) {
+      const PathBound path = paths_.bound({way.timer, last, way.level});
+      if (!path.response) {
+        result.note = path.note;
         return std::nullopt;
       }
-      for (const std::size_t callback : other.way) {
-        if (other.kind == OtherInput::Kind::kSameTimer) {
-          level = std::min(level, workload_.priority[callback]);
-        }
+      const Ticks end = sum(*path.response, way.lag);
+      if (worst && *worst >= end) continue;
+      worst = end;
+      result.why = path.why;
+      result.waited = path.waited;
+      if (way.lag > 0) {
+        result.why.push_back({Contribution::Kind::kOtherInput, *way.sync, 1, way.lag});
+        std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
+      } else {
+        result.waited -= way.lag;
       }
-      if (other.kind == OtherInput::Kind::kSameTimer) continue;
-      const auto waited = wait_for(chain, at, end, other, result);
-      if (!waited) return std::nullopt;
-      worst = std::max(*worst, *waited);
     }
-    const std::size_t last = chain.callbacks[end - 1];
-    const PathBound own = paths_.bound({timer_index(chain.callbacks.front()), last, level});
-    if (!own.response) {
-      result.note = own.note;
-      return std::nullopt;
-    }
-    if (*own.response >= *worst) {
-      result.why = own.why;
-      result.waited = own.waited;
-      result.level = level;
-    }
-    busy_ = {level, std::max(own.busy, *worst)};
-    return std::max(*own.response, *worst);
-  }
-
-  /// The chain's message waits in the sync at `at` for the next one of the other timer, which
-  /// starts up to a period later and takes its own way through the sync to the end.
-  std::optional<Ticks> wait_for(const model::Chain& chain, std::size_t at, std::size_t end,
-                                const OtherInput& other, ChainBound& result) {
-    const std::size_t sync = chain.callbacks[at];
-    const auto arrival = response(chain, at, result);
-    if (!arrival) return std::nullopt;
-    int level = lowest(chain.callbacks, at, end);
-    for (const std::size_t callback : other.way) {
-      level = std::min(level, workload_.priority[callback]);
-    }
-    level = std::min(level, workload_.priority[other.timer]);
-    const std::size_t timer = timer_index(other.timer);
-    const PathBound rest = paths_.bound({timer, chain.callbacks[end - 1], level});
-    if (!rest.response) {
-      result.note = rest.note;
-      return std::nullopt;
-    }
-    const Ticks period = workload_.period[timer];
-    const std::string assumption = "the sync '" + id(sync) +
-                                   "' pairs each message of the chain with the next one that '" +
-                                   id(other.timer) + "' leads to";
-    if (std::ranges::find(result.assumptions, assumption) == result.assumptions.end()) {
-      result.assumptions.push_back(assumption);
-    }
-    const Ticks total = sum(sum(*arrival, period), *rest.response);
-    result.why = rest.why;
-    result.waited = rest.waited;
-    result.why.push_back({Contribution::Kind::kOtherInput, sync, 1, sum(*arrival, period)});
-    std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
-    return total;
-  }
-
-  OtherInput other_input(const model::Chain& chain, std::size_t at) const {
-    const std::size_t before = chain.callbacks[at - 1];
-    const auto& inputs = workload_.graph.publishers[chain.callbacks[at]];
-    std::vector<std::size_t> publishers;
-    for (const auto& input : inputs) {
-      const bool own = std::ranges::find(input, before) != input.end();
-      if (own && input.size() > 1) return {OtherInput::Kind::kUnclear, 0, {}};
-      if (!own) publishers = input;
-    }
-    OtherInput result;
-    // Both topics from the callback before: nothing to wait for.
-    if (publishers.empty()) return result;
-    while (true) {
-      if (publishers.size() != 1) return {OtherInput::Kind::kUnclear, 0, {}};
-      const std::size_t callback = publishers.front();
-      const model::Callback& value = workload_.application.callbacks[callback];
-      if (value.kind() == model::CallbackKind::kTimer) {
-        result.timer = callback;
-        result.kind = callback == chain.callbacks.front() ? OtherInput::Kind::kSameTimer
-                                                          : OtherInput::Kind::kOtherTimer;
-        return result;
-      }
-      if (value.kind() == model::CallbackKind::kSync) return {OtherInput::Kind::kUnclear, 0, {}};
-      result.way.push_back(callback);
-      publishers = workload_.graph.publishers[callback].front();
-    }
+    return worst;
   }
 
   /// Policies that drop instances, and queues that may be too short, make the bound conditional.
-  void check_drops(const model::Chain& chain, ChainBound& result) {
-    const auto waiting = paths_.most_waiting(busy_.first, busy_.second);
-    for (const std::size_t callback : chain.callbacks) {
+  void check_drops(std::span<const std::size_t> callbacks, int level, ChainBound& result) {
+    if (callbacks.empty()) return;
+    const auto assume = [&](const std::string& what) {
+      if (std::ranges::find(result.assumptions, what) == result.assumptions.end()) {
+        result.assumptions.push_back(what);
+      }
+    };
+    const auto busy = paths_.longest_busy(level);
+    const auto waiting = paths_.most_waiting(level, busy.value_or(detail::kHorizon));
+    for (const std::size_t callback : callbacks) {
       const model::Callback& value = workload_.application.callbacks[callback];
       const bool alone = waiting[callback] <= 1;
       if (value.overload != model::Overload::kQueue && !alone) {
-        result.assumptions.push_back("no instance of '" + value.id +
-                                     "' is dropped by its overload policy");
+        assume("no instance of '" + value.id + "' is dropped by its overload policy");
       }
-      const auto* subscription = std::get_if<model::Subscription>(&value.trigger);
-      if (subscription != nullptr && waiting[callback] > static_cast<Ticks>(subscription->depth)) {
-        result.assumptions.push_back("the queue of '" + value.id + "' (depth " +
-                                     std::to_string(subscription->depth) + ") does not overflow");
+      if (const auto depth = depth_of(value)) {
+        for (const auto& publishers : workload_.graph.publishers[callback]) {
+          Ticks messages = 0;
+          for (const std::size_t from : publishers) messages = sum(messages, waiting[from]);
+          if (messages <= *depth) continue;
+          assume("the queue of '" + value.id + "' (depth " + std::to_string(*depth) +
+                 ") does not overflow");
+        }
       }
       const auto* timer = std::get_if<model::Timer>(&value.trigger);
       if (timer != nullptr && !alone && timer->overrun != model::OverrunPolicy::kCatchUp &&
-          busy_.second > timer->period.count()) {
-        result.assumptions.push_back("no release of the timer '" + value.id + "' is skipped");
+          busy.value_or(detail::kHorizon) > timer->period.count()) {
+        assume("no release of the timer '" + value.id + "' is skipped");
       }
     }
   }
 
-  const std::string& id(std::size_t callback) const {
-    return workload_.application.callbacks[callback].id;
+  static std::optional<Ticks> depth_of(const model::Callback& callback) {
+    if (const auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
+      return static_cast<Ticks>(subscription->depth);
+    }
+    const auto* sync = std::get_if<model::Sync>(&callback.trigger);
+    return sync != nullptr ? std::optional(static_cast<Ticks>(sync->depth)) : std::nullopt;
   }
 
   const Workload& workload_;
   PathBounds paths_;
-  std::pair<int, Ticks> busy_{};  // level and length of the busy period of the last bound
 };
 
 std::size_t executor_of(const Application& application, std::size_t callback) {
@@ -275,7 +211,10 @@ std::vector<std::string> chain_assumptions(ChainExecutor executor, const Overhea
   std::vector<std::string> result{
       "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU",
       "no callback takes longer than its wcet_ms, and none sleeps or waits",
-      "a publish reaches the callbacks of the executor at once; offsets are unknown",
+      "a publish reaches the callbacks of the executor at once",
+      "timers keep their offsets where the file states offset_ms; other phases are unknown",
+      "messages are stamped with their timer's release, a sync's with the later one of its two; "
+      "what finds no partner in a sync's window has no response",
       "callbacks of one priority delay each other; a group has an immediate ceiling",
   };
   if (overheads.dispatch == 0 && overheads.timer_jitter == 0) {

@@ -70,7 +70,6 @@ PathBound PathBounds::bound(const Path& path) {
       result = explain(path, q, w, own, early);
       result.response = sum(worst, jitter_);
     }
-    result.busy = w;
     // The busy period ends when all work of this instance is done before the next one comes.
     if (sum(w, after) <= release + period - jitter_) break;
   }
@@ -100,6 +99,20 @@ PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Tic
   }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
   return result;
+}
+
+std::optional<Ticks> PathBounds::longest_busy(int level) {
+  const LevelWork& all = work(level);
+  Load load;
+  Demand demand(Count::kBefore);
+  for (const std::size_t k : timers_) {
+    const Ticks head = all.head(workload_.timers[k]);
+    load.add(head, workload_.period[k]);
+    if (head > 0) demand.add(head, workload_.period[k], jitter_);
+  }
+  if (load.compare_with_one() > 0) return std::nullopt;
+  const Ticks started = all.started() ? all.started()->work : 0;
+  return fixed_point(started, std::max<Ticks>(1, started), demand, budget_);
 }
 
 std::vector<Ticks> PathBounds::most_waiting(int level, Ticks busy) {

@@ -24,7 +24,6 @@ struct Path {
 struct PathBound {
   std::optional<Ticks> response;
   std::string note;
-  Ticks busy{};    ///< length of the longest busy period looked at
   Ticks waited{};  ///< release of the worst job, from the start of the busy period, less its jitter
   std::vector<Contribution> why;
 };
@@ -36,6 +35,9 @@ class PathBounds {
       : workload_(workload), timers_(std::move(timers)), jitter_(jitter), budget_(effort.steps) {}
 
   PathBound bound(const Path& path);
+
+  /// The longest time without a moment at which no work of the level and above is pending.
+  std::optional<Ticks> longest_busy(int level);
 
   /// The most instances of a callback that may wait within a busy period of this length and level.
   std::vector<Ticks> most_waiting(int level, Ticks busy);

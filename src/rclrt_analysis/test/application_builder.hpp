@@ -32,8 +32,9 @@ class Builder {
   Builder& subscription(const std::string& id, const std::string& topic, double wcet) {
     return add(id, model::Subscription{.topic = topic, .depth = 10}, wcet);
   }
-  Builder& sync(const std::string& id, const std::string& a, const std::string& b, double wcet) {
-    return add(id, model::Sync{.topics = {a, b}, .window = ms(1000), .depth = 10}, wcet);
+  Builder& sync(const std::string& id, const std::string& a, const std::string& b, double wcet,
+                double window = 1000) {
+    return add(id, model::Sync{.topics = {a, b}, .window = ms(window), .depth = 10}, wcet);
   }
   /// Also publishes this topic.
   Builder& publishes(const std::string& topic) {

@@ -47,13 +47,18 @@ class RandomApplication {
       }
     }
     if (chance(0.5)) {
-      builder.sync("sync", ways[0].back(), ways[1].back(), wcet());
+      builder.sync("sync", ways[0].back(), ways[1].back(), wcet(), window());
       builder.subscription("after", "sync", wcet());
       extras(builder);
-      auto second = ways[1];
       ways[0].insert(ways[0].end(), {"sync", "after"});
       ways[1].emplace_back("sync");
       if (chance(0.5)) ways[1].emplace_back("after");
+      if (timers > 2 && chance(0.5)) {  // a sync behind a sync
+        builder.sync("sync2", ways[2].back(), "after", wcet(), window());
+        extras(builder);
+        ways[2].emplace_back("sync2");
+        if (chance(0.5)) ways[0].emplace_back("sync2");
+      }
     }
     for (int k = 0; k < timers; ++k) {
       builder.chain("chain" + std::to_string(k), ways[static_cast<std::size_t>(k)], between(0, 4));
@@ -74,6 +79,14 @@ class RandomApplication {
         application = builder.done();
       }
     }
+    if (chance(0.3)) {
+      move_phases(application);
+      for (model::Callback& callback : application.callbacks) {
+        if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+          timer->offset_stated = chance(0.8);
+        }
+      }
+    }
     if (chance(0.5)) {
       const auto values = synthesize_priorities(application);
       for (std::size_t i = 0; i < values.size(); ++i) {
@@ -86,7 +99,7 @@ class RandomApplication {
   void move_phases(model::Application& application) {
     for (model::Callback& callback : application.callbacks) {
       if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
-        timer->offset = timer->period * between(0, 63) / 64;
+        if (!timer->offset_stated) timer->offset = timer->period * between(0, 63) / 64;
       }
     }
   }
@@ -97,6 +110,10 @@ class RandomApplication {
   double period_of(int index) {
     constexpr std::array kPeriods{4.0, 5.0, 8.0, 10.0, 12.0, 20.0};
     return kPeriods.at(static_cast<std::size_t>(index));
+  }
+  double window() {
+    constexpr std::array kWindows{0.0, 1.5, 3.0, 6.0, 9.0, 25.0, 1000.0};
+    return kWindows.at(static_cast<std::size_t>(between(0, 6)));
   }
   double wcet() { return between(1, 24) * 0.05; }
   void extras(Builder& builder) {
@@ -115,7 +132,11 @@ std::string describe(const model::Application& application) {
     if (callback.group) text += " group";
     if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
       text += " T " + std::to_string(timer->period.count() / 1000) + " offset " +
-              std::to_string(timer->offset.count() / 1000);
+              std::to_string(timer->offset.count() / 1000) +
+              (timer->offset_stated ? " stated" : "");
+    }
+    if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
+      text += " window " + std::to_string(sync->window.count() / 1000);
     }
     for (const std::string& topic : model::inputs(callback)) text += " <- " + topic;
     for (const std::string& topic : callback.publishes) text += " -> " + topic;
@@ -146,7 +167,7 @@ TEST(Soundness, NoSimulatedResponseIsAboveABound) {
           {.horizon_ns = 400'000'000, .seed = seed});
       for (std::size_t i = 0; i < bounds.size(); ++i) {
         worst[i] = std::max(worst[i], result.chains[i].response.worst_ns);
-        // What a conditional bound assumes of a sync does not hold in every random application.
+        // What a conditional bound assumes does not hold in every random application.
         if (!bounds[i].bound || !bounds[i].assumptions.empty()) continue;
         ASSERT_LE(result.chains[i].response.worst_ns, *bounds[i].bound)
             << "seed " << seed << ", " << application.chains[i].id << "\n"

@@ -81,6 +81,7 @@ TriggerDraft read_timer(const YamlNode& node, Context& context) {
   if (const YamlNode* value = fields.find("offset_ms")) {
     timer.offset = read_milliseconds(*value, "offset_ms", Zero::kAllowed, context)
                        .value_or(Nanoseconds::zero());
+    timer.offset_stated = true;
   }
   if (const YamlNode* value = fields.find("overrun")) {
     timer.overrun = read_choice<OverrunPolicy>(*value, "overrun",

@@ -59,7 +59,7 @@ TEST(AppYaml, KeepsEverythingThatTheFileStates) {
   expected.callbacks = {
       {"scan",
        0,
-       Timer{milliseconds(50), microseconds(500), OverrunPolicy::kRebase},
+       Timer{milliseconds(50), microseconds(500), OverrunPolicy::kRebase, true},
        microseconds(2250),
        {"/points", "/raw"},
        std::nullopt,

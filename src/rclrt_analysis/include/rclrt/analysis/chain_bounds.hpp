@@ -29,7 +29,7 @@ struct Contribution {
   enum class Kind { kOwn, kInterference, kStarted, kOtherInput };
   Kind kind{};
   std::size_t callback{};  ///< the chain's timer, the interfering timer, the callback that had
-                           ///< started before, or the sync
+                           ///< started before, or the sync whose other input is released later
   Ticks releases{};        ///< how often it counts
   Ticks total{};           ///< ns
 };
@@ -53,10 +53,11 @@ struct ChainBound {
 /// callback below pi that holds a group's ceiling, and the work of level pi and above that follows
 /// it. Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with varying
 /// execution priority", RTSS 1991, section 4, with trees of callbacks in the place of sequences;
-/// blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. A sync whose
-/// inputs come from different timers adds the other timer's period and the bound of the path from
-/// there, and makes the verdict conditional. Pure; any thread. Throws std::invalid_argument for a
-/// graph with a cycle.
+/// blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. Where the
+/// chain meets others in a sync, the bound is the largest over who may bring the later message of a
+/// pair: the lag of that timer's release behind the chain's, at most the sync's window, and the
+/// bound of the path from there. Pure; any thread. Throws std::invalid_argument for a graph with a
+/// cycle.
 std::vector<ChainBound> chain_bounds(const model::Application& application,
                                      ChainExecutor executor = ChainExecutor::kPreemptive,
                                      const Overheads& overheads = {}, Effort effort = {});

@@ -48,6 +48,7 @@ struct Timer {
   Nanoseconds period{};
   Nanoseconds offset{};
   OverrunPolicy overrun{OverrunPolicy::kCatchUp};
+  bool offset_stated{};  ///< the file gives the offset: the analysis may count on it
   bool operator==(const Timer&) const = default;
 };
 

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "sync_ways.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <utility>
+
+#include "demand.hpp"
+
+namespace rclrt::analysis::detail {
+namespace {
+
+constexpr std::size_t kNone = static_cast<std::size_t>(-1);
+
+class JoinSearch {
+ public:
+  JoinSearch(const Workload& workload, std::span<const std::size_t> callbacks,
+             const Arrival& arrival)
+      : workload_(workload), callbacks_(callbacks), arrival_(arrival) {}
+
+  Joins find() {
+    for (std::size_t at = 1; at < callbacks_.size(); ++at) {
+      if (kind(callbacks_[at]) == model::CallbackKind::kSync) join(at);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  model::CallbackKind kind(std::size_t callback) const {
+    return workload_.application.callbacks[callback].kind();
+  }
+
+  const model::Timer& timer(std::size_t callback) const {
+    return std::get<model::Timer>(workload_.application.callbacks[callback].trigger);
+  }
+
+  /// A timer that keeps its grid.
+  bool is_steady(std::size_t callback) const {
+    return kind(callback) == model::CallbackKind::kTimer &&
+           timer(callback).overrun != model::OverrunPolicy::kRebase;
+  }
+
+  /// The timer or sync behind an input when each callback on the way has one publisher.
+  std::size_t origin(const std::vector<std::size_t>& input) const {
+    const std::vector<std::size_t>* publishers = &input;
+    while (publishers->size() == 1) {
+      const std::size_t callback = publishers->front();
+      if (kind(callback) != model::CallbackKind::kSubscription) return callback;
+      publishers = &workload_.graph.publishers[callback].front();
+    }
+    return kNone;
+  }
+
+  /// Up to its origin, all with one publisher.
+  void rely_on(std::size_t callback) {
+    found_.relies_on.push_back(callback);
+    while (kind(callback) == model::CallbackKind::kSubscription) {
+      callback = workload_.graph.publishers[callback].front().front();
+      found_.relies_on.push_back(callback);
+    }
+  }
+
+  void join(std::size_t at) {
+    const std::size_t before = callbacks_[at - 1];
+    const auto& inputs = workload_.graph.publishers[callbacks_[at]];
+    const bool first = std::ranges::find(inputs[0], before) != inputs[0].end();
+    const auto& own = inputs[first ? 0 : 1];
+    const auto& other = inputs[first ? 1 : 0];
+    if (own.size() == 1 && other == own) return;  // both from the callback before, at once
+    found_.joins.push_back({at, lag(at, own, other), other});
+    stamp_ = std::max(stamp_, found_.joins.back().lag);
+  }
+
+  /// How much later than the chain's timer the other input's may release, in the sync at `at`.
+  Ticks lag(std::size_t at, const std::vector<std::size_t>& own,
+            const std::vector<std::size_t>& other) {
+    const Ticks window =
+        std::get<model::Sync>(workload_.application.callbacks[callbacks_[at]].trigger)
+            .window.count();
+    const Ticks within = sum(stamp_, window);
+    const std::size_t here = origin(own);
+    const std::size_t there = origin(other);
+    if (here == kNone || there == kNone) return within;
+    if (here == there) {
+      rely_on(own.front());
+      rely_on(other.front());
+      return stamp_;
+    }
+    if (here != callbacks_.front() || !is_steady(here) || !is_steady(there)) return within;
+    const Ticks period = timer(there).period.count();
+    Ticks limit = within;
+    if (window < timer(here).period.count()) {
+      limit = std::min(limit, period - 1);
+    } else if (limit >= period) {
+      if (const auto arrived = arrival_(at)) limit = std::min(limit, sum(*arrived, period));
+    }
+    if (limit < within) rely_on(other.front());
+    return timer(here).offset_stated && timer(there).offset_stated
+               ? congruent(limit, timer(here), timer(there))
+               : limit;
+  }
+
+  /// The largest lag up to the limit that the stated offsets allow.
+  static Ticks congruent(Ticks limit, const model::Timer& own, const model::Timer& other) {
+    const Ticks grid = std::gcd(own.period.count(), other.period.count());
+    const Ticks phase = (other.offset - own.offset).count();
+    return limit - (((limit - phase) % grid + grid) % grid);
+  }
+
+  const Workload& workload_;
+  std::span<const std::size_t> callbacks_;
+  const Arrival& arrival_;
+  Ticks stamp_ = 0;  // the stamp of the chain's message is at most so much after its release
+  Joins found_;
+};
+
+int lowest(const Workload& workload, std::span<const std::size_t> callbacks) {
+  int level = workload.priority[callbacks.front()];
+  for (const std::size_t callback : callbacks) {
+    level = std::min(level, workload.priority[callback]);
+  }
+  return level;
+}
+
+std::size_t timer_index(const Workload& workload, std::size_t callback) {
+  return static_cast<std::size_t>(std::ranges::find(workload.timers, callback) -
+                                  workload.timers.begin());
+}
+
+}  // namespace
+
+Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
+                 const Arrival& arrival) {
+  return JoinSearch(workload, callbacks, arrival).find();
+}
+
+std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,
+                              const std::vector<Join>& joins) {
+  std::vector<Way> result{
+      {timer_index(workload, callbacks.front()), lowest(workload, callbacks), 0, {}}};
+  for (const Join& join : joins) {
+    // Backwards to the timers; where two paths meet, once for each level.
+    const int level = lowest(workload, callbacks.subspan(join.at));
+    std::set<std::pair<std::size_t, int>> seen;
+    std::vector<std::pair<std::size_t, int>> open;
+    for (const std::size_t publisher : join.other) open.emplace_back(publisher, level);
+    while (!open.empty()) {
+      const auto [callback, above] = open.back();
+      open.pop_back();
+      const int here = std::min(above, workload.priority[callback]);
+      if (!seen.emplace(callback, here).second) continue;
+      if (workload.source[callback] == callback) {
+        result.push_back({timer_index(workload, callback), here, join.lag, callbacks[join.at]});
+      }
+      for (const auto& input : workload.graph.publishers[callback]) {
+        for (const std::size_t publisher : input) open.emplace_back(publisher, here);
+      }
+    }
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis::detail
