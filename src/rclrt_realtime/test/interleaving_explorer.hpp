@@ -32,7 +32,6 @@
 #include <ucontext.h>
 
 #include <algorithm>
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -45,21 +44,9 @@
 #include <type_traits>
 #include <vector>
 
-namespace rclrt::test {
+#include "explored_memory.hpp"
 
-// ThreadSanitizer and RealtimeSanitizer keep a state for each thread of the system, which fibres
-// mix up; and there is nothing for them to see, as only one fibre runs at a time.
-#if defined(__SANITIZE_THREAD__)
-inline constexpr bool kFibresConfuseTheSanitizer = true;
-#elif defined(__has_feature)
-#if __has_feature(thread_sanitizer) || __has_feature(realtime_sanitizer)
-inline constexpr bool kFibresConfuseTheSanitizer = true;
-#else
-inline constexpr bool kFibresConfuseTheSanitizer = false;
-#endif
-#else
-inline constexpr bool kFibresConfuseTheSanitizer = false;
-#endif
+namespace rclrt::test {
 
 class Explorer {
  public:
@@ -102,7 +89,7 @@ class Explorer {
     fibre.body = std::move(body);
     fibre.memory = threads_[kMain]->memory;  // all that was done before happens before it
     fibre.memory.clock[threads_.size() - 1] = 1;
-    if (threads_.size() > kMostThreads) {
+    if (threads_.size() > kMostExploredThreads) {
       throw std::invalid_argument("too many threads");
     }
   }
@@ -242,7 +229,7 @@ class Explorer {
   void touch(const void* address, bool writes) {
     Accesses& earlier = memory_accesses_[address];
     const auto& now = memory().clock;
-    for (std::size_t i = 0; i < kMostThreads; ++i) {
+    for (std::size_t i = 0; i < kMostExploredThreads; ++i) {
       if (earlier.written[i] > now[i] || (writes && earlier.read[i] > now[i])) {
         fail(writes ? "a write races with another access" : "a read races with a write");
       }
@@ -252,44 +239,14 @@ class Explorer {
 
  private:
   static constexpr std::size_t kMain = 0;  // makes the objects and checks what is left
-  static constexpr std::size_t kMostThreads = 4;
   static constexpr int kOutdatedReads = 1;
 
   struct Redundant {};
-  using Clock = std::array<std::uint32_t, kMostThreads>;
-
-  /// What a thread knows: whose steps happen before its next, and the oldest store of each variable
-  /// that it may still see.
-  struct Memory {
-    Clock clock{};
-    std::vector<std::size_t> seen;
-
-    std::size_t seen_of(std::size_t variable) const {
-      return variable < seen.size() ? seen[variable] : 0;
-    }
-    void join(const Memory& other) {
-      for (std::size_t i = 0; i < clock.size(); ++i) {
-        clock[i] = std::max(clock[i], other.clock[i]);
-      }
-      seen.resize(std::max(seen.size(), other.seen.size()));
-      for (std::size_t i = 0; i < other.seen.size(); ++i) {
-        seen[i] = std::max(seen[i], other.seen[i]);
-      }
-    }
-  };
-  struct Store {
-    std::uint64_t value;
-    Memory message;  // what an acquire that reads it learns
-  };
-  struct Operation {
-    std::size_t variable;
-    bool writes;
-    bool seq_cst;
-  };
-  struct Accesses {
-    Clock written{};
-    Clock read{};
-  };
+  using Clock = ExploredClock;
+  using Memory = ExploredMemory;
+  using Store = ExploredStore;
+  using Operation = ExploredOperation;
+  using Accesses = ExploredAccesses;
   struct Fibre {
     std::function<void()> body;
     Memory memory;

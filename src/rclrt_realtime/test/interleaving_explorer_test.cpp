@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the standard allows and forbids, as litmus tests: the explorer must agree.
 #include "interleaving_explorer.hpp"
+#include "sanitizer_fibres.hpp"
 
 #include <gtest/gtest.h>
 

@@ -1,53 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lock-free structures under every interleaving of a small case, and proof that the explorer
+// The queues and values under every interleaving of a small case, and proof that the explorer
 // would see it if they were wrong.
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <iostream>
-#include <string>
 #include <type_traits>
 #include <vector>
 
-#include "explored_atomics.hpp"
-#include "interleaving_explorer.hpp"
-#include "rclrt/realtime/doorbell.hpp"
-#include "rclrt/realtime/event_count.hpp"
+#include "every_interleaving.hpp"
 #include "rclrt/realtime/latest_value.hpp"
 #include "rclrt/realtime/mpsc_queue.hpp"
 #include "rclrt/realtime/spsc_queue.hpp"
 
 namespace rclrt::realtime {
 namespace {
-
-using test::Explored;
-using test::ExploredWith;
-using test::Explorer;
-using Loads = Explorer::Loads;
-using Outcome = Explorer::Outcome;
-
-class EveryInterleaving : public testing::Test {
- protected:
-  void SetUp() override {
-    if (test::kFibresConfuseTheSanitizer) {
-      GTEST_SKIP() << "this sanitizer does not understand fibres";
-    }
-  }
-};
-
-/// Prints how many executions there were. At least this many different executions: the case is not
-/// trivial by mistake.
-void expect_correct(const Outcome& outcome, std::uint64_t at_least) {
-  EXPECT_EQ(outcome.failure, "");
-  EXPECT_TRUE(outcome.exhausted);
-  EXPECT_GE(outcome.executions, at_least);
-  testing::Test::RecordProperty("executions", std::to_string(outcome.executions));
-  std::cout << outcome.executions << " different executions\n";
-}
-
-/// A count that the checks use and the algorithm does not know: relaxed, so it adds no
-/// happens-before, and explored, so the order of begin and end of operations is explored as well.
-using Ghost = Explored::Atomic<int>;
 
 // ---- LatestValue ----
 
@@ -290,142 +256,6 @@ TEST_F(EveryInterleaving, FindsTheMistakesThatPeopleMakeInSuchAQueue) {
   EXPECT_NE(failure(type_identity<WrongQueue<Mistake::kPublishesFirst>>(), 2), "");
   EXPECT_NE(failure(type_identity<WrongQueue<Mistake::kClaimsInTwoSteps>>(), 2), "");
   EXPECT_NE(failure(type_identity<WrongQueue<Mistake::kNone>>(), 1), "");  // see MpscQueue
-}
-
-// ---- Doorbell ----
-
-template <typename Atomics>
-Outcome explore_doorbell(int ringers) {
-  return Explorer::explore(Loads::kAnyAllowed, [=](Explorer& run) {
-    BasicArmed<Atomics::template Atomic> armed;
-    armed.ring();  // as left by an earlier wake-up
-    Ghost conditions[2] = {Ghost(0), Ghost(0)};
-    Ghost signalled{0};
-    int seen[2] = {};
-    for (int i = 0; i < ringers; ++i) {
-      run.spawn([&, i] {
-        conditions[i].store(1, std::memory_order_relaxed);
-        if (armed.ring()) {
-          signalled.store(1, std::memory_order_relaxed);
-        }
-      });
-    }
-    run.spawn([&] {
-      armed.arm();
-      for (int i = 0; i < ringers; ++i) {
-        seen[i] = conditions[i].load(std::memory_order_relaxed);
-      }
-    });
-    run.run();
-    for (int i = 0; i < ringers; ++i) {
-      Explorer::check(seen[i] == 1 || signalled.load() == 1, "sleeps through a ring");
-    }
-  });
-}
-
-TEST_F(EveryInterleaving, OfDoorbellLosesNoRing) {
-  expect_correct(explore_doorbell<Explored>(1), 2);
-  expect_correct(explore_doorbell<Explored>(2), 10);
-}
-
-TEST_F(EveryInterleaving, FindsDoorbellWrongWithoutItsReleasesOrItsAcquires) {
-  EXPECT_NE(explore_doorbell<ExploredWith<test::without_release>>(1).failure, "");
-  EXPECT_NE(explore_doorbell<ExploredWith<test::without_acquire>>(1).failure, "");
-}
-
-// ---- EventCount ----
-
-/// Where people go wrong: looking at the condition before they say that they wait.
-enum class Look { kAfterPrepare, kBeforePrepare };
-
-/// Each notifier adds an item and notifies one; the waiter takes one, and waits for it. Should it
-/// sleep although there is one, the explorer finds it: everybody sleeps then.
-template <typename Atomics>
-Outcome explore_event_count(Loads loads, int notifiers, Look look = Look::kAfterPrepare) {
-  return Explorer::explore(loads, [=](Explorer& run) {
-    BasicEventCount<Atomics> event;
-    typename Atomics::template Atomic<int> available{0};
-    const auto take = [&] {
-      int seen = available.load();
-      while (seen > 0) {
-        if (available.compare_exchange_weak(seen, seen - 1)) {
-          return true;
-        }
-      }
-      return false;
-    };
-    for (int i = 0; i < notifiers; ++i) {
-      run.spawn([&] {
-        available.fetch_add(1);
-        event.notify_one();
-      });
-    }
-    run.spawn([&] {
-      for (;;) {
-        if (look == Look::kBeforePrepare && take()) {
-          break;
-        }
-        const auto key = event.prepare_wait();
-        if (look == Look::kAfterPrepare && take()) {
-          event.cancel_wait();
-          break;
-        }
-        event.wait(key);
-      }
-    });
-    run.run();
-    Explorer::check(available.load() == notifiers - 1, "an item lost or doubled");
-  });
-}
-
-/// A flag that one thread raises for all, as StopFlag and CyclicThread do it.
-template <typename Atomics>
-Outcome explore_stop_flag(int waiters) {
-  return Explorer::explore(Loads::kAnyAllowed, [=](Explorer& run) {
-    BasicEventCount<Atomics> event;
-    typename Atomics::template Atomic<int> stop{0};
-    run.spawn([&] {
-      stop.store(1);
-      event.notify_all();
-    });
-    for (int i = 0; i < waiters; ++i) {
-      run.spawn([&] {
-        while (stop.load() == 0) {
-          const auto key = event.prepare_wait();
-          if (stop.load() != 0) {
-            event.cancel_wait();
-            break;
-          }
-          event.wait(key);
-        }
-      });
-    }
-    run.run();
-  });
-}
-
-TEST_F(EveryInterleaving, OfEventCountLosesNoWakeUp) {
-  expect_correct(explore_event_count<Explored>(Loads::kNewest, 1), 5);
-  expect_correct(explore_event_count<Explored>(Loads::kNewest, 2), 1000);
-}
-
-TEST_F(EveryInterleaving, OfEventCountOnAWeakMachineLosesNoWakeUp) {
-  expect_correct(explore_event_count<Explored>(Loads::kAnyAllowed, 1), 5);
-  expect_correct(explore_stop_flag<Explored>(1), 5);
-}
-
-TEST_F(EveryInterleaving, OfEventCountWakesEverybodyWhoWaits) {
-  expect_correct(explore_stop_flag<Explored>(2), 50);
-}
-
-TEST_F(EveryInterleaving, FindsEventCountWrongWithoutItsSingleTotalOrder) {
-  using Weak = ExploredWith<test::without_seq_cst>;
-  EXPECT_NE(explore_stop_flag<Weak>(1).failure, "");
-}
-
-TEST_F(EveryInterleaving, FindsTheWakeUpThatIsLostByLookingBeforePreparingToWait) {
-  const Outcome outcome = explore_event_count<Explored>(Loads::kNewest, 1, Look::kBeforePrepare);
-  EXPECT_EQ(outcome.failure, "somebody sleeps and nobody is left to wake it");
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ namespace rclrt::realtime {
 ///
 /// The condition itself must be read and written with seq_cst operations (or under one lock).
 /// All functions are thread-safe; `notify_*` are async-signal-safe. Of `Atomics` see atomics.hpp;
-/// `test/interleaving_test.cpp` runs this code under every interleaving of a small case.
+/// `test/interleaving_waits_test.cpp` runs this code under every interleaving of a small case.
 template <typename Atomics = StdAtomics>
 class BasicEventCount {
  public:

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+namespace rclrt::test {
+
+// ThreadSanitizer and RealtimeSanitizer keep a state for each thread of the system, which fibres
+// mix up; and there is nothing for them to see, as only one fibre runs at a time.
+#if defined(__SANITIZE_THREAD__)
+inline constexpr bool kFibresConfuseTheSanitizer = true;
+#elif defined(__has_feature)
+#if __has_feature(thread_sanitizer) || __has_feature(realtime_sanitizer)
+inline constexpr bool kFibresConfuseTheSanitizer = true;
+#else
+inline constexpr bool kFibresConfuseTheSanitizer = false;
+#endif
+#else
+inline constexpr bool kFibresConfuseTheSanitizer = false;
+#endif
+
+}  // namespace rclrt::test
