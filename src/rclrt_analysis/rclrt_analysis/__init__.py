@@ -10,6 +10,7 @@ Times of tasks are whole ticks; `in_units` writes them as the file does.
 """
 
 from rclrt_analysis._native import (
+    MAPPABLE_LEVELS,
     ChainBound,
     Contribution,
     FileError,
@@ -22,6 +23,7 @@ from rclrt_analysis._native import (
     analyse_tasks,
     chain_assumptions,
     chain_bounds,
+    compress_levels,
     edf_demand_test,
     in_units,
     is_plain_rate_monotonic,
@@ -34,9 +36,11 @@ from rclrt_analysis._native import (
     thesis_feasibility,
     thesis_harmonic,
     utilisation,
+    with_priorities,
 )
 
 __all__ = [
+    "MAPPABLE_LEVELS",
     "ChainBound",
     "Contribution",
     "FileError",
@@ -49,6 +53,7 @@ __all__ = [
     "analyse_tasks",
     "chain_assumptions",
     "chain_bounds",
+    "compress_levels",
     "edf_demand_test",
     "in_units",
     "is_plain_rate_monotonic",
@@ -61,4 +66,5 @@ __all__ = [
     "thesis_feasibility",
     "thesis_harmonic",
     "utilisation",
+    "with_priorities",
 ]

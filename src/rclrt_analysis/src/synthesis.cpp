@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "callback_graph.hpp"
+#include "picas.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -38,12 +39,14 @@ std::vector<int> chain_priorities(const Application& application, ChainPrioritie
     times.push_back(source == ChainPriorities::kRateMonotonic ? application.period(chain)
                                                               : chain.deadline);
   }
-  return source == ChainPriorities::kGiven ? given : rank(times);
+  const bool stated = source == ChainPriorities::kGiven || source == ChainPriorities::kPicas;
+  return stated ? given : rank(times);
 }
 
 std::vector<SynthesizedPriority> synthesize_priorities(const Application& application,
                                                        ChainPriorities source) {
   const detail::CallbackGraph graph(application);
+  if (source == ChainPriorities::kPicas) return detail::picas_priorities(application, graph);
   std::vector<SynthesizedPriority> result(application.callbacks.size());
   const auto priorities = chain_priorities(application, source);
   for (std::size_t i = 0; i < application.chains.size(); ++i) {

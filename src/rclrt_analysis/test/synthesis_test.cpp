@@ -128,5 +128,51 @@ TEST(Synthesis, ChainPrioritiesFromPeriodsAndDeadlines) {
   EXPECT_EQ(by_id(application, ChainPriorities::kDeadlineMonotonic).at("slow"), 2);
 }
 
+// PiCAS, section V: chains one above the other, later callbacks of a chain above earlier ones, a
+// shared callback with its most urgent chain.
+TEST(Synthesis, PicasOrdersChainsAndWithinThemTheLaterCallbacksFirst) {
+  const auto application = Builder()
+                               .timer("a", 10, 1)
+                               .subscription("a1", "a", 1)
+                               .publishes("end")
+                               .timer("b", 10, 1)
+                               .subscription("b1", "b", 1)
+                               .publishes("end")
+                               .subscription("last", "end", 1)
+                               .timer("off", 10, 1)
+                               .chain("low", {"a", "a1", "last"}, 1)
+                               .chain("high", {"b", "b1", "last"}, 2)
+                               .done();
+  EXPECT_EQ(by_id(application, ChainPriorities::kPicas),
+            (std::map<std::string, int>{
+                {"last", 5}, {"b1", 4}, {"b", 3}, {"a1", 2}, {"a", 1}, {"off", 0}}));
+}
+
+TEST(Synthesis, PicasBreaksTiesByTheDeadline) {
+  const auto application = Builder()
+                               .timer("a", 10, 1)
+                               .timer("b", 10, 1)
+                               .chain("relaxed", {"a"}, 1, 10)
+                               .chain("tight", {"b"}, 1, 5)
+                               .done();
+  EXPECT_EQ(by_id(application, ChainPriorities::kPicas),
+            (std::map<std::string, int>{{"a", 1}, {"b", 2}}));
+}
+
+TEST(Synthesis, PicasTakesWhatASyncWaitsForIntoItsChain) {
+  const auto application = Builder()
+                               .timer("a", 10, 1)
+                               .timer("b", 10, 1)
+                               .subscription("b2", "b", 1)
+                               .sync("s", "a", "b2", 1)
+                               .chain("main", {"a", "s"}, 5)
+                               .chain("other", {"b", "b2"}, 4)
+                               .done();
+  const auto values = synthesize_priorities(application, ChainPriorities::kPicas);
+  EXPECT_EQ(values[application.callbacks.size() - 1].priority, 4);  // s, the last of all
+  EXPECT_EQ(reason(application, values[2]), "sync s waits for it");
+  EXPECT_GT(values[2].priority, values[1].priority);  // b2 comes after b
+}
+
 }  // namespace
 }  // namespace rclrt::analysis

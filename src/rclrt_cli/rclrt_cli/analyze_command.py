@@ -14,6 +14,7 @@ from typing import Any
 from rclrt_cli import chain_analysis, task_analysis
 from rclrt_cli.analysis_module import analysis, read_input
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
+from rclrt_cli.measure import add_priorities_argument
 
 HELP = "say whether the deadlines of an application or a task set hold"
 TASKS = re.compile(rb"""(^|[{,])\s*["']?tasks["']?\s*:""", re.MULTILINE)
@@ -30,6 +31,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="one task set per line, and one result",
     )
+    add_priorities_argument(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--test",
@@ -53,9 +55,15 @@ def run(arguments: argparse.Namespace) -> int:
     if (arguments.file is None) == (arguments.batch is None):
         raise BadInput("analyze: expected either FILE or --batch FILE.jsonl")
     if arguments.batch is not None:
+        if arguments.priorities is not None:
+            raise BadInput("--priorities: not for --batch; expected an app.yaml as the FILE")
         return _batch(arguments.batch)
     text = read_input(arguments.file)
     if TASKS.search(text) and not CALLBACKS.search(text):
+        if arguments.priorities is not None:
+            raise BadInput(
+                "--priorities: a task set has no callbacks; expected an app.yaml as the FILE"
+            )
         result = _analyse_tasks(text, str(arguments.file))
         lines = task_analysis.table
     else:
@@ -69,18 +77,18 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK if result["feasible"] else EXIT_NO
 
 
-def load_application(path: Path) -> Any:
-    """What rclrt_model makes of an app.yaml."""
+def load_application(path: Path, priorities: Path | None = None) -> Any:
+    """What rclrt_model makes of an app.yaml, with the priorities of a second file if given."""
     model = importlib.import_module("rclrt_model")
     try:
-        return model.load(str(path))
+        return model.load(path, priorities)
     except model.ModelError as error:
         raise BadInput(str(error)) from error
 
 
 def _analyse_application(arguments: argparse.Namespace) -> dict[str, Any]:
     analysis()  # says what is missing
-    application = load_application(arguments.file)
+    application = load_application(arguments.file, arguments.priorities)
     if arguments.test == "thesis":
         return chain_analysis.thesis(application)
     return chain_analysis.sound(

@@ -83,14 +83,17 @@ class ApplicationInfo:
         )
 
 
-def describe_app_file(path: Path) -> ApplicationInfo | None:
-    """The application of an app.yaml, or None when the module that reads it is not installed."""
+def describe_app_file(path: Path, priorities: Path | None = None) -> ApplicationInfo | None:
+    """The application of an app.yaml, or None when the module that reads it is not installed.
+
+    `priorities` is a file of callback priorities that replace those of the application.
+    """
     try:
         model = importlib.import_module("rclrt_model")
     except ImportError:
         return None
     try:
-        return from_model(model.load(str(path)))
+        return from_model(model.load(path, priorities))
     except model.ModelError as error:
         raise BadInput(str(error)) from error
 

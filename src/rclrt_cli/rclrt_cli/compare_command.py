@@ -68,7 +68,12 @@ def run(arguments: argparse.Namespace) -> int:
     progress = Progress(sys.stderr, plan.seconds * len(plan.executors))
     with StopSignals() as stop:
         measurement = Measurement(
-            arguments.app, arguments.strict, arguments.ros_arguments, stop, progress
+            arguments.app,
+            arguments.strict,
+            arguments.ros_arguments,
+            stop,
+            progress,
+            arguments.priorities,
         )
         measurement.check_chain(arguments.fail_on_miss)
         with claimed(arguments.out, plan) as directory:

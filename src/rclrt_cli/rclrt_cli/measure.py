@@ -53,8 +53,18 @@ def check_run_seconds(seconds: float) -> None:
         )
 
 
+def add_priorities_argument(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--priorities",
+        metavar="FILE",
+        type=Path,
+        help="callback priorities in the place of the application's, from rclrt synthesize -o",
+    )
+
+
 def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("app", metavar="APP", type=Path, help="the application, an app.yaml")
+    add_priorities_argument(parser)
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
     parser.add_argument(
         "--strict", action="store_true", help="fail when real-time scheduling is not permitted"
@@ -78,6 +88,8 @@ class Measurement:
     ros_arguments: list[str]
     stop: StopSignals
     progress: Progress
+    priorities: Path | None = None
+    """A file of callback priorities in the place of the application's."""
     simulation_options: Sequence[str] | None = None
     """Of the simulator, which then does the runner's work."""
     runner: Path = field(init=False)
@@ -90,7 +102,7 @@ class Measurement:
             raise BadInput(f"{self.app}: {what}; expected an app.yaml")
         simulated = self.simulation_options is not None
         self.runner = find_program(os.environ, PACKAGE, SIMULATOR if simulated else PACKAGE)
-        self.application = describe_app_file(self.app)
+        self.application = describe_app_file(self.app, self.priorities)
 
     def check_chain(self, name: str | None) -> None:
         """Refuses an unknown chain before anything is measured."""
@@ -117,7 +129,14 @@ class Measurement:
             )
         else:
             command = runner_command(
-                self.runner, self.app, executor, seconds, made, self.strict, self.ros_arguments
+                self.runner,
+                self.app,
+                executor,
+                seconds,
+                made,
+                self.strict,
+                self.ros_arguments,
+                self.priorities,
             )
         tick = self.progress.tick if self.progress.live else None
         ended = run_child(command, staging, seconds, self.stop, tick)

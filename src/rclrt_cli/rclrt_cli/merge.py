@@ -73,6 +73,7 @@ def parts_of(results: Results) -> tuple[object, ...]:
     """What must be the same in everything that is compared: the application and its parts."""
     return (
         results.application["sha256"],
+        results.application.get("priorities_sha256"),
         [(chain.id, chain.deadline_ms) for chain in results.chains],
         [callback.id for callback in results.callbacks],
     )

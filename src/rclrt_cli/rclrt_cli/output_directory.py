@@ -8,6 +8,7 @@ import fcntl
 import json
 import os
 import shutil
+import sys
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -84,6 +85,20 @@ def write_atomically(path: Path, content: str | bytes) -> None:
     """The file has the old content or the new one, never a part of it."""
     with replacing(path) as stream:
         stream.write(content.encode("utf-8") if isinstance(content, str) else content)
+
+
+STANDARD_OUTPUT = Path("-")
+
+
+def write_output(path: Path, content: str) -> None:
+    """What `-o FILE` asks for: the whole file or nothing; `-` is the standard output."""
+    if path == STANDARD_OUTPUT:
+        sys.stdout.write(content)
+    elif path.is_file() or path.is_dir() or not path.exists():
+        write_atomically(path, content)
+    else:  # a device or a pipe: not to be replaced
+        with path.open("w", encoding="utf-8") as stream:
+            stream.write(content)
 
 
 @contextlib.contextmanager

@@ -220,6 +220,9 @@ def _read_simulated(json: JsonValue) -> dict[str, Any] | None:
 def read_application(json: JsonValue) -> dict[str, Any]:
     for key in ("name", "file", "sha256"):
         json.get(key).text()
+    if "priorities_file" in json.object():
+        json.get("priorities_file").text()
+        json.get("priorities_sha256").text()
     return json.object()
 
 

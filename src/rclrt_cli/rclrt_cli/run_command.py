@@ -43,7 +43,12 @@ def run(arguments: argparse.Namespace) -> int:
     progress = Progress(sys.stderr, seconds)
     with StopSignals() as stop:
         measurement = Measurement(
-            arguments.app, arguments.strict, arguments.ros_arguments, stop, progress
+            arguments.app,
+            arguments.strict,
+            arguments.ros_arguments,
+            stop,
+            progress,
+            arguments.priorities,
         )
         measurement.check_chain(arguments.fail_on_miss)
         with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:

@@ -56,11 +56,14 @@ def runner_command(
     out: Path,
     strict: bool,
     ros_arguments: Sequence[str],
+    priorities: Path | None = None,
 ) -> list[str]:
     command = [str(runner), str(app), "--executor", executor]
     command += ["--seconds", f"{seconds:.9g}", "--out", str(out)]
     if strict:
         command.append("--strict")
+    if priorities is not None:
+        command += ["--priorities", str(priorities)]
     if ros_arguments:
         command += [] if ros_arguments[0] == "--ros-args" else ["--ros-args"]
         command += ros_arguments

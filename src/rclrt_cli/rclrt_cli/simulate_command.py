@@ -13,6 +13,7 @@ from rclrt_cli.executors import check_executor
 from rclrt_cli.measure import (
     ANY_CHAIN,
     Measurement,
+    add_priorities_argument,
     check_run_seconds,
     outcome,
     seconds_argument,
@@ -27,11 +28,20 @@ from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import print_table
 
 HELP = "simulate an application under one executor: no ROS, no waiting, repeatable"
-PASSED_ON = ("seed", "execution_from", "dispatch_us", "scheduler_us", "hop_us", "cpus")
+PASSED_ON = (
+    "seed",
+    "execution_from",
+    "dispatch_us",
+    "scheduler_us",
+    "hop_us",
+    "cpus",
+    "priorities",
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("app", metavar="APP", type=Path, help="the application, an app.yaml")
+    add_priorities_argument(parser)
     parser.add_argument("--executor", metavar="X", required=True, help="for example preemptive")
     parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
     parser.add_argument(
@@ -73,11 +83,17 @@ def run(arguments: argparse.Namespace) -> int:
     for name in PASSED_ON:
         value = getattr(arguments, name)
         if value is not None:
-            options += [f"--{name.replace('_', '-')}", value]
+            options += [f"--{name.replace('_', '-')}", str(value)]
     progress = Progress(sys.stderr, seconds)
     with StopSignals() as stop:
         simulation = Measurement(
-            arguments.app, False, [], stop, progress, simulation_options=options
+            arguments.app,
+            False,
+            [],
+            stop,
+            progress,
+            arguments.priorities,
+            simulation_options=options,
         )
         simulation.check_chain(arguments.fail_on_miss)
         with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:

@@ -19,7 +19,8 @@ PriorityMap::PriorityMap(std::vector<int> levels, int top) : levels_(std::move(l
     throw std::invalid_argument(
         std::to_string(levels_.size()) + " priority levels do not fit into the " +
         std::to_string(available) + " SCHED_FIFO priorities below " + std::to_string(top) +
-        ": use fewer distinct priorities or raise top_priority");
+        ": use fewer distinct priorities (rclrt synthesize APP --levels " +
+        std::to_string(available) + " merges some) or raise top_priority");
   }
   first_ = top - static_cast<int>(levels_.size());
 }

@@ -30,7 +30,8 @@ TEST(PriorityMap, FitsExactlyAsManyLevelsAsThereArePriorities) {
   } catch (const std::invalid_argument& error) {
     EXPECT_EQ(std::string(error.what()),
               "95 priority levels do not fit into the 94 SCHED_FIFO priorities below 95: use fewer "
-              "distinct priorities or raise top_priority");
+              "distinct priorities (rclrt synthesize APP --levels 94 merges some) or raise "
+              "top_priority");
   }
 }
 

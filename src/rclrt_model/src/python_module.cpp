@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rclrt/model/parse.hpp"
+#include "rclrt/model/priorities.hpp"
 
 namespace py = pybind11;
 
@@ -215,8 +216,13 @@ PYBIND11_MODULE(_native, module) {
   rclrt::model::bind_parts(module);
   rclrt::model::bind_application(module);
   module.def(
-      "load", &rclrt::model::load_application, py::arg("path"),
-      py::call_guard<py::gil_scoped_release>(),
-      "Reads an app.yaml. Raises ModelError, whose text names file, line and column of every "
-      "problem.");
+      "load",
+      [](const std::filesystem::path& path,
+         const std::optional<std::filesystem::path>& priorities) {
+        const py::gil_scoped_release release;
+        return rclrt::model::load_application(path, priorities.value_or(std::filesystem::path()));
+      },
+      py::arg("path"), py::arg("priorities") = py::none(),
+      "Reads an app.yaml, with the callback priorities of a second file when one is given. Raises "
+      "ModelError, whose text names file, line and column of every problem.");
 }

@@ -13,7 +13,7 @@ namespace rclrt::runner {
 
 const char* const kUsage =
     "usage: rclrt_runner APP.yaml --executor NAME --seconds S --out DIR [--strict]\n"
-    "                    [--ros-args ...]\n"
+    "                    [--priorities FILE] [--ros-args ...]\n"
     "\n"
     "Runs the application under one executor and writes what it measured into DIR.\n"
     "\n"
@@ -21,6 +21,7 @@ const char* const kUsage =
     "  --seconds S      how long, from 0.01 to 86400\n"
     "  --out DIR        results.json, chains.csv, instances.csv, trace.pftrace; replaced as a "
     "whole\n"
+    "  --priorities FILE  callback priorities in the place of the application's\n"
     "  --strict         fail when something the application asks of the system is not permitted\n"
     "  --help, --version\n"
     "\n"
@@ -45,6 +46,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   CommandLine result;
   std::string seconds;
   std::string output;
+  std::string priorities;
   std::vector<std::string> files;
   const auto value = [&](int& i, std::string& into) {
     const std::string option = argv[i];
@@ -73,6 +75,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       value(i, seconds);
     } else if (argument == "--out") {
       value(i, output);
+    } else if (argument == "--priorities") {
+      value(i, priorities);
     } else if (argument.starts_with("-")) {
       throw UsageError("unknown option " + std::string(argument) + "; see --help");
     } else {
@@ -88,6 +92,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
                                          "); expected one app.yaml");
   }
   result.application = files.front();
+  result.priorities = priorities;
   const auto& names = executor_names();
   if (std::find(names.begin(), names.end(), result.executor) == names.end()) {
     std::string known;

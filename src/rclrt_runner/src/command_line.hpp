@@ -20,6 +20,7 @@ struct CommandLine {
   bool version = false;
   bool strict = false;
   std::filesystem::path application;
+  std::filesystem::path priorities;  ///< of callbacks; empty: those of the application
   std::string executor;
   std::chrono::nanoseconds duration{};
   std::filesystem::path output;

@@ -2,7 +2,7 @@
 // rclrt_runner: an app.yaml as a running ROS 2 application under one executor, measured.
 #include <cstdio>
 #include <exception>
-#include <rclrt/model/parse.hpp>
+#include <rclrt/model/priorities.hpp>
 #include <stdexcept>
 #include <system_error>
 
@@ -59,7 +59,7 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
 }
 
 int run_application(const CommandLine& command, int argc, char** argv) {
-  const auto application = rclrt::model::load_application(command.application);
+  const auto application = rclrt::model::load_application(command.application, command.priorities);
   for (const auto& executor : application.executors) {
     rclrt::realtime::require_allowed_cpus(executor.cpus);
   }
@@ -71,6 +71,10 @@ int run_application(const CommandLine& command, int argc, char** argv) {
   }
   results->application_file = command.application.string();
   results->application_sha256 = sha256_of_file(command.application);
+  if (!command.priorities.empty()) {
+    results->priorities =
+        PrioritiesFile{command.priorities.string(), sha256_of_file(command.priorities)};
+  }
   write_results(directory.staging(), *results);
   write_trace(directory.staging(), *results);
   directory.commit();

@@ -53,10 +53,17 @@ struct SimulationStatement {
   double lowest_execution = 1;  ///< execution times: from this share of the WCET up to the WCET
 };
 
+/// The file whose callback priorities replaced those of the application.
+struct PrioritiesFile {
+  std::string file;
+  std::string sha256;
+};
+
 struct RunResults {
   model::Application application;
   std::string application_file;
   std::string application_sha256;
+  std::optional<PrioritiesFile> priorities;  ///< none: those of the application
   std::string executor;
   std::string executor_label;
   std::string started_utc;

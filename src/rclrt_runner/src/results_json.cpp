@@ -219,6 +219,10 @@ std::string results_json(const RunResults& results) {
       {"callbacks", callbacks},
       {"threads", threads},
       {"misses", misses}};
+  if (results.priorities) {
+    document["application"]["priorities_file"] = results.priorities->file;
+    document["application"]["priorities_sha256"] = results.priorities->sha256;
+  }
   if (results.simulation) {
     document["simulated"] = {{"seed", results.simulation->seed},
                              {"lowest_execution", results.simulation->lowest_execution}};

@@ -5,7 +5,7 @@
 #include <cstdio>
 #include <exception>
 #include <map>
-#include <rclrt/model/parse.hpp>
+#include <rclrt/model/priorities.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -34,6 +34,7 @@ constexpr const char* kSimulateUsage =
     "  --executor NAME       wait_set, producer_consumer, thread_dispatch, preemptive or edf\n"
     "  --seconds S           how long, from 0.01 to 86400\n"
     "  --out DIR             results.json, chains.csv, instances.csv, trace.pftrace\n"
+    "  --priorities FILE     callback priorities in the place of the application's\n"
     "  --seed N              of the random numbers; default 0\n"
     "  --execution-from X    execution times are uniform from X times the WCET (0 to 1) up to the\n"
     "                        WCET; default 1\n"
@@ -46,6 +47,7 @@ constexpr const char* kSimulateUsage =
 
 struct Arguments {
   std::filesystem::path application;
+  std::filesystem::path priorities;
   std::filesystem::path output;
   SimulationSettings settings;
 };
@@ -77,9 +79,9 @@ std::uint64_t parse_seed(const std::string& text) {
 
 Arguments parse_arguments(int argc, const char* const* argv) {
   std::map<std::string, std::string> given{
-      {"--executor", ""},      {"--seconds", ""},      {"--out", ""},
-      {"--seed", "0"},         {"--dispatch-us", "0"}, {"--execution-from", "1"},
-      {"--scheduler-us", "0"}, {"--hop-us", "0"},      {"--cpus", "1"}};
+      {"--executor", ""},     {"--seconds", ""},         {"--out", ""},           {"--seed", "0"},
+      {"--dispatch-us", "0"}, {"--execution-from", "1"}, {"--scheduler-us", "0"}, {"--hop-us", "0"},
+      {"--cpus", "1"},        {"--priorities", ""}};
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -104,7 +106,10 @@ Arguments parse_arguments(int argc, const char* const* argv) {
                      "edf");
   }
   const double seconds = parse_number("--seconds", given["--seconds"], 0.01, 86'400);
-  Arguments result{.application = files.front(), .output = given["--out"], .settings = {}};
+  Arguments result{.application = files.front(),
+                   .priorities = given["--priorities"],
+                   .output = given["--out"],
+                   .settings = {}};
   result.settings.executor = *semantics;
   result.settings.duration = std::chrono::nanoseconds(std::llround(seconds * 1e9));
   result.settings.seed = parse_seed(given["--seed"]);
@@ -120,11 +125,16 @@ Arguments parse_arguments(int argc, const char* const* argv) {
 }
 
 void simulate_application(const Arguments& arguments) {
-  const auto application = rclrt::model::load_application(arguments.application);
+  const auto application =
+      rclrt::model::load_application(arguments.application, arguments.priorities);
   ResultsDirectory directory(arguments.output);
   RunResults results = simulate_run(application, arguments.settings);
   results.application_file = arguments.application.string();
   results.application_sha256 = sha256_of_file(arguments.application);
+  if (!arguments.priorities.empty()) {
+    results.priorities =
+        PrioritiesFile{arguments.priorities.string(), sha256_of_file(arguments.priorities)};
+  }
   write_results(directory.staging(), results);
   rclrt::realtime::PerfettoWriter writer(directory.staging() / kTraceFile,
                                          {.name = application.name + " " + results.executor_label,

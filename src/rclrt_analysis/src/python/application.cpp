@@ -11,6 +11,7 @@
 
 #include "bindings.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/compress_levels.hpp"
 #include "rclrt/analysis/synthesis.hpp"
 #include "rclrt/analysis/thesis.hpp"
 
@@ -58,11 +59,11 @@ const char* to_word(Contribution::Kind kind) {
 
 py::tuple synthesize(const Application& application, const std::string& source) {
   const auto values = synthesize_priorities(
-      application,
-      choice<ChainPriorities>(source, "source of the chain priorities",
-                              {{"given", ChainPriorities::kGiven},
-                               {"rate_monotonic", ChainPriorities::kRateMonotonic},
-                               {"deadline_monotonic", ChainPriorities::kDeadlineMonotonic}}));
+      application, choice<ChainPriorities>(source, "source of the chain priorities",
+                                           {{"given", ChainPriorities::kGiven},
+                                            {"rate", ChainPriorities::kRateMonotonic},
+                                            {"deadline", ChainPriorities::kDeadlineMonotonic},
+                                            {"picas", ChainPriorities::kPicas}}));
   py::list result;
   for (const SynthesizedPriority& value : values) {
     result.append(py::make_tuple(value.priority, reason(application, value)));
@@ -128,9 +129,36 @@ void bind_bounds(py::module_& module) {
       py::arg("timer_jitter_ns") = 0);
 }
 
+Application with_priorities(Application application, const std::vector<int>& priorities) {
+  if (priorities.size() != application.callbacks.size()) {
+    throw std::invalid_argument("expected one priority per callback");
+  }
+  for (std::size_t i = 0; i < priorities.size(); ++i) {
+    application.callbacks[i].priority = priorities[i];
+  }
+  return application;
+}
+
+void bind_levels(py::module_& module) {
+  module.attr("MAPPABLE_LEVELS") = kMappableLevels;
+  module.def("with_priorities", &with_priorities, py::arg("application"), py::arg("priorities"));
+  module.def(
+      "compress_levels",
+      [](const Application& application, const std::vector<int>& priorities, std::size_t most) {
+        const CompressedLevels found = compress_levels(application, priorities, most);
+        py::list merged;
+        for (const LevelMerge& merge : found.merged) {
+          merged.append(py::make_tuple(merge.executor, merge.from, merge.into));
+        }
+        return py::make_tuple(py::tuple(py::cast(found.priorities)), py::tuple(merged));
+      },
+      py::arg("application"), py::arg("priorities"), py::arg("most"));
+}
+
 }  // namespace
 
 void bind_application(py::module_& module) {
+  bind_levels(module);
   module.def("synthesize_priorities", &synthesize, py::arg("application"),
              py::arg("source") = "given");
   bind_thesis(module);

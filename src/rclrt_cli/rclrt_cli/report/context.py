@@ -32,8 +32,7 @@ def context_rows(comparison: Comparison) -> list[Row]:
         ("Records dropped", str(context["records_dropped"])),
         ("ROS 2", f"{context['ros_distro']}, {context['rmw']}"),
         ("Versions", ", ".join(f"{name} {version}" for name, version in versions.items())),
-        ("Application", f"{comparison.application['file']}"),
-        ("SHA-256 of the application", comparison.application["sha256"]),
+        *_application_rows(comparison),
     ]
 
 
@@ -48,9 +47,22 @@ def _simulation_rows(comparison: Comparison) -> list[Row]:
         ("CPUs", str(comparison.context["cpus"])),
         ("Execution times", execution),
         ("Versions", f"rclrt {comparison.context['versions']['rclrt']}"),
-        ("Application", f"{comparison.application['file']}"),
-        ("SHA-256 of the application", comparison.application["sha256"]),
+        *_application_rows(comparison),
     ]
+
+
+def _application_rows(comparison: Comparison) -> list[Row]:
+    application = comparison.application
+    rows = [
+        ("Application", f"{application['file']}"),
+        ("SHA-256 of the application", application["sha256"]),
+    ]
+    if "priorities_file" in application:
+        rows += [
+            ("Priorities", application["priorities_file"]),
+            ("SHA-256 of the priorities", application["priorities_sha256"]),
+        ]
+    return rows
 
 
 def started(comparison: Comparison) -> str:

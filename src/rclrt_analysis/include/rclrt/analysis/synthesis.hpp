@@ -17,6 +17,9 @@ enum class ChainPriorities {
   kGiven,              ///< the file; a priority that a callback states is kept as a minimum
   kRateMonotonic,      ///< the shorter the period of the chain's timer, the higher
   kDeadlineMonotonic,  ///< the shorter the deadline, the higher
+  kPicas,              ///< PiCAS: each callback of a more urgent chain above all of a less urgent
+                       ///< one (equal priorities: the shorter deadline first), and within a chain
+                       ///< each callback above those before it
 };
 
 /// A callback's priority and why it has it: exactly one of `sync` and `chain` explains the value,
@@ -30,13 +33,16 @@ struct SynthesizedPriority {
 
 /// One per callback, in the order of the application. Steps 1 and 2 of section 5.2.2 give a
 /// callback the highest priority of its chains (0 on none); step 3 gives whatever leads to a sync
-/// at least the sync's priority. Pure; may be called from several threads; idempotent, and with
-/// kGiven never below Application::effective_priority(). Takes time in proportion to callbacks,
-/// edges and chains. Throws std::invalid_argument for a graph with a cycle.
+/// at least the sync's priority. kPicas does its own instead: Choi, Xiang and Kim, "PiCAS: new
+/// design of priority-driven chain-aware scheduling for ROS2", RTAS 2021, section V; what leads to
+/// a sync of a chain and is on no more urgent chain counts as a part of that chain. Pure; may be
+/// called from several threads; idempotent, and with kGiven never below
+/// Application::effective_priority(). Takes time in proportion to callbacks, edges and chains.
+/// Throws std::invalid_argument for a graph with a cycle.
 std::vector<SynthesizedPriority> synthesize_priorities(
     const model::Application& application, ChainPriorities source = ChainPriorities::kGiven);
 
-/// One per chain: what synthesize_priorities() starts from.
+/// One per chain: what synthesize_priorities() starts from. Of kPicas those given.
 std::vector<int> chain_priorities(const model::Application& application, ChainPriorities source);
 
 /// "chain obstacle", "sync fuse waits for it", "stated", "on no chain".

@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <vector>
+
+#include "callback_graph.hpp"
+#include "rclrt/analysis/synthesis.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// See ChainPriorities::kPicas. One per callback.
+std::vector<SynthesizedPriority> picas_priorities(const model::Application& application,
+                                                  const CallbackGraph& graph);
+
+}  // namespace rclrt::analysis::detail
