@@ -74,6 +74,8 @@ void EdfExecutor::let_out(Callback& callback) noexcept {
   callback.group().set_deadline_ceiling(ceiling_ns);
 }
 
+void EdfExecutor::retime() noexcept { queue_->retime(); }
+
 void EdfExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
   queue_->take_out(callback, taken);
 }

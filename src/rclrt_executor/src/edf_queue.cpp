@@ -76,7 +76,7 @@ void EdfQueue::add_timer(std::int64_t relative_ns, TimerCallback* timer) {
   std::size_t woken = kNobody;
   {
     const std::scoped_lock lock(mutex_);
-    find_band(relative_ns)->queue.add_timer(timer);
+    find_band(relative_ns)->queue.timers().add(timer);
     woken = whom_to_wake(kNobody);
   }
   wake(woken);
@@ -85,8 +85,20 @@ void EdfQueue::add_timer(std::int64_t relative_ns, TimerCallback* timer) {
 void EdfQueue::remove_timer(TimerCallback* timer) noexcept {
   const std::scoped_lock lock(mutex_);
   for (const auto& band : bands_) {
-    band->queue.remove_timer(timer);
+    band->queue.timers().remove(timer);
   }
+}
+
+void EdfQueue::retime() noexcept {
+  std::size_t woken = kNobody;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const auto& band : bands_) {
+      band->queue.timers().retime();
+    }
+    woken = whom_to_wake(kNobody);
+  }
+  wake(woken);
 }
 
 void EdfQueue::take_out(const Callback& callback, Instance*& taken) noexcept {
@@ -202,7 +214,7 @@ Instance* EdfQueue::start_best(Slot& slot) noexcept {
 std::int64_t EdfQueue::next_preempting_release() const noexcept {
   std::int64_t next_ns = realtime::EventCount::kForever;
   for (const auto& band : bands_) {
-    const std::int64_t release_ns = band->queue.next_timer_ns();
+    const std::int64_t release_ns = band->queue.timers().next_ns();
     if (release_ns < next_ns && passes(band->deadline_of(release_ns), band->relative_ns)) {
       next_ns = release_ns;
     }
@@ -245,6 +257,9 @@ Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
       if (instance != nullptr) {
         collect();  // ditto
       } else {
+        for (const auto& band : bands_) {
+          band->queue.timers().settle();
+        }
         slot.wake_up_ns = next_preempting_release();
       }
     } else {

@@ -52,6 +52,7 @@ class EdfQueue {
   RCLRT_SETUP std::size_t band_count() const noexcept { return bands_.size(); }
   RCLRT_SETUP void add_timer(std::int64_t relative_ns, TimerCallback* timer);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
+  RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void take_out(const Callback& callback, Instance*& taken) noexcept;
   /// How many workers there are: nothing nests deeper.

@@ -336,6 +336,7 @@ void Executor::start_timers(std::int64_t epoch_ns) {
       timer->schedule().start(epoch_ns, timer->timer().offset_ns);
     }
   }
+  retime();
 }
 
 void Executor::shut_down() noexcept {

@@ -8,16 +8,22 @@ namespace rclrt::executor {
 void Lane::add_timer(TimerCallback* timer) {
   {
     const std::scoped_lock lock(consumer_);
-    queue_.add_timer(timer);
-    has_timers_.store(true);
+    queue_.timers().add(timer);
   }
-  available_.notify_all();  // who keeps the time looks again, whoever that is
+  wake_all();  // who keeps the time looks again, whoever that is
 }
 
 void Lane::remove_timer(TimerCallback* timer) noexcept {
   const std::scoped_lock lock(consumer_);
-  queue_.remove_timer(timer);
-  has_timers_.store(queue_.has_timers());
+  queue_.timers().remove(timer);
+}
+
+void Lane::retime() noexcept {
+  {
+    const std::scoped_lock lock(consumer_);
+    queue_.timers().retime();
+  }
+  wake_all();
 }
 
 void Lane::take_out(const Callback& callback, Instance*& taken) noexcept {
@@ -33,7 +39,21 @@ void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
     const std::scoped_lock lock(consumer_);
     queue_.put_back(instance);
   }
-  available_.notify_one();
+  wake_one();
+}
+
+void Lane::wake_one() noexcept RCLRT_NONBLOCKING {
+  for (const Post post : {Post::kSpare, Post::kDeputy, Post::kKeeper}) {
+    if (bell(post).notify_one()) {
+      return;
+    }
+  }
+}
+
+void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
+  for (realtime::EventCount& each : bells_) {
+    each.notify_all();
+  }
 }
 
 bool Lane::enter(Instance* instance, WorkerPriority& priority) noexcept {
@@ -46,62 +66,52 @@ bool Lane::enter(Instance* instance, WorkerPriority& priority) noexcept {
   return false;
 }
 
-Instance* Lane::try_pop(WorkerPriority& priority, bool& more) noexcept RCLRT_WAITS {
-  const std::scoped_lock lock(consumer_);
+/// The oldest instance that may run.
+Instance* Lane::take(WorkerPriority& priority) noexcept RCLRT_WAITS {
   queue_.collect();
-  Instance* found = nullptr;
-  while (found == nullptr && queue_.first() != nullptr) {
+  while (queue_.first() != nullptr) {
     Instance* const instance = queue_.unlink_first();
     Callback& callback = *instance->callback;
     callback.hold();  // before it is in no list that `take_out` or the group's `unpark` sees
     if (use_ == Use::kPass || enter(instance, priority)) {
-      found = instance;
-    } else {
-      callback.let_go();
+      return instance;
     }
+    callback.let_go();
   }
-  more = queue_.first() != nullptr;
-  return found;
-}
-
-bool Lane::has_work() noexcept RCLRT_WAITS {
-  const std::scoped_lock lock(consumer_);
-  return queue_.first() != nullptr || queue_.has_pushed();
+  return nullptr;
 }
 
 Instance* Lane::pop(const std::atomic<bool>& stop, WorkerPriority& priority) noexcept RCLRT_WAITS {
+  Post post = Post::kSpare;
   for (;;) {
+    priority.restore();  // its level may have moved while it slept, or just as it was lowered
+    std::unique_lock lock(consumer_);
+    watch_.leave(post);
     if (stop.load()) {
       return nullptr;
     }
-    priority.restore();  // its level may have moved while it slept, or just as it was lowered
-    bool more = false;
-    if (Instance* const instance = try_pop(priority, more)) {
-      // This worker is busy now. Another one takes what is left (timers due together wake only
-      // one) and keeps the time. Nobody sleeps: no system call.
-      if (more || (has_timers_.load() && !timekeeper_.load())) {
-        available_.notify_one();
+    if (Instance* const instance = take(priority)) {
+      // This worker is busy now. Another one takes what is left (timers due together wake only one)
+      // or keeps the time. Nobody sleeps: no system call.
+      const bool wake = queue_.first() != nullptr ||
+                        watch_.lacks_keeper(queue_.timers().next_beside_ns(*instance->callback));
+      lock.unlock();
+      if (wake) {
+        wake_one();
       }
       return instance;
     }
-    const auto key = available_.prepare_wait();
-    if (stop.load() || has_work()) {
-      available_.cancel_wait();
+    TimerHeap& timers = queue_.timers();
+    timers.settle();
+    const LaneWatch::Sleep sleep = watch_.take_post(timers.next_ns(), timers.following_ns());
+    post = sleep.post;
+    const auto key = bell(post).prepare_wait();
+    if (stop.load() || queue_.has_pushed()) {
+      bell(post).cancel_wait();
       continue;
     }
-    std::int64_t wake_up_ns = realtime::EventCount::kForever;
-    bool timekeeper = false;
-    if (has_timers_.load()) {
-      timekeeper = !timekeeper_.exchange(true);
-      if (timekeeper) {
-        const std::scoped_lock lock(consumer_);
-        wake_up_ns = queue_.next_timer_ns();
-      }
-    }
-    available_.wait_until(key, wake_up_ns);
-    if (timekeeper) {
-      timekeeper_.store(false);  // whoever sleeps next takes over
-    }
+    lock.unlock();
+    bell(post).wait_until(key, sleep.until_ns);
   }
 }
 

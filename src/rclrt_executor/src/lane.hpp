@@ -2,8 +2,11 @@
 // The queue of one level, with the timers of that level.
 #pragma once
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 
+#include "lane_watch.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/event_count.hpp"
@@ -14,16 +17,18 @@
 namespace rclrt::executor {
 
 /// Instances in order of release: pushed by any thread, or released by the lane's own timers, and
-/// popped by its workers. The worker that would sleep sleeps until the next timer release instead,
-/// so a timer costs one wake-up and no other level pays for it.
+/// popped by its workers. A worker that would sleep sleeps until the lane's next timer release
+/// instead, so a timer costs one wake-up and no other level pays for it; see LaneWatch.
 ///
 /// * Who pops an instance has entered its group: instances of one callback run in the order in
 ///   which they were released, and no worker waits for a group while its lane has other work.
-/// * `queue_`, its timers' schedules included, is touched only with `consumer_` held, a push
-///   excepted. The mutex has priority inheritance and is held for a few instructions, and two
-///   system calls when a worker takes a group's ceiling. Groups' mutexes are taken inside it, never
-///   the other way round.
-/// * A worker that found nothing checks again after `prepare_wait`.
+/// * `queue_`, its timers' schedules included, and `watch_` are touched only with `consumer_` held,
+///   a push excepted. The mutex has priority inheritance and is held for a few instructions, and
+///   two system calls when a worker takes a group's ceiling. Groups' mutexes are taken inside it,
+///   never the other way round.
+/// * A worker sleeps on the bell of its post, and checks once more, with `consumer_` held, what
+///   was pushed after it has prepared to. Who has work for one worker wakes a spare one first and
+///   the keeper last, whose place another would have to be woken for.
 class Lane : public ReadySink {
  public:
   /// What its consumer does with instances.
@@ -37,7 +42,7 @@ class Lane : public ReadySink {
 
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING override {
     queue_.push(instance);
-    available_.notify_one();
+    wake_one();
   }
 
   void resume(Instance* instance) noexcept RCLRT_WAITS override;
@@ -49,24 +54,29 @@ class Lane : public ReadySink {
   /// Keeps the time for one more timer, whose schedule has been started, or no longer.
   RCLRT_SETUP void add_timer(TimerCallback* timer);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
+  /// The schedules of its timers were started anew.
+  RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void take_out(const Callback& callback, Instance*& taken) noexcept;
 
   /// After `stop` was set: lets all sleeping workers see it.
-  void wake_all() noexcept RCLRT_NONBLOCKING { available_.notify_all(); }
+  void wake_all() noexcept RCLRT_NONBLOCKING;
 
  private:
-  Instance* try_pop(WorkerPriority& priority, bool& more) noexcept RCLRT_WAITS;
+  using Post = LaneWatch::Post;
+
+  Instance* take(WorkerPriority& priority) noexcept RCLRT_WAITS;
   bool enter(Instance* instance, WorkerPriority& priority) noexcept;
-  bool has_work() noexcept RCLRT_WAITS;
+  void wake_one() noexcept RCLRT_NONBLOCKING;
+  realtime::EventCount& bell(Post post) noexcept RCLRT_NONBLOCKING {
+    return bells_[static_cast<std::size_t>(post)];
+  }
 
   const Use use_;
-  realtime::EventCount available_;
-  std::atomic<bool> has_timers_{false};  // seq_cst, as the condition of available_ must be
-  // True while one sleeping worker has taken on to wake at the next timer release.
-  std::atomic<bool> timekeeper_{false};
+  std::array<realtime::EventCount, 3> bells_;
 
   alignas(64) realtime::PiMutex consumer_;
+  LaneWatch watch_;
   ReleaseQueue queue_;
 };
 

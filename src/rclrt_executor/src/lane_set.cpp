@@ -30,6 +30,12 @@ void LaneSet::remove_timer(TimerCallback* timer) noexcept {
   }
 }
 
+void LaneSet::retime() noexcept {
+  for (const auto& each : levels_) {
+    each->lane.retime();
+  }
+}
+
 void LaneSet::take_out(const Callback& callback, Instance*& taken) noexcept {
   for (const auto& each : levels_) {
     each->lane.take_out(callback, taken);

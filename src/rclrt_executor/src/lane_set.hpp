@@ -26,6 +26,7 @@ class LaneSet {
   /// std::system_error; the lane stays then, and the next call starts the workers it lacks.
   RCLRT_SETUP Lane& at(int level);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
+  RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void take_out(const Callback& callback, Instance*& taken) noexcept;
   /// Gives lanes and workers the priorities that the executor has now, the least urgent first:

@@ -26,6 +26,8 @@ void PreemptiveExecutor::let_out(Callback& callback) noexcept {
   }
 }
 
+void PreemptiveExecutor::retime() noexcept { lanes_->retime(); }
+
 void PreemptiveExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
   lanes_->take_out(callback, taken);
 }

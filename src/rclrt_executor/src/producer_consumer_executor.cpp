@@ -28,6 +28,8 @@ void ProducerConsumerExecutor::let_out(Callback& callback) noexcept {
   }
 }
 
+void ProducerConsumerExecutor::retime() noexcept { inbox_->retime(); }
+
 void ProducerConsumerExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
   inbox_->take_out(callback, taken);
   queues_->take_out(callback, taken);

@@ -1,19 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "release_queue.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
-#include "rclrt/realtime/event_count.hpp"
 
 namespace rclrt::executor {
-
-namespace {
-bool later(TimerCallback* a, TimerCallback* b) {
-  return a->schedule().next_ns() > b->schedule().next_ns();
-}
-}  // namespace
 
 void ReleaseQueue::push(Instance* instance) noexcept RCLRT_NONBLOCKING {
   Instance* head = pushed_.load(std::memory_order_relaxed);
@@ -47,14 +39,11 @@ Instance* ReleaseQueue::take_pushed() noexcept {
 }
 
 void ReleaseQueue::merge(Instance* pushed, std::int64_t now_ns) noexcept {
-  while (next_timer_ns() <= now_ns) {
-    while (pushed != nullptr && pushed->ready_ns <= next_timer_ns()) {
+  for (std::int64_t due_ns = timers_.next_ns(); due_ns <= now_ns; due_ns = timers_.next_ns()) {
+    while (pushed != nullptr && pushed->ready_ns <= due_ns) {
       append(std::exchange(pushed, pushed->next));
     }
-    std::pop_heap(timers_.begin(), timers_.end(), later);
-    Instance* const released = timers_.back()->expire(now_ns);
-    std::push_heap(timers_.begin(), timers_.end(), later);
-    if (released != nullptr) {
+    if (Instance* const released = timers_.expire_first(now_ns)) {
       append(released);
     }
   }
@@ -105,21 +94,6 @@ void ReleaseQueue::discard_all() noexcept {
     Instance* const instance = unlink_first();
     instance->callback->discard(instance);
   }
-}
-
-void ReleaseQueue::add_timer(TimerCallback* timer) {
-  timers_.push_back(timer);
-  std::push_heap(timers_.begin(), timers_.end(), later);
-}
-
-void ReleaseQueue::remove_timer(TimerCallback* timer) noexcept {
-  if (std::erase(timers_, timer) != 0) {
-    std::make_heap(timers_.begin(), timers_.end(), later);
-  }
-}
-
-std::int64_t ReleaseQueue::next_timer_ns() const noexcept {
-  return timers_.empty() ? realtime::EventCount::kForever : timers_.front()->schedule().next_ns();
 }
 
 }  // namespace rclrt::executor

@@ -4,10 +4,10 @@
 
 #include <atomic>
 #include <cstdint>
-#include <vector>
 
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/timer.hpp"
+#include "timer_heap.hpp"
 
 namespace rclrt::executor {
 
@@ -42,12 +42,7 @@ class ReleaseQueue {
   /// Nobody pushes any more: gives back what is left, as counted drops.
   void discard_all() noexcept;
 
-  /// A timer whose schedule has been started.
-  RCLRT_SETUP void add_timer(TimerCallback* timer);
-  void remove_timer(TimerCallback* timer) noexcept;
-  bool has_timers() const noexcept { return !timers_.empty(); }
-  /// EventCount::kForever without timers.
-  std::int64_t next_timer_ns() const noexcept;
+  TimerHeap& timers() noexcept { return timers_; }
 
  private:
   Instance* take_pushed() noexcept;
@@ -58,7 +53,7 @@ class ReleaseQueue {
   alignas(64) Instance* first_ = nullptr;  // apart from what producers write
   Instance* last_ = nullptr;
   std::uint64_t next_order_ = 0;
-  std::vector<TimerCallback*> timers_;  // a heap, the earliest release on top
+  TimerHeap timers_;
 };
 
 }  // namespace rclrt::executor

@@ -26,6 +26,8 @@ void ThreadDispatchExecutor::let_out(Callback& callback) noexcept {
   }
 }
 
+void ThreadDispatchExecutor::retime() noexcept { inbox_->retime(); }
+
 void ThreadDispatchExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
   inbox_->take_out(callback, taken);
 }

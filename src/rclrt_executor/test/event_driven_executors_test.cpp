@@ -277,6 +277,31 @@ TEST(Preemptive, TimersOfOneLevelThatAreDueTogetherWakeAsManyWorkers) {
   EXPECT_EQ(waited.load(), 2);
 }
 
+TEST(Preemptive, ACallbackThatRunsLongDelaysNoOtherTimerOfItsLevel) {
+  // Both workers are asleep between two releases, and who takes one wakes nobody for the next.
+  auto options = on_one_cpu();
+  options.cpus = {};
+  options.realtime = Realtime::kOff;  // two workers take turns where there is only one CPU
+  options.workers_per_level = 2;
+  PreemptiveExecutor executor(options);
+  std::atomic<int> often{0};
+  int waited = 0;
+  int rounds = 0;
+  executor.add(std::make_shared<TestTimer>(timer_named("often"),
+                                           TimerOptions{.period_ns = 1'000'000},
+                                           [&](const InstanceInfo&) { ++often; }));
+  executor.add(std::make_shared<TestTimer>(
+      timer_named("long"), TimerOptions{.period_ns = 7'000'000, .offset_ns = 500'000},
+      [&](const InstanceInfo&) {
+        waited += busy_until([&, until = often.load() + 10] { return often.load() >= until; });
+        if (++rounds == 5) {
+          executor.cancel();
+        }
+      }));
+  executor.spin();
+  EXPECT_EQ(waited, 5);
+}
+
 TYPED_TEST(EventDriven, DestroyingAnExecutorWithWaitingInstancesGivesThemBack) {
   const auto callback =
       std::make_shared<TestCallback>(named("c", 0, 2), [](const InstanceInfo&) {});

@@ -31,9 +31,10 @@ void StdAtomics::wait_while(const Futex& word, std::uint32_t value,
           FUTEX_BITSET_MATCH_ANY);
 }
 
-void StdAtomics::wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING {
-  RCLRT_TRUST("waking others does not sleep",
-              syscall(SYS_futex, address_of(word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0));
+int StdAtomics::wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING {
+  return static_cast<int>(RCLRT_TRUST(
+      "waking others does not sleep",
+      syscall(SYS_futex, address_of(word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0)));
 }
 
 }  // namespace rclrt::realtime

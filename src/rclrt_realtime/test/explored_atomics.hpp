@@ -86,8 +86,8 @@ struct ExploredWith {
                          std::int64_t /*never*/) noexcept RCLRT_WAITS {
     Explorer::current()->wait_while(word.variable_, value);
   }
-  static void wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING {
-    RCLRT_TRUST("a test", Explorer::current()->wake(word.variable_, count));
+  static int wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING {
+    return RCLRT_TRUST("a test", Explorer::current()->wake(word.variable_, count));
   }
 
   template <typename T>

@@ -209,10 +209,11 @@ class Explorer {
     }
   }
 
-  /// Wakes `count` sleepers at most, whichever.
-  void wake(std::size_t variable, int count) {
+  /// Wakes `count` sleepers at most, whichever; returns how many.
+  int wake(std::size_t variable, int count) {
     pause({variable, true, true});
-    for (; count > 0; --count) {
+    int woken = 0;
+    for (; woken < count; ++woken) {
       std::vector<Fibre*> sleepers;
       for (const auto& thread : threads_) {
         if (thread->sleeps_on == variable) {
@@ -224,6 +225,7 @@ class Explorer {
       }
       sleepers[sleepers.size() == 1 ? 0 : choose(sleepers.size())]->sleeps_on.reset();
     }
+    return woken;
   }
 
   void touch(const void* address, bool writes) {

@@ -61,6 +61,7 @@ class EdfExecutor final : public Executor {
 
   void take_in(Callback& callback) override;
   void let_out(Callback& callback) noexcept override;
+  void retime() noexcept override;
   void take_out(const Callback& callback, Instance*& taken) noexcept override;
   bool maps_levels() const noexcept override { return false; }
   int priority_of(int level) const noexcept override;

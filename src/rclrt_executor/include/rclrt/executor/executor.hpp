@@ -140,6 +140,8 @@ class Executor {
   virtual void take_in(Callback& callback) = 0;
   /// Releases no more of it by time.
   virtual void let_out(Callback& callback) noexcept = 0;
+  /// The schedules of all timers were started anew.
+  virtual void retime() noexcept {}
   /// Moves every instance of it that waits in a queue to the list `taken`.
   virtual void take_out(const Callback& callback, Instance*& taken) noexcept = 0;
   /// Whether no thread looks at it any more; instances apart.

@@ -22,6 +22,7 @@ class ProducerConsumerExecutor final : public Executor {
  private:
   void take_in(Callback& callback) override;
   void let_out(Callback& callback) noexcept override;
+  void retime() noexcept override;
   void take_out(const Callback& callback, Instance*& taken) noexcept override;
   bool offers_reservations() const noexcept override { return true; }
   void settle_priorities() override;

@@ -32,6 +32,7 @@ class ThreadDispatchExecutor final : public Executor {
 
   void take_in(Callback& callback) override;
   void let_out(Callback& callback) noexcept override;
+  void retime() noexcept override;
   void take_out(const Callback& callback, Instance*& taken) noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;

@@ -60,6 +60,13 @@ class TimerCallback : public Callback {
   const TimerOptions& timer() const noexcept RCLRT_NONBLOCKING { return timer_; }
   TimerSchedule& schedule() noexcept RCLRT_NONBLOCKING { return schedule_; }
 
+  /// Whether releases that come while it runs may as well be released when it has ended: it
+  /// excludes itself, and each of them is an instance as far as the credits reach, either way.
+  bool may_be_released_late() noexcept RCLRT_NONBLOCKING {
+    return timer_.overrun == OverrunPolicy::kCatchUp && overload() == Overload::kQueue &&
+           group().type() == GroupType::kMutuallyExclusive;
+  }
+
   /// Takes the due release off the schedule, counts what is skipped and returns the instance;
   /// nullptr when there is no credit for it: it and all others due are then counted drops.
   Instance* expire(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;

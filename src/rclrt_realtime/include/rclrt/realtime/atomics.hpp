@@ -33,8 +33,8 @@ struct StdAtomics {
   /// nothing.
   static void wait_while(const Futex& word, std::uint32_t value,
                          std::int64_t deadline_ns) noexcept RCLRT_WAITS;
-  /// Wakes `count` sleepers of `word` at most.
-  static void wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING;
+  /// Wakes `count` sleepers of `word` at most; returns how many.
+  static int wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING;
 };
 
 /// Keeps what different threads write on different cache lines. (GCC warns that

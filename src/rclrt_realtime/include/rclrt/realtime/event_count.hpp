@@ -62,7 +62,9 @@ class BasicEventCount {
     waiters_.fetch_sub(1, std::memory_order_seq_cst);
   }
 
-  void notify_one() noexcept RCLRT_NONBLOCKING { notify(1); }
+  /// True when it woke somebody who slept. (When not, whoever is between `prepare_wait` and the end
+  /// of `wait` still looks again.)
+  bool notify_one() noexcept RCLRT_NONBLOCKING { return notify(1); }
   void notify_all() noexcept RCLRT_NONBLOCKING { notify(kEverybody); }
 
   static constexpr std::int64_t kForever = INT64_MAX;
@@ -70,12 +72,12 @@ class BasicEventCount {
  private:
   static constexpr int kEverybody = INT32_MAX;
 
-  void notify(int count) noexcept RCLRT_NONBLOCKING {
+  bool notify(int count) noexcept RCLRT_NONBLOCKING {
     if (waiters_.load(std::memory_order_seq_cst) == 0) {
-      return;
+      return false;
     }
     epoch_.fetch_add(1, std::memory_order_seq_cst);
-    Atomics::wake(epoch_, count);
+    return Atomics::wake(epoch_, count) > 0;
   }
 
   Atomics::Futex epoch_{0};

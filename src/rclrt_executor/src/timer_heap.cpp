@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timer_heap.hpp"
+
+#include <algorithm>
+#include <utility>
+
+namespace rclrt::executor {
+
+/// The number of entries when it has none.
+std::size_t TimerHeap::earliest_child(std::size_t parent) const noexcept RCLRT_NONBLOCKING {
+  const std::size_t first = parent * kChildren + 1;
+  const std::size_t end = std::min(first + kChildren, entries_.size());
+  std::size_t best = first;
+  for (std::size_t i = first + 1; i < end; ++i) {
+    best = entries_[i].next_ns < entries_[best].next_ns ? i : best;
+  }
+  return std::min(best, entries_.size());
+}
+
+/// The earliest release but for those of the first entry.
+std::int64_t TimerHeap::second_ns() const noexcept RCLRT_NONBLOCKING {
+  const std::size_t child = earliest_child(0);
+  return child < entries_.size() ? entries_[child].next_ns : kNever;
+}
+
+std::int64_t TimerHeap::next_ns() const noexcept RCLRT_NONBLOCKING {
+  if (entries_.empty()) {
+    return kNever;
+  }
+  return settled_ ? entries_[0].next_ns : std::min(entries_[0].next_ns, second_ns());
+}
+
+std::int64_t TimerHeap::next_beside_ns(const Callback& running) const noexcept RCLRT_NONBLOCKING {
+  if (!entries_.empty() && entries_[0].timer == &running &&
+      entries_[0].timer->may_be_released_late()) {
+    return second_ns();
+  }
+  return next_ns();
+}
+
+std::int64_t TimerHeap::following_ns() const noexcept RCLRT_NONBLOCKING {
+  if (entries_.empty()) {
+    return kNever;
+  }
+  const Entry& first = entries_[0];
+  if (first.timer->may_be_released_late()) {
+    return second_ns();
+  }
+  std::int64_t own_ns = 0;
+  return __builtin_add_overflow(first.next_ns, first.timer->timer().period_ns, &own_ns)
+             ? second_ns()
+             : std::min(own_ns, second_ns());
+}
+
+Instance* TimerHeap::expire_first(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+  settle();
+  Entry& first = entries_[0];
+  Instance* const released = first.timer->expire(now_ns);
+  first.next_ns = first.timer->schedule().next_ns();
+  settled_ = false;
+  return released;
+}
+
+void TimerHeap::settle() noexcept RCLRT_NONBLOCKING {
+  if (!std::exchange(settled_, true)) {
+    sift_down(0);
+  }
+}
+
+void TimerHeap::sift_up(std::size_t index) noexcept RCLRT_NONBLOCKING {
+  const Entry moved = entries_[index];
+  while (index > 0 && moved.next_ns < entries_[(index - 1) / kChildren].next_ns) {
+    entries_[index] = entries_[(index - 1) / kChildren];
+    index = (index - 1) / kChildren;
+  }
+  entries_[index] = moved;
+}
+
+void TimerHeap::sift_down(std::size_t index) noexcept RCLRT_NONBLOCKING {
+  const Entry moved = entries_[index];
+  for (std::size_t child = earliest_child(index);
+       child < entries_.size() && entries_[child].next_ns < moved.next_ns;
+       child = earliest_child(index)) {
+    entries_[index] = entries_[child];
+    index = child;
+  }
+  entries_[index] = moved;
+}
+
+void TimerHeap::add(TimerCallback* timer) {
+  settle();
+  entries_.push_back({timer->schedule().next_ns(), timer});
+  sift_up(entries_.size() - 1);
+}
+
+void TimerHeap::remove(const TimerCallback* timer) noexcept {
+  settle();
+  const auto place = std::find_if(entries_.begin(), entries_.end(),
+                                  [&](const Entry& entry) { return entry.timer == timer; });
+  if (place == entries_.end()) {
+    return;
+  }
+  const auto index = static_cast<std::size_t>(place - entries_.begin());
+  *place = entries_.back();
+  entries_.pop_back();
+  if (index < entries_.size()) {
+    sift_down(index);
+    sift_up(index);
+  }
+}
+
+void TimerHeap::retime() noexcept {
+  for (Entry& entry : entries_) {
+    entry.next_ns = entry.timer->schedule().next_ns();
+  }
+  settled_ = true;
+  for (std::size_t i = entries_.size(); i-- > 0;) {
+    sift_down(i);
+  }
+}
+
+}  // namespace rclrt::executor
