@@ -7,6 +7,7 @@
 #include <stdexcept>
 #include <utility>
 
+#include "execution_times.hpp"
 #include "rclrt/analysis/simulation_system.hpp"
 
 namespace rclrt::analysis {
@@ -56,17 +57,13 @@ SimulatedExecutor simulated_executor(const model::Executor& executor, Semantics 
 SimulatedCallback simulated_callback(const model::Application& application, std::size_t index,
                                      const SimulatedTimes& times) {
   const model::Callback& callback = application.callbacks[index];
-  const std::int64_t wcet_ns = callback.wcet.count();
   SimulatedCallback result;
   result.executor = application.nodes[callback.node].executor;
   result.level = application.effective_priority(index);
   result.registration = callback.node;  // executors get whole nodes
   result.overload = callback.overload;
   result.deadline_ns = callback.deadline.value_or(model::Nanoseconds{0}).count();
-  result.execution = TimeDistribution::uniform(
-      static_cast<std::int64_t>(
-          std::llround(static_cast<double>(wcet_ns) * times.lowest_execution)),
-      wcet_ns);
+  result.execution = detail::execution_times(callback, times.lowest_execution);
   if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
     result.trigger = TimerTrigger{.period_ns = timer->period.count(),
                                   .offset_ns = timer->offset.count(),
@@ -83,26 +80,46 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   return result;
 }
 
-/// Where the messages of a topic go.
-std::vector<Connection> connections(const model::Application& application, const std::string& topic,
-                                    std::size_t publisher, const SimulatedTimes& times) {
-  const auto executor_of = [&](std::size_t callback) {
-    return application.nodes[application.callbacks[callback].node].executor;
-  };
-  std::vector<Connection> result;
+/// Who takes the messages of each topic: callback and input.
+using Readers = std::map<std::string, std::vector<std::pair<std::size_t, unsigned>>>;
+
+Readers readers_of(const model::Application& application) {
+  Readers result;
   for (std::size_t index = 0; index < application.callbacks.size(); ++index) {
     const std::vector<std::string> inputs = model::inputs(application.callbacks[index]);
     for (unsigned input = 0; input < inputs.size(); ++input) {
-      if (inputs[input] == topic) {
-        const bool near = executor_of(index) == executor_of(publisher);
-        result.push_back({index, input, near ? times.hop : times.far_hop});
-      }
+      result[inputs[input]].emplace_back(index, input);
     }
   }
   return result;
 }
 
+/// Where the messages of a topic go.
+std::vector<Connection> connections(const model::Application& application, const Readers& readers,
+                                    const std::string& topic, std::size_t publisher,
+                                    const SimulatedTimes& times) {
+  const auto executor_of = [&](std::size_t callback) {
+    return application.nodes[application.callbacks[callback].node].executor;
+  };
+  std::vector<Connection> result;
+  const auto found = readers.find(topic);
+  if (found == readers.end()) {
+    return result;
+  }
+  for (const auto& [index, input] : found->second) {
+    const bool near = executor_of(index) == executor_of(publisher);
+    result.push_back({index, input, near ? times.hop : times.far_hop});
+  }
+  return result;
+}
+
 }  // namespace
+
+TimeDistribution detail::execution_times(const model::Callback& callback, double lowest_execution) {
+  const std::int64_t wcet_ns = callback.wcet.count();
+  const double lowest_ns = static_cast<double>(wcet_ns) * lowest_execution;
+  return TimeDistribution::uniform(static_cast<std::int64_t>(std::llround(lowest_ns)), wcet_ns);
+}
 
 SimulatedSystem simulated_system(const model::Application& application, Semantics semantics,
                                  const SimulatedTimes& times, unsigned cpus_without_statement) {
@@ -115,6 +132,7 @@ SimulatedSystem simulated_system(const model::Application& application, Semantic
   for (const model::Executor& executor : application.executors) {
     result.executors.push_back(simulated_executor(executor, semantics, times, cpus));
   }
+  const Readers readers = readers_of(application);
   std::map<std::pair<std::size_t, std::string>, std::size_t> groups;
   for (std::size_t index = 0; index < application.callbacks.size(); ++index) {
     const model::Callback& callback = application.callbacks[index];
@@ -124,7 +142,7 @@ SimulatedSystem simulated_system(const model::Application& application, Semantic
       own.group = groups.try_emplace({callback.node, *callback.group}, groups.size()).first->second;
     }
     for (const std::string& topic : callback.publishes) {
-      own.topics.push_back(connections(application, topic, index, times));
+      own.topics.push_back(connections(application, readers, topic, index, times));
     }
   }
   for (const model::Chain& chain : application.chains) {

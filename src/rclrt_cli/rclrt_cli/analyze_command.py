@@ -11,10 +11,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli import chain_analysis, task_analysis
+from rclrt_cli import chain_analysis, task_analysis, task_replay
 from rclrt_cli.analysis_module import analysis, read_input
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.measure import add_priorities_argument
+from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
+from rclrt_cli.refutation import refute_chains, refute_tasks
 
 HELP = "say whether the deadlines of an application or a task set hold"
 TASKS = re.compile(rb"""(^|[{,])\s*["']?tasks["']?\s*:""", re.MULTILINE)
@@ -32,6 +34,18 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="one task set per line, and one result",
     )
     add_priorities_argument(parser)
+    parser.add_argument(
+        "--no-search",
+        action="store_true",
+        help="do not search by simulation for a schedule that misses what is not proved",
+    )
+    parser.add_argument(
+        "--counter-example",
+        metavar="FILE",
+        type=Path,
+        help="write the first schedule that misses there, for rclrt simulate --replay; - is the "
+        "standard output",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--test",
@@ -59,22 +73,41 @@ def run(arguments: argparse.Namespace) -> int:
             raise BadInput("--priorities: not for --batch; expected an app.yaml as the FILE")
         return _batch(arguments.batch)
     text = read_input(arguments.file)
-    if TASKS.search(text) and not CALLBACKS.search(text):
+    examples: list[tuple[str, str]] = []
+    if is_task_set(text):
         if arguments.priorities is not None:
             raise BadInput(
                 "--priorities: a task set has no callbacks; expected an app.yaml as the FILE"
             )
-        result = _analyse_tasks(text, str(arguments.file))
+        result = _analyse_tasks(text, str(arguments.file), examples, arguments.no_search)
         lines = task_analysis.table
     else:
-        result = _analyse_application(arguments)
+        result = _analyse_application(arguments, examples)
         lines = chain_analysis.table
     if arguments.json:
         print(json.dumps(result, indent=1))
     else:
         for line in lines(result):
             print(line)
+    if arguments.counter_example is not None:
+        _write_counter_example(arguments.counter_example, examples)
     return EXIT_OK if result["feasible"] else EXIT_NO
+
+
+def is_task_set(text: bytes) -> bool:
+    """A task set, and no application."""
+    return bool(TASKS.search(text)) and not CALLBACKS.search(text)
+
+
+def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:
+    """The first of them; each is who misses, and the text of the file."""
+    if not examples:
+        print("rclrt: no counter-example was found; nothing was written", file=sys.stderr)
+        return
+    name, text = examples[0]
+    write_output(path, text)
+    if path != STANDARD_OUTPUT:
+        print(f"rclrt: {path}: a schedule in which {name} misses", file=sys.stderr)
 
 
 def load_application(path: Path, priorities: Path | None = None) -> Any:
@@ -86,22 +119,39 @@ def load_application(path: Path, priorities: Path | None = None) -> Any:
         raise BadInput(str(error)) from error
 
 
-def _analyse_application(arguments: argparse.Namespace) -> dict[str, Any]:
-    analysis()  # says what is missing
+def _analyse_application(
+    arguments: argparse.Namespace, examples: list[tuple[str, str]]
+) -> dict[str, Any]:
+    """Adds the counter-examples that were found."""
+    module = analysis()  # says what is missing
     application = load_application(arguments.file, arguments.priorities)
     if arguments.test == "thesis":
         return chain_analysis.thesis(application)
-    return chain_analysis.sound(
+    result = chain_analysis.sound(
         application, arguments.executor, arguments.dispatch_us, arguments.timer_jitter_us
     )
+    if not arguments.no_search:
+        for example in refute_chains(application, result, arguments.dispatch_us):
+            name = f"chain {application.chains[example.chain].id}"
+            examples.append((name, module.counter_example_text(example, application)))
+    return result
 
 
-def _analyse_tasks(text: bytes, name: str) -> dict[str, Any]:
+def _analyse_tasks(
+    text: bytes, name: str, examples: list[tuple[str, str]], no_search: bool
+) -> dict[str, Any]:
+    """Adds the counter-examples that were found."""
     module = analysis()
     try:
-        return task_analysis.analyse(module.parse_task_set(text, name))
+        file = module.parse_task_set(text, name)
     except module.FileError as error:
         raise BadInput(str(error)) from error
+    result = task_analysis.analyse(file)
+    if not no_search:
+        for example in refute_tasks(file, result, task_analysis.number):
+            task = f"task {file.tasks[example.task].id}"
+            examples.append((task, task_replay.to_text(file, example)))
+    return result
 
 
 def _batch(path: Path) -> int:
@@ -111,7 +161,7 @@ def _batch(path: Path) -> int:
         if not line.strip():
             continue
         try:
-            result = _analyse_tasks(line, f"{path}:{number}: in this line")
+            result = _analyse_tasks(line, f"{path}:{number}: in this line", [], no_search=True)
             if not result["schedulable"]:
                 code = max(code, EXIT_NO)
         except BadInput as error:

@@ -7,11 +7,17 @@ import argparse
 import os
 import sys
 from pathlib import Path
+from typing import Any
 
+from rclrt_cli import task_replay
+from rclrt_cli.analysis_module import analysis, read_input
+from rclrt_cli.analyze_command import is_task_set, load_application
 from rclrt_cli.comparison import load_single_run
-from rclrt_cli.executors import check_executor
+from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_cli.executors import EXECUTORS, check_executor
 from rclrt_cli.measure import (
     ANY_CHAIN,
+    MIN_RUN_SECONDS,
     Measurement,
     add_priorities_argument,
     check_run_seconds,
@@ -36,16 +42,22 @@ PASSED_ON = (
     "hop_us",
     "cpus",
     "priorities",
+    "replay",
 )
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("app", metavar="APP", type=Path, help="the application, an app.yaml")
     add_priorities_argument(parser)
-    parser.add_argument("--executor", metavar="X", required=True, help="for example preemptive")
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
+    parser.add_argument("--executor", metavar="X", help="for example preemptive")
+    parser.add_argument("--out", metavar="DIR", type=Path, help="where results go")
+    parser.add_argument("--seconds", metavar="S", type=seconds_argument, help="default 10")
     parser.add_argument(
-        "--seconds", metavar="S", type=seconds_argument, default=10.0, help="default 10"
+        "--replay",
+        metavar="FILE",
+        type=Path,
+        help="the schedule of a counter-example, from rclrt analyze --counter-example: its "
+        "executor, time, offsets, execution times and priorities",
     )
     parser.add_argument("--seed", metavar="N", help="of the random numbers; default 0")
     parser.add_argument(
@@ -76,8 +88,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    executor = check_executor(arguments.executor)
-    seconds: float = arguments.seconds
+    if arguments.replay is not None and is_task_set(read_input(arguments.app)):
+        said, late = task_replay.run(arguments.app, arguments.replay)
+        print(said)
+        return EXIT_NO if late and arguments.fail_on_miss is not None else EXIT_OK
+    if arguments.out is None:
+        raise BadInput("simulate: no --out; expected a directory for the results")
+    example = _counter_example(arguments)
+    executor, seconds = _executor_and_seconds(arguments, example)
     check_run_seconds(seconds)
     options: list[str] = []
     for name in PASSED_ON:
@@ -109,5 +127,45 @@ def run(arguments: argparse.Namespace) -> int:
         print_table(comparison, sys.stdout, os.environ)
         for line in miss_lines(directory):
             print(line)
+        if example is not None:
+            print(_replayed(example, Run.load(directory)))
         print(f"\n{directory / REPORT}")
         return verdict(comparison, arguments.fail_on_miss)
+
+
+def _counter_example(arguments: argparse.Namespace) -> Any:
+    """What --replay names, None without it."""
+    if arguments.replay is None:
+        return None
+    module = analysis()
+    application = load_application(arguments.app, arguments.priorities)
+    try:
+        return module.load_counter_example(arguments.replay, application)
+    except module.FileError as error:
+        raise BadInput(str(error)) from error
+
+
+def _executor_and_seconds(arguments: argparse.Namespace, example: Any) -> tuple[str, float]:
+    """What was asked for, else what the counter-example needs, else ten seconds."""
+    executor, seconds = arguments.executor, arguments.seconds
+    if example is not None:
+        executor = executor or example.executor
+        whole_ms = example.horizon_ns // 1_000_000 + 1
+        seconds = seconds or max(MIN_RUN_SECONDS, whole_ms / 1e3)
+    if executor is None:
+        raise BadInput(f"simulate: no --executor; expected one of {', '.join(EXECUTORS)}")
+    return check_executor(executor), seconds or 10.0
+
+
+def _replayed(example: Any, run: Run) -> str:
+    """What became of the instance that the counter-example is about."""
+    chain = run.results.chains[example.chain]
+    stated = f"the counter-example states {example.response_ns / 1e6:.9g} ms"
+    for row in run.chain_rows():
+        if row.chain == chain.id and row.instance == example.instance:
+            response = "none" if row.response is None else f"{row.response / 1e6:.9g} ms"
+            return (
+                f"\nchain {chain.id}, instance {row.instance}: response {response}, deadline "
+                f"{chain.deadline_ms:.9g} ms, {row.status}; {stated}"
+            )
+    return f"\nchain {chain.id}, instance {example.instance}: not released; {stated}"

@@ -13,6 +13,14 @@ WIDTH = 12
 FIXED_PRIORITY = ("fp_preemptive", "fp_nonpreemptive", "fp_limited_preemptive")
 
 
+def number(ticks: int | None, decimals: int) -> int | float | None:
+    """Ticks as a number in the units of the file."""
+    if ticks is None:
+        return None
+    text = analysis().in_units(ticks, decimals)
+    return float(text) if "." in text else int(text)
+
+
 def analyse(file: Any) -> dict[str, Any]:
     """What `--json` prints. `schedulable` is true when the deadline was proved to hold."""
     module = analysis()
@@ -29,8 +37,8 @@ def analyse(file: Any) -> dict[str, Any]:
         "tasks": [
             {
                 "id": task.id,
-                "response": _number(result.response, file.decimals),
-                "deadline": _number(task.deadline, file.decimals),
+                "response": number(result.response, file.decimals),
+                "deadline": number(task.deadline, file.decimals),
                 "schedulable": result.schedulable == "yes",
                 "verdict": VERDICTS[result.schedulable],
                 "exact": result.exact,
@@ -64,13 +72,6 @@ def _load_tests(tasks: Any) -> dict[str, Any]:
     }
 
 
-def _number(ticks: int | None, decimals: int) -> int | float | None:
-    if ticks is None:
-        return None
-    text = analysis().in_units(ticks, decimals)
-    return float(text) if "." in text else int(text)
-
-
 def table(result: dict[str, Any]) -> Iterator[str]:
     """One line per task, and what the answer rests on."""
     name_width = max(4, *(min(len(task["id"]), 40) for task in result["tasks"])) + 2
@@ -84,6 +85,12 @@ def table(result: dict[str, Any]) -> Iterator[str]:
         note = f"  {task['note']}" if task["note"] else ""
         name = task["id"][:40].encode("unicode_escape").decode()
         yield name.ljust(name_width) + "".join(cell.rjust(WIDTH) for cell in cells) + note
+        if "counter_example" in task:
+            example = task["counter_example"]
+            yield " " * name_width + (
+                f"  job {example['job']}, arriving at {example['arrival']:.12g}, takes "
+                f"{example['response']:.12g} in a simulation"
+            )
     yield ""
     yield f"schedulable: {result['verdict']}"
     tests = result["tests"]

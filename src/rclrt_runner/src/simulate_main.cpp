@@ -1,10 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_simulate: what rclrt_runner measures, simulated. No ROS, no threads, deterministic.
+#include <algorithm>
 #include <charconv>
+#include <chrono>
 #include <cmath>
 #include <cstdio>
 #include <exception>
 #include <map>
+#include <optional>
+#include <rclrt/analysis/counter_example_file.hpp>
 #include <rclrt/model/priorities.hpp>
 #include <stdexcept>
 #include <string>
@@ -35,6 +39,8 @@ constexpr const char* kSimulateUsage =
     "  --seconds S           how long, from 0.01 to 86400\n"
     "  --out DIR             results.json, chains.csv, instances.csv, trace.pftrace\n"
     "  --priorities FILE     callback priorities in the place of the application's\n"
+    "  --replay FILE         the schedule of a counter-example: its offsets, execution times and\n"
+    "                        priorities; of the other options only --executor, --seconds, --out\n"
     "  --seed N              of the random numbers; default 0\n"
     "  --execution-from X    execution times are uniform from X times the WCET (0 to 1) up to the\n"
     "                        WCET; default 1\n"
@@ -48,9 +54,26 @@ constexpr const char* kSimulateUsage =
 struct Arguments {
   std::filesystem::path application;
   std::filesystem::path priorities;
+  std::filesystem::path replay;
   std::filesystem::path output;
+  std::optional<rclrt::analysis::Semantics> executor;  // none: that of the replay
+  std::optional<std::chrono::nanoseconds> duration;    // ditto
   SimulationSettings settings;
 };
+
+constexpr std::chrono::nanoseconds kShortest = std::chrono::milliseconds(10);
+
+/// The application and the settings that show the counter-example once more.
+void set_up_replay(const Arguments& arguments, rclrt::model::Application& application,
+                   SimulationSettings& settings) {
+  const auto example = rclrt::analysis::load_counter_example(arguments.replay, application);
+  application = rclrt::analysis::counter_example_application(application, example);
+  settings.executor = example.executor;
+  settings.duration = std::max(kShortest, std::chrono::nanoseconds(example.horizon_ns));
+  settings.seed = example.seed;
+  settings.cpus = example.cpus;
+  settings.times = rclrt::analysis::counter_example_times(example);
+}
 
 double parse_number(const std::string& option, const std::string& text, double lowest,
                     double highest) {
@@ -81,7 +104,8 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   std::map<std::string, std::string> given{
       {"--executor", ""},     {"--seconds", ""},         {"--out", ""},           {"--seed", "0"},
       {"--dispatch-us", "0"}, {"--execution-from", "1"}, {"--scheduler-us", "0"}, {"--hop-us", "0"},
-      {"--cpus", "1"},        {"--priorities", ""}};
+      {"--cpus", "1"},        {"--priorities", ""},      {"--replay", ""}};
+  const auto unstated = given;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -96,22 +120,33 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       files.push_back(argument);
     }
   }
-  if (files.size() != 1 || given["--seconds"].empty() || given["--out"].empty()) {
+  const bool replays = !given["--replay"].empty();
+  if (files.size() != 1 || (given["--seconds"].empty() && !replays) || given["--out"].empty()) {
     throw UsageError("expected one APP.yaml, --executor, --seconds and --out; see --help");
   }
+  for (const char* option :
+       {"--seed", "--execution-from", "--dispatch-us", "--scheduler-us", "--hop-us", "--cpus"}) {
+    if (replays && given[option] != unstated.at(option)) {
+      throw UsageError(std::string(option) + ": --replay states that; expected one of the two");
+    }
+  }
   const auto semantics = rclrt::analysis::semantics_of(given["--executor"]);
-  if (!semantics) {
+  if (!semantics && !(replays && given["--executor"].empty())) {
     throw UsageError("--executor \"" + given["--executor"] +
                      "\": expected wait_set, producer_consumer, thread_dispatch, preemptive or "
                      "edf");
   }
-  const double seconds = parse_number("--seconds", given["--seconds"], 0.01, 86'400);
   Arguments result{.application = files.front(),
                    .priorities = given["--priorities"],
+                   .replay = given["--replay"],
                    .output = given["--out"],
+                   .executor = semantics,
+                   .duration = {},
                    .settings = {}};
-  result.settings.executor = *semantics;
-  result.settings.duration = std::chrono::nanoseconds(std::llround(seconds * 1e9));
+  if (!given["--seconds"].empty()) {
+    const double seconds = parse_number("--seconds", given["--seconds"], 0.01, 86'400);
+    result.duration = std::chrono::nanoseconds(std::llround(seconds * 1e9));
+  }
   result.settings.seed = parse_seed(given["--seed"]);
   result.settings.cpus = static_cast<unsigned>(parse_number("--cpus", given["--cpus"], 1, 64));
   auto& times = result.settings.times;
@@ -125,10 +160,15 @@ Arguments parse_arguments(int argc, const char* const* argv) {
 }
 
 void simulate_application(const Arguments& arguments) {
-  const auto application =
-      rclrt::model::load_application(arguments.application, arguments.priorities);
+  auto application = rclrt::model::load_application(arguments.application, arguments.priorities);
+  SimulationSettings settings = arguments.settings;
+  if (!arguments.replay.empty()) {
+    set_up_replay(arguments, application, settings);
+  }
+  settings.executor = arguments.executor.value_or(settings.executor);
+  settings.duration = arguments.duration.value_or(settings.duration);
   ResultsDirectory directory(arguments.output);
-  RunResults results = simulate_run(application, arguments.settings);
+  RunResults results = simulate_run(application, settings);
   results.application_file = arguments.application.string();
   results.application_sha256 = sha256_of_file(arguments.application);
   if (!arguments.priorities.empty()) {

@@ -4,6 +4,8 @@
 
 #include <pybind11/pybind11.h>
 
+#include <string>
+
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
@@ -11,6 +13,10 @@ namespace rclrt::analysis {
 /// "yes", "no" or "unknown".
 pybind11::object to_python(Answer answer);
 
+/// The value that stands for the word. Throws std::invalid_argument.
+Policy policy_of(const std::string& word);
+
+void bind_counter_examples(pybind11::module_& module);
 void bind_tasks(pybind11::module_& module);
 void bind_application(pybind11::module_& module);
 

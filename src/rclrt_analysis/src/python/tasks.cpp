@@ -20,17 +20,6 @@ namespace py = pybind11;
 namespace rclrt::analysis {
 namespace {
 
-Policy policy_of(const std::string& word) {
-  for (const Policy policy :
-       {Policy::kFpPreemptive, Policy::kFpNonpreemptive, Policy::kFpLimitedPreemptive, Policy::kEdf,
-        Policy::kEdfNonpreemptive}) {
-    if (word == to_string(policy)) return policy;
-  }
-  throw std::invalid_argument("policy '" + word +
-                              "' is not known; expected fp_preemptive, fp_nonpreemptive, "
-                              "fp_limited_preemptive, edf or edf_nonpreemptive");
-}
-
 Task make_task(Ticks wcet, Ticks period, std::optional<Ticks> deadline, Ticks jitter,
                Ticks blocking, Ticks suspension, Ticks region, int priority, std::string id) {
   return {.id = std::move(id),
@@ -51,6 +40,17 @@ TaskFile parse_or_throw(const std::string& text, const std::string& name) {
 }
 
 }  // namespace
+
+Policy policy_of(const std::string& word) {
+  for (const Policy policy :
+       {Policy::kFpPreemptive, Policy::kFpNonpreemptive, Policy::kFpLimitedPreemptive, Policy::kEdf,
+        Policy::kEdfNonpreemptive}) {
+    if (word == to_string(policy)) return policy;
+  }
+  throw std::invalid_argument("policy '" + word +
+                              "' is not known; expected fp_preemptive, fp_nonpreemptive, "
+                              "fp_limited_preemptive, edf or edf_nonpreemptive");
+}
 
 py::object to_python(Answer answer) {
   switch (answer) {

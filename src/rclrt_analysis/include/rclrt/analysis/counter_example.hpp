@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/// A schedule in which a deadline is missed, small enough to be written down and run again.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rclrt/analysis/simulation_system.hpp"
+#include "rclrt/analysis/task_set.hpp"
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis {
+
+/// All that the simulator needs to show the miss again; messages take no time on their way.
+struct CounterExample {
+  Semantics executor = Semantics::kPreemptive;
+  std::vector<std::int64_t> offsets_ns;  ///< one per callback; 0 for those that are no timers
+  std::vector<int> priorities;           ///< one per callback
+  std::uint64_t seed = 0;
+  /// Execution times are from so many percent of the WCET up to the WCET, by the seed.
+  int lowest_execution_percent = 100;
+  unsigned cpus = 1;             ///< of executors without stated CPUs
+  std::int64_t dispatch_ns = 0;  ///< CPU time to dispatch an instance
+  std::int64_t horizon_ns = 0;   ///< a simulation up to here shows the miss
+
+  std::size_t chain = 0;
+  std::uint64_t instance = 0;    ///< the number of the timer's release, from 0
+  std::int64_t release_ns = 0;   ///< nominal
+  std::int64_t response_ns = 0;  ///< of this instance; above the chain's deadline
+
+  bool operator==(const CounterExample&) const = default;
+};
+
+/// What a search may cost.
+struct SearchEffort {
+  std::uint64_t instances = 400'000;  ///< simulated in all; some 300 ns each
+  std::uint64_t per_trial = 20'000;   ///< simulated with one choice of offsets
+  std::uint64_t seed = 1;
+};
+
+/// What is looked for, and under which circumstances.
+struct Search {
+  Semantics executor = Semantics::kPreemptive;
+  unsigned cpus = 1;
+  std::int64_t dispatch_ns = 0;
+  SearchEffort effort;
+};
+
+/// One per chain: a miss that was found, the earliest of its schedule. Chains that are not
+/// `wanted` (one flag per chain) have none. Offsets that the application states stay. Tries
+/// all other releases together, each an instant before the chain's, and then random offsets, better
+/// ones from good ones; with WCETs and with shorter times. Finding none proves nothing.
+/// Deterministic; any thread. Throws std::invalid_argument for what cannot be simulated.
+std::vector<std::optional<CounterExample>> find_counter_examples(
+    const model::Application& application, const std::vector<bool>& wanted, const Search& search);
+
+/// The application as the counter-example has it: its offsets and priorities. Throws
+/// std::invalid_argument when it was not made for this application.
+model::Application counter_example_application(model::Application application,
+                                               const CounterExample& example);
+
+/// The times that the counter-example simulates with.
+SimulatedTimes counter_example_times(const CounterExample& example);
+
+/// Simulates it: the response of its instance; nothing when that does not end before the horizon
+/// (or among the first 50 million instances).
+/// Throws as counter_example_application() and simulate() do.
+std::optional<std::int64_t> replay(const model::Application& application,
+                                   const CounterExample& example);
+
+/// A schedule in which a task misses its deadline.
+struct TaskCounterExample {
+  std::vector<Ticks> offsets;  ///< one per task: the arrival of its first job
+  /// One per task: how late the first job of each `kJitterCycle` is released; others are not late.
+  std::vector<Ticks> jitter;
+  std::size_t task = 0;
+  std::uint64_t job = 0;  ///< from 0
+  Ticks arrival = 0;
+  Ticks response = 0;  ///< from the arrival; above the deadline
+  bool operator==(const TaskCounterExample&) const = default;
+};
+inline constexpr std::size_t kJitterCycle = 1000;
+
+/// As for chains, one per task. Jobs take their WCET, are not blocked from outside and do not
+/// suspend: all of that is legal. Policies: all but kFpLimitedPreemptive, for which none is found.
+std::vector<std::optional<TaskCounterExample>> find_counter_examples(
+    std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
+    const SearchEffort& effort = {});
+
+/// The response of the job in that schedule; nothing when it does not end then.
+/// Throws std::invalid_argument when it was not made for these tasks.
+std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
+                            const TaskCounterExample& example);
+
+}  // namespace rclrt::analysis

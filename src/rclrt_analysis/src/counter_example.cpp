@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/counter_example.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "execution_times.hpp"
+#include "first_misses.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using detail::FirstMisses;
+using detail::Miss;
+using model::Application;
+
+/// A file of a counter-example states times of up to an hour.
+constexpr std::int64_t kLongestTrial_ns = std::int64_t{3000} * 1'000'000'000;
+/// What an untrusted file may ask for, in instances.
+constexpr std::uint64_t kLongestReplay = 50'000'000;
+constexpr std::int64_t kLeastTrial_ns = 1'000'000;
+
+struct Trial {
+  std::vector<std::int64_t> offsets_ns;
+  int lowest_percent = 100;
+  std::uint64_t seed = 0;
+};
+
+class Searcher {
+ public:
+  Searcher(const Application& application, const std::vector<bool>& wanted, const Search& search)
+      : application_(application),
+        search_(search),
+        random_(search.effort.seed),
+        left_(search.effort.instances),
+        found_(application.chains.size()),
+        closest_(application.chains.size()),
+        best_(application.chains.size()) {
+    for (std::size_t i = 0; i < application.chains.size(); ++i) {
+      if (wanted.at(i)) open_.push_back(i);
+    }
+    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+      const auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger);
+      stated_.push_back(timer != nullptr ? timer->offset.count() : 0);
+      if (timer != nullptr) timers_.push_back(i);
+      if (timer != nullptr && !timer->offset_stated) free_.push_back(i);
+      priorities_.push_back(application.effective_priority(i));
+    }
+    horizon_ns_ = horizon();
+    system_ = simulated_system(application, search.executor,
+                               {.dispatch_ns = search.dispatch_ns, .hop = {}, .far_hop = {}},
+                               search.cpus);
+  }
+
+  std::vector<std::optional<CounterExample>> run() {
+    try_all_speeds(stated_);
+    for (const std::size_t chain : std::vector(open_)) try_all_speeds(just_after_the_others(chain));
+    while (!open_.empty() && left_ > 0) {
+      const std::size_t chain = open_[random_.next() % open_.size()];
+      attempt(next_trial(chain));
+    }
+    return std::move(found_);
+  }
+
+ private:
+  /// Three hyperperiods, if that is not too much work.
+  std::int64_t horizon() const {
+    double per_ns = 0;
+    for (const double rate : application_.rates()) per_ns += rate / 1e9;
+    std::int64_t longest_ns = 0;
+    for (const std::size_t timer : timers_) longest_ns = std::max(longest_ns, period(timer));
+    const auto affordable = per_ns > 0
+                                ? std::min(static_cast<double>(search_.effort.per_trial) / per_ns,
+                                           static_cast<double>(kLongestTrial_ns))
+                                : 0.0;
+    std::int64_t result = static_cast<std::int64_t>(affordable);
+    // A backlog may need long to become a miss; else everything repeats.
+    if (application_.utilisation() < 1.0) {
+      const std::int64_t hyperperiod_ns =
+          std::min(application_.hyperperiod().count(), kLongestTrial_ns);
+      result = std::min(3 * hyperperiod_ns + longest_ns, result);
+    }
+    return std::max(result, kLeastTrial_ns);
+  }
+
+  std::int64_t period(std::size_t timer) const {
+    return std::get<model::Timer>(application_.callbacks[timer].trigger).period.count();
+  }
+
+  /// Every other timer is an instant earlier, so what is less urgent has just started.
+  std::vector<std::int64_t> just_after_the_others(std::size_t chain) const {
+    std::vector<std::int64_t> result = stated_;
+    const std::size_t own = application_.chains[chain].callbacks.front();
+    const bool movable = std::ranges::find(free_, own) != free_.end();
+    if (movable) result[own] = std::min<std::int64_t>(1, period(own) - 1);
+    for (const std::size_t timer : free_) {
+      if (timer != own) result[timer] = (result[own] + period(timer) - 1) % period(timer);
+    }
+    return result;
+  }
+
+  void try_all_speeds(const std::vector<std::int64_t>& offsets_ns) {
+    for (const int percent : {100, 50, 0}) {
+      attempt({offsets_ns, percent, percent < 100 ? random_.next() >> 32U : 0});
+    }
+  }
+
+  /// From the best so far of this chain, or from anywhere.
+  Trial next_trial(std::size_t chain) {
+    Trial trial = best_[chain];
+    const bool anew = trial.offsets_ns.empty() || random_.uniform(0, 3) == 0;
+    if (trial.offsets_ns.empty()) trial.offsets_ns = stated_;
+    const auto all = static_cast<std::int64_t>(free_.size());
+    for (const std::size_t timer : free_) {
+      if (!anew && random_.uniform(0, all - 1) >= 2) continue;
+      trial.offsets_ns[timer] = some_offset(timer);
+    }
+    const bool shorter = random_.uniform(0, 3) == 0;
+    trial.lowest_percent = shorter ? static_cast<int>(random_.uniform(0, 9)) * 10 : 100;
+    trial.seed = shorter ? random_.next() >> 32U : 0;
+    return trial;
+  }
+
+  /// Round numbers make releases coincide, or just not.
+  std::int64_t some_offset(std::size_t timer) {
+    const std::int64_t period_ns = period(timer);
+    switch (random_.uniform(0, 3)) {
+      case 0:
+        return random_.uniform(0, period_ns - 1);
+      case 1:
+        return std::min<std::int64_t>(random_.uniform(0, 1), period_ns - 1);
+      default:
+        return std::min(period_ns / 16 * random_.uniform(0, 15) + random_.uniform(0, 1),
+                        period_ns - 1);
+    }
+  }
+
+  /// As simulated_system() would with the trial's times.
+  void set_up(const Trial& trial) {
+    for (const std::size_t timer : timers_) {
+      std::get<TimerTrigger>(system_.callbacks[timer].trigger).offset_ns = trial.offsets_ns[timer];
+    }
+    if (trial.lowest_percent == lowest_percent_) return;
+    lowest_percent_ = trial.lowest_percent;
+    for (std::size_t i = 0; i < system_.callbacks.size(); ++i) {
+      system_.callbacks[i].execution =
+          detail::execution_times(application_.callbacks[i], lowest_percent_ / 100.0);
+    }
+  }
+
+  void attempt(const Trial& trial) {
+    if (open_.empty() || left_ == 0) return;
+    CounterExample example{.executor = search_.executor,
+                           .offsets_ns = trial.offsets_ns,
+                           .priorities = priorities_,
+                           .seed = trial.seed,
+                           .lowest_execution_percent = trial.lowest_percent,
+                           .cpus = search_.cpus,
+                           .dispatch_ns = search_.dispatch_ns};
+    set_up(trial);
+    FirstMisses misses(system_);
+    const auto result = simulate(system_,
+                                 {.horizon_ns = horizon_ns_,
+                                  .seed = trial.seed,
+                                  .max_instances = std::min(left_, 2 * search_.effort.per_trial)},
+                                 &misses);
+    // Also a trial in which nothing ends costs something.
+    left_ -= std::min(left_, result.instances + 1 + application_.callbacks.size() / 8);
+    std::erase_if(open_, [&](std::size_t chain) {
+      if (misses.closest(chain) > closest_[chain]) {
+        closest_[chain] = misses.closest(chain);
+        best_[chain] = trial;
+      }
+      const std::optional<Miss>& miss = misses.miss(chain);
+      if (!miss) return false;
+      example.chain = chain;
+      example.instance = miss->instance;
+      example.release_ns = miss->release_ns;
+      example.response_ns = miss->end_ns - miss->release_ns;
+      example.horizon_ns = miss->end_ns + 1;
+      found_[chain] = example;
+      return true;
+    });
+  }
+
+  const Application& application_;
+  const Search& search_;
+  SimulationRandom random_;
+  std::uint64_t left_;  // instances
+  std::vector<std::optional<CounterExample>> found_;
+  std::vector<double> closest_;  // by chain: the worst response in proportion to the deadline
+  std::vector<Trial> best_;      // where that was
+  std::vector<std::size_t> open_;
+  std::vector<std::int64_t> stated_;
+  std::vector<std::size_t> timers_;
+  std::vector<std::size_t> free_;  // timers whose offsets may be chosen
+  std::vector<int> priorities_;
+  std::int64_t horizon_ns_ = 0;
+  SimulatedSystem system_;  // of the last trial
+  int lowest_percent_ = 100;
+};
+
+}  // namespace
+
+std::vector<std::optional<CounterExample>> find_counter_examples(const Application& application,
+                                                                 const std::vector<bool>& wanted,
+                                                                 const Search& search) {
+  if (wanted.size() != application.chains.size()) {
+    throw std::invalid_argument("expected one flag per chain");
+  }
+  return Searcher(application, wanted, search).run();
+}
+
+Application counter_example_application(Application application, const CounterExample& example) {
+  const std::size_t count = application.callbacks.size();
+  if (example.offsets_ns.size() != count || example.priorities.size() != count ||
+      example.chain >= application.chains.size()) {
+    throw std::invalid_argument("the counter-example belongs to another application");
+  }
+  for (std::size_t i = 0; i < count; ++i) {
+    application.callbacks[i].priority = example.priorities[i];
+    if (auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
+      timer->offset = model::Nanoseconds(example.offsets_ns[i]);
+    }
+  }
+  return application;
+}
+
+SimulatedTimes counter_example_times(const CounterExample& example) {
+  return {.lowest_execution = example.lowest_execution_percent / 100.0,
+          .dispatch_ns = example.dispatch_ns,
+          .scheduler_ns = 0,
+          .hop = {},
+          .far_hop = {}};
+}
+
+std::optional<std::int64_t> replay(const Application& application, const CounterExample& example) {
+  const SimulatedSystem system =
+      simulated_system(counter_example_application(application, example), example.executor,
+                       counter_example_times(example), example.cpus);
+  detail::InstanceEnd end(system, example.chain, example.instance);
+  simulate(
+      system,
+      {.horizon_ns = example.horizon_ns, .seed = example.seed, .max_instances = kLongestReplay},
+      &end);
+  return end.response_ns();
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,209 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/counter_example_file.hpp"
+
+#include <limits>
+#include <stdexcept>
+
+#include "rclrt/analysis/read_task_set.hpp"
+#include "rclrt/yaml/file.hpp"
+#include "rclrt/yaml/name_index.hpp"
+#include "rclrt/yaml/scalars.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using model::Application;
+using yaml::Context;
+using yaml::Fields;
+using yaml::kUnknown;
+using yaml::NameIndex;
+using yaml::Node;
+
+constexpr yaml::IntegerRange kCounts{0, std::numeric_limits<std::int64_t>::max()};
+constexpr int kMsDecimals = 6;
+
+std::string ms(std::int64_t time_ns) { return in_units(time_ns, kMsDecimals); }
+
+template <typename Read>
+void read_mapping(const Node& section, std::string_view what, const Application& application,
+                  Context& context, Read read) {
+  if (section.kind != yaml::Kind::kMapping) {
+    yaml::report_value(section, what, "callbacks and their values, like {scan: 3}", context);
+    return;
+  }
+  NameIndex callbacks("callback", "callbacks");
+  for (const model::Callback& callback : application.callbacks) {
+    callbacks.add(callback.id, {}, context);
+  }
+  for (std::size_t i = 0; i + 1 < section.children.size(); i += 2) {
+    const Node& key = section.children[i];
+    const std::size_t callback = callbacks.resolve(key.text, key.at, context);
+    if (callback != kUnknown) read(callback, key, section.children[i + 1]);
+  }
+}
+
+class Reader {
+ public:
+  Reader(const Application& application, Context& context)
+      : application_(application), context_(context) {
+    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+      const auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger);
+      example_.offsets_ns.push_back(timer != nullptr ? timer->offset.count() : 0);
+      example_.priorities.push_back(application.effective_priority(i));
+    }
+  }
+
+  CounterExample read(const Node& root) {
+    const Fields fields(
+        root, "counter-example",
+        {"rclrt", "application", "executor", "chain", "instance", "release_ms", "response_ms",
+         "deadline_ms", "horizon_ms", "seed", "execution_from_percent", "cpus", "dispatch_ms",
+         "offsets_ms", "priorities"},
+        context_);
+    if (root.kind != yaml::Kind::kMapping) return example_;
+    integer(fields, "rclrt", {1, 1});
+    read_names(fields);
+    example_.instance = static_cast<std::uint64_t>(integer(fields, "instance", kCounts));
+    example_.release_ns = time(fields, "release_ms");
+    example_.response_ns = time(fields, "response_ms");
+    example_.horizon_ns = time(fields, "horizon_ms");
+    example_.dispatch_ns = time(fields, "dispatch_ms");
+    example_.seed = static_cast<std::uint64_t>(integer(fields, "seed", kCounts));
+    example_.lowest_execution_percent =
+        static_cast<int>(integer(fields, "execution_from_percent", {0, 100}));
+    example_.cpus = static_cast<unsigned>(integer(fields, "cpus", {1, 64}));
+    if (const Node* node = fields.require("offsets_ms", "offsets_ms: {scan: 2.5}")) {
+      read_offsets(*node);
+    }
+    if (const Node* node = fields.find("priorities")) read_priorities(*node);
+    if (fields.find("deadline_ms") != nullptr) time(fields, "deadline_ms");  // for the reader only
+    return example_;
+  }
+
+ private:
+  std::int64_t integer(const Fields& fields, const char* key, yaml::IntegerRange range) {
+    const Node* node = fields.require(key, std::string(key) + ": 1");
+    if (node == nullptr) return range.min;
+    return yaml::read_integer(*node, key, range, context_).value_or(range.min);
+  }
+
+  std::int64_t time(const Fields& fields, const char* key) {
+    const Node* node = fields.require(key, std::string(key) + ": 2.5");
+    if (node == nullptr) return 0;
+    const auto value = yaml::read_milliseconds(*node, key, yaml::Zero::kAllowed, context_);
+    return value ? value->count() : 0;
+  }
+
+  void read_names(const Fields& fields) {
+    if (const Node* node = fields.require("application", "application: robot")) {
+      const auto name = yaml::read_text(*node, "application", context_);
+      if (name && *name != application_.name) {
+        context_.diagnostics.report(node->at,
+                                    "this is a counter-example of " + yaml::in_quotes(*name),
+                                    "one of the application " + yaml::in_quotes(application_.name));
+      }
+    }
+    if (const Node* node = fields.require("executor", "executor: preemptive")) {
+      const auto name = yaml::read_text(*node, "executor", context_);
+      const auto semantics = name ? semantics_of(*name) : std::nullopt;
+      if (semantics) {
+        example_.executor = *semantics;
+      } else if (name) {
+        yaml::report_value(*node, "executor",
+                           "wait_set, producer_consumer, thread_dispatch, preemptive or edf",
+                           context_);
+      }
+    }
+    if (const Node* node = fields.require("chain", "chain: obstacle")) {
+      NameIndex chains("chain", "chains");
+      for (const model::Chain& chain : application_.chains) chains.add(chain.id, {}, context_);
+      const auto name = yaml::read_text(*node, "chain", context_);
+      const std::size_t index = name ? chains.resolve(*name, node->at, context_) : kUnknown;
+      if (index != kUnknown) example_.chain = index;
+    }
+  }
+
+  void read_offsets(const Node& section) {
+    read_mapping(section, "offsets_ms", application_, context_,
+                 [this](std::size_t callback, const Node& key, const Node& value) {
+                   if (application_.callbacks[callback].kind() != model::CallbackKind::kTimer) {
+                     yaml::report_value(key, "a callback with an offset", "a timer", context_);
+                     return;
+                   }
+                   const auto offset =
+                       yaml::read_milliseconds(value, "offset", yaml::Zero::kAllowed, context_);
+                   if (offset) example_.offsets_ns[callback] = offset->count();
+                 });
+  }
+
+  void read_priorities(const Node& section) {
+    read_mapping(section, "priorities", application_, context_,
+                 [this](std::size_t callback, const Node&, const Node& value) {
+                   const auto priority =
+                       yaml::read_integer(value, "priority", {0, 1'000'000}, context_);
+                   if (priority) example_.priorities[callback] = static_cast<int>(*priority);
+                 });
+  }
+
+  const Application& application_;
+  Context& context_;
+  CounterExample example_;
+};
+
+}  // namespace
+
+std::string to_text(const CounterExample& example, const Application& application) {
+  counter_example_application(application, example);  // throws when it is of another application
+  const model::Chain& chain = application.chains[example.chain];
+  std::string text = "# Chain " + chain.id + " misses its deadline. To see it: rclrt simulate APP" +
+                     " --replay THIS_FILE --out DIR\n";
+  const auto line = [&](const char* key, const std::string& value) {
+    text += std::string(key) + ": " + value + "\n";
+  };
+  line("rclrt", "1");
+  line("application", application.name);
+  line("executor", to_string(example.executor));
+  line("chain", chain.id);
+  line("instance", std::to_string(example.instance));
+  line("release_ms", ms(example.release_ns));
+  line("response_ms", ms(example.response_ns));
+  line("deadline_ms", ms(chain.deadline.count()));
+  line("horizon_ms", ms(example.horizon_ns));
+  line("seed", std::to_string(example.seed));
+  line("execution_from_percent", std::to_string(example.lowest_execution_percent));
+  line("cpus", std::to_string(example.cpus));
+  line("dispatch_ms", ms(example.dispatch_ns));
+  text += "offsets_ms:\n";
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const model::Callback& callback = application.callbacks[i];
+    if (callback.kind() != model::CallbackKind::kTimer) continue;
+    text += "  " + callback.id + ": " + ms(example.offsets_ns[i]) + "\n";
+  }
+  text += "priorities:\n";
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    text +=
+        "  " + application.callbacks[i].id + ": " + std::to_string(example.priorities[i]) + "\n";
+  }
+  return text;
+}
+
+CounterExampleResult parse_counter_example(std::string_view text, const Application& application) {
+  Context context;
+  CounterExampleResult result;
+  if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
+    CounterExample example = Reader(application, context).read(*root);
+    if (context.diagnostics.empty()) result.example = std::move(example);
+  }
+  result.diagnostics = context.diagnostics.take();
+  return result;
+}
+
+CounterExample load_counter_example(const std::filesystem::path& file,
+                                    const Application& application) {
+  CounterExampleResult result =
+      parse_counter_example(yaml::read_file(file, "counter-example"), application);
+  if (!result.example) throw yaml::FileError(file, result.diagnostics);
+  return std::move(*result.example);
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "first_misses.hpp"
+
+#include <algorithm>
+
+namespace rclrt::analysis::detail {
+
+void FirstMisses::ended(const SimulatedInstance& instance) {
+  if (instance.outcome != SimulatedOutcome::kRan) return;
+  for (const SimulatedToken& token : instance.tokens) {
+    const SimulatedChain& chain = system_.chains[token.chain];
+    if (chain.callbacks.back() != instance.callback) continue;
+    if (!ended_[token.chain].insert(token.instance).second) continue;
+    const std::int64_t response_ns = instance.end_ns - token.release_ns;
+    closest_[token.chain] =
+        std::max(closest_[token.chain],
+                 static_cast<double>(response_ns) / static_cast<double>(chain.deadline_ns));
+    if (response_ns > chain.deadline_ns && !misses_[token.chain]) {
+      misses_[token.chain] = Miss{token.instance, token.release_ns, instance.end_ns};
+    }
+  }
+}
+
+void InstanceEnd::ended(const SimulatedInstance& instance) {
+  if (response_ns_ || instance.callback != last_ || instance.outcome != SimulatedOutcome::kRan) {
+    return;
+  }
+  for (const SimulatedToken& token : instance.tokens) {
+    if (token.chain == chain_ && token.instance == instance_) {
+      response_ns_ = instance.end_ns - token.release_ns;
+    }
+  }
+}
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <unordered_set>
+#include <vector>
+
+#include "rclrt/analysis/simulation.hpp"
+
+namespace rclrt::analysis::detail {
+
+struct Miss {
+  std::uint64_t instance = 0;
+  std::int64_t release_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// Notes, for each chain, the first instance that ends after its deadline, and how close to its
+/// deadline any instance came. An instance ends when the last callback first ends for it.
+class FirstMisses final : public SimulationObserver {
+ public:
+  explicit FirstMisses(const SimulatedSystem& system)
+      : system_(system),
+        ended_(system.chains.size()),
+        misses_(system.chains.size()),
+        closest_(system.chains.size()) {}
+
+  void ended(const SimulatedInstance& instance) override;
+
+  const std::optional<Miss>& miss(std::size_t chain) const { return misses_[chain]; }
+  /// The worst response in proportion to the deadline.
+  double closest(std::size_t chain) const { return closest_[chain]; }
+
+ private:
+  const SimulatedSystem& system_;
+  std::vector<std::unordered_set<std::uint64_t>> ended_;  // by chain: instances
+  std::vector<std::optional<Miss>> misses_;
+  std::vector<double> closest_;
+};
+
+/// Notes when one instance of a chain first ends.
+class InstanceEnd final : public SimulationObserver {
+ public:
+  InstanceEnd(const SimulatedSystem& system, std::size_t chain, std::uint64_t instance)
+      : last_(system.chains.at(chain).callbacks.back()), chain_(chain), instance_(instance) {}
+
+  void ended(const SimulatedInstance& instance) override;
+
+  std::optional<std::int64_t> response_ns() const { return response_ns_; }
+
+ private:
+  std::size_t last_;
+  std::size_t chain_;
+  std::uint64_t instance_;
+  std::optional<std::int64_t> response_ns_;
+};
+
+}  // namespace rclrt::analysis::detail

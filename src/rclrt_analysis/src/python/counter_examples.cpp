@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+#include <pybind11/stl/filesystem.h>
+
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "bindings.hpp"
+#include "rclrt/analysis/counter_example.hpp"
+#include "rclrt/analysis/counter_example_file.hpp"
+
+namespace py = pybind11;
+
+namespace rclrt::analysis {
+namespace {
+
+using model::Application;
+
+Semantics semantics_or_throw(const std::string& word) {
+  const auto semantics = semantics_of(word);
+  if (!semantics) throw std::invalid_argument("executor '" + word + "' is not known");
+  return *semantics;
+}
+
+std::vector<std::optional<CounterExample>> find(const Application& application,
+                                                const std::string& executor,
+                                                const std::vector<bool>& wanted,
+                                                std::int64_t dispatch_ns, unsigned cpus,
+                                                std::uint64_t instances) {
+  const Semantics semantics = semantics_or_throw(executor);
+  const py::gil_scoped_release release;
+  return find_counter_examples(application, wanted,
+                               {.executor = semantics,
+                                .cpus = cpus,
+                                .dispatch_ns = dispatch_ns,
+                                .effort = {.instances = instances}});
+}
+
+void bind_chains(py::module_& module) {
+  py::class_<CounterExample>(module, "CounterExample")
+      .def_property_readonly(
+          "executor",
+          [](const CounterExample& self) { return std::string(to_string(self.executor)); })
+      .def_readonly("offsets_ns", &CounterExample::offsets_ns)
+      .def_readonly("priorities", &CounterExample::priorities)
+      .def_readonly("seed", &CounterExample::seed)
+      .def_readonly("execution_from_percent", &CounterExample::lowest_execution_percent)
+      .def_readonly("horizon_ns", &CounterExample::horizon_ns)
+      .def_readonly("chain", &CounterExample::chain)
+      .def_readonly("instance", &CounterExample::instance)
+      .def_readonly("release_ns", &CounterExample::release_ns)
+      .def_readonly("response_ns", &CounterExample::response_ns);
+  module.def("find_counter_examples", &find, py::arg("application"), py::arg("executor"),
+             py::arg("wanted"), py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("cpus") = 1,
+             py::arg("instances") = SearchEffort{}.instances);
+  module.def(
+      "replay",
+      [](const Application& application, const CounterExample& example) {
+        return replay(application, example);
+      },
+      py::arg("application"), py::arg("counter_example"));
+  module.def(
+      "counter_example_text",
+      [](const CounterExample& example, const Application& application) {
+        return to_text(example, application);
+      },
+      py::arg("counter_example"), py::arg("application"));
+  module.def("load_counter_example", &load_counter_example, py::arg("path"),
+             py::arg("application"));
+}
+
+}  // namespace
+
+void bind_counter_examples(py::module_& module) {
+  bind_chains(module);
+  py::class_<TaskCounterExample>(module, "TaskCounterExample")
+      .def(py::init([](std::vector<Ticks> offsets, std::vector<Ticks> jitter, std::size_t task,
+                       std::uint64_t job, Ticks arrival, Ticks response) {
+             return TaskCounterExample{.offsets = std::move(offsets),
+                                       .jitter = std::move(jitter),
+                                       .task = task,
+                                       .job = job,
+                                       .arrival = arrival,
+                                       .response = response};
+           }),
+           py::arg("offsets"), py::arg("jitter"), py::arg("task"), py::arg("job"),
+           py::arg("arrival"), py::arg("response"))
+      .def_readonly("offsets", &TaskCounterExample::offsets)
+      .def_readonly("jitter", &TaskCounterExample::jitter)
+      .def_readonly("task", &TaskCounterExample::task)
+      .def_readonly("job", &TaskCounterExample::job)
+      .def_readonly("arrival", &TaskCounterExample::arrival)
+      .def_readonly("response", &TaskCounterExample::response);
+  module.def(
+      "find_task_counter_examples",
+      [](const std::vector<Task>& tasks, const std::string& policy,
+         const std::vector<bool>& wanted) {
+        const Policy value = policy_of(policy);
+        const py::gil_scoped_release release;
+        return find_counter_examples(tasks, value, wanted);
+      },
+      py::arg("tasks"), py::arg("policy"), py::arg("wanted"));
+  module.def(
+      "replay_tasks",
+      [](const std::vector<Task>& tasks, const std::string& policy,
+         const TaskCounterExample& example) { return replay(tasks, policy_of(policy), example); },
+      py::arg("tasks"), py::arg("policy"), py::arg("counter_example"));
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <stdexcept>
+#include <string>
+
+#include "first_misses.hpp"
+#include "rclrt/analysis/counter_example.hpp"
+#include "rclrt/analysis/simulation.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+constexpr std::int64_t kCentury_ns = std::int64_t{36'500} * 86'400 * 1'000'000'000;
+/// What an untrusted file may ask for, in jobs.
+constexpr std::uint64_t kLongestReplay = 50'000'000;
+constexpr std::size_t kManyJobs = 1'000'000;
+
+std::optional<Semantics> semantics_of(Policy policy) {
+  switch (policy) {
+    case Policy::kFpPreemptive:
+      return Semantics::kPreemptive;
+    case Policy::kFpNonpreemptive:
+      return Semantics::kFixedPriorityNonPreemptive;
+    case Policy::kEdf:
+      return Semantics::kEdf;
+    case Policy::kEdfNonpreemptive:
+      return Semantics::kEdfNonPreemptive;
+    case Policy::kFpLimitedPreemptive:
+      break;
+  }
+  return std::nullopt;
+}
+
+/// A tick is simulated as a nanosecond. A chain for each task.
+SimulatedSystem system_of(std::span<const Task> tasks, Semantics semantics) {
+  SimulatedSystem system;
+  system.executors.push_back({.semantics = semantics});
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    SimulatedCallback callback;
+    callback.level = tasks[i].priority;
+    callback.deadline_ns = tasks[i].deadline;  // what EDF goes by
+    callback.execution = TimeDistribution::constant(tasks[i].wcet);
+    callback.trigger = TimerTrigger{
+        .period_ns = tasks[i].period, .offset_ns = 0, .depth = kManyJobs, .jitter = {}};
+    system.callbacks.push_back(std::move(callback));
+    system.chains.push_back({{i}, tasks[i].deadline});
+  }
+  return system;
+}
+
+void set_up(SimulatedSystem& system, const TaskCounterExample& example) {
+  for (std::size_t i = 0; i < system.callbacks.size(); ++i) {
+    auto& timer = std::get<TimerTrigger>(system.callbacks[i].trigger);
+    timer.offset_ns = example.offsets[i];
+    timer.jitter = {};
+    if (example.jitter[i] > 0) {
+      std::vector<std::int64_t> late(kJitterCycle);
+      late.front() = example.jitter[i];
+      timer.jitter = TimeDistribution::list(std::move(late));
+    }
+  }
+}
+
+/// Time in which about so many jobs are released.
+std::int64_t horizon(std::span<const Task> tasks, double jobs) {
+  double rate = 0;
+  Ticks longest = 0;
+  for (const Task& task : tasks) {
+    rate += 1.0 / static_cast<double>(task.period);
+    longest = std::max(longest, task.period);
+  }
+  const double time = jobs / rate + static_cast<double>(longest);
+  return static_cast<std::int64_t>(std::min(time, static_cast<double>(kCentury_ns / 2)));
+}
+
+class TaskSearcher {
+ public:
+  TaskSearcher(std::span<const Task> tasks, Semantics semantics, const std::vector<bool>& wanted,
+               const SearchEffort& effort)
+      : tasks_(tasks),
+        random_(effort.seed),
+        left_(effort.instances),
+        per_trial_(effort.per_trial),
+        system_(system_of(tasks, semantics)),
+        horizon_(horizon(tasks, static_cast<double>(effort.per_trial))),
+        found_(tasks.size()) {
+    for (std::size_t i = 0; i < tasks.size(); ++i) {
+      if (wanted[i] && tasks[i].deadline > 0) open_.push_back(i);
+    }
+  }
+
+  std::vector<std::optional<TaskCounterExample>> run() {
+    TaskCounterExample together{.offsets = std::vector<Ticks>(tasks_.size()),
+                                .jitter = std::vector<Ticks>(tasks_.size())};
+    attempt(together);
+    // The worst for each task: all that is more urgent is late and comes at the same time.
+    const std::int64_t latest = std::ranges::max(tasks_, {}, &Task::jitter).jitter;
+    TaskCounterExample late = together;
+    for (std::size_t i = 0; i < tasks_.size(); ++i) {
+      late.jitter[i] = tasks_[i].jitter;
+      late.offsets[i] = latest - tasks_[i].jitter;
+    }
+    attempt(late);
+    for (const std::size_t task : std::vector(open_)) {
+      TaskCounterExample after = late;
+      ++after.offsets[task];
+      attempt(after);
+      for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        if (tasks_[i].priority >= tasks_[task].priority) after.offsets[i] = late.offsets[i] + 1;
+      }
+      attempt(after);
+    }
+    while (!open_.empty() && left_ > 0) {
+      for (std::size_t i = 0; i < tasks_.size(); ++i) {
+        together.offsets[i] = random_.uniform(0, tasks_[i].period - 1);
+        together.jitter[i] = random_.uniform(0, 1) * tasks_[i].jitter;
+      }
+      attempt(together);
+    }
+    return std::move(found_);
+  }
+
+ private:
+  void attempt(TaskCounterExample example) {
+    if (open_.empty() || left_ == 0) return;
+    set_up(system_, example);
+    detail::FirstMisses misses(system_);
+    const auto result = simulate(
+        system_, {.horizon_ns = horizon_, .max_instances = std::min(left_, 2 * per_trial_)},
+        &misses);
+    left_ -= std::min(left_, result.instances + 1 + tasks_.size() / 8);
+    std::erase_if(open_, [&](std::size_t task) {
+      const auto& miss = misses.miss(task);
+      if (!miss) return false;
+      example.task = task;
+      example.job = miss->instance;
+      example.arrival = miss->release_ns;
+      example.response = miss->end_ns - miss->release_ns;
+      found_[task] = example;
+      return true;
+    });
+  }
+
+  std::span<const Task> tasks_;
+  SimulationRandom random_;
+  std::uint64_t left_;  // jobs
+  std::uint64_t per_trial_;
+  SimulatedSystem system_;
+  std::int64_t horizon_;
+  std::vector<std::optional<TaskCounterExample>> found_;
+  std::vector<std::size_t> open_;
+};
+
+}  // namespace
+
+std::vector<std::optional<TaskCounterExample>> find_counter_examples(
+    std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
+    const SearchEffort& effort) {
+  if (wanted.size() != tasks.size()) throw std::invalid_argument("expected one flag per task");
+  const auto semantics = semantics_of(policy);
+  if (!semantics || tasks.empty())
+    return std::vector<std::optional<TaskCounterExample>>(tasks.size());
+  return TaskSearcher(tasks, *semantics, wanted, effort).run();
+}
+
+std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
+                            const TaskCounterExample& example) {
+  const auto semantics = semantics_of(policy);
+  if (!semantics || example.offsets.size() != tasks.size() ||
+      example.jitter.size() != tasks.size() || example.task >= tasks.size()) {
+    throw std::invalid_argument("the counter-example belongs to another task set");
+  }
+  SimulatedSystem system = system_of(tasks, *semantics);
+  set_up(system, example);
+  detail::InstanceEnd end(system, example.task, example.job);
+  const auto horizon_ns =
+      std::min(example.arrival + std::min(example.response, kCentury_ns / 2), kCentury_ns / 2) + 1;
+  simulate(system, {.horizon_ns = horizon_ns, .max_instances = kLongestReplay}, &end);
+  return end.response_ns();
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/counter_example.hpp"
+
+#include <gtest/gtest.h>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/counter_example_file.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+constexpr SearchEffort kLittle{.instances = 50'000};
+
+std::vector<std::optional<CounterExample>> search(const model::Application& application,
+                                                  Semantics executor = Semantics::kPreemptive) {
+  return find_counter_examples(application, std::vector<bool>(application.chains.size(), true),
+                               {.executor = executor, .effort = {.instances = 200'000}});
+}
+
+/// Fails when a miss is none or cannot be seen again.
+void expect_replays(const model::Application& application, const CounterExample& example) {
+  EXPECT_GT(example.response_ns, application.chains[example.chain].deadline.count());
+  EXPECT_EQ(replay(application, example), example.response_ns);
+  const auto read = parse_counter_example(to_text(example, application), application);
+  ASSERT_TRUE(read.example) << to_text(example, application);
+  EXPECT_EQ(*read.example, example);
+}
+
+// b runs 6 to 10 when both are released together; a alone holds.
+TEST(CounterExample, TwoChainsOfTooMuchWork) {
+  const auto application = Builder()
+                               .timer("a", 10, 6)
+                               .timer("b", 10, 4)
+                               .chain("first", {"a"}, 2)
+                               .chain("second", {"b"}, 1, 9)
+                               .done();
+  const auto found = search(application);
+  EXPECT_FALSE(found[0]);
+  ASSERT_TRUE(found[1]);
+  EXPECT_EQ(found[1]->response_ns, ms(10).count());
+  EXPECT_EQ(found[1]->release_ns, 0);
+  expect_replays(application, *found[1]);
+}
+
+// Released together, a runs 0 to 1. Only when the group's less urgent member has just started does
+// a wait: 5 + 1 - 1 ns.
+TEST(CounterExample, ABlockedChainNeedsTheRightOffsets) {
+  const auto application = Builder()
+                               .timer("a", 10, 1)
+                               .group("g")
+                               .timer("b", 20, 5)
+                               .group("g")
+                               .chain("urgent", {"a"}, 2, 5)
+                               .done();
+  const auto found = search(application);
+  ASSERT_TRUE(found[0]);
+  EXPECT_EQ(found[0]->response_ns, ms(6).count() - 1);
+  EXPECT_EQ(found[0]->offsets_ns, (std::vector<std::int64_t>{1, 0}));
+  expect_replays(application, *found[0]);
+}
+
+TEST(CounterExample, StatedOffsetsAreKept) {
+  auto application = Builder()
+                         .timer("a", 10, 6)
+                         .timer("b", 10, 4)
+                         .chain("first", {"a"}, 2)
+                         .chain("second", {"b"}, 1, 9)
+                         .done();
+  for (model::Callback& callback : application.callbacks) {
+    std::get<model::Timer>(callback.trigger).offset_stated = true;
+  }
+  std::get<model::Timer>(application.callbacks[1].trigger).offset = ms(6);
+  EXPECT_FALSE(search(application)[1]);
+}
+
+TEST(CounterExample, AProvedDeadlineHasNone) {
+  const auto application = Builder()
+                               .timer("a", 10, 6)
+                               .timer("b", 10, 4)
+                               .chain("a", {"a"}, 2)
+                               .chain("b", {"b"}, 1)
+                               .done();
+  for (const auto& found : search(application)) EXPECT_FALSE(found);
+}
+
+TEST(CounterExample, TheWaitSetOfTheExamplesMissesAndReplays) {
+  const auto application = example("autonomous_vehicle");
+  std::size_t count = 0;
+  for (const auto& found : search(application, Semantics::kWaitSet)) {
+    if (!found) continue;
+    ++count;
+    expect_replays(application, *found);
+  }
+  EXPECT_GT(count, 0U);
+}
+
+TEST(CounterExample, OverloadIsFoundAndEnds) {
+  const auto application = Builder()
+                               .timer("a", 4, 3)
+                               .timer("b", 8, 3)
+                               .chain("a", {"a"}, 2)
+                               .chain("b", {"b"}, 1, 100)
+                               .done();  // U = 1.125
+  const auto found = search(application);
+  ASSERT_TRUE(found[1]);
+  expect_replays(application, *found[1]);
+}
+
+TEST(CounterExample, OfAnotherApplicationIsRefused) {
+  const auto one = Builder().timer("a", 10, 6).chain("a", {"a"}, 2, 5).done();
+  const auto two = Builder().timer("a", 10, 6).timer("b", 10, 1).chain("a", {"a"}, 2, 5).done();
+  const auto found = search(one);
+  ASSERT_TRUE(found[0]);
+  EXPECT_THROW(replay(two, *found[0]), std::invalid_argument);
+}
+
+TEST(CounterExampleFile, MistakesAreLocated) {
+  const auto application = Builder().timer("a", 10, 6).chain("late", {"a"}, 2, 5).done();
+  const std::string good = to_text(*search(application)[0], application);
+  const auto problem = [&](const std::string& old, const std::string& fresh) {
+    std::string text = good;
+    const auto at = text.find(old);
+    EXPECT_NE(at, std::string::npos) << old;
+    text.replace(at, old.size(), fresh);
+    const auto result = parse_counter_example(text, application);
+    EXPECT_FALSE(result.example);
+    return result.diagnostics.empty() ? "" : to_string(result.diagnostics.front(), "f");
+  };
+  EXPECT_EQ(problem("application: test", "application: toast"),
+            "f:3:14: this is a counter-example of 'toast'; expected one of the application 'test'");
+  EXPECT_EQ(problem("  a: 0", "  b: 0").substr(0, 6), "f:16:3");
+  EXPECT_EQ(problem("chain: late", "chain: early").substr(0, 6), "f:5:8:");
+  EXPECT_EQ(problem("horizon_ms: 6", "horizon_ms: 1e9").substr(0, 7), "f:10:13");
+  EXPECT_EQ(problem("cpus: 1", "cpus: 65").substr(0, 6), "f:13:7");
+  EXPECT_NE(problem("seed: 0\n", ""), "");
+}
+
+// Lehoczky 1990, example 3: the first job of the second task ends in time, a later one does not.
+TEST(TaskCounterExample, ALaterJobMisses) {
+  std::vector<Task> tasks(2);
+  tasks[0] = {.id = "a", .wcet = 26, .period = 70, .deadline = 70, .priority = 2};
+  tasks[1] = {.id = "b", .wcet = 62, .period = 100, .deadline = 116, .priority = 1};
+  const auto found = find_counter_examples(tasks, Policy::kFpPreemptive, {true, true}, kLittle);
+  EXPECT_FALSE(found[0]);
+  ASSERT_TRUE(found[1]);
+  EXPECT_GT(found[1]->job, 0U);
+  EXPECT_EQ(found[1]->response, 118);
+  EXPECT_EQ(replay(tasks, Policy::kFpPreemptive, *found[1]), 118);
+}
+
+TEST(TaskCounterExample, JitterCountsFromTheArrival) {
+  std::vector<Task> tasks(2);
+  tasks[0] = {.id = "a", .wcet = 3, .period = 10, .deadline = 10, .jitter = 8, .priority = 2};
+  tasks[1] = {.id = "b", .wcet = 3, .period = 20, .deadline = 8, .priority = 1};
+  // a's late job and its next one delay b: 3 + 3 + 3 = 9.
+  const auto found = find_counter_examples(tasks, Policy::kFpPreemptive, {true, true}, kLittle);
+  ASSERT_TRUE(found[0]);  // 8 late and 3 long
+  EXPECT_EQ(found[0]->response, 11);
+  ASSERT_TRUE(found[1]);
+  EXPECT_EQ(found[1]->response, 9);
+  EXPECT_EQ(replay(tasks, Policy::kFpPreemptive, *found[1]), 9);
+}
+
+TEST(TaskCounterExample, EachPolicyHasItsOwnSchedule) {
+  std::vector<Task> tasks(2);
+  tasks[0] = {.id = "a", .wcet = 2, .period = 6, .deadline = 4, .priority = 2};
+  tasks[1] = {.id = "b", .wcet = 4, .period = 12, .deadline = 12, .priority = 1};
+  // Only where b runs to its end does a wait for it: 4 - 1 + 2.
+  EXPECT_FALSE(find_counter_examples(tasks, Policy::kFpPreemptive, {true, true}, kLittle)[0]);
+  EXPECT_FALSE(find_counter_examples(tasks, Policy::kEdf, {true, true}, kLittle)[0]);
+  for (const Policy policy : {Policy::kFpNonpreemptive, Policy::kEdfNonpreemptive}) {
+    const auto found = find_counter_examples(tasks, policy, {true, true}, kLittle);
+    ASSERT_TRUE(found[0]);
+    EXPECT_EQ(found[0]->response, 5);
+    EXPECT_EQ(replay(tasks, policy, *found[0]), 5);
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::analysis

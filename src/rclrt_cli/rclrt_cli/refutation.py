@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The search for a schedule that misses, where no deadline was proved."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from rclrt_cli.analysis_module import analysis
+
+
+def refute_chains(application: Any, result: dict[str, Any], dispatch_ns: int) -> list[Any]:
+    """Searches for the chains that are neither proved nor conditional.
+
+    Those that were found have the verdict `refuted` then, and their `counter_example`. Returns the
+    counter-examples.
+    """
+    module = analysis()
+    wanted = [chain["verdict"] == "unknown" for chain in result["chains"]]
+    if not any(wanted):
+        return []
+    found = module.find_counter_examples(
+        application, result["executor"], wanted, dispatch_ns=dispatch_ns
+    )
+    for chain, example in zip(result["chains"], found, strict=True):
+        if example is None:
+            continue
+        chain["verdict"] = "refuted"
+        chain["note"] = (
+            f"misses in simulation: released at {example.release_ns / 1e6:.9g} ms, "
+            f"it takes {example.response_ns / 1e6:.9g} ms"
+        )
+        chain["counter_example"] = {
+            "executor": example.executor,
+            "offsets_ms": {
+                callback.id: offset / 1e6
+                for callback, offset in zip(application.callbacks, example.offsets_ns, strict=True)
+                if callback.kind == "timer"
+            },
+            "seed": example.seed,
+            "execution_from": example.execution_from_percent / 100,
+            "horizon_ms": example.horizon_ns / 1e6,
+            "instance": example.instance,
+            "release_ms": example.release_ns / 1e6,
+            "response_ms": example.response_ns / 1e6,
+        }
+    return [example for example in found if example is not None]
+
+
+def refute_tasks(file: Any, result: dict[str, Any], number: Any) -> list[Any]:
+    """As refute_chains(), for a task set; `number` writes ticks in the units of the file."""
+    wanted = [task["verdict"] != "proved" for task in result["tasks"]]
+    if not any(wanted):
+        return []
+    found = analysis().find_task_counter_examples(file.tasks, file.policy, wanted)
+    for task, example in zip(result["tasks"], found, strict=True):
+        if example is None:
+            continue
+        task["verdict"] = result["verdict"] = "refuted"
+        task["counter_example"] = {
+            "offsets": _by_id(file, example.offsets, number),
+            "first_jitter": _by_id(file, example.jitter, number),
+            "job": example.job,
+            "arrival": number(example.arrival, file.decimals),
+            "response": number(example.response, file.decimals),
+        }
+    return [example for example in found if example is not None]
+
+
+def _by_id(file: Any, ticks: list[int], number: Any) -> dict[str, Any]:
+    return {
+        task.id: number(value, file.decimals) for task, value in zip(file.tasks, ticks, strict=True)
+    }

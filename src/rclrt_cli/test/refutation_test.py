@@ -1,0 +1,169 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verdicts, and counter-examples that show their miss again when simulated."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rclrt_cli.main import main
+from runner_test import ROOT, command, environment
+from workspace import GENEROUS_S
+
+APPLICATION = """
+rclrt: 1
+name: verdicts
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: urgent, node: n, timer: {period_ms: 10}, wcet_ms: 1, group: g}
+  - {id: long, node: n, timer: {period_ms: 40}, wcet_ms: 6, group: g}
+  - {id: slow, node: n, timer: {period_ms: 100}, wcet_ms: 20}
+chains:
+  - {id: blocked, callbacks: [urgent], priority: 3, deadline_ms: 5}
+  - {id: fine, callbacks: [long], priority: 2}
+  - {id: late, callbacks: [slow], priority: 1, deadline_ms: 25}
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    path = tmp_path / "app.yaml"
+    path.write_text(APPLICATION)
+    return path
+
+
+def analysed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    capsys.readouterr()
+    code = main(["analyze", *arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command("simulate", *arguments),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS_S,
+        check=False,
+    )
+
+
+def test_a_refuted_chain_has_a_counter_example_and_a_proved_one_has_none(
+    app: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, result = analysed(capsys, str(app))
+    assert code == 1
+    assert [chain["verdict"] for chain in result["chains"]] == ["refuted", "proved", "refuted"]
+    example = result["chains"][0]["counter_example"]
+    # `long` has just started and holds the group: 1 + 6 ms less the instant.
+    assert example["response_ms"] == 6.999999
+    assert example["execution_from"] == 1
+    assert set(example["offsets_ms"]) == {"urgent", "long", "slow"}
+    assert "counter_example" not in result["chains"][1]
+
+
+def test_without_a_search_nothing_is_refuted(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    code, result = analysed(capsys, str(app), "--no-search")
+    assert code == 1
+    assert [chain["verdict"] for chain in result["chains"]] == ["unknown", "proved", "unknown"]
+
+
+def test_the_counter_example_shows_the_same_miss_in_a_simulation(
+    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "miss.yaml"
+    _, result = analysed(capsys, str(app), "--counter-example", str(file))
+    example = result["chains"][0]["counter_example"]
+    done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "out"))
+    assert done.returncode == 0, done.stderr
+    assert (
+        f"chain blocked, instance {example['instance']}: response 6.999999 ms, deadline 5 ms, "
+        "late; the counter-example states 6.999999 ms"
+    ) in done.stdout
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    assert results["chains"][0]["response_ms"]["worst"] == 6.999999
+    # The same offsets under an executor that runs one after the other.
+    done = simulated(
+        *(str(app), "--replay", str(file), "--executor", "wait_set"),
+        *("--out", str(tmp_path / "other"), "--fail-on-miss"),
+    )
+    assert done.returncode == 1
+
+
+@pytest.mark.parametrize("executor", ["wait_set", "producer_consumer", "thread_dispatch"])
+def test_misses_are_searched_under_each_executor(
+    executor: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = str(ROOT / "examples" / "autonomous_vehicle" / "app.yaml")
+    file = tmp_path / "miss.yaml"
+    _, result = analysed(capsys, app, "--executor", executor, "--counter-example", str(file))
+    refuted = [chain for chain in result["chains"] if chain["verdict"] == "refuted"]
+    if executor == "wait_set":
+        assert [chain["id"] for chain in refuted] == ["obstacle", "planning"]
+    assert file.exists() == bool(refuted)
+    if refuted:
+        done = simulated(app, "--replay", str(file), "--out", str(tmp_path / "out"))
+        stated = f"{refuted[0]['counter_example']['response_ms']:.9g} ms"
+        assert f"response {stated}, " in done.stdout
+        assert f"the counter-example states {stated}" in done.stdout
+
+
+def test_a_counter_example_of_another_application_is_refused(
+    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "miss.yaml"
+    analysed(capsys, str(app), "--counter-example", str(file))
+    other = str(ROOT / "examples" / "fig_5_7" / "app.yaml")
+    done = simulated(other, "--replay", str(file), "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "miss.yaml:3:14: this is a counter-example of 'verdicts'" in done.stderr
+    assert not (tmp_path / "out").exists()
+    done = simulated(str(app), "--replay", str(file), "--seed", "3", "--out", str(tmp_path / "out"))
+    assert done.returncode == 2
+    assert "--seed: --replay states that" in done.stderr
+
+
+TASKS = """
+rclrt: 1
+tasks:
+  - {id: a, c: 2.6, t: 7}
+  - {id: b, c: 6.2, t: 10, d: 11.6}
+"""
+
+
+def test_a_refuted_task_has_a_counter_example_that_replays(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks, file = tmp_path / "tasks.yaml", tmp_path / "miss.json"
+    tasks.write_text(TASKS)
+    code, result = analysed(capsys, str(tasks), "--counter-example", str(file))
+    assert code == 1
+    assert "counter_example" not in result["tasks"][0]
+    # Lehoczky 1990, example 3: 114, 102, 116, 104, 118 is the worst.
+    assert result["tasks"][1]["counter_example"]["response"] == 11.8
+    assert main(["simulate", str(tasks), "--replay", str(file), "--fail-on-miss"]) == 1
+    assert "task b, job 4: response 11.8, deadline 11.6, late; the counter-example states 11.8" in (
+        capsys.readouterr().out
+    )
+    tasks.write_text(TASKS.replace("11.6", "11.8"))
+    assert main(["simulate", str(tasks), "--replay", str(file), "--fail-on-miss"]) == 0
+    tasks.write_text(TASKS.replace("id: b", "id: c"))
+    assert main(["simulate", str(tasks), "--replay", str(file)]) == 2
+    tasks.write_text(TASKS)
+    file.write_text(file.read_text().replace('"job": 4', '"job": 99999999999999999999'))
+    assert main(["simulate", str(tasks), "--replay", str(file)]) == 2
+    assert "job" in capsys.readouterr().err
+
+
+def test_simulate_still_needs_an_executor_and_a_place(
+    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["simulate", str(app), "--executor", "preemptive"]) == 2
+    assert "no --out" in capsys.readouterr().err
+    assert main(["simulate", str(app), "--out", str(tmp_path / "out")]) == 2
+    assert "no --executor; expected one of" in capsys.readouterr().err
