@@ -13,16 +13,17 @@ namespace rclrt::runner {
 
 const char* const kUsage =
     "usage: rclrt_runner APP.yaml --executor NAME --seconds S --out DIR [--strict]\n"
-    "                    [--priorities FILE] [--ros-args ...]\n"
+    "                    [--priorities FILE] [--not-alone] [--ros-args ...]\n"
     "\n"
     "Runs the application under one executor and writes what it measured into DIR.\n"
     "\n"
     "  --executor NAME  wait_set, producer_consumer, thread_dispatch, preemptive or edf\n"
     "  --seconds S      how long, from 0.01 to 86400\n"
-    "  --out DIR        results.json, chains.csv, instances.csv, trace.pftrace; replaced as a "
-    "whole\n"
+    "  --out DIR        results.json, chains.csv, instances.csv, stalls.csv, trace.pftrace;\n"
+    "                   replaced as a whole\n"
     "  --priorities FILE  callback priorities in the place of the application's\n"
     "  --strict         fail when something the application asks of the system is not permitted\n"
+    "  --not-alone      others may publish and listen on the application's topics\n"
     "  --help, --version\n"
     "\n"
     "exit code: 0 done, 1 the run failed, 2 bad input, 130 interrupted (nothing is written)\n";
@@ -69,6 +70,8 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
       result.version = true;
     } else if (argument == "--strict") {
       result.strict = true;
+    } else if (argument == "--not-alone") {
+      result.alone = false;
     } else if (argument == "--executor") {
       value(i, result.executor);
     } else if (argument == "--seconds") {

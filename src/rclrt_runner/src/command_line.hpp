@@ -19,6 +19,7 @@ struct CommandLine {
   bool help = false;
   bool version = false;
   bool strict = false;
+  bool alone = true;  ///< nobody else may use the application's topics
   std::filesystem::path application;
   std::filesystem::path priorities;  ///< of callbacks; empty: those of the application
   std::string executor;

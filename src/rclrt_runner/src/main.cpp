@@ -64,7 +64,8 @@ int run_application(const CommandLine& command, int argc, char** argv) {
     rclrt::realtime::require_allowed_cpus(executor.cpus);
   }
   ResultsDirectory directory = open_output(command.output);
-  auto results = run(application, {command.executor, command.duration, command.strict}, argc, argv);
+  auto results = run(
+      application, {command.executor, command.duration, command.strict, command.alone}, argc, argv);
   if (!results) {
     std::fprintf(stderr, "rclrt_runner: interrupted; nothing was written\n");
     return kInterrupted;

@@ -28,7 +28,7 @@ void require(const std::filesystem::path& target, const std::error_code& error) 
 }
 
 bool is_run_file(const std::filesystem::path& path) {
-  constexpr std::array kFiles{kResultsFile, kChainsFile, kInstancesFile, kTraceFile};
+  constexpr std::array kFiles{kResultsFile, kChainsFile, kInstancesFile, kStallsFile, kTraceFile};
   return std::find(kFiles.begin(), kFiles.end(), path.filename()) != kFiles.end();
 }
 

@@ -70,6 +70,15 @@ void write_instances_csv(std::ostream& out, const RunResults& results) {
   }
 }
 
+void write_stalls_csv(std::ostream& out, const RunResults& results) {
+  out.imbue(std::locale::classic());
+  out << "cpu,start_ns,end_ns\n";
+  const std::int64_t start_ns = results.window.start_ns;
+  for (const HostStall& stall : results.host_stalls.attributable()) {
+    out << stall.cpu << ',' << stall.start_ns - start_ns << ',' << stall.end_ns - start_ns << '\n';
+  }
+}
+
 void write_results(const std::filesystem::path& directory, const RunResults& results) {
   require_consistent(results);
   const std::string json = results_json(results);
@@ -77,6 +86,7 @@ void write_results(const std::filesystem::path& directory, const RunResults& res
   write_file(directory / kChainsFile, [&](std::ostream& out) { write_chains_csv(out, results); });
   write_file(directory / kInstancesFile,
              [&](std::ostream& out) { write_instances_csv(out, results); });
+  write_file(directory / kStallsFile, [&](std::ostream& out) { write_stalls_csv(out, results); });
 }
 
 }  // namespace rclrt::runner

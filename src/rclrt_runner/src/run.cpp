@@ -173,7 +173,9 @@ std::optional<RunResults> run(const model::Application& application, const RunOp
   const auto context = Context::make(argc, argv);
   LiveApplication live(application, context, log);
   live.wait_until_matched(std::chrono::seconds(20));
-  live.require_alone();
+  if (options.alone) {
+    live.require_alone();
+  }
   if (const auto problem = middleware.apply(application)) {
     notice(options.strict, *problem);
   }
@@ -205,7 +207,9 @@ std::optional<RunResults> run(const model::Application& application, const RunOp
   if (interrupted) {
     return std::nullopt;
   }
-  live.require_alone();
+  if (options.alone) {
+    live.require_alone();
+  }
 
   const auto steal_after = read_steal_ms();
   results.context.steal_ms = steal_before && steal_after ? *steal_after - *steal_before : 0;

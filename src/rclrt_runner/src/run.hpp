@@ -15,6 +15,7 @@ struct RunOptions {
   std::string executor;
   std::chrono::nanoseconds duration{};
   bool strict = false;
+  bool alone = true;  ///< refuse to measure while others publish on the topics
 };
 
 /// Runs and measures; all of RunResults but the application's file. Nothing when the context was

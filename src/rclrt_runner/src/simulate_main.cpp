@@ -37,7 +37,7 @@ constexpr const char* kSimulateUsage =
     "\n"
     "  --executor NAME       wait_set, producer_consumer, thread_dispatch, preemptive or edf\n"
     "  --seconds S           how long, from 0.01 to 86400\n"
-    "  --out DIR             results.json, chains.csv, instances.csv, trace.pftrace\n"
+    "  --out DIR             results.json, chains.csv, instances.csv, stalls.csv, trace.pftrace\n"
     "  --priorities FILE     callback priorities in the place of the application's\n"
     "  --replay FILE         the schedule of a counter-example: its offsets, execution times and\n"
     "                        priorities; of the other options only --executor, --seconds, --out\n"

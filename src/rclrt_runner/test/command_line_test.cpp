@@ -25,13 +25,14 @@ std::string error_of(const std::vector<const char*>& arguments) {
 TEST(CommandLine, HoldsWhatWasAskedFor) {
   const auto command =
       parse({"app.yaml", "--executor", "preemptive", "--seconds", "2.5", "--out", "dir", "--strict",
-             "--priorities", "p.yaml", "--ros-args", "--not-ours"});
+             "--priorities", "p.yaml", "--not-alone", "--ros-args", "--not-ours"});
   EXPECT_EQ(command.application, "app.yaml");
   EXPECT_EQ(command.executor, "preemptive");
   EXPECT_EQ(command.duration, std::chrono::milliseconds(2500));
   EXPECT_EQ(command.output, "dir");
   EXPECT_TRUE(command.strict);
   EXPECT_EQ(command.priorities, "p.yaml");
+  EXPECT_FALSE(command.alone);
 }
 
 TEST(CommandLine, HelpNeedsNothingElse) { EXPECT_TRUE(parse({"--help"}).help); }

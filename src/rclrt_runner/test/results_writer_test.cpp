@@ -181,6 +181,17 @@ TEST(InstancesCsv, HasARowPerCallbackInstance) {
           "obstacle:0;planning:0\n"));
 }
 
+TEST(StallsCsv, HasARowPerStallOfTheHostAndNoneThatAnotherThreadMayHaveCaused) {
+  RunResults results = sample_results();
+  std::ostringstream out;
+  write_stalls_csv(out, results);
+  EXPECT_EQ(out.str(), "cpu,start_ns,end_ns\n1,55000000,85000000\n");
+  results.host_stalls.valid = false;
+  std::ostringstream nothing;
+  write_stalls_csv(nothing, results);
+  EXPECT_EQ(nothing.str(), "cpu,start_ns,end_ns\n");
+}
+
 TEST(Csv, DoesNotFollowTheProgramsLocale) {
   struct Grouping : std::numpunct<char> {
     char do_thousands_sep() const override { return '.'; }
@@ -197,11 +208,11 @@ class ResultsFiles : public testing::Test {
   const TemporaryDirectory directory_{"results_writer_test"};
 };
 
-TEST_F(ResultsFiles, HoldTheJsonAndTheTwoTables) {
+TEST_F(ResultsFiles, HoldTheJsonAndTheThreeTables) {
   const RunResults results = sample_results();
   write_results(directory_.path(), results);
   EXPECT_THAT(names_in(directory_.path()),
-              ElementsAre("chains.csv", "instances.csv", "results.json"));
+              ElementsAre("chains.csv", "instances.csv", "results.json", "stalls.csv"));
   EXPECT_EQ(content_of(directory_.path() / "results.json"), results_json(results));
   std::ostringstream chains;
   write_chains_csv(chains, results);

@@ -39,6 +39,7 @@ def test_the_results_have_the_format_of_a_real_run(executor: str, tmp_path: Path
         "chains.csv",
         "instances.csv",
         "results.json",
+        "stalls.csv",
         "trace.pftrace",
     ]
 

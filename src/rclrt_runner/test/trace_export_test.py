@@ -106,6 +106,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
         "chains.csv",
         "instances.csv",
         "results.json",
+        "stalls.csv",
         "trace.pftrace",
     }
     return read(directory / "trace.pftrace")
