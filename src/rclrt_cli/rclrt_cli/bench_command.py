@@ -16,7 +16,7 @@ from rclrt_cli.bench.tables import all_tables, conditions
 from rclrt_cli.bench.targets import targets
 from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.json_reader import read_text
-from rclrt_cli.output_directory import write_atomically
+from rclrt_cli.output_directory import check_file, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.runner import find_program, run_child
 from rclrt_cli.stop_signals import StopSignals
@@ -42,7 +42,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.json:
-        check_file(arguments.json)
+        check_file("--json", arguments.json)
     if arguments.plots and not arguments.plots.is_dir():
         raise BadInput(f"--plots {arguments.plots}: no such directory; make it first")
     program = find_program(os.environ, PACKAGE, arguments.benchmark)
@@ -75,21 +75,6 @@ def options(arguments: argparse.Namespace) -> list[str]:
         if getattr(arguments, name) is not None:
             result += [f"--{name}", getattr(arguments, name)]
     return result
-
-
-def check_file(path: Path) -> None:
-    """Refuses before minutes are spent what could not be written after them."""
-    if path.is_dir():
-        raise BadInput(f"--json {path}: is a directory; expected the name of a file")
-    if not path.parent.is_dir():
-        raise BadInput(f"--json {path}: {path.parent} is no directory; make it first")
-    try:
-        with tempfile.TemporaryFile(dir=path.parent):
-            pass
-    except OSError as error:
-        raise BadInput(
-            f"--json {path}: cannot be written: {error.strerror}; choose a directory you may write"
-        ) from error
 
 
 def lines(benchmark: Benchmark) -> Iterator[str]:

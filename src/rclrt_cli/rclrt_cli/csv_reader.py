@@ -17,6 +17,7 @@ INSTANCE_COLUMNS = (
     "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,"
     "cpu_ns,preemptions,outcome,tokens".split(",")
 )
+STALL_COLUMNS = ["cpu", "start_ns", "end_ns"]
 STATUSES = ("completed", "late", "dropped", "pending")
 OUTCOMES = ("ran", "buffered", "empty")
 _LIMIT = 2**63
@@ -51,6 +52,15 @@ class InstanceRow:
     preemptions: int
     outcome: str
     tokens: str
+
+
+@dataclass(frozen=True, slots=True)
+class StallRow:
+    """A time in which the host did not run a CPU, in nanoseconds since the start of the run."""
+
+    cpu: int
+    start: int
+    end: int
 
 
 class _Cells:
@@ -155,3 +165,11 @@ def read_instance_rows(path: Path) -> Iterator[InstanceRow]:
             outcome=cells.one_of("outcome", OUTCOMES),
             tokens=cells.text("tokens"),
         )
+
+
+def read_stall_rows(path: Path) -> Iterator[StallRow]:
+    for cells in _rows(path, STALL_COLUMNS):
+        row = StallRow(cells.integer("cpu"), cells.integer("start_ns"), cells.integer("end_ns"))
+        if row.end < row.start:
+            raise BadInput(f"{cells.place}: end_ns is {row.end}; expected at least start_ns")
+        yield row

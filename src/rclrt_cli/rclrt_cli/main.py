@@ -15,6 +15,7 @@ from rclrt_cli import (
     __version__,
     analyze_command,
     bench_command,
+    calibrate_command,
     compare_command,
     doctor_command,
     report_command,
@@ -31,6 +32,7 @@ VERBS: dict[str, ModuleType] = {
     "report": report_command,
     "doctor": doctor_command,
     "bench": bench_command,
+    "calibrate": calibrate_command,
     "analyze": analyze_command,
     "synthesize": synthesize_command,
 }
@@ -94,7 +96,8 @@ def make_parser() -> argparse.ArgumentParser:
         prog="rclrt",
         description="Predictable timing for ROS 2 applications: run, compare, report, analyze.",
         epilog="exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run, a "
-        "deadline that is not proved), 2 bad input, 128+n stopped by signal n",
+        "deadline that is not proved), 2 bad input, 3 observed above a proved bound, 128+n stopped "
+        "by signal n",
         allow_abbrev=False,
     )
     parser.add_argument("--version", action="version", version=f"rclrt {__version__}")

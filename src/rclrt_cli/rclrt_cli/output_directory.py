@@ -24,6 +24,7 @@ MARKER = ".rclrt"
 STAGING = ".partial"
 REPORT = "report.html"
 APPLICATION = "application.json"
+BOUNDS = "bounds.json"
 
 
 @dataclass(frozen=True)
@@ -65,9 +66,10 @@ def claimed(path: Path, plan: Plan) -> Iterator[Path]:
                 yield path
             finally:
                 shutil.rmtree(path / STAGING, ignore_errors=True)
-                if not any(item.name not in (MARKER, APPLICATION) for item in path.iterdir()):
-                    (path / APPLICATION).unlink(missing_ok=True)
-                    (path / MARKER).unlink(missing_ok=True)
+                before_any_run = (MARKER, APPLICATION, BOUNDS)
+                if not any(item.name not in before_any_run for item in path.iterdir()):
+                    for name in before_any_run:
+                        (path / name).unlink(missing_ok=True)
     finally:
         for directory in reversed(made):
             with contextlib.suppress(OSError):
@@ -79,6 +81,22 @@ def move_up(made: Path, directory: Path) -> None:
     for name in sorted(RUN_FILES, key=lambda name: name == RESULTS):
         if (made / name).is_file():
             os.replace(made / name, directory / name)
+
+
+def check_file(option: str, path: Path) -> None:
+    """Refuses before minutes are spent what could not be written after them."""
+    if path.is_dir():
+        raise BadInput(f"{option} {path}: is a directory; expected the name of a file")
+    if not path.parent.is_dir():
+        raise BadInput(f"{option} {path}: {path.parent} is no directory; make it first")
+    try:
+        with tempfile.TemporaryFile(dir=path.parent):
+            pass
+    except OSError as error:
+        raise BadInput(
+            f"{option} {path}: cannot be written: {error.strerror}; choose a directory you may "
+            "write"
+        ) from error
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:
@@ -171,7 +189,7 @@ def _locked_marker(path: Path) -> Iterator[IO[str]]:
 def _remove_earlier(path: Path) -> None:
     """Removes what an earlier rclrt command wrote; files of the user stay."""
     shutil.rmtree(path / STAGING, ignore_errors=True)
-    for name in (*RUN_FILES, REPORT, APPLICATION):
+    for name in (*RUN_FILES, REPORT, APPLICATION, BOUNDS):
         (path / name).unlink(missing_ok=True)
     for executor in EXECUTORS:
         for directory in (path / executor).glob("round-*"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""One run directory, as the runner wrote it: results.json with the rows of its two CSV files."""
+"""One run directory, as the runner wrote it: results.json with the rows of its CSV files."""
 
 from __future__ import annotations
 
@@ -12,8 +12,10 @@ from rclrt_cli.csv_reader import (
     STATUSES,
     ChainRow,
     InstanceRow,
+    StallRow,
     read_chain_rows,
     read_instance_rows,
+    read_stall_rows,
 )
 from rclrt_cli.errors import BadInput
 from rclrt_cli.results import Results
@@ -21,8 +23,9 @@ from rclrt_cli.results import Results
 RESULTS = "results.json"
 CHAINS = "chains.csv"
 INSTANCES = "instances.csv"
+STALLS = "stalls.csv"
 TRACE = "trace.pftrace"
-RUN_FILES = (RESULTS, CHAINS, INSTANCES, TRACE)
+RUN_FILES = (RESULTS, CHAINS, INSTANCES, STALLS, TRACE)
 
 
 def nanoseconds() -> array[int]:
@@ -81,6 +84,11 @@ class Run:
             if row.callback not in known:
                 raise BadInput(f"{path}: callback '{row.callback}' is not in {RESULTS} beside it")
             yield row
+
+    def stalls(self) -> list[StallRow]:
+        """When the host did not run a CPU; none are known of a run without such a file."""
+        path = self.directory / STALLS
+        return list(read_stall_rows(path)) if path.is_file() else []
 
     def chain_samples(self) -> dict[str, ChainSamples]:
         """The instances of every chain; a file that was cut short is refused."""

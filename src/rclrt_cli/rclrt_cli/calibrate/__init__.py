@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt calibrate`: what dispatching, timers and messages cost on this machine."""

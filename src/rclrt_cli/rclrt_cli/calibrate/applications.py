@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The applications that are run to calibrate a machine.
+
+All but `publisher` and `listener` have a cycle of 10 ms on one CPU:
+
+    0     tick and what follows it find an idle CPU
+    1     alone: 3 ms of work beside which nothing is released
+    4.7   victim: 0.6 ms of work, less urgent than tick
+    5     tick again: it and what follows it preempt the victim
+    7.2   urgent: 0.6 ms of work, more urgent than everything
+    7.5   low: released meanwhile, and runs afterwards
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+CYCLE_NS = 10_000_000
+TICK_NS = 5_000_000
+ALONE_MS = 3
+SHORT_MS = 0.6
+_TOPIC = "calibration_hop"
+_TICK = {"timer": {"period_ms": TICK_NS / 1e6}, "wcet_ms": 0, "publishes": [_TOPIC]}
+_NEVER = {"timer": {"period_ms": 1000, "offset_ms": 3_600_000}, "wcet_ms": 0}
+_FOLLOW = {"subscription": {"topic": _TOPIC}, "wcet_ms": 0}
+
+
+def one_cpu(cpu: int, message_bytes: int) -> dict[str, Any]:
+    """Everything in one executor."""
+    return _application(
+        {
+            "tick": {**_TICK, **_urgency(5, 4)},
+            "follow": {**_FOLLOW, **_urgency(6, 4)},
+            "alone": {**_work(1, ALONE_MS), **_urgency(7, 5)},
+            "victim": {**_work(4.7, SHORT_MS), **_urgency(1, 9)},
+            "urgent": {**_work(7.2, SHORT_MS), **_urgency(9, 1)},
+            "low": {**_work(7.5, 0), **_urgency(0, 10)},
+        },
+        {"hop": ["tick", "follow"]},
+        cpu,
+        message_bytes,
+    )
+
+
+def publisher(cpu: int, message_bytes: int) -> dict[str, Any]:
+    """Publishes for a listener in another process, which must not know the number of its chain."""
+    return _application(
+        {"tick": {**_TICK, **_urgency(1, 4)}, "never": {**_NEVER, **_urgency(0, 9)}},
+        {"never": ["never"], "hop": ["tick"]},
+        cpu,
+        message_bytes,
+    )
+
+
+def listener(cpu: int) -> dict[str, Any]:
+    """Takes what a publisher in another process sends."""
+    return _application(
+        {
+            "follow": {**_FOLLOW, **_urgency(1, 4)},
+            "never": {**_NEVER, "publishes": [_TOPIC], **_urgency(0, 9)},
+        },
+        {"never": ["never"]},
+        cpu,
+    )
+
+
+def _urgency(priority: int, deadline_ms: float) -> dict[str, float]:
+    """The same order for executors of priorities and for `edf`."""
+    return {"priority": priority, "deadline_ms": deadline_ms}
+
+
+def _work(offset_ms: float, wcet_ms: float) -> dict[str, Any]:
+    return {"timer": {"period_ms": CYCLE_NS / 1e6, "offset_ms": offset_ms}, "wcet_ms": wcet_ms}
+
+
+def _application(
+    callbacks: dict[str, dict[str, Any]],
+    chains: dict[str, list[str]],
+    cpu: int,
+    message_bytes: int = 0,
+) -> dict[str, Any]:
+    """Without `message_bytes` nothing is said of the topic."""
+    return {
+        "rclrt": 1,
+        "name": "calibration",
+        "executors": [{"name": "main", "cpus": [cpu]}],
+        "nodes": [{"name": "calibration"}],
+        "callbacks": [
+            {"id": name, "node": "calibration", **stated} for name, stated in callbacks.items()
+        ],
+        "chains": [
+            {"id": name, "callbacks": way, "priority": 1, "deadline_ms": 1000}
+            for name, way in chains.items()
+        ],
+        "topics": [{"name": _TOPIC, "size_bytes": message_bytes}] if message_bytes else [],
+    }

@@ -1,0 +1,148 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the runs of the calibration say, in samples of nanoseconds."""
+
+from __future__ import annotations
+
+import bisect
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+
+from rclrt_cli.calibrate.applications import ALONE_MS, CYCLE_NS, SHORT_MS, TICK_NS
+from rclrt_cli.csv_reader import InstanceRow, StallRow
+from rclrt_cli.stats import nearest_rank
+
+WARM_UP_NS = 500_000_000
+POLLS = ("wait_set",)
+"""Executors that do not preempt: what they had started is no sample of an interruption."""
+SCHEDULES = ("producer_consumer", "thread_dispatch")
+"""Executors with a scheduler thread."""
+
+
+@dataclass
+class Samples:
+    """Of one quantity; those during which the host stalled are kept apart."""
+
+    undisturbed: list[int] = field(default_factory=list)
+    disturbed: list[int] = field(default_factory=list)
+
+    def add(self, value: float, disturbed: bool) -> None:
+        (self.disturbed if disturbed else self.undisturbed).append(max(0, round(value)))
+
+    def extend(self, others: Samples) -> None:
+        self.undisturbed += others.undisturbed
+        self.disturbed += others.disturbed
+
+    def to_json(self) -> dict[str, Any] | None:
+        """Microseconds, as in schemas/overheads.schema.json; None without samples."""
+        ordered = sorted(self.undisturbed + self.disturbed)
+        if not ordered:
+            return None
+        result = {
+            "n": len(ordered),
+            "min": ordered[0] / 1e3,
+            "p50": nearest_rank(ordered, 50) / 1e3,
+            "p99": nearest_rank(ordered, 99) / 1e3,
+            "max": ordered[-1] / 1e3,
+        }
+        if self.undisturbed:
+            result["max_undisturbed"] = max(self.undisturbed) / 1e3
+        return {**result, "disturbed": len(self.disturbed)}
+
+
+class Stalls:
+    """The moments in which the host did not run the CPU."""
+
+    def __init__(self, stalls: Iterable[StallRow], cpu: int) -> None:
+        self._stalls = sorted(
+            ((stall.start, stall.end) for stall in stalls if stall.cpu == cpu), key=lambda s: s[1]
+        )
+        self._ends = [end for _, end in self._stalls]
+
+    def touch(self, start: int, end: int) -> bool:
+        """Whether one of them overlaps [start, end]."""
+        later = bisect.bisect_left(self._ends, start)
+        return any(begin <= end for begin, _ in self._stalls[later:])
+
+
+@dataclass
+class Found:
+    """What one executor's run gives."""
+
+    dispatch: Samples = field(default_factory=Samples)
+    lateness: Samples = field(default_factory=Samples)
+    scheduler: Samples = field(default_factory=Samples)
+    polling: Samples = field(default_factory=Samples)
+    hop: Samples = field(default_factory=Samples)
+    background: Samples = field(default_factory=Samples)
+
+    def to_json(self) -> dict[str, Any]:
+        named = {
+            "dispatch_us": self.dispatch,
+            "timer_lateness_us": self.lateness,
+            "scheduler_us": self.scheduler,
+            "polling_us": self.polling,
+        }
+        stated = {name: samples.to_json() for name, samples in named.items()}
+        return {name: value for name, value in stated.items() if value is not None}
+
+
+def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
+    """The samples of a run of applications.one_cpu()."""
+    found = Found()
+    polls = executor in POLLS
+    followers: dict[str, InstanceRow] = {}
+    ticks: list[InstanceRow] = []
+    for row in rows:
+        if row.release < WARM_UP_NS or row.outcome != "ran":
+            continue
+        disturbed = stalls.touch(row.release, row.end)
+        if row.callback == "tick":
+            ticks.append(row)
+        elif row.callback == "follow":
+            followers[row.tokens] = row
+        elif row.callback == "alone":
+            found.background.add(_lost(row, ALONE_MS) / ALONE_MS, disturbed)
+        elif row.callback == "victim" and not polls:
+            # Preempted by one tick and by what follows it.
+            found.dispatch.add(_lost(row, SHORT_MS) / 2, disturbed)
+        elif row.callback == "urgent" and executor in SCHEDULES:
+            found.scheduler.add(_lost(row, SHORT_MS), disturbed)
+    for tick in ticks:
+        follow = followers.get(tick.tokens)
+        if follow is None:
+            continue
+        disturbed = stalls.touch(tick.release, follow.end)
+        found.hop.add(follow.ready - tick.start, disturbed)
+        if tick.release % CYCLE_NS < TICK_NS:  # the CPU was idle
+            found.lateness.add(tick.start - tick.release, disturbed)
+            # A more urgent follower is done before its publisher has returned.
+            found.dispatch.add((max(tick.end, follow.end) - tick.start) / 2, disturbed)
+            if polls:
+                found.polling.add(follow.start - tick.end, disturbed)
+    return found
+
+
+def between_processes(
+    published: Iterable[InstanceRow],
+    taken: Iterable[InstanceRow],
+    offset_ns: int,
+    stalls: Stalls,
+) -> Samples:
+    """From a publish in one process to ready in the other, whose clock began `offset_ns` later.
+
+    A message is the last one that was sent before.
+    """
+    samples = Samples()
+    sent = sorted(row.start for row in published if row.callback == "tick")
+    for row in taken:
+        last = bisect.bisect_right(sent, row.ready + offset_ns) - 1
+        if row.callback == "follow" and row.ready >= WARM_UP_NS and last >= 0:
+            hop = row.ready + offset_ns - sent[last]
+            samples.add(hop, stalls.touch(row.ready - hop, row.ready))
+    return samples
+
+
+def _lost(row: InstanceRow, work_ms: float) -> float:
+    """How much longer than its own work it took."""
+    return row.end - row.start - work_ms * 1e6

@@ -1,0 +1,160 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt calibrate`: its samples by hand-made runs, and the whole with the real runner."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import jsonschema
+import pytest
+from rclrt_cli.calibrate.samples import Found, Samples, Stalls, between_processes, find
+from rclrt_cli.csv_reader import InstanceRow, StallRow
+from runner_test import ROOT, command, environment
+from workspace import GENEROUS_S
+
+MS = 1_000_000
+US = 1_000
+SCHEMA = ROOT / "schemas" / "overheads.schema.json"
+
+
+Row = tuple[str, int, int, int, int]
+
+
+def instances(rows: list[Row]) -> Iterator[InstanceRow]:
+    """Callback, release, ready, start and end; in microseconds since 1 s, after the warm-up."""
+    for number, (callback, *times) in enumerate(rows):
+        tokens = "hop:7" if callback in ("tick", "follow") else ""
+        at = [1_000 * MS + time * US for time in times]
+        yield InstanceRow(
+            number, callback, 1, "main", at[0], at[1], at[2], at[3], 0, 0, "ran", tokens
+        )
+
+
+def found_in(rows: list[Row], executor: str = "preemptive") -> Found:
+    return find(instances(rows), Stalls([], 1), executor)
+
+
+IDLE = [
+    ("tick", 0, 0, 12, 40),  # 12 µs late, 18 µs until the message is ready
+    ("follow", 30, 30, 34, 38),
+]
+
+
+def test_an_idle_cpu_gives_lateness_hop_and_dispatch() -> None:
+    found = found_in(IDLE, "preemptive")
+    assert found.lateness.undisturbed == [12 * US]
+    assert found.hop.undisturbed == [18 * US]
+    assert found.dispatch.undisturbed == [14 * US]  # from 12 to 40, for two instances
+    assert found.scheduler.undisturbed == []
+    assert found.polling.undisturbed == []
+
+
+def test_a_victim_says_what_two_instances_cost_it() -> None:
+    # 0.6 ms of work took 0.66 ms.
+    rows = [("victim", 4_700, 4_700, 4_710, 5_370)]
+    assert found_in(rows, "preemptive").dispatch.undisturbed == [30 * US]
+    # The wait set does not preempt: there it was not interrupted.
+    assert found_in(rows, "wait_set").dispatch.undisturbed == []
+
+
+def test_a_less_urgent_release_costs_the_most_urgent_a_scheduler_thread() -> None:
+    rows = [("urgent", 7_200, 7_200, 7_210, 7_815)]
+    assert found_in(rows, "producer_consumer").scheduler.undisturbed == [5 * US]
+    assert found_in(rows, "preemptive").scheduler.undisturbed == []
+
+
+def test_the_wait_set_polls_between_two_callbacks() -> None:
+    rows = [("tick", 0, 0, 12, 40), ("follow", 30, 30, 47, 50)]
+    found = found_in(rows, "wait_set")
+    assert found.polling.undisturbed == [7 * US]
+    assert found.dispatch.undisturbed == [19 * US]
+
+
+def test_what_nobody_interrupts_says_what_a_millisecond_costs() -> None:
+    rows = [("alone", 1_000, 1_000, 1_010, 4_022)]  # 3 ms of work took 3.012 ms
+    assert found_in(rows, "preemptive").background.undisturbed == [4 * US]
+
+
+@pytest.mark.parametrize(("cpu", "disturbed"), [(1, True), (0, False)])
+def test_samples_during_a_stall_of_their_cpu_are_kept_apart(cpu: int, disturbed: bool) -> None:
+    stall = StallRow(cpu, 1_000 * MS + 35 * US, 1_000 * MS + 900 * US)
+    found = find(instances(IDLE), Stalls([stall], 1), "preemptive")
+    assert found.lateness.disturbed == ([12 * US] if disturbed else [])
+    assert found.lateness.undisturbed == ([] if disturbed else [12 * US])
+
+
+def test_the_warm_up_is_left_out() -> None:
+    early = [("tick", -600_000, -600_000, -599_000, -598_000)]
+    assert found_in(early, "preemptive").lateness.undisturbed == []
+
+
+def test_the_maximum_is_stated_with_the_disturbed_samples_and_without() -> None:
+    samples = Samples([1_000, 3_000], [500_000])
+    assert samples.to_json() == {
+        "n": 3,
+        "min": 1.0,
+        "p50": 3.0,
+        "p99": 500.0,
+        "max": 500.0,
+        "max_undisturbed": 3.0,
+        "disturbed": 1,
+    }
+    assert Samples().to_json() is None
+
+
+def test_between_processes_each_message_belongs_to_the_last_one_sent() -> None:
+    published = instances([("tick", 0, 0, 10, 40), ("tick", 5_000, 5_000, 5_010, 5_040)])
+    taken = instances([("follow", 3_075, 3_075, 3_080, 3_090)])
+    hops = between_processes(published, taken, 2 * MS, Stalls([], 1))
+    assert hops.undisturbed == [65 * US]
+
+
+def calibrate(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        command("calibrate", *arguments),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS_S,
+        check=False,
+    )
+
+
+def test_a_calibration_of_this_machine_is_a_file_that_the_schema_describes(tmp_path: Path) -> None:
+    out = tmp_path / "overheads.json"
+    done = calibrate(
+        "--seconds", "1", "--executors", "preemptive,wait_set,producer_consumer", "-o", str(out)
+    )
+    assert done.returncode == 0, done.stderr
+    overheads = json.loads(out.read_text())
+    jsonschema.validate(overheads, json.loads(SCHEMA.read_text()))
+    assert list(overheads["executors"]) == ["preemptive", "wait_set", "producer_consumer"]
+    for executor in overheads["executors"].values():
+        assert 0 < executor["dispatch_us"]["min"] <= executor["dispatch_us"]["p50"]
+        assert executor["timer_lateness_us"]["n"] > 0
+    assert "scheduler_us" in overheads["executors"]["producer_consumer"]
+    assert "polling_us" in overheads["executors"]["wait_set"]
+    assert overheads["hop_us"]["same_host"]["n"] > 0
+    assert overheads["hop_us"]["intra_process"]["min"] > 0
+    assert "background, each ms" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--cpu", "9999"), "--cpu 9999: this process may not use it; expected one of"),
+        (("--seconds", "0.5"), "--seconds 0.5: expected at least 1"),
+        (("--executors", "magic"), "unknown executor 'magic'"),
+        (("--message-bytes", "-1"), "--message-bytes: expected 0 to 10000000"),
+        (("-o", "/nowhere/file"), "-o /nowhere/file: /nowhere is no directory; make it first"),
+    ],
+)
+def test_what_cannot_be_used_is_refused_before_anything_is_measured(
+    arguments: tuple[str, ...], said: str
+) -> None:
+    done = calibrate(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
