@@ -28,3 +28,12 @@ def read_input(path: Path) -> bytes:
         raise BadInput(f"{path}: is not a file; expected a task set") from error
     except OSError as error:
         raise BadInput(f"{path}: {error.strerror}; expected a readable file") from error
+
+
+def load_application(path: Path, priorities: Path | None = None) -> Any:
+    """What rclrt_model makes of an app.yaml, with the priorities of a second file if given."""
+    model = importlib.import_module("rclrt_model")
+    try:
+        return model.load(path, priorities)
+    except model.ModelError as error:
+        raise BadInput(str(error)) from error

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import re
 import sys
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli import chain_analysis, task_analysis, task_replay
-from rclrt_cli.analysis_module import analysis, read_input
+from rclrt_cli.analysis_module import analysis, load_application, read_input
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.measure import add_priorities_argument
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
@@ -108,15 +107,6 @@ def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:
     write_output(path, text)
     if path != STANDARD_OUTPUT:
         print(f"rclrt: {path}: a schedule in which {name} misses", file=sys.stderr)
-
-
-def load_application(path: Path, priorities: Path | None = None) -> Any:
-    """What rclrt_model makes of an app.yaml, with the priorities of a second file if given."""
-    model = importlib.import_module("rclrt_model")
-    try:
-        return model.load(path, priorities)
-    except model.ModelError as error:
-        raise BadInput(str(error)) from error
 
 
 def _analyse_application(

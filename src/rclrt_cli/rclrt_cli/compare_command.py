@@ -10,14 +10,17 @@ import shutil
 import sys
 from pathlib import Path
 
+from rclrt_cli.bounds.comparing import bound_lines
 from rclrt_cli.comparison import MAX_ROUNDS, Comparison, merge_directory, round_directory
 from rclrt_cli.errors import RclrtError
 from rclrt_cli.executors import COMPARED, parse_executors
 from rclrt_cli.measure import (
     Measurement,
+    add_bounds_arguments,
     add_common_arguments,
     check_run_seconds,
     outcome,
+    predictions,
     seconds_argument,
     verdict,
 )
@@ -33,6 +36,7 @@ HELP = "compare executors on one application, in interleaved rounds"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_common_arguments(parser)
+    add_bounds_arguments(parser)
     parser.add_argument(
         "--executors",
         metavar="A,B,...",
@@ -76,8 +80,9 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.priorities,
         )
         measurement.check_chain(arguments.fail_on_miss)
+        predicted = predictions(arguments, plan.executors)
         with claimed(arguments.out, plan) as directory:
-            measurement.write_application(directory)
+            measurement.write_application(directory, predicted)
             failure = _measure(measurement, plan, directory)
             if not any(directory.glob(f"*/round-*/{RESULTS}")):
                 if failure:
@@ -87,6 +92,8 @@ def run(arguments: argparse.Namespace) -> int:
             progress.say("merging the rounds and writing the report")
             comparison = finish(directory, plan)
         print_table(comparison, sys.stdout, os.environ)
+        for line in bound_lines(comparison.executors):
+            print(line)
         print(f"\n{directory / REPORT}")
         if failure:
             print(f"rclrt: {failure}", file=sys.stderr)

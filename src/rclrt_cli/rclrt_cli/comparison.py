@@ -3,11 +3,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rclrt_cli.bounds.comparing import with_predictions
+from rclrt_cli.bounds.predicted import Predictions
 from rclrt_cli.errors import BadInput
 from rclrt_cli.executors import BASELINE
 from rclrt_cli.json_reader import JsonValue
@@ -44,7 +46,9 @@ class Comparison:
 
     @property
     def context(self) -> dict[str, Any]:
-        return merge_contexts([results.context for results in self.executors])
+        """Of what was measured; of what was simulated when nothing was measured."""
+        measured = [results for results in self.executors if results.simulated is None]
+        return merge_contexts([results.context for results in measured or self.executors])
 
     @property
     def baseline(self) -> Results | None:
@@ -88,7 +92,8 @@ def merge_directory(
             runs[executor] = tuple(done)
     if not runs:
         raise BadInput(f"{directory}: no round completed; there is nothing to report")
-    merged = tuple(merge_runs(done) for done in runs.values())
+    predictions = Predictions.load(directory)
+    merged = tuple(with_predictions(merge_runs(done), done, predictions) for done in runs.values())
     for results in merged[1:]:
         if parts_of(results) != parts_of(merged[0]):
             raise BadInput(
@@ -113,10 +118,50 @@ def _check_plan(directory: Path, executors: Sequence[str], rounds: int) -> None:
 def load_single_run(directory: Path) -> Comparison:
     """A run directory seen as a comparison of one executor."""
     run = Run.load(directory)
-    merged = merge_runs([run])
+    merged = with_predictions(merge_runs([run]), [run], Predictions.load(directory))
     return Comparison(
         1, run.results.duration_s, (), (merged,), {run.results.executor: (run,)}, True
     )
+
+
+def combine(comparisons: Sequence[Comparison]) -> Comparison:
+    """Several results directories as one, the simulated ones beside the measured ones.
+
+    An executor that comes more than once is named with its directory.
+    """
+    executors: list[Results] = []
+    runs: dict[str, tuple[Run, ...]] = {}
+    for comparison in comparisons:
+        for results in comparison.executors:
+            own = comparison.runs[results.executor]
+            if executors and parts_of(results) != parts_of(executors[0]):
+                raise BadInput(
+                    f"{own[0].directory}: measured another application than "
+                    f"{runs[executors[0].executor][0].directory}; measure both anew"
+                )
+            named = _distinguished(results, own[0].directory, runs)
+            executors.append(named)
+            runs[named.executor] = own
+    return Comparison(
+        rounds=max(comparison.rounds for comparison in comparisons),
+        seconds=max(comparison.seconds for comparison in comparisons),
+        missing=tuple(missing for each in comparisons for missing in each.missing),
+        executors=tuple(executors),
+        runs=runs,
+        is_single_run=all(comparison.is_single_run for comparison in comparisons),
+    )
+
+
+def _distinguished(results: Results, directory: Path, taken: Container[str]) -> Results:
+    """With a name of its own: a simulation is never taken for the executor that really ran."""
+    name, label = results.executor, results.executor_label
+    if results.simulated is not None:
+        name = f"simulated {name}"
+    if name in taken:
+        name, label = f"{name} ({directory})", f"{label} ({directory})"
+    if name in taken:
+        raise BadInput(f"{directory}: is given twice; name each directory once")
+    return replace(results, executor=name, executor_label=label)
 
 
 def load_comparison(directory: Path) -> Comparison:

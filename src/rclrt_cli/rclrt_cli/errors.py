@@ -10,6 +10,8 @@ EXIT_OK = 0
 EXIT_NO = 1
 """The answer is no: a deadline was missed, doctor found a blocker, a run did not complete."""
 EXIT_BAD_INPUT = 2
+EXIT_ABOVE_BOUND = 3
+"""Something was observed above a proved bound, and the host did not cause it."""
 
 
 class RclrtError(Exception):

@@ -12,10 +12,14 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from rclrt_cli.analysis_module import load_application
 from rclrt_cli.application import ApplicationInfo, describe_app_file
+from rclrt_cli.bounds.comparing import judgement
+from rclrt_cli.bounds.predicted import Predictions, predict
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
-from rclrt_cli.output_directory import APPLICATION, STAGING, write_atomically
+from rclrt_cli.output_directory import APPLICATION, BOUNDS, STAGING, write_atomically
+from rclrt_cli.overheads import STATISTICS, OverheadsFile
 from rclrt_cli.progress import Progress
 from rclrt_cli.run_data import INSTANCES, RESULTS, Run
 from rclrt_cli.runner import (
@@ -79,6 +83,40 @@ def add_common_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
+def add_bounds_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--bounds",
+        action="store_true",
+        help="put the analysis' bounds beside what is observed; an observation above a proved "
+        "bound that no stall of the machine explains is exit code 3",
+    )
+    add_overheads_arguments(parser)
+
+
+def add_overheads_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--overheads", metavar="FILE", type=Path, help="what rclrt calibrate wrote, for the bounds"
+    )
+    parser.add_argument(
+        "--overhead-statistic",
+        choices=STATISTICS,
+        default=STATISTICS[0],
+        help="which of the file's statistics; default max",
+    )
+
+
+def predictions(arguments: argparse.Namespace, executors: Sequence[str]) -> Predictions | None:
+    """The bounds that --bounds or --overheads asks for."""
+    if not arguments.bounds and arguments.overheads is None:
+        return None
+    overheads = (
+        OverheadsFile(arguments.overheads, arguments.overhead_statistic)
+        if arguments.overheads
+        else None
+    )
+    return predict(load_application(arguments.app, arguments.priorities), executors, overheads)
+
+
 @dataclass
 class Measurement:
     """What one command line asked to measure, checked."""
@@ -109,9 +147,11 @@ class Measurement:
         if name and self.application:
             check_chain(name, [chain.id for chain in self.application.chains])
 
-    def write_application(self, directory: Path) -> None:
+    def write_application(self, directory: Path, predicted: Predictions | None = None) -> None:
         if self.application:
             write_atomically(directory / APPLICATION, self.application.to_json())
+        if predicted:
+            write_atomically(directory / BOUNDS, predicted.to_json())
 
     def run(self, executor: str, seconds: float, directory: Path) -> tuple[Path | None, bool]:
         """Measures once, in a staging folder inside `directory`.
@@ -181,7 +221,14 @@ def check_chain(name: str, known: list[str]) -> None:
 
 
 def verdict(comparison: Comparison, fail_on_miss: str | None) -> int:
-    """The exit code that --fail-on-miss asks for."""
+    """The exit code: what was observed above its bound, then what --fail-on-miss asks for."""
+    above, said = judgement(comparison.executors)
+    for line in said:
+        print(f"rclrt: {line}", file=sys.stderr)
+    return above or _missed(comparison, fail_on_miss)
+
+
+def _missed(comparison: Comparison, fail_on_miss: str | None) -> int:
     if fail_on_miss is None:
         return EXIT_OK
     judged = [

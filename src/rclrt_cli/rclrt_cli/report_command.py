@@ -8,8 +8,9 @@ import os
 import sys
 from pathlib import Path
 
+from rclrt_cli.bounds.comparing import bound_lines
 from rclrt_cli.compare_command import finish
-from rclrt_cli.comparison import Comparison, load_comparison, load_single_run
+from rclrt_cli.comparison import Comparison, combine, load_comparison, load_single_run
 from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import REPORT, Plan, write_atomically
@@ -17,22 +18,41 @@ from rclrt_cli.report.page import make_report
 from rclrt_cli.run_data import RESULTS
 from rclrt_cli.table import print_table
 
-HELP = "make the table and report.html again from a results directory"
+HELP = "make the table and report.html again, from one results directory or several"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("directory", metavar="DIR", type=Path, help="what run or compare wrote")
-    parser.add_argument("-o", "--output", metavar="FILE", type=Path, help="default DIR/report.html")
+    parser.add_argument(
+        "directories",
+        metavar="DIR",
+        nargs="+",
+        type=Path,
+        help="what run, compare or simulate wrote; several are shown side by side",
+    )
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="FILE",
+        type=Path,
+        help="default DIR/report.html; needed with several directories",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
-    directory: Path = arguments.directory
+    directories: list[Path] = arguments.directories
+    if len(directories) > 1 and arguments.output is None:
+        raise BadInput("report: several directories; expected -o FILE, where the report goes")
+    directory = directories[0]
     comparison = load(directory)
+    if len(directories) > 1:
+        comparison = combine([comparison, *(load(other) for other in directories[1:])])
     output: Path = arguments.output or directory / REPORT
     if output.is_dir():
         raise BadInput(f"-o {output}: is a directory; expected the name of a file")
     write_atomically(output, make_report(comparison, directory, output))
     print_table(comparison, sys.stdout, os.environ)
+    for line in bound_lines(comparison.executors):
+        print(line)
     print(f"\n{output}")
     return EXIT_OK
 

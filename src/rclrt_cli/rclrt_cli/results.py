@@ -17,6 +17,43 @@ _CONTEXT_BOOLEANS = ("preempt_rt", "realtime", "memory_locked")
 
 
 @dataclass(frozen=True)
+class ChainPrediction:
+    """The bound of a chain, and how the observations compare with it."""
+
+    bound_ms: float | None
+    verdict: str
+    assumptions: tuple[str, ...]
+    exceeded: int
+    """Instances above the bound."""
+    exceeded_host: int
+    """Those of them that a stall of the host explains."""
+
+    @property
+    def exceeded_own(self) -> int:
+        return self.exceeded - self.exceeded_host
+
+    @classmethod
+    def read(cls, json: JsonValue) -> ChainPrediction:
+        bound = json.get("bound_ms")
+        return cls(
+            bound_ms=None if bound.value is None else bound.number(),
+            verdict=json.get("verdict").text(),
+            assumptions=tuple(json.get("assumptions").texts()),
+            exceeded=json.get("exceeded").count(),
+            exceeded_host=json.get("exceeded_host").count(),
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "bound_ms": self.bound_ms,
+            "verdict": self.verdict,
+            "assumptions": list(self.assumptions),
+            "exceeded": self.exceeded,
+            "exceeded_host": self.exceeded_host,
+        }
+
+
+@dataclass(frozen=True)
 class ChainResult:
     """What one chain did under one executor."""
 
@@ -32,6 +69,8 @@ class ChainResult:
     missed: int
     missed_host: int
     response: Summary | None
+    predicted: ChainPrediction | None = None
+    """The bound of the analysis, if one was asked for."""
 
     @property
     def normalised_worst(self) -> float | None:
@@ -64,6 +103,7 @@ class ChainResult:
             missed=json.get("missed").count(),
             missed_host=json.get("missed_host").count(),
             response=_summary(json.get("response_ms")),
+            predicted=ChainPrediction.read(json) if json.has("verdict") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -82,6 +122,7 @@ class ChainResult:
             "response_ms": self.response.to_json() if self.response else None,
             "normalised_worst": self.normalised_worst,
             "jitter_ms": self.response.jitter if self.response else None,
+            **(self.predicted.to_json() if self.predicted else {}),
         }
 
 

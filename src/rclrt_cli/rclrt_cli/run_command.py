@@ -7,13 +7,16 @@ import argparse
 import os
 import sys
 
+from rclrt_cli.bounds.comparing import add_to_results_file, bound_lines
 from rclrt_cli.comparison import load_single_run
 from rclrt_cli.executors import check_executor
 from rclrt_cli.measure import (
     Measurement,
+    add_bounds_arguments,
     add_common_arguments,
     check_run_seconds,
     outcome,
+    predictions,
     seconds_argument,
     verdict,
 )
@@ -30,6 +33,7 @@ HELP = "run an application under one executor and measure it"
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_common_arguments(parser)
+    add_bounds_arguments(parser)
     parser.add_argument("--executor", metavar="X", required=True, help="for example preemptive")
     parser.add_argument(
         "--seconds", metavar="S", type=seconds_argument, default=10.0, help="default 10"
@@ -51,8 +55,9 @@ def run(arguments: argparse.Namespace) -> int:
             arguments.priorities,
         )
         measurement.check_chain(arguments.fail_on_miss)
+        predicted = predictions(arguments, (executor,))
         with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:
-            measurement.write_application(directory)
+            measurement.write_application(directory, predicted)
             progress.step(executor, seconds)
             made, complete = measurement.run(executor, seconds, directory)
             if made is None:
@@ -61,8 +66,12 @@ def run(arguments: argparse.Namespace) -> int:
             progress.finished(outcome(Run.load(made)))
             move_up(made, directory)
             comparison = load_single_run(directory)
+            if predicted:
+                add_to_results_file(directory, comparison.executors[0])
             write_atomically(directory / REPORT, make_report(comparison, directory))
         print_table(comparison, sys.stdout, os.environ)
+        for line in bound_lines(comparison.executors):
+            print(line)
         for line in miss_lines(directory):
             print(line)
         print(f"\n{directory / REPORT}")

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli import task_replay
-from rclrt_cli.analysis_module import analysis, read_input
-from rclrt_cli.analyze_command import is_task_set, load_application
+from rclrt_cli.analysis_module import analysis, load_application, read_input
+from rclrt_cli.analyze_command import is_task_set
 from rclrt_cli.comparison import load_single_run
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.executors import EXECUTORS, check_executor

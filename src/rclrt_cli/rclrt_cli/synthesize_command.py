@@ -9,8 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.analysis_module import analysis
-from rclrt_cli.analyze_command import load_application
+from rclrt_cli.analysis_module import analysis, load_application
 from rclrt_cli.chain_analysis import HOLDS
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output

@@ -6,22 +6,30 @@ from __future__ import annotations
 from typing import Any
 
 from rclrt_cli.comparison import Comparison
+from rclrt_cli.results import Results
 
 Row = tuple[str, str]
 
 
 def context_rows(comparison: Comparison) -> list[Row]:
-    if comparison.executors[0].simulated is not None:
-        return _simulation_rows(comparison)
+    simulated = [results for results in comparison.executors if results.simulated is not None]
+    measured = [results for results in comparison.executors if results.simulated is None]
+    rows = _measured_rows(comparison, measured) if measured else []
+    for results in simulated:
+        rows += _simulation_rows(comparison, results, alone=not measured)
+    return rows
+
+
+def _measured_rows(comparison: Comparison, measured: list[Results]) -> list[Row]:
     context = comparison.context
     stalls = context["host_stalls"]
-    seconds = sum(results.duration_s for results in comparison.executors)
+    seconds = sum(results.duration_s for results in measured)
     scheduling = "SCHED_FIFO" if context["realtime"] else "normal priority, not real-time"
     reason = f" ({context['realtime_reason']})" if context["realtime_reason"] else ""
     versions = context["versions"]
     return [
-        ("Measured", f"{started(comparison)}, {seconds:g} s in all"),
-        ("Order", _order(comparison)),
+        ("Measured", f"{min(each.started_utc for each in measured)}, {seconds:g} s in all"),
+        ("Order", _order(comparison, measured)),
         ("Kernel", context["kernel"]),
         ("PREEMPT_RT", "yes" if context["preempt_rt"] else "no"),
         ("Processor", f"{context['cpu_model']}, {context['cpus']} CPUs"),
@@ -36,17 +44,19 @@ def context_rows(comparison: Comparison) -> list[Row]:
     ]
 
 
-def _simulation_rows(comparison: Comparison) -> list[Row]:
-    results = comparison.executors[0]
+def _simulation_rows(comparison: Comparison, results: Results, alone: bool) -> list[Row]:
     stated = results.simulated or {}
     share = stated["lowest_execution"]
     execution = "always the WCET" if share == 1 else f"from {share:g} times the WCET up to the WCET"
+    if not alone:
+        what = f"{results.duration_s:g} s, seed {stated['seed']}, execution times {execution}"
+        return [(results.executor_label[0].upper() + results.executor_label[1:], what)]
     return [
         ("Simulated", f"{results.duration_s:g} s; nothing here was measured"),
         ("Seed", str(stated["seed"])),
-        ("CPUs", str(comparison.context["cpus"])),
+        ("CPUs", str(results.context["cpus"])),
         ("Execution times", execution),
-        ("Versions", f"rclrt {comparison.context['versions']['rclrt']}"),
+        ("Versions", f"rclrt {results.context['versions']['rclrt']}"),
         *_application_rows(comparison),
     ]
 
@@ -65,10 +75,6 @@ def _application_rows(comparison: Comparison) -> list[Row]:
     return rows
 
 
-def started(comparison: Comparison) -> str:
-    return min(results.started_utc for results in comparison.executors)
-
-
 def _stalls(stalls: dict[str, Any]) -> str:
     if not stalls["valid"]:
         return "not known: the probe thread had no real-time priority, so no miss is excused"
@@ -78,10 +84,10 @@ def _stalls(stalls: dict[str, Any]) -> str:
     )
 
 
-def _order(comparison: Comparison) -> str:
-    names = [results.executor for results in comparison.executors]
+def _order(comparison: Comparison, measured: list[Results]) -> str:
+    names = [results.executor for results in measured]
     if comparison.is_single_run:
-        return f"one run of {names[0]}"
+        return f"one run of {', one of '.join(names)}"
     each = comparison.seconds / max(comparison.rounds, 1)
     times = "once" if comparison.rounds == 1 else f"{comparison.rounds} times"
     return f"{times} ({', '.join(names)}), {each:g} s each"

@@ -9,7 +9,7 @@ from rclrt_cli.application import ApplicationInfo
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.csv_reader import InstanceRow
 from rclrt_cli.report.lanes import Interval, pack, paused
-from rclrt_cli.report.windows import Window, choose, window_length
+from rclrt_cli.report.windows import Window, choose, round_number, window_length
 from rclrt_cli.run_data import Run
 from rclrt_cli.table import by_urgency
 
@@ -50,12 +50,11 @@ class _Collector:
         self._cut: set[Window] = set()
         for executor in self._executors:
             for run in comparison.runs[executor]:
-                number = run.directory.name.removeprefix("round-")
+                number = round_number(comparison, run.directory.name)
                 here = [
                     window
                     for window in dict.fromkeys(windows)
-                    if window.executor == executor
-                    and (comparison.is_single_run or str(window.round) == number)
+                    if window.executor == executor and window.round == number
                 ]
                 if here:
                     self._read(run, here)

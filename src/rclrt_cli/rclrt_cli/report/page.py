@@ -23,6 +23,7 @@ from rclrt_cli.report.distributions import SAMPLES_PER_CHAIN, chains_data
 from rclrt_cli.report.gantt import MAX_SLICES, gantt_data
 from rclrt_cli.report.graph import graph_data
 from rclrt_cli.report.headline import focus, headline
+from rclrt_cli.report.misses import misses_data
 from rclrt_cli.report.sources import source_rows
 from rclrt_cli.run_data import TRACE
 from rclrt_cli.table import by_urgency
@@ -36,6 +37,7 @@ SCRIPTS = (
     "gantt.js",
     "graph.js",
     "table.js",
+    "misses.js",
     "report.js",
 )
 
@@ -81,10 +83,12 @@ def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[s
                 "label": results.executor_label,
                 "rounds": results.rounds,
                 "duration_s": results.duration_s,
+                "simulated": results.simulated is not None,
             }
             for results in comparison.executors
         ],
         "chains": chains_data(comparison),
+        "misses": misses_data(comparison),
         "gantt": gantt_data(comparison, application),
         "graph": graph_data(application, [chain.id for chain in by_urgency(comparison)]),
         "context": context_rows(comparison),

@@ -3,7 +3,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from rclrt_cli.comparison import Comparison
+from rclrt_cli.results import ChainResult
 
 Row = tuple[str, str]
 
@@ -64,6 +67,26 @@ def source_rows(
             "says why, as held up from outside. Threads of one level share a lane while no two of "
             "them run at the same time.",
         ),
+        *_when(
+            any(chain.predicted for chain in _chains(comparison)),
+            "Bound",
+            "Upper bound on the response time by rclrt analyze, under the assumptions that it "
+            "lists; with the overheads that were given. Above the bound: completed later than it, "
+            "dropped, or still pending with it passed. By host: of these, those that would have "
+            "kept to it without the stalls since the beginning of the busy time before the "
+            f"release. {each}stalls.csv.",
+        ),
+        *_when(
+            any(results.simulated for results in comparison.executors),
+            "Simulated",
+            "What rclrt simulate computed; no part of it was measured.",
+        ),
+        (
+            "Missed deadlines",
+            "The worst misses of each chain and round, from results.json: the response is own "
+            "execution, delays with others in the way, transit between callbacks, and what "
+            "remains unexplained. Who was in the way: instances of others that had the CPU.",
+        ),
         (
             "Graph",
             "The application file as rclrt_model read it, kept in application.json."
@@ -71,3 +94,11 @@ def source_rows(
             else "The chains and callbacks of results.json; the topics between them are not known.",
         ),
     ]
+
+
+def _chains(comparison: Comparison) -> Iterator[ChainResult]:
+    return (chain for results in comparison.executors for chain in results.chains)
+
+
+def _when(applies: bool, what: str, text: str) -> list[Row]:
+    return [(what, text)] if applies else []

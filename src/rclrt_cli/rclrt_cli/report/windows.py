@@ -105,7 +105,7 @@ def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[
             wanted.setdefault((chain, round(value * 1e6)), []).append((chain, which))
     found: dict[Shown, Place] = {}
     for run in comparison.runs[results.executor]:
-        number = _round(comparison, run.directory.name)
+        number = round_number(comparison, run.directory.name)
         for row in run.chain_rows():
             if not wanted:
                 return found
@@ -115,7 +115,7 @@ def _find(comparison: Comparison, results: Results, shown: list[Shown]) -> dict[
     return found
 
 
-def _round(comparison: Comparison, directory: str) -> int:
+def round_number(comparison: Comparison, directory: str) -> int:
     """The number in `round-2`; 1 for a run that stands alone."""
     number = directory.removeprefix("round-")
     return int(number) if not comparison.is_single_run and number.isdigit() else 1
@@ -127,6 +127,6 @@ def _beginning(comparison: Comparison, length: int) -> Choice:
     for results in comparison.executors:
         run = comparison.runs[results.executor][0]
         start = length if run.results.duration_s * 1e9 >= 2 * length else 0
-        number = _round(comparison, run.directory.name)
+        number = round_number(comparison, run.directory.name)
         windows.append(Window(results.executor, number, start, length))
     return Choice("second hyperperiod of the first round", tuple(windows))

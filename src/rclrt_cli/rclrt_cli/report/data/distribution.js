@@ -12,7 +12,11 @@ function drawDistributions(data) {
       html('span', {class: 'key'}, html('span', {class: 'dot'}), 'median'), ' ',
       html('span', {class: 'key'}, html('span', {class: 'bar99'}), 'p99'), ' ',
       html('span', {class: 'key'}, html('span', {class: 'line'}), 'best to worst'), ' ',
-      html('span', {class: 'key'}, html('span', {class: 'swatch late-fill'}), 'after the deadline')));
+      html('span', {class: 'key'}, html('span', {class: 'swatch late-fill'}), 'after the deadline'),
+      data.chains.some((chain) => chain.series.some(hasBound))
+        ? [' ', html('span', {class: 'key'}, html('span', {class: 'bound-key'}),
+          'bound of the analysis')]
+        : null));
   data.chains.forEach((chain, index) => {
     section.append(html('figure', {class: 'panel distribution'},
       html('figcaption', {},
@@ -24,6 +28,10 @@ function drawDistributions(data) {
         drawDistribution(data, chain, index, width))));
   });
   return section;
+}
+
+function hasBound(series) {
+  return series.bound_ms !== null && series.bound_ms !== undefined;
 }
 
 function drawDistribution(data, chain, index, width) {
@@ -55,7 +63,14 @@ function drawDistribution(data, chain, index, width) {
         height: to - from + (wide ? ROW.gap - 4 : 0)}),
       svg('line', {class: 'deadline', x1: deadline, x2: deadline, y1: from,
         y2: to + (wide ? ROW.gap - 4 : 0)}),
-      drawRow(series, bins[row], scale, base, peak));
+      drawRow(series, bins[row], scale, base, peak, data.executors[series.executor].simulated));
+    if (hasBound(series)) {
+      const bound = scale(series.bound_ms);
+      chart.append(hover(
+        svg('line', {class: 'bound', x1: bound, x2: bound, y1: from, y2: to}),
+        () => [`bound ${time(series.bound_ms)}`, series.verdict,
+          `${series.exceeded} of ${series.released} above, ${series.exceeded_host} by host`]));
+    }
     chart.append(drawRowText(data, series, base, width, left, wide));
   });
   const text = `deadline ${nominal(chain.deadline_ms)}`;
@@ -71,6 +86,7 @@ function drawDistribution(data, chain, index, width) {
 function distributionScale(chain, left, right) {
   const values = chain.series.filter((series) => series.response_ms)
     .flatMap((series) => [series.response_ms.best, series.response_ms.worst]);
+  values.push(...chain.series.filter(hasBound).map((series) => series.bound_ms));
   const best = Math.max(1e-4, Math.min(...values, chain.deadline_ms));
   const worst = Math.max(...values, chain.deadline_ms);
   return worst / best >= LOG_FROM
@@ -94,8 +110,8 @@ function histogram(series, chain, scale) {
   return bins;
 }
 
-function drawRow(series, bins, scale, base, peak) {
-  const group = svg('g');
+function drawRow(series, bins, scale, base, peak, simulated) {
+  const group = svg('g', {class: simulated ? 'simulated' : null});
   const heightOf = (share) => share ? Math.max(2, ROW.bars * Math.sqrt(share / peak)) : 0;
   group.append(svg('line', {class: 'base', x1: scale.left, x2: scale.right, y1: base, y2: base}));
   const marks = [0.01, 0.1, 0.25, 0.5, 1].filter((share) => share <= peak);
@@ -150,13 +166,17 @@ function drawRowText(data, series, base, width, left, wide) {
     group.append(
       label(fit(executor.label, left - 46, 13, true), 0, base - 16, 13, {class: 'strong'}),
       label(`${series.completed} completed`, 0, base, 11, {class: 'muted'}),
+      hasBound(series)
+        ? label(`bound ${time(series.bound_ms)}, ${series.verdict}`, 0, base + 15, 11,
+          {class: 'muted'})
+        : svg('g'),
       label(p99, width, base - 16, 13, {class: 'strong', 'text-anchor': 'end'}),
       label(missed, width, base, 11, {class: late, 'text-anchor': 'end'}));
   } else {
     const y = base - ROW.bars - 9;
     const end = `${p99}, ${missed}`;
     group.append(
-      label(fit(executor.label, width - textWidth(end, 11) - 16, 12, true), 0, y, 12,
+      label(fit(executor.label, width - textWidth(end, 11, true) - 16, 12, true), 0, y, 12,
         {class: 'strong'}),
       label(end, width, y, 11, {class: late, 'text-anchor': 'end'}));
   }

@@ -43,6 +43,7 @@ function drawCards(data, chain) {
         html('span', {class: 'of'}, ` of ${series.released} deadlines missed`)),
       figure('p99 response', time(response && response.p99), ratios && ratios.p99),
       figure('jitter', time(series.jitter_ms), ratios && ratios.jitter),
+      hasBound(series) ? figure('bound', time(series.bound_ms)) : null,
       series.missed_host
         ? html('p', {class: 'note'}, `${series.missed_host} explained by a stall of the machine`)
         : null);

@@ -19,6 +19,13 @@ const RATIOS = [
   ['Jitter', '× baseline', (series) => factor(series.ratios.jitter)],
 ];
 
+const BOUNDS = [
+  ['Bound', 'ms', (series) => exact(series.bound_ms)],
+  ['Verdict', '', (series) => series.verdict || '–'],
+  ['Above', 'the bound', (series) => (series.verdict ? series.exceeded : '–')],
+  ['by host', '', (series) => (series.verdict ? series.exceeded_host : '–')],
+];
+
 function exact(value) {
   return value === null || value === undefined ? '–' : value.toFixed(3);
 }
@@ -29,7 +36,8 @@ function factor(value) {
 
 function drawTable(data) {
   const ratios = data.chains.some((chain) => chain.series.some((series) => series.ratios));
-  const columns = ratios ? [...COLUMNS, ...RATIOS] : COLUMNS;
+  const bounds = data.chains.some((chain) => chain.series.some((series) => series.verdict));
+  const columns = [...COLUMNS, ...(bounds ? BOUNDS : []), ...(ratios ? RATIOS : [])];
   const head = html('thead', {}, html('tr', {},
     html('th', {scope: 'col', class: 'name'}, 'Executor'),
     columns.map(([name, unit]) => html('th', {scope: 'col'}, name,
@@ -43,7 +51,8 @@ function drawTable(data) {
       {class: series.executor === data.focus ? 'focus' : null},
       html('th', {scope: 'row', class: 'name'}, data.executors[series.executor].label),
       columns.map(([name, unit, value]) => html('td',
-        {class: name === 'Missed' && series.missed > series.missed_host ? 'late-text' : null},
+        {class: (name === 'Missed' && series.missed > series.missed_host) ||
+          (name === 'Above' && series.exceeded > series.exceeded_host) ? 'late-text' : null},
         value(series)))))));
   return html('section', {id: 'figures'},
     html('h2', {}, 'All figures'),

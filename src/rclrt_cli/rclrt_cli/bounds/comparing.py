@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Bounds beside observations: in the results, as a table, and as an exit code."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+
+from rclrt_cli.bounds.observed import excesses
+from rclrt_cli.bounds.predicted import Prediction, Predictions
+from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.output_directory import write_atomically
+from rclrt_cli.results import ChainPrediction, ChainResult, Results
+from rclrt_cli.run_data import RESULTS, Run
+
+WIDTHS = (12, 13, 9, 13, 17)
+HEADS = ("bound ms", "observed ms", "share", "verdict", "above (by host)")
+
+
+def with_predictions(
+    results: Results, runs: Sequence[Run], predictions: Predictions | None
+) -> Results:
+    """The results of an executor with its bounds, if there are any."""
+    prediction = predictions.executors.get(results.executor) if predictions else None
+    if prediction is None:
+        return results
+    above: Counter[str] = Counter()
+    by_host: Counter[str] = Counter()
+    for run in runs:
+        for excess in excesses(run, results.executor, prediction.chains.values()):
+            above[excess.chain] += 1
+            by_host[excess.chain] += excess.by_host
+    chains = tuple(
+        _with_prediction(chain, prediction, above[chain.id], by_host[chain.id])
+        for chain in results.chains
+    )
+    return replace(results, chains=chains)
+
+
+def _with_prediction(
+    chain: ChainResult, prediction: Prediction, above: int, by_host: int
+) -> ChainResult:
+    predicted = prediction.chains.get(chain.id)
+    if predicted is None:
+        return chain
+    return replace(
+        chain,
+        predicted=ChainPrediction(
+            bound_ms=predicted.bound_ms,
+            verdict=predicted.verdict,
+            assumptions=predicted.assumptions,
+            exceeded=above,
+            exceeded_host=by_host,
+        ),
+    )
+
+
+def add_to_results_file(directory: Path, results: Results) -> None:
+    """Puts the bounds into the results.json of a single run, beside what its runner wrote."""
+    document = JsonValue.load(directory / RESULTS).object()
+    for stated, chain in zip(document["chains"], results.chains, strict=True):
+        if chain.predicted:
+            stated.update(chain.predicted.to_json())
+    write_atomically(directory / RESULTS, json.dumps(document, indent=2) + "\n")
+
+
+def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
+    """A line per chain and executor with a bound, and what the bounds are worth in this run."""
+    shown = [
+        (results, chain, chain.predicted)
+        for results in executors
+        for chain in results.chains
+        if chain.predicted
+    ]
+    if not shown:
+        return
+    names = [_name(results, chain, executors) for results, chain, _ in shown]
+    width = max(len(name) for name in names) + 2
+    yield ""
+    yield "observed against bound".ljust(width) + _cells(HEADS)
+    for name, (_, chain, predicted) in zip(names, shown, strict=True):
+        bound, worst = predicted.bound_ms, chain.response.worst if chain.response else None
+        above = str(predicted.exceeded)
+        if predicted.exceeded:
+            above += f" ({predicted.exceeded_host})"
+        cells = (
+            "-" if bound is None else f"{bound:.3f}",
+            "-" if worst is None else f"{worst:.3f}",
+            "-" if bound is None or worst is None else f"{worst / bound:.2f}",
+            predicted.verdict,
+            above,
+        )
+        yield name.ljust(width) + _cells(cells)
+    if not all(results.context["realtime"] for results in executors):
+        yield "Without real-time scheduling no bound holds; nothing here is held against one."
+
+
+def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
+    """The exit code, and why: an observation above a proved bound that is not the host's is 3."""
+    code, said = EXIT_OK, []
+    for results in executors:
+        for chain in results.chains:
+            predicted = chain.predicted
+            if predicted is None or not predicted.exceeded_own:
+                continue
+            text = (
+                f"{results.executor}: {predicted.exceeded_own} of {chain.released} instances of "
+                f"chain {chain.id} are above its bound of {predicted.bound_ms:g} ms, and no stall "
+                "of the host explains it"
+            )
+            if not results.context["realtime"] or results.simulated is not None:
+                continue
+            if predicted.assumptions:
+                said.append(
+                    f"{text}; so one of these is not so: {'; '.join(predicted.assumptions)}"
+                )
+                continue
+            said.append(f"{text}; docs/measuring.md says how to tell what does")
+            code = EXIT_ABOVE_BOUND
+    return code, said
+
+
+def _name(results: Results, chain: ChainResult, executors: Sequence[Results]) -> str:
+    return chain.id if len(executors) == 1 else f"{chain.id}, {results.executor}"
+
+
+def _cells(cells: Sequence[str]) -> str:
+    return "".join(cell.rjust(width) for cell, width in zip(cells, WIDTHS, strict=True))

@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which observations are above their bound, and which of those the host explains."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from rclrt_cli.bounds.predicted import PredictedChain
+from rclrt_cli.csv_reader import ChainRow, InstanceRow, StallRow
+from rclrt_cli.run_data import Run
+
+ONE_QUEUE = ("wait_set", "edf")
+"""Executors for whom priorities do not say who can be in whose way."""
+
+
+@dataclass(frozen=True)
+class Excess:
+    """One instance of a chain that took longer than its bound, or never ended. Nanoseconds."""
+
+    chain: str
+    instance: int
+    release: int
+    response: int | None
+    bound: int
+    stalled: int
+    """How long the host stood still from the beginning of the busy time before the release."""
+
+    @property
+    def by_host(self) -> bool:
+        """Whether it would have kept to the bound without the stalls.
+
+        What never ended is the host's if the host stalled at all: a stall fills queues.
+        """
+        if self.response is None:
+            return self.stalled > 0
+        return self.response - self.stalled <= self.bound
+
+
+def excesses(run: Run, executor: str, chains: Iterable[PredictedChain]) -> list[Excess]:
+    """Of one run, in the order of chains.csv."""
+    by_id = {chain.id: chain for chain in chains if chain.bound_ns is not None}
+    end_of_run = round(run.results.duration_s * 1e9)
+    rows = [row for row in run.chain_rows() if _is_above(row, by_id.get(row.chain), end_of_run)]
+    if not rows:
+        return []
+    instances, stalls = list(run.instance_rows()), run.stalls()
+    busy = {
+        chain: BusyTimes(instances, executor, by_id[chain].level)
+        for chain in {row.chain for row in rows}
+    }
+    found = []
+    for row in rows:
+        chain = by_id[row.chain]
+        bound = chain.bound_ns or 0
+        start = busy[row.chain].start(row.release)
+        end = row.release + bound if row.completion is None else row.completion
+        stalled = stalled_time(stalls, chain.cpus, start, end)
+        found.append(Excess(row.chain, row.instance, row.release, row.response, bound, stalled))
+    return found
+
+
+def _is_above(row: ChainRow, chain: PredictedChain | None, end_of_run: int) -> bool:
+    if chain is None or chain.bound_ns is None:
+        return False
+    if row.response is not None:
+        return row.response > chain.bound_ns
+    return row.status == "dropped" or row.release + chain.bound_ns < end_of_run
+
+
+class BusyTimes:
+    """When an executor had work of a level or above."""
+
+    def __init__(self, instances: Iterable[InstanceRow], executor: str, level: int) -> None:
+        spans = sorted(
+            (row.ready, row.end)
+            for row in instances
+            if executor in ONE_QUEUE or row.priority >= level
+        )
+        self._busy: list[tuple[int, int]] = []
+        for start, end in spans:
+            if self._busy and start <= self._busy[-1][1]:
+                before = self._busy[-1]
+                self._busy[-1] = before[0], max(before[1], end)
+            else:
+                self._busy.append((start, end))
+
+    def start(self, time: int) -> int:
+        """The beginning of the busy time that `time` is in; `time` itself outside of any."""
+        return next((start for start, end in self._busy if start <= time <= end), time)
+
+
+def stalled_time(stalls: Sequence[StallRow], cpus: Sequence[int], start: int, end: int) -> int:
+    """How much of [start, end] one of the CPUs (none given: any) stood still."""
+    parts = sorted(
+        (max(stall.start, start), min(stall.end, end))
+        for stall in stalls
+        if (not cpus or stall.cpu in cpus) and stall.start < end and stall.end > start
+    )
+    total, reached = 0, start
+    for begin, finish in parts:
+        total += max(0, finish - max(begin, reached))
+        reached = max(reached, finish)
+    return total

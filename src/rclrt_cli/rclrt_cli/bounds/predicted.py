@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the analysis says of an application, kept as bounds.json beside the results."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+from rclrt_cli import chain_analysis
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.output_directory import BOUNDS
+from rclrt_cli.overheads import OverheadsFile
+
+BOUNDS_VERSION = 1
+
+
+@dataclass(frozen=True)
+class PredictedChain:
+    """The bound of one chain under one executor."""
+
+    id: str
+    bound_ms: float | None
+    verdict: str
+    assumptions: tuple[str, ...]
+    """Of this chain; what all chains of the executor assume is in Prediction."""
+    level: int
+    """The lowest priority on its way."""
+    cpus: tuple[int, ...]
+    """Of its executors; empty: any."""
+    note: str
+
+    @property
+    def bound_ns(self) -> int | None:
+        return None if self.bound_ms is None else round(self.bound_ms * 1e6)
+
+
+@dataclass(frozen=True)
+class Prediction:
+    """The bounds of one executor."""
+
+    chains: dict[str, PredictedChain]
+    assumptions: tuple[str, ...]
+
+
+@dataclass(frozen=True)
+class Predictions:
+    """By the executor's name; those that the analysis has no bounds for are not there."""
+
+    executors: dict[str, Prediction]
+    overheads: str
+    """Which file, and which of its statistics; empty: none."""
+
+    def to_json(self) -> str:
+        document = {
+            "rclrt_bounds": BOUNDS_VERSION,
+            "overheads": self.overheads,
+            "executors": {
+                name: {
+                    "assumptions": list(prediction.assumptions),
+                    "chains": [asdict(chain) for chain in prediction.chains.values()],
+                }
+                for name, prediction in self.executors.items()
+            },
+        }
+        return json.dumps(document, indent=1) + "\n"
+
+    @classmethod
+    def load(cls, directory: Path) -> Predictions | None:
+        """Those in a results directory, None when nobody asked for any."""
+        path = directory / BOUNDS
+        if not path.is_file():
+            return None
+        json = JsonValue.load(path)
+        version = json.get("rclrt_bounds")
+        if version.integer() != BOUNDS_VERSION:
+            version.fail(f"format version {BOUNDS_VERSION}")
+        stated = json.get("executors")
+        executors = {name: _read_prediction(stated.get(name)) for name in stated.object()}
+        return cls(executors, json.get("overheads").text())
+
+
+def predict(
+    application: Any, executors: Sequence[str], overheads: OverheadsFile | None
+) -> Predictions:
+    """The bounds of what rclrt_model loaded, under each of the executors."""
+    found = {
+        executor: _predict(application, executor, overheads)
+        for executor in executors
+        if executor in chain_analysis.EXECUTORS
+    }
+    return Predictions(found, f"{overheads.path}, {overheads.statistic}" if overheads else "")
+
+
+def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -> Prediction:
+    result = chain_analysis.sound_with(application, executor, overheads)
+    chains = {
+        chain["id"]: PredictedChain(
+            id=chain["id"],
+            bound_ms=chain["bound_ms"],
+            verdict=chain["verdict"],
+            assumptions=tuple(chain["assumptions"]),
+            level=chain["level"],
+            cpus=_cpus(application, stated.callbacks),
+            note=chain["note"],
+        )
+        for chain, stated in zip(result["chains"], application.chains, strict=True)
+    }
+    return Prediction(chains, tuple(result["assumptions"]))
+
+
+def _cpus(application: Any, callbacks: Sequence[int]) -> tuple[int, ...]:
+    """Where a chain's callbacks run."""
+    used: set[int] = set()
+    for index in callbacks:
+        node = application.nodes[application.callbacks[index].node]
+        cpus = application.executors[node.executor].cpus
+        if not cpus:
+            return ()
+        used.update(cpus)
+    return tuple(sorted(used))
+
+
+def _read_prediction(json: JsonValue) -> Prediction:
+    chains = [_read_chain(item) for item in json.get("chains").items()]
+    return Prediction({chain.id: chain for chain in chains}, tuple(json.get("assumptions").texts()))
+
+
+def _read_chain(json: JsonValue) -> PredictedChain:
+    bound = json.get("bound_ms")
+    return PredictedChain(
+        id=json.get("id").text(),
+        bound_ms=None if bound.value is None else bound.number(),
+        verdict=json.get("verdict").text(),
+        assumptions=tuple(json.get("assumptions").texts()),
+        level=json.get("level").integer(),
+        cpus=tuple(item.integer() for item in json.get("cpus").items()),
+        note=json.get("note").text(),
+    )

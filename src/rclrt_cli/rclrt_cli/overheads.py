@@ -1,0 +1,70 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The machine's overheads as `rclrt calibrate` writes them (schemas/overheads.schema.json)."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from rclrt_cli.json_reader import JsonValue
+
+STATISTICS = ("max", "max_undisturbed", "p99", "p50")
+"""What of a measured time may be taken: `max` counts what happened while the host stalled, too."""
+
+
+@dataclass(frozen=True)
+class Overheads:
+    """Of one executor, in nanoseconds. What the file does not state is zero."""
+
+    dispatch_ns: int = 0
+    timer_lateness_ns: int = 0
+    scheduler_ns: int = 0
+    polling_ns: int = 0
+    hop_ns: int = 0
+    least_hop_ns: int = 0
+    background_ns: int = 0
+    """Of each millisecond."""
+
+
+class OverheadsFile:
+    """A file of overheads, checked where it is read."""
+
+    def __init__(self, path: Path, statistic: str = "max") -> None:
+        self.path = path
+        self.statistic = statistic
+        self._json = JsonValue.load(path)
+        if self._json.get("rclrt").integer() != 1:
+            self._json.get("rclrt").fail("format version 1")
+        if self._json.get("kind").text() != "overheads":
+            self._json.get("kind").fail("'overheads', as rclrt calibrate writes")
+        self.executors = tuple(self._json.get("executors").object())
+
+    def of(self, executor: str) -> Overheads:
+        """What is stated of `executor`; only what all executors share when it is not there."""
+        executors = self._json.get("executors")
+        own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
+        hops = self._json.get("hop_us") if self._json.has("hop_us") else JsonValue({}, self.path)
+        return Overheads(
+            dispatch_ns=self._time(own, "dispatch_us"),
+            timer_lateness_ns=self._time(own, "timer_lateness_us"),
+            scheduler_ns=self._time(own, "scheduler_us"),
+            polling_ns=self._time(own, "polling_us"),
+            hop_ns=self._time(hops, "intra_process"),
+            least_hop_ns=self._time(hops, "intra_process", "min"),
+            background_ns=self._time(self._json, "background_us"),
+        )
+
+    def _time(self, json: JsonValue, key: str, statistic: str | None = None) -> int:
+        """A time is a number of microseconds, or statistics of one."""
+        if not json.has(key):
+            return 0
+        stated = json.get(key)
+        if isinstance(stated.value, dict):
+            wanted = statistic or self.statistic
+            if wanted == "min" and not stated.has("min"):
+                return 0
+            stated = stated.get(wanted if stated.has(wanted) else "max")
+        microseconds = stated.number()
+        if microseconds < 0:
+            stated.fail("a time of 0 or more")
+        return round(microseconds * 1e3)
