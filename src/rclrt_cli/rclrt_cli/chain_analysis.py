@@ -8,7 +8,6 @@ from collections.abc import Iterator
 from typing import Any
 
 from rclrt_cli.analysis_module import analysis
-from rclrt_cli.overheads import Overheads, OverheadsFile
 
 EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "wait_set")
 HOLDS = ("proved", "conditional")
@@ -54,12 +53,6 @@ def sound(application: Any, executor: str, dispatch_ns: int, jitter_ns: int) -> 
         "assumptions": module.chain_assumptions(executor, **overheads),
         "chains": chains,
     }
-
-
-def sound_with(application: Any, executor: str, overheads: OverheadsFile | None) -> dict[str, Any]:
-    """The safe bounds with what was measured of the executor on this machine."""
-    measured = overheads.of(executor) if overheads else Overheads()
-    return sound(application, executor, measured.dispatch_ns, measured.timer_lateness_ns)
 
 
 def thesis(application: Any) -> dict[str, Any]:

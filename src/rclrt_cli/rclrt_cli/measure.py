@@ -15,11 +15,11 @@ from pathlib import Path
 from rclrt_cli.analysis_module import load_application
 from rclrt_cli.application import ApplicationInfo, describe_app_file
 from rclrt_cli.bounds.comparing import judgement
+from rclrt_cli.bounds.machine import STATISTICS, OverheadsFile
 from rclrt_cli.bounds.predicted import Predictions, predict
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
 from rclrt_cli.output_directory import APPLICATION, BOUNDS, STAGING, write_atomically
-from rclrt_cli.overheads import STATISTICS, OverheadsFile
 from rclrt_cli.progress import Progress
 from rclrt_cli.run_data import INSTANCES, RESULTS, Run
 from rclrt_cli.runner import (

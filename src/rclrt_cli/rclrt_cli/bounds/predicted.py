@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli import chain_analysis
+from rclrt_cli.bounds.machine import Overheads, OverheadsFile
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
-from rclrt_cli.overheads import OverheadsFile
 
 BOUNDS_VERSION = 1
 
@@ -95,7 +95,10 @@ def predict(
 
 
 def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -> Prediction:
-    result = chain_analysis.sound_with(application, executor, overheads)
+    machine = overheads.of(executor) if overheads else Overheads()
+    result = chain_analysis.sound(
+        application, executor, machine.dispatch_ns, machine.timer_lateness_ns
+    )
     chains = {
         chain["id"]: PredictedChain(
             id=chain["id"],
