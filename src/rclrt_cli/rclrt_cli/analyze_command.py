@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli import chain_analysis, task_analysis, task_replay
+from rclrt_cli import chain_analysis, sensitivity, task_analysis, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.measure import add_priorities_argument
@@ -37,6 +37,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--no-search",
         action="store_true",
         help="do not search by simulation for a schedule that misses what is not proved",
+    )
+    parser.add_argument(
+        "--sensitivity",
+        action="store_true",
+        help="say how much each execution time and period can change, alone, before a deadline is "
+        "no longer proved",
     )
     parser.add_argument(
         "--counter-example",
@@ -78,7 +84,13 @@ def run(arguments: argparse.Namespace) -> int:
             raise BadInput(
                 "--priorities: a task set has no callbacks; expected an app.yaml as the FILE"
             )
-        result = _analyse_tasks(text, str(arguments.file), examples, arguments.no_search)
+        file, result = _analyse_tasks(text, str(arguments.file))
+        if not arguments.no_search:
+            for example in refute_tasks(file, result, task_analysis.number):
+                task = f"task {file.tasks[example.task].id}"
+                examples.append((task, task_replay.to_text(file, example)))
+        if arguments.sensitivity:
+            result["sensitivity"] = sensitivity.of_tasks(file, task_analysis.number)
         lines = task_analysis.table
     else:
         result = _analyse_application(arguments, examples)
@@ -88,6 +100,9 @@ def run(arguments: argparse.Namespace) -> int:
     else:
         for line in lines(result):
             print(line)
+        if "sensitivity" in result:
+            for line in sensitivity.table(result["sensitivity"]):
+                print(line)
     if arguments.counter_example is not None:
         _write_counter_example(arguments.counter_example, examples)
     return EXIT_OK if result["feasible"] else EXIT_NO
@@ -116,6 +131,8 @@ def _analyse_application(
     module = analysis()  # says what is missing
     application = load_application(arguments.file, arguments.priorities)
     if arguments.test == "thesis":
+        if arguments.sensitivity:
+            raise BadInput("--sensitivity: of --test sound only")
         return chain_analysis.thesis(application)
     result = chain_analysis.sound(
         application, arguments.executor, arguments.dispatch_us, arguments.timer_jitter_us
@@ -124,24 +141,21 @@ def _analyse_application(
         for example in refute_chains(application, result, arguments.dispatch_us):
             name = f"chain {application.chains[example.chain].id}"
             examples.append((name, module.counter_example_text(example, application)))
+    if arguments.sensitivity:
+        result["sensitivity"] = sensitivity.of_chains(
+            application, arguments.executor, arguments.dispatch_us, arguments.timer_jitter_us
+        )
     return result
 
 
-def _analyse_tasks(
-    text: bytes, name: str, examples: list[tuple[str, str]], no_search: bool
-) -> dict[str, Any]:
-    """Adds the counter-examples that were found."""
+def _analyse_tasks(text: bytes, name: str) -> tuple[Any, dict[str, Any]]:
+    """The set, and what was found."""
     module = analysis()
     try:
         file = module.parse_task_set(text, name)
     except module.FileError as error:
         raise BadInput(str(error)) from error
-    result = task_analysis.analyse(file)
-    if not no_search:
-        for example in refute_tasks(file, result, task_analysis.number):
-            task = f"task {file.tasks[example.task].id}"
-            examples.append((task, task_replay.to_text(file, example)))
-    return result
+    return file, task_analysis.analyse(file)
 
 
 def _batch(path: Path) -> int:
@@ -151,7 +165,7 @@ def _batch(path: Path) -> int:
         if not line.strip():
             continue
         try:
-            result = _analyse_tasks(line, f"{path}:{number}: in this line", [], no_search=True)
+            _, result = _analyse_tasks(line, f"{path}:{number}: in this line")
             if not result["schedulable"]:
                 code = max(code, EXIT_NO)
         except BadInput as error:

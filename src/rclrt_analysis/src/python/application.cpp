@@ -35,14 +35,6 @@ T choice(const std::string& word, const char* what,
                               known);
 }
 
-ChainExecutor executor_of(const std::string& word) {
-  return choice<ChainExecutor>(word, "executor",
-                               {{"preemptive", ChainExecutor::kPreemptive},
-                                {"producer_consumer", ChainExecutor::kProducerConsumer},
-                                {"thread_dispatch", ChainExecutor::kThreadDispatch},
-                                {"wait_set", ChainExecutor::kWaitSet}});
-}
-
 const char* to_word(Contribution::Kind kind) {
   switch (kind) {
     case Contribution::Kind::kOwn:
@@ -112,7 +104,7 @@ void bind_bounds(py::module_& module) {
       "chain_bounds",
       [](const Application& application, const std::string& executor, Ticks dispatch,
          Ticks timer_jitter) {
-        const ChainExecutor value = executor_of(executor);
+        const ChainExecutor value = chain_executor_of(executor);
         const py::gil_scoped_release release;
         return chain_bounds(application, value,
                             {.dispatch = dispatch, .timer_jitter = timer_jitter});
@@ -122,7 +114,7 @@ void bind_bounds(py::module_& module) {
   module.def(
       "chain_assumptions",
       [](const std::string& executor, Ticks dispatch, Ticks timer_jitter) {
-        return chain_assumptions(executor_of(executor),
+        return chain_assumptions(chain_executor_of(executor),
                                  {.dispatch = dispatch, .timer_jitter = timer_jitter});
       },
       py::arg("executor") = "preemptive", py::kw_only(), py::arg("dispatch_ns") = 0,
@@ -156,6 +148,14 @@ void bind_levels(py::module_& module) {
 }
 
 }  // namespace
+
+ChainExecutor chain_executor_of(const std::string& word) {
+  return choice<ChainExecutor>(word, "executor",
+                               {{"preemptive", ChainExecutor::kPreemptive},
+                                {"producer_consumer", ChainExecutor::kProducerConsumer},
+                                {"thread_dispatch", ChainExecutor::kThreadDispatch},
+                                {"wait_set", ChainExecutor::kWaitSet}});
+}
 
 void bind_application(py::module_& module) {
   bind_levels(module);

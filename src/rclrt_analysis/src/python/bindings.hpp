@@ -6,6 +6,7 @@
 
 #include <string>
 
+#include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
@@ -15,8 +16,10 @@ pybind11::object to_python(Answer answer);
 
 /// The value that stands for the word. Throws std::invalid_argument.
 Policy policy_of(const std::string& word);
+ChainExecutor chain_executor_of(const std::string& word);
 
 void bind_counter_examples(pybind11::module_& module);
+void bind_sensitivity(pybind11::module_& module);
 void bind_tasks(pybind11::module_& module);
 void bind_application(pybind11::module_& module);
 

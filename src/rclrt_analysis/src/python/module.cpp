@@ -9,4 +9,5 @@ PYBIND11_MODULE(_native, module) {
   rclrt::analysis::bind_tasks(module);
   rclrt::analysis::bind_application(module);
   rclrt::analysis::bind_counter_examples(module);
+  rclrt::analysis::bind_sensitivity(module);
 }

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How much each time can change, alone, before a deadline is no longer proved.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/task_set.hpp"
+
+namespace rclrt::analysis {
+
+/// The last value with which every deadline is proved, found by bisection over whole ticks.
+struct Margin {
+  std::optional<Ticks> limit;  ///< none: with no value of it all deadlines are proved
+  bool unlimited{};            ///< even the largest (of a period: the smallest) value holds
+  /// Values between the limit and the harmless end were tried and hold, some beyond it do not.
+  bool monotone{true};
+};
+
+/// Everything else stays as it is, deadlines too, also those that follow from a period.
+struct Sensitivity {
+  /// The largest common factor of all execution times, in millionths; up to kMaxFactor.
+  Margin factor;
+  std::vector<Margin> wcets;    ///< one per callback or task: the largest
+  std::vector<Margin> periods;  ///< one per callback or task: the smallest; none but for timers
+};
+inline constexpr Ticks kMaxFactor = 1'000'000'000;
+
+/// Of an application: chain_bounds() says proved or conditional for every chain. WCETs and periods
+/// are tried up to an hour, in ns. A bound that takes more than `effort` counts as none. Takes
+/// some 40 analyses per callback and per timer. Pure; any thread. Throws as chain_bounds() does.
+Sensitivity sensitivity(const model::Application& application, ChainExecutor executor,
+                        const Overheads& overheads, Effort effort = {.steps = 5'000'000});
+
+/// Of a task set: analyse_tasks() says yes for every task. Throws as analyse_tasks() does.
+Sensitivity sensitivity(std::span<const Task> tasks, Policy policy,
+                        Effort effort = {.steps = 5'000'000});
+
+}  // namespace rclrt::analysis

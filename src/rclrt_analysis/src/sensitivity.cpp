@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/sensitivity.hpp"
+
+#include <algorithm>
+#include <functional>
+
+#include "rclrt/analysis/analyse_tasks.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+constexpr Ticks kHour_ns = Ticks{3600} * 1'000'000'000;
+constexpr Ticks kMillion = 1'000'000;
+constexpr int kSamples = 4;
+
+/// Tries values of one time, from the harmless end to the harmful one; ends may be in any order.
+Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
+              const std::function<bool(Ticks)>& holds) {
+  Margin result;
+  if (!holds(harmless)) return result;
+  Ticks good = harmless;
+  Ticks bad = harmful;
+  if (harmless != stated && holds(stated)) good = stated;
+  // Away from the last good value in growing steps, so that far limits cost no more than near ones.
+  const Ticks direction = harmful > harmless ? 1 : -1;
+  bool found_bad = false;
+  for (Ticks step = std::max<Ticks>(1, stated / 8); !found_bad; step *= 2) {
+    const Ticks left = (harmful - good) * direction;
+    const Ticks next = left <= step ? harmful : good + direction * step;
+    if (holds(next)) {
+      good = next;
+      if (next == harmful) break;
+    } else {
+      bad = next;
+      found_bad = true;
+    }
+  }
+  if (!found_bad && good == harmful) {
+    result.limit = good;
+    result.unlimited = true;
+    return result;
+  }
+  while ((bad - good) * direction > 1) {
+    const Ticks middle = good + (bad - good) / 2;
+    (holds(middle) ? good : bad) = middle;
+  }
+  result.limit = good;
+  for (int i = 1; i <= kSamples; ++i) {
+    result.monotone = result.monotone && holds(harmless + (good - harmless) / (kSamples + 1) * i);
+    const Ticks beyond = good + (harmful - good) / (kSamples + 1) * i;
+    result.monotone = result.monotone && (beyond == good || !holds(beyond));
+  }
+  return result;
+}
+
+/// Of `time` in millionths, rounded up.
+Ticks scaled(Ticks time, Ticks factor) {
+  __extension__ using Wide = __int128;
+  const Wide product = (static_cast<Wide>(time) * factor + kMillion - 1) / kMillion;
+  return static_cast<Ticks>(std::min<Wide>(product, kMaxTicks));
+}
+
+class OfApplication {
+ public:
+  OfApplication(const model::Application& application, ChainExecutor executor,
+                const Overheads& overheads, Effort effort)
+      : stated_(application),
+        tried_(application),
+        executor_(executor),
+        overheads_(overheads),
+        effort_(effort) {}
+
+  Sensitivity run() {
+    Sensitivity result;
+    result.factor = margin(0, kMillion, kMaxFactor, [this](Ticks factor) {
+      for (std::size_t i = 0; i < tried_.callbacks.size(); ++i) {
+        tried_.callbacks[i].wcet = ns(scaled(stated_.callbacks[i].wcet.count(), factor));
+      }
+      return holds();
+    });
+    tried_ = stated_;
+    for (std::size_t i = 0; i < tried_.callbacks.size(); ++i) {
+      result.wcets.push_back(wcet(i));
+      result.periods.push_back(period(i));
+    }
+    return result;
+  }
+
+ private:
+  static model::Nanoseconds ns(Ticks time) { return model::Nanoseconds(time); }
+
+  bool holds() const {
+    const auto bounds = chain_bounds(tried_, executor_, overheads_, effort_);
+    return std::ranges::all_of(bounds, [](const ChainBound& bound) {
+      return bound.verdict == Verdict::kProved || bound.verdict == Verdict::kConditional;
+    });
+  }
+
+  Margin wcet(std::size_t callback) {
+    const auto stated = stated_.callbacks[callback].wcet;
+    const Margin result = margin(0, stated.count(), kHour_ns, [&](Ticks value) {
+      tried_.callbacks[callback].wcet = ns(value);
+      return holds();
+    });
+    tried_.callbacks[callback].wcet = stated;
+    return result;
+  }
+
+  Margin period(std::size_t callback) {
+    auto* timer = std::get_if<model::Timer>(&tried_.callbacks[callback].trigger);
+    if (timer == nullptr) return {};
+    const auto stated = timer->period;
+    const Margin result = margin(kHour_ns, stated.count(), 1, [&](Ticks value) {
+      timer->period = ns(value);
+      return holds();
+    });
+    timer->period = stated;
+    return result;
+  }
+
+  const model::Application& stated_;
+  model::Application tried_;
+  ChainExecutor executor_;
+  const Overheads& overheads_;
+  Effort effort_;
+};
+
+}  // namespace
+
+Sensitivity sensitivity(const model::Application& application, ChainExecutor executor,
+                        const Overheads& overheads, Effort effort) {
+  return OfApplication(application, executor, overheads, effort).run();
+}
+
+Sensitivity sensitivity(std::span<const Task> tasks, Policy policy, Effort effort) {
+  const std::vector<Task> stated(tasks.begin(), tasks.end());
+  std::vector<Task> tried = stated;
+  const auto holds = [&] {
+    return analyse_tasks(tried, policy, effort).schedulable == Answer::kYes;
+  };
+  Sensitivity result;
+  result.factor = margin(0, kMillion, kMaxFactor, [&](Ticks factor) {
+    for (std::size_t i = 0; i < tried.size(); ++i) tried[i].wcet = scaled(stated[i].wcet, factor);
+    return holds();
+  });
+  tried = stated;
+  for (std::size_t i = 0; i < tried.size(); ++i) {
+    result.wcets.push_back(margin(0, stated[i].wcet, kMaxTicks / 1024, [&](Ticks value) {
+      tried[i].wcet = value;
+      return holds();
+    }));
+    tried[i] = stated[i];
+    result.periods.push_back(margin(kMaxTicks / 1024, stated[i].period, 1, [&](Ticks value) {
+      tried[i].period = value;
+      return holds();
+    }));
+    tried[i] = stated[i];
+  }
+  return result;
+}
+
+}  // namespace rclrt::analysis

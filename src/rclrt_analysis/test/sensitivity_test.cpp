@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/sensitivity.hpp"
+
+#include <gtest/gtest.h>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/analyse_tasks.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+/// a runs before b: R(a) = C(a), R(b) = C(b) + ceil(R(b) / 10) C(a).
+model::Application two_chains() {
+  return Builder()
+      .timer("a", 10, 2)
+      .timer("b", 20, 6)
+      .chain("a", {"a"}, 2, 5)
+      .chain("b", {"b"}, 1)
+      .done();
+}
+
+Sensitivity of(const model::Application& application) {
+  return sensitivity(application, ChainExecutor::kPreemptive, {});
+}
+
+TEST(Sensitivity, TheLargestTimesOfTwoChainsByHand) {
+  const Sensitivity found = of(two_chains());
+  // a: its deadline of 5 comes before b's 6 + 2 C <= 20 does.
+  EXPECT_EQ(found.wcets[0].limit, ms(5).count());
+  // b: C + 2 * 2 <= 20.
+  EXPECT_EQ(found.wcets[1].limit, ms(16).count());
+  // Together: a's 2 f <= 5, and 10 f <= 20 for b.
+  EXPECT_EQ(found.factor.limit, 2'000'000);
+  // b's response must end at a release of a, n T = 6 + 2 n <= 20: n = 7, T = 20 / 7 rounded up.
+  EXPECT_EQ(found.periods[0].limit, 2'857'143);
+  // b's own period, with its deadline of 20: below 6 / 0.8 the load is more than the core.
+  EXPECT_EQ(found.periods[1].limit, ms(7.5).count());
+  for (const Margin& margin : {found.factor, found.wcets[0], found.wcets[1], found.periods[0]}) {
+    EXPECT_TRUE(margin.monotone);
+    EXPECT_FALSE(margin.unlimited);
+  }
+}
+
+TEST(Sensitivity, TheLimitHoldsAndTheNextNanosecondDoesNot) {
+  auto application = two_chains();
+  const Sensitivity found = of(application);
+  const auto proved = [&] {
+    for (const ChainBound& bound : chain_bounds(application)) {
+      if (bound.verdict != Verdict::kProved) return false;
+    }
+    return true;
+  };
+  auto& period = std::get<model::Timer>(application.callbacks[0].trigger).period;
+  period = model::Nanoseconds(*found.periods[0].limit);
+  EXPECT_TRUE(proved());
+  --period;
+  EXPECT_FALSE(proved());
+}
+
+TEST(Sensitivity, WhatDisturbsNobodyIsUnlimited) {
+  const auto application =
+      Builder().timer("a", 10, 2).timer("background", 10, 1).chain("a", {"a"}, 2).done();
+  const Sensitivity found = of(application);
+  EXPECT_TRUE(found.wcets[1].unlimited);
+  EXPECT_TRUE(found.periods[1].unlimited);
+  EXPECT_FALSE(found.wcets[0].unlimited);
+}
+
+TEST(Sensitivity, WhatIsNotProvedHasMarginsBelowOneOrNone) {
+  const auto application = Builder()
+                               .timer("a", 10, 6)
+                               .timer("b", 20, 12)
+                               .chain("a", {"a"}, 2)
+                               .chain("b", {"b"}, 1)
+                               .done();  // U = 1.2
+  const Sensitivity found = of(application);
+  // C(b) + 2 C(a): 24 f <= 20.
+  EXPECT_EQ(found.factor.limit, 833'333);
+  EXPECT_EQ(found.wcets[0].limit, ms(4).count());
+  EXPECT_EQ(found.wcets[1].limit, ms(8).count());
+  EXPECT_EQ(found.periods[0].limit, ms(18).count());  // 12 + 6 at once, then the next release
+  // b's period does not help: its deadline stays.
+  EXPECT_FALSE(found.periods[1].limit);
+}
+
+// Burns and Wellings: (3, 7), (3, 12), (5, 20) -> 3, 6, 20: nothing is left.
+TEST(Sensitivity, ATaskSetAtItsLimit) {
+  std::vector<Task> tasks(3);
+  tasks[0] = {.id = "a", .wcet = 3, .period = 7, .deadline = 7, .priority = 3};
+  tasks[1] = {.id = "b", .wcet = 3, .period = 12, .deadline = 12, .priority = 2};
+  tasks[2] = {.id = "c", .wcet = 5, .period = 20, .deadline = 20, .priority = 1};
+  const Sensitivity found = sensitivity(tasks, Policy::kFpPreemptive);
+  EXPECT_EQ(found.factor.limit, 1'000'000);
+  EXPECT_EQ(found.wcets[0].limit, 3);
+  EXPECT_EQ(found.wcets[1].limit, 3);
+  EXPECT_EQ(found.wcets[2].limit, 5);
+  EXPECT_EQ(found.periods[0].limit, 7);
+  EXPECT_EQ(found.periods[1].limit, 10);  // 5 + 3 ceil(20 / 7) + 3 ceil(20 / 10)
+}
+
+// Demand of EDF with D = T: U = 1.
+TEST(Sensitivity, EdfReachesFullLoad) {
+  std::vector<Task> tasks(2);
+  tasks[0] = {.id = "a", .wcet = 2, .period = 5, .deadline = 5};
+  tasks[1] = {.id = "b", .wcet = 2, .period = 10, .deadline = 10};
+  const Sensitivity found = sensitivity(tasks, Policy::kEdf);
+  EXPECT_EQ(found.wcets[0].limit, 4);
+  EXPECT_EQ(found.wcets[1].limit, 6);
+  EXPECT_EQ(found.factor.limit, 1'500'000);
+}
+
+}  // namespace
+}  // namespace rclrt::analysis

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much each time can change, alone, before a deadline is no longer proved."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from rclrt_cli.analysis_module import analysis
+
+MILLION = 1_000_000
+NAME_WIDTH = 40
+Number = Callable[[int], int | float | None]
+
+
+def of_chains(application: Any, executor: str, dispatch_ns: int, jitter_ns: int) -> dict[str, Any]:
+    """Of each callback's WCET, each timer's period, and all WCETs together."""
+    found = analysis().sensitivity(
+        application, executor, dispatch_ns=dispatch_ns, timer_jitter_ns=jitter_ns
+    )
+    ids = [callback.id for callback in application.callbacks]
+    wcets = [callback.wcet_ns for callback in application.callbacks]
+    periods = [getattr(callback.trigger, "period_ns", None) for callback in application.callbacks]
+    return _document(found, "ms", (ids, wcets, periods), lambda time_ns: time_ns / 1e6)
+
+
+def of_tasks(file: Any, number: Callable[[int, int], int | float | None]) -> dict[str, Any]:
+    """Of each task's c and t, and all c together."""
+    found = analysis().task_sensitivity(file.tasks, file.policy)
+    ids = [task.id for task in file.tasks]
+    wcets = [task.wcet for task in file.tasks]
+    periods = [task.period for task in file.tasks]
+    return _document(
+        found, "units", (ids, wcets, periods), lambda ticks: number(ticks, file.decimals)
+    )
+
+
+def _document(
+    found: Any, unit: str, stated: tuple[list[str], list[int], list[int | None]], number: Number
+) -> dict[str, Any]:
+    ids, wcets, periods = stated
+    timers = [index for index, period in enumerate(periods) if period is not None]
+    return {
+        "unit": unit,
+        "factor": _factor(found.factor.limit, MILLION),
+        "wcets": [
+            _margin(name, wcet, margin, number)
+            for name, wcet, margin in zip(ids, wcets, found.wcets, strict=True)
+        ],
+        "periods": [
+            _margin(ids[index], periods[index] or 0, found.periods[index], number)
+            for index in timers
+        ],
+        "monotone": all(margin.monotone for margin in (found.factor, *found.wcets, *found.periods)),
+    }
+
+
+def _margin(name: str, stated: int, margin: Any, number: Number) -> dict[str, Any]:
+    limited = margin.limit is not None and not margin.unlimited
+    return {
+        "id": name,
+        "stated": number(stated),
+        "limit": number(margin.limit) if limited else None,
+        "factor": _factor(margin.limit, stated) if limited else None,
+        "unlimited": margin.unlimited,
+    }
+
+
+def _factor(limit: int | None, stated: int) -> float | None:
+    return None if limit is None or stated == 0 else limit / stated
+
+
+def table(result: dict[str, Any]) -> Iterator[str]:
+    """What can change, the tightest of the execution times first."""
+    yield ""
+    factor = result["factor"]
+    together = "none" if factor is None else f"{factor:.6g}"
+    yield f"All execution times together: factor {together}. One alone ({result['unit']}):"
+    names = [item["id"] for item in (*result["wcets"], *result["periods"])]
+    width = min(max(map(len, names)), NAME_WIDTH) + 2
+    for key, what in (("wcets", "execution time, at most"), ("periods", "period, at least")):
+        yield "".ljust(width) + what
+        for item in sorted(result[key], key=lambda item: _closeness(key, item)):
+            name = item["id"][:NAME_WIDTH].encode("unicode_escape").decode()
+            yield name.ljust(width) + f"{item['stated']:>12.9g}  " + _said(item)
+    if not result["monotone"]:
+        yield "Between the limits and beyond them not every value that was tried agrees."
+
+
+def _closeness(key: str, item: dict[str, Any]) -> float:
+    if item["unlimited"]:
+        return float("inf")
+    factor: float | None = item["factor"]
+    if factor is None:
+        return -1.0
+    return factor if key == "wcets" else -factor
+
+
+def _said(item: dict[str, Any]) -> str:
+    if item["unlimited"]:
+        return "any"
+    if item["limit"] is None:
+        return "no value of it is enough"
+    factor = "" if item["factor"] is None else f"  factor {item['factor']:.6g}"
+    return f"{item['limit']:>12.9g}{factor}"

@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt analyze --sensitivity`, on numbers that can be checked by hand."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rclrt_cli.main import main
+
+APPLICATION = """
+rclrt: 1
+name: two
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: n}]
+callbacks:
+  - {id: a, node: n, timer: {period_ms: 10}, wcet_ms: 2}
+  - {id: b, node: n, timer: {period_ms: 20}, wcet_ms: 6}
+  - {id: idle, node: n, timer: {period_ms: 20}, wcet_ms: 0}
+chains:
+  - {id: first, callbacks: [a], priority: 2, deadline_ms: 5}
+  - {id: second, callbacks: [b], priority: 1}
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    path = tmp_path / "app.yaml"
+    path.write_text(APPLICATION)
+    return path
+
+
+def found(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
+    capsys.readouterr()
+    main(["analyze", *arguments, "--sensitivity", "--json"])
+    return json.loads(capsys.readouterr().out)["sensitivity"]
+
+
+def test_each_time_has_its_limit(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = found(capsys, str(app))
+    assert result["factor"] == 2.0
+    assert result["wcets"][0] == {
+        "id": "a",
+        "stated": 2.0,
+        "limit": 5.0,
+        "factor": 2.5,
+        "unlimited": False,
+    }
+    assert result["wcets"][1]["limit"] == 16.0
+    assert result["wcets"][2]["unlimited"] is True
+    assert result["periods"][0]["limit"] == 2.857143
+    assert result["monotone"] is True
+
+
+def test_the_table_names_the_tightest_first(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", str(app), "--sensitivity"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert "All execution times together: factor 2. One alone (ms):" in lines
+    at = next(i for i, line in enumerate(lines) if "execution time, at most" in line)
+    assert lines[at + 1].split() == ["a", "2", "5", "factor", "2.5"]
+    assert lines[at + 3].split() == ["idle", "0", "any"]
+
+
+def test_a_task_set_is_in_its_own_units(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Burns and Wellings' set with a tenth of a unit to spare: 5 + 3 * 3 + 2 * 3 = 20.
+    file = tmp_path / "tasks.yaml"
+    file.write_text("""
+rclrt: 1
+tasks: [{id: a, c: 3, t: 7}, {id: b, c: 3, t: 12}, {id: c, c: 4.9, t: 20}]
+""")
+    result = found(capsys, str(file))
+    assert result["wcets"][2]["limit"] == 5
+    assert result["periods"][0]["limit"] == 6.7  # the first with 3 releases in 19.9
+    assert result["unit"] == "units"
+
+
+def test_it_is_of_the_sound_bounds(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["analyze", str(app), "--sensitivity", "--test", "thesis"]) == 2
+    assert "--sensitivity: of --test sound only" in capsys.readouterr().err
