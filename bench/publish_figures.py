@@ -19,13 +19,9 @@ from rclrt_cli.bench.rows import Benchmark
 from rclrt_cli.bench.tables import all_tables, conditions
 from rclrt_cli.bench.targets import targets
 from rclrt_cli.main import main
-from rclrt_cli.output_directory import write_atomically
+from readme_section import FIGURES, write_section
 
-HERE = Path(__file__).resolve().parent
-PAGE, FIGURES = HERE / "README.md", HERE / "figures"
 ROWS = FIGURES / "executors.json"
-BEGIN = "<!-- figures of the executors: made by publish_figures.py -->"
-END = "<!-- end of the figures of the executors -->"
 
 
 def section(benchmark: Benchmark, measured_on: str) -> Iterator[str]:
@@ -45,13 +41,6 @@ def section(benchmark: Benchmark, measured_on: str) -> Iterator[str]:
     yield "</details>"
 
 
-def replaced(page: str, made: str) -> str:
-    """The page with what stands between the marks replaced."""
-    before, rest = page.split(BEGIN)
-    _, after = rest.split(END)
-    return f"{before}{BEGIN}\n\n{made}\n\n{END}{after}"
-
-
 def publish(arguments: list[str]) -> int:
     FIGURES.mkdir(exist_ok=True)
     if arguments != ["--again"]:
@@ -62,7 +51,7 @@ def publish(arguments: list[str]) -> int:
     write_plots(benchmark, FIGURES)
     day = datetime.fromtimestamp(ROWS.stat().st_mtime, UTC).strftime("%Y-%m-%d")
     made = "\n".join(section(benchmark, day))
-    write_atomically(PAGE, replaced(PAGE.read_text(encoding="utf-8"), made))
+    write_section("the executors", Path(__file__).name, made)
     return 0
 
 

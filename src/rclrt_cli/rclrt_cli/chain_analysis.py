@@ -23,6 +23,7 @@ CONTRIBUTIONS = {
 def sound(application: Any, executor: str, dispatch_ns: int, jitter_ns: int) -> dict[str, Any]:
     """The safe bounds; `feasible` is true when every deadline is proved or conditional."""
     module = analysis()
+    ids = [callback.id for callback in application.callbacks]
     overheads = {"dispatch_ns": dispatch_ns, "timer_jitter_ns": jitter_ns}
     found = module.chain_bounds(application, executor, **overheads)
     chains = [
@@ -37,7 +38,7 @@ def sound(application: Any, executor: str, dispatch_ns: int, jitter_ns: int) -> 
             "why": [
                 {
                     "kind": part.kind,
-                    "callback": application.callbacks[part.callback].id,
+                    "callback": ids[part.callback],
                     "releases": part.releases,
                     "total_ms": _ms(part.total_ns),
                 }

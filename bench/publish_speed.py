@@ -1,0 +1,174 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures how long the analysis takes and how much memory, and puts it into bench/README.md.
+
+tools/env python3 bench/publish_speed.py            measures, prints, and writes
+tools/env python3 bench/publish_speed.py --print    writes nothing
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from rclrt_cli.runner import find_program
+from readme_section import HERE, write_section
+
+REPETITIONS = 5
+PACKAGE = "rclrt_analysis_bench"
+
+
+@dataclass(frozen=True)
+class Target:
+    """A benchmark by its name in rclrt_analysis_bench; None: the command line."""
+
+    what: str
+    benchmark: str | None
+    most_ms: float
+    most_mb: float | None = None
+
+
+TARGETS = (
+    Target(
+        "simulation, 10 tasks, 1 000 000 jobs",
+        "simulation_of_a_million_jobs_of_ten_tasks",
+        200,
+        100,
+    ),
+    Target("response times, 1000 sets of 100 tasks", "thousand_sets_of_hundred_tasks", 100),
+    Target("response times, one set of 1000 tasks", "one_set_of_thousand_tasks", 10),
+    Target("synthesis, 10 000 callbacks", "synthesis_of_ten_thousand_callbacks", 100),
+    Target("`rclrt analyze` of 1000 callbacks, from the shell", None, 2000),
+)
+
+
+@dataclass(frozen=True)
+class Usage:
+    """Of one process."""
+
+    wall_ms: float
+    cpu_ms: float
+    peak_mb: float
+    output: str
+
+
+def run(command: Sequence[str]) -> Usage:
+    with tempfile.TemporaryFile("w+") as output:
+        started = time.monotonic()
+        child = subprocess.Popen(command, stdout=output)
+        _, status, usage = os.wait4(child.pid, 0)
+        wall_ms = (time.monotonic() - started) * 1e3
+        child.returncode = os.waitstatus_to_exitcode(status)
+        if child.returncode != 0:
+            sys.exit(f"{' '.join(command)}: exit code {child.returncode}")
+        output.seek(0)
+        cpu_ms = (usage.ru_utime + usage.ru_stime) * 1e3
+        return Usage(wall_ms, cpu_ms, usage.ru_maxrss / 1024, output.read())
+
+
+def measure(target: Target, application: Path) -> tuple[float, float, float]:
+    """Milliseconds of wall and of CPU time, the median of five; and the peak memory in MB."""
+    if target.benchmark is None:
+        runs = [run([str(HERE.parent / "rclrt"), "analyze", str(application)]) for _ in range(5)]
+        return (
+            statistics.median(each.wall_ms for each in runs),
+            statistics.median(each.cpu_ms for each in runs),
+            max(each.peak_mb for each in runs),
+        )
+    program = find_program(os.environ, PACKAGE, PACKAGE)
+    options = {
+        "filter": f"^{target.benchmark}$",
+        "repetitions": REPETITIONS,
+        "report_aggregates_only": "true",
+        "format": "json",
+    }
+    used = run([str(program), *(f"--benchmark_{key}={value}" for key, value in options.items())])
+    rows: list[dict[str, Any]] = json.loads(used.output)["benchmarks"]
+    median = next(row for row in rows if row["aggregate_name"] == "median")
+    if median["time_unit"] != "ms":
+        sys.exit(f"{target.benchmark} states {median['time_unit']}; expected ms")
+    return median["real_time"], median["cpu_time"], used.peak_mb
+
+
+def chains_of_four(chains: int) -> dict[str, Any]:
+    """Chains of a timer and three subscriptions, of 50 us each, every second or so."""
+    callbacks = [
+        {
+            "id": f"c{chain}_{step}",
+            "node": "node",
+            "wcet_ms": 0.05,
+            **(
+                {"timer": {"period_ms": 1000 + chain}}
+                if step == 0
+                else {"subscription": {"topic": f"t{chain}_{step - 1}"}}
+            ),
+            **({"publishes": [f"t{chain}_{step}"]} if step < 3 else {}),
+        }
+        for chain in range(chains)
+        for step in range(4)
+    ]
+    return {
+        "rclrt": 1,
+        "name": "large",
+        "executors": [{"name": "main", "cpus": [0]}],
+        "nodes": [{"name": "node"}],
+        "callbacks": callbacks,
+        "chains": [
+            {
+                "id": f"chain{chain}",
+                "callbacks": [f"c{chain}_{step}" for step in range(4)],
+                "priority": chain % 90,
+                "deadline_ms": 500,
+            }
+            for chain in range(chains)
+        ],
+    }
+
+
+def table(results: Sequence[tuple[Target, tuple[float, float, float]]]) -> list[str]:
+    lines = [
+        "|  | target | wall ms | CPU ms | peak MB | reached |",
+        "| --- | --: | --: | --: | --: | --- |",
+    ]
+    for target, (wall, cpu, peak) in results:
+        wanted = f"{target.most_ms:g} ms" + (f", {target.most_mb:g} MB" if target.most_mb else "")
+        spent = cpu if target.benchmark else wall
+        reached = spent <= target.most_ms and peak <= (target.most_mb or peak)
+        lines.append(
+            f"| {target.what} | < {wanted} | {wall:.1f} | {cpu:.1f} | {peak:.0f} | "
+            f"{'yes' if reached else 'NO'} |"
+        )
+    return lines
+
+
+def main(arguments: list[str]) -> int:
+    with tempfile.TemporaryDirectory(prefix="rclrt-speed-") as name:
+        application = Path(name) / "app.yaml"
+        application.write_text(json.dumps(chains_of_four(250)), encoding="utf-8")
+        results = [(target, measure(target, application)) for target in TARGETS]
+    load = os.getloadavg()[0]
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    kernel = os.uname().release
+    lines = [
+        f"Measured {day}, Linux {kernel}, {os.cpu_count()} CPUs, load {load:.1f}; medians of "
+        f"{REPETITIONS}. The command is judged by wall time, the others by CPU time of one core.",
+        "",
+        *table(results),
+    ]
+    print("\n".join(lines))
+    if "--print" not in arguments:
+        write_section("the analysis", Path(__file__).name, "\n".join(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Puts what was measured into bench/README.md, between the marks of its section."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rclrt_cli.output_directory import write_atomically
+
+HERE = Path(__file__).resolve().parent
+PAGE, FIGURES = HERE / "README.md", HERE / "figures"
+
+
+def begin(section: str, script: str) -> str:
+    return f"<!-- figures of {section}: made by {script} -->"
+
+
+def end(section: str) -> str:
+    return f"<!-- end of the figures of {section} -->"
+
+
+def write_section(section: str, script: str, made: str) -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    write_atomically(PAGE, replaced(page, begin(section, script), end(section), made))
+
+
+def replaced(page: str, first: str, last: str, made: str) -> str:
+    """The page with what stands between the marks replaced."""
+    before, rest = page.split(first)
+    _, after = rest.split(last)
+    return f"{before}{first}\n\n{made}\n\n{last}{after}"
