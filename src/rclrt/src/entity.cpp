@@ -40,6 +40,44 @@ void Entity::announce(std::size_t count) noexcept {
   }
 }
 
+bool Entity::tell(std::size_t count) noexcept {
+  untold_.fetch_add(count);
+  return announce_if_listening();
+}
+
+bool Entity::tell_once() noexcept {
+  untold_.store(1);
+  return announce_if_listening();
+}
+
+bool Entity::announce_if_listening() noexcept {
+  held_.fetch_add(1);
+  const bool listening = listening_.load();
+  if (listening) {
+    announce_untold();
+  }
+  held_.fetch_sub(1);
+  return listening;
+}
+
+void Entity::start_listening() noexcept {
+  listening_.store(true);
+  announce_untold();
+}
+
+void Entity::stop_listening() noexcept {
+  listening_.store(false);
+  await_held();
+}
+
+void Entity::announce_untold() noexcept { announce(untold_.exchange(0)); }
+
+void Entity::forget_one() noexcept {
+  std::size_t untold = untold_.load();
+  while (untold > 0 && !untold_.compare_exchange_weak(untold, untold - 1)) {
+  }
+}
+
 void Entity::stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept {
   if (info.ready_ns == 0) {
     info.ready_ns =
@@ -49,7 +87,7 @@ void Entity::stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcep
 }
 
 void Entity::await_held() noexcept {
-  // Polled, because being notified would need memory that outlives this object.
+  // Polled, because being notified would cost every message, and memory that outlives this object.
   while (held_.load() != 0) {
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
   }

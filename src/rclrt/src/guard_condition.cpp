@@ -22,20 +22,15 @@ GuardCondition::~GuardCondition() {
 }
 
 void GuardCondition::trigger() noexcept {
-  triggering_.fetch_add(1);
-  triggered_.store(true);
-  if (!listening_.load()) {
+  if (!tell_once()) {
     detail::report(rcl_trigger_guard_condition(&guard_condition_), "triggering a guard condition");
-  } else if (triggered_.exchange(false)) {
-    announce(1);
   }
-  triggering_.fetch_sub(1);
 }
 
 void GuardCondition::add_to(rcl_wait_set_t& wait_set) {
   detail::check(rcl_wait_set_add_guard_condition(&wait_set, &guard_condition_, &place_),
                 "adding a guard condition to a wait set");
-  if (triggered_.load()) {  // an earlier ready set, which rmw reset it for, ended before it ran
+  if (has_untold()) {  // an earlier ready set, which rmw reset it for, ended before it ran
     detail::report(rcl_trigger_guard_condition(&guard_condition_), "triggering a guard condition");
   }
 }
@@ -44,19 +39,8 @@ bool GuardCondition::is_ready_in(const rcl_wait_set_t& wait_set) const {
   return wait_set.guard_conditions[place_] != nullptr;
 }
 
-void GuardCondition::attach() {
-  listening_.store(true);
-  if (triggered_.exchange(false)) {
-    announce(1);
-  }
-}
+void GuardCondition::attach() { start_listening(); }
 
-void GuardCondition::detach() noexcept {
-  listening_.store(false);
-  while (triggering_.load() != 0) {
-    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
-  }
-  await_held();
-}
+void GuardCondition::detach() noexcept { stop_listening(); }
 
 }  // namespace rclrt

@@ -8,7 +8,6 @@
 #include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
-#include "rclrt/realtime/clock.hpp"
 
 namespace rclrt {
 
@@ -50,10 +49,8 @@ bool ServiceBase::take(void* request, rmw_request_id_t& id, InstanceInfo& info) 
     }
     throw Error("taking a request of service \"" + service_name() + "\"", result);
   }
-  if (info.ready_ns == 0) {  // polled: nobody will be told of this one
-    std::size_t waiting = unannounced_.load();
-    while (waiting > 0 && !unannounced_.compare_exchange_weak(waiting, waiting - 1)) {
-    }
+  if (info.ready_ns == 0) {  // polled: nobody was told of this one
+    forget_one();
   }
   id = service_info.request_id;
   stamp_arrival(info, service_info.received_timestamp);
@@ -78,17 +75,7 @@ void ServiceBase::respond(rmw_request_id_t& id, void* response) {
 }
 
 void ServiceBase::on_new_request(const void* self, std::size_t count) {
-  auto& service = static_cast<ServiceBase&>(*static_cast<Entity*>(const_cast<void*>(self)));
-  service.notifying_.fetch_add(1);
-  service.unannounced_.fetch_add(count);
-  service.announce_waiting();
-  service.notifying_.fetch_sub(1);
-}
-
-void ServiceBase::announce_waiting() noexcept {
-  if (listening_.load()) {
-    announce(unannounced_.exchange(0));
-  }
+  static_cast<ServiceBase*>(static_cast<Entity*>(const_cast<void*>(self)))->tell(count);
 }
 
 void ServiceBase::attach() {
@@ -101,17 +88,9 @@ void ServiceBase::attach() {
         "listening to service \"" + service_name() + "\"");
     has_listener_ = true;
   }
-  listening_.store(true);
-  announce_waiting();
+  start_listening();
 }
 
-void ServiceBase::detach() noexcept {
-  listening_.store(false);
-  // Polled, because being notified would cost every request.
-  while (notifying_.load() != 0) {
-    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
-  }
-  await_held();
-}
+void ServiceBase::detach() noexcept { stop_listening(); }
 
 }  // namespace rclrt

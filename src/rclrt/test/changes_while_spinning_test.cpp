@@ -15,21 +15,7 @@ namespace {
 using std_msgs::msg::Int64;
 using std_srvs::srv::SetBool;
 
-class Changes : public EveryExecutor {
- protected:
-  void SetUp() override {
-    executor_ = executor();
-    executor_->prepare();
-    thread_ = std::thread([this] { executor_->spin(); });
-  }
-  void TearDown() override {
-    executor_->cancel();
-    thread_.join();
-  }
-
-  std::unique_ptr<Executor> executor_;
-  std::thread thread_;
-};
+class Changes : public EverySpinningExecutor {};
 INSTANTIATE_TEST_SUITE_P(Every, Changes, ::testing::ValuesIn(executor_names()), parameter_name);
 
 TEST_P(Changes, ANodeThatComesWhileSpinningReceivesAndAfterItsRemovalNothingOfItRuns) {

@@ -7,7 +7,6 @@
 #include <memory>
 #include <std_msgs/msg/int64.hpp>
 #include <std_srvs/srv/set_bool.hpp>
-#include <thread>
 
 #include "ros_fixture.hpp"
 
@@ -48,21 +47,7 @@ TEST(Graph, KnowsTheOtherNodes) {
   }));
 }
 
-class GraphCallbacks : public EveryExecutor {
- protected:
-  void SetUp() override {
-    executor_ = executor();
-    executor_->prepare();
-    thread_ = std::thread([this] { executor_->spin(); });
-  }
-  void TearDown() override {
-    executor_->cancel();
-    thread_.join();
-  }
-
-  std::unique_ptr<Executor> executor_;
-  std::thread thread_;
-};
+class GraphCallbacks : public EverySpinningExecutor {};
 INSTANTIATE_TEST_SUITE_P(Every, GraphCallbacks, ::testing::ValuesIn(executor_names()),
                          parameter_name);
 

@@ -76,23 +76,9 @@ TEST_P(IntraProcessLife, SubscriptionsComeAndGoWhileMessagesArrive) {
 TEST_P(IntraProcessLife, DestroyingTheExecutorWhileMessagesArriveIsClean) {
   const auto subscription = node.create_subscription<Int64>("busy", 3, kIgnore, intra());
   const auto publisher = node.create_publisher<Int64>("busy", 3);
-  std::atomic<bool> stop{false};
-  std::thread source([&] {
-    while (!stop) {
-      publisher->publish(number(1));
-    }
-  });
-  for (int i = 0; i < 20; ++i) {
-    const auto spinning = executor();
-    spinning->add_node(node);
-    std::thread spinner([&] { spinning->spin(); });
-    const auto before = subscription->counters().released;
-    EXPECT_TRUE(eventually([&] { return subscription->counters().released > before; }));
-    spinning->cancel();
-    spinner.join();
-  }
-  stop = true;
-  source.join();
+  replace_executors_while_messages_arrive(
+      node, [&] { return executor(); }, [&] { publisher->publish(number(1)); },
+      [&] { return subscription->counters().released; });
 }
 
 TEST_P(IntraProcessLife, ASecondExecutorRunsWhatTheFirstLeftWaiting) {

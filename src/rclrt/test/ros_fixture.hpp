@@ -5,7 +5,9 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>
@@ -49,6 +51,46 @@ class EveryExecutor : public ::testing::TestWithParam<std::string> {
   }
   std::shared_ptr<Context> context = make_context();
 };
+
+/// One that spins throughout the test.
+class EverySpinningExecutor : public EveryExecutor {
+ protected:
+  void SetUp() override {
+    executor_ = executor();
+    executor_->prepare();
+    thread_ = std::thread([this] { executor_->spin(); });
+  }
+  void TearDown() override {
+    executor_->cancel();
+    thread_.join();
+  }
+
+  std::unique_ptr<Executor> executor_;
+  std::thread thread_;
+};
+
+/// While messages arrive for a callback of `node`, executors come, run it and go.
+inline void replace_executors_while_messages_arrive(
+    Node& node, const std::function<std::unique_ptr<Executor>()>& make,
+    const std::function<void()>& publish, const std::function<std::uint64_t()>& released) {
+  std::atomic<bool> stop{false};
+  std::thread source([&] {
+    while (!stop) {
+      publish();
+    }
+  });
+  for (int i = 0; i < 20; ++i) {
+    const auto spinning = make();
+    spinning->add_node(node);
+    std::thread spinner([&] { spinning->spin(); });
+    const auto before = released();
+    EXPECT_TRUE(eventually([&] { return released() > before; }));
+    spinning->cancel();
+    spinner.join();
+  }
+  stop = true;
+  source.join();
+}
 
 inline std::string parameter_name(const ::testing::TestParamInfo<std::string>& info) {
   return info.param;

@@ -158,13 +158,16 @@ class Sweep {
   }
 
   static Reason reason_of(const Stretch& other, const Stretch& waits, bool same_group) noexcept {
-    if (other.level > waits.level) {
+    const bool by_level = other.deadline_ns == INT64_MAX && waits.deadline_ns == INT64_MAX;
+    if (by_level ? other.level > waits.level : other.deadline_ns < waits.deadline_ns) {
       return Reason::kMoreUrgent;
     }
     if (same_group) {
       return Reason::kGroup;
     }
-    return other.level == waits.level ? Reason::kSameLevel : Reason::kLessUrgent;
+    const bool equal =
+        by_level ? other.level == waits.level : other.deadline_ns == waits.deadline_ns;
+    return equal ? Reason::kSameLevel : Reason::kLessUrgent;
   }
 
   void conclude() noexcept {

@@ -47,6 +47,11 @@ std::int64_t EdfExecutor::relative_deadline_ns(Callback& callback) noexcept {
   return EdfQueue::kBackground;
 }
 
+std::int64_t EdfExecutor::ordering_deadline_ns(Callback& callback,
+                                               std::int64_t release_ns) const noexcept {
+  return EdfQueue::deadline_ns(release_ns, relative_deadline_ns(callback));
+}
+
 void EdfExecutor::take_in(Callback& callback) {
   const std::int64_t relative_ns = relative_deadline_ns(callback);
   ReadySink& band = queue_->band(relative_ns);

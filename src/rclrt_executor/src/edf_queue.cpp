@@ -25,17 +25,22 @@ class EdfQueue::Band final : public ReadySink {
 
   /// The absolute deadline of a release.
   std::int64_t deadline_of(std::int64_t release_ns) const noexcept RCLRT_NONBLOCKING {
-    std::int64_t sum = 0;
-    if (relative_ns == kBackground || __builtin_add_overflow(release_ns, relative_ns, &sum)) {
-      return kBackground;
-    }
-    return std::min(sum, kBackground);
+    return deadline_ns(release_ns, relative_ns);
   }
 
   EdfQueue& owner;
   const std::int64_t relative_ns;
   ReleaseQueue queue;
 };
+
+std::int64_t EdfQueue::deadline_ns(std::int64_t release_ns,
+                                   std::int64_t relative_ns) noexcept RCLRT_NONBLOCKING {
+  std::int64_t sum = 0;
+  if (relative_ns == kBackground || __builtin_add_overflow(release_ns, relative_ns, &sum)) {
+    return kBackground;
+  }
+  return std::min(sum, kBackground);
+}
 
 EdfQueue::EdfQueue() = default;
 

@@ -45,6 +45,10 @@ class EdfQueue {
   EdfQueue(const EdfQueue&) = delete;
   EdfQueue& operator=(const EdfQueue&) = delete;
 
+  /// The absolute deadline of a release.
+  static std::int64_t deadline_ns(std::int64_t release_ns,
+                                  std::int64_t relative_ns) noexcept RCLRT_NONBLOCKING;
+
   // Configuration: one thread at a time.
 
   /// Where instances with this relative deadline go. Stays until the queue ends.

@@ -98,6 +98,7 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
     stretch = {.id = info.id,
                .callback = *callback.kept_name_,
                .level = info.level,
+               .deadline_ns = ordering_deadline_ns(callback, info.release_ns),
                // SCHED_DEADLINE is above all of SCHED_FIFO.
                .priority = realtime_ && is_reserved(info.level) ? INT_MAX : priority,
                .group = group != nullptr && group->type() == GroupType::kMutuallyExclusive

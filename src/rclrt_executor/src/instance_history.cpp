@@ -43,6 +43,7 @@ InstanceHistory::Place* InstanceHistory::begin(
     place.group.store(stretch.group, kRelease);
     place.level.store(stretch.level, kRelease);
     place.priority.store(stretch.priority, kRelease);
+    place.deadline_ns.store(stretch.deadline_ns, kRelease);
     place.start_ns.store(stretch.start_ns, kRelease);
     place.end_ns.store(INT64_MAX, kRelease);
     place.cpu_ns.store(-1, kRelease);
@@ -77,6 +78,7 @@ std::size_t InstanceHistory::copy(std::int64_t from_ns, std::int64_t until_ns,
     stretch.group = place.group.load(kAcquire);
     stretch.level = place.level.load(kAcquire);
     stretch.priority = place.priority.load(kAcquire);
+    stretch.deadline_ns = place.deadline_ns.load(kAcquire);
     stretch.start_ns = place.start_ns.load(kAcquire);
     stretch.end_ns = place.end_ns.load(kAcquire);
     stretch.cpu_ns = place.cpu_ns.load(kAcquire);

@@ -57,6 +57,7 @@ struct alignas(64) InstanceHistory::Place {
   std::atomic<const void*> group{nullptr};
   std::atomic<int> level{0};
   std::atomic<int> priority{0};
+  std::atomic<std::int64_t> deadline_ns{0};
   std::atomic<std::int64_t> start_ns{0};
   std::atomic<std::int64_t> end_ns{0};
   std::atomic<std::int64_t> cpu_ns{0};

@@ -112,6 +112,22 @@ TEST(Blame, ALessUrgentMemberOfItsGroupIsMarkedAsBlocking) {
   EXPECT_EQ(culprits(blame), (List{{"member", Reason::kGroup, 6}}));
 }
 
+TEST(Blame, UnderDeadlinesTheEarlierOneIsMoreUrgentWhateverTheLevels) {
+  Stretch own = victim(5, 6, 8);
+  own.deadline_ns = 20;
+  own.priority = 0;
+  Stretch earlier = stretch("earlier", 1, 0, 1);
+  earlier.deadline_ns = 19;
+  Stretch equal = stretch("equal", 9, 1, 3);
+  equal.deadline_ns = 20;
+  Stretch later = stretch("later", 9, 3, 6);
+  later.deadline_ns = 21;
+  const Blame blame = explained(0, 8, {own}, {earlier, equal, later});
+  EXPECT_EQ(culprits(blame), (List{{"later", Reason::kLessUrgent, 3},
+                                   {"equal", Reason::kSameLevel, 2},
+                                   {"earlier", Reason::kMoreUrgent, 1}}));
+}
+
 TEST(Blame, ALessUrgentOneThatNothingPreemptsIsAnInversion) {
   const Blame blame = explained(0, 8, {victim(5, 6, 8, 2)}, {stretch("low", 1, -2, 6)});
   EXPECT_EQ(culprits(blame), (List{{"low", Reason::kLessUrgent, 6}}));

@@ -156,6 +156,21 @@ TYPED_TEST(Reserved, WhatTheCpusHaveNoRoomForEndsSpinWithAnError) {
   }
 }
 
+TYPED_TEST(Reserved, ASpinRightAfterAnotherGetsItsReservationsBack) {
+  RCLRT_SKIP_WITHOUT_RESERVATIONS();
+  // Nearly all there is: it fits only once the kernel has taken those of the first spin back.
+  std::map<int, realtime::Reservation> reservations;
+  for (int level = 0; level < static_cast<int>(realtime::allowed_cpus().size()); ++level) {
+    reservations[level] = reservation(90ms, 100ms);
+  }
+  auto executor = make<TypeParam>(with(reservations));
+  for (const auto& [level, budget] : reservations) {
+    executor->add(every_millisecond([&](const InstanceInfo&) { executor->cancel(); }, level));
+  }
+  executor->spin();
+  EXPECT_NO_THROW(executor->spin());
+}
+
 std::string refusal(Executor& executor) {
   try {
     executor.prepare();

@@ -5,11 +5,13 @@
 #include <sched.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <stdexcept>
 #include <system_error>
 
 #include "cpu_set.hpp"
 #include "native_scheduling.hpp"
+#include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/process.hpp"
 #include "rclrt/realtime/semaphore.hpp"
@@ -54,6 +56,20 @@ void require_room(const ThreadOptions& options, pthread_attr_t* attributes) {
 /// What attributes of pthread_create cannot state, the thread gives itself.
 bool gives_itself(const Scheduling& scheduling) {
   return scheduling.policy == Policy::kDeadline || scheduling.nice.has_value();
+}
+
+/// A reservation that a thread has just left is free again only when that thread would have had to
+/// ask for its next budget, up to a period later (the "0-lag time" of the kernel's
+/// sched-deadline.rst): without room, this asks again for one period.
+int give_itself(const Scheduling& scheduling) noexcept {
+  const std::int64_t until_ns = monotonic_now_ns() + scheduling.reservation.period.count();
+  while (true) {
+    const int error = set_native_scheduling(0, scheduling);
+    if (error != EBUSY || scheduling.policy != Policy::kDeadline || monotonic_now_ns() > until_ns) {
+      return error;
+    }
+    sleep_until_ns(monotonic_now_ns() + 1'000'000);
+  }
 }
 
 }  // namespace
@@ -124,7 +140,7 @@ void* Thread::entry(void* argument) {
   const ThreadOptions& options = run.options;
   pthread_setname_np(pthread_self(), options.name.substr(0, 15).c_str());
   if (run.birth != nullptr) {
-    const int error = set_native_scheduling(0, options.scheduling);
+    const int error = give_itself(options.scheduling);
     run.birth->error = error;
     run.birth->done.post();  // the creator goes on: `birth` is gone
     if (error != 0) {

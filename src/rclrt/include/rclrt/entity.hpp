@@ -63,6 +63,19 @@ class Entity : public executor::Callback {
   /// Fills in when the work became ready, if the executor does not know. `received_ns` is the
   /// middleware's stamp: system time.
   static void stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept;
+  /// For work that may be told of while no executor listens: announces `count` instances, or keeps
+  /// the number until one does. False if none listens. Thread-safe, never waits.
+  bool tell(std::size_t count) noexcept;
+  /// The same for one instance, however often it is told of before it is announced.
+  bool tell_once() noexcept;
+  /// What was told of meanwhile is announced.
+  void start_listening() noexcept;
+  /// Returns when no `tell` announces any more.
+  void stop_listening() noexcept;
+  /// Whether something is kept.
+  bool has_untold() const noexcept { return untold_.load() > 0; }
+  /// One instance less is kept: it was taken without having been announced.
+  void forget_one() noexcept;
   /// After the listener was removed: waits until nobody holds an announced instance back.
   void await_held() noexcept;
 
@@ -75,9 +88,18 @@ class Entity : public executor::Callback {
     held_.fetch_sub(1);  // the last access: detach may let the entity end from here on
   }
 
-  // Instances announced but still held back by who sends (see PublishScope). Only the listener
-  // adds; so once it is removed the count can but fall, and at zero nobody submits any more.
+  bool announce_if_listening() noexcept;
+  void announce_untold() noexcept;
+
+  // Who may still submit: instances announced but held back by who sends (see PublishScope), and
+  // calls of announce_if_listening. Once the listener is removed, or listening_ is false, nobody
+  // starts to announce; so at zero nobody submits any more.
   std::atomic<int> held_{0};
+  // A `tell` adds to untold_ and then reads listening_; start_listening sets listening_ and then
+  // reads untold_ (all seq_cst): one of the two sees the other, and who takes the number out
+  // announces it.
+  std::atomic<bool> listening_{false};
+  std::atomic<std::size_t> untold_{0};
 };
 
 }  // namespace rclrt

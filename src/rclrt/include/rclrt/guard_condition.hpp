@@ -3,7 +3,6 @@
 
 #include <rcl/guard_condition.h>
 
-#include <atomic>
 #include <memory>
 #include <utility>
 
@@ -33,7 +32,7 @@ class GuardCondition : public Entity {
 
  protected:
   /// Called first in `run`.
-  void clear() noexcept { triggered_.store(false); }
+  void clear() noexcept { forget_one(); }
 
   void attach() override;
   void detach() noexcept override;
@@ -42,11 +41,6 @@ class GuardCondition : public Entity {
   const std::shared_ptr<Context> context_;
   rcl_guard_condition_t guard_condition_;
   std::size_t place_ = 0;  // in the wait set
-  // trigger sets triggered_ and then reads listening_; attach sets listening_ and then reads
-  // triggered_ (all seq_cst): one of the two sees the other, and who resets triggered_ announces.
-  std::atomic<bool> triggered_{false};
-  std::atomic<bool> listening_{false};
-  std::atomic<int> triggering_{0};  // calls under way; detach waits for them
 };
 
 namespace detail {

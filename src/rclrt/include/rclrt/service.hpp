@@ -3,7 +3,6 @@
 
 #include <rcl/service.h>
 
-#include <atomic>
 #include <cstddef>
 #include <memory>
 #include <rosidl_typesupport_cpp/service_type_support.hpp>
@@ -43,20 +42,13 @@ class ServiceBase : public Entity {
 
  private:
   static void on_new_request(const void* self, std::size_t count);
-  void announce_waiting() noexcept;
 
   const std::shared_ptr<NodeHandle> node_;
   rcl_service_t service_;
   std::size_t place_ = 0;  // in the wait set
-
   // The rcl listener stays from the first attach on: rmw_fastrtps calls that of a service without a
-  // look whether it was taken away meanwhile. It adds to unannounced_ and then reads listening_;
-  // attach sets listening_ and then reads unannounced_ (all seq_cst): one of the two sees the
-  // other, and who takes the number out announces it.
+  // look whether it was taken away meanwhile.
   bool has_listener_ = false;  // attach's alone
-  std::atomic<bool> listening_{false};
-  std::atomic<std::size_t> unannounced_{0};
-  std::atomic<int> notifying_{0};  // calls of the listener under way; detach waits for them
 };
 
 template <typename S>
@@ -70,6 +62,20 @@ class Service : public ServiceBase {
                       const CallbackOptions& options)
       : ServiceBase(std::move(node), rosidl_typesupport_cpp::get_service_type_support_handle<S>(),
                     name, qos, options) {}
+
+  /// An instance: takes the oldest request, if there is one, and calls `work(request, id)`. Throws
+  /// Error, and what `work` throws.
+  template <typename F>
+  executor::Outcome take_and(InstanceInfo& info, const F& work) {
+    Request request;
+    rmw_request_id_t id{};
+    if (!this->take(&request, id, info)) {
+      return executor::Outcome::kEmpty;
+    }
+    info.start_ns = realtime::monotonic_now_ns();
+    work(std::as_const(request), id);
+    return executor::Outcome::kRan;
+  }
 };
 
 namespace detail {
@@ -83,16 +89,11 @@ class ServiceOf final : public Service<S> {
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
-    typename S::Request request;
-    rmw_request_id_t id{};
-    if (!this->take(&request, id, info)) {
-      return executor::Outcome::kEmpty;
-    }
-    info.start_ns = realtime::monotonic_now_ns();
-    typename S::Response response;
-    call(function_, info, std::as_const(request), response);
-    this->respond(id, &response);
-    return executor::Outcome::kRan;
+    return this->take_and(info, [&](const S::Request& request, rmw_request_id_t& id) {
+      typename S::Response response;
+      call(function_, info, request, response);
+      this->respond(id, &response);
+    });
   }
 
  private:

@@ -29,16 +29,7 @@ class DeferredServiceOf final : public AnsweringService<S> {
       : AnsweringService<S>(std::move(node), name, qos, options), function_(std::move(function)) {}
 
  protected:
-  executor::Outcome run(InstanceInfo& info) override {
-    typename S::Request request;
-    rmw_request_id_t id{};
-    if (!this->take(&request, id, info)) {
-      return executor::Outcome::kEmpty;
-    }
-    info.start_ns = realtime::monotonic_now_ns();
-    function_(std::as_const(request), id);
-    return executor::Outcome::kRan;
-  }
+  executor::Outcome run(InstanceInfo& info) override { return this->take_and(info, function_); }
 
  private:
   F function_;

@@ -17,7 +17,9 @@ struct Stretch {
   std::uint64_t id = 0;
   std::string_view callback;  ///< its name
   int level = 0;              ///< its callback's priority; higher is more urgent
-  int priority = 0;           ///< at which it runs: with the ceiling of its group
+  /// Absolute, where deadlines say who goes first, and priorities do not.
+  std::int64_t deadline_ns = INT64_MAX;
+  int priority = 0;  ///< at which it runs: with the ceiling of its group
   /// What excludes others; nullptr: nothing.
   const void* group = nullptr;
   std::int64_t ready_ns = 0;
@@ -29,7 +31,7 @@ struct Stretch {
 /// Why an instance was in the way.
 enum class Reason : std::uint8_t {
   kMoreUrgent,  ///< it goes first
-  kSameLevel,   ///< it was there before
+  kSameLevel,   ///< as urgent, and it was there before
   kGroup,       ///< not more urgent, but inside the group: blocking
   kLessUrgent,  ///< a priority inversion: nothing preempts it, or not yet
 };

@@ -69,6 +69,8 @@ class EdfExecutor final : public Executor {
   int rank_of(int /*os_priority*/, std::uint32_t slot) const noexcept override {
     return static_cast<int>(slot);
   }
+  std::int64_t ordering_deadline_ns(Callback& callback,
+                                    std::int64_t release_ns) const noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;

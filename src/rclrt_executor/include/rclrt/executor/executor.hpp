@@ -158,6 +158,11 @@ class Executor {
   virtual int rank_of(int os_priority, std::uint32_t /*slot*/) const noexcept {
     return os_priority;
   }
+  /// What an instance has for `Stretch::deadline_ns`.
+  virtual std::int64_t ordering_deadline_ns(Callback& /*callback*/,
+                                            std::int64_t /*release_ns*/) const noexcept {
+    return INT64_MAX;
+  }
   /// Starts and ends the threads of one spin. `stopping()` is true when `stop_threads` is called.
   virtual void start_threads() = 0;
   virtual void stop_threads() noexcept = 0;

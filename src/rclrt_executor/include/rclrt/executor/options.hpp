@@ -43,7 +43,7 @@ struct ExecutorOptions {
   std::optional<std::int64_t> epoch_ns;
   InstanceSink* sink = nullptr;    ///< receives every finished instance; must outlive the executor
   MissHandler* on_miss = nullptr;  ///< told of deadlines missed; must outlive the executor
-  /// How many of the latest instances the blame for a miss is found among; 128 bytes each.
+  /// How many of the latest instances the blame for a miss is found among; 300 bytes each.
   std::size_t miss_history = 256;
 };
 
