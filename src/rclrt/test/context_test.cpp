@@ -2,9 +2,11 @@
 #include "rclrt/context.hpp"
 
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <csignal>
+#include <cstdint>
 
 #include "ros_fixture.hpp"
 
@@ -98,12 +100,56 @@ TEST_P(ContextWithExecutor, SigintEndsASpinUnderLoad) {
     while (std::chrono::steady_clock::now() < end) {
     }
   });
-  // All CPUs: on one, an overloaded SCHED_FIFO thread would keep the signal thread waiting.
   const auto spinning = executor();
   spinning->add_node(node);
   spinning->spin();
   EXPECT_FALSE(context->ok());
   EXPECT_GE(runs.load(), 3);
+}
+
+/// The calling thread, and those that it creates, on one CPU.
+class OnOneCpu {
+ public:
+  OnOneCpu() {
+    sched_getaffinity(0, sizeof before_, &before_);
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(cpu(), &one);
+    sched_setaffinity(0, sizeof one, &one);
+  }
+  ~OnOneCpu() { sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCpu(const OnOneCpu&) = delete;
+  OnOneCpu& operator=(const OnOneCpu&) = delete;
+
+  int cpu() const { return allowed_.back(); }
+
+ private:
+  const std::vector<int> allowed_ = realtime::allowed_cpus();
+  cpu_set_t before_{};
+};
+
+TEST_P(ContextWithExecutor, SigintIsTakenWhileARealtimeCallbackHasTheOnlyCpu) {
+  if (const auto reason = realtime::why_no_realtime(99)) {
+    GTEST_SKIP() << *reason;
+  }
+  context.reset();
+  const OnOneCpu pinned;
+  context = make_context({}, true);
+  Node node(context, "node");
+  bool taken = false;
+  const auto timer = node.create_wall_timer(std::chrono::milliseconds(1), [&] {
+    kill(getpid(), SIGINT);
+    // Too short for the kernel to give threads without real time their share.
+    const std::int64_t end_ns = realtime::thread_cpu_now_ns() + 200'000'000;
+    while (!taken && realtime::thread_cpu_now_ns() < end_ns) {
+      taken = !context->ok();
+    }
+    context->shutdown();
+  });
+  const auto spinning = executor({.cpus = {pinned.cpu()}});
+  spinning->add_node(node);
+  spinning->spin();
+  EXPECT_TRUE(taken);
 }
 
 }  // namespace
