@@ -137,7 +137,8 @@ void bind_parts(py::module_& module) {
   Record<Subscription>(module, "Subscription")
       .field("topic", &Subscription::topic)
       .field("depth", &Subscription::depth)
-      .field("reliability", &Subscription::reliability);
+      .field("reliability", &Subscription::reliability)
+      .field("intra_process", &Subscription::intra_process);
   Record<Sync>(module, "Sync")
       .field("topics", &Sync::topics)
       .field("policy", &Sync::policy)

@@ -98,7 +98,8 @@ TriggerDraft read_subscription(const YamlNode& node, TopicReader& topics) {
   Context& context = topics.context();
   Subscription subscription;
   std::vector<Position> inputs;
-  const Fields fields(node, "subscription", {"topic", "depth", "reliability"}, context);
+  const Fields fields(node, "subscription", {"topic", "depth", "reliability", "intra_process"},
+                      context);
   if (const YamlNode* value = fields.require("topic", "topic: points")) {
     subscription.topic = topics.read(*value);
     inputs.push_back(value->at);
@@ -112,6 +113,11 @@ TriggerDraft read_subscription(const YamlNode& node, TopicReader& topics) {
                                                          {"best_effort", Reliability::kBestEffort}},
                                                         context)
                                    .value_or(Reliability::kReliable);
+  }
+  if (const YamlNode* value = fields.find("intra_process")) {
+    subscription.intra_process =
+        read_choice<bool>(*value, "intra_process", {{"true", true}, {"false", false}}, context)
+            .value_or(false);
   }
   return {std::move(subscription), std::move(inputs)};
 }

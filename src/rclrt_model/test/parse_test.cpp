@@ -40,8 +40,8 @@ callbacks:
   - {id: fuse, node: fusion, sync: {topics: [/points, /objects], policy: approximate, window_ms: 300,
      depth: 5}, wcet_ms: 3.0, publishes: [/fused], group: work}
   - {id: join, node: fusion, sync: {topics: [/raw, /objects], policy: exact}, wcet_ms: 1}
-  - {id: brake, node: fusion, subscription: {topic: /fused, depth: 3, reliability: best_effort},
-     wcet_ms: 1.000001, priority: 7, overload: keep_last,
+  - {id: brake, node: fusion, subscription: {topic: /fused, depth: 3, reliability: best_effort,
+     intra_process: true}, wcet_ms: 1.000001, priority: 7, overload: keep_last,
      deadline_ms: 4.5}
 topics: [{name: /fused, size_bytes: 100000}, {name: /raw}]
 chains:
@@ -87,7 +87,7 @@ TEST(AppYaml, KeepsEverythingThatTheFileStates) {
        std::nullopt},
       {"brake",
        1,
-       Subscription{"/fused", 3, Reliability::kBestEffort},
+       Subscription{"/fused", 3, Reliability::kBestEffort, true},
        Nanoseconds(1'000'001),
        {},
        std::nullopt,

@@ -22,8 +22,9 @@ nodes: [{name: lidar, namespace: /front}]
 callbacks:
   - {id: scan, node: lidar, timer: {period_ms: 50, offset_ms: 0.5, overrun: skip}, wcet_ms: 2.25,
      publishes: [points, raw]}
-  - {id: brake, node: lidar, subscription: {topic: points, depth: 3, reliability: best_effort},
-     wcet_ms: 1, group: control, priority: 7, deadline_ms: 4.5, publishes: [done]}
+  - {id: brake, node: lidar, subscription: {topic: points, depth: 3, reliability: best_effort,
+     intra_process: true}, wcet_ms: 1, group: control, priority: 7, deadline_ms: 4.5,
+     publishes: [done]}
   - {id: join, node: lidar, sync: {topics: [raw, done], window_ms: 5}, wcet_ms: 1}
 topics: [{name: points, size_bytes: 100}]
 chains: [{id: obstacle, callbacks: [scan, brake], priority: 2, deadline_ms: 49}]
@@ -68,6 +69,7 @@ def test_a_trigger_is_an_object_of_its_kind(app: rclrt_model.Application) -> Non
     assert isinstance(subscription, rclrt_model.Subscription)
     assert (subscription.topic, subscription.depth) == ("points", 3)
     assert subscription.reliability == "best_effort"
+    assert subscription.intra_process is True
     assert isinstance(sync, rclrt_model.Sync)
     assert (sync.topics, sync.policy) == (("raw", "done"), "approximate")
     assert (sync.window_ns, sync.depth) == (5_000_000, 10)

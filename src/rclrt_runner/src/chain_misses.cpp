@@ -22,8 +22,10 @@ class Explanation {
   explicit Explanation(const MissInputs& inputs) : inputs_(inputs) {
     const auto& callbacks = inputs.application.callbacks;
     if (inputs.chains.size() != inputs.application.chains.size() ||
-        inputs.priorities.size() != callbacks.size()) {
-      throw std::invalid_argument("a result for each chain and a priority for each callback");
+        inputs.priorities.size() != callbacks.size() ||
+        (!inputs.deadlines.empty() && inputs.deadlines.size() != callbacks.size())) {
+      throw std::invalid_argument(
+          "a result for each chain, and a priority and a deadline for each callback");
     }
     for (std::size_t i = 0; i < callbacks.size(); ++i) {
       groups_.push_back(callbacks[i].group
@@ -97,7 +99,7 @@ class Explanation {
         others.push_back(stretch(each));
       }
     }
-    if (inputs_.latest_first) {
+    if (!inputs_.deadlines.empty()) {
       rank_by_start(own, others);
     }
     std::vector<BlameScratch::Event> events(3 * (own.size() + others.size()));
@@ -153,17 +155,19 @@ class Explanation {
            });
   }
 
-  Stretch of_callback(std::size_t callback) const {
+  Stretch of_callback(std::size_t callback, std::int64_t release_ns) const {
     const void* const group = groups_[callback];
     return {.callback = inputs_.application.callbacks[callback].id,
             .level = inputs_.application.effective_priority(callback),
+            .deadline_ns =
+                inputs_.deadlines.empty() ? INT64_MAX : release_ns + inputs_.deadlines[callback],
             .priority = group != nullptr ? ceilings_.at(group) : inputs_.priorities[callback],
             .group = group};
   }
 
   Stretch stretch(std::size_t index) const {
     const InstanceRecord& record = inputs_.records[index];
-    Stretch result = of_callback(record.callback);
+    Stretch result = of_callback(record.callback, record.release_ns);
     result.id = index;
     result.ready_ns = record.ready_ns;
     result.start_ns = record.start_ns;
@@ -203,7 +207,7 @@ class Explanation {
       ready_ns = std::max(ready_ns, each.end_ns);
     }
     if (next < callbacks.size() && ready_ns < until_ns) {
-      Stretch missing = of_callback(callbacks[next]);
+      Stretch missing = of_callback(callbacks[next], ready_ns);
       missing.ready_ns = ready_ns;
       missing.start_ns = until_ns;
       missing.end_ns = until_ns;

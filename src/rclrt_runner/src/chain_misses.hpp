@@ -51,13 +51,14 @@ struct MissInputs {
   std::size_t cpus = 1;
   /// An executor runs one callback at a time (wait_set).
   bool one_at_a_time = false;
-  /// Who starts later has preempted who started before (edf), whatever `priorities` say.
-  bool latest_first = false;
+  /// Under edf, one per callback: relative to the release, ns. Then `priorities` say nothing, and
+  /// who starts later has preempted who started before. Empty: the priorities decide.
+  std::span<const std::int64_t> deadlines{};
 };
 
 /// The `limit` worst misses of each chain: those that never ended, then the latest ones. Blames the
 /// instances of all executors that share a CPU with the chain's. Throws std::invalid_argument when
-/// there are not as many results as chains, or priorities as callbacks.
+/// there are not as many results as chains, or priorities, or deadlines, as callbacks.
 std::vector<ChainMiss> explain_misses(const MissInputs& inputs, std::size_t limit);
 
 /// "chain X instance 12 missed by 3.1 ms: 2.4 ms burner#40 (priority 1, less urgent), ...".

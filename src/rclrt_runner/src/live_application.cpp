@@ -138,6 +138,8 @@ void LiveApplication::create(std::size_t index, Node& node) {
         options(live), {.offset = timer->offset, .overrun = overrun_policy(timer->overrun)}));
   } else if (const auto* sub = std::get_if<model::Subscription>(&callback.trigger)) {
     QoS qos(sub->depth);
+    CallbackOptions with_intra_process = options(live);
+    with_intra_process.intra_process = sub->intra_process;
     if (sub->reliability == model::Reliability::kBestEffort) {
       qos.best_effort();
     }
@@ -148,7 +150,7 @@ void LiveApplication::create(std::size_t index, Node& node) {
           live.take(message, tokens);
           live.work(tokens, message.stamp_ns, workload_);
         },
-        options(live)));
+        with_intra_process));
   } else {
     const auto& sync = std::get<model::Sync>(callback.trigger);
     const SyncOptions sync_options{.policy = sync.policy == model::SyncPolicy::kExact

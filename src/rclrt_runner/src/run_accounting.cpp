@@ -62,6 +62,19 @@ std::vector<std::string> name_tracks(const model::Application& application, bool
   return names;
 }
 
+/// By which edf orders instances; see EdfExecutor.
+std::vector<std::int64_t> relative_deadlines(const model::Application& application) {
+  std::vector<std::int64_t> result;
+  for (const model::Callback& callback : application.callbacks) {
+    const auto* const timer = std::get_if<model::Timer>(&callback.trigger);
+    constexpr std::int64_t kNone = INT64_MAX / 2;
+    result.push_back(callback.deadline  ? callback.deadline->count()
+                     : timer != nullptr ? timer->period.count()
+                                        : kNone);
+  }
+  return result;
+}
+
 void settle_misses(RunResults& results, std::size_t cpus) {
   constexpr std::size_t kMissesPerChain = 10;
   const bool one_at_a_time = results.executor == "wait_set";
@@ -71,13 +84,18 @@ void settle_misses(RunResults& results, std::size_t cpus) {
         results.os_priorities[i].value_or(results.application.effective_priority(i));
     priorities.push_back(one_at_a_time ? 0 : priority);
   }
+  std::vector<std::int64_t> deadlines;
+  if (results.executor == "edf") {
+    deadlines = relative_deadlines(results.application);
+    cpus = 1;
+  }
   results.misses = explain_misses({.application = results.application,
                                    .chains = results.chains,
                                    .records = results.records,
                                    .priorities = priorities,
                                    .cpus = cpus,
                                    .one_at_a_time = one_at_a_time,
-                                   .latest_first = results.executor == "edf"},
+                                   .deadlines = deadlines},
                                   kMissesPerChain);
 }
 

@@ -35,7 +35,7 @@ class ChainMisses : public ::testing::Test {
     return records.back();
   }
 
-  std::vector<ChainMiss> explained(bool latest_first = false) {
+  std::vector<ChainMiss> explained(const std::vector<std::int64_t>& deadlines = {}) {
     const std::vector<std::vector<ChainRelease>> releases{{{0, at(0)}}, {}};
     const auto chains =
         account_chains(application, {.start_ns = 0, .end_ns = at(1000)}, releases, records, {});
@@ -44,7 +44,7 @@ class ChainMisses : public ::testing::Test {
                            .records = records,
                            .priorities = priorities,
                            .cpus = 2,
-                           .latest_first = latest_first},
+                           .deadlines = deadlines},
                           10);
   }
 
@@ -134,11 +134,14 @@ TEST_F(ChainMisses, UnderEdfWhoStartedLaterHasPreemptedWhoStartedBefore) {
   add(kScan, 0, 5, true);
   add(kBrake, 5, 45, true).cpu_ns = at(10);
   add(kCapture, 10, 40, false);
-  const auto misses = explained(true);
+  const auto misses = explained({at(20), at(50), at(20), at(40), at(90)});  // due at 20, 60, -, 45
   ASSERT_EQ(misses.size(), 1U);
   ASSERT_EQ(misses[0].culprits.size(), 1U);
   EXPECT_EQ(misses[0].culprits[0].time_ns, at(30));
-  EXPECT_THAT(explained(false)[0].culprits, IsEmpty());
+  EXPECT_EQ(misses[0].culprits[0].reason, executor::Reason::kLessUrgent);  // 60 against 45
+  const auto earlier = explained({at(20), at(34), at(20), at(40), at(90)});
+  EXPECT_EQ(earlier[0].culprits[0].reason, executor::Reason::kMoreUrgent);  // 44
+  EXPECT_THAT(explained()[0].culprits, IsEmpty());
 }
 
 TEST_F(ChainMisses, OfMoreThanTheLimitTheWorstAreExplainedInOrder) {

@@ -87,6 +87,20 @@ def test_every_chain_instance_is_accounted_for(app: Path, tmp_path: Path, execut
     assert results["context"]["records_dropped"] == 0
 
 
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_messages_handed_over_within_the_process_carry_their_chains(
+    app: Path, tmp_path: Path, executor: str
+) -> None:
+    text = app.read_text()
+    assert "{topic: fused}" in text
+    app.write_text(text.replace("{topic: fused}", "{topic: fused, intra_process: true}"))
+    done = run(app, tmp_path / "out", executor)
+    assert done.returncode == 0, done.stderr
+    results: dict[str, Any] = json.loads((tmp_path / "out" / "results.json").read_text())
+    obstacle = next(chain for chain in results["chains"] if chain["id"] == "obstacle")
+    assert obstacle["completed"] + obstacle["pending"] == obstacle["released"] == 30
+
+
 def test_members_of_a_group_do_not_overlap(app: Path, tmp_path: Path) -> None:
     assert run(app, tmp_path / "out", "preemptive").returncode == 0
     spans = sorted(

@@ -56,6 +56,7 @@ struct Subscription {
   std::string topic;
   std::size_t depth{};
   Reliability reliability{Reliability::kReliable};
+  bool intra_process{};  ///< messages from within the process come by reference
   bool operator==(const Subscription&) const = default;
 };
 
