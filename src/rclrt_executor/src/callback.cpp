@@ -8,10 +8,13 @@
 namespace rclrt::executor {
 
 Callback::Callback(CallbackOptions options)
-    : options_(std::move(options)),
-      credits_(this, options_.overload == Overload::kQueue ? options_.credits : 1),
-      level_(options_.level) {
-  if (options_.deadline_ns < 0) {
+    : credits_(this, options.overload == Overload::kQueue ? options.credits : 1),
+      group_(options.group ? *options.group : own_group_),
+      level_(options.level),
+      deadline_ns_(options.deadline_ns),
+      overload_(options.overload),
+      options_(std::move(options)) {
+  if (deadline_ns_ < 0) {
     throw std::invalid_argument("callback \"" + options_.name +
                                 "\": a deadline is a time after the release: not negative");
   }
@@ -25,8 +28,8 @@ Counters Callback::counters() const noexcept RCLRT_NONBLOCKING {
           missed_.load(std::memory_order_relaxed)};
 }
 
-Instance* Callback::make_instance(std::int64_t release_ns,
-                                  std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] Instance* Callback::make_instance(std::int64_t release_ns,
+                                               std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
   released_.fetch_add(1, std::memory_order_relaxed);
   Instance* instance = credits_.take();
   if (instance == nullptr) {
@@ -39,14 +42,14 @@ Instance* Callback::make_instance(std::int64_t release_ns,
 }
 
 void Callback::refuse(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
-  if (options_.overload == Overload::kKeepLast) {
+  if (overload_ == Overload::kKeepLast) {
     keep_newest(release_ns);
   }
   drop(1);
 }
 
 void Callback::drop(std::uint64_t count) noexcept RCLRT_NONBLOCKING {
-  if (options_.deadline_ns != 0) {
+  if (deadline_ns_ != 0) {
     missed_.fetch_add(count, std::memory_order_relaxed);
     dropped_untold_.fetch_add(count, std::memory_order_relaxed);
   }
@@ -61,17 +64,17 @@ void Callback::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
   }
 }
 
-InstanceInfo Callback::begin(Instance* instance) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] InstanceInfo Callback::begin(Instance* instance) noexcept RCLRT_NONBLOCKING {
   InstanceInfo info{
       .release_ns = instance->release_ns, .ready_ns = instance->ready_ns, .level = level()};
-  if (options_.overload == Overload::kSkipIfRunning) {
+  if (overload_ == Overload::kSkipIfRunning) {
     return info;
   }
   // Before the message is taken: at every moment there are at least as many instances as messages,
   // so no message is ever left behind without one. An instance too many finds nothing to take
   // (kEmpty): its message was replaced by a newer one.
   credits_.give_back(instance);
-  if (options_.overload == Overload::kKeepLast) {
+  if (overload_ == Overload::kKeepLast) {
     const std::int64_t newest = newest_ns_.exchange(INT64_MIN, std::memory_order_acquire);
     if (credits_.all_out()) {
       keep_newest(newest);  // the next instance waits already: `newest` may have come after it
@@ -83,8 +86,8 @@ InstanceInfo Callback::begin(Instance* instance) noexcept RCLRT_NONBLOCKING {
   return info;
 }
 
-void Callback::end(Instance* instance) noexcept RCLRT_NONBLOCKING {
-  if (options_.overload == Overload::kSkipIfRunning) {
+[[gnu::hot]] void Callback::end(Instance* instance) noexcept RCLRT_NONBLOCKING {
+  if (overload_ == Overload::kSkipIfRunning) {
     credits_.give_back(instance);
   }
 }

@@ -8,9 +8,10 @@
 namespace rclrt::executor {
 
 Credits::Credits(Callback* owner, std::size_t count)
-    : count_(count),
-      instances_(std::make_unique<Instance[]>(count)),
-      free_(std::make_unique<std::atomic<std::uint64_t>[]>((count + kBits - 1) / kBits)) {
+    : instances_(std::make_unique<Instance[]>(count)),
+      count_(count),
+      more_(count <= kBits ? nullptr
+                           : std::make_unique<std::atomic<std::uint64_t>[]>((count - 1) / kBits)) {
   if (count == 0) {
     throw std::invalid_argument("a callback needs at least one credit (queue depth)");
   }
@@ -19,17 +20,17 @@ Credits::Credits(Callback* owner, std::size_t count)
   }
   for (std::size_t first = 0; first < count; first += kBits) {
     const std::size_t bits = std::min(kBits, count - first);
-    free_[first / kBits].store(~std::uint64_t{0} >> (kBits - bits), std::memory_order_relaxed);
+    word(first / kBits).store(~std::uint64_t{0} >> (kBits - bits), std::memory_order_relaxed);
   }
 }
 
-Instance* Credits::take() noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] Instance* Credits::take() noexcept RCLRT_NONBLOCKING {
   for (std::size_t first = 0; first < count_; first += kBits) {
-    auto& word = free_[first / kBits];
-    std::uint64_t bits = word.load(std::memory_order_relaxed);
+    auto& free = word(first / kBits);
+    std::uint64_t bits = free.load(std::memory_order_relaxed);
     while (bits != 0) {
       // bits & (bits - 1) clears the lowest set bit.
-      if (word.compare_exchange_weak(bits, bits & (bits - 1), std::memory_order_acquire,
+      if (free.compare_exchange_weak(bits, bits & (bits - 1), std::memory_order_acquire,
                                      std::memory_order_relaxed)) {
         return &instances_[first + static_cast<std::size_t>(std::countr_zero(bits))];
       }
@@ -40,16 +41,16 @@ Instance* Credits::take() noexcept RCLRT_NONBLOCKING {
 
 bool Credits::all_out() const noexcept RCLRT_NONBLOCKING {
   for (std::size_t first = 0; first < count_; first += kBits) {
-    if (free_[first / kBits].load(std::memory_order_relaxed) != 0) {
+    if (word(first / kBits).load(std::memory_order_relaxed) != 0) {
       return false;
     }
   }
   return true;
 }
 
-void Credits::give_back(Instance* instance) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] void Credits::give_back(Instance* instance) noexcept RCLRT_NONBLOCKING {
   const auto index = static_cast<std::size_t>(instance - instances_.get());
-  free_[index / kBits].fetch_or(std::uint64_t{1} << (index % kBits), std::memory_order_release);
+  word(index / kBits).fetch_or(std::uint64_t{1} << (index % kBits), std::memory_order_release);
 }
 
 }  // namespace rclrt::executor

@@ -9,10 +9,10 @@
 #include <memory>
 #include <vector>
 
+#include "pi_lock.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/event_count.hpp"
-#include "rclrt/realtime/mutex.hpp"
 #include "release_queue.hpp"
 
 namespace rclrt::executor {
@@ -99,7 +99,7 @@ class EdfQueue {
   std::size_t whom_to_wake(std::size_t except) const noexcept;
   void wake(std::size_t worker) noexcept RCLRT_NONBLOCKING;
 
-  realtime::PiMutex mutex_;
+  PiLock mutex_;
   std::vector<std::unique_ptr<Band>> bands_;  // ascending
   std::array<Slot, kMaxWorkers> slots_;
 

@@ -13,6 +13,7 @@ namespace rclrt::executor {
 
 Executor::Executor(ExecutorOptions options)
     : options_(std::move(options)),
+      sink_(options_.sink),
       watch_(options_.on_miss == nullptr
                  ? nullptr
                  : std::make_unique<MissWatch>(*options_.on_miss, options_.miss_history)) {}

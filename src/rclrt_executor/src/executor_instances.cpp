@@ -34,7 +34,8 @@ bool Executor::in_own_callback() const noexcept RCLRT_NONBLOCKING {
   return RCLRT_TRUST("a constant-initialised variable of the thread", t_executor == this);
 }
 
-void Executor::execute(Instance* instance, std::uint32_t slot, WorkerPriority& priority) noexcept {
+[[gnu::hot]] void Executor::execute(Instance* instance, std::uint32_t slot,
+                                    WorkerPriority& priority) noexcept {
   Callback& callback = *instance->callback;
   if (callback.removed_.load()) {
     callback.discard(instance);
@@ -69,7 +70,7 @@ void Executor::execute(Callback& callback, std::int64_t release_ns, std::int64_t
   callback.let_go();
 }
 
-Outcome Executor::run_user_code(Callback& callback, InstanceInfo& info) noexcept {
+[[gnu::hot]] Outcome Executor::run_user_code(Callback& callback, InstanceInfo& info) noexcept {
   const InstanceInfo* const outer = std::exchange(t_current, &info);
   const Executor* const outer_executor = std::exchange(t_executor, this);
   Outcome outcome = Outcome::kThrew;
@@ -84,10 +85,35 @@ Outcome Executor::run_user_code(Callback& callback, InstanceInfo& info) noexcept
 }
 
 /// `priority` is the rank of the thread.
-void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
-                   int priority) noexcept {
+[[gnu::hot]] void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
+                                int priority) noexcept {
   info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
-  InstanceSink* const sink = options_.sink;
+  const bool observed = sink_ != nullptr || watch_ != nullptr || callback.deadline_ns() != 0;
+  const Outcome outcome = observed ? run_observed(callback, info, slot, priority)
+                                   : count(callback, run_user_code(callback, info));
+  if (limit_.load(std::memory_order_relaxed) == SpinLimit::kOne && outcome != Outcome::kEmpty) {
+    one_ended_.store(true);
+    cancel();
+  }
+}
+
+/// What became of an instance; after `judge`, whose count must not come after this one.
+Outcome Executor::count(Callback& callback, Outcome outcome) const noexcept {
+  if (outcome != Outcome::kEmpty) {
+    callback.completed_.fetch_add(1, std::memory_order_release);
+  } else if (!listens() && callback.group().type() == GroupType::kReentrant) {
+    // Another thread had drawn the same message and not taken it yet: nothing was released.
+    callback.released_.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    callback.drop(1);
+  }
+  return outcome;
+}
+
+/// With the times that a sink, a deadline or the blame for one needs.
+Outcome Executor::run_observed(Callback& callback, InstanceInfo& info, std::uint32_t slot,
+                               int priority) noexcept {
+  InstanceSink* const sink = sink_;
   const bool watched = watch_ != nullptr && watch_->active();
   const std::int64_t cpu_before = sink != nullptr || watched ? realtime::thread_cpu_now_ns() : 0;
   const std::uint32_t switches_before = sink != nullptr ? involuntary_switches() : 0;
@@ -111,38 +137,24 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
   const Outcome outcome = run_user_code(callback, info);
 
   InstanceRecord record;
-  if (sink != nullptr || callback.deadline_ns() != 0 || watched) {
-    record.end_ns = realtime::monotonic_now_ns();
-    // An instance that found nothing never had the times only its message could tell.
-    info.release_ns = info.release_ns != 0 ? info.release_ns : record.end_ns;
-    info.ready_ns = info.ready_ns != 0 ? info.ready_ns : info.release_ns;
-    info.start_ns = info.start_ns != 0 ? info.start_ns : record.end_ns;
-  }
+  record.end_ns = realtime::monotonic_now_ns();
+  // An instance that found nothing never had the times only its message could tell.
+  info.release_ns = info.release_ns != 0 ? info.release_ns : record.end_ns;
+  info.ready_ns = info.ready_ns != 0 ? info.ready_ns : info.release_ns;
+  info.start_ns = info.start_ns != 0 ? info.start_ns : record.end_ns;
   if (sink != nullptr || watched) {
     record.cpu_ns = realtime::thread_cpu_now_ns() - cpu_before;
   }
   if (place != nullptr) {
     InstanceHistory::end(*place, record.end_ns, record.cpu_ns);
   }
-  if (outcome == Outcome::kEmpty && !listens() &&
-      callback.group().type() == GroupType::kReentrant) {
-    // Another thread had drawn the same message and not taken it yet: nothing was released.
-    callback.released_.fetch_sub(1, std::memory_order_relaxed);
-  } else if (outcome == Outcome::kEmpty) {
-    callback.drop(1);
-  } else {
-    if (callback.deadline_ns() != 0 && outcome != Outcome::kBuffered) {
-      stretch.ready_ns = info.ready_ns;
-      stretch.end_ns = record.end_ns;
-      stretch.cpu_ns = record.cpu_ns;
-      judge(callback, info, stretch);
-    }
-    callback.completed_.fetch_add(1, std::memory_order_release);
+  if (callback.deadline_ns() != 0 && outcome != Outcome::kEmpty && outcome != Outcome::kBuffered) {
+    stretch.ready_ns = info.ready_ns;
+    stretch.end_ns = record.end_ns;
+    stretch.cpu_ns = record.cpu_ns;
+    judge(callback, info, stretch);
   }
-  if (limit_.load(std::memory_order_relaxed) == SpinLimit::kOne && outcome != Outcome::kEmpty) {
-    one_ended_.store(true);
-    cancel();
-  }
+  count(callback, outcome);
   if (sink != nullptr) {
     record.preemptions = involuntary_switches() - switches_before;
     record.info = info;
@@ -151,6 +163,7 @@ void Executor::run(Callback& callback, InstanceInfo& info, std::uint32_t slot,
     record.outcome = outcome;
     sink->record(record);
   }
+  return outcome;
 }
 
 /// Whether it was in time; and what was lost before it.

@@ -22,6 +22,7 @@ void Group::release(const void* executor) {
     return;
   }
   reserved_ = nullptr;
+  state_.fetch_and(~kWaits);
   while (parked_ != nullptr) {
     Instance* const instance = std::exchange(parked_, parked_->next);
     instance->callback->discard(instance);
@@ -31,45 +32,32 @@ void Group::release(const void* executor) {
   owner_.store(nullptr);
 }
 
-bool Group::enter(Instance* instance) noexcept RCLRT_WAITS {
-  if (type_ == GroupType::kReentrant) {
-    return true;
-  }
+/// Under `mutex_` and with kWaits: says what is so now. `inside` is kInside or 0.
+void Group::settle(std::uint32_t inside) noexcept {
+  // release: a member has left, perhaps, and the next one does not take the mutex.
+  state_.store(inside | (parked_ != nullptr || reserved_ != nullptr ? kWaits : 0),
+               std::memory_order_release);
+}
+
+bool Group::enter_or_park(Instance* instance) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   if (reserved_ == instance) {
     reserved_ = nullptr;
   }
-  if (busy_ || (reserved_ != nullptr && level_of(instance) <= level_of(reserved_))) {
+  const bool busy = (state_.fetch_or(kWaits, std::memory_order_acquire) & kInside) != 0;
+  if (busy || (reserved_ != nullptr && level_of(instance) <= level_of(reserved_))) {
     park(instance);
     return false;
   }
-  busy_ = true;
+  settle(kInside);
   return true;
 }
 
-bool Group::try_enter() noexcept RCLRT_WAITS {
-  if (type_ == GroupType::kReentrant) {
-    return true;
-  }
+Instance* Group::leave_to_next() noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
-  return !std::exchange(busy_, true);
-}
-
-bool Group::busy() noexcept RCLRT_WAITS {
-  if (type_ == GroupType::kReentrant) {
-    return false;
-  }
-  const std::scoped_lock lock(mutex_);
-  return busy_;
-}
-
-Instance* Group::leave() noexcept RCLRT_WAITS {
-  if (type_ == GroupType::kReentrant) {
-    return nullptr;
-  }
-  const std::scoped_lock lock(mutex_);
-  busy_ = false;
-  return reserve_next();
+  Instance* const next = reserve_next();
+  settle(0);
+  return next;
 }
 
 Instance* Group::forget(const Instance* instance) noexcept RCLRT_WAITS {
@@ -78,7 +66,10 @@ Instance* Group::forget(const Instance* instance) noexcept RCLRT_WAITS {
     return nullptr;
   }
   reserved_ = nullptr;
-  return busy_ ? nullptr : reserve_next();
+  const std::uint32_t inside = state_.load(std::memory_order_relaxed) & kInside;
+  Instance* const next = inside != 0 ? nullptr : reserve_next();
+  settle(inside);
+  return next;
 }
 
 Instance* Group::unpark(const Callback& callback) noexcept {
@@ -90,6 +81,7 @@ Instance* Group::unpark(const Callback& callback) noexcept {
   Instance* const found = *link;
   if (found != nullptr) {
     *link = found->next;
+    settle(state_.load(std::memory_order_relaxed) & kInside);
   }
   return found;
 }

@@ -7,10 +7,10 @@
 #include <cstddef>
 
 #include "lane_watch.hpp"
+#include "pi_lock.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/event_count.hpp"
-#include "rclrt/realtime/mutex.hpp"
 #include "release_queue.hpp"
 #include "worker_priority.hpp"
 
@@ -23,13 +23,15 @@ namespace rclrt::executor {
 /// * Who pops an instance has entered its group: instances of one callback run in the order in
 ///   which they were released, and no worker waits for a group while its lane has other work.
 /// * `queue_`, its timers' schedules included, and `watch_` are touched only with `consumer_` held,
-///   a push excepted. The mutex has priority inheritance and is held for a few instructions, and
+///   a push excepted. The lock has priority inheritance and is held for a few instructions, and
 ///   two system calls when a worker takes a group's ceiling. Groups' mutexes are taken inside it,
 ///   never the other way round.
 /// * A worker sleeps on the bell of its post, and checks once more, with `consumer_` held, what
 ///   was pushed after it has prepared to. Who has work for one worker wakes a spare one first and
 ///   the keeper last, whose place another would have to be woken for.
-class Lane : public ReadySink {
+///
+/// Two cache lines: the first is all that a producer touches.
+class alignas(64) Lane : public ReadySink {
  public:
   /// What its consumer does with instances.
   enum class Use {
@@ -74,10 +76,9 @@ class Lane : public ReadySink {
 
   const Use use_;
   std::array<realtime::EventCount, 3> bells_;
-
-  alignas(64) realtime::PiMutex consumer_;
-  LaneWatch watch_;
   ReleaseQueue queue_;
+  PiLock consumer_;
+  LaneWatch watch_;
 };
 
 }  // namespace rclrt::executor

@@ -7,7 +7,7 @@
 
 namespace rclrt::executor {
 
-void ReleaseQueue::push(Instance* instance) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] void ReleaseQueue::push(Instance* instance) noexcept RCLRT_NONBLOCKING {
   Instance* head = pushed_.load(std::memory_order_relaxed);
   do {
     instance->next = head;
@@ -16,7 +16,7 @@ void ReleaseQueue::push(Instance* instance) noexcept RCLRT_NONBLOCKING {
                                           std::memory_order_relaxed));
 }
 
-void ReleaseQueue::append(Instance* instance) noexcept {
+[[gnu::hot]] void ReleaseQueue::append(Instance* instance) noexcept {
   instance->next = nullptr;
   instance->order = next_order_++;
   (first_ == nullptr ? first_ : last_->next) = instance;
@@ -24,7 +24,7 @@ void ReleaseQueue::append(Instance* instance) noexcept {
 }
 
 /// All that was pushed, the oldest first.
-Instance* ReleaseQueue::take_pushed() noexcept {
+[[gnu::hot]] Instance* ReleaseQueue::take_pushed() noexcept {
   Instance* pushed = nullptr;
   if (has_pushed()) {
     for (Instance* newest = pushed_.exchange(nullptr, std::memory_order_seq_cst);
@@ -38,7 +38,7 @@ Instance* ReleaseQueue::take_pushed() noexcept {
   return pushed;
 }
 
-void ReleaseQueue::merge(Instance* pushed, std::int64_t now_ns) noexcept {
+[[gnu::hot]] void ReleaseQueue::merge(Instance* pushed, std::int64_t now_ns) noexcept {
   for (std::int64_t due_ns = timers_.next_ns(); due_ns <= now_ns; due_ns = timers_.next_ns()) {
     while (pushed != nullptr && pushed->ready_ns <= due_ns) {
       append(std::exchange(pushed, pushed->next));
@@ -52,14 +52,16 @@ void ReleaseQueue::merge(Instance* pushed, std::int64_t now_ns) noexcept {
   }
 }
 
-void ReleaseQueue::collect() noexcept {
+[[gnu::hot]] void ReleaseQueue::collect() noexcept {
   Instance* const pushed = take_pushed();  // before the clock is read: in order of release
   merge(pushed, timers_.empty() ? 0 : realtime::monotonic_now_ns());
 }
 
 void ReleaseQueue::collect(std::int64_t now_ns) noexcept { merge(take_pushed(), now_ns); }
 
-Instance* ReleaseQueue::unlink_first() noexcept { return std::exchange(first_, first_->next); }
+[[gnu::hot]] Instance* ReleaseQueue::unlink_first() noexcept {
+  return std::exchange(first_, first_->next);
+}
 
 void ReleaseQueue::put_back(Instance* instance) noexcept {
   Instance** link = &first_;

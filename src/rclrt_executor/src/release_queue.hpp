@@ -50,7 +50,7 @@ class ReleaseQueue {
   void append(Instance* instance) noexcept;
 
   std::atomic<Instance*> pushed_{nullptr};
-  alignas(64) Instance* first_ = nullptr;  // apart from what producers write
+  Instance* first_ = nullptr;
   Instance* last_ = nullptr;
   std::uint64_t next_order_ = 0;
   TimerHeap timers_;

@@ -34,8 +34,8 @@ std::uint64_t TimerSchedule::skip_due(std::int64_t now_ns) noexcept RCLRT_NONBLO
   return static_cast<std::uint64_t>(periods);
 }
 
-TimerSchedule::Release TimerSchedule::take(std::int64_t now_ns,
-                                           OverrunPolicy policy) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] TimerSchedule::Release TimerSchedule::take(
+    std::int64_t now_ns, OverrunPolicy policy) noexcept RCLRT_NONBLOCKING {
   Release release{next_ns_, 0};
   next_ns_ = saturating_add(next_ns_, period_ns_);
   switch (policy) {
@@ -65,8 +65,8 @@ TimerCallback::TimerCallback(CallbackOptions options, TimerOptions timer)
   }
 }
 
-TimerSchedule::Release TimerCallback::take(std::int64_t now_ns,
-                                           OverrunPolicy policy) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] TimerSchedule::Release TimerCallback::take(
+    std::int64_t now_ns, OverrunPolicy policy) noexcept RCLRT_NONBLOCKING {
   const auto release = schedule_.take(now_ns, policy);
   if (release.skipped != 0) {
     released_.fetch_add(release.skipped, std::memory_order_relaxed);
@@ -75,7 +75,7 @@ TimerSchedule::Release TimerCallback::take(std::int64_t now_ns,
   return release;
 }
 
-Instance* TimerCallback::expire(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] Instance* TimerCallback::expire(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   const auto release = take(now_ns, timer_.overrun);
   Instance* const instance = make_instance(release.nominal_ns, release.nominal_ns);
   if (instance == nullptr) {

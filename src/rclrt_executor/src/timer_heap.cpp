@@ -23,14 +23,15 @@ std::int64_t TimerHeap::second_ns() const noexcept RCLRT_NONBLOCKING {
   return child < entries_.size() ? entries_[child].next_ns : kNever;
 }
 
-std::int64_t TimerHeap::next_ns() const noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] std::int64_t TimerHeap::next_ns() const noexcept RCLRT_NONBLOCKING {
   if (entries_.empty()) {
     return kNever;
   }
   return settled_ ? entries_[0].next_ns : std::min(entries_[0].next_ns, second_ns());
 }
 
-std::int64_t TimerHeap::next_beside_ns(const Callback& running) const noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] std::int64_t TimerHeap::next_beside_ns(const Callback& running) const noexcept
+    RCLRT_NONBLOCKING {
   if (!entries_.empty() && entries_[0].timer == &running &&
       entries_[0].timer->may_be_released_late()) {
     return second_ns();
@@ -52,7 +53,7 @@ std::int64_t TimerHeap::following_ns() const noexcept RCLRT_NONBLOCKING {
              : std::min(own_ns, second_ns());
 }
 
-Instance* TimerHeap::expire_first(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] Instance* TimerHeap::expire_first(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   settle();
   Entry& first = entries_[0];
   Instance* const released = first.timer->expire(now_ns);

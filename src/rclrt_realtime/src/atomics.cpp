@@ -18,8 +18,8 @@ const std::uint32_t* address_of(const StdAtomics::Futex& word) noexcept RCLRT_NO
 }
 }  // namespace
 
-void StdAtomics::wait_while(const Futex& word, std::uint32_t value,
-                            std::int64_t deadline_ns) noexcept RCLRT_WAITS {
+[[gnu::hot]] void StdAtomics::wait_while(const Futex& word, std::uint32_t value,
+                                         std::int64_t deadline_ns) noexcept RCLRT_WAITS {
   timespec deadline{};
   const timespec* timeout = nullptr;
   if (deadline_ns != EventCount::kForever) {
@@ -31,7 +31,7 @@ void StdAtomics::wait_while(const Futex& word, std::uint32_t value,
           FUTEX_BITSET_MATCH_ANY);
 }
 
-int StdAtomics::wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING {
+[[gnu::hot]] int StdAtomics::wake(const Futex& word, int count) noexcept RCLRT_NONBLOCKING {
   return static_cast<int>(RCLRT_TRUST(
       "waking others does not sleep",
       syscall(SYS_futex, address_of(word), FUTEX_WAKE_PRIVATE, count, nullptr, nullptr, 0)));

@@ -59,8 +59,9 @@ class ReadySink {
 
 class Executor;
 
-/// Base of everything an executor runs; the binding (rcl, rclcpp, a test) derives from it.
-class Callback {
+/// Base of everything an executor runs; the binding (rcl, rclcpp, a test) derives from it. What a
+/// dispatch touches is on its first two cache lines.
+class alignas(64) Callback {
  public:
   /// Throws std::invalid_argument when there are no credits, or for a negative deadline.
   RCLRT_SETUP explicit Callback(CallbackOptions options);
@@ -72,12 +73,10 @@ class Callback {
   EntityType type() const noexcept RCLRT_NONBLOCKING { return options_.type; }
   /// Higher is more urgent. Constant unless an executor's `set_level` changes it.
   int level() const noexcept RCLRT_NONBLOCKING { return level_.load(std::memory_order_relaxed); }
-  Overload overload() const noexcept RCLRT_NONBLOCKING { return options_.overload; }
+  Overload overload() const noexcept RCLRT_NONBLOCKING { return overload_; }
   /// Counted from the release of each instance; 0: none.
-  std::int64_t deadline_ns() const noexcept RCLRT_NONBLOCKING { return options_.deadline_ns; }
-  Group& group() noexcept RCLRT_NONBLOCKING {
-    return options_.group ? *options_.group : own_group_;
-  }
+  std::int64_t deadline_ns() const noexcept RCLRT_NONBLOCKING { return deadline_ns_; }
+  Group& group() noexcept RCLRT_NONBLOCKING { return group_; }
   const std::shared_ptr<Group>& shared_group() const noexcept RCLRT_NONBLOCKING {
     return options_.group;
   }
@@ -139,25 +138,31 @@ class Callback {
   void hold() noexcept RCLRT_NONBLOCKING { held_.fetch_add(1); }
   void let_go() noexcept RCLRT_NONBLOCKING { held_.fetch_sub(1); }
 
-  const CallbackOptions options_;
-  Group own_group_;
+  // The first cache line, with the virtual table.
   Credits credits_;
-  // Whose it is. Who sets it from nullptr (Executor::claim) has it until setting it back, which is
-  // the last thing done to a callback that is let go.
-  std::atomic<const Executor*> owner_{nullptr};
-  // The rest of what an executor settles. Changed by its configuration, with the order between the
-  // two sinks and the level unimportant: an instance on its way runs at the old level.
-  std::atomic<int> level_;
-  std::atomic<int> os_priority_{0};
+  Group& group_;                           // own_group_, or one that options_ keeps
   std::atomic<ReadySink*> sink_{nullptr};  // a scheduler's inbox, or the lane
-  std::atomic<ReadySink*> lane_{nullptr};
-  std::atomic<int> held_{0};          // seq_cst: see Executor::remove
-  std::atomic<bool> removed_{false};  // seq_cst, ditto; looked at by executors that poll
+  // Settled by an executor's configuration, as sink_, lane_ and os_priority_ are; the order between
+  // them is unimportant: an instance on its way runs at the old level.
+  std::atomic<int> level_;
+  std::atomic<int> held_{0};  // seq_cst: see Executor::remove
+
+  // The second one, as far as own_group_'s state.
   // Statistics only: no data is published by them. The release increments and acquire loads of the
   // last two keep `counters` from showing a completion without its release.
   std::atomic<std::uint64_t> released_{0};
   std::atomic<std::uint64_t> completed_{0};
-  std::atomic<std::uint64_t> dropped_{0};
+  const std::int64_t deadline_ns_;  // of options_, as the next
+  const Overload overload_;
+  std::atomic<bool> removed_{false};  // seq_cst, as held_; looked at by executors that poll
+  Group own_group_;
+
+  // Whose it is. Who sets it from nullptr (Executor::claim) has it until setting it back, which is
+  // the last thing done to a callback that is let go.
+  std::atomic<const Executor*> owner_{nullptr};
+  std::atomic<ReadySink*> lane_{nullptr};
+  std::atomic<int> os_priority_{0};
+  std::atomic<std::uint64_t> dropped_{0};  // as completed_
   std::atomic<std::uint64_t> missed_{0};
   std::atomic<std::uint64_t> dropped_untold_{0};  // misses that no report has told of
   const std::string* kept_name_ = nullptr;        // set by the executor that claims it
@@ -166,6 +171,7 @@ class Callback {
   std::atomic<std::int64_t> newest_ns_{INT64_MIN};
   // Instances discarded with their executor: their messages still wait in the middleware.
   std::atomic<std::uint64_t> left_behind_{0};
+  const CallbackOptions options_;
 };
 
 }  // namespace rclrt::executor

@@ -15,7 +15,7 @@ namespace rclrt::executor {
 /// subscription's QoS depth). Thread-safe. No thread that is preempted between two instructions
 /// of `take` or `give_back` keeps another one from finishing.
 ///
-/// Each bit of `free_` is one instance, set while it is in the pool. Only the thread that cleared
+/// Each bit of a word is one instance, set while it is in the pool. Only the thread that cleared
 /// a bit owns the instance until it sets the bit again. Clearing acquires and setting releases,
 /// so the next owner sees all that the last one wrote.
 class Credits {
@@ -34,9 +34,14 @@ class Credits {
  private:
   static constexpr std::size_t kBits = 64;
 
-  const std::size_t count_;
+  std::atomic<std::uint64_t>& word(std::size_t index) const noexcept RCLRT_NONBLOCKING {
+    return index == 0 ? first_ : more_[index - 1];
+  }
+
+  mutable std::atomic<std::uint64_t> first_{0};  // not const in a const pool: see `word`
   const std::unique_ptr<Instance[]> instances_;
-  const std::unique_ptr<std::atomic<std::uint64_t>[]> free_;
+  const std::size_t count_;
+  const std::unique_ptr<std::atomic<std::uint64_t>[]> more_;  // nullptr up to 64 instances
 };
 
 }  // namespace rclrt::executor

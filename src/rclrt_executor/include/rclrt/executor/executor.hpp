@@ -265,7 +265,10 @@ class Executor {
   bool have_all_left();
   void give_up_callbacks(Callbacks& gone);
   void run(Callback& callback, InstanceInfo& info, std::uint32_t slot, int priority) noexcept;
+  Outcome run_observed(Callback& callback, InstanceInfo& info, std::uint32_t slot,
+                       int priority) noexcept;
   Outcome run_user_code(Callback& callback, InstanceInfo& info) noexcept;
+  Outcome count(Callback& callback, Outcome outcome) const noexcept;
   void judge(Callback& callback, const InstanceInfo& info, const Stretch& stretch) noexcept;
   /// Whether the calling thread is in a callback that this executor runs.
   bool in_own_callback() const noexcept RCLRT_NONBLOCKING;
@@ -273,7 +276,6 @@ class Executor {
   friend class LaneSet;
 
   const ExecutorOptions options_;
-  const std::unique_ptr<MissWatch> watch_;  // nullptr without a handler for misses
   mutable std::mutex configuration_;
   Callbacks callbacks_;
   Callbacks leaving_;  // removed, not yet quiet
@@ -286,22 +288,26 @@ class Executor {
   std::string realtime_reason_;
   std::atomic<std::int64_t> epoch_ns_{0};
 
-  // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
-  std::atomic<bool> stop_{false};
   // For the thread in spin: posted after stop_ was set, and when a callback removed one that runs.
   realtime::Semaphore stopped_;
   std::atomic<bool> closed_{false};    // never cleared
   std::atomic<bool> spinning_{false};  // who sets it is the one thread in spin
-  // Set before the threads start and after they have ended; relaxed where instances end.
-  std::atomic<SpinLimit> limit_{SpinLimit::kNone};
   std::atomic<std::int64_t> spin_deadline_ns_{0};
   std::atomic<bool> one_ended_{false};  // of kOne
   std::atomic<bool> started_{false};    // all threads of this spin exist
   realtime::EventCount start_;
   std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called
-  std::atomic<std::uint64_t> next_id_{0};   // relaxed: only uniqueness counts
   std::atomic_flag failed_;                 // who sets it first owns error_ until spin has joined
   std::exception_ptr error_;
+
+  // What every instance looks at.
+  alignas(64) InstanceSink* const sink_;
+  const std::unique_ptr<MissWatch> watch_;  // nullptr without a handler for misses
+  std::atomic<std::uint64_t> next_id_{0};   // relaxed: only uniqueness counts
+  // Set before the threads start and after they have ended; relaxed where instances end.
+  std::atomic<SpinLimit> limit_{SpinLimit::kNone};
+  // Set by cancel or fail, cleared by spin when it returns: a cancel before spin is not lost.
+  std::atomic<bool> stop_{false};
 };
 
 }  // namespace rclrt::executor

@@ -24,9 +24,14 @@ enum class GroupType { kMutuallyExclusive, kReentrant };
 /// instance, which goes back to the front of its lane with the group reserved for it: until it has
 /// entered only more urgent members may pass. So there, too, it waits for one less urgent member.
 ///
-/// Invariant, under `mutex_`: if anything is parked, a member is inside (`busy_`) or waits in a
-/// lane with the reservation (`reserved_`); each of the two ends with a `leave`, which looks at
-/// what is parked. `mutex_` has priority inheritance and is held for a few instructions.
+/// Invariant, under `mutex_`: if anything is parked, a member is inside or waits in a lane with the
+/// reservation (`reserved_`); each of the two ends with a `leave`, which looks at what is parked.
+/// `mutex_` has priority inheritance and is held for a few instructions.
+///
+/// `state_` has kWaits if anything is parked or reserved. Without it, entering and leaving are one
+/// compare-and-swap each; with it, `state_` changes only under `mutex_`, and it is set and taken
+/// away only there. So who parks an instance sets kWaits first, and whoever was inside then has
+/// left before or looks.
 class Group {
  public:
   /// Belongs to no executor yet.
@@ -61,30 +66,53 @@ class Group {
 
   /// True when `instance` may run now; the caller calls `leave` after it. False when it has to
   /// wait: it is parked then, and belongs to the group.
-  bool enter(Instance* instance) noexcept RCLRT_WAITS;
+  bool enter(Instance* instance) noexcept RCLRT_WAITS {
+    return try_enter() || enter_or_park(instance);
+  }
   /// For who polls and has no instance to park.
-  bool try_enter() noexcept RCLRT_WAITS;
+  bool try_enter() noexcept RCLRT_NONBLOCKING {
+    std::uint32_t free = 0;
+    // acquire, as the release when somebody leaves: what one member did, the next one sees.
+    return type_ == GroupType::kReentrant ||
+           state_.compare_exchange_strong(free, kInside, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+  }
   /// Whether `try_enter` would fail now.
-  bool busy() noexcept RCLRT_WAITS;
+  bool busy() const noexcept RCLRT_NONBLOCKING {
+    return state_.load(std::memory_order_relaxed) != 0;
+  }
   /// Returns the instance that its callback must now `resume`, or nullptr.
-  Instance* leave() noexcept RCLRT_WAITS;
+  Instance* leave() noexcept RCLRT_WAITS {
+    std::uint32_t inside = kInside;
+    return type_ == GroupType::kReentrant ||
+                   state_.compare_exchange_strong(inside, 0, std::memory_order_release,
+                                                  std::memory_order_relaxed)
+               ? nullptr
+               : leave_to_next();
+  }
   /// An instance that `leave` returned will never enter; returns the next as `leave` does.
   Instance* forget(const Instance* instance) noexcept RCLRT_WAITS;
   /// Takes out a parked instance of `callback`; nullptr when there is none.
   RCLRT_SETUP Instance* unpark(const Callback& callback) noexcept;
 
  private:
+  static constexpr std::uint32_t kInside = 1;  // a member
+  static constexpr std::uint32_t kWaits = 2;
+
+  bool enter_or_park(Instance* instance) noexcept RCLRT_WAITS;
+  Instance* leave_to_next() noexcept RCLRT_WAITS;
   void park(Instance* instance) noexcept;
   Instance* reserve_next() noexcept;
+  void settle(std::uint32_t inside) noexcept;
 
+  std::atomic<std::uint32_t> state_{0};
   const GroupType type_;
-  std::atomic<const void*> owner_{nullptr};  // who may change ceiling_
-  // These two are changed by configuration only.
+  // This one and the next are changed by configuration only.
   std::atomic<int> ceiling_{0};
   std::atomic<std::int64_t> deadline_ceiling_ns_{INT64_MAX};
+  std::atomic<const void*> owner_{nullptr};  // who may change them
 
   realtime::PiMutex mutex_;  // guards what follows
-  bool busy_ = false;
   const Instance* reserved_ = nullptr;
   Instance* parked_ = nullptr;  // the most urgent first, each level in order of release
 };

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "pi_lock.hpp"
+
+#include <linux/futex.h>
+#include <pthread.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+namespace rclrt::executor {
+
+namespace {
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+int futex(std::atomic<std::uint32_t>& word, int operation) noexcept {
+  // The kernel takes it as a plain number.
+  return syscall(SYS_futex, reinterpret_cast<std::uint32_t*>(&word), operation, 0, nullptr, nullptr,
+                 0) == 0
+             ? 0
+             : errno;
+}
+
+[[noreturn]] void die(const char* action, int error) noexcept {
+  std::fprintf(stderr, "rclrt: %s a lane: %s\n", action, std::strerror(error));
+  std::abort();
+}
+
+}  // namespace
+
+constinit thread_local std::uint32_t PiLock::t_number = 0;
+
+PiLock::PiLock() {
+  // In the child, who forks has another number.
+  [[maybe_unused]] static const int registered =
+      pthread_atfork(nullptr, nullptr, [] { t_number = 0; });
+}
+
+std::uint32_t PiLock::ask_number() noexcept RCLRT_NONBLOCKING {
+  t_number = RCLRT_TRUST("asking for a number does not sleep",
+                         static_cast<std::uint32_t>(syscall(SYS_gettid)));
+  return t_number;
+}
+
+void PiLock::wait() noexcept RCLRT_WAITS {
+  int error = futex(word_, FUTEX_LOCK_PI_PRIVATE);
+  while (error == EINTR || error == EAGAIN) {
+    error = futex(word_, FUTEX_LOCK_PI_PRIVATE);
+  }
+  if (error != 0) {
+    die("locking", error);
+  }
+  word_.load(std::memory_order_acquire);  // the kernel wrote it: see hand_over
+}
+
+void PiLock::hand_over() noexcept RCLRT_NONBLOCKING {
+  // The kernel gives the lock away, in which this language sees no release.
+  word_.fetch_or(0, std::memory_order_release);
+  const int error =
+      RCLRT_TRUST("giving a lock away does not sleep", futex(word_, FUTEX_UNLOCK_PI_PRIVATE));
+  if (error != 0) {
+    RCLRT_TRUST("the process ends here", die("unlocking", error));
+  }
+}
+
+}  // namespace rclrt::executor
