@@ -143,12 +143,14 @@ class ChainBound:
 def synthesize_priorities(
     application: Application, source: str = "given"
 ) -> tuple[tuple[int, str], ...]: ...
+
 MAPPABLE_LEVELS: int
 
 def with_priorities(application: Application, priorities: Sequence[int]) -> Application: ...
 def compress_levels(
     application: Application, priorities: Sequence[int], most: int
 ) -> tuple[tuple[int, ...], tuple[tuple[int, int, int], ...]]: ...
+
 @final
 class CounterExample:
     @property
@@ -216,6 +218,7 @@ def find_task_counter_examples(
 def replay_tasks(
     tasks: Sequence[Task], policy: str, counter_example: TaskCounterExample
 ) -> int | None: ...
+
 @final
 class Margin:
     @property
@@ -242,6 +245,50 @@ def sensitivity(
     timer_jitter_ns: int = 0,
 ) -> Sensitivity: ...
 def task_sensitivity(tasks: Sequence[Task], policy: str = "fp_preemptive") -> Sensitivity: ...
+
+@final
+class TaskAssignment:
+    @property
+    def priorities(self) -> list[int]: ...
+    @property
+    def schedulable(self) -> bool: ...
+    @property
+    def optimal(self) -> bool: ...
+
+@final
+class Quality:
+    @property
+    def not_proved(self) -> int: ...
+    @property
+    def worst(self) -> float: ...
+    @property
+    def mean(self) -> float: ...
+
+@final
+class Assignment:
+    @property
+    def application(self) -> Application: ...
+    @property
+    def before(self) -> Quality: ...
+    @property
+    def after(self) -> Quality: ...
+    @property
+    def evaluations(self) -> int: ...
+    @property
+    def optimal(self) -> bool: ...
+    @property
+    def start(self) -> str: ...
+
+def assign_priorities(tasks: Sequence[Task], policy: str = "fp_preemptive") -> TaskAssignment: ...
+def assign(
+    application: Application,
+    cpus: Sequence[int],
+    executor: str = "preemptive",
+    *,
+    dispatch_ns: int = 0,
+    timer_jitter_ns: int = 0,
+    evaluations: int = 2000,
+) -> Assignment: ...
 def thesis_feasibility(application: Application) -> ThesisResult: ...
 def thesis_harmonic(application: Application) -> ThesisResult: ...
 def chain_bounds(

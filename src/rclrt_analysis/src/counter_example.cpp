@@ -239,6 +239,11 @@ std::optional<std::int64_t> replay(const Application& application, const Counter
   const SimulatedSystem system =
       simulated_system(counter_example_application(application, example), example.executor,
                        counter_example_times(example), example.cpus);
+  double per_ns = 0;
+  for (const double rate : application.rates()) per_ns += rate / 1e9;
+  if (per_ns * static_cast<double>(example.horizon_ns) > static_cast<double>(kLongestReplay)) {
+    throw std::invalid_argument("the counter-example takes more than 50 million instances");
+  }
   detail::InstanceEnd end(system, example.chain, example.instance);
   simulate(
       system,

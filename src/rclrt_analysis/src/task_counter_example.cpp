@@ -61,15 +61,18 @@ void set_up(SimulatedSystem& system, const TaskCounterExample& example) {
   }
 }
 
-/// Time in which about so many jobs are released.
-std::int64_t horizon(std::span<const Task> tasks, double jobs) {
+/// Arrivals per tick.
+double rate_of(std::span<const Task> tasks) {
   double rate = 0;
-  Ticks longest = 0;
-  for (const Task& task : tasks) {
-    rate += 1.0 / static_cast<double>(task.period);
-    longest = std::max(longest, task.period);
-  }
-  const double time = jobs / rate + static_cast<double>(longest);
+  for (const Task& task : tasks) rate += 1.0 / static_cast<double>(task.period);
+  return rate;
+}
+
+/// Time in which about so many jobs are released, and the longest period if that costs little more.
+std::int64_t horizon(std::span<const Task> tasks, double jobs) {
+  const double rate = rate_of(tasks);
+  const auto longest = static_cast<double>(std::ranges::max(tasks, {}, &Task::period).period);
+  const double time = std::min(jobs / rate + longest, 10 * jobs / rate);
   return static_cast<std::int64_t>(std::min(time, static_cast<double>(kCentury_ns / 2)));
 }
 
@@ -175,6 +178,9 @@ std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
   detail::InstanceEnd end(system, example.task, example.job);
   const auto horizon_ns =
       std::min(example.arrival + std::min(example.response, kCentury_ns / 2), kCentury_ns / 2) + 1;
+  if (rate_of(tasks) * static_cast<double>(horizon_ns) > static_cast<double>(kLongestReplay)) {
+    throw std::invalid_argument("the counter-example takes more than 50 million jobs");
+  }
   simulate(system, {.horizon_ns = horizon_ns, .max_instances = kLongestReplay}, &end);
   return end.response_ns();
 }

@@ -14,6 +14,7 @@ from types import ModuleType
 from rclrt_cli import (
     __version__,
     analyze_command,
+    assign_command,
     bench_command,
     calibrate_command,
     compare_command,
@@ -35,6 +36,7 @@ VERBS: dict[str, ModuleType] = {
     "calibrate": calibrate_command,
     "analyze": analyze_command,
     "synthesize": synthesize_command,
+    "assign": assign_command,
 }
 TAKES_ROS_ARGUMENTS = ("run", "compare")
 

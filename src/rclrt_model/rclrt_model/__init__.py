@@ -23,6 +23,7 @@ from rclrt_model._native import (
     Timer,
     Topic,
     load,
+    to_yaml,
 )
 
 __all__ = [
@@ -38,4 +39,5 @@ __all__ = [
     "Timer",
     "Topic",
     "load",
+    "to_yaml",
 ]

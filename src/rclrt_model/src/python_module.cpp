@@ -16,6 +16,7 @@
 
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"
+#include "rclrt/model/write.hpp"
 
 namespace py = pybind11;
 
@@ -216,6 +217,8 @@ PYBIND11_MODULE(_native, module) {
   py::register_exception<rclrt::model::ModelError>(module, "ModelError", PyExc_ValueError);
   rclrt::model::bind_parts(module);
   rclrt::model::bind_application(module);
+  module.def("to_yaml", &rclrt::model::to_yaml, py::arg("application"),
+             "An app.yaml, which load() makes the same application of.");
   module.def(
       "load",
       [](const std::filesystem::path& path,

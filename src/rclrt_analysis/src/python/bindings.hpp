@@ -18,6 +18,7 @@ pybind11::object to_python(Answer answer);
 Policy policy_of(const std::string& word);
 ChainExecutor chain_executor_of(const std::string& word);
 
+void bind_assign(pybind11::module_& module);
 void bind_counter_examples(pybind11::module_& module);
 void bind_sensitivity(pybind11::module_& module);
 void bind_tasks(pybind11::module_& module);

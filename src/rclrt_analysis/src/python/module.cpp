@@ -8,6 +8,7 @@ PYBIND11_MODULE(_native, module) {
   pybind11::module_::import("rclrt_model");
   rclrt::analysis::bind_tasks(module);
   rclrt::analysis::bind_application(module);
+  rclrt::analysis::bind_assign(module);
   rclrt::analysis::bind_counter_examples(module);
   rclrt::analysis::bind_sensitivity(module);
 }

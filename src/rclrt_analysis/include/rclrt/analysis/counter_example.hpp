@@ -65,9 +65,9 @@ model::Application counter_example_application(model::Application application,
 /// The times that the counter-example simulates with.
 SimulatedTimes counter_example_times(const CounterExample& example);
 
-/// Simulates it: the response of its instance; nothing when that does not end before the horizon
-/// (or among the first 50 million instances).
-/// Throws as counter_example_application() and simulate() do.
+/// Simulates it: the response of its instance; nothing when that does not end before the horizon.
+/// Throws as counter_example_application() and simulate() do, and std::invalid_argument for more
+/// than 50 million instances.
 std::optional<std::int64_t> replay(const model::Application& application,
                                    const CounterExample& example);
 
@@ -90,8 +90,8 @@ std::vector<std::optional<TaskCounterExample>> find_counter_examples(
     std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
     const SearchEffort& effort = {});
 
-/// The response of the job in that schedule; nothing when it does not end then.
-/// Throws std::invalid_argument when it was not made for these tasks.
+/// The response of the job in that schedule; nothing when it does not end then. Throws
+/// std::invalid_argument when it was not made for these tasks or takes more than 50 million jobs.
 std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
                             const TaskCounterExample& example);
 

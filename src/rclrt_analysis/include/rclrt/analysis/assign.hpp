@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Who runs where, and how urgently.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/task_set.hpp"
+
+namespace rclrt::analysis {
+
+struct TaskAssignment {
+  std::vector<int> priorities;  ///< one per task, from 1 up, all different
+  bool schedulable{};
+  /// No other assignment is schedulable if this one is not: the tests are of the kind for which
+  /// Audsley's algorithm is optimal. Not so with suspension, and where a test gave up.
+  bool optimal{};
+};
+
+/// Audsley, "On priority assignment in fixed priority scheduling", Information Processing Letters
+/// 79(1), 2001: from the lowest level up, each goes to a task that is schedulable there, the one
+/// with the longest deadline first. Where none is, the rest is deadline monotonic. Policies:
+/// fp_preemptive, fp_nonpreemptive, fp_limited_preemptive; with equal deadlines of EDF there is
+/// nothing to assign. Pure; any thread. Throws std::invalid_argument for another policy, and as
+/// analyse_tasks() does.
+TaskAssignment assign_priorities(std::span<const Task> tasks, Policy policy,
+                                 Effort effort = {.steps = 50'000'000});
+
+/// How good an assignment is: the fewest chains without a proof, then the least of the worst bound
+/// in proportion to its deadline, then the least mean of that.
+struct Quality {
+  std::size_t not_proved{};
+  double worst{};  ///< of the bounds that there are; 0 without any
+  double mean{};
+  auto operator<=>(const Quality&) const = default;
+};
+
+struct AssignOptions {
+  std::vector<int> cpus{0};  ///< one executor for each that is used
+  ChainExecutor executor{ChainExecutor::kPreemptive};
+  Overheads overheads{};
+  std::size_t evaluations = 2000;  ///< of all chain bounds, at most
+  std::uint64_t seed = 1;
+};
+
+struct Assignment {
+  model::Application application;  ///< with its new executors and priorities
+  Quality before;                  ///< of the application as it is
+  Quality after;
+  std::size_t evaluations{};
+  /// By Audsley's algorithm, which found an order with all deadlines proved if there is one: one
+  /// independent callback per chain, one core.
+  bool optimal{};
+  std::string start;  ///< what the search began from, such as "picas"
+};
+
+/// One executor per core, as in PiCAS: Choi, Xiang and Kim, RTAS 2021, section V. The nodes of a
+/// chain stay together, and with them all that topics join, unless that is more than a core can do:
+/// then each chain has its own, the most urgent first. The heaviest goes to the least loaded core
+/// first. Priorities start from the best of given, rate, deadline, PiCAS and Audsley's algorithm
+/// over the chains. Then both are improved by local search over the chain bounds: nodes move,
+/// chains change their places in the order. Never worse than the start. Deterministic; any thread.
+/// Throws std::invalid_argument without CPUs and as chain_bounds() does.
+Assignment assign(const model::Application& application, const AssignOptions& options);
+
+/// Of chain_bounds().
+Quality quality(const model::Application& application, ChainExecutor executor,
+                const Overheads& overheads, Effort effort = {});
+
+}  // namespace rclrt::analysis

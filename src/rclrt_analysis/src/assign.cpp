@@ -1,0 +1,206 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/assign.hpp"
+
+#include <algorithm>
+#include <numeric>
+#include <set>
+#include <stdexcept>
+#include <utility>
+
+#include "allocation.hpp"
+#include "rclrt/analysis/synthesis.hpp"
+#include "rclrt/analysis/time_distribution.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+using model::Application;
+
+constexpr Effort kPerBound{.steps = 20'000'000};
+
+/// How the order of the chains becomes priorities of callbacks.
+enum class Style { kChains, kPicas };
+
+struct Candidate {
+  std::vector<std::size_t> core;   // of each node: place in AssignOptions::cpus
+  std::vector<std::size_t> order;  // chains, the most urgent first
+  Style style{};
+  bool as_stated = false;  // priorities of the file instead of `order`
+};
+
+class LocalSearch {
+ public:
+  LocalSearch(const Application& application, const AssignOptions& options)
+      : stated_(application),
+        options_(options),
+        random_(options.seed),
+        units_(detail::units(application, options.cpus.size())) {}
+
+  Assignment run() {
+    result_.before = quality(stated_, options_.executor, options_.overheads, kPerBound);
+    ++result_.evaluations;
+    const auto core = detail::allocate(stated_, units_, options_.cpus.size());
+    consider({core, order_by(ChainPriorities::kGiven), Style::kChains, true}, "given");
+    consider({core, order_by(ChainPriorities::kGiven), Style::kChains}, "chain priorities");
+    consider({core, order_by(ChainPriorities::kRateMonotonic), Style::kChains}, "rate");
+    consider({core, order_by(ChainPriorities::kDeadlineMonotonic), Style::kChains}, "deadline");
+    consider({core, order_by(ChainPriorities::kGiven), Style::kPicas}, "picas");
+    consider({core, order_by(ChainPriorities::kDeadlineMonotonic), Style::kPicas},
+             "picas by deadline");
+    assign_from_below(core);
+    const std::size_t patience = 20 * (stated_.chains.size() + stated_.nodes.size());
+    for (std::size_t vain = 0; vain < patience && may_go_on(); ++vain) {
+      if (consider(neighbour(best_), "")) vain = 0;
+    }
+    result_.application = made(best_);
+    result_.after = best_quality_;
+    return std::move(result_);
+  }
+
+ private:
+  bool may_go_on() const { return result_.evaluations < options_.evaluations; }
+
+  std::vector<std::size_t> order_by(ChainPriorities source) const {
+    const auto priorities = chain_priorities(stated_, source);
+    std::vector<std::size_t> order(priorities.size());
+    std::iota(order.begin(), order.end(), std::size_t{0});
+    std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
+      return std::pair(-priorities[a], stated_.chains[a].deadline) <
+             std::pair(-priorities[b], stated_.chains[b].deadline);
+    });
+    return order;
+  }
+
+  Application made(const Candidate& candidate) const {
+    Application result = detail::on_cores(stated_, candidate.core, options_.cpus);
+    if (candidate.as_stated) return result;
+    int level = static_cast<int>(candidate.order.size());
+    for (const std::size_t chain : candidate.order) result.chains[chain].priority = level--;
+    for (model::Callback& callback : result.callbacks) callback.priority.reset();
+    const auto source =
+        candidate.style == Style::kPicas ? ChainPriorities::kPicas : ChainPriorities::kGiven;
+    const auto values = synthesize_priorities(result, source);
+    for (std::size_t i = 0; i < values.size(); ++i) {
+      result.callbacks[i].priority = values[i].priority;
+    }
+    return result;
+  }
+
+  bool consider(Candidate candidate, const char* start) {
+    if (!may_go_on() && result_.evaluations > 1) return false;
+    ++result_.evaluations;
+    const Quality found =
+        quality(made(candidate), options_.executor, options_.overheads, kPerBound);
+    if (has_best_ && found >= best_quality_) return false;
+    has_best_ = true;
+    best_ = std::move(candidate);
+    best_quality_ = found;
+    if (*start != '\0') result_.start = start;
+    return true;
+  }
+
+  /// As Audsley: the lowest place to a chain that is proved there, the longest deadline first.
+  void assign_from_below(const std::vector<std::size_t>& core) {
+    std::vector<std::size_t> open = order_by(ChainPriorities::kDeadlineMonotonic);
+    std::vector<std::size_t> below;  // the most urgent first
+    while (!open.empty()) {
+      bool found = false;
+      for (std::size_t i = open.size(); i-- > 0 && !found && may_go_on();) {
+        Candidate candidate{core, {}, Style::kChains};
+        const std::size_t chain = open[i];
+        std::ranges::copy_if(open, std::back_inserter(candidate.order),
+                             [&](std::size_t each) { return each != chain; });
+        candidate.order.push_back(chain);
+        candidate.order.insert(candidate.order.end(), below.begin(), below.end());
+        ++result_.evaluations;
+        const auto bounds =
+            chain_bounds(made(candidate), options_.executor, options_.overheads, kPerBound);
+        if (bounds[chain].verdict == Verdict::kUnknown) continue;
+        found = true;
+        below.insert(below.begin(), chain);
+        open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
+      }
+      if (!found) break;
+    }
+    open.insert(open.end(), below.begin(), below.end());
+    consider({core, open, Style::kChains}, "Audsley's algorithm over the chains");
+  }
+
+  Candidate neighbour(Candidate candidate) {
+    const std::size_t chains = candidate.order.size();
+    const bool move_node = options_.cpus.size() > 1 && random_.uniform(0, 2) == 0;
+    if (move_node) {
+      const std::size_t to = random_.next() % options_.cpus.size();
+      const std::size_t unit = units_[random_.next() % units_.size()];
+      for (std::size_t node = 0; node < units_.size(); ++node) {
+        if (units_[node] == unit) candidate.core[node] = to;
+      }
+    } else if (random_.uniform(0, 7) == 0) {
+      candidate.style = candidate.style == Style::kChains ? Style::kPicas : Style::kChains;
+      candidate.as_stated = false;
+    } else {
+      const std::size_t from = random_.next() % chains;
+      const std::size_t to = random_.next() % chains;
+      const std::size_t chain = candidate.order[from];
+      candidate.order.erase(candidate.order.begin() + static_cast<std::ptrdiff_t>(from));
+      candidate.order.insert(candidate.order.begin() + static_cast<std::ptrdiff_t>(to), chain);
+      candidate.as_stated = false;
+    }
+    return candidate;
+  }
+
+  const Application& stated_;
+  const AssignOptions& options_;
+  SimulationRandom random_;
+  std::vector<std::size_t> units_;  // of nodes that stay together
+  Assignment result_;
+  Candidate best_;
+  Quality best_quality_;
+  bool has_best_ = false;
+};
+
+/// One callback per chain, each on one chain, nothing shared: Audsley's conditions.
+bool is_independent(const Application& application) {
+  std::set<std::size_t> seen;
+  for (const model::Chain& chain : application.chains) {
+    if (chain.callbacks.size() != 1 || !seen.insert(chain.callbacks[0]).second) return false;
+  }
+  return seen.size() == application.callbacks.size() &&
+         std::ranges::none_of(application.callbacks,
+                              [](const auto& callback) { return callback.group.has_value(); });
+}
+
+}  // namespace
+
+Quality quality(const Application& application, ChainExecutor executor, const Overheads& overheads,
+                Effort effort) {
+  Quality result;
+  const auto bounds = chain_bounds(application, executor, overheads, effort);
+  std::size_t count = 0;
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    const ChainBound& bound = bounds[i];
+    if (bound.verdict != Verdict::kProved && bound.verdict != Verdict::kConditional) {
+      ++result.not_proved;
+    }
+    if (!bound.bound) continue;
+    const double share = static_cast<double>(*bound.bound) /
+                         static_cast<double>(application.chains[i].deadline.count());
+    result.worst = std::max(result.worst, share);
+    result.mean += share;
+    ++count;
+  }
+  if (count > 0) result.mean /= static_cast<double>(count);
+  return result;
+}
+
+Assignment assign(const Application& application, const AssignOptions& options) {
+  if (options.cpus.empty()) throw std::invalid_argument("expected at least one CPU");
+  Assignment result = LocalSearch(application, options).run();
+  // The search begins with Audsley's algorithm, whose last chain decides for independent ones.
+  result.optimal = is_independent(application) && options.cpus.size() == 1 &&
+                   options.executor != ChainExecutor::kWaitSet &&
+                   result.evaluations < options.evaluations;
+  return result;
+}
+
+}  // namespace rclrt::analysis

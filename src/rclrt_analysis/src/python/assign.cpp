@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/assign.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <string>
+#include <utility>
+
+#include "bindings.hpp"
+
+namespace py = pybind11;
+
+namespace rclrt::analysis {
+
+void bind_assign(py::module_& module) {
+  py::class_<TaskAssignment>(module, "TaskAssignment")
+      .def_readonly("priorities", &TaskAssignment::priorities)
+      .def_readonly("schedulable", &TaskAssignment::schedulable)
+      .def_readonly("optimal", &TaskAssignment::optimal);
+  py::class_<Quality>(module, "Quality")
+      .def_readonly("not_proved", &Quality::not_proved)
+      .def_readonly("worst", &Quality::worst)
+      .def_readonly("mean", &Quality::mean);
+  py::class_<Assignment>(module, "Assignment")
+      .def_readonly("application", &Assignment::application)
+      .def_readonly("before", &Assignment::before)
+      .def_readonly("after", &Assignment::after)
+      .def_readonly("evaluations", &Assignment::evaluations)
+      .def_readonly("optimal", &Assignment::optimal)
+      .def_readonly("start", &Assignment::start);
+  module.def(
+      "assign_priorities",
+      [](const std::vector<Task>& tasks, const std::string& policy) {
+        const Policy value = policy_of(policy);
+        const py::gil_scoped_release release;
+        return assign_priorities(tasks, value);
+      },
+      py::arg("tasks"), py::arg("policy") = "fp_preemptive");
+  module.def(
+      "assign",
+      [](const model::Application& application, std::vector<int> cpus, const std::string& executor,
+         Ticks dispatch, Ticks timer_jitter, std::size_t evaluations) {
+        AssignOptions options;
+        options.cpus = std::move(cpus);
+        options.executor = chain_executor_of(executor);
+        options.overheads.dispatch = dispatch;
+        options.overheads.timer_jitter = timer_jitter;
+        options.evaluations = evaluations;
+        const py::gil_scoped_release release;
+        return assign(application, options);
+      },
+      py::arg("application"), py::arg("cpus"), py::arg("executor") = "preemptive", py::kw_only(),
+      py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
+      py::arg("evaluations") = AssignOptions{}.evaluations);
+}
+
+}  // namespace rclrt::analysis

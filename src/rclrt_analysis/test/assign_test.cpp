@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/assign.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+#include <stdexcept>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/analyse_tasks.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+bool schedulable(std::vector<Task> tasks, const std::vector<int>& priorities, Policy policy) {
+  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].priority = priorities[i];
+  return analyse_tasks(tasks, policy).schedulable == Answer::kYes;
+}
+
+// Deadline monotonic puts c above b, which jitter has left too little time for.
+TEST(AssignTasks, AudsleyFindsWhatDeadlineMonotonicDoesNot) {
+  std::vector<Task> tasks(3);
+  tasks[0] = {.id = "a", .wcet = 3, .period = 20, .deadline = 20, .jitter = 0};
+  tasks[1] = {.id = "b", .wcet = 5, .period = 20, .deadline = 12, .jitter = 6};
+  tasks[2] = {.id = "c", .wcet = 4, .period = 40, .deadline = 9, .jitter = 0};
+  // c 4; b 6 + 5 + 4 = 15 > 12 below c, so b is above c: b 11, c 5 + 4 = 9, a 12.
+  EXPECT_FALSE(schedulable(tasks, {1, 2, 3}, Policy::kFpPreemptive));
+  const TaskAssignment found = assign_priorities(tasks, Policy::kFpPreemptive);
+  EXPECT_TRUE(found.schedulable);
+  EXPECT_TRUE(found.optimal);
+  EXPECT_EQ(found.priorities, (std::vector<int>{1, 3, 2}));
+}
+
+// Against all orders of small random sets.
+TEST(AssignTasks, FindsAnOrderWheneverThereIsOne) {
+  std::mt19937 random(1);
+  const auto between = [&](int low, int high) {
+    return std::uniform_int_distribution<>(low, high)(random);
+  };
+  int possible = 0;
+  int impossible = 0;
+  for (int trial = 0; trial < 300; ++trial) {
+    const Policy policy = trial % 2 == 0 ? Policy::kFpPreemptive : Policy::kFpNonpreemptive;
+    std::vector<Task> tasks(4);
+    for (Task& task : tasks) {
+      task.period = between(8, 30);
+      task.wcet = between(1, 5);
+      task.deadline = between(static_cast<int>(task.wcet), 30);
+      task.jitter = between(0, 3) == 0 ? between(0, 8) : 0;
+    }
+    std::vector<int> order{1, 2, 3, 4};
+    bool any = false;
+    do {
+      any = any || schedulable(tasks, order, policy);
+    } while (std::ranges::next_permutation(order).found);
+    const TaskAssignment found = assign_priorities(tasks, policy);
+    ASSERT_TRUE(found.optimal);
+    ASSERT_EQ(found.schedulable, any) << "trial " << trial;
+    ASSERT_EQ(schedulable(tasks, found.priorities, policy), any);
+    ASSERT_EQ(std::set<int>(found.priorities.begin(), found.priorities.end()).size(), 4U);
+    ++(any ? possible : impossible);
+  }
+  EXPECT_GT(possible, 50);
+  EXPECT_GT(impossible, 50);
+}
+
+TEST(AssignTasks, SuspensionIsNotSaidToBeOptimal) {
+  std::vector<Task> tasks(2);
+  tasks[0] = {.id = "a", .wcet = 1, .period = 4, .deadline = 4, .suspension = 1};
+  tasks[1] = {.id = "b", .wcet = 1, .period = 8, .deadline = 8};
+  EXPECT_FALSE(assign_priorities(tasks, Policy::kFpPreemptive).optimal);
+  EXPECT_THROW(assign_priorities(tasks, Policy::kEdf), std::invalid_argument);
+}
+
+std::vector<Verdict> verdicts(const model::Application& application) {
+  std::vector<Verdict> result;
+  for (const ChainBound& bound : chain_bounds(application)) result.push_back(bound.verdict);
+  return result;
+}
+
+TEST(Assign, PrioritiesThatTheFileHasTheWrongWayRound) {
+  const auto application = Builder()
+                               .timer("fast", 5, 2)
+                               .timer("slow", 50, 20)
+                               .chain("fast", {"fast"}, 1)
+                               .chain("slow", {"slow"}, 2)
+                               .done();
+  const Assignment found = assign(application, {});
+  EXPECT_EQ(found.before.not_proved, 1U);
+  EXPECT_EQ(found.after.not_proved, 0U);
+  EXPECT_TRUE(found.optimal);
+  EXPECT_EQ(verdicts(found.application), (std::vector<Verdict>(2, Verdict::kProved)));
+}
+
+/// U = 1.2: three nodes of their own.
+model::Application three_nodes() {
+  auto application = Builder()
+                         .timer("a", 10, 4)
+                         .timer("b", 10, 4)
+                         .timer("c", 10, 4)
+                         .chain("a", {"a"}, 3)
+                         .chain("b", {"b"}, 2)
+                         .chain("c", {"c"}, 1)
+                         .done();
+  application.nodes = {{"na", "/", 0}, {"nb", "/", 0}, {"nc", "/", 0}};
+  for (std::size_t i = 0; i < 3; ++i) application.callbacks[i].node = i;
+  return application;
+}
+
+TEST(Assign, SpreadsWhatIsTooMuchForOneCore) {
+  const Assignment one = assign(three_nodes(), {.cpus = {0}});
+  EXPECT_EQ(one.after.not_proved, 1U);
+  const Assignment two = assign(three_nodes(), {.cpus = {2, 3}});
+  EXPECT_EQ(two.after.not_proved, 0U);
+  ASSERT_EQ(two.application.executors.size(), 2U);
+  EXPECT_EQ(two.application.executors[0].cpus, std::vector<int>{2});
+  EXPECT_EQ(two.application.executors[1].cpus, std::vector<int>{3});
+  const Assignment three = assign(three_nodes(), {.cpus = {0, 1, 2}});
+  EXPECT_DOUBLE_EQ(three.after.worst, 0.4);
+}
+
+TEST(Assign, KeepsTogetherWhatTopicsJoin) {
+  auto application = Builder()
+                         .timer("a", 10, 1)
+                         .subscription("a1", "a", 1)
+                         .timer("b", 10, 1)
+                         .chain("a", {"a", "a1"}, 2)
+                         .chain("b", {"b"}, 1)
+                         .done();
+  application.nodes = {{"n0", "/", 0}, {"n1", "/", 0}, {"n2", "/", 0}};
+  for (std::size_t i = 0; i < 3; ++i) application.callbacks[i].node = i;
+  const auto& nodes = assign(application, {.cpus = {0, 1}}).application.nodes;
+  EXPECT_EQ(nodes[0].executor, nodes[1].executor);
+  EXPECT_NE(nodes[0].executor, nodes[2].executor);
+}
+
+TEST(Assign, IsNeverWorseThanTheFileOnItsOwnCore) {
+  for (const char* name : {"autonomous_vehicle", "fig_5_5", "fig_5_7"}) {
+    const auto application = example(name);
+    const auto cpus = application.executors[0].cpus;
+    const Assignment found =
+        assign(application, {.cpus = {cpus.empty() ? 0 : cpus.front()}, .evaluations = 300});
+    EXPECT_LE(found.after, found.before) << name;
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::analysis

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Mutated task sets and counter-examples, the same every time: any bytes give an answer or located
+/// errors. RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED ask for more and for other texts.
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "../../rclrt_model/test/mutator.hpp"
+#include "application_builder.hpp"
+#include "rclrt/analysis/analyse_tasks.hpp"
+#include "rclrt/analysis/assign.hpp"
+#include "rclrt/analysis/counter_example_file.hpp"
+#include "rclrt/analysis/read_task_set.hpp"
+#include "rclrt/analysis/sensitivity.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+unsigned long from_environment(const char* name, unsigned long otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
+}
+
+unsigned long iterations() { return from_environment("RCLRT_FUZZ_ITERATIONS", 5'000); }
+unsigned seed() { return static_cast<unsigned>(from_environment("RCLRT_FUZZ_SEED", 1)); }
+
+const std::vector<std::string>& task_sets() {
+  static const std::vector<std::string> texts{
+      "rclrt: 1\npolicy: fp_preemptive\ntasks:\n  - {id: a, c: 2.5, t: 10, priority: 2}\n"
+      "  - {id: b, c: 3, t: 40, d: 30, j: 1, b: 0.5, suspension: 2, priority: 1}\n",
+      R"({"rclrt": 1, "policy": "edf", "tasks": [{"id": "a", "c": 1, "t": 3}, {"id": "b", "c": 2, "t": 4}]})",
+      "rclrt: 1\npolicy: fp_limited_preemptive\ntasks: [{id: a, c: 1, t: 3, region: 1},"
+      " {id: b, c: 99999999999999999, t: 999999999999999999}]\n",
+      "rclrt: 1\npolicy: edf_nonpreemptive\ntasks: [{id: a, c: 0.000000001, t: 3}, {id: b, c: 1, "
+      "t: 1000000000}]\n",
+      "rclrt: 1\npolicy: fp_nonpreemptive\ntasks: [{id: a, c: 20, t: 70}, {id: b, c: 35, t: "
+      "200}]\n",
+  };
+  return texts;
+}
+
+TEST(Fuzz, ATaskSetIsAnalysedOrHasLocatedErrors) {
+  model::test::Mutator mutator(task_sets(), seed());
+  constexpr Effort kLittle{.steps = 20'000};
+  std::size_t accepted = 0;
+  for (unsigned long i = 0; i < iterations(); ++i) {
+    const std::string text = mutator.next();
+    const TaskFileResult read = parse_task_set(text);
+    ASSERT_NE(read.file.has_value(), !read.diagnostics.empty()) << text;
+    if (!read.file) continue;
+    ++accepted;
+    try {
+      const auto result = analyse_tasks(read.file->tasks, read.file->policy, kLittle);
+      ASSERT_EQ(result.tasks.size(), read.file->tasks.size());
+      const std::vector<bool> wanted(result.tasks.size(), true);
+      for (const auto& found : find_counter_examples(read.file->tasks, read.file->policy, wanted,
+                                                     {.instances = 200, .per_trial = 100})) {
+        if (found) {
+          ASSERT_EQ(replay(read.file->tasks, read.file->policy, *found), found->response) << text;
+        }
+      }
+      sensitivity(read.file->tasks, read.file->policy, kLittle);
+      assign_priorities(read.file->tasks, read.file->policy, kLittle);
+    } catch (const std::invalid_argument&) {  // what a policy does not take
+    }
+  }
+  if (iterations() >= 1000) {
+    EXPECT_GT(accepted, iterations() / 100);
+  }
+}
+
+TEST(Fuzz, ACounterExampleReplaysOrHasLocatedErrors) {
+  const auto application = Builder()
+                               .timer("a", 10, 6)
+                               .subscription("a1", "a", 1)
+                               .timer("b", 10, 4)
+                               .chain("first", {"a", "a1"}, 2, 5)
+                               .chain("second", {"b"}, 1)
+                               .done();
+  std::vector<std::string> texts;
+  for (const auto& found : find_counter_examples(application, {true, true}, {})) {
+    if (found) texts.push_back(to_text(*found, application));
+  }
+  ASSERT_FALSE(texts.empty());
+  model::test::Mutator mutator(texts, seed());
+  std::size_t accepted = 0;
+  for (unsigned long i = 0; i < iterations(); ++i) {
+    const std::string text = mutator.next();
+    const auto read = parse_counter_example(text, application);
+    ASSERT_NE(read.example.has_value(), !read.diagnostics.empty()) << text;
+    if (!read.example) continue;
+    ++accepted;
+    if (read.example->horizon_ns > 1'000'000'000) continue;  // an honest hour takes its time
+    try {
+      replay(application, *read.example);
+    } catch (const std::invalid_argument&) {  // EDF on several CPUs
+    }
+  }
+  if (iterations() >= 1000) {
+    EXPECT_GT(accepted, iterations() / 100);
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::analysis

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt assign`: nodes to cores and priorities to callbacks, or priorities to tasks."""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from rclrt_cli.analysis_module import analysis, load_application, read_input
+from rclrt_cli.analyze_command import is_task_set
+from rclrt_cli.chain_analysis import HOLDS
+from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_cli.measure import add_priorities_argument
+from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
+
+HELP = "allocate nodes to cores and set priorities, for the bounds of the chains"
+EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch")
+MOST_CORES = 64
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("file", metavar="FILE", type=Path, help="an app.yaml, or a task set")
+    parser.add_argument(
+        "--cores", metavar="N", type=_count(MOST_CORES), help="CPUs 0 to N-1; default 1"
+    )
+    parser.add_argument("--cpus", metavar="A,B,...", type=_cpus, help="these CPUs instead")
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="FILE",
+        type=Path,
+        help="write the new app.yaml or task set there; - is the standard output",
+    )
+    parser.add_argument("--executor", choices=EXECUTORS, default="preemptive")
+    parser.add_argument(
+        "--evaluations",
+        metavar="N",
+        type=_count(10_000_000),
+        default=2000,
+        help="how often the bounds may be computed; default 2000",
+    )
+    add_priorities_argument(parser)
+    parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.json and arguments.out == STANDARD_OUTPUT:
+        raise BadInput("-o - and --json: both write to the standard output; expected one of them")
+    text = read_input(arguments.file)
+    if is_task_set(text):
+        for option in ("cores", "cpus", "priorities"):
+            if getattr(arguments, option) is not None:
+                raise BadInput(f"--{option}: of an application; a task set is for one core")
+        result, written = _assign_tasks(text, str(arguments.file))
+        lines = _task_table
+    else:
+        result, written = _assign_application(arguments)
+        lines = _chain_table
+    if arguments.out is not None:
+        write_output(arguments.out, written)
+    if arguments.json:
+        print(json.dumps(result, indent=1))
+    elif arguments.out != STANDARD_OUTPUT:
+        for line in lines(result):
+            print(line)
+    return EXIT_OK if result["feasible"] else EXIT_NO
+
+
+def _assign_application(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+    if arguments.cores is not None and arguments.cpus is not None:
+        raise BadInput("--cores and --cpus: expected one of them")
+    cpus = arguments.cpus or list(range(arguments.cores or 1))
+    module = analysis()
+    application = load_application(arguments.file, arguments.priorities)
+    found = module.assign(application, cpus, arguments.executor, evaluations=arguments.evaluations)
+    made = found.application
+    before = module.chain_bounds(application, arguments.executor)
+    after = module.chain_bounds(made, arguments.executor)
+    result = {
+        "application": application.name,
+        "executor": arguments.executor,
+        "optimised": "the fewest chains without a proof, then the least of the largest bound / "
+        "deadline",
+        "start": found.start,
+        "evaluations": found.evaluations,
+        "optimal": found.optimal,
+        "feasible": all(bound.verdict in HOLDS for bound in after),
+        "before": _quality(found.before),
+        "after": _quality(found.after),
+        "chains": [
+            {
+                "id": chain.id,
+                "deadline_ms": chain.deadline_ns / 1e6,
+                "bound_ms_before": _ms(old.bound_ns),
+                "verdict_before": old.verdict,
+                "bound_ms": _ms(new.bound_ns),
+                "verdict": new.verdict,
+                "assumptions": list(new.assumptions),
+            }
+            for chain, old, new in zip(application.chains, before, after, strict=True)
+        ],
+        "nodes": [
+            {"id": node.name, "executor": made.executors[node.executor].name} for node in made.nodes
+        ],
+        "executors": [
+            {"name": executor.name, "cpus": list(executor.cpus)} for executor in made.executors
+        ],
+        "callbacks": [
+            {"id": callback.id, "priority": made.effective_priority(index)}
+            for index, callback in enumerate(made.callbacks)
+        ],
+    }
+    text: str = importlib.import_module("rclrt_model").to_yaml(made)
+    return result, f"# Executors and priorities by rclrt assign.\n{text}"
+
+
+def _quality(quality: Any) -> dict[str, Any]:
+    return {
+        "not_proved": quality.not_proved,
+        "worst_bound_by_deadline": quality.worst,
+        "mean_bound_by_deadline": quality.mean,
+    }
+
+
+def _assign_tasks(text: bytes, name: str) -> tuple[dict[str, Any], str]:
+    module = analysis()
+    try:
+        file = module.parse_task_set(text, name)
+    except module.FileError as error:
+        raise BadInput(str(error)) from error
+    try:
+        found = module.assign_priorities(file.tasks, file.policy)
+    except ValueError as error:
+        raise BadInput(f"{name}: {error}") from error
+    tasks = [
+        {"id": task.id, "priority": priority}
+        for task, priority in zip(file.tasks, found.priorities, strict=True)
+    ]
+    result = {
+        "policy": file.policy,
+        "feasible": found.schedulable,
+        "schedulable": found.schedulable,
+        "optimal": found.optimal,
+        "tasks": tasks,
+    }
+    return result, _task_file(file, found.priorities)
+
+
+def _task_file(file: Any, priorities: list[int]) -> str:
+    """The set again, with these priorities."""
+    module = analysis()
+    lines = ["# Priorities by rclrt assign.", "rclrt: 1", f"policy: {file.policy}", "tasks:"]
+    keys = {
+        "c": "wcet",
+        "t": "period",
+        "d": "deadline",
+        "j": "jitter",
+        "b": "blocking",
+        "suspension": "suspension",
+        "region": "region",
+    }
+    for task, priority in zip(file.tasks, priorities, strict=True):
+        times = {key: getattr(task, name) for key, name in keys.items()}
+        shown = ", ".join(
+            f"{key}: {module.in_units(value, file.decimals)}"
+            for key, value in times.items()
+            if value or key in ("c", "t", "d")
+        )
+        lines.append(f"  - {{id: {_quoted(task.id)}, {shown}, priority: {priority}}}")
+    return "\n".join(lines) + "\n"
+
+
+def _quoted(text: str) -> str:
+    """In YAML's double quotes; what is not printed is escaped."""
+
+    def escaped(character: str) -> str:
+        if character in '"\\':
+            return "\\" + character
+        return character if character.isprintable() else f"\\U{ord(character):08X}"
+
+    return '"' + "".join(map(escaped, text)) + '"'
+
+
+def _task_table(result: dict[str, Any]) -> Iterator[str]:
+    for task in sorted(result["tasks"], key=lambda task: -task["priority"]):
+        yield f"{task['priority']:>8}  {task['id'][:60].encode('unicode_escape').decode()}"
+    yield ""
+    if result["schedulable"]:
+        yield "schedulable: proved, by Audsley's algorithm"
+    elif result["optimal"]:
+        yield "schedulable: no; nor with any other priorities (Audsley's algorithm is optimal here)"
+    else:
+        yield "schedulable: not proved; Audsley's algorithm is not optimal for this set"
+
+
+def _chain_table(result: dict[str, Any]) -> Iterator[str]:
+    width = max(5, *(len(chain["id"]) for chain in result["chains"])) + 2
+    heads = ("before ms", "after ms", "deadline ms")
+    yield "chain".ljust(width) + "".join(head.rjust(13) for head in heads) + "  verdict"
+    for chain in result["chains"]:
+        bounds = (chain["bound_ms_before"], chain["bound_ms"], chain["deadline_ms"])
+        cells = ("-" if bound is None else f"{bound:.9g}" for bound in bounds)
+        yield (
+            chain["id"].ljust(width)
+            + "".join(cell.rjust(13) for cell in cells)
+            + f"  {chain['verdict_before']} -> {chain['verdict']}"
+        )
+    yield ""
+    for executor in result["executors"]:
+        nodes = [node["id"] for node in result["nodes"] if node["executor"] == executor["name"]]
+        yield f"{executor['name']} on CPU {executor['cpus'][0]}: {', '.join(nodes)}"
+    before, after = result["before"], result["after"]
+    yield (
+        f"Optimised: {result['optimised']}: {before['not_proved']} and "
+        f"{before['worst_bound_by_deadline']:.3g} before, {after['not_proved']} and "
+        f"{after['worst_bound_by_deadline']:.3g} after, in {result['evaluations']} evaluations "
+        f"from '{result['start']}'."
+    )
+    if result["optimal"]:
+        yield "Independent callbacks on one core: Audsley's algorithm, which misses no solution."
+    else:
+        yield "A local search: there may be better ones."
+
+
+def _ms(time_ns: int | None) -> float | None:
+    return None if time_ns is None else time_ns / 1e6
+
+
+def _count(most: int) -> Any:
+    def parse(text: str) -> int:
+        if text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= most:
+            return int(text)
+        raise argparse.ArgumentTypeError(f"'{text}' is no number here; expected 1 to {most}")
+
+    return parse
+
+
+def _cpus(text: str) -> list[int]:
+    """Distinct numbers of CPUs."""
+    words = text.split(",")
+    if not all(word.isascii() and word.isdigit() and len(word) < 5 for word in words):
+        raise argparse.ArgumentTypeError(f"'{text}' is no list of CPUs; expected one like 1,2,3")
+    cpus = [int(word) for word in words]
+    if len(set(cpus)) < len(cpus) or len(cpus) > MOST_CORES or max(cpus) > 1023:
+        raise argparse.ArgumentTypeError(
+            f"'{text}': expected up to {MOST_CORES} different CPUs from 0 to 1023"
+        )
+    return cpus

@@ -1,0 +1,126 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt assign`: its answer holds when it is analysed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from rclrt_cli.main import main
+
+APPLICATION = """
+rclrt: 1
+name: three
+nodes: [{name: na}, {name: nb}, {name: nc}]
+callbacks:
+  - {id: a, node: na, timer: {period_ms: 10}, wcet_ms: 4}
+  - {id: b, node: nb, timer: {period_ms: 20}, wcet_ms: 8}
+  - {id: c, node: nc, timer: {period_ms: 40}, wcet_ms: 16}
+chains:
+  - {id: first, callbacks: [a], priority: 1}
+  - {id: second, callbacks: [b], priority: 2}
+  - {id: third, callbacks: [c], priority: 3}
+"""
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> Path:
+    path = tmp_path / "app.yaml"
+    path.write_text(APPLICATION)
+    return path
+
+
+def assigned(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
+    capsys.readouterr()
+    code = main(["assign", *arguments, "--json"])
+    return code, json.loads(capsys.readouterr().out)
+
+
+def test_two_cores_hold_what_one_cannot(
+    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, result = assigned(capsys, str(app), "--cores", "1")
+    assert code == 1  # U = 1.2
+    assert result["feasible"] is False
+
+    out = tmp_path / "new.yaml"
+    code, result = assigned(capsys, str(app), "--cores", "2", "-o", str(out))
+    assert code == 0
+    assert result["before"]["not_proved"] > result["after"]["not_proved"] == 0
+    assert {tuple(executor["cpus"]) for executor in result["executors"]} == {(0,), (1,)}
+    assert main(["analyze", str(out), "--json"]) == 0
+    analysed = json.loads(capsys.readouterr().out)
+    assert [chain["verdict"] for chain in analysed["chains"]] == ["proved"] * 3
+    assert [chain["bound_ms"] for chain in analysed["chains"]] == [
+        chain["bound_ms"] for chain in result["chains"]
+    ]
+    assert analysed["callbacks"] == result["callbacks"]
+
+
+def test_the_table_says_what_was_optimised_and_reached(
+    app: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["assign", str(app), "--cpus", "5,7,9"]) == 0
+    said = capsys.readouterr().out
+    assert "core_5 on CPU 5: " in said
+    assert "Optimised: the fewest chains without a proof" in said
+    assert "0 and 0.4 after" in said
+
+
+def test_a_task_set_gets_audsleys_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tasks, out = tmp_path / "tasks.yaml", tmp_path / "new.yaml"
+    tasks.write_text("""
+rclrt: 1
+tasks:
+  - {id: "a \\u2028", c: 3, t: 20}
+  - {id: b, c: 5, t: 20, d: 12, j: 6}
+  - {id: c, c: 4, t: 40, d: 9}
+""")
+    assert main(["analyze", str(tasks)]) == 1
+    code, result = assigned(capsys, str(tasks), "-o", str(out))
+    assert code == 0
+    assert result["optimal"] is True
+    assert [task["priority"] for task in result["tasks"]] == [1, 3, 2]
+    assert main(["analyze", str(out)]) == 0
+    capsys.readouterr()
+    assert main(["assign", str(tasks)]) == 0
+    assert "proved, by Audsley's algorithm" in capsys.readouterr().out
+
+
+def test_an_impossible_task_set_is_said_to_be_so(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tasks = tmp_path / "tasks.yaml"
+    tasks.write_text("rclrt: 1\ntasks: [{id: a, c: 3, t: 5}, {id: b, c: 3, t: 5}]\n")
+    assert main(["assign", str(tasks)]) == 1
+    assert "nor with any other priorities" in capsys.readouterr().out
+    tasks.write_text("rclrt: 1\npolicy: edf\ntasks: [{id: a, c: 3, t: 5}]\n")
+    assert main(["assign", str(tasks)]) == 2
+    assert "there are no priorities to assign" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ("--cores", "0"),
+        ("--cores", "65"),
+        ("--cores", "x"),
+        ("--cpus", "1,1"),
+        ("--cpus", ""),
+        ("--cpus", "1;2"),
+        ("--cpus", "99999"),
+        ("--cores", "2", "--cpus", "1"),
+        ("-o", "-", "--json"),
+    ],
+)
+def test_wrong_options_are_explained(
+    app: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
+) -> None:
+    try:
+        code: Any = main(["assign", str(app), *options])
+    except SystemExit as error:
+        code = error.code
+    assert code == 2
+    assert "expected" in capsys.readouterr().err

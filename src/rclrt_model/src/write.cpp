@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/model/write.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <string_view>
+
+#include "limits.hpp"
+
+namespace rclrt::model {
+namespace {
+
+/// Decimal milliseconds without trailing zeros.
+std::string ms(Nanoseconds time) {
+  constexpr std::int64_t kMillion = 1'000'000;
+  std::string text = std::to_string(time.count() / kMillion);
+  std::string decimals = std::to_string(kMillion + time.count() % kMillion).substr(1);
+  decimals.erase(decimals.find_last_not_of('0') + 1);
+  return decimals.empty() ? text : text + "." + decimals;
+}
+
+/// In double quotes, with escapes for what YAML takes for a break or refuses.
+std::string in_double_quotes(std::string_view text) {
+  constexpr std::string_view kDigits = "0123456789ABCDEF";
+  constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kBreaks{
+      {{"\xE2\x80\xA8", "\\L"}, {"\xE2\x80\xA9", "\\P"}, {"\xEF\xBB\xBF", "\\uFEFF"}}};
+  std::string result = "\"";
+  const auto escape = [&](unsigned value) {
+    result += "\\x";
+    result += kDigits[value / 16];
+    result += kDigits[value % 16];
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto byte = static_cast<unsigned char>(text[i]);
+    const auto* const found = std::ranges::find_if(
+        kBreaks, [&](const auto& each) { return text.substr(i).starts_with(each.first); });
+    if (found != kBreaks.end()) {
+      result += found->second;
+      i += found->first.size() - 1;
+    } else if (byte == 0xC2 && i + 1 < text.size() &&
+               static_cast<unsigned char>(text[i + 1]) < 0xA0) {
+      escape(static_cast<unsigned char>(text[++i]));
+    } else if (byte < 0x20 || byte == 0x7F) {
+      escape(byte);
+    } else {
+      if (byte == '"' || byte == '\\') result += '\\';
+      result += text[i];
+    }
+  }
+  return result + "\"";
+}
+
+/// A name or topic; in quotes where YAML would take it for something else.
+std::string name(const std::string& text) {
+  constexpr std::array<std::string_view, 9> kWords{"y",     "n",  "yes", "no",  "true",
+                                                   "false", "on", "off", "null"};
+  std::string lower = text;
+  std::ranges::transform(lower, lower.begin(),
+                         [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
+  return std::ranges::find(kWords, lower) != kWords.end() ? in_double_quotes(text) : text;
+}
+
+template <typename T, typename Text>
+std::string list(const std::vector<T>& items, Text text) {
+  std::string result = "[";
+  for (const T& item : items) result += (result.size() == 1 ? "" : ", ") + text(item);
+  return result + "]";
+}
+
+std::string names(const std::vector<std::string>& items) { return list(items, name); }
+
+std::string cpus(const std::vector<int>& items) {
+  return ", cpus: " + list(items, [](int cpu) { return std::to_string(cpu); });
+}
+
+std::string to_text(const Timer& timer) {
+  std::string text = "timer: {period_ms: " + ms(timer.period);
+  if (timer.offset_stated) text += ", offset_ms: " + ms(timer.offset);
+  if (timer.overrun == OverrunPolicy::kSkip) text += ", overrun: skip";
+  if (timer.overrun == OverrunPolicy::kRebase) text += ", overrun: rebase";
+  return text + "}";
+}
+
+std::string depth(std::size_t value) {
+  return value == detail::kDefaultDepth ? "" : ", depth: " + std::to_string(value);
+}
+
+std::string to_text(const Subscription& subscription) {
+  std::string text = "subscription: {topic: " + name(subscription.topic);
+  text += depth(subscription.depth);
+  if (subscription.reliability == Reliability::kBestEffort) text += ", reliability: best_effort";
+  return text + "}";
+}
+
+std::string to_text(const Sync& sync) {
+  std::string text = "sync: {topics: " + names({sync.topics[0], sync.topics[1]});
+  if (sync.policy == SyncPolicy::kExact) {
+    text += ", policy: exact";
+  } else if (sync.window != detail::kDefaultWindow) {
+    text += ", window_ms: " + ms(sync.window);
+  }
+  return text + depth(sync.depth) + "}";
+}
+
+std::string to_text(const Application& application, const Callback& callback) {
+  std::string text =
+      "{id: " + name(callback.id) + ", node: " + name(application.nodes.at(callback.node).name);
+  text += ", " + std::visit([](const auto& trigger) { return to_text(trigger); }, callback.trigger);
+  text += ", wcet_ms: " + ms(callback.wcet);
+  if (!callback.publishes.empty()) text += ", publishes: " + names(callback.publishes);
+  if (callback.group) text += ", group: " + name(*callback.group);
+  if (callback.priority) text += ", priority: " + std::to_string(*callback.priority);
+  if (callback.overload == Overload::kKeepLast) text += ", overload: keep_last";
+  if (callback.overload == Overload::kSkipIfRunning) text += ", overload: skip_if_running";
+  if (callback.deadline) text += ", deadline_ms: " + ms(*callback.deadline);
+  return text + "}";
+}
+
+std::string to_text(const ThreadRule& rule) {
+  const realtime::Scheduling& stated = rule.scheduling;
+  std::string text = "{name: " + name(rule.name) + ", policy: ";
+  switch (stated.policy) {
+    case realtime::Policy::kOther:
+      text += "other";
+      if (stated.nice) text += ", nice: " + std::to_string(*stated.nice);
+      break;
+    case realtime::Policy::kFifo:
+      text += "fifo, priority: " + std::to_string(stated.priority);
+      break;
+    case realtime::Policy::kRoundRobin:
+      text += "rr, priority: " + std::to_string(stated.priority);
+      break;
+    case realtime::Policy::kDeadline:
+      text += "deadline, runtime_ms: " + ms(stated.reservation.runtime) +
+              ", deadline_ms: " + ms(stated.reservation.deadline) +
+              ", period_ms: " + ms(stated.reservation.period);
+      break;
+  }
+  if (!stated.cpus.empty()) text += cpus(stated.cpus);
+  return text + "}";
+}
+
+template <typename T, typename Text>
+std::string section(const char* key, const std::vector<T>& items, Text text) {
+  if (items.empty()) return "";
+  std::string result = std::string(key) + ":\n";
+  for (const T& item : items) {
+    const std::string entry = text(item);
+    if (!entry.empty()) result += "  - " + entry + "\n";
+  }
+  return result;
+}
+
+std::string topics(const Application& application) {
+  std::vector<Topic> sized;
+  std::ranges::copy_if(application.topics, std::back_inserter(sized),
+                       [](const Topic& topic) { return topic.size_bytes > 0; });
+  return section("topics", sized, [](const Topic& topic) {
+    return "{name: " + name(topic.name) + ", size_bytes: " + std::to_string(topic.size_bytes) + "}";
+  });
+}
+
+}  // namespace
+
+std::string to_yaml(const Application& application) {
+  std::string text = "rclrt: 1\nname: " + name(application.name) + "\n";
+  if (!application.description.empty()) {
+    text += "description: " + in_double_quotes(application.description) + "\n";
+  }
+  text += section("executors", application.executors, [](const Executor& executor) {
+    return "{name: " + name(executor.name) + (executor.cpus.empty() ? "" : cpus(executor.cpus)) +
+           "}";
+  });
+  text += section("nodes", application.nodes, [&](const Node& node) {
+    std::string entry = "{name: " + name(node.name);
+    if (node.name_space != "/") entry += ", namespace: " + name(node.name_space);
+    return entry + ", executor: " + name(application.executors.at(node.executor).name) + "}";
+  });
+  text += section("callbacks", application.callbacks,
+                  [&](const Callback& callback) { return to_text(application, callback); });
+  text += topics(application);
+  text += section("chains", application.chains, [&](const Chain& chain) {
+    const auto id = [&](std::size_t index) { return name(application.callbacks.at(index).id); };
+    return "{id: " + name(chain.id) + ", callbacks: " + list(chain.callbacks, id) +
+           ", priority: " + std::to_string(chain.priority) +
+           ", deadline_ms: " + ms(chain.deadline) + "}";
+  });
+  text +=
+      section("threads", application.threads, [](const ThreadRule& rule) { return to_text(rule); });
+  return text;
+}
+
+}  // namespace rclrt::model

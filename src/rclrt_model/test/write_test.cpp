@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/model/write.hpp"
+
+#include <gtest/gtest.h>
+
+#include "mutator.hpp"
+#include "rclrt/model/parse.hpp"
+#include "test_files.hpp"
+
+namespace rclrt::model {
+namespace {
+
+void expect_round_trip(const Application& application) {
+  const std::string text = to_yaml(application);
+  const ParseResult read = parse_application(text);
+  ASSERT_TRUE(read.application) << (read.diagnostics.empty()
+                                        ? ""
+                                        : to_string(read.diagnostics.front(), "written"))
+                                << "\n"
+                                << text;
+  EXPECT_EQ(*read.application, application) << text;
+}
+
+TEST(Write, TheExamplesAreTheSameAgain) {
+  std::size_t applications = 0;
+  for (const auto& file : test::example_files()) {
+    const auto read = parse_application(test::read_file(file));
+    if (!read.application) continue;  // another kind of file
+    ++applications;
+    expect_round_trip(*read.application);
+  }
+  EXPECT_GE(applications, 6U);
+}
+
+TEST(Write, EveryKeyThatDiffersFromItsDefaultIsKept) {
+  const auto read = parse_application(R"(rclrt: 1
+name: "yes"
+description: "a: \"b\" \\ \u2028 \x07 \n # c"
+executors: [{name: one, cpus: [3, 1]}, {name: two}]
+nodes: [{name: n, namespace: /a/b, executor: two}, {name: "null", executor: one}]
+callbacks:
+  - {id: t, node: n, timer: {period_ms: 0.000001, offset_ms: 3, overrun: rebase}, wcet_ms: 0.5,
+     publishes: [/x, /z], group: g, priority: 4, overload: keep_last, deadline_ms: 7}
+  - {id: u, node: "null", timer: {period_ms: 3600000, offset_ms: 0, overrun: skip}, wcet_ms: 0,
+     publishes: [/y]}
+  - {id: s, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1}
+  - {id: w, node: n, sync: {topics: [/z, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}
+  - {id: r, node: n, subscription: {topic: /o, depth: 1, reliability: best_effort}, wcet_ms: 1,
+     overload: skip_if_running}
+topics: [{name: /y, size_bytes: 5}]
+chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12.345678}]
+threads: [{name: middleware, policy: other, nice: -3, cpus: [2]}]
+)");
+  ASSERT_TRUE(read.application) << to_string(read.diagnostics.front(), "test");
+  expect_round_trip(*read.application);
+}
+
+TEST(Write, WhateverMutationsLeaveValidIsTheSameAgain) {
+  std::vector<std::string> texts;
+  for (const auto& file : test::example_files()) texts.push_back(test::read_file(file));
+  test::Mutator mutator(texts, 7);
+  std::size_t written = 0;
+  for (int i = 0; i < 10'000; ++i) {
+    const auto read = parse_application(mutator.next());
+    if (!read.application) continue;
+    ++written;
+    expect_round_trip(*read.application);
+    if (HasFailure()) return;
+  }
+  EXPECT_GT(written, 100U);
+}
+
+}  // namespace
+}  // namespace rclrt::model
