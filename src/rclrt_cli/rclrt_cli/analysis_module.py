@@ -3,9 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from rclrt_cli.errors import BadInput, RclrtError
 
@@ -20,10 +22,33 @@ def analysis() -> Any:
         ) from error
 
 
+LARGEST = 16 * 1024 * 1024
+"""The parsers refuse larger files."""
+
+
 def read_input(path: Path) -> bytes:
-    """The bytes of a file the user named."""
+    """The bytes of a file the user named, of a larger one so many that it is refused."""
+    with _opened(path) as stream:
+        return stream.read(LARGEST + 1)
+
+
+def read_lines(path: Path) -> Iterator[tuple[int, bytes]]:
+    """The lines of a file of any size, with their numbers; of a line that is too long its begin."""
+    with _opened(path) as stream:
+        number = 0
+        while line := stream.readline(LARGEST + 1):
+            number += 1
+            rest = line
+            while rest and not rest.endswith(b"\n"):
+                rest = stream.readline(LARGEST)
+            yield number, line
+
+
+@contextlib.contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
     try:
-        return path.read_bytes()
+        with path.open("rb") as stream:
+            yield stream
     except IsADirectoryError as error:
         raise BadInput(f"{path}: is not a file; expected a task set") from error
     except OSError as error:

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli import chain_analysis, sensitivity, task_analysis, task_replay
-from rclrt_cli.analysis_module import analysis, load_application, read_input
+from rclrt_cli.analysis_module import analysis, load_application, read_input, read_lines
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.measure import add_priorities_argument
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
@@ -110,7 +110,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def is_task_set(text: bytes) -> bool:
     """A task set, and no application."""
-    return bool(TASKS.search(text)) and not CALLBACKS.search(text)
+    return not CALLBACKS.search(text) and b"tasks" in text and bool(TASKS.search(text))
 
 
 def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:
@@ -161,7 +161,7 @@ def _analyse_tasks(text: bytes, name: str) -> tuple[Any, dict[str, Any]]:
 def _batch(path: Path) -> int:
     """A line that cannot be used does not keep the others from their answers."""
     code = EXIT_OK
-    for number, line in enumerate(read_input(path).split(b"\n"), start=1):
+    for number, line in read_lines(path):
         if not line.strip():
             continue
         try:

@@ -18,9 +18,18 @@ def refute_chains(application: Any, result: dict[str, Any], dispatch_ns: int) ->
     wanted = [chain["verdict"] == "unknown" for chain in result["chains"]]
     if not any(wanted):
         return []
-    found = module.find_counter_examples(
-        application, result["executor"], wanted, dispatch_ns=dispatch_ns
-    )
+    try:
+        found = module.find_counter_examples(
+            application, result["executor"], wanted, dispatch_ns=dispatch_ns
+        )
+    except ValueError as error:  # more CPUs than the simulator has, for example
+        result["not_searched"] = str(error)
+        return []
+    timers = [
+        (index, callback.id)
+        for index, callback in enumerate(application.callbacks)
+        if callback.kind == "timer"
+    ]
     for chain, example in zip(result["chains"], found, strict=True):
         if example is None:
             continue
@@ -31,11 +40,7 @@ def refute_chains(application: Any, result: dict[str, Any], dispatch_ns: int) ->
         )
         chain["counter_example"] = {
             "executor": example.executor,
-            "offsets_ms": {
-                callback.id: offset / 1e6
-                for callback, offset in zip(application.callbacks, example.offsets_ns, strict=True)
-                if callback.kind == "timer"
-            },
+            "offsets_ms": _offsets(example, timers),
             "seed": example.seed,
             "execution_from": example.execution_from_percent / 100,
             "horizon_ms": example.horizon_ns / 1e6,
@@ -44,6 +49,11 @@ def refute_chains(application: Any, result: dict[str, Any], dispatch_ns: int) ->
             "response_ms": example.response_ns / 1e6,
         }
     return [example for example in found if example is not None]
+
+
+def _offsets(example: Any, timers: list[tuple[int, str]]) -> dict[str, float]:
+    offsets = example.offsets_ns
+    return {name: offsets[index] / 1e6 for index, name in timers}
 
 
 def refute_tasks(file: Any, result: dict[str, Any], number: Any) -> list[Any]:

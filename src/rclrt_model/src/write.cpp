@@ -90,6 +90,7 @@ std::string to_text(const Subscription& subscription) {
   std::string text = "subscription: {topic: " + name(subscription.topic);
   text += depth(subscription.depth);
   if (subscription.reliability == Reliability::kBestEffort) text += ", reliability: best_effort";
+  if (subscription.intra_process) text += ", intra_process: true";
   return text + "}";
 }
 

@@ -1,17 +1,20 @@
 # SPDX-License-Identifier: Apache-2.0
 """The Python module rclrt_model: values, immutability, errors and types."""
 
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 import rclrt_model
 
 HERE = Path(__file__).parent
-EXAMPLE = HERE.parents[2] / "examples" / "autonomous_vehicle" / "app.yaml"
+REPOSITORY = HERE.parents[2]
+EXAMPLE = REPOSITORY / "examples" / "autonomous_vehicle" / "app.yaml"
 
 TEXT = """
 rclrt: 1
@@ -178,9 +181,63 @@ def test_the_samples_of_the_readme_work(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     readme = (HERE.parent / "README.md").read_text()
-    blocks = dict(re.findall(r"```(yaml|python)\n(.*?)```", readme, re.DOTALL))
-    (tmp_path / "app.yaml").write_text(blocks["yaml"])
+    (application, priorities), (sample,) = (
+        re.findall(rf"```{language}\n(.*?)```", readme, re.DOTALL)
+        for language in ("yaml", "python")
+    )
+    (tmp_path / "app.yaml").write_text(application)
+    (tmp_path / "priorities.yaml").write_text(priorities)
     monkeypatch.chdir(tmp_path)
-    exec(compile(blocks["python"], "README.md", "exec"), {})
+    assert rclrt_model.load("app.yaml", "priorities.yaml").callbacks[0].priority == 3
+    exec(compile(sample, "README.md", "exec"), {})
     output = capsys.readouterr().out
     assert output == "obstacle starts with scan every 50000000 ns\nutilisation 20%\n"
+
+
+EVERY_KEY = """
+rclrt: 1
+name: all
+description: everything
+executors: [{name: one, cpus: [1]}, {name: two}]
+nodes: [{name: n, namespace: /a, executor: two}]
+callbacks:
+  - {id: t, node: n, timer: {period_ms: 5, offset_ms: 3, overrun: skip}, wcet_ms: 0.5,
+     publishes: [/x, /y], group: g, priority: 4, overload: keep_last, deadline_ms: 7}
+  - {id: e, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1}
+  - {id: s, node: n, sync: {topics: [/x, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}
+  - {id: r, node: n, wcet_ms: 1,
+     subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
+topics: [{name: /y, size_bytes: 5}]
+chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12}]
+threads:
+  - {name: middleware, policy: %s}
+"""
+
+
+def keys_of_the_schema(schema: Any) -> set[str]:
+    """Every key that app.yaml may have, wherever it stands."""
+    if isinstance(schema, list):
+        return set().union(*map(keys_of_the_schema, schema))
+    if not isinstance(schema, dict):
+        return set()
+    own = set(schema.get("properties", {}))
+    return own.union(*map(keys_of_the_schema, schema.values()))
+
+
+def test_every_key_of_the_schema_is_written(tmp_path: Path) -> None:
+    file = tmp_path / "app.yaml"
+    written = ""
+    for policy in (
+        "other, nice: 3, cpus: [1]",
+        "fifo, priority: 5",
+        "deadline, runtime_ms: 1, period_ms: 9, deadline_ms: 5",
+    ):
+        file.write_text(EVERY_KEY % policy)
+        application = rclrt_model.load(file)
+        text = rclrt_model.to_yaml(application)
+        written += text
+        file.write_text(text)
+        assert rclrt_model.load(file) == application
+    schema = json.loads((REPOSITORY / "schemas" / "app.schema.json").read_text())
+    missing = {key for key in keys_of_the_schema(schema) if f"{key}:" not in written}
+    assert missing == set()

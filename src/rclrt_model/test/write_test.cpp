@@ -45,8 +45,8 @@ callbacks:
      publishes: [/y]}
   - {id: s, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1}
   - {id: w, node: n, sync: {topics: [/z, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}
-  - {id: r, node: n, subscription: {topic: /o, depth: 1, reliability: best_effort}, wcet_ms: 1,
-     overload: skip_if_running}
+  - {id: r, node: n, wcet_ms: 1, overload: skip_if_running,
+     subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
 topics: [{name: /y, size_bytes: 5}]
 chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12.345678}]
 threads: [{name: middleware, policy: other, nice: -3, cpus: [2]}]
