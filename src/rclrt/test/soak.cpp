@@ -20,7 +20,7 @@
 #include <thread>
 #include <vector>
 
-#include "ros_fixture.hpp"
+#include "soak_node.hpp"
 
 namespace rclrt::test {
 namespace {
@@ -31,10 +31,6 @@ using std_srvs::srv::SetBool;
 using Random = std::mt19937;
 
 constexpr int kPriorities = 6;
-
-struct Thrown : std::runtime_error {
-  Thrown() : std::runtime_error("thrown by a callback") {}
-};
 
 /// A callback and what is known about it independently of the executor.
 struct Subject {
@@ -52,6 +48,7 @@ class Soak {
         context_(std::move(context)),
         seed_(seed),
         node_(context_, "soak", "/" + name_),
+        robot_(name_, context_),
         executor_(make_executor(name_, context_, {.name = name_})) {
     for (int i = 0; i < 4; ++i) {
       create(node_, i, subjects_);
@@ -74,6 +71,9 @@ class Soak {
     spinner.join();
     executor_.reset();
     check(subjects_);
+    for (const auto& problem : robot_.problems()) {
+      problems_.push_back(problem);
+    }
   }
 
   bool report() const {
@@ -186,18 +186,30 @@ class Soak {
     Random random(seed_ + 1);
     while (!stop_) {
       for (auto left = random() % 30; left > 0; --left) {
-        switch (random() % 4) {
+        switch (random() % 20) {
           case 0:
+            robot_.send(random);
+            break;
+          case 1:
+          case 2:
+          case 3:
+          case 4:
             guards_[random() % guards_.size()]->trigger();
             break;
-          case 1: {
+          case 5:
+          case 6:
+          case 7:
+          case 8: {
             auto& [client, subject] = clients_[random() % clients_.size()];
             Subject* const of = subject;
             client->async_send_request(SetBool::Request{},
                                        [this, of](const SetBool::Response&) { user_code(*of); });
             break;
           }
-          case 2:
+          case 9:
+          case 10:
+          case 11:
+          case 12:
             publisher->publish(publisher->borrow());
             break;
           default:
@@ -228,6 +240,8 @@ class Soak {
         let_a_node_come_and_go(random);
         break;
       case 6:
+        robot_.come_or_go(*executor_);
+        break;
       case 7:
       case 8:
         count_logic_error([&] {  // it may be away
@@ -291,6 +305,7 @@ class Soak {
   std::vector<std::shared_ptr<GuardCondition>> guards_;
   std::vector<std::pair<std::shared_ptr<Client<SetBool>>, Subject*>> clients_;
   Node node_;
+  SoakNode robot_;
   std::unique_ptr<Executor> executor_;
   // The rest belongs to the thread in `run`.
   std::uint64_t changes_ = 0;
