@@ -115,7 +115,9 @@ class ThesisResult:
 @final
 class Contribution:
     @property
-    def kind(self) -> Literal["own", "interference", "started", "other_input"]: ...
+    def kind(
+        self,
+    ) -> Literal["own", "interference", "started", "other_input", "callback", "hop", "late"]: ...
     @property
     def callback(self) -> int: ...
     @property
@@ -240,9 +242,7 @@ class Sensitivity:
 def sensitivity(
     application: Application,
     executor: str = "preemptive",
-    *,
-    dispatch_ns: int = 0,
-    timer_jitter_ns: int = 0,
+    overheads: Overheads = ...,
 ) -> Sensitivity: ...
 def task_sensitivity(tasks: Sequence[Task], policy: str = "fp_preemptive") -> Sensitivity: ...
 
@@ -291,13 +291,22 @@ def assign(
 ) -> Assignment: ...
 def thesis_feasibility(application: Application) -> ThesisResult: ...
 def thesis_harmonic(application: Application) -> ThesisResult: ...
+
+@final
+class Overheads:
+    def __init__(
+        self,
+        *,
+        dispatch_ns: int = 0,
+        timer_jitter_ns: int = 0,
+        scheduler_ns: int = 0,
+        polling_ns: int = 0,
+        background_ns: int = 0,
+        near_hop_ns: tuple[int, int] = (0, 0),
+        far_hop_ns: tuple[int, int] = (0, 0),
+    ) -> None: ...
+
 def chain_bounds(
-    application: Application,
-    executor: str = "preemptive",
-    *,
-    dispatch_ns: int = 0,
-    timer_jitter_ns: int = 0,
+    application: Application, executor: str = "preemptive", overheads: Overheads = ...
 ) -> list[ChainBound]: ...
-def chain_assumptions(
-    executor: str = "preemptive", *, dispatch_ns: int = 0, timer_jitter_ns: int = 0
-) -> list[str]: ...
+def chain_assumptions(executor: str = "preemptive", overheads: Overheads = ...) -> list[str]: ...

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
+#include "cores.hpp"
+#include "drops.hpp"
+#include "holistic.hpp"
 #include "path_bound.hpp"
 #include "sync_ways.hpp"
 
@@ -79,85 +81,37 @@ class ExecutorBounds {
     return worst;
   }
 
-  /// Policies that drop instances, and queues that may be too short, make the bound conditional.
   void check_drops(std::span<const std::size_t> callbacks, int level, ChainBound& result) {
     if (callbacks.empty()) return;
-    const auto assume = [&](const std::string& what) {
-      if (std::ranges::find(result.assumptions, what) == result.assumptions.end()) {
-        result.assumptions.push_back(what);
-      }
-    };
-    const auto busy = paths_.longest_busy(level);
-    const auto waiting = paths_.most_waiting(level, busy.value_or(detail::kHorizon));
+    const auto& waiting = most_waiting(level);
     for (const std::size_t callback : callbacks) {
-      const model::Callback& value = workload_.application.callbacks[callback];
-      const bool alone = waiting[callback] <= 1;
-      if (value.overload != model::Overload::kQueue && !alone) {
-        assume("no instance of '" + value.id + "' is dropped by its overload policy");
+      Ticks pending = waiting[callback];
+      for (const auto& publishers : workload_.graph.publishers[callback]) {
+        Ticks messages = 0;
+        for (const std::size_t from : publishers) messages = sum(messages, waiting[from]);
+        pending = std::max(pending, messages);
       }
-      if (const auto depth = depth_of(value)) {
-        for (const auto& publishers : workload_.graph.publishers[callback]) {
-          Ticks messages = 0;
-          for (const std::size_t from : publishers) messages = sum(messages, waiting[from]);
-          if (messages <= *depth) continue;
-          assume("the queue of '" + value.id + "' (depth " + std::to_string(*depth) +
-                 ") does not overflow");
-        }
-      }
-      const auto* timer = std::get_if<model::Timer>(&value.trigger);
-      if (timer != nullptr && !alone && timer->overrun != model::OverrunPolicy::kCatchUp &&
-          busy.value_or(detail::kHorizon) > timer->period.count()) {
-        assume("no release of the timer '" + value.id + "' is skipped");
-      }
+      detail::assume_no_drops(workload_.application.callbacks[callback], pending, false,
+                              result.assumptions);
     }
   }
 
-  static std::optional<Ticks> depth_of(const model::Callback& callback) {
-    if (const auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
-      return static_cast<Ticks>(subscription->depth);
+  const std::vector<Ticks>& most_waiting(int level) {
+    auto at = waiting_.find(level);
+    if (at == waiting_.end()) {
+      const Ticks busy = paths_.longest_busy(level).value_or(detail::kHorizon);
+      at = waiting_.emplace(level, paths_.most_waiting(level, busy)).first;
     }
-    const auto* sync = std::get_if<model::Sync>(&callback.trigger);
-    return sync != nullptr ? std::optional(static_cast<Ticks>(sync->depth)) : std::nullopt;
+    return at->second;
   }
 
   const Workload& workload_;
   PathBounds paths_;
+  std::map<int, std::vector<Ticks>> waiting_;  // by level
 };
 
-std::size_t executor_of(const Application& application, std::size_t callback) {
-  return application.nodes.at(application.callbacks.at(callback).node).executor;
-}
-
-/// Executors that a topic connects with another one.
-std::set<std::size_t> connected_executors(const Workload& workload) {
-  std::set<std::size_t> result;
-  for (std::size_t i = 0; i < workload.wcet.size(); ++i) {
-    for (const std::size_t to : workload.graph.successors[i]) {
-      const std::size_t a = executor_of(workload.application, i);
-      const std::size_t b = executor_of(workload.application, to);
-      if (a == b) continue;
-      result.insert(a);
-      result.insert(b);
-    }
-  }
-  return result;
-}
-
-/// What must be true of the machine for the executor to have one core for itself.
-std::vector<std::string> core_assumptions(const Application& application, std::size_t executor) {
-  const model::Executor& own = application.executors.at(executor);
-  std::vector<std::string> result;
-  if (own.cpus.size() != 1) {
-    result.push_back("executor '" + own.name + "' runs on one CPU (cpus: [n])");
-  }
-  for (std::size_t i = 0; i < application.executors.size(); ++i) {
-    const model::Executor& other = application.executors[i];
-    if (i == executor) continue;
-    const bool apart = own.cpus.size() == 1 && !other.cpus.empty() &&
-                       std::ranges::find(other.cpus, own.cpus.front()) == other.cpus.end();
-    if (!apart) result.push_back("executor '" + other.name + "' does not use that CPU");
-  }
-  return result;
+bool has_scheduler(ChainExecutor executor) {
+  return executor == ChainExecutor::kProducerConsumer || executor == ChainExecutor::kThreadDispatch;
 }
 
 void decide(const model::Chain& chain, ChainBound& result) {
@@ -172,36 +126,40 @@ void decide(const model::Chain& chain, ChainBound& result) {
 }  // namespace
 
 std::vector<ChainBound> chain_bounds(const Application& application, ChainExecutor executor,
-                                     const Overheads& overheads, Effort effort) {
+                                     const Overheads& stated, Effort effort) {
+  Overheads overheads = stated;
+  if (!has_scheduler(executor)) overheads.scheduler = 0;
+  if (executor != ChainExecutor::kWaitSet) overheads.polling = 0;
   const Workload workload(application, overheads);
-  const auto connected = connected_executors(workload);
+  const detail::Cores cores(application, workload.graph);
   std::map<std::size_t, std::vector<std::size_t>> timers;  // of each executor
   for (std::size_t k = 0; k < workload.timers.size(); ++k) {
-    timers[executor_of(application, workload.timers[k])].push_back(k);
+    timers[cores.executor_of[workload.timers[k]]].push_back(k);
   }
+  const bool one_by_one = executor == ChainExecutor::kWaitSet || executor == ChainExecutor::kEdf ||
+                          overheads.near.max > 0;
   std::map<std::size_t, ExecutorBounds> executors;
+  std::optional<detail::Holistic> holistic;
   std::vector<ChainBound> result;
   for (const model::Chain& chain : application.chains) {
     if (application.period(chain).count() <= 0) {
       throw std::invalid_argument("chain '" + chain.id + "' does not start at a timer");
     }
     ChainBound one;
-    const std::size_t own = executor_of(application, chain.callbacks.at(0));
-    if (executor == ChainExecutor::kWaitSet) {
-      one.note = "no bound is offered for wait_set";
-    } else if (connected.contains(own)) {
-      one.note = "topics connect executor '" + application.executors.at(own).name +
-                 "' with another: the time from one to the other is not bounded";
+    const std::size_t own = cores.executor_of.at(chain.callbacks.at(0));
+    if (one_by_one || !cores.alone(own)) {
+      if (!holistic) holistic.emplace(workload, cores, executor, overheads, effort);
+      one = holistic->bound(chain);
     } else {
       auto at = executors.find(own);
       if (at == executors.end()) {
         at = executors.try_emplace(own, workload, timers[own], overheads, effort).first;
       }
       one = at->second.bound(chain);
-      const auto core = core_assumptions(application, own);
-      one.assumptions.insert(one.assumptions.begin(), core.begin(), core.end());
-      decide(chain, one);
     }
+    const auto machine = cores.assumptions(application, own);
+    one.assumptions.insert(one.assumptions.begin(), machine.begin(), machine.end());
+    decide(chain, one);
     result.push_back(std::move(one));
   }
   return result;
@@ -211,16 +169,29 @@ std::vector<std::string> chain_assumptions(ChainExecutor executor, const Overhea
   std::vector<std::string> result{
       "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU",
       "no callback takes longer than its wcet_ms, and none sleeps or waits",
-      "a publish reaches the callbacks of the executor at once",
+      overheads.near.max == 0
+          ? "a publish reaches the callbacks of the executor at once"
+          : "a message takes no longer than the hop latency stated, and none is lost",
       "timers keep their offsets where the file states offset_ms; other phases are unknown",
       "messages are stamped with their timer's release, a sync's with the later one of its two; "
       "what finds no partner in a sync's window has no response",
-      "callbacks of one priority delay each other; a group has an immediate ceiling",
   };
+  if (executor == ChainExecutor::kWaitSet) {
+    result.emplace_back("the wait set has one thread (with several, no bound is offered)");
+  } else if (executor == ChainExecutor::kEdf) {
+    result.emplace_back(
+        "deadlines are those of the callbacks, a timer's by default its period; a callback without "
+        "one runs in the background; groups follow the stack resource policy");
+  } else {
+    result.emplace_back(
+        "callbacks of one priority delay each other; a group has an immediate ceiling");
+  }
+  if (overheads.far.max == 0) {
+    result.emplace_back("a message between executors arrives at once (give its hop latency)");
+  }
   if (overheads.dispatch == 0 && overheads.timer_jitter == 0) {
     result.emplace_back("dispatching takes no time (give the machine's overheads to include it)");
-  }
-  if (executor == ChainExecutor::kProducerConsumer || executor == ChainExecutor::kThreadDispatch) {
+  } else if (has_scheduler(executor) && overheads.scheduler == 0) {
     result.emplace_back("the scheduler thread's work is part of the dispatch overhead");
   }
   return result;

@@ -10,7 +10,10 @@
 namespace rclrt::analysis::detail {
 
 Workload::Workload(const model::Application& app, const Overheads& overheads)
-    : application(app), graph(app), dispatch(overheads.dispatch) {
+    : application(app),
+      graph(app),
+      dispatch(sum(overheads.dispatch, overheads.scheduler)),
+      background(overheads.background) {
   const std::size_t n = app.callbacks.size();
   // Not Application::effective_priority(), which looks at every chain for each callback.
   priority.resize(n);

@@ -11,6 +11,8 @@
 
 namespace rclrt::analysis::detail {
 
+inline constexpr Ticks kMillisecond = 1'000'000;
+
 /// What does not depend on the level.
 struct Workload {
   Workload(const model::Application& app, const Overheads& overheads);
@@ -20,7 +22,8 @@ struct Workload {
   std::vector<int> priority;        ///< effective, of each callback
   std::vector<int> ceiling;         ///< the highest in its group; its own without one
   std::vector<Ticks> wcet;          ///< ns, without overheads
-  Ticks dispatch;                   ///< ns per instance
+  Ticks dispatch;                   ///< ns per instance, on the scheduler thread too
+  Ticks background;                 ///< ns in each millisecond
   std::vector<std::size_t> timers;  ///< the callbacks with a timer
   std::vector<Ticks> period;        ///< of each of `timers`
   /// For a sync, the publisher whose messages its runs are counted by; for a subscription, its only

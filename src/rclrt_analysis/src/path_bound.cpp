@@ -21,6 +21,7 @@ PathBound PathBounds::bound(const Path& path) {
     load.add(head, workload_.period[k]);
     if (k != path.timer && head > 0) others.add(head, workload_.period[k], jitter_);
   }
+  add_background(load, others);
   PathBound result;
   if (load.compare_with_one() > 0) {
     result.note =
@@ -97,8 +98,20 @@ PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Tic
     result.why.push_back(
         {Contribution::Kind::kStarted, level.started()->callback, 1, level.started()->work});
   }
+  if (workload_.background > 0) {
+    const Ticks count = ceil_div(w + kMillisecond, kMillisecond);
+    result.why.push_back(
+        {Contribution::Kind::kBackground, timer, count, product(count, workload_.background)});
+  }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
   return result;
+}
+
+/// What is lost in each millisecond, wherever the milliseconds begin.
+void PathBounds::add_background(Load& load, Demand& demand) const {
+  if (workload_.background == 0) return;
+  load.add(workload_.background, kMillisecond);
+  demand.add(workload_.background, kMillisecond, kMillisecond);
 }
 
 std::optional<Ticks> PathBounds::longest_busy(int level) {
@@ -110,6 +123,7 @@ std::optional<Ticks> PathBounds::longest_busy(int level) {
     load.add(head, workload_.period[k]);
     if (head > 0) demand.add(head, workload_.period[k], jitter_);
   }
+  add_background(load, demand);
   if (load.compare_with_one() > 0) return std::nullopt;
   const Ticks started = all.started() ? all.started()->work : 0;
   return fixed_point(started, std::max<Ticks>(1, started), demand, budget_);

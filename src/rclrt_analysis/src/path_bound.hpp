@@ -44,6 +44,7 @@ class PathBounds {
 
  private:
   const LevelWork& work(int level);
+  void add_background(Load& load, Demand& demand) const;
   PathBound explain(const Path& path, Ticks q, Ticks w, Ticks own, Ticks early) const;
 
   const Workload& workload_;

@@ -152,8 +152,8 @@ TEST(ChainBounds, ASyncOfTwoTimersOfUnknownPhaseMayWaitForAWindow) {
   const auto bounds = chain_bounds(application);
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
   EXPECT_EQ(bounds[0].bound, 2'000'000);
-  // c6 releases up to 9 after c3. From there c3, c6, c7, c4 and c5 of tau_2's level: 5, and 2 x 2 of
-  // tau_1.
+  // c6 releases up to 9 after c3. From there c3, c6, c7, c4 and c5 of tau_2's level: 5, and 2 x 2
+  // of tau_1.
   EXPECT_EQ(bounds[1].bound, 18'000'000);
   for (model::Callback& callback : application.callbacks) {
     if (auto* sync = std::get_if<model::Sync>(&callback.trigger)) sync->window = ms(9.75);
@@ -265,11 +265,6 @@ TEST(ChainBounds, DispatchCostsEachInstanceAndJitterComesOnTop) {
   const auto bounds = chain_bounds(application, ChainExecutor::kPreemptive,
                                    {.dispatch = 50'000, .timer_jitter = 200'000});
   EXPECT_EQ(bounds[0].bound, 2'300'000);
-}
-
-TEST(ChainBounds, NoneIsOfferedForTheWaitSet) {
-  const auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
-  EXPECT_FALSE(chain_bounds(application, ChainExecutor::kWaitSet)[0].bound);
 }
 
 }  // namespace

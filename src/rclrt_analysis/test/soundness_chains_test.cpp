@@ -5,181 +5,152 @@
 
 #include <algorithm>
 #include <array>
-#include <random>
 #include <string>
 #include <vector>
 
-#include "application_builder.hpp"
+#include "random_application.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/simulation.hpp"
-#include "rclrt/analysis/synthesis.hpp"
 #include "soundness.hpp"
 
 namespace rclrt::analysis {
 namespace {
 
-class RandomApplication {
- public:
-  explicit RandomApplication(std::uint64_t seed) : random_(seed) {}
-
-  /// Two to four timers, each with a chain of up to four callbacks; chains share callbacks, fork,
-  /// meet in syncs, change their priority on the way and have groups.
-  model::Application make() {
-    Builder builder;
-    const int timers = between(2, 4);
-    const bool one_period = chance(0.5);
-    const double period = period_of(between(0, 5));
-    std::vector<std::vector<std::string>> ways;
-    std::vector<std::string> subscriptions;
-    for (int k = 0; k < timers; ++k) {
-      const std::string id = "t" + std::to_string(k);
-      const double own = one_period ? period : period_of(between(0, 5));
-      builder.timer(id, own, wcet());
-      extras(builder);
-      ways.push_back({id});
-      const int length = between(0, 3);
-      for (int i = 0; i < length; ++i) {
-        const std::string next = id + "_" + std::to_string(i);
-        builder.subscription(next, ways.back().back(), wcet());
-        extras(builder);
-        ways.back().push_back(next);
-        subscriptions.push_back(next);
-      }
-    }
-    if (chance(0.5)) {
-      builder.sync("sync", ways[0].back(), ways[1].back(), wcet(), window());
-      builder.subscription("after", "sync", wcet());
-      extras(builder);
-      ways[0].insert(ways[0].end(), {"sync", "after"});
-      ways[1].emplace_back("sync");
-      if (chance(0.5)) ways[1].emplace_back("after");
-      if (timers > 2 && chance(0.5)) {  // a sync behind a sync
-        builder.sync("sync2", ways[2].back(), "after", wcet(), window());
-        extras(builder);
-        ways[2].emplace_back("sync2");
-        if (chance(0.5)) ways[0].emplace_back("sync2");
-      }
-    }
-    for (int k = 0; k < timers; ++k) {
-      builder.chain("chain" + std::to_string(k), ways[static_cast<std::size_t>(k)], between(0, 4));
-    }
-    model::Application application = builder.done();
-    // A callback that takes another chain's topic, too: it runs for the messages of both.
-    if (!subscriptions.empty() && chance(0.4)) {
-      const auto shared = builder.index(subscriptions[random_() % subscriptions.size()]);
-      auto& trigger = std::get<model::Subscription>(application.callbacks[shared].trigger);
-      auto& topics =
-          application.callbacks[builder.index("t" + std::to_string(timers - 1))].publishes;
-      if (std::ranges::find(topics, trigger.topic) == topics.end()) {
-        topics.push_back(trigger.topic);
-      }
-      try {
-        synthesize_priorities(application);
-      } catch (const std::invalid_argument&) {  // a cycle
-        application = builder.done();
-      }
-    }
-    if (chance(0.3)) {
-      move_phases(application);
-      for (model::Callback& callback : application.callbacks) {
-        if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
-          timer->offset_stated = chance(0.8);
-        }
-      }
-    }
-    if (chance(0.5)) {
-      const auto values = synthesize_priorities(application);
-      for (std::size_t i = 0; i < values.size(); ++i) {
-        application.callbacks[i].priority = values[i].priority;
-      }
-    }
-    return application;
-  }
-
-  void move_phases(model::Application& application) {
-    for (model::Callback& callback : application.callbacks) {
-      if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
-        if (!timer->offset_stated) timer->offset = timer->period * between(0, 63) / 64;
-      }
-    }
-  }
-
- private:
-  int between(int low, int high) { return std::uniform_int_distribution<>(low, high)(random_); }
-  bool chance(double share) { return std::bernoulli_distribution(share)(random_); }
-  double period_of(int index) {
-    constexpr std::array kPeriods{4.0, 5.0, 8.0, 10.0, 12.0, 20.0};
-    return kPeriods.at(static_cast<std::size_t>(index));
-  }
-  double window() {
-    constexpr std::array kWindows{0.0, 1.5, 3.0, 6.0, 9.0, 25.0, 1000.0};
-    return kWindows.at(static_cast<std::size_t>(between(0, 6)));
-  }
-  double wcet() { return between(1, 24) * 0.05; }
-  void extras(Builder& builder) {
-    if (chance(0.3)) builder.priority(between(0, 4));
-    if (chance(0.2)) builder.group("group");
-  }
-
-  std::mt19937_64 random_;
+/// What the bounds and the simulation are told of the machine.
+struct Machine {
+  ChainExecutor executor{};
+  Semantics semantics{};
+  Overheads overheads;
 };
 
-std::string describe(const model::Application& application) {
-  std::string text;
-  for (const model::Callback& callback : application.callbacks) {
-    text += callback.id + " C " + std::to_string(callback.wcet.count() / 1000) + " us";
-    if (callback.priority) text += " priority " + std::to_string(*callback.priority);
-    if (callback.group) text += " group";
-    if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
-      text += " T " + std::to_string(timer->period.count() / 1000) + " offset " +
-              std::to_string(timer->offset.count() / 1000) +
-              (timer->offset_stated ? " stated" : "");
+SimulatedTimes times_of(const Machine& machine, bool shorter) {
+  const auto between = [](const Hop& hop) { return TimeDistribution::uniform(hop.min, hop.max); };
+  return {.lowest_execution = shorter ? 0.3 : 1.0,
+          .dispatch_ns = machine.overheads.dispatch,
+          .scheduler_ns = machine.overheads.scheduler,
+          .hop = between(machine.overheads.near),
+          .far_hop = between(machine.overheads.far)};
+}
+
+/// The worst simulated responses of the chains in several phasings; none above a bound.
+void try_application(RandomApplication& random, model::Application& application,
+                     const Machine& machine, std::uint64_t seed, test::Tightness& tightness) {
+  const auto bounds = chain_bounds(application, machine.executor, machine.overheads);
+  std::vector<std::int64_t> worst(bounds.size());
+  for (int phasing = 0; phasing < 8; ++phasing) {
+    if (phasing > 0) random.move_phases(application);
+    const auto result = simulate(
+        simulated_system(application, machine.semantics, times_of(machine, phasing % 4 == 3)),
+        {.horizon_ns = 400'000'000, .seed = seed});
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      worst[i] = std::max(worst[i], result.chains[i].response.worst_ns);
+      // What a conditional bound assumes does not hold in every random application.
+      if (!bounds[i].bound || !bounds[i].assumptions.empty()) continue;
+      ASSERT_LE(result.chains[i].response.worst_ns, *bounds[i].bound)
+          << "seed " << seed << ", " << application.chains[i].id << ", dispatch "
+          << machine.overheads.dispatch << ", scheduler " << machine.overheads.scheduler << ", hop "
+          << machine.overheads.far.min << " to " << machine.overheads.far.max << "\n"
+          << describe(application);
     }
-    if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
-      text += " window " + std::to_string(sync->window.count() / 1000);
+  }
+  for (std::size_t i = 0; i < bounds.size(); ++i) {
+    if (bounds[i].bound && bounds[i].assumptions.empty()) {
+      tightness.add(*bounds[i].bound, worst[i]);
     }
-    for (const std::string& topic : model::inputs(callback)) text += " <- " + topic;
-    for (const std::string& topic : callback.publishes) text += " -> " + topic;
-    text += "\n";
   }
-  for (const model::Chain& chain : application.chains) {
-    text += chain.id + " priority " + std::to_string(chain.priority) + ":";
-    for (const std::size_t i : chain.callbacks) text += " " + application.callbacks[i].id;
-    text += "\n";
-  }
-  return text;
 }
 
 TEST(Soundness, NoSimulatedResponseIsAboveABound) {
   const std::uint64_t applications = test::trials(300);
   test::Tightness tightness;
-  for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
     RandomApplication random(seed);
     model::Application application = random.make();
-    const auto bounds = chain_bounds(application);
-    std::vector<std::int64_t> worst(bounds.size());
-    for (int phasing = 0; phasing < 8; ++phasing) {
-      if (phasing > 0) random.move_phases(application);
-      const bool shorter = phasing % 4 == 3;
-      const auto result = simulate(
-          simulated_system(application, Semantics::kPreemptive,
-                           {.lowest_execution = shorter ? 0.3 : 1.0, .hop = {}, .far_hop = {}}),
-          {.horizon_ns = 400'000'000, .seed = seed});
-      for (std::size_t i = 0; i < bounds.size(); ++i) {
-        worst[i] = std::max(worst[i], result.chains[i].response.worst_ns);
-        // What a conditional bound assumes does not hold in every random application.
-        if (!bounds[i].bound || !bounds[i].assumptions.empty()) continue;
-        ASSERT_LE(result.chains[i].response.worst_ns, *bounds[i].bound)
-            << "seed " << seed << ", " << application.chains[i].id << "\n"
-            << describe(application);
-      }
-    }
-    for (std::size_t i = 0; i < bounds.size(); ++i) {
-      if (bounds[i].verdict == Verdict::kProved) tightness.add(*bounds[i].bound, worst[i]);
-    }
+    try_application(random, application, {ChainExecutor::kPreemptive, Semantics::kPreemptive, {}},
+                    seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
-  tightness.print("proved bounds of chains");
+  tightness.print("chains of an executor");
+}
+
+TEST(Soundness, NorUnderASchedulerThreadWithOverheads) {
+  const std::uint64_t applications = test::trials(200);
+  test::Tightness tightness;
+  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+    RandomApplication random(seed);
+    model::Application application = random.make();
+    Machine machine{ChainExecutor::kProducerConsumer, Semantics::kProducerConsumer, {}};
+    if (seed % 2 == 0) {
+      machine = {ChainExecutor::kThreadDispatch, Semantics::kThreadDispatch, {}};
+    }
+    machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+    machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
+    try_application(random, application, machine, seed, tightness);
+  }
+  ASSERT_GT(tightness.count(), applications / 2);
+  tightness.print("chains behind a scheduler thread");
+}
+
+TEST(Soundness, NorUnderEdf) {
+  const std::uint64_t applications = test::trials(200);
+  test::Tightness tightness;
+  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+    RandomApplication random(seed);
+    model::Application application = random.make();
+    random.add_deadlines(application);
+    Machine machine{ChainExecutor::kEdf, Semantics::kEdf, {}};
+    if (seed % 2 == 0) machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+    try_application(random, application, machine, seed, tightness);
+  }
+  ASSERT_GT(tightness.count(), applications / 2);
+  tightness.print("chains under EDF");
+}
+
+TEST(Soundness, NorInAWaitSet) {
+  const std::uint64_t applications = test::trials(200);
+  test::Tightness tightness;
+  for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
+    RandomApplication random(seed);
+    model::Application application = random.make();
+    Machine machine{ChainExecutor::kWaitSet, Semantics::kWaitSet, {}};
+    if (seed % 2 == 0) machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+    try_application(random, application, machine, seed, tightness);
+  }
+  ASSERT_GT(tightness.count(), applications / 2);
+  tightness.print("chains in a wait set");
+}
+
+TEST(Soundness, NorAcrossExecutors) {
+  struct Kind {
+    ChainExecutor executor;
+    Semantics semantics;
+    bool may_share;
+  };
+  constexpr std::array kKinds{
+      Kind{ChainExecutor::kPreemptive, Semantics::kPreemptive, true},
+      Kind{ChainExecutor::kEdf, Semantics::kEdf, false},
+      Kind{ChainExecutor::kWaitSet, Semantics::kWaitSet, true},
+      Kind{ChainExecutor::kProducerConsumer, Semantics::kProducerConsumer, true}};
+  const std::uint64_t applications = test::trials(400);
+  for (const Kind& kind : kKinds) {
+    test::Tightness tightness;
+    for (std::uint64_t seed = 1; seed <= applications / 4 && !HasFatalFailure(); ++seed) {
+      RandomApplication random(seed);
+      model::Application application = random.make();
+      random.spread(application, kind.may_share);
+      if (kind.executor == ChainExecutor::kEdf) random.add_deadlines(application);
+      Machine machine{kind.executor, kind.semantics, {}};
+      machine.overheads.far.min = ms(random.uniform(0, 1)).count();
+      machine.overheads.far.max = machine.overheads.far.min + ms(random.uniform(0, 2)).count();
+      if (seed % 3 == 0) machine.overheads.near.max = ms(random.uniform(0, 0.5)).count();
+      if (kind.executor == ChainExecutor::kProducerConsumer) {
+        machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
+      }
+      try_application(random, application, machine, seed, tightness);
+    }
+    ASSERT_GT(tightness.count(), applications / 16);
+    tightness.print(std::string("chains across executors, ") + to_string(kind.semantics));
+  }
 }
 
 }  // namespace

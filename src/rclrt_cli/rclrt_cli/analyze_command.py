@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli import chain_analysis, sensitivity, task_analysis, task_replay
+from rclrt_cli import chain_analysis, overheads, sensitivity, task_analysis, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input, read_lines
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.measure import add_priorities_argument
@@ -64,10 +64,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default="preemptive",
         help="of --test sound",
     )
-    for name, what in (("dispatch", "for each instance"), ("timer-jitter", "for each timer")):
-        parser.add_argument(
-            f"--{name}-us", metavar="US", type=_microseconds, default=0, help=f"overhead {what}"
-        )
+    overheads.add_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -134,17 +131,14 @@ def _analyse_application(
         if arguments.sensitivity:
             raise BadInput("--sensitivity: of --test sound only")
         return chain_analysis.thesis(application)
-    result = chain_analysis.sound(
-        application, arguments.executor, arguments.dispatch_us, arguments.timer_jitter_us
-    )
+    machine = overheads.from_arguments(arguments, arguments.executor)
+    result = chain_analysis.sound(application, arguments.executor, machine)
     if not arguments.no_search:
-        for example in refute_chains(application, result, arguments.dispatch_us):
+        for example in refute_chains(application, result, machine.dispatch_ns):
             name = f"chain {application.chains[example.chain].id}"
             examples.append((name, module.counter_example_text(example, application)))
     if arguments.sensitivity:
-        result["sensitivity"] = sensitivity.of_chains(
-            application, arguments.executor, arguments.dispatch_us, arguments.timer_jitter_us
-        )
+        result["sensitivity"] = sensitivity.of_chains(application, arguments.executor, machine)
     return result
 
 
@@ -174,11 +168,3 @@ def _batch(path: Path) -> int:
             code = EXIT_BAD_INPUT
         print(json.dumps({"line": number, **result}))
     return code
-
-
-def _microseconds(text: str) -> int:
-    """Decimal microseconds as whole nanoseconds."""
-    if not re.fullmatch(r"\d{1,9}(\.\d{1,3})?", text):
-        raise argparse.ArgumentTypeError(f"'{text}' is not a time; expected microseconds, like 2.5")
-    whole, _, fraction = text.partition(".")
-    return int(whole) * 1000 + int(fraction.ljust(3, "0"))

@@ -8,8 +8,9 @@ from collections.abc import Iterator
 from typing import Any
 
 from rclrt_cli.analysis_module import analysis
+from rclrt_cli.bounds.machine import Overheads
 
-EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "wait_set")
+EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "edf", "wait_set")
 HOLDS = ("proved", "conditional")
 WIDTH = 12
 CONTRIBUTIONS = {
@@ -17,22 +18,25 @@ CONTRIBUTIONS = {
     "interference": "{releases} releases of timer {id}",
     "started": "{id} had started, and what follows it",
     "other_input": "until the other input of {id} comes",
+    "callback": "{id}, from being ready to its end",
+    "hop": "the message to {id}",
+    "late": "the timer {id} is late",
+    "background": "in the background, {releases} milliseconds",
 }
 
 
-def sound(application: Any, executor: str, dispatch_ns: int, jitter_ns: int) -> dict[str, Any]:
+def sound(application: Any, executor: str, overheads: Overheads) -> dict[str, Any]:
     """The safe bounds; `feasible` is true when every deadline is proved or conditional."""
     module = analysis()
     ids = [callback.id for callback in application.callbacks]
-    overheads = {"dispatch_ns": dispatch_ns, "timer_jitter_ns": jitter_ns}
-    found = module.chain_bounds(application, executor, **overheads)
+    found = module.chain_bounds(application, executor, overheads.native())
     chains = [
         {
             "id": chain.id,
             "bound_ms": _ms(bound.bound_ns),
             "deadline_ms": _ms(chain.deadline_ns),
-            "verdict": bound.verdict,
-            "assumptions": list(bound.assumptions),
+            "verdict": _under(bound.verdict, overheads),
+            "assumptions": [*bound.assumptions, *filter(None, [overheads.condition])],
             "level": bound.level,
             "note": bound.note,
             "why": [
@@ -51,9 +55,17 @@ def sound(application: Any, executor: str, dispatch_ns: int, jitter_ns: int) -> 
         **_common(application, "sound"),
         "executor": executor,
         "feasible": all(chain["verdict"] in HOLDS for chain in chains),
-        "assumptions": module.chain_assumptions(executor, **overheads),
+        "overheads": overheads.to_json(),
+        "assumptions": [
+            *module.chain_assumptions(executor, overheads.native()),
+            *overheads.assumptions,
+        ],
         "chains": chains,
     }
+
+
+def _under(verdict: str, overheads: Overheads) -> str:
+    return "conditional" if verdict == "proved" and overheads.condition else verdict
 
 
 def thesis(application: Any) -> dict[str, Any]:

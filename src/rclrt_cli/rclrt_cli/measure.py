@@ -98,10 +98,12 @@ def add_overheads_arguments(parser: argparse.ArgumentParser) -> None:
         "--overheads", metavar="FILE", type=Path, help="what rclrt calibrate wrote, for the bounds"
     )
     parser.add_argument(
+        "--overhead-percentile",
         "--overhead-statistic",
+        dest="overhead_statistic",
         choices=STATISTICS,
         default=STATISTICS[0],
-        help="which of the file's statistics; default max",
+        help="which of the file's statistics; less than max makes verdicts conditional",
     )
 
 

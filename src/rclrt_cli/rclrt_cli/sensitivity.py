@@ -7,17 +7,16 @@ from collections.abc import Callable, Iterator
 from typing import Any
 
 from rclrt_cli.analysis_module import analysis
+from rclrt_cli.bounds.machine import Overheads
 
 MILLION = 1_000_000
 NAME_WIDTH = 40
 Number = Callable[[int], int | float | None]
 
 
-def of_chains(application: Any, executor: str, dispatch_ns: int, jitter_ns: int) -> dict[str, Any]:
+def of_chains(application: Any, executor: str, overheads: Overheads) -> dict[str, Any]:
     """Of each callback's WCET, each timer's period, and all WCETs together."""
-    found = analysis().sensitivity(
-        application, executor, dispatch_ns=dispatch_ns, timer_jitter_ns=jitter_ns
-    )
+    found = analysis().sensitivity(application, executor, overheads.native())
     ids = [callback.id for callback in application.callbacks]
     wcets = [callback.wcet_ns for callback in application.callbacks]
     periods = [getattr(callback.trigger, "period_ns", None) for callback in application.callbacks]

@@ -43,6 +43,14 @@ const char* to_word(Contribution::Kind kind) {
       return "interference";
     case Contribution::Kind::kStarted:
       return "started";
+    case Contribution::Kind::kCallback:
+      return "callback";
+    case Contribution::Kind::kHop:
+      return "hop";
+    case Contribution::Kind::kLate:
+      return "late";
+    case Contribution::Kind::kBackground:
+      return "background";
     case Contribution::Kind::kOtherInput:
       break;
   }
@@ -100,25 +108,38 @@ void bind_bounds(py::module_& module) {
           [](const ChainBound& self) { return py::tuple(py::cast(self.assumptions)); })
       .def_property_readonly("why",
                              [](const ChainBound& self) { return py::tuple(py::cast(self.why)); });
+  const auto hop = [](std::pair<Ticks, Ticks> times) { return Hop{times.first, times.second}; };
+  py::class_<Overheads>(module, "Overheads")
+      .def(py::init([hop](Ticks dispatch, Ticks timer_jitter, Ticks scheduler, Ticks polling,
+                          Ticks background, std::pair<Ticks, Ticks> near,
+                          std::pair<Ticks, Ticks> far) {
+             return Overheads{.dispatch = dispatch,
+                              .timer_jitter = timer_jitter,
+                              .scheduler = scheduler,
+                              .polling = polling,
+                              .background = background,
+                              .near = hop(near),
+                              .far = hop(far)};
+           }),
+           py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
+           py::arg("scheduler_ns") = 0, py::arg("polling_ns") = 0, py::arg("background_ns") = 0,
+           py::arg("near_hop_ns") = std::pair<Ticks, Ticks>{},
+           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{});
   module.def(
       "chain_bounds",
-      [](const Application& application, const std::string& executor, Ticks dispatch,
-         Ticks timer_jitter) {
+      [](const Application& application, const std::string& executor, const Overheads& overheads) {
         const ChainExecutor value = chain_executor_of(executor);
         const py::gil_scoped_release release;
-        return chain_bounds(application, value,
-                            {.dispatch = dispatch, .timer_jitter = timer_jitter});
+        return chain_bounds(application, value, overheads);
       },
-      py::arg("application"), py::arg("executor") = "preemptive", py::kw_only(),
-      py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0);
+      py::arg("application"), py::arg("executor") = "preemptive",
+      py::arg("overheads") = Overheads{});
   module.def(
       "chain_assumptions",
-      [](const std::string& executor, Ticks dispatch, Ticks timer_jitter) {
-        return chain_assumptions(chain_executor_of(executor),
-                                 {.dispatch = dispatch, .timer_jitter = timer_jitter});
+      [](const std::string& executor, const Overheads& overheads) {
+        return chain_assumptions(chain_executor_of(executor), overheads);
       },
-      py::arg("executor") = "preemptive", py::kw_only(), py::arg("dispatch_ns") = 0,
-      py::arg("timer_jitter_ns") = 0);
+      py::arg("executor") = "preemptive", py::arg("overheads") = Overheads{});
 }
 
 Application with_priorities(Application application, const std::vector<int>& priorities) {
@@ -154,7 +175,8 @@ ChainExecutor chain_executor_of(const std::string& word) {
                                {{"preemptive", ChainExecutor::kPreemptive},
                                 {"producer_consumer", ChainExecutor::kProducerConsumer},
                                 {"thread_dispatch", ChainExecutor::kThreadDispatch},
-                                {"wait_set", ChainExecutor::kWaitSet}});
+                                {"wait_set", ChainExecutor::kWaitSet},
+                                {"edf", ChainExecutor::kEdf}});
 }
 
 void bind_application(py::module_& module) {

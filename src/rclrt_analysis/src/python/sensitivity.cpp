@@ -23,15 +23,14 @@ void bind_sensitivity(py::module_& module) {
       .def_readonly("periods", &Sensitivity::periods);
   module.def(
       "sensitivity",
-      [](const model::Application& application, const std::string& executor, Ticks dispatch,
-         Ticks timer_jitter) {
+      [](const model::Application& application, const std::string& executor,
+         const Overheads& overheads) {
         const ChainExecutor value = chain_executor_of(executor);
         const py::gil_scoped_release release;
-        return sensitivity(application, value,
-                           {.dispatch = dispatch, .timer_jitter = timer_jitter});
+        return sensitivity(application, value, overheads);
       },
-      py::arg("application"), py::arg("executor") = "preemptive", py::kw_only(),
-      py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0);
+      py::arg("application"), py::arg("executor") = "preemptive",
+      py::arg("overheads") = Overheads{});
   module.def(
       "task_sensitivity",
       [](const std::vector<Task>& tasks, const std::string& policy) {

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
+from rclrt_cli.analysis_module import analysis
 from rclrt_cli.json_reader import JsonValue
 
 STATISTICS = ("max", "max_undisturbed", "p99", "p50")
@@ -24,6 +26,31 @@ class Overheads:
     least_hop_ns: int = 0
     background_ns: int = 0
     """Of each millisecond."""
+    assumptions: tuple[str, ...] = ()
+    """Of every bound made with them: an observed maximum is never called a worst case."""
+    condition: str = ""
+    """What a verdict made with less than the maximum is conditional on."""
+
+    def native(self) -> Any:
+        """As the analysis takes it."""
+        return analysis().Overheads(
+            dispatch_ns=self.dispatch_ns,
+            timer_jitter_ns=self.timer_lateness_ns,
+            scheduler_ns=self.scheduler_ns,
+            polling_ns=self.polling_ns,
+            background_ns=self.background_ns,
+            far_hop_ns=(min(self.least_hop_ns, self.hop_ns), self.hop_ns),
+        )
+
+    def to_json(self) -> dict[str, float]:
+        return {
+            "dispatch_us": self.dispatch_ns / 1e3,
+            "timer_lateness_us": self.timer_lateness_ns / 1e3,
+            "scheduler_us": self.scheduler_ns / 1e3,
+            "polling_us": self.polling_ns / 1e3,
+            "hop_us": self.hop_ns / 1e3,
+            "background_us": self.background_ns / 1e3,
+        }
 
 
 class OverheadsFile:
@@ -44,7 +71,16 @@ class OverheadsFile:
         executors = self._json.get("executors")
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
         hops = self._json.get("hop_us") if self._json.has("hop_us") else JsonValue({}, self.path)
+        missing = [name for name in ("dispatch_us", "timer_lateness_us") if not own.has(name)]
+        assumptions = [f"{name} of {executor}, not in {self.path}, is zero" for name in missing]
+        condition = ""
+        if self.statistic == "max":
+            assumptions.append(f"no overhead exceeds the measured maximum ({self.path})")
+        else:
+            condition = f"no overhead exceeds the {self.statistic} of those measured ({self.path})"
         return Overheads(
+            assumptions=tuple(assumptions),
+            condition=condition,
             dispatch_ns=self._time(own, "dispatch_us"),
             timer_lateness_ns=self._time(own, "timer_lateness_us"),
             scheduler_ns=self._time(own, "scheduler_us"),

@@ -96,9 +96,7 @@ def predict(
 
 def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -> Prediction:
     machine = overheads.of(executor) if overheads else Overheads()
-    result = chain_analysis.sound(
-        application, executor, machine.dispatch_ns, machine.timer_lateness_ns
-    )
+    result = chain_analysis.sound(application, executor, machine)
     chains = {
         chain["id"]: PredictedChain(
             id=chain["id"],

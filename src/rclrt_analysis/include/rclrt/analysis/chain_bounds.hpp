@@ -14,19 +14,39 @@
 
 namespace rclrt::analysis {
 
-/// The executors that bounds are offered for. They differ in who does the dispatching, which on one
-/// core is a matter of Overheads only.
-enum class ChainExecutor { kPreemptive, kProducerConsumer, kThreadDispatch, kWaitSet };
+/// The executors that bounds are offered for. The first three differ in who does the dispatching,
+/// which on one core is a matter of Overheads only. kWaitSet is the one with one thread.
+enum class ChainExecutor { kPreemptive, kProducerConsumer, kThreadDispatch, kWaitSet, kEdf };
+
+/// Least and most time from a publication to the subscriber's being ready.
+struct Hop {
+  Ticks min{};
+  Ticks max{};
+};
 
 /// What the machine adds, in ns; zero is the model without overheads.
 struct Overheads {
   Ticks dispatch{};      ///< for each instance: queueing, switching to it and back
   Ticks timer_jitter{};  ///< how late a timer may be released
+  Ticks scheduler{};     ///< for each instance on a scheduler thread, which runs above all levels
+  Ticks polling{};       ///< for each polling point of a wait set
+  Ticks background{};    ///< lost in each millisecond to what runs above all: interrupts, the host
+  Hop near{};            ///< of a message between callbacks of one executor
+  Hop far{};             ///< of a message between executors
 };
 
 /// One term of a bound, the longest first: the why of it.
 struct Contribution {
-  enum class Kind { kOwn, kInterference, kStarted, kOtherInput };
+  enum class Kind {
+    kOwn,
+    kInterference,
+    kStarted,
+    kOtherInput,
+    kCallback,    ///< from being ready to its end, where each callback is bounded by itself
+    kHop,         ///< of the message to it
+    kLate,        ///< of the timer
+    kBackground,  ///< Overheads::background; `callback` says nothing
+  };
   Kind kind{};
   std::size_t callback{};  ///< the chain's timer, the interfering timer, the callback that had
                            ///< started before, or the sync whose other input is released later
@@ -56,8 +76,12 @@ struct ChainBound {
 /// blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. Where the
 /// chain meets others in a sync, the bound is the largest over who may bring the later message of a
 /// pair: the lag of that timer's release behind the chain's, at most the sync's window, and the
-/// bound of the path from there. Pure; any thread. Throws std::invalid_argument for a graph with a
-/// cycle.
+/// bound of the path from there.
+///
+/// Under EDF and in a wait set, with hop latencies, and for executors that exchange messages or
+/// share a CPU, each callback is bounded by itself and the responses are summed up along the chain,
+/// with jitter propagation: Tindell and Clark 1994 (see holistic.hpp). Pure; any thread. Throws
+/// std::invalid_argument for a graph with a cycle.
 std::vector<ChainBound> chain_bounds(const model::Application& application,
                                      ChainExecutor executor = ChainExecutor::kPreemptive,
                                      const Overheads& overheads = {}, Effort effort = {});

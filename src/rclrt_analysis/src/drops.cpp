@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "drops.hpp"
+
+#include <algorithm>
+
+namespace rclrt::analysis::detail {
+
+void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
+                     std::vector<std::string>& assumptions) {
+  const auto assume = [&](const std::string& what) {
+    if (std::ranges::find(assumptions, what) == assumptions.end()) assumptions.push_back(what);
+  };
+  const auto* timer = std::get_if<model::Timer>(&callback.trigger);
+  if (callback.overload != model::Overload::kQueue && pending > 1) {
+    assume("no instance of '" + callback.id + "' is dropped by its overload policy");
+  }
+  if (timer != nullptr && (skips || timer->overrun != model::OverrunPolicy::kCatchUp)) {
+    if (pending > 1) assume("no release of the timer '" + callback.id + "' is skipped");
+    return;
+  }
+  const std::size_t depth = queue_depth(callback);
+  if (pending > static_cast<Ticks>(depth)) {
+    assume("the queue of '" + callback.id + "' (depth " + std::to_string(depth) +
+           ") does not overflow");
+  }
+}
+
+}  // namespace rclrt::analysis::detail

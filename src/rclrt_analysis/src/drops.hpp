@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Instances that are lost have no response time: what a bound assumes where they might be.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rclrt/analysis/task_set.hpp"
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// How many instances of a callback may wait. A timer's is that of rclrt's TimerOptions.
+inline std::size_t queue_depth(const model::Callback& callback) {
+  if (const auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
+    return subscription->depth;
+  }
+  const auto* sync = std::get_if<model::Sync>(&callback.trigger);
+  return sync != nullptr ? sync->depth : 10;
+}
+
+/// Adds what must hold for no instance to be lost when up to `pending` of one input may be pending.
+/// `skips`: the executor skips releases of a timer that come while an earlier one waits.
+void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
+                     std::vector<std::string>& assumptions);
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks of an EDF executor, each bounded by itself: Spuri, "Holistic analysis for deadline
+// scheduled real-time distributed systems", INRIA RR-2873, 1996.
+//
+// Deadlines count from the release of each instance, and a later callback of a chain has one of its
+// own. For an instance that arrives `a` after the start of the busy period, others count that are
+// due by its own deadline: those which arrive up to a + D_own - D_other. A timer's deadline counts
+// from its nominal release, which is not later than its arrival: both its own deadline taken late
+// and those of others taken early make the bound larger only.
+//
+// What has no deadline (and no timer) runs behind all that have, in order of arrival.
+//
+// Groups: an instance whose deadline is later runs within the busy period only if it had started
+// before and is in a group one of whose members has a relative deadline no longer than one of those
+// that wait, and so not longer than a + D_own (Baker 1991). It was released before the busy
+// period, so its relative deadline is longer than a + D_own. There is one such instance at most.
+#include <algorithm>
+#include <optional>
+
+#include "holistic.hpp"
+
+namespace rclrt::analysis::detail {
+namespace {
+
+std::optional<Ticks> deadline_of(const model::Callback& callback) {
+  if (callback.deadline) return callback.deadline->count();
+  if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+    return timer->period.count();
+  }
+  return std::nullopt;
+}
+
+struct Group {
+  std::size_t members{};
+  std::optional<Ticks> shortest;
+};
+
+}  // namespace
+
+void edf_core(const CoreProblem& problem, Responses& responses, Budget& budget) {
+  const auto& callbacks = problem.workload.application.callbacks;
+  const auto& own_callbacks = problem.core.callbacks;
+  std::map<std::pair<std::size_t, std::string>, Group> groups;
+  for (const std::size_t i : own_callbacks) {
+    if (!callbacks[i].group) continue;
+    Group& group = groups[{callbacks[i].node, *callbacks[i].group}];
+    ++group.members;
+    const auto deadline = deadline_of(callbacks[i]);
+    if (deadline && (!group.shortest || *deadline < *group.shortest)) group.shortest = deadline;
+  }
+  for (const std::size_t own : own_callbacks) {
+    if (problem.core.executors.size() > 1) {  // EDF has its CPU for itself
+      responses[own] = kHorizon;
+      continue;
+    }
+    const auto deadline = deadline_of(callbacks[own]);
+    std::vector<Interferer> others;
+    std::vector<BusyWindow::Blocking> blocking;
+    for (const std::size_t other : own_callbacks) {
+      if (other == own) continue;
+      const auto theirs = deadline_of(callbacks[other]);
+      if (deadline && callbacks[other].group) {
+        const Group& group = groups.at({callbacks[other].node, *callbacks[other].group});
+        if (group.members > 1 && group.shortest && (!theirs || *theirs > *deadline)) {
+          blocking.push_back({sum(problem.workload.wcet[other], problem.per_instance),
+                              std::max<Ticks>(0, *group.shortest - *deadline),
+                              theirs ? *theirs - *deadline : kHorizon});
+        }
+      }
+      std::optional<Ticks> until;
+      if (deadline) {
+        if (!theirs) continue;
+        until = *deadline - *theirs;
+      } else if (!theirs) {
+        until = 0;
+      }
+      for (const Stream& stream : streams_of(problem, other)) others.push_back({stream, until});
+    }
+    add_background(problem, others);
+    const auto streams = streams_of(problem, own);
+    const auto found = response_in_busy_window({streams, others, blocking, 1}, budget);
+    responses[own] = found.value_or(kHorizon);
+  }
+}
+
+}  // namespace rclrt::analysis::detail

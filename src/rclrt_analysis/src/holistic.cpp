@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "holistic.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "drops.hpp"
+
+namespace rclrt::analysis::detail {
+namespace {
+
+constexpr int kRounds = 1000;
+
+void merge(std::vector<Flow>& flows, const Flow& flow) {
+  for (Flow& one : flows) {
+    if (one.timer != flow.timer || one.period != flow.period || one.runs != flow.runs) continue;
+    one.jitter = std::max(one.jitter, flow.jitter);
+    one.count = sum(one.count, flow.count);
+    return;
+  }
+  flows.push_back(flow);
+}
+
+}  // namespace
+
+std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback, bool user_code) {
+  std::vector<Stream> result;
+  for (const Flow& flow : problem.flows[callback]) {
+    const Ticks own = flow.runs && user_code ? problem.workload.wcet[callback] : 0;
+    const Ticks work = product(flow.count, sum(own, problem.per_instance));
+    result.push_back({work, flow.period, flow.jitter});
+  }
+  return result;
+}
+
+void add_background(const CoreProblem& problem, std::vector<Interferer>& others) {
+  if (problem.overheads.background == 0) return;
+  others.push_back({{problem.overheads.background, kMillisecond, kMillisecond}, {}});
+}
+
+Holistic::Holistic(const Workload& workload, const Cores& cores, ChainExecutor executor,
+                   const Overheads& overheads, Effort effort)
+    : workload_(workload),
+      cores_(cores),
+      executor_(executor),
+      overheads_(overheads),
+      responses_(workload.wcet.size()) {
+  Budget budget(effort.steps);
+  Ticks longest = 1;
+  for (const Ticks period : workload.period) longest = std::max(longest, period);
+  const Ticks limit = product(longest, 20);  // what grows beyond is taken for endless
+  for (int round = 0; round < kRounds; ++round) {
+    find_flows();
+    Responses next = responses_;
+    for (const Core& core : cores.cores) {
+      const CoreProblem problem{workload, core, flows_, overheads_, workload.dispatch};
+      if (executor == ChainExecutor::kEdf) {
+        edf_core(problem, next, budget);
+      } else if (executor == ChainExecutor::kWaitSet) {
+        wait_set_core(problem, next, budget);
+      } else {
+        fixed_priority_core(problem, next, budget);
+      }
+    }
+    bool settled = true;
+    for (std::size_t i = 0; i < next.size(); ++i) {
+      if (next[i] > limit) next[i] = kHorizon;
+      next[i] = std::max(next[i], responses_[i]);  // shorter only by rounding of the search
+      settled = settled && next[i] == responses_[i];
+    }
+    responses_ = std::move(next);
+    if (settled) {
+      find_ends();
+      return;
+    }
+  }
+  std::ranges::fill(responses_, kHorizon);
+  find_flows();
+  find_ends();
+}
+
+const Hop& Holistic::hop(std::size_t from, std::size_t to) const {
+  return cores_.executor_of[from] == cores_.executor_of[to] ? overheads_.near : overheads_.far;
+}
+
+void Holistic::find_flows() {
+  flows_.assign(workload_.wcet.size(), {});
+  for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
+    flows_[workload_.timers[k]].push_back(
+        {k, workload_.period[k], overheads_.timer_jitter, 1, true});
+  }
+  for (const std::size_t callback : workload_.graph.order) add_flows(callback);
+}
+
+/// A sync runs no more often in any time than messages arrive at the busier of its inputs, since
+/// of each pair formed then one message arrived then, and on the same side for all (see
+/// Workload::find_sources). The other messages cost a dispatch.
+void Holistic::add_flows(std::size_t callback) {
+  const auto& inputs = workload_.graph.publishers[callback];
+  const auto& by = workload_.counted_by[callback];
+  Ticks late = 0;  // the jitter of all inputs
+  std::vector<Flow> all;
+  for (const auto& input : inputs) {
+    for (const std::size_t from : input) {
+      const Hop& latency = hop(from, callback);
+      const Ticks varies = sum(responses_[from], latency.max - latency.min);
+      for (Flow flow : flows_[from]) {
+        if (!flow.runs) continue;
+        flow.jitter = sum(flow.jitter, varies);
+        late = std::max(late, flow.jitter);
+        flow.runs = inputs.size() == 1 || !by || *by == from;
+        merge(all, flow);
+      }
+    }
+  }
+  if (inputs.size() == 2 && by) {
+    for (Flow& flow : all) flow.jitter = late;
+  }
+  for (const Flow& flow : all) merge(flows_[callback], flow);
+}
+
+void Holistic::find_ends() {
+  ends_.assign(workload_.wcet.size(), {});
+  for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
+    const std::size_t timer = workload_.timers[k];
+    ends_[timer][timer] = sum(overheads_.timer_jitter, responses_[timer]);
+  }
+  for (const std::size_t callback : workload_.graph.order) {
+    for (const auto& input : workload_.graph.publishers[callback]) {
+      for (const std::size_t from : input) {
+        const Ticks more = sum(hop(from, callback).max, responses_[callback]);
+        for (const auto& [timer, end] : ends_[from]) {
+          Ticks& own = ends_[callback][timer];
+          own = std::max(own, sum(end, more));
+        }
+      }
+    }
+  }
+}
+
+void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latency) const {
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    const std::size_t callback = callbacks[i];
+    latency.total = sum(latency.total, responses_[callback]);
+    latency.why.push_back({Contribution::Kind::kCallback, callback, 1, responses_[callback]});
+    if (i + 1 == callbacks.size()) continue;
+    const Ticks most = hop(callback, callbacks[i + 1]).max;
+    latency.total = sum(latency.total, most);
+    if (most > 0) latency.why.push_back({Contribution::Kind::kHop, callbacks[i + 1], 1, most});
+  }
+}
+
+/// Absent when there is no bound.
+std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> callbacks,
+                                                   std::vector<std::size_t>* relies_on) const {
+  const Joins joins = find_joins(workload_, callbacks, [&](std::size_t n) -> std::optional<Ticks> {
+    const auto before = latency(callbacks.first(n), nullptr);
+    return before ? std::optional(before->total) : std::nullopt;
+  });
+  if (relies_on != nullptr) *relies_on = joins.relies_on;
+  Latency worst;
+  if (overheads_.timer_jitter > 0) {
+    worst.total = overheads_.timer_jitter;
+    worst.why.push_back({Contribution::Kind::kLate, callbacks.front(), 1, worst.total});
+  }
+  add_steps(callbacks, worst);
+  for (const Join& join : joins.joins) {
+    const auto rest = callbacks.subspan(join.at);
+    for (const std::size_t from : join.other) {
+      Ticks end = 0;
+      for (const auto& [timer, time] : ends_[from]) end = std::max(end, time);
+      Latency other;
+      other.total = sum(sum(join.lag, end), hop(from, rest.front()).max);
+      other.why.push_back({Contribution::Kind::kOtherInput, rest.front(), 1, other.total});
+      add_steps(rest, other);
+      if (other.total > worst.total) worst = std::move(other);
+    }
+  }
+  if (worst.total >= kMaxTicks) return std::nullopt;
+  return worst;
+}
+
+ChainBound Holistic::bound(const model::Chain& chain) const {
+  ChainBound result;
+  result.level = workload_.priority[chain.callbacks.front()];
+  for (const std::size_t callback : chain.callbacks) {
+    result.level = std::min(result.level, workload_.priority[callback]);
+  }
+  std::vector<std::size_t> relies_on;
+  auto found = latency(chain.callbacks, &relies_on);
+  if (!found) {
+    for (const std::size_t callback : chain.callbacks) {
+      if (responses_[callback] < kMaxTicks) continue;
+      result.note = "no bound was found for '" + workload_.application.callbacks[callback].id +
+                    "': the load of its CPU is too high, or the delays of several feed each other";
+      return result;
+    }
+    result.note = "no bound was found for the other input of a sync";
+    return result;
+  }
+  result.bound = found->total;
+  result.why = std::move(found->why);
+  std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
+  check_drops(chain.callbacks, result);
+  check_drops(relies_on, result);
+  return result;
+}
+
+Ticks Holistic::most_pending(std::size_t callback) const {
+  Ticks result = 0;
+  for (const Flow& flow : flows_[callback]) {
+    const Ticks late = sum(responses_[callback], flow.jitter);
+    if (late >= kMaxTicks) return kHorizon;
+    result = sum(result, product(flow.count, ceil_div(late, flow.period)));
+  }
+  return result;
+}
+
+void Holistic::check_drops(std::span<const std::size_t> callbacks, ChainBound& result) const {
+  for (const std::size_t callback : callbacks) {
+    const bool skips = executor_ == ChainExecutor::kWaitSet;
+    assume_no_drops(workload_.application.callbacks[callback], most_pending(callback), skips,
+                    result.assumptions);
+  }
+}
+
+}  // namespace rclrt::analysis::detail

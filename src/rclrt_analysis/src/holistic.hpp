@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bounds where one busy period does not reach: across executors and CPUs, under EDF and in a wait
+/// set. Each callback is bounded by itself, from being ready to its end, and what the callbacks
+/// before it add to the time at which it becomes ready is its jitter.
+#pragma once
+
+#include <cstddef>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "busy_window.hpp"
+#include "cores.hpp"
+#include "level_work.hpp"
+#include "sync_ways.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Instances of a callback that stem from the releases of one timer.
+struct Flow {
+  std::size_t timer{};  ///< index into Workload::timers
+  Ticks period{};
+  Ticks jitter{};  ///< between the earliest and the latest time after the release to be ready
+  Ticks count{};   ///< per release
+  bool runs{};     ///< user code runs; else a sync's message that waits for a partner
+};
+
+/// What one core makes of the flows: for each of `callbacks` the longest time from ready to end,
+/// kHorizon where there is no bound.
+struct CoreProblem {
+  const Workload& workload;
+  const Core& core;
+  const std::vector<std::vector<Flow>>& flows;  ///< of every callback
+  const Overheads& overheads;
+  Ticks per_instance{};  ///< CPU time that each instance costs besides its own
+};
+using Responses = std::vector<Ticks>;  ///< of every callback
+void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budget& budget);
+void edf_core(const CoreProblem& problem, Responses& responses, Budget& budget);
+void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& budget);
+
+/// The streams of a callback's flows, each with the work of its instances; without user code, what
+/// they cost besides.
+std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
+                               bool user_code = true);
+
+/// What is lost in each millisecond, as what delays every callback of the core.
+void add_background(const CoreProblem& problem, std::vector<Interferer>& others);
+
+/// Jitter propagation: Tindell and Clark, "Holistic schedulability analysis for distributed hard
+/// real-time systems", Microprocessing and Microprogramming 40, 1994. Responses grow from the
+/// execution times until nothing changes any more; the least fixed point bounds all.
+class Holistic {
+ public:
+  Holistic(const Workload& workload, const Cores& cores, ChainExecutor executor,
+           const Overheads& overheads, Effort effort);
+
+  /// From the release of the chain's timer to the end of its last callback, with the terms and the
+  /// assumptions.
+  ChainBound bound(const model::Chain& chain) const;
+
+  /// The most instances of a callback that are released and have not ended; kHorizon: no bound.
+  Ticks most_pending(std::size_t callback) const;
+
+ private:
+  struct Latency {
+    Ticks total{};
+    std::vector<Contribution> why;
+  };
+
+  void find_flows();
+  void add_flows(std::size_t callback);
+  void find_ends();
+  const Hop& hop(std::size_t from, std::size_t to) const;
+  void add_steps(std::span<const std::size_t> callbacks, Latency& latency) const;
+  std::optional<Latency> latency(std::span<const std::size_t> callbacks,
+                                 std::vector<std::size_t>* relies_on) const;
+  void check_drops(std::span<const std::size_t> callbacks, ChainBound& result) const;
+
+  const Workload& workload_;
+  const Cores& cores_;
+  ChainExecutor executor_;
+  Overheads overheads_;
+  Responses responses_;
+  std::vector<std::vector<Flow>> flows_;
+  /// Of each callback: from the release of a timer that set it going to its end.
+  std::vector<std::map<std::size_t, Ticks>> ends_;
+};
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks of a wait set with one thread, each bounded by itself.
+//
+// At a polling point the thread takes a ready set: each timer that is due and each subscription
+// that has a message, once. It then runs one instance of each and nothing else. Casini, Blass,
+// Luetkebohle and Brandenburg, "Response-time analysis of ROS 2 processing chains under
+// reservation-based scheduling", ECRTS 2019; Tang et al., "Response time analysis and priority
+// assignment of processing chains on ROS2 executors", RTSS 2020.
+//
+// Two bounds hold, and the lower one is taken:
+//
+// By the busy period: the thread does not idle while something is ready, so an instance ends when
+// all work that arrived before its end is done, its own callback's in order of arrival.
+//
+// By the ready sets: an instance before which n - 1 of its callback wait is in the n-th ready set
+// from the next one on, at the latest. So until its end there is the rest of one set and n more,
+// and in each every callback runs once at most. Where n instances arrive no sooner than such a time
+// lasts, no more than n ever wait: by induction over them. A sync takes a message from either
+// input in one set. Nothing is assumed of the order within a set.
+//
+// With several threads no bound is offered as proved: those published have been refuted (Teper et
+// al., "Bridging the gap between ROS 2 and classical real-time scheduling for periodic tasks",
+// RTSS 2024).
+#include <algorithm>
+
+#include "holistic.hpp"
+
+namespace rclrt::analysis::detail {
+namespace {
+
+constexpr Ticks kMostWaiting = 1000;
+
+Ticks arrivals(std::span<const Stream> streams, Ticks time) {
+  Ticks count = 0;
+  for (const Stream& stream : streams) {
+    count = sum(count, ceil_div(sum(time, stream.jitter), stream.period));
+  }
+  return count;
+}
+
+/// The rest of one ready set and `waiting` more.
+Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& streams,
+           Ticks waiting, Ticks busy) {
+  Ticks total = problem.overheads.polling;
+  total = product(total, waiting + 1);
+  for (std::size_t i = 0; i < problem.core.callbacks.size(); ++i) {
+    const std::size_t callback = problem.core.callbacks[i];
+    const bool sync =
+        problem.workload.application.callbacks[callback].kind() == model::CallbackKind::kSync;
+    const Ticks each = sum(problem.workload.wcet[callback], problem.per_instance);
+    const Ticks times = product(waiting + 1, sync ? 2 : 1);
+    Ticks brought = 0;  // by a whole busy period
+    for (const Stream& stream : streams[i]) {
+      brought =
+          sum(brought, product(ceil_div(sum(busy, stream.jitter), stream.period), stream.work));
+    }
+    total = sum(total, std::min(product(times, each), brought));
+  }
+  const Ticks background = problem.overheads.background;
+  Ticks time = total;
+  while (background > 0 && time < kMaxTicks) {
+    const Ticks next = sum(total, product(ceil_div(time, kMillisecond) + 1, background));
+    if (next <= time) break;
+    time = next;
+  }
+  return time;
+}
+
+}  // namespace
+
+void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& budget) {
+  const auto& callbacks = problem.core.callbacks;
+  CoreProblem polled = problem;  // a polling point for each instance at most, and one before
+  polled.per_instance = sum(problem.per_instance, problem.overheads.polling);
+  std::vector<std::vector<Stream>> streams;
+  std::vector<Stream> all;
+  for (const std::size_t callback : callbacks) {
+    streams.push_back(streams_of(polled, callback));
+    all.insert(all.end(), streams.back().begin(), streams.back().end());
+  }
+  if (problem.overheads.background > 0) {
+    all.push_back({problem.overheads.background, kMillisecond, kMillisecond});
+  }
+  const Ticks busy =
+      longest_busy_period(all, sum(problem.overheads.polling, 1), budget).value_or(kHorizon);
+  const bool shared = problem.core.executors.size() > 1;  // the other thread has its own sets
+  for (std::size_t own = 0; own < callbacks.size(); ++own) {
+    std::vector<Interferer> others;
+    for (std::size_t other = 0; other < callbacks.size(); ++other) {
+      if (other == own) continue;
+      for (const Stream& stream : streams[other]) others.push_back({stream, {}});
+    }
+    add_background(problem, others);
+    const std::vector<BusyWindow::Blocking> polling{{problem.overheads.polling, 0, kHorizon}};
+    Ticks found = kHorizon;
+    if (busy < kHorizon) {
+      found = response_in_busy_window({streams[own], others, polling, 1}, budget).value_or(busy);
+    }
+    const bool timer = problem.workload.application.callbacks[callbacks[own]].kind() ==
+                       model::CallbackKind::kTimer;
+    for (Ticks waiting = 1; !shared && waiting <= kMostWaiting; ++waiting) {
+      const Ticks time = sets(problem, streams, waiting, busy);
+      if (time >= found) break;
+      // What a timer misses while it waits is skipped.
+      if (timer || arrivals(streams[own], time) <= waiting) found = time;
+    }
+    responses[callbacks[own]] = found;
+  }
+}
+
+}  // namespace rclrt::analysis::detail

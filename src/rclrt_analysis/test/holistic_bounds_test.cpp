@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bounds where each callback is bounded by itself: EDF, wait sets, several executors.
+#include <gtest/gtest.h>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+std::vector<double> bounds_ms(const model::Application& application, ChainExecutor executor,
+                              const Overheads& overheads = {}) {
+  std::vector<double> result;
+  for (const ChainBound& chain : chain_bounds(application, executor, overheads)) {
+    result.push_back(chain.bound ? static_cast<double>(*chain.bound) / 1e6 : -1);
+  }
+  return result;
+}
+
+/// Buttazzo, "Hard real-time computing systems", section 4.4: (2, 5) and (4, 7), which rate
+/// monotonic misses.
+model::Application buttazzo() {
+  return Builder()
+      .timer("a", 5, 2)
+      .timer("b", 7, 4)
+      .chain("one", {"a"}, 0)
+      .chain("two", {"b"}, 0)
+      .done();
+}
+
+// U = 2/5 + 4/7 = 0.971: EDF meets all deadlines. A job of a waits for one of b that is due before.
+TEST(HolisticBounds, UnderEdfTasksHaveTheirResponseTimes) {
+  EXPECT_EQ(bounds_ms(buttazzo(), ChainExecutor::kEdf), (std::vector<double>{4, 6}));
+}
+
+TEST(HolisticBounds, UnderEdfAStatedDeadlineDecidesAndOthersRunInTheBackground) {
+  auto application = Builder()
+                         .timer("a", 20, 2)
+                         .subscription("a2", "a", 1)
+                         .timer("b", 20, 3)
+                         .chain("one", {"a", "a2"}, 0)
+                         .chain("two", {"b"}, 0)
+                         .done();
+  // a and b have their periods for deadlines; a2 has none and waits for both.
+  EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf), (std::vector<double>{5 + 6, 5}));
+  application.callbacks[1].deadline = ms(4);
+  // a2's deadline, from its release, is before that of any b that may still be there.
+  EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf)[1], 6);
+}
+
+// The group's ceiling is a's relative deadline: c of the same group may have started, though it is
+// due later. So may not b.
+TEST(HolisticBounds, UnderEdfAGroupBlocksOnceByALaterDeadline) {
+  const auto application = Builder()
+                               .timer("a", 10, 1)
+                               .group("g")
+                               .timer("b", 40, 2)
+                               .timer("c", 50, 3)
+                               .group("g")
+                               .chain("one", {"a"}, 0)
+                               .chain("two", {"b"}, 0)
+                               .done();
+  const auto bounds = bounds_ms(application, ChainExecutor::kEdf);
+  EXPECT_EQ(bounds[0], 1 + 3);
+  EXPECT_EQ(bounds[1], 1 + 2 + 3);
+}
+
+// One ready set may have begun an instant before the timer is due: 4 + 3, and the next one, with
+// itself. By the busy period: all three once, 9.
+TEST(HolisticBounds, InAWaitSetTheCurrentReadySetAndTheNextAreWaitedFor) {
+  const auto application =
+      Builder().timer("a", 40, 2).timer("b", 50, 4).timer("c", 60, 3).chain("one", {"a"}, 0).done();
+  EXPECT_EQ(bounds_ms(application, ChainExecutor::kWaitSet), (std::vector<double>{9}));
+}
+
+// By the busy period, b would run five times before a ends, up to 15. In two ready sets it runs twice.
+TEST(HolisticBounds, InAWaitSetAFrequentCallbackRunsOnceInEachReadySet) {
+  const auto application =
+      Builder().timer("a", 100, 5).timer("b", 3, 2).chain("one", {"a"}, 0).done();
+  EXPECT_EQ(bounds_ms(application, ChainExecutor::kWaitSet), (std::vector<double>{5 + 2 * 2}));
+}
+
+/// a on one CPU publishes to b on another, where c may run.
+model::Application two_cpus() {
+  model::Application application = Builder()
+                                       .timer("a", 20, 2)
+                                       .subscription("b", "a", 3)
+                                       .priority(1)
+                                       .timer("c", 10, 1)
+                                       .priority(2)
+                                       .chain("far", {"a", "b"}, 1)
+                                       .done();
+  application.executors = {{.name = "one", .cpus = {0}}, {.name = "two", .cpus = {1}}};
+  application.nodes.push_back({.name = "other", .name_space = "/", .executor = 1});
+  application.callbacks[1].node = application.callbacks[2].node = 1;
+  return application;
+}
+
+// 2 for a, a hop of at most 0.5, and 3 + 1 for b.
+TEST(HolisticBounds, AChainAcrossExecutorsAddsTheHopAndBothSides) {
+  Overheads overheads;
+  overheads.far = {.min = ms(0.1).count(), .max = ms(0.5).count()};
+  const auto bounds = chain_bounds(two_cpus(), ChainExecutor::kPreemptive, overheads);
+  EXPECT_EQ(bounds[0].bound, ms(6.5).count());
+  EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
+}
+
+// b becomes ready up to 2.4 late (2 for a, 0.4 for the hop), so two of it may come within 18: what
+// is below it, d, meets both.
+TEST(HolisticBounds, WhatComesFromAnotherCpuHasJitter) {
+  model::Application application = two_cpus();
+  model::Callback below = application.callbacks[2];
+  below.id = "d";
+  below.trigger = model::Timer{.period = ms(100)};
+  below.wcet = ms(12);
+  below.priority = 0;
+  below.publishes = {};
+  application.callbacks.push_back(below);
+  application.chains.push_back(
+      {.id = "below", .callbacks = {3}, .priority = 0, .deadline = ms(100)});
+  // 12 + 3 + 2 = 17 with one b; at 17.6 the next b may come: 12 + 3 + 2 = 17 holds.
+  EXPECT_EQ(chain_bounds(application)[1].bound, ms(17).count());
+  application.callbacks[3].wcet = ms(13);
+  // 13 + 3 + 2 = 18, later than 20 - 2: another b. 13 + 6 + 3.
+  EXPECT_EQ(chain_bounds(application)[1].bound, ms(22).count());
+}
+
+// Levels of either executor have the highest priorities: b and c of "two" against a of "one".
+TEST(HolisticBounds, ExecutorsOnOneCpuInterfere) {
+  model::Application application = two_cpus();
+  application.executors[1].cpus = {0};
+  // a is the only level of its executor, as high as c: 2 + 1. b is below both: 3 + 2 + 1.
+  EXPECT_EQ(bounds_ms(application, ChainExecutor::kPreemptive), (std::vector<double>{3 + 6}));
+}
+
+TEST(HolisticBounds, EdfDoesNotShareItsCpu) {
+  model::Application application = two_cpus();
+  application.executors[1].cpus = {0};
+  EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf), (std::vector<double>{-1}));
+}
+
+}  // namespace
+}  // namespace rclrt::analysis

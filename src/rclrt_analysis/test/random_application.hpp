@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Random applications to try the bounds on.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <random>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/synthesis.hpp"
+
+namespace rclrt::analysis {
+
+class RandomApplication {
+ public:
+  explicit RandomApplication(std::uint64_t seed) : random_(seed) {}
+
+  /// Two to four timers, each with a chain of up to four callbacks; chains share callbacks, fork,
+  /// meet in syncs, change their priority on the way and have groups.
+  model::Application make() {
+    Builder builder;
+    const int timers = between(2, 4);
+    const bool one_period = chance(0.5);
+    const double period = period_of(between(0, 5));
+    std::vector<std::vector<std::string>> ways;
+    std::vector<std::string> subscriptions;
+    for (int k = 0; k < timers; ++k) {
+      const std::string id = "t" + std::to_string(k);
+      const double own = one_period ? period : period_of(between(0, 5));
+      builder.timer(id, own, wcet());
+      extras(builder);
+      ways.push_back({id});
+      const int length = between(0, 3);
+      for (int i = 0; i < length; ++i) {
+        const std::string next = id + "_" + std::to_string(i);
+        builder.subscription(next, ways.back().back(), wcet());
+        extras(builder);
+        ways.back().push_back(next);
+        subscriptions.push_back(next);
+      }
+    }
+    if (chance(0.5)) {
+      builder.sync("sync", ways[0].back(), ways[1].back(), wcet(), window());
+      builder.subscription("after", "sync", wcet());
+      extras(builder);
+      ways[0].insert(ways[0].end(), {"sync", "after"});
+      ways[1].emplace_back("sync");
+      if (chance(0.5)) ways[1].emplace_back("after");
+      if (timers > 2 && chance(0.5)) {  // a sync behind a sync
+        builder.sync("sync2", ways[2].back(), "after", wcet(), window());
+        extras(builder);
+        ways[2].emplace_back("sync2");
+        if (chance(0.5)) ways[0].emplace_back("sync2");
+      }
+    }
+    for (int k = 0; k < timers; ++k) {
+      builder.chain("chain" + std::to_string(k), ways[static_cast<std::size_t>(k)], between(0, 4));
+    }
+    model::Application application = builder.done();
+    // A callback that takes another chain's topic, too: it runs for the messages of both.
+    if (!subscriptions.empty() && chance(0.4)) {
+      const auto shared = builder.index(subscriptions[random_() % subscriptions.size()]);
+      auto& trigger = std::get<model::Subscription>(application.callbacks[shared].trigger);
+      auto& topics =
+          application.callbacks[builder.index("t" + std::to_string(timers - 1))].publishes;
+      if (std::ranges::find(topics, trigger.topic) == topics.end()) {
+        topics.push_back(trigger.topic);
+      }
+      try {
+        synthesize_priorities(application);
+      } catch (const std::invalid_argument&) {  // a cycle
+        application = builder.done();
+      }
+    }
+    if (chance(0.3)) {
+      move_phases(application);
+      for (model::Callback& callback : application.callbacks) {
+        if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+          timer->offset_stated = chance(0.8);
+        }
+      }
+    }
+    if (chance(0.5)) {
+      const auto values = synthesize_priorities(application);
+      for (std::size_t i = 0; i < values.size(); ++i) {
+        application.callbacks[i].priority = values[i].priority;
+      }
+    }
+    return application;
+  }
+
+  /// Two or three executors, each with a node, on a CPU of its own or, if allowed, on a shared one.
+  void spread(model::Application& application, bool may_share) {
+    const int executors = between(2, 3);
+    application.executors.clear();
+    application.nodes.clear();
+    for (int i = 0; i < executors; ++i) {
+      const std::string name = "e" + std::to_string(i);
+      const int cpu = may_share && chance(0.3) ? 0 : i;
+      application.executors.push_back({.name = name, .cpus = {cpu}});
+      application.nodes.push_back(
+          {.name = name, .name_space = "/", .executor = static_cast<std::size_t>(i)});
+    }
+    for (model::Callback& callback : application.callbacks) {
+      callback.node = static_cast<std::size_t>(between(0, executors - 1));
+    }
+  }
+
+  /// For EDF.
+  void add_deadlines(model::Application& application) {
+    for (model::Callback& callback : application.callbacks) {
+      if (chance(0.7)) callback.deadline = ms(between(2, 60) * 0.5);
+    }
+  }
+
+  double uniform(double low, double high) {
+    return std::uniform_real_distribution<>(low, high)(random_);
+  }
+
+  void move_phases(model::Application& application) {
+    for (model::Callback& callback : application.callbacks) {
+      if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+        if (!timer->offset_stated) timer->offset = timer->period * between(0, 63) / 64;
+      }
+    }
+  }
+
+ private:
+  int between(int low, int high) { return std::uniform_int_distribution<>(low, high)(random_); }
+  bool chance(double share) { return std::bernoulli_distribution(share)(random_); }
+  double period_of(int index) {
+    constexpr std::array kPeriods{4.0, 5.0, 8.0, 10.0, 12.0, 20.0};
+    return kPeriods.at(static_cast<std::size_t>(index));
+  }
+  double window() {
+    constexpr std::array kWindows{0.0, 1.5, 3.0, 6.0, 9.0, 25.0, 1000.0};
+    return kWindows.at(static_cast<std::size_t>(between(0, 6)));
+  }
+  double wcet() { return between(1, 24) * 0.05; }
+  void extras(Builder& builder) {
+    if (chance(0.3)) builder.priority(between(0, 4));
+    if (chance(0.2)) builder.group("group");
+  }
+
+  std::mt19937_64 random_;
+};
+
+inline std::string describe(const model::Application& application) {
+  std::string text;
+  for (const model::Callback& callback : application.callbacks) {
+    text += callback.id + " C " + std::to_string(callback.wcet.count() / 1000) + " us";
+    if (callback.priority) text += " priority " + std::to_string(*callback.priority);
+    if (callback.group) text += " group";
+    if (callback.deadline) text += " D " + std::to_string(callback.deadline->count() / 1000);
+    text += " on " + std::to_string(application.nodes[callback.node].executor);
+    if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+      text += " T " + std::to_string(timer->period.count() / 1000) + " offset " +
+              std::to_string(timer->offset.count() / 1000) +
+              (timer->offset_stated ? " stated" : "");
+    }
+    if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
+      text += " window " + std::to_string(sync->window.count() / 1000);
+    }
+    for (const std::string& topic : model::inputs(callback)) text += " <- " + topic;
+    for (const std::string& topic : callback.publishes) text += " -> " + topic;
+    text += "\n";
+  }
+  for (const model::Chain& chain : application.chains) {
+    text += chain.id + " priority " + std::to_string(chain.priority) + ":";
+    for (const std::size_t i : chain.callbacks) text += " " + application.callbacks[i].id;
+    text += "\n";
+  }
+  return text;
+}
+
+}  // namespace rclrt::analysis

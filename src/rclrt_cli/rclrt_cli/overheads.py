@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The overheads of one `rclrt analyze`: from the file, and from the command line before it."""
+
+from __future__ import annotations
+
+import argparse
+import re
+from dataclasses import replace
+
+from rclrt_cli.bounds.machine import Overheads, OverheadsFile
+from rclrt_cli.measure import add_overheads_arguments
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_overheads_arguments(parser)
+    for name, what in (
+        ("dispatch", "for each instance"),
+        ("timer-jitter", "for each timer"),
+        ("scheduler", "of a scheduler thread for each instance"),
+        ("hop", "at most, for a message between executors"),
+    ):
+        parser.add_argument(
+            f"--{name}-us", metavar="US", type=_microseconds, help=f"overhead {what}"
+        )
+
+
+def from_arguments(arguments: argparse.Namespace, executor: str) -> Overheads:
+    """What the file says of this executor; what the command line states counts instead."""
+    result = Overheads()
+    if arguments.overheads is not None:
+        result = OverheadsFile(arguments.overheads, arguments.overhead_statistic).of(executor)
+    stated = {
+        "dispatch_ns": arguments.dispatch_us,
+        "timer_lateness_ns": arguments.timer_jitter_us,
+        "scheduler_ns": arguments.scheduler_us,
+        "hop_ns": arguments.hop_us,
+    }
+    result = replace(result, **{name: ns for name, ns in stated.items() if ns is not None})
+    return result if arguments.hop_us is None else replace(result, least_hop_ns=0)
+
+
+def _microseconds(text: str) -> int:
+    """Decimal microseconds as whole nanoseconds."""
+    if not re.fullmatch(r"\d{1,9}(\.\d{1,3})?", text):
+        raise argparse.ArgumentTypeError(f"'{text}' is not a time; expected microseconds, like 2.5")
+    whole, _, fraction = text.partition(".")
+    return int(whole) * 1000 + int(fraction.ljust(3, "0"))

@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt analyze --overheads`: what a machine adds, and what is said of it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+from rclrt_cli.main import main
+
+ROOT = Path(__file__).resolve().parents[3]
+APP = str(ROOT / "examples" / "autonomous_vehicle" / "app.yaml")
+MEASURED = {
+    "rclrt": 1,
+    "kind": "overheads",
+    "executors": {
+        "preemptive": {
+            "dispatch_us": {"n": 1000, "min": 2, "p50": 3, "p99": 5, "max": 40},
+            "timer_lateness_us": {"n": 1000, "p50": 10, "p99": 20, "max": 300.5},
+        },
+        "thread_dispatch": {"dispatch_us": 30, "timer_lateness_us": 50, "scheduler_us": 8},
+    },
+    "hop_us": {"intra_process": {"min": 4, "max": 90}, "same_host": 500},
+}
+
+
+def analyze(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], document: Any, *options: str
+) -> tuple[int, Any, str]:
+    file = tmp_path / "overheads.json"
+    file.write_text(json.dumps(document))
+    code = main(["analyze", APP, "--json", "--overheads", str(file), *options])
+    captured = capsys.readouterr()
+    return code, json.loads(captured.out) if captured.out else None, captured.err
+
+
+def test_the_measured_maximum_counts_and_is_called_an_assumption(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, result, _ = analyze(tmp_path, capsys, MEASURED)
+    assert code == 0
+    assert result["overheads"]["dispatch_us"] == 40
+    assert result["overheads"]["timer_lateness_us"] == 300.5
+    assert result["overheads"]["hop_us"] == 90
+    assert {chain["verdict"] for chain in result["chains"]} == {"proved"}
+    assert any("measured maximum" in text for text in result["assumptions"])
+
+
+def test_a_percentile_makes_every_verdict_conditional(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, result, _ = analyze(tmp_path, capsys, MEASURED, "--overhead-percentile", "p99")
+    assert code == 0
+    assert result["overheads"]["dispatch_us"] == 5
+    assert {chain["verdict"] for chain in result["chains"]} == {"conditional"}
+    assert "p99" in result["chains"][0]["assumptions"][-1]
+
+
+def test_overheads_lengthen_bounds_and_the_command_line_counts_before_the_file(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, by_file, _ = analyze(tmp_path, capsys, MEASURED)
+    _, stated, _ = analyze(
+        tmp_path, capsys, MEASURED, "--dispatch-us", "0", "--timer-jitter-us", "0"
+    )
+    assert by_file["chains"][0]["bound_ms"] > stated["chains"][0]["bound_ms"]
+
+
+def test_a_scheduler_thread_is_counted_where_there_is_one(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    options = ("--executor", "thread_dispatch")
+    _, result, _ = analyze(tmp_path, capsys, MEASURED, *options)
+    _, without, _ = analyze(tmp_path, capsys, MEASURED, *options, "--scheduler-us", "0")
+    assert result["overheads"]["scheduler_us"] == 8
+    assert result["chains"][0]["bound_ms"] > without["chains"][0]["bound_ms"]
+
+
+def test_what_the_file_does_not_state_is_named(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, result, _ = analyze(tmp_path, capsys, MEASURED, "--executor", "edf")
+    assert any("dispatch_us of edf" in text for text in result["assumptions"])
+
+
+@pytest.mark.parametrize(
+    ("change", "options", "complaint"),
+    [
+        ({"kind": "results"}, (), "kind"),
+        ({"executors": {"preemptive": {"dispatch_us": -1}}}, (), "dispatch_us is -1"),
+    ],
+)
+def test_a_wrong_file_is_located(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    change: dict[str, Any],
+    options: tuple[str, ...],
+    complaint: str,
+) -> None:
+    code, _, error = analyze(tmp_path, capsys, {**MEASURED, **change}, *options)
+    assert code == 2
+    assert "overheads.json" in error
+    assert complaint in error
+
+
+def test_the_schema_takes_what_is_read() -> None:
+    schema = json.loads((ROOT / "schemas" / "overheads.schema.json").read_text())
+    jsonschema.Draft202012Validator(schema).validate(MEASURED)
+    with pytest.raises(jsonschema.ValidationError):
+        jsonschema.Draft202012Validator(schema).validate({**MEASURED, "executors": {}})
