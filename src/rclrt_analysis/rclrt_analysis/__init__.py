@@ -55,6 +55,7 @@ from rclrt_analysis._native import (
     thesis_harmonic,
     utilisation,
     with_priorities,
+    with_steps,
 )
 
 __all__ = [
@@ -103,4 +104,5 @@ __all__ = [
     "thesis_harmonic",
     "utilisation",
     "with_priorities",
+    "with_steps",
 ]

@@ -99,11 +99,9 @@ def add_overheads_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--overhead-percentile",
-        "--overhead-statistic",
-        dest="overhead_statistic",
         choices=STATISTICS,
         default=STATISTICS[0],
-        help="which of the file's statistics; less than max makes verdicts conditional",
+        help="which of the statistics in the file; a percentile makes verdicts conditional",
     )
 
 
@@ -112,7 +110,7 @@ def predictions(arguments: argparse.Namespace, executors: Sequence[str]) -> Pred
     if not arguments.bounds and arguments.overheads is None:
         return None
     overheads = (
-        OverheadsFile(arguments.overheads, arguments.overhead_statistic)
+        OverheadsFile(arguments.overheads, arguments.overhead_percentile)
         if arguments.overheads
         else None
     )

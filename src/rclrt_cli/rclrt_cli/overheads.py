@@ -28,7 +28,7 @@ def from_arguments(arguments: argparse.Namespace, executor: str) -> Overheads:
     """What the file says of this executor; what the command line states counts instead."""
     result = Overheads()
     if arguments.overheads is not None:
-        result = OverheadsFile(arguments.overheads, arguments.overhead_statistic).of(executor)
+        result = OverheadsFile(arguments.overheads, arguments.overhead_percentile).of(executor)
     stated = {
         "dispatch_ns": arguments.dispatch_us,
         "timer_lateness_ns": arguments.timer_jitter_us,

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,24 @@ _CONTEXT_BOOLEANS = ("preempt_rt", "realtime", "memory_locked")
 
 
 @dataclass(frozen=True)
+class Step:
+    """From the release of a chain's timer to the end of one of its callbacks."""
+
+    callback: str
+    bound_ms: float | None
+    worst_ms: float | None
+
+    @classmethod
+    def read(cls, json: JsonValue) -> Step:
+        bound, worst = json.get("bound_ms"), json.get("worst_ms")
+        return cls(
+            callback=json.get("callback").text(),
+            bound_ms=None if bound.value is None else bound.number(),
+            worst_ms=None if worst.value is None else worst.number(),
+        )
+
+
+@dataclass(frozen=True)
 class ChainPrediction:
     """The bound of a chain, and how the observations compare with it."""
 
@@ -27,6 +45,7 @@ class ChainPrediction:
     """Instances above the bound."""
     exceeded_host: int
     """Those of them that a stall of the host explains."""
+    steps: tuple[Step, ...] = ()
 
     @property
     def exceeded_own(self) -> int:
@@ -41,6 +60,7 @@ class ChainPrediction:
             assumptions=tuple(json.get("assumptions").texts()),
             exceeded=json.get("exceeded").count(),
             exceeded_host=json.get("exceeded_host").count(),
+            steps=tuple(Step.read(item) for item in json.get("steps").items()),
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -50,6 +70,7 @@ class ChainPrediction:
             "assumptions": list(self.assumptions),
             "exceeded": self.exceeded,
             "exceeded_host": self.exceeded_host,
+            "steps": [asdict(step) for step in self.steps],
         }
 
 

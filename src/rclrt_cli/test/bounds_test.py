@@ -103,6 +103,28 @@ def test_a_chain_without_a_bound_is_shown_without_one(tmp_path: Path) -> None:
     assert any(line.startswith("obstacle ") for line in bound_lines([results]))
 
 
+def test_each_step_of_a_chain_has_its_worst(tmp_path: Path) -> None:
+    steps = replace(
+        chain(30),
+        callbacks=("capture", "identify", "fuse", "detect", "brake"),
+        step_bounds_ms=(3.5, 12.0, None, 25.0, 30.0),
+    )
+    results = observed(tmp_path / "run", steps)
+    found, response = results.chains[0].predicted, results.chains[0].response
+    assert found is not None
+    assert response is not None
+    assert [(step.callback, step.bound_ms) for step in found.steps[:3]] == [
+        ("capture", 3.5),
+        ("identify", 12.0),
+        ("fuse", None),
+    ]
+    worsts = [step.worst_ms or 0 for step in found.steps]
+    assert worsts == sorted(worsts)
+    assert worsts[0] >= 3  # the work of capture
+    assert worsts[-1] == response.worst
+    assert any("until identify" in line for line in bound_lines([results]))
+
+
 def row(ready: int, end: int, priority: int) -> InstanceRow:
     return InstanceRow(0, "x", priority, "main", ready, ready, ready, end, 0, 0, "ran", "")
 

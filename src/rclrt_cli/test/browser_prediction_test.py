@@ -64,7 +64,11 @@ def page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("report")
     observed = write_run(root / "observed", "preemptive", 2.0)
     edit(observed, misses=[])
-    chain = PredictedChain("obstacle", BOUND_MS, "proved", (), 3, (1,), "")
+    chain = PredictedChain(
+        *("obstacle", BOUND_MS, "proved", (), 3, (1,), ""),
+        callbacks=("capture", "identify", "fuse", "detect", "brake"),
+        step_bounds_ms=(4.0, 11.0, None, 20.0, BOUND_MS),
+    )
     predictions = Predictions({"preemptive": Prediction({"obstacle": chain}, ())}, "")
     (observed / BOUNDS).write_text(predictions.to_json())
     baseline = write_run(root / "baseline", "wait_set", 2.0)
@@ -130,6 +134,35 @@ def test_bound_verdict_and_what_is_above_stand_in_the_table_beside_the_figures(
         ("wait set (rclcpp semantics)", [NOTHING] * 4),
         ("simulated: preemptive", [NOTHING] * 4),
     ]
+
+
+def test_each_callback_on_the_way_has_its_bound_beside_the_worst_that_was_seen(
+    browser: Browser, page: Path
+) -> None:
+    browser.open(page)
+    rows = browser.run(
+        """
+        return [...document.querySelectorAll('#bounds tbody tr')].slice(1)
+          .map((row) => [...row.children].map((cell) => cell.textContent));
+        """
+    )
+    assert [row[:3] for row in rows] == [
+        ["capture", "preemptive", "4.000"],
+        ["identify", "preemptive", "11.000"],
+        ["fuse", "preemptive", NOTHING],
+        ["detect", "preemptive", "20.000"],
+        ["brake", "preemptive", "27.500"],
+    ]
+    observed = [float(row[3]) for row in rows]
+    assert observed == sorted(observed)
+    assert rows[0][4] == f"{observed[0] / 4:.2f}"
+    worst = browser.run(
+        """
+        const row = document.querySelector('table.figures tbody tr:nth-child(2)');
+        return Number(row.children[9].textContent);
+        """
+    )
+    assert observed[-1] == worst
 
 
 def test_a_simulation_stands_beside_the_runs_and_says_what_it_is(

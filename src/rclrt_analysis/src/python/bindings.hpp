@@ -20,6 +20,7 @@ ChainExecutor chain_executor_of(const std::string& word);
 
 void bind_assign(pybind11::module_& module);
 void bind_counter_examples(pybind11::module_& module);
+void bind_chain_steps(pybind11::module_& module);
 void bind_sensitivity(pybind11::module_& module);
 void bind_tasks(pybind11::module_& module);
 void bind_application(pybind11::module_& module);

@@ -10,5 +10,6 @@ PYBIND11_MODULE(_native, module) {
   rclrt::analysis::bind_application(module);
   rclrt::analysis::bind_assign(module);
   rclrt::analysis::bind_counter_examples(module);
+  rclrt::analysis::bind_chain_steps(module);
   rclrt::analysis::bind_sensitivity(module);
 }

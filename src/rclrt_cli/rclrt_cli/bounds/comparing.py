@@ -9,13 +9,14 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rclrt_cli.bounds.observed import excesses
+from rclrt_cli.bounds.observed import excesses, worst_steps
 from rclrt_cli.bounds.predicted import Prediction, Predictions
 from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import write_atomically
-from rclrt_cli.results import ChainPrediction, ChainResult, Results
+from rclrt_cli.results import ChainPrediction, ChainResult, Results, Step
 from rclrt_cli.run_data import RESULTS, Run
+from rclrt_cli.stats import to_ms
 
 WIDTHS = (12, 13, 9, 13, 17)
 HEADS = ("bound ms", "observed ms", "share", "verdict", "above (by host)")
@@ -34,15 +35,18 @@ def with_predictions(
         for excess in excesses(run, results.executor, prediction.chains.values()):
             above[excess.chain] += 1
             by_host[excess.chain] += excess.by_host
+    worst = worst_steps(runs, prediction.chains.values())
     chains = tuple(
-        _with_prediction(chain, prediction, above[chain.id], by_host[chain.id])
+        _with_prediction(
+            chain, prediction, above[chain.id], by_host[chain.id], worst.get(chain.id, [])
+        )
         for chain in results.chains
     )
     return replace(results, chains=chains)
 
 
 def _with_prediction(
-    chain: ChainResult, prediction: Prediction, above: int, by_host: int
+    chain: ChainResult, prediction: Prediction, above: int, by_host: int, worst: Sequence[int]
 ) -> ChainResult:
     predicted = prediction.chains.get(chain.id)
     if predicted is None:
@@ -55,6 +59,12 @@ def _with_prediction(
             assumptions=predicted.assumptions,
             exceeded=above,
             exceeded_host=by_host,
+            steps=tuple(
+                Step(callback, bound, to_ms(time) if time >= 0 else None)
+                for callback, bound, time in zip(
+                    predicted.callbacks, predicted.step_bounds_ms, worst, strict=True
+                )
+            ),
         ),
     )
 
@@ -79,7 +89,8 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
     if not shown:
         return
     names = [_name(results, chain, executors) for results, chain, _ in shown]
-    width = max(len(name) for name in names) + 2
+    ways = [f"  until {step.callback}" for _, _, each in shown for step in each.steps]
+    width = max(len(name) for name in [*names, *ways, "observed against bound"]) + 2
     yield ""
     yield "observed against bound".ljust(width) + _cells(HEADS)
     for name, (_, chain, predicted) in zip(names, shown, strict=True):
@@ -87,14 +98,10 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
         above = str(predicted.exceeded)
         if predicted.exceeded:
             above += f" ({predicted.exceeded_host})"
-        cells = (
-            "-" if bound is None else f"{bound:.3f}",
-            "-" if worst is None else f"{worst:.3f}",
-            "-" if bound is None or worst is None else f"{worst / bound:.2f}",
-            predicted.verdict,
-            above,
-        )
-        yield name.ljust(width) + _cells(cells)
+        yield name.ljust(width) + _cells((*_times(bound, worst), predicted.verdict, above))
+        for step in predicted.steps[:-1]:
+            cells = _times(step.bound_ms, step.worst_ms)
+            yield f"  until {step.callback}".ljust(width) + _cells((*cells, "", "")).rstrip()
     if not all(results.context["realtime"] for results in executors):
         yield "Without real-time scheduling no bound holds; nothing here is held against one."
 
@@ -126,6 +133,14 @@ def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
 
 def _name(results: Results, chain: ChainResult, executors: Sequence[Results]) -> str:
     return chain.id if len(executors) == 1 else f"{chain.id}, {results.executor}"
+
+
+def _times(bound: float | None, worst: float | None) -> tuple[str, str, str]:
+    return (
+        "-" if bound is None else f"{bound:.3f}",
+        "-" if worst is None else f"{worst:.3f}",
+        "-" if bound is None or worst is None else f"{worst / bound:.2f}",
+    )
 
 
 def _cells(cells: Sequence[str]) -> str:

@@ -76,6 +76,11 @@ class OverheadsFile:
         condition = ""
         if self.statistic == "max":
             assumptions.append(f"no overhead exceeds the measured maximum ({self.path})")
+        elif self.statistic == "max_undisturbed":
+            assumptions.append(
+                f"the host does not stall, and no overhead exceeds the maximum that was measured "
+                f"while it did not ({self.path})"
+            )
         else:
             condition = f"no overhead exceeds the {self.statistic} of those measured ({self.path})"
         return Overheads(

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli import chain_analysis
+from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads, OverheadsFile
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
@@ -31,6 +32,9 @@ class PredictedChain:
     cpus: tuple[int, ...]
     """Of its executors; empty: any."""
     note: str
+    callbacks: tuple[str, ...] = ()
+    step_bounds_ms: tuple[float | None, ...] = ()
+    """Until the end of each of its callbacks."""
 
     @property
     def bound_ns(self) -> int | None:
@@ -96,19 +100,25 @@ def predict(
 
 def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -> Prediction:
     machine = overheads.of(executor) if overheads else Overheads()
-    result = chain_analysis.sound(application, executor, machine)
-    chains = {
-        chain["id"]: PredictedChain(
-            id=chain["id"],
-            bound_ms=chain["bound_ms"],
-            verdict=chain["verdict"],
-            assumptions=tuple(chain["assumptions"]),
-            level=chain["level"],
+    steps_of = analysis().with_steps(application)
+    result = chain_analysis.sound(steps_of, executor, machine)
+    ids = [callback.id for callback in application.callbacks]
+    steps = iter(result["chains"])
+    chains = {}
+    for stated in application.chains:
+        until = [next(steps) for _ in stated.callbacks]
+        whole = until[-1]
+        chains[stated.id] = PredictedChain(
+            id=stated.id,
+            bound_ms=whole["bound_ms"],
+            verdict=whole["verdict"],
+            assumptions=tuple(whole["assumptions"]),
+            level=whole["level"],
             cpus=_cpus(application, stated.callbacks),
-            note=chain["note"],
+            note=whole["note"],
+            callbacks=tuple(ids[index] for index in stated.callbacks),
+            step_bounds_ms=tuple(step["bound_ms"] for step in until),
         )
-        for chain, stated in zip(result["chains"], application.chains, strict=True)
-    }
     return Prediction(chains, tuple(result["assumptions"]))
 
 
@@ -139,4 +149,9 @@ def _read_chain(json: JsonValue) -> PredictedChain:
         level=json.get("level").integer(),
         cpus=tuple(item.integer() for item in json.get("cpus").items()),
         note=json.get("note").text(),
+        callbacks=tuple(json.get("callbacks").texts()),
+        step_bounds_ms=tuple(
+            None if item.value is None else item.number()
+            for item in json.get("step_bounds_ms").items()
+        ),
     )

@@ -38,6 +38,7 @@ SCRIPTS = (
     "graph.js",
     "table.js",
     "misses.js",
+    "bounds.js",
     "report.js",
 )
 
