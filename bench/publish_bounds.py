@@ -15,7 +15,6 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
-from rclrt_cli.bounds.predicted import Predictions
 from rclrt_cli.comparison import Comparison, load_single_run
 from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_cli.json_reader import JsonValue
@@ -62,7 +61,7 @@ def main(command_line: list[str]) -> int:
             if code not in (EXIT_OK, EXIT_ABOVE_BOUND):
                 return code
             worst = max(worst, code)
-            found.append((app.parent.name, load_single_run(out), Predictions.load(out)))
+            found.append((app.parent.name, load_single_run(out)))
         made = "\n".join(page(arguments, overheads, found))
     print(made)
     if not arguments.print:
@@ -73,7 +72,7 @@ def main(command_line: list[str]) -> int:
 def page(
     arguments: argparse.Namespace,
     overheads: Path,
-    found: list[tuple[str, Comparison, Predictions | None]],
+    found: list[tuple[str, Comparison]],
 ) -> Iterator[str]:
     machine = JsonValue.load(overheads)
     own = machine.get("executors").get(arguments.executor)
@@ -102,7 +101,7 @@ def page(
     heads = "example, chain | n | bound ms | observed max ms | share | verdict | above | by host"
     yield f"| {heads} | stalls |"
     yield "| --- | --: | --: | --: | --: | --- | --: | --: | --: |"
-    for example, comparison, _ in found:
+    for example, comparison in found:
         (results,) = comparison.executors
         stalls = results.context["host_stalls"]
         for chain in results.chains:

@@ -43,9 +43,13 @@ def one_cpu(cpu: int, message_bytes: int) -> dict[str, Any]:
 
 
 def publisher(cpu: int, message_bytes: int) -> dict[str, Any]:
-    """Publishes for a listener in another process, which must not know the number of its chain."""
+    """Publishes for a listener in another process, which must not know the number of its chain.
+
+    So seldom that each message is there long before the next one is sent.
+    """
+    tick = {**_TICK, "timer": {"period_ms": 20}, **_urgency(1, 4)}
     return _application(
-        {"tick": {**_TICK, **_urgency(1, 4)}, "never": {**_NEVER, **_urgency(0, 9)}},
+        {"tick": tick, "never": {**_NEVER, **_urgency(0, 9)}},
         {"never": ["never"], "hop": ["tick"]},
         cpu,
         message_bytes,
