@@ -31,6 +31,7 @@ class EdfQueue::Band final : public ReadySink {
   EdfQueue& owner;
   const std::int64_t relative_ns;
   ReleaseQueue queue;
+  Instance* pushed = nullptr;  // while `collect` runs
 };
 
 std::int64_t EdfQueue::deadline_ns(std::int64_t release_ns,
@@ -167,9 +168,12 @@ void EdfQueue::settle_gate() noexcept {
 }
 
 void EdfQueue::collect() noexcept {
+  for (const auto& band : bands_) {
+    band->pushed = band->queue.take_pushed();  // before the clock is read: in order of release
+  }
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   for (const auto& band : bands_) {
-    band->queue.collect(now_ns);
+    band->queue.merge(std::exchange(band->pushed, nullptr), now_ns);
   }
 }
 

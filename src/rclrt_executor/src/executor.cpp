@@ -16,7 +16,8 @@ Executor::Executor(ExecutorOptions options)
       sink_(options_.sink),
       watch_(options_.on_miss == nullptr
                  ? nullptr
-                 : std::make_unique<MissWatch>(*options_.on_miss, options_.miss_history)) {}
+                 : std::make_unique<MissWatch>(*options_.on_miss, options_.miss_history,
+                                               options_.reservations.size())) {}
 
 Executor::~Executor() = default;
 

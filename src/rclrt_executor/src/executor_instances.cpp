@@ -152,7 +152,8 @@ Outcome Executor::run_observed(Callback& callback, InstanceInfo& info, std::uint
     stretch.ready_ns = info.ready_ns;
     stretch.end_ns = record.end_ns;
     stretch.cpu_ns = record.cpu_ns;
-    judge(callback, info, stretch);
+    // Only the threads of levels with a budget have no SCHED_FIFO priority.
+    judge(callback, info, stretch, realtime_ && priority == 0 && !options_.reservations.empty());
   }
   count(callback, outcome);
   if (sink != nullptr) {
@@ -167,8 +168,8 @@ Outcome Executor::run_observed(Callback& callback, InstanceInfo& info, std::uint
 }
 
 /// Whether it was in time; and what was lost before it.
-void Executor::judge(Callback& callback, const InstanceInfo& info,
-                     const Stretch& stretch) noexcept {
+void Executor::judge(Callback& callback, const InstanceInfo& info, const Stretch& stretch,
+                     bool has_budget) noexcept {
   const bool late = stretch.end_ns - info.release_ns > callback.deadline_ns();
   if (late) {
     callback.missed_.fetch_add(1, std::memory_order_relaxed);
@@ -183,7 +184,7 @@ void Executor::judge(Callback& callback, const InstanceInfo& info,
                       .deadline_ns = callback.deadline_ns(),
                       .end_ns = stretch.end_ns,
                       .dropped = dropped};
-    watch_->report(miss, stretch);
+    watch_->report(miss, stretch, has_budget);
   }
 }
 

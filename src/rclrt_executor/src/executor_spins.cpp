@@ -15,8 +15,9 @@ namespace {
 
 using std::chrono::nanoseconds;
 
-/// Polled: being notified would cost every instance of every callback.
-constexpr nanoseconds kPoll{200'000};
+/// Polled, less and less often: being notified would cost every instance of every callback.
+constexpr std::int64_t kFirstPoll_ns = 20'000;
+constexpr std::int64_t kLastPoll_ns = 200'000;
 /// How long a cancel may take to end the wait for a future.
 constexpr nanoseconds kWait{1'000'000};
 
@@ -53,8 +54,9 @@ void Executor::limited_spin(SpinLimit limit, std::int64_t deadline_ns) {
       stop_.store(false);  // a cancel that came before has had its spin
       return;
     }
-    ended = [over] {
-      realtime::sleep_until_ns(realtime::monotonic_now_ns() + kPoll.count());
+    ended = [over, poll_ns = kFirstPoll_ns]() mutable {
+      realtime::sleep_until_ns(realtime::monotonic_now_ns() + poll_ns);
+      poll_ns = std::min(2 * poll_ns, kLastPoll_ns);
       return over();
     };
   }

@@ -6,22 +6,18 @@
 
 namespace rclrt::executor {
 
-MissWatch::MissWatch(MissHandler& handler, std::size_t remembered)
-    : handler_(handler),
-      history_(remembered),
-      stretches_(remembered),
-      events_(3 * (remembered + 1)),
-      running_(remembered + 1),
-      tallies_(remembered + 1) {}
+MissWatch::MissWatch(MissHandler& handler, std::size_t remembered, std::size_t budgets)
+    : handler_(handler), history_(remembered), pool_(remembered, budgets) {}
 
-void MissWatch::report(DeadlineMiss& miss, const Stretch& self) noexcept RCLRT_WAITS {
+void MissWatch::report(DeadlineMiss& miss, const Stretch& self,
+                       bool has_budget) noexcept RCLRT_WAITS {
   {
-    const std::scoped_lock lock(mutex_);
+    BlamePool::Room& room = pool_.lock(has_budget);
+    const std::scoped_lock lock(std::adopt_lock, room.mutex);
     const std::size_t others =
-        history_.copy(miss.info.release_ns, miss.end_ns, miss.info.id, stretches_);
+        history_.copy(miss.info.release_ns, miss.end_ns, miss.info.id, room.stretches);
     miss.blame = explain(miss.info.release_ns, miss.end_ns, std::span(&self, 1),
-                         std::span(stretches_).first(others), cpus_.load(),
-                         {.events = events_, .active = running_, .tallies = tallies_});
+                         std::span(room.stretches).first(others), cpus_.load(), room.scratch());
   }
   handler_.missed(miss);
 }

@@ -7,18 +7,18 @@
 #include <cstdint>
 #include <set>
 #include <string>
-#include <vector>
 
+#include "blame_pool.hpp"
 #include "instance_history.hpp"
 #include "rclrt/executor/deadline_miss.hpp"
-#include "rclrt/realtime/mutex.hpp"
 
 namespace rclrt::executor {
 
 /// One per executor that has a MissHandler. Costs nothing until a callback with a deadline comes.
 class MissWatch {
  public:
-  RCLRT_SETUP MissWatch(MissHandler& handler, std::size_t remembered);
+  /// `budgets`: how many of the executor's workers have one.
+  RCLRT_SETUP MissWatch(MissHandler& handler, std::size_t remembered, std::size_t budgets);
 
   /// How many instances can run at the same time.
   RCLRT_SETUP void set_cpus(std::size_t cpus) { cpus_.store(cpus); }
@@ -34,8 +34,9 @@ class MissWatch {
 
   InstanceHistory& history() noexcept RCLRT_NONBLOCKING { return history_; }
 
-  /// Fills in the blame and calls the handler. `self` is the instance, as in the history.
-  void report(DeadlineMiss& miss, const Stretch& self) noexcept RCLRT_WAITS;
+  /// Fills in the blame and calls the handler. `self` is the instance, as in the history;
+  /// `has_budget` is true on a worker under SCHED_DEADLINE.
+  void report(DeadlineMiss& miss, const Stretch& self, bool has_budget) noexcept RCLRT_WAITS;
 
  private:
   MissHandler& handler_;
@@ -43,12 +44,7 @@ class MissWatch {
   std::atomic<bool> active_{false};
   std::atomic<std::size_t> cpus_{1};
   std::set<std::string> names_;  // guarded by the executor's configuration; only grows
-
-  realtime::PiMutex mutex_;  // guards what follows, for a copy of the history and a sort of it
-  std::vector<Stretch> stretches_;
-  std::vector<BlameScratch::Event> events_;
-  std::vector<std::uint32_t> running_;
-  std::vector<BlameScratch::Tally> tallies_;
+  BlamePool pool_;
 };
 
 }  // namespace rclrt::executor

@@ -23,7 +23,6 @@ namespace rclrt::executor {
   last_ = instance;
 }
 
-/// All that was pushed, the oldest first.
 [[gnu::hot]] Instance* ReleaseQueue::take_pushed() noexcept {
   Instance* pushed = nullptr;
   if (has_pushed()) {
@@ -56,8 +55,6 @@ namespace rclrt::executor {
   Instance* const pushed = take_pushed();  // before the clock is read: in order of release
   merge(pushed, timers_.empty() ? 0 : realtime::monotonic_now_ns());
 }
-
-void ReleaseQueue::collect(std::int64_t now_ns) noexcept { merge(take_pushed(), now_ns); }
 
 [[gnu::hot]] Instance* ReleaseQueue::unlink_first() noexcept {
   return std::exchange(first_, first_->next);

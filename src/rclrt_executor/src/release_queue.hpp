@@ -29,8 +29,11 @@ class ReleaseQueue {
 
   /// Moves what was pushed and the timers that are due to the end of the list, merged by release.
   void collect() noexcept;
-  /// The same with the timers that are due at `now_ns`.
-  void collect(std::int64_t now_ns) noexcept;
+  /// Its two halves, for who collects from several queues at one time: what was pushed, the oldest
+  /// first; and merging that with the timers that are due at `now_ns`, which must have been read
+  /// after it: else a message would go before an earlier timer.
+  Instance* take_pushed() noexcept;
+  void merge(Instance* pushed, std::int64_t now_ns) noexcept;
   /// The oldest of the list; nullptr when it is empty.
   Instance* first() const noexcept { return first_; }
   /// Takes it out; there must be one.
@@ -45,8 +48,6 @@ class ReleaseQueue {
   TimerHeap& timers() noexcept { return timers_; }
 
  private:
-  Instance* take_pushed() noexcept;
-  void merge(Instance* pushed, std::int64_t now_ns) noexcept;
   void append(Instance* instance) noexcept;
 
   std::atomic<Instance*> pushed_{nullptr};

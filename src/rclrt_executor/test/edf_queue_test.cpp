@@ -4,10 +4,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <numeric>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "edf_reference.hpp"
@@ -113,6 +116,49 @@ TEST(EdfQueue, EqualDeadlinesDoNotPreemptAndGoInOrderOfRelease) {
   // All are due at 10; released at 0, 2 and 1.
   const std::vector<Task> tasks = {{4, 100, 10}, {1, 100, 8, 2}, {1, 100, 9, 1}};
   EXPECT_EQ(Kernel(tasks).run(6), (std::vector<int>{0, 0, 0, 0, 2, 1}));
+}
+
+TEST(EdfQueue, NoMessageGoesBeforeAnEarlierTimerOfItsDeadline) {
+  constexpr std::int64_t kDeadline = 1'000'000'000;
+  TestCallback message(named("message", 0, 64), [](const InstanceInfo&) {});
+  TestTimer timer(timer_named("timer", 0, 1000), TimerOptions{.period_ns = 500},
+                  [](const InstanceInfo&) {});
+  EdfQueue queue;
+  queue.set_workers(1);
+  ReadySink& band = queue.band(kDeadline);
+  timer.schedule().start(realtime::monotonic_now_ns(), 0);
+  queue.add_timer(kDeadline, &timer);
+  std::atomic<bool> stop{false};
+  std::thread sender([&] {  // while the queue reads the clock
+    while (!stop.load()) {
+      const std::int64_t now = realtime::monotonic_now_ns();
+      if (Instance* const instance = message.make_instance(now, now)) {
+        band.submit(instance);
+      }
+    }
+  });
+  std::int64_t latest_message_ns = 0;
+  int timers_after_later_messages = 0;
+  int messages = 0;
+  std::int64_t wake_up_ns = 0;
+  for (int i = 0; i < 300'000 || messages < 1000; ++i) {
+    Instance* const instance = queue.try_pop(0, true, wake_up_ns);
+    if (instance == nullptr) {
+      continue;
+    }
+    if (instance->callback == &message) {
+      latest_message_ns = std::max(latest_message_ns, instance->release_ns);
+      ++messages;
+    } else if (instance->release_ns < latest_message_ns) {
+      ++timers_after_later_messages;
+    }
+    instance->callback->group().leave();
+    instance->callback->discard(instance);
+  }
+  stop.store(true);
+  sender.join();
+  EXPECT_EQ(timers_after_later_messages, 0);
+  queue.remove_timer(&timer);
 }
 
 TEST(EdfQueue, WhatACeilingKeepsFromStartingKeepsLaterDeadlinesFromStartingToo) {

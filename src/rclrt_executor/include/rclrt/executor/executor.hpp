@@ -77,8 +77,9 @@ class Executor {
   /// the next `spin`. Throws std::logic_error when it is spinning already.
   void spin() RCLRT_WAITS;
 
-  // The following three also create the threads and end them again, tens of microseconds each: for
-  // set-up and tests, not for a loop with a deadline. Exceptions, cancel and close as in `spin`.
+  // The following three also create the threads and end them again, tens of microseconds each, and
+  // look every 20 to 200 µs whether it is time to end: for set-up and tests, not for a loop with a
+  // deadline. Exceptions, cancel and close as in `spin`.
 
   /// Runs what is ready now, timers that are due included, and returns when that has ended. What
   /// becomes ready meanwhile may run, too; wait_set runs one set.
@@ -269,7 +270,8 @@ class Executor {
                        int priority) noexcept;
   Outcome run_user_code(Callback& callback, InstanceInfo& info) noexcept;
   Outcome count(Callback& callback, Outcome outcome) const noexcept;
-  void judge(Callback& callback, const InstanceInfo& info, const Stretch& stretch) noexcept;
+  void judge(Callback& callback, const InstanceInfo& info, const Stretch& stretch,
+             bool has_budget) noexcept;
   /// Whether the calling thread is in a callback that this executor runs.
   bool in_own_callback() const noexcept RCLRT_NONBLOCKING;
 
