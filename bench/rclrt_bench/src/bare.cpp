@@ -144,6 +144,30 @@ void measure_publish_take(const Setting& setting, Row& publish, Row& take) {
   observe_take.report(take);
 }
 
+void measure_rest_of_publish(const Setting& setting, Row& row) {
+  Pair pair(setting);
+  Observer observe(setting.samples);
+  Message message;
+  std::int64_t announced_ns = 0;
+  const auto set_listener = [&](rcl_event_callback_t listener) {
+    detail::check(rcl_subscription_set_on_new_message_callback(&pair.subscription.rcl(), listener,
+                                                               &announced_ns),
+                  "listening to the benchmark's topic");
+  };
+  set_listener([](const void* at_ns, std::size_t /*count*/) {
+    *static_cast<std::int64_t*>(const_cast<void*>(at_ns)) = monotonic_now_ns();
+  });
+  take_at_1_khz(
+      setting, "a published message", [&] { observe.open(); },
+      [&] {
+        pair.publisher->publish(message);
+        observe(monotonic_now_ns() - announced_ns);
+        return pair.subscription.take_now(message);
+      });
+  set_listener(nullptr);
+  observe.report(row);
+}
+
 void measure_request_take(const Setting& setting, Row& request, Row& response) {
   Node node(setting.context, "bare");
   ServiceByHand service(node.handle(), "bare_service");

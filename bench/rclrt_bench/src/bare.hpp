@@ -17,6 +17,10 @@ void measure_nanosleep(const Setting& setting, Row& row);
 /// take alone.
 void measure_publish_take(const Setting& setting, Row& publish, Row& take);
 
+/// From the announcement of a message, by the middleware and inside the publish, to the end of that
+/// publish. The middleware holds the locks that taking the message needs until then.
+void measure_rest_of_publish(const Setting& setting, Row& row);
+
 /// In one thread: taking a request, and taking its response.
 void measure_request_take(const Setting& setting, Row& request, Row& response);
 

@@ -26,11 +26,11 @@ Entity::Entity(executor::EntityType type, const std::string& default_name, std::
   }
 }
 
-void Entity::on_new_work(const void* self, std::size_t count) {
+[[gnu::hot]] void Entity::on_new_work(const void* self, std::size_t count) {
   static_cast<Entity*>(const_cast<void*>(self))->announce(count);
 }
 
-void Entity::announce(std::size_t count) noexcept {
+[[gnu::hot]] void Entity::announce(std::size_t count) noexcept {
   const std::int64_t now = realtime::monotonic_now_ns();
   for (std::size_t i = 0; i < count; ++i) {
     executor::Instance* const instance = make_instance(now, now);
@@ -45,12 +45,12 @@ bool Entity::tell(std::size_t count) noexcept {
   return announce_if_listening();
 }
 
-bool Entity::tell_once() noexcept {
+[[gnu::hot]] bool Entity::tell_once() noexcept {
   untold_.store(1);
   return announce_if_listening();
 }
 
-bool Entity::announce_if_listening() noexcept {
+[[gnu::hot]] bool Entity::announce_if_listening() noexcept {
   held_.fetch_add(1);
   const bool listening = listening_.load();
   if (listening) {
@@ -70,7 +70,7 @@ void Entity::stop_listening() noexcept {
   await_held();
 }
 
-void Entity::announce_untold() noexcept { announce(untold_.exchange(0)); }
+[[gnu::hot]] void Entity::announce_untold() noexcept { announce(untold_.exchange(0)); }
 
 void Entity::forget_one() noexcept {
   std::size_t untold = untold_.load();
@@ -78,7 +78,7 @@ void Entity::forget_one() noexcept {
   }
 }
 
-void Entity::stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept {
+[[gnu::hot]] void Entity::stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept {
   if (info.ready_ns == 0) {
     info.ready_ns =
         received_ns - realtime::read_clock_ns(CLOCK_REALTIME) + realtime::monotonic_now_ns();

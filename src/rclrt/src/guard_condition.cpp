@@ -21,7 +21,7 @@ GuardCondition::~GuardCondition() {
   detail::report(rcl_guard_condition_fini(&guard_condition_), "ending a guard condition");
 }
 
-void GuardCondition::trigger() noexcept {
+[[gnu::hot]] void GuardCondition::trigger() noexcept {
   if (!tell_once()) {
     detail::report(rcl_trigger_guard_condition(&guard_condition_), "triggering a guard condition");
   }

@@ -13,7 +13,7 @@
 namespace rclrt {
 
 namespace detail {
-thread_local PublishScope* PublishScope::current_ = nullptr;
+constinit thread_local PublishScope* PublishScope::current_ = nullptr;
 
 PublisherHandle::PublisherHandle(std::shared_ptr<NodeHandle> used_node,
                                  const rosidl_message_type_support_t* used_type,

@@ -133,7 +133,7 @@ std::size_t SubscriptionBase::publisher_count() const {
   return count;
 }
 
-const detail::IntraSlot* SubscriptionBase::take_slot(InstanceInfo& info) noexcept {
+[[gnu::hot]] const detail::IntraSlot* SubscriptionBase::take_slot(InstanceInfo& info) noexcept {
   if (!port_) {
     return nullptr;
   }
@@ -162,7 +162,7 @@ bool SubscriptionBase::keeps_newest() const noexcept {
   return port_ && overload() != Overload::kQueue;
 }
 
-bool SubscriptionBase::take(void* message, InstanceInfo& info) {
+[[gnu::hot]] bool SubscriptionBase::take(void* message, InstanceInfo& info) {
   const bool polled = info.ready_ns == 0;
   const std::int64_t outside_ns = keeps_newest() ? port_->outside_ns.exchange(0) : 0;
   if (keeps_newest() && !polled && outside_ns == 0) {
@@ -185,8 +185,9 @@ const void* SubscriptionBase::take_lent(InstanceInfo& info) {
   return was_taken(result, message_info, info) ? message : nullptr;
 }
 
-bool SubscriptionBase::was_taken(rcl_ret_t result, const rmw_message_info_t& message_info,
-                                 InstanceInfo& info) {
+[[gnu::hot]] bool SubscriptionBase::was_taken(rcl_ret_t result,
+                                              const rmw_message_info_t& message_info,
+                                              InstanceInfo& info) {
   if (result != RCL_RET_OK) {
     // A context that was shut down meanwhile invalidates the subscription: nothing to take.
     if (result == RCL_RET_SUBSCRIPTION_TAKE_FAILED || !node_->context->ok()) {
@@ -229,7 +230,7 @@ bool SubscriptionBase::is_ready_in(const rcl_wait_set_t& wait_set) const {
 
 /// The listener. What the middleware brings a second time, because others needed it too, is left to
 /// `take`, which skips it.
-void SubscriptionBase::on_new_message(const void* self, std::size_t count) {
+[[gnu::hot]] void SubscriptionBase::on_new_message(const void* self, std::size_t count) {
   auto& subscription =
       static_cast<SubscriptionBase&>(*static_cast<Entity*>(const_cast<void*>(self)));
   if (IntraPort* const port = subscription.port_.get()) {

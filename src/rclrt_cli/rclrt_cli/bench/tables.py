@@ -25,6 +25,7 @@ FLOORS = (
     ("timer", "nanosleep"),
     ("publish", "inline"),
     ("dispatch", "take"),
+    ("dispatch", "rest_of_publish"),
     ("dispatch", "take_request"),
     ("dispatch", "take_response"),
 )

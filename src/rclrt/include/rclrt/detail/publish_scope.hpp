@@ -68,7 +68,7 @@ class PublishScope {
     executor::Instance* instance;
   };
 
-  static thread_local PublishScope* current_;
+  static constinit thread_local PublishScope* current_;
 
   PublishScope* const outer_;
   const IntraTopic* const handed_over_;
