@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -11,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 from rclrt_cli.bounds.comparing import bound_lines, judgement
-from rclrt_cli.bounds.observed import BusyTimes, stalled_time
+from rclrt_cli.bounds.observed import BusyTimes, delay_of, stalled_time
 from rclrt_cli.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
 from rclrt_cli.csv_reader import InstanceRow, StallRow
@@ -136,6 +137,15 @@ def test_a_busy_time_goes_on_while_work_of_its_level_is_left() -> None:
     assert BusyTimes(rows, "preemptive", 1).start(25) == 0
     assert BusyTimes(rows, "preemptive", 1).start(45) == 40
     assert BusyTimes(rows, "wait_set", 3).start(25) == 0  # everything is in one queue
+
+
+def test_a_stall_delays_by_itself_and_by_what_is_released_meanwhile() -> None:
+    # Two callbacks of 1 ms every 5 ms: after 47.8 ms the backlog is done by
+    # (47.8 + 2) / (1 - 0.4) = 83 ms.
+    busy = replace(chain(3), work_ms=2.0, load=0.4)
+    assert delay_of(47_800_000, busy) == pytest.approx(83_000_000)
+    assert delay_of(0, busy) == 0
+    assert delay_of(1, replace(busy, load=1.0)) == math.inf
 
 
 def test_stalls_of_several_cpus_count_once() -> None:

@@ -3,15 +3,13 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rclrt_cli.bounds.predicted import PredictedChain
+from rclrt_cli.bounds.predicted import ONE_QUEUE, PredictedChain
 from rclrt_cli.csv_reader import ChainRow, InstanceRow, StallRow
 from rclrt_cli.run_data import Run
-
-ONE_QUEUE = ("wait_set", "edf")
-"""Executors for whom priorities do not say who can be in whose way."""
 
 
 @dataclass(frozen=True)
@@ -25,16 +23,32 @@ class Excess:
     bound: int
     stalled: int
     """How long the host stood still from the beginning of the busy time before the release."""
+    delay: float
+    """The most that these stalls can add to the bound."""
 
     @property
     def by_host(self) -> bool:
-        """Whether it would have kept to the bound without the stalls.
+        """Whether the stalls explain it.
 
         What never ended is the host's if the host stalled at all: a stall fills queues.
         """
         if self.response is None:
             return self.stalled > 0
-        return self.response - self.stalled <= self.bound
+        return self.stalled > 0 and self.response <= self.bound + self.delay
+
+
+def delay_of(stalled_ns: int, chain: PredictedChain) -> float:
+    """The most that the response of a chain grows when its CPU stands still for a while.
+
+    Timers go on meanwhile. A stall of S makes a busy time longer by x = S + sum over k of
+    ceil(x / T_k) C_k, which is at most (S + sum of C_k) / (1 - load): the work of what is released
+    during the stall and while this work is done. At a load of 1 it never ends.
+    """
+    if stalled_ns == 0:
+        return 0.0
+    if chain.load >= 1:
+        return math.inf
+    return (stalled_ns + chain.work_ms * 1e6) / (1 - chain.load)
 
 
 def excesses(run: Run, executor: str, chains: Iterable[PredictedChain]) -> list[Excess]:
@@ -56,7 +70,10 @@ def excesses(run: Run, executor: str, chains: Iterable[PredictedChain]) -> list[
         start = busy[row.chain].start(row.release)
         end = row.release + bound if row.completion is None else row.completion
         stalled = stalled_time(stalls, chain.cpus, start, end)
-        found.append(Excess(row.chain, row.instance, row.release, row.response, bound, stalled))
+        delay = delay_of(stalled, chain)
+        found.append(
+            Excess(row.chain, row.instance, row.release, row.response, bound, stalled, delay)
+        )
     return found
 
 

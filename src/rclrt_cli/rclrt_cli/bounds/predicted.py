@@ -16,6 +16,8 @@ from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
 
 BOUNDS_VERSION = 1
+ONE_QUEUE = ("wait_set", "edf")
+"""Executors for whom priorities do not say who can be in whose way."""
 
 
 @dataclass(frozen=True)
@@ -35,6 +37,11 @@ class PredictedChain:
     callbacks: tuple[str, ...] = ()
     step_bounds_ms: tuple[float | None, ...] = ()
     """Until the end of each of its callbacks."""
+    work_ms: float = 0
+    """Of one instance of every callback that can be in its way: what its executors run of its level
+    and above."""
+    load: float = 0
+    """Share of the CPU that these need."""
 
     @property
     def bound_ns(self) -> int | None:
@@ -118,8 +125,26 @@ def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -
             note=whole["note"],
             callbacks=tuple(ids[index] for index in stated.callbacks),
             step_bounds_ms=tuple(step["bound_ms"] for step in until),
+            **_in_the_way(application, executor, machine, stated.callbacks, whole["level"]),
         )
     return Prediction(chains, tuple(result["assumptions"]))
+
+
+def _in_the_way(
+    application: Any, executor: str, machine: Overheads, chain: Sequence[int], level: int
+) -> dict[str, float]:
+    """`work_ms` and `load` of a chain, overheads included."""
+    nodes, callbacks, rates = application.nodes, application.callbacks, application.rates()
+    own = {nodes[callbacks[index].node].executor for index in chain}
+    work_ns, load = 0.0, 0.0
+    for index, callback in enumerate(callbacks):
+        in_queue = executor in ONE_QUEUE or application.effective_priority(index) >= level
+        if in_queue and nodes[callback.node].executor in own:
+            each = callback.wcet_ns + machine.dispatch_ns + machine.scheduler_ns
+            each += (each / 1e6 + 1) * machine.background_ns
+            work_ns += each
+            load += each * rates[index] / 1e9
+    return {"work_ms": work_ns / 1e6, "load": load}
 
 
 def _cpus(application: Any, callbacks: Sequence[int]) -> tuple[int, ...]:
@@ -154,4 +179,6 @@ def _read_chain(json: JsonValue) -> PredictedChain:
             None if item.value is None else item.number()
             for item in json.get("step_bounds_ms").items()
         ),
+        work_ms=json.get("work_ms").number(),
+        load=json.get("load").number(),
     )
