@@ -12,7 +12,7 @@ from typing import Any
 import jsonschema
 import pytest
 from rclrt_cli.bounds.comparing import bound_lines, judgement
-from rclrt_cli.bounds.observed import BusyTimes, delay_of, stalled_time
+from rclrt_cli.bounds.observed import BusyTimes, delay_of, lost_time, stalled_time
 from rclrt_cli.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
 from rclrt_cli.csv_reader import InstanceRow, StallRow
@@ -26,7 +26,10 @@ MS = 1_000_000
 
 
 def chain(bound_ms: float | None, *assumptions: str) -> PredictedChain:
-    return PredictedChain("obstacle", bound_ms, "proved", assumptions, 3, (1,), "")
+    # So much is allowed for overheads that no time is unaccounted for.
+    return PredictedChain(
+        *("obstacle", bound_ms, "proved", assumptions, 3, (1,), ""), each_ms=1000.0
+    )
 
 
 def predictions(of_chain: PredictedChain) -> Predictions:
@@ -146,6 +149,24 @@ def test_a_stall_delays_by_itself_and_by_what_is_released_meanwhile() -> None:
     assert delay_of(47_800_000, busy) == pytest.approx(83_000_000)
     assert delay_of(0, busy) == 0
     assert delay_of(1, replace(busy, load=1.0)) == math.inf
+
+
+def test_time_that_nothing_accounts_for_is_stalled_time_that_the_probe_did_not_see() -> None:
+    def ran(start_us: int, end_us: int, cpu_us: int, priority: int = 3) -> InstanceRow:
+        times = (start_us * 1000, start_us * 1000, start_us * 1000, end_us * 1000)
+        return InstanceRow(0, "x", priority, "main", *times, cpu_us * 1000, 0, "ran", "")
+
+    allowed = replace(chain(3), each_ms=0.05, once_ms=0.1, background=0.01)
+    rows = [ran(0, 1000, 900), ran(1000, 2000, 1000), ran(5000, 6000, 1000)]
+    # Of 2 ms 1.9 ran, and 2 x 0.05 + 0.1 + 1 % of 2 ms are allowed.
+    assert lost_time(rows, allowed, 0, 2_000_000) == 0
+    rows[0] = ran(0, 1000, 500)  # half a millisecond more is gone
+    assert lost_time(rows, allowed, 0, 2_000_000) == 280_000
+    # Something less urgent that goes on afterwards was preempted meanwhile, and does not count;
+    # what ends meanwhile was in the way.
+    assert lost_time([*rows, ran(-500, 2500, 500, 1)], allowed, 0, 2_000_000) == 280_000
+    assert lost_time([*rows, ran(-500, 200, 200, 1)], allowed, 0, 2_000_000) == 30_000
+    assert lost_time(rows, replace(allowed, cpus=(0, 1)), 0, 2_000_000) == 0
 
 
 def test_stalls_of_several_cpus_count_once() -> None:

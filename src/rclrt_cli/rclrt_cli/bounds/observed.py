@@ -22,7 +22,8 @@ class Excess:
     response: int | None
     bound: int
     stalled: int
-    """How long the host stood still from the beginning of the busy time before the release."""
+    """How long the CPU stood still from the beginning of the busy time before the release: as the
+    probe saw it, or as nothing of the application nor its overheads accounts for it."""
     delay: float
     """The most that these stalls can add to the bound."""
 
@@ -69,7 +70,8 @@ def excesses(run: Run, executor: str, chains: Iterable[PredictedChain]) -> list[
         bound = chain.bound_ns or 0
         start = busy[row.chain].start(row.release)
         end = row.release + bound if row.completion is None else row.completion
-        stalled = stalled_time(stalls, chain.cpus, start, end)
+        seen = stalled_time(stalls, chain.cpus, start, end)
+        stalled = max(seen, lost_time(instances, chain, start, end))
         delay = delay_of(stalled, chain)
         found.append(
             Excess(row.chain, row.instance, row.release, row.response, bound, stalled, delay)
@@ -130,6 +132,24 @@ class BusyTimes:
     def start(self, time: int) -> int:
         """The beginning of the busy time that `time` is in; `time` itself outside of any."""
         return next((start for start, end in self._busy if start <= time <= end), time)
+
+
+def lost_time(instances: Iterable[InstanceRow], chain: PredictedChain, start: int, end: int) -> int:
+    """How much of [start, end] neither the application nor its stated overheads account for.
+
+    Known on one CPU only; the probe does not see what is over before it wakes.
+    """
+    if len(chain.cpus) != 1:
+        return 0
+    ran, count = 0, 0
+    for row in instances:
+        overlap = min(row.end, end) - max(row.start, start)
+        # What is less urgent can only be in the way until its end; else it was preempted.
+        if overlap > 0 and (row.priority >= chain.level or row.end <= end):
+            ran += min(row.cpu, overlap)
+            count += 1
+    allowed = count * chain.each_ms + chain.once_ms + chain.background * (end - start) / 1e6
+    return max(0, round(end - start - ran - allowed * 1e6))
 
 
 def stalled_time(stalls: Sequence[StallRow], cpus: Sequence[int], start: int, end: int) -> int:

@@ -42,6 +42,11 @@ class PredictedChain:
     and above."""
     load: float = 0
     """Share of the CPU that these need."""
+    each_ms: float = 0
+    """What the overheads allow for each instance; and once, as for the timer's lateness."""
+    once_ms: float = 0
+    background: float = 0
+    """Share of the time that they allow for the background."""
 
     @property
     def bound_ns(self) -> int | None:
@@ -133,7 +138,7 @@ def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -
 def _in_the_way(
     application: Any, executor: str, machine: Overheads, chain: Sequence[int], level: int
 ) -> dict[str, float]:
-    """`work_ms` and `load` of a chain, overheads included."""
+    """What it takes to tell how much a stall adds to the bound of a chain."""
     nodes, callbacks, rates = application.nodes, application.callbacks, application.rates()
     own = {nodes[callbacks[index].node].executor for index in chain}
     work_ns, load = 0.0, 0.0
@@ -144,7 +149,13 @@ def _in_the_way(
             each += (each / 1e6 + 1) * machine.background_ns
             work_ns += each
             load += each * rates[index] / 1e9
-    return {"work_ms": work_ns / 1e6, "load": load}
+    return {
+        "work_ms": work_ns / 1e6,
+        "load": load,
+        "each_ms": (machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns) / 1e6,
+        "once_ms": (machine.timer_lateness_ns + machine.background_ns) / 1e6,
+        "background": machine.background_ns / 1e6,
+    }
 
 
 def _cpus(application: Any, callbacks: Sequence[int]) -> tuple[int, ...]:
@@ -181,4 +192,7 @@ def _read_chain(json: JsonValue) -> PredictedChain:
         ),
         work_ms=json.get("work_ms").number(),
         load=json.get("load").number(),
+        each_ms=json.get("each_ms").number(),
+        once_ms=json.get("once_ms").number(),
+        background=json.get("background").number(),
     )
