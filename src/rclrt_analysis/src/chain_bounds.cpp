@@ -3,112 +3,21 @@
 
 #include <algorithm>
 #include <map>
-#include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "cores.hpp"
 #include "drops.hpp"
+#include "executor_bounds.hpp"
 #include "holistic.hpp"
-#include "path_bound.hpp"
-#include "sync_ways.hpp"
 
 namespace rclrt::analysis {
 namespace {
 
-using detail::PathBound;
-using detail::PathBounds;
-using detail::sum;
+using detail::ExecutorBounds;
+using detail::Holistic;
 using detail::Workload;
 using model::Application;
-
-/// The bounds of the chains of one executor.
-class ExecutorBounds {
- public:
-  ExecutorBounds(const Workload& workload, std::vector<std::size_t> timers,
-                 const Overheads& overheads, Effort effort)
-      : workload_(workload), paths_(workload, std::move(timers), overheads.timer_jitter, effort) {}
-
-  ChainBound bound(const model::Chain& chain) {
-    ChainBound result;
-    result.level = workload_.priority[chain.callbacks.front()];
-    for (const std::size_t callback : chain.callbacks) {
-      result.level = std::min(result.level, workload_.priority[callback]);
-    }
-    const detail::Joins joins = joins_of(chain.callbacks);
-    const auto ways = detail::ways_to_last(workload_, chain.callbacks, joins.joins);
-    result.bound = response(ways, chain.callbacks.back(), result);
-    if (!result.bound) return result;
-    check_drops(chain.callbacks, result.level, result);
-    int lowest = result.level;
-    for (const detail::Way& way : ways) lowest = std::min(lowest, way.level);
-    check_drops(joins.relies_on, lowest, result);
-    return result;
-  }
-
- private:
-  detail::Joins joins_of(std::span<const std::size_t> callbacks) {
-    return detail::find_joins(workload_, callbacks, [&](std::size_t n) {
-      ChainBound before;
-      const auto first = callbacks.first(n);
-      const auto joins = joins_of(first);
-      return response(detail::ways_to_last(workload_, first, joins.joins), first.back(), before);
-    });
-  }
-
-  /// From the release of the chain's timer to the end of the last of its callbacks.
-  std::optional<Ticks> response(const std::vector<detail::Way>& ways, std::size_t last,
-                                ChainBound& result) {
-    std::optional<Ticks> worst;
-    for (const detail::Way& way : ways) {
-      const PathBound path = paths_.bound({way.timer, last, way.level});
-      if (!path.response) {
-        result.note = path.note;
-        return std::nullopt;
-      }
-      const Ticks end = sum(*path.response, way.lag);
-      if (worst && *worst >= end) continue;
-      worst = end;
-      result.why = path.why;
-      result.waited = path.waited;
-      if (way.lag > 0) {
-        result.why.push_back({Contribution::Kind::kOtherInput, *way.sync, 1, way.lag});
-        std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
-      } else {
-        result.waited -= way.lag;
-      }
-    }
-    return worst;
-  }
-
-  void check_drops(std::span<const std::size_t> callbacks, int level, ChainBound& result) {
-    if (callbacks.empty()) return;
-    const auto& waiting = most_waiting(level);
-    for (const std::size_t callback : callbacks) {
-      Ticks pending = waiting[callback];
-      for (const auto& publishers : workload_.graph.publishers[callback]) {
-        Ticks messages = 0;
-        for (const std::size_t from : publishers) messages = sum(messages, waiting[from]);
-        pending = std::max(pending, messages);
-      }
-      detail::assume_no_drops(workload_.application.callbacks[callback], pending, false,
-                              result.assumptions);
-    }
-  }
-
-  const std::vector<Ticks>& most_waiting(int level) {
-    auto at = waiting_.find(level);
-    if (at == waiting_.end()) {
-      const Ticks busy = paths_.longest_busy(level).value_or(detail::kHorizon);
-      at = waiting_.emplace(level, paths_.most_waiting(level, busy)).first;
-    }
-    return at->second;
-  }
-
-  const Workload& workload_;
-  PathBounds paths_;
-  std::map<int, std::vector<Ticks>> waiting_;  // by level
-};
 
 bool has_scheduler(ChainExecutor executor) {
   return executor == ChainExecutor::kProducerConsumer || executor == ChainExecutor::kThreadDispatch;
@@ -123,45 +32,119 @@ void decide(const model::Chain& chain, ChainBound& result) {
   }
 }
 
+Overheads of_executor(Overheads overheads, ChainExecutor executor) {
+  if (!has_scheduler(executor)) overheads.scheduler = 0;
+  if (executor != ChainExecutor::kWaitSet) overheads.polling = 0;
+  return overheads;
+}
+
+Workload::Order order_of(ChainExecutor executor) {
+  if (executor == ChainExecutor::kEdf) return Workload::Order::kAny;
+  if (executor == ChainExecutor::kWaitSet) return Workload::Order::kAnyToTheEnd;
+  return Workload::Order::kPriority;
+}
+
+/// The analyses of one application, each made when it is first asked for.
+class Bounds {
+ public:
+  Bounds(const Application& application, ChainExecutor executor, const Overheads& stated,
+         Effort effort)
+      : application_(application),
+        executor_(executor),
+        overheads_(of_executor(stated, executor)),
+        effort_(effort),
+        workload_(application, overheads_, order_of(executor)),
+        cores_(application, workload_.graph) {
+    for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
+      timers_[cores_.executor_of[workload_.timers[k]]].push_back(k);
+    }
+  }
+
+  ChainBound bound(const model::Chain& chain) {
+    const std::size_t own = cores_.executor_of.at(chain.callbacks.at(0));
+    ExecutorBounds* const whole = by_busy_periods(own);
+    const Holistic* const each = one_by_one(own);
+    ChainBound result = whole != nullptr ? whole->bound(chain) : each->bound(chain);
+    if (whole != nullptr && each != nullptr) {
+      ChainBound other = each->bound(chain);
+      if (other.bound && (!result.bound || *other.bound < *result.bound)) std::swap(result, other);
+      // Fewer assumptions of either hold for both: they say that nothing is lost.
+      if (result.bound && other.bound && other.assumptions.size() < result.assumptions.size()) {
+        result.assumptions = std::move(other.assumptions);
+      }
+    }
+    const auto machine = cores_.assumptions(application_, own);
+    result.assumptions.insert(result.assumptions.begin(), machine.begin(), machine.end());
+    decide(chain, result);
+    return result;
+  }
+
+  QueueBound queue(std::size_t callback) {
+    const std::size_t own = cores_.executor_of.at(callback);
+    Ticks pending = detail::kHorizon;
+    if (ExecutorBounds* const whole = by_busy_periods(own)) pending = whole->most_pending(callback);
+    if (const Holistic* const each = one_by_one(own)) {
+      pending = std::min(pending, each->most_pending(callback));
+    }
+    const bool skips = executor_ == ChainExecutor::kWaitSet;
+    QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], skips)};
+    if (pending < kMaxTicks) result.pending = pending;
+    return result;
+  }
+
+ private:
+  /// Where the executor has its core for itself and messages in it arrive at once.
+  ExecutorBounds* by_busy_periods(std::size_t executor) {
+    if (!cores_.alone(executor) || overheads_.near.max > 0) return nullptr;
+    auto at = executors_.find(executor);
+    if (at == executors_.end()) {
+      at = executors_
+               .try_emplace(executor, workload_, timers_[executor], overheads_.timer_jitter,
+                            executor_ == ChainExecutor::kWaitSet, effort_)
+               .first;
+    }
+    return &at->second;
+  }
+
+  const Holistic* one_by_one(std::size_t executor) {
+    if (by_busy_periods(executor) != nullptr && workload_.order == Workload::Order::kPriority) {
+      return nullptr;
+    }
+    if (!holistic_) holistic_.emplace(workload_, cores_, executor_, overheads_, effort_);
+    return &*holistic_;
+  }
+
+  const Application& application_;
+  ChainExecutor executor_;
+  Overheads overheads_;
+  Effort effort_;
+  Workload workload_;
+  detail::Cores cores_;
+  std::map<std::size_t, std::vector<std::size_t>> timers_;  // of each executor
+  std::map<std::size_t, ExecutorBounds> executors_;
+  std::optional<Holistic> holistic_;
+};
+
 }  // namespace
 
 std::vector<ChainBound> chain_bounds(const Application& application, ChainExecutor executor,
-                                     const Overheads& stated, Effort effort) {
-  Overheads overheads = stated;
-  if (!has_scheduler(executor)) overheads.scheduler = 0;
-  if (executor != ChainExecutor::kWaitSet) overheads.polling = 0;
-  const Workload workload(application, overheads);
-  const detail::Cores cores(application, workload.graph);
-  std::map<std::size_t, std::vector<std::size_t>> timers;  // of each executor
-  for (std::size_t k = 0; k < workload.timers.size(); ++k) {
-    timers[cores.executor_of[workload.timers[k]]].push_back(k);
-  }
-  const bool one_by_one = executor == ChainExecutor::kWaitSet || executor == ChainExecutor::kEdf ||
-                          overheads.near.max > 0;
-  std::map<std::size_t, ExecutorBounds> executors;
-  std::optional<detail::Holistic> holistic;
+                                     const Overheads& overheads, Effort effort) {
+  Bounds bounds(application, executor, overheads, effort);
   std::vector<ChainBound> result;
   for (const model::Chain& chain : application.chains) {
     if (application.period(chain).count() <= 0) {
       throw std::invalid_argument("chain '" + chain.id + "' does not start at a timer");
     }
-    ChainBound one;
-    const std::size_t own = cores.executor_of.at(chain.callbacks.at(0));
-    if (one_by_one || !cores.alone(own)) {
-      if (!holistic) holistic.emplace(workload, cores, executor, overheads, effort);
-      one = holistic->bound(chain);
-    } else {
-      auto at = executors.find(own);
-      if (at == executors.end()) {
-        at = executors.try_emplace(own, workload, timers[own], overheads, effort).first;
-      }
-      one = at->second.bound(chain);
-    }
-    const auto machine = cores.assumptions(application, own);
-    one.assumptions.insert(one.assumptions.begin(), machine.begin(), machine.end());
-    decide(chain, one);
-    result.push_back(std::move(one));
+    result.push_back(bounds.bound(chain));
   }
+  return result;
+}
+
+std::vector<QueueBound> queue_bounds(const Application& application, ChainExecutor executor,
+                                     const Overheads& overheads, Effort effort) {
+  Bounds bounds(application, executor, overheads, effort);
+  std::vector<QueueBound> result;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) result.push_back(bounds.queue(i));
   return result;
 }
 

@@ -23,7 +23,8 @@ Cores::Cores(const model::Application& application, const CallbackGraph& graph)
   }
   std::iota(component.begin(), component.end(), std::size_t{0});
   const auto join = [&](std::size_t a, std::size_t b) {
-    const auto [low, high] = std::minmax(component[a], component[b]);
+    const std::size_t low = std::min(component[a], component[b]);
+    const std::size_t high = std::max(component[a], component[b]);
     for (std::size_t& each : component) {
       if (each == high) each = low;
     }

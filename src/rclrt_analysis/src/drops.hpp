@@ -2,7 +2,7 @@
 /// Instances that are lost have no response time: what a bound assumes where they might be.
 #pragma once
 
-#include <optional>
+#include <cstddef>
 #include <string>
 #include <vector>
 
@@ -11,17 +11,12 @@
 
 namespace rclrt::analysis::detail {
 
-/// How many instances of a callback may wait. A timer's is that of rclrt's TimerOptions.
-inline std::size_t queue_depth(const model::Callback& callback) {
-  if (const auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
-    return subscription->depth;
-  }
-  const auto* sync = std::get_if<model::Sync>(&callback.trigger);
-  return sync != nullptr ? sync->depth : 10;
-}
+/// How many instances of a callback may be pending before one is lost. A timer's depth is that of
+/// rclrt's TimerOptions. `skips`: the executor skips releases of a timer that come while an earlier
+/// one waits.
+std::size_t queue_depth(const model::Callback& callback, bool skips);
 
 /// Adds what must hold for no instance to be lost when up to `pending` of one input may be pending.
-/// `skips`: the executor skips releases of a timer that come while an earlier one waits.
 void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
                      std::vector<std::string>& assumptions);
 

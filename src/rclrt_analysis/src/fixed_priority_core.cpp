@@ -75,6 +75,10 @@ void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budge
     const std::vector<BusyWindow::Blocking> blocking{{longest, 0, kHorizon}};
     add_background(problem, others);
     const auto streams = streams_of(problem, own);
+    // Later ones of its own wait behind it, but a scheduler thread sees to them at once.
+    if (work.scheduler > 0) {
+      for (const Stream& stream : streams_of(problem, own, false)) others.push_back({stream, {}});
+    }
     const auto found = response_in_busy_window({streams, others, blocking, instant}, budget);
     responses[own] = found.value_or(kHorizon);
   }

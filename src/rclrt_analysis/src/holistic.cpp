@@ -138,26 +138,62 @@ void Holistic::find_ends() {
   }
 }
 
-void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latency) const {
-  for (std::size_t i = 0; i < callbacks.size(); ++i) {
-    const std::size_t callback = callbacks[i];
-    latency.total = sum(latency.total, responses_[callback]);
-    latency.why.push_back({Contribution::Kind::kCallback, callback, 1, responses_[callback]});
-    if (i + 1 == callbacks.size()) continue;
-    const Ticks most = hop(callback, callbacks[i + 1]).max;
-    latency.total = sum(latency.total, most);
-    if (most > 0) latency.why.push_back({Contribution::Kind::kHop, callbacks[i + 1], 1, most});
+/// Callbacks of one executor that follow each other at once. In a wait set the message of each is
+/// there before its ready set ends, so what follows is in the next one: only the first waits for
+/// the rest of a set.
+void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& latency) const {
+  Ticks total = 0;
+  Ticks waiting = 0;
+  for (const std::size_t callback : callbacks) {
+    total = sum(total, responses_[callback]);
+    const bool timer =
+        workload_.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
+    waiting = sum(waiting, timer ? 1 : most_pending(callback));
   }
+  const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callbacks.front()]]];
+  if (executor_ == ChainExecutor::kWaitSet && callbacks.size() > 1 && core.executors.size() == 1 &&
+      waiting < kMaxTicks) {
+    Budget budget(Effort{}.steps);
+    const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch};
+    const Ticks sets = ready_sets(problem, waiting, budget);
+    if (sets < total) {
+      latency.total = sum(latency.total, sets);
+      latency.why.push_back({Contribution::Kind::kReadySets, callbacks.back(), waiting + 1, sets});
+      return;
+    }
+  }
+  latency.total = sum(latency.total, total);
+  for (const std::size_t callback : callbacks) {
+    latency.why.push_back({Contribution::Kind::kCallback, callback, 1, responses_[callback]});
+  }
+}
+
+void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latency) const {
+  std::size_t from = 0;
+  for (std::size_t i = 1; i <= callbacks.size(); ++i) {
+    const bool follows = i < callbacks.size() && overheads_.near.max == 0 &&
+                         cores_.executor_of[callbacks[i - 1]] == cores_.executor_of[callbacks[i]];
+    if (follows) continue;
+    add_segment(callbacks.subspan(from, i - from), latency);
+    from = i;
+    if (i == callbacks.size()) return;
+    const Ticks most = hop(callbacks[i - 1], callbacks[i]).max;
+    latency.total = sum(latency.total, most);
+    if (most > 0) latency.why.push_back({Contribution::Kind::kHop, callbacks[i], 1, most});
+  }
+}
+
+Joins Holistic::joins_of(std::span<const std::size_t> callbacks) const {
+  return find_joins(workload_, callbacks, [&](std::size_t n) -> std::optional<Ticks> {
+    const auto first = callbacks.first(n);
+    const auto before = latency(first, joins_of(first));
+    return before ? std::optional(before->total) : std::nullopt;
+  });
 }
 
 /// Absent when there is no bound.
 std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> callbacks,
-                                                   std::vector<std::size_t>* relies_on) const {
-  const Joins joins = find_joins(workload_, callbacks, [&](std::size_t n) -> std::optional<Ticks> {
-    const auto before = latency(callbacks.first(n), nullptr);
-    return before ? std::optional(before->total) : std::nullopt;
-  });
-  if (relies_on != nullptr) *relies_on = joins.relies_on;
+                                                   const Joins& joins) const {
   Latency worst;
   if (overheads_.timer_jitter > 0) {
     worst.total = overheads_.timer_jitter;
@@ -186,8 +222,8 @@ ChainBound Holistic::bound(const model::Chain& chain) const {
   for (const std::size_t callback : chain.callbacks) {
     result.level = std::min(result.level, workload_.priority[callback]);
   }
-  std::vector<std::size_t> relies_on;
-  auto found = latency(chain.callbacks, &relies_on);
+  const Joins joins = joins_of(chain.callbacks);
+  auto found = latency(chain.callbacks, joins);
   if (!found) {
     for (const std::size_t callback : chain.callbacks) {
       if (responses_[callback] < kMaxTicks) continue;
@@ -200,9 +236,12 @@ ChainBound Holistic::bound(const model::Chain& chain) const {
   }
   result.bound = found->total;
   result.why = std::move(found->why);
+  if (joins.complete) {
+    result.reaction = result.data_age = sum(found->total, flows_[chain.callbacks[0]][0].period);
+  }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
   check_drops(chain.callbacks, result);
-  check_drops(relies_on, result);
+  check_drops(joins.relies_on, result);
   return result;
 }
 

@@ -47,6 +47,9 @@ void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& bud
 std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
                                bool user_code = true);
 
+/// The longest time for the rest of a ready set and `waiting` more of the wait set.
+Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);
+
 /// What is lost in each millisecond, as what delays every callback of the core.
 void add_background(const CoreProblem& problem, std::vector<Interferer>& others);
 
@@ -76,8 +79,9 @@ class Holistic {
   void find_ends();
   const Hop& hop(std::size_t from, std::size_t to) const;
   void add_steps(std::span<const std::size_t> callbacks, Latency& latency) const;
-  std::optional<Latency> latency(std::span<const std::size_t> callbacks,
-                                 std::vector<std::size_t>* relies_on) const;
+  void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;
+  std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;
+  Joins joins_of(std::span<const std::size_t> callbacks) const;
   void check_drops(std::span<const std::size_t> callbacks, ChainBound& result) const;
 
   const Workload& workload_;

@@ -9,10 +9,14 @@
 
 namespace rclrt::analysis::detail {
 
-Workload::Workload(const model::Application& app, const Overheads& overheads)
+Workload::Workload(const model::Application& app, const Overheads& overheads,
+                   Order order_of_callbacks)
     : application(app),
       graph(app),
-      dispatch(sum(overheads.dispatch, overheads.scheduler)),
+      order(order_of_callbacks),
+      dispatch(sum(sum(overheads.dispatch, overheads.scheduler), overheads.polling)),
+      scheduler(overheads.scheduler),
+      first_poll(overheads.polling),
       background(overheads.background) {
   const std::size_t n = app.callbacks.size();
   // Not Application::effective_priority(), which looks at every chain for each callback.
@@ -22,10 +26,11 @@ Workload::Workload(const model::Application& app, const Overheads& overheads)
       priority.at(i) = std::max(priority[i], chain.priority);
     }
   }
+  if (order != Order::kPriority) std::ranges::fill(priority, 0);
   std::map<std::pair<std::size_t, std::string>, int> highest;
   for (std::size_t i = 0; i < n; ++i) {
     const model::Callback& callback = app.callbacks[i];
-    if (callback.priority) priority[i] = *callback.priority;
+    if (callback.priority && order == Order::kPriority) priority[i] = *callback.priority;
     wcet.push_back(std::min<Ticks>(callback.wcet.count(), kMaxTicks));
     if (callback.group) {
       const auto at = highest.try_emplace({callback.node, *callback.group}, priority[i]).first;
@@ -110,18 +115,6 @@ LevelWork::LevelWork(const Workload& workload, int level)
 bool LevelWork::skips(std::size_t from, std::size_t to) const {
   const auto& by = workload_.counted_by[to];
   return workload_.graph.publishers[to].size() > 1 && by && *by != from && counted_[*by];
-}
-
-std::vector<Ticks> LevelWork::instances_from(std::size_t from) const {
-  std::vector<Ticks> count(head_.size());
-  count[from] = 1;
-  for (const std::size_t i : workload_.graph.order) {
-    if (count[i] == 0 || workload_.priority[i] < level_) continue;
-    for (const std::size_t to : workload_.graph.successors[i]) {
-      if (!skips(i, to)) count[to] = sum(count[to], count[i]);
-    }
-  }
-  return count;
 }
 
 }  // namespace rclrt::analysis::detail

@@ -15,14 +15,24 @@ inline constexpr Ticks kMillisecond = 1'000'000;
 
 /// What does not depend on the level.
 struct Workload {
-  Workload(const model::Application& app, const Overheads& overheads);
+  /// In which order callbacks run.
+  enum class Order {
+    kPriority,
+    kAny,         ///< whatever the executor likes, as long as it does not idle
+    kAnyToTheEnd  ///< the same, and what has started is not interrupted by callbacks
+  };
+  Workload(const model::Application& app, const Overheads& overheads,
+           Order order_of_callbacks = Order::kPriority);
 
   const model::Application& application;
   CallbackGraph graph;
+  Order order;
   std::vector<int> priority;        ///< effective, of each callback
   std::vector<int> ceiling;         ///< the highest in its group; its own without one
   std::vector<Ticks> wcet;          ///< ns, without overheads
   Ticks dispatch;                   ///< ns per instance, on the scheduler thread too
+  Ticks scheduler;                  ///< the part of `dispatch` that runs above all levels
+  Ticks first_poll;                 ///< ns before the first callback of a busy period
   Ticks background;                 ///< ns in each millisecond
   std::vector<std::size_t> timers;  ///< the callbacks with a timer
   std::vector<Ticks> period;        ///< of each of `timers`
@@ -60,9 +70,6 @@ class LevelWork {
 
   /// The most that one callback below the level may leave when the busy period begins.
   const std::optional<Started>& started() const { return started_; }
-
-  /// The most instances of `callback` that one instance of `from` brings at and above the level.
-  std::vector<Ticks> instances_from(std::size_t from) const;
 
  private:
   const Workload& workload_;

@@ -6,6 +6,16 @@
 
 namespace rclrt::analysis::detail {
 
+PathBounds::PathBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
+                       Effort effort)
+    : workload_(workload),
+      timers_(std::move(timers)),
+      jitter_(jitter),
+      budget_(effort.steps),
+      positions_(workload.wcet.size()) {
+  for (std::size_t i = 0; i < positions_.size(); ++i) positions_[workload.graph.order[i]] = i;
+}
+
 const LevelWork& PathBounds::work(int level) {
   auto at = levels_.find(level);
   if (at == levels_.end()) at = levels_.emplace(level, LevelWork(workload_, level)).first;
@@ -35,21 +45,24 @@ PathBound PathBounds::bound(const Path& path) {
   // The last callback returns after the more urgent ones that it has released: that takes an
   // instant, and what is released at that very time comes first. The same if it does no work.
   Ticks instant = workload_.wcet[path.last] == 0 ? 1 : 0;
+  const bool interrupted = workload_.order == Workload::Order::kAny;
+  if (interrupted) instant = 1;
   const bool counted =
       level.counted(path.last) && workload_.source[path.last] == workload_.timers[path.timer];
   for (const std::size_t to : workload_.graph.successors[path.last]) {
     if (workload_.priority[to] > workload_.priority[path.last]) instant = 1;
-    if (!counted || workload_.priority[to] > workload_.priority[path.last]) continue;
+    if (!counted || interrupted || workload_.priority[to] > workload_.priority[path.last]) continue;
     if (level.skips(path.last, to)) continue;
     after = sum(after, level.head(to) - workload_.dispatch);
   }
   const Ticks own = head - std::min(after, head);
   // A later instance may overtake with all but the last callback, which keeps the order of
-  // releases.
-  const Ticks early = counted ? head - std::min(level.head(path.last), head) : head;
+  // releases; a scheduler thread still sees to it at once.
+  const Ticks early =
+      counted ? head - std::min(level.head(path.last) - workload_.scheduler, head) : head;
   const Ticks own_first = own - std::min(own, early);  // of a release, in addition to `early`
   others.add(early, period, jitter_);
-  const Ticks started = level.started() ? level.started()->work : 0;
+  const Ticks started = sum(level.started() ? level.started()->work : 0, workload_.first_poll);
   // At a load of exactly 1 everything repeats after a hyperperiod.
   const auto hyperperiod = load.compare_with_one() == 0 ? load.hyperperiod() : std::nullopt;
   const Ticks last_job = hyperperiod ? *hyperperiod / period : kHorizon;
@@ -114,35 +127,45 @@ void PathBounds::add_background(Load& load, Demand& demand) const {
   demand.add(workload_.background, kMillisecond, kMillisecond);
 }
 
-std::optional<Ticks> PathBounds::longest_busy(int level) {
-  const LevelWork& all = work(level);
-  Load load;
-  Demand demand(Count::kBefore);
-  for (const std::size_t k : timers_) {
-    const Ticks head = all.head(workload_.timers[k]);
-    load.add(head, workload_.period[k]);
-    if (head > 0) demand.add(head, workload_.period[k], jitter_);
-  }
-  add_background(load, demand);
-  if (load.compare_with_one() > 0) return std::nullopt;
-  const Ticks started = all.started() ? all.started()->work : 0;
-  return fixed_point(started, std::max<Ticks>(1, started), demand, budget_);
+Ticks PathBounds::most_pending(std::size_t callback) {
+  const auto& inputs = workload_.graph.publishers[callback];
+  if (inputs.empty()) return pending_by(callback, {callback});
+  Ticks most = 0;
+  for (const auto& input : inputs) most = std::max(most, pending_by(callback, input));
+  return most;
 }
 
-std::vector<Ticks> PathBounds::most_waiting(int level, Ticks busy) {
-  const LevelWork& all = work(level);
-  std::vector<Ticks> result(workload_.wcet.size());
-  for (const std::size_t k : timers_) {
-    const auto each = all.instances_from(workload_.timers[k]);
-    const Ticks releases = ceil_div(sum(busy, jitter_), workload_.period[k]);
-    for (std::size_t i = 0; i < each.size(); ++i) {
-      result[i] = sum(result[i], product(releases, each[i]));
+/// Those which messages of these publishers release; of a timer, itself.
+Ticks PathBounds::pending_by(std::size_t callback, const std::vector<std::size_t>& publishers) {
+  struct Reached {
+    int level;
+    Ticks count;  // ways from here to the callback
+  };
+  std::map<std::size_t, Reached, std::greater<>> open;  // by position; the last ones first
+  const auto reach = [&](std::size_t from, int level, Ticks count) {
+    const int lowest = std::min(level, workload_.priority[from]);
+    const auto [at, added] = open.try_emplace(positions_[from], Reached{lowest, count});
+    if (added) return;
+    at->second.level = std::min(at->second.level, lowest);
+    at->second.count = sum(at->second.count, count);
+  };
+  for (const std::size_t from : publishers) reach(from, workload_.priority[callback], 1);
+  Ticks most = 0;
+  while (!open.empty()) {
+    const std::size_t from = workload_.graph.order[open.begin()->first];
+    const Reached reached = open.begin()->second;
+    open.erase(open.begin());
+    for (const auto& input : workload_.graph.publishers[from]) {
+      for (const std::size_t before : input) reach(before, reached.level, reached.count);
     }
+    if (workload_.source[from] != from) continue;  // not a timer
+    const auto k = static_cast<std::size_t>(std::ranges::find(workload_.timers, from) -
+                                            workload_.timers.begin());
+    const PathBound path = bound({k, callback, reached.level});
+    if (!path.response) return kHorizon;
+    most = sum(most, product(reached.count, ceil_div(*path.response, workload_.period[k])));
   }
-  if (!all.started()) return result;
-  // One instance of any callback below the level may have ended just before.
-  for (Ticks& count : result) count = sum(count, 1);
-  return result;
+  return most;
 }
 
 }  // namespace rclrt::analysis::detail

@@ -31,26 +31,26 @@ struct PathBound {
 class PathBounds {
  public:
   /// `timers` are the indices into Workload::timers whose releases share the core.
-  PathBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter, Effort effort)
-      : workload_(workload), timers_(std::move(timers)), jitter_(jitter), budget_(effort.steps) {}
+  PathBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
+             Effort effort);
 
   PathBound bound(const Path& path);
 
-  /// The longest time without a moment at which no work of the level and above is pending.
-  std::optional<Ticks> longest_busy(int level);
-
-  /// The most instances of a callback that may wait within a busy period of this length and level.
-  std::vector<Ticks> most_waiting(int level, Ticks busy);
+  /// The most instances of one of its inputs that are released and have not ended; kHorizon: no
+  /// bound. Each was set going by a release not longer ago than the bound of the way from there.
+  Ticks most_pending(std::size_t callback);
 
  private:
   const LevelWork& work(int level);
   void add_background(Load& load, Demand& demand) const;
+  Ticks pending_by(std::size_t callback, const std::vector<std::size_t>& publishers);
   PathBound explain(const Path& path, Ticks q, Ticks w, Ticks own, Ticks early) const;
 
   const Workload& workload_;
   std::vector<std::size_t> timers_;
   Ticks jitter_;
   Budget budget_;
+  std::vector<std::size_t> positions_;  // of each callback in CallbackGraph::order
   std::map<int, LevelWork> levels_;
 };
 

@@ -79,10 +79,12 @@ class JoinSearch {
         std::get<model::Sync>(workload_.application.callbacks[callbacks_[at]].trigger)
             .window.count();
     const Ticks within = sum(stamp_, window);
+    const bool complete = std::exchange(found_.complete, false);
     const std::size_t here = origin(own);
     const std::size_t there = origin(other);
     if (here == kNone || there == kNone) return within;
     if (here == there) {
+      found_.complete = complete;
       rely_on(own.front());
       rely_on(other.front());
       return stamp_;
@@ -95,7 +97,11 @@ class JoinSearch {
     } else if (limit >= period) {
       if (const auto arrived = arrival_(at)) limit = std::min(limit, sum(*arrived, period));
     }
-    if (limit < within) rely_on(other.front());
+    const bool in_phase = timer(here).offset_stated && timer(there).offset_stated &&
+                          timer(here).offset == timer(there).offset &&
+                          timer(here).period == timer(there).period;
+    if (limit < within || in_phase) rely_on(other.front());
+    found_.complete = complete && in_phase;
     return timer(here).offset_stated && timer(there).offset_stated
                ? congruent(limit, timer(here), timer(there))
                : limit;

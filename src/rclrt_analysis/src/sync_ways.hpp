@@ -24,6 +24,9 @@ struct Joins {
   std::vector<Join> joins;
   /// No message of these may be lost for the lags to hold, besides the chain's own.
   std::vector<std::size_t> relies_on;
+  /// Every message of the chain finds a partner in every sync: both inputs come from one release,
+  /// or from two timers of the same period and stated offset.
+  bool complete = true;
 };
 
 /// One way by which the last callback of a chain comes to run: the release of a timer, and from

@@ -41,8 +41,7 @@ Ticks arrivals(std::span<const Stream> streams, Ticks time) {
 /// The rest of one ready set and `waiting` more.
 Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& streams,
            Ticks waiting, Ticks busy) {
-  Ticks total = problem.overheads.polling;
-  total = product(total, waiting + 1);
+  Ticks total = problem.overheads.polling;  // each instance has the polling point after it
   for (std::size_t i = 0; i < problem.core.callbacks.size(); ++i) {
     const std::size_t callback = problem.core.callbacks[i];
     const bool sync =
@@ -66,23 +65,37 @@ Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& s
   return time;
 }
 
-}  // namespace
-
-void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& budget) {
-  const auto& callbacks = problem.core.callbacks;
-  CoreProblem polled = problem;  // a polling point for each instance at most, and one before
-  polled.per_instance = sum(problem.per_instance, problem.overheads.polling);
+/// Of the callbacks of the core, and the longest busy period.
+struct Sets {
   std::vector<std::vector<Stream>> streams;
+  Ticks busy{};
+};
+
+Sets sets_of(const CoreProblem& problem, Budget& budget) {
+  Sets result;
   std::vector<Stream> all;
-  for (const std::size_t callback : callbacks) {
-    streams.push_back(streams_of(polled, callback));
-    all.insert(all.end(), streams.back().begin(), streams.back().end());
+  for (const std::size_t callback : problem.core.callbacks) {
+    result.streams.push_back(streams_of(problem, callback));
+    all.insert(all.end(), result.streams.back().begin(), result.streams.back().end());
   }
   if (problem.overheads.background > 0) {
     all.push_back({problem.overheads.background, kMillisecond, kMillisecond});
   }
-  const Ticks busy =
+  result.busy =
       longest_busy_period(all, sum(problem.overheads.polling, 1), budget).value_or(kHorizon);
+  return result;
+}
+
+}  // namespace
+
+Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget) {
+  const Sets all = sets_of(problem, budget);
+  return sets(problem, all.streams, waiting, all.busy);
+}
+
+void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& budget) {
+  const auto& callbacks = problem.core.callbacks;
+  const auto [streams, busy] = sets_of(problem, budget);
   const bool shared = problem.core.executors.size() > 1;  // the other thread has its own sets
   for (std::size_t own = 0; own < callbacks.size(); ++own) {
     std::vector<Interferer> others;

@@ -2,6 +2,9 @@
 /// Bounds where each callback is bounded by itself: EDF, wait sets, several executors.
 #include <gtest/gtest.h>
 
+#include <array>
+#include <cstddef>
+
 #include "application_builder.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 
@@ -41,8 +44,8 @@ TEST(HolisticBounds, UnderEdfAStatedDeadlineDecidesAndOthersRunInTheBackground) 
                          .chain("one", {"a", "a2"}, 0)
                          .chain("two", {"b"}, 0)
                          .done();
-  // a and b have their periods for deadlines; a2 has none and waits for both.
-  EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf), (std::vector<double>{5 + 6, 5}));
+  // a and b have their periods for deadlines; a2 has none. One b at most delays the whole chain.
+  EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf), (std::vector<double>{2 + 1 + 3, 5}));
   application.callbacks[1].deadline = ms(4);
   // a2's deadline, from its release, is before that of any b that may still be there.
   EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf)[1], 6);
@@ -73,7 +76,8 @@ TEST(HolisticBounds, InAWaitSetTheCurrentReadySetAndTheNextAreWaitedFor) {
   EXPECT_EQ(bounds_ms(application, ChainExecutor::kWaitSet), (std::vector<double>{9}));
 }
 
-// By the busy period, b would run five times before a ends, up to 15. In two ready sets it runs twice.
+// By the busy period, b would run five times before a ends, up to 15. In two ready sets it runs
+// twice.
 TEST(HolisticBounds, InAWaitSetAFrequentCallbackRunsOnceInEachReadySet) {
   const auto application =
       Builder().timer("a", 100, 5).timer("b", 3, 2).chain("one", {"a"}, 0).done();
@@ -131,6 +135,32 @@ TEST(HolisticBounds, ExecutorsOnOneCpuInterfere) {
   application.executors[1].cpus = {0};
   // a is the only level of its executor, as high as c: 2 + 1. b is below both: 3 + 2 + 1.
   EXPECT_EQ(bounds_ms(application, ChainExecutor::kPreemptive), (std::vector<double>{3 + 6}));
+}
+
+// The executors are connected as 2 - 1 and 1 - 0: all three belong together.
+TEST(HolisticBounds, AChainThatComesBackPaysForEachHop) {
+  model::Application application = Builder()
+                                       .timer("a", 20, 1)
+                                       .subscription("b", "a", 1)
+                                       .subscription("c", "b", 1)
+                                       .timer("d", 20, 1)
+                                       .subscription("e", "d", 1)
+                                       .chain("back", {"a", "b", "c"}, 1)
+                                       .done();
+  application.executors.clear();
+  application.nodes.clear();
+  for (std::size_t i = 0; i < 3; ++i) {
+    const std::string name = "e" + std::to_string(i);
+    application.executors.push_back({.name = name, .cpus = {static_cast<int>(i)}});
+    application.nodes.push_back({.name = name, .name_space = "/", .executor = i});
+  }
+  const std::array<std::size_t, 5> nodes{2, 1, 2, 1, 0};
+  for (std::size_t i = 0; i < nodes.size(); ++i) application.callbacks[i].node = nodes.at(i);
+  Overheads overheads;
+  overheads.far.max = ms(0.5).count();
+  // 1, a hop, b behind d at most: 2, a hop, c behind a at most: 2.
+  EXPECT_EQ(bounds_ms(application, ChainExecutor::kPreemptive, overheads),
+            (std::vector<double>{1 + 0.5 + 2 + 0.5 + 2}));
 }
 
 TEST(HolisticBounds, EdfDoesNotShareItsCpu) {

@@ -20,6 +20,7 @@ CONTRIBUTIONS = {
     "other_input": "until the other input of {id} comes",
     "callback": "{id}, from being ready to its end",
     "hop": "the message to {id}",
+    "ready_sets": "{releases} ready sets, until {id} has ended",
     "late": "the timer {id} is late",
     "background": "in the background, {releases} milliseconds",
 }
@@ -35,6 +36,8 @@ def sound(application: Any, executor: str, overheads: Overheads) -> dict[str, An
             "id": chain.id,
             "bound_ms": _ms(bound.bound_ns),
             "deadline_ms": _ms(chain.deadline_ns),
+            "reaction_ms": _ms(bound.reaction_ns),
+            "data_age_ms": _ms(bound.data_age_ns),
             "verdict": _under(bound.verdict, overheads),
             "assumptions": [*bound.assumptions, *filter(None, [overheads.condition])],
             "level": bound.level,
@@ -51,11 +54,16 @@ def sound(application: Any, executor: str, overheads: Overheads) -> dict[str, An
         }
         for chain, bound in zip(application.chains, found, strict=True)
     ]
+    queues = module.queue_bounds(application, executor, overheads.native())
     return {
         **_common(application, "sound"),
         "executor": executor,
         "feasible": all(chain["verdict"] in HOLDS for chain in chains),
         "overheads": overheads.to_json(),
+        "queues": [
+            {"id": name, "pending_bound": queue.pending, "depth": queue.depth, "holds": queue.holds}
+            for name, queue in zip(ids, queues, strict=True)
+        ],
         "assumptions": [
             *module.chain_assumptions(executor, overheads.native()),
             *overheads.assumptions,
@@ -150,8 +158,19 @@ def table(result: dict[str, Any]) -> Iterator[str]:
         for part in chain["why"][:4]:
             text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
             yield " " * width + f"{part['total_ms']:.9g}".rjust(WIDTH) + f"  {text}"
+        if chain.get("reaction_ms") is not None:
+            yield " " * width + (
+                f"{chain['reaction_ms']:.9g}".rjust(WIDTH)
+                + "  at most from an event to its reaction; "
+                f"data are replaced when {chain['data_age_ms']:.9g} ms old"
+            )
         for assumption in chain["assumptions"]:
             yield " " * width + f"  if {assumption}"
+    for queue in result.get("queues", ()):
+        if not queue["holds"]:
+            most = queue["pending_bound"]
+            pending = "without limit" if most is None else f"up to {most}"
+            yield f"{queue['id']}: pending {pending}, with a depth of {queue['depth']}"
     yield ""
     yield f"feasible: {'yes' if result['feasible'] else 'not proved'}"
     harmonic = result.get("tests", {}).get("harmonic")

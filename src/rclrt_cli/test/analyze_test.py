@@ -140,3 +140,28 @@ def test_a_bad_application_is_located(tmp_path: Path, capsys: pytest.CaptureFixt
     assert main(["analyze", str(file)]) == 2
     assert main(["synthesize", str(file)]) == 2
     assert "app.yaml:3:12:" in capsys.readouterr().err
+
+
+def test_reaction_data_age_and_queues_stand_beside_the_bounds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(
+        (EXAMPLES / "autonomous_vehicle" / "app.yaml")
+        .read_text()
+        .replace("subscription: {topic: path}", "subscription: {topic: path, depth: 1}")
+        .replace("period_ms: 500}, wcet_ms: 1", "period_ms: 500}, wcet_ms: 600", 1)
+    )
+    main(["analyze", str(app), "--json", "--no-search"])
+    result = json.loads(capsys.readouterr().out)
+    chains = {chain["id"]: chain for chain in result["chains"]}
+    # 16 from the release, and a period of 50 that an event may just have missed it.
+    assert chains["obstacle"]["bound_ms"] == 16
+    assert chains["obstacle"]["reaction_ms"] == chains["obstacle"]["data_age_ms"] == 66
+    assert chains["logging"]["reaction_ms"] is None
+    queues = {queue["id"]: queue for queue in result["queues"]}
+    # One set going by the scan and one by the image may be pending.
+    assert queues["actuate"] == {"id": "actuate", "pending_bound": 2, "depth": 1, "holds": False}
+    assert queues["write_log"]["pending_bound"] is None
+    main(["analyze", str(app), "--no-search"])
+    assert "write_log: pending without limit, with a depth of 10" in capsys.readouterr().out

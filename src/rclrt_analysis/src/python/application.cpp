@@ -49,6 +49,8 @@ const char* to_word(Contribution::Kind kind) {
       return "hop";
     case Contribution::Kind::kLate:
       return "late";
+    case Contribution::Kind::kReadySets:
+      return "ready_sets";
     case Contribution::Kind::kBackground:
       return "background";
     case Contribution::Kind::kOtherInput:
@@ -101,6 +103,8 @@ void bind_bounds(py::module_& module) {
       .def_property_readonly(
           "verdict", [](const ChainBound& self) { return std::string(to_string(self.verdict)); })
       .def_readonly("level", &ChainBound::level)
+      .def_readonly("reaction_ns", &ChainBound::reaction)
+      .def_readonly("data_age_ns", &ChainBound::data_age)
       .def_readonly("waited_ns", &ChainBound::waited)
       .def_readonly("note", &ChainBound::note)
       .def_property_readonly(
@@ -131,6 +135,19 @@ void bind_bounds(py::module_& module) {
         const ChainExecutor value = chain_executor_of(executor);
         const py::gil_scoped_release release;
         return chain_bounds(application, value, overheads);
+      },
+      py::arg("application"), py::arg("executor") = "preemptive",
+      py::arg("overheads") = Overheads{});
+  py::class_<QueueBound>(module, "QueueBound")
+      .def_readonly("pending", &QueueBound::pending)
+      .def_readonly("depth", &QueueBound::depth)
+      .def_property_readonly("holds", &QueueBound::holds);
+  module.def(
+      "queue_bounds",
+      [](const Application& application, const std::string& executor, const Overheads& overheads) {
+        const ChainExecutor value = chain_executor_of(executor);
+        const py::gil_scoped_release release;
+        return queue_bounds(application, value, overheads);
       },
       py::arg("application"), py::arg("executor") = "preemptive",
       py::arg("overheads") = Overheads{});

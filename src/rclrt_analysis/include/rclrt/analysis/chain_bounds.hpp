@@ -45,6 +45,7 @@ struct Contribution {
     kCallback,    ///< from being ready to its end, where each callback is bounded by itself
     kHop,         ///< of the message to it
     kLate,        ///< of the timer
+    kReadySets,   ///< of a wait set, until the callback has ended
     kBackground,  ///< Overheads::background; `callback` says nothing
   };
   Kind kind{};
@@ -63,6 +64,14 @@ struct ChainBound {
   Ticks waited{};                        ///< time between the timer's release and the busy period's
                                          ///< start that the bound does not count
   std::string note;                      ///< why there is no bound, or no verdict
+  /// What an event right after a release waits for at most, up to the end of the instance that sees
+  /// it; and how old what an instance has read can be when the next one ends and replaces it. With
+  /// every instance reaching its end both are a period and the bound: Duerr, von der Brueggen, Chen
+  /// and Chen, "End-to-end timing analysis of sporadic cause-effect chains in distributed systems",
+  /// ACM TECS 18(5s), 2019; that they are equal: Guenzel et al., ECRTS 2023. Absent without a
+  /// bound, and where an instance may find no partner in a sync.
+  std::optional<Ticks> reaction;
+  std::optional<Ticks> data_age;
 };
 
 /// One per chain. On one core, by the busy period of the lowest level pi on the chain's way:
@@ -83,6 +92,20 @@ struct ChainBound {
 /// with jitter propagation: Tindell and Clark 1994 (see holistic.hpp). Pure; any thread. Throws
 /// std::invalid_argument for a graph with a cycle.
 std::vector<ChainBound> chain_bounds(const model::Application& application,
+                                     ChainExecutor executor = ChainExecutor::kPreemptive,
+                                     const Overheads& overheads = {}, Effort effort = {});
+
+/// Of each callback.
+struct QueueBound {
+  /// The most instances of one input that are released and have not ended; absent: no bound.
+  std::optional<Ticks> pending;
+  std::size_t depth{};  ///< how many may wait before one is lost
+  bool holds() const { return pending && *pending <= static_cast<Ticks>(depth); }
+};
+
+/// Within the time from a release to the end of what it set going, so many more may be released.
+/// As chain_bounds().
+std::vector<QueueBound> queue_bounds(const model::Application& application,
                                      ChainExecutor executor = ChainExecutor::kPreemptive,
                                      const Overheads& overheads = {}, Effort effort = {});
 

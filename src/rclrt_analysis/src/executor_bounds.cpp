@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor_bounds.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "drops.hpp"
+
+namespace rclrt::analysis::detail {
+
+ChainBound ExecutorBounds::bound(const model::Chain& chain) {
+  ChainBound result;
+  result.level = workload_.priority[chain.callbacks.front()];
+  for (const std::size_t callback : chain.callbacks) {
+    result.level = std::min(result.level, workload_.priority[callback]);
+  }
+  const Joins joins = joins_of(chain.callbacks);
+  result.bound = response(ways_to_last(workload_, chain.callbacks, joins.joins),
+                          chain.callbacks.back(), result);
+  if (!result.bound) return result;
+  if (joins.complete) {
+    const auto* timer = std::get_if<model::Timer>(
+        &workload_.application.callbacks[chain.callbacks.front()].trigger);
+    result.reaction = result.data_age = sum(*result.bound, timer->period.count());
+  }
+  check_drops(chain.callbacks, result);
+  check_drops(joins.relies_on, result);
+  return result;
+}
+
+Ticks ExecutorBounds::most_pending(std::size_t callback) {
+  if (!pending_[callback]) pending_[callback] = paths_.most_pending(callback);
+  return *pending_[callback];
+}
+
+Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks) {
+  return find_joins(workload_, callbacks, [&](std::size_t n) {
+    ChainBound before;
+    const auto first = callbacks.first(n);
+    const auto joins = joins_of(first);
+    return response(ways_to_last(workload_, first, joins.joins), first.back(), before);
+  });
+}
+
+/// From the release of the chain's timer to the end of the last of its callbacks.
+std::optional<Ticks> ExecutorBounds::response(const std::vector<Way>& ways, std::size_t last,
+                                              ChainBound& result) {
+  std::optional<Ticks> worst;
+  for (const Way& way : ways) {
+    const PathBound path = paths_.bound({way.timer, last, way.level});
+    if (!path.response) {
+      result.note = path.note;
+      return std::nullopt;
+    }
+    const Ticks end = sum(*path.response, way.lag);
+    if (worst && *worst >= end) continue;
+    worst = end;
+    result.why = path.why;
+    result.waited = path.waited;
+    if (way.lag > 0) {
+      result.why.push_back({Contribution::Kind::kOtherInput, *way.sync, 1, way.lag});
+      std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
+    } else {
+      result.waited -= way.lag;
+    }
+  }
+  return worst;
+}
+
+/// Policies that drop instances, and queues that may be too short, make the bound conditional.
+void ExecutorBounds::check_drops(std::span<const std::size_t> callbacks, ChainBound& result) {
+  for (const std::size_t callback : callbacks) {
+    assume_no_drops(workload_.application.callbacks[callback], most_pending(callback), skips_,
+                    result.assumptions);
+  }
+}
+
+}  // namespace rclrt::analysis::detail

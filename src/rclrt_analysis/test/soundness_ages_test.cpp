@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Reaction times, data ages and queues: no simulated one is above its bound, over random
+/// applications. RCLRT_SOUNDNESS_TRIALS asks for more of them.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
+#include <vector>
+
+#include "random_application.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/simulation.hpp"
+#include "soundness.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+struct Kind {
+  ChainExecutor executor;
+  Semantics semantics;
+};
+constexpr std::array kKinds{Kind{ChainExecutor::kPreemptive, Semantics::kPreemptive},
+                            Kind{ChainExecutor::kEdf, Semantics::kEdf},
+                            Kind{ChainExecutor::kWaitSet, Semantics::kWaitSet}};
+
+/// From each release of a chain to the end of the next instance that reaches its end: what an event
+/// right after the release waits for, and how old the data of this release is when it is replaced.
+class Ages : public SimulationObserver {
+ public:
+  explicit Ages(const model::Application& application)
+      : application_(application), worst(application.chains.size()) {
+    last_.resize(worst.size());
+  }
+
+  void ended(const SimulatedInstance& instance) override {
+    if (instance.outcome != SimulatedOutcome::kRan) return;
+    for (const SimulatedToken& token : instance.tokens) {
+      if (application_.chains[token.chain].callbacks.back() != instance.callback) continue;
+      std::optional<std::int64_t>& last = last_[token.chain];
+      if (last) worst[token.chain] = std::max(worst[token.chain], instance.end_ns - *last);
+      last = token.release_ns;
+    }
+  }
+
+ private:
+  const model::Application& application_;
+  std::vector<std::optional<std::int64_t>> last_;
+
+ public:
+  std::vector<std::int64_t> worst;
+};
+
+TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
+  const std::uint64_t applications = test::trials(200);
+  for (const Kind& kind : kKinds) {
+    test::Tightness tightness;
+    for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+      RandomApplication random(seed);
+      model::Application application = random.make();
+      if (kind.executor == ChainExecutor::kEdf) random.add_deadlines(application);
+      const auto bounds = chain_bounds(application, kind.executor);
+      std::vector<std::int64_t> worst(bounds.size());
+      for (int phasing = 0; phasing < 4; ++phasing) {
+        if (phasing > 0) random.move_phases(application);
+        Ages ages(application);
+        simulate(simulated_system(
+                     application, kind.semantics,
+                     {.lowest_execution = phasing % 2 == 0 ? 1.0 : 0.3, .hop = {}, .far_hop = {}}),
+                 {.horizon_ns = 400'000'000, .seed = seed}, &ages);
+        for (std::size_t i = 0; i < bounds.size(); ++i) {
+          worst[i] = std::max(worst[i], ages.worst[i]);
+          if (!bounds[i].reaction || !bounds[i].assumptions.empty()) continue;
+          ASSERT_EQ(bounds[i].reaction, bounds[i].data_age);
+          ASSERT_LE(ages.worst[i], *bounds[i].reaction)
+              << "seed " << seed << ", " << application.chains[i].id << "\n"
+              << describe(application);
+        }
+      }
+      for (std::size_t i = 0; i < bounds.size(); ++i) {
+        if (bounds[i].reaction && bounds[i].assumptions.empty()) {
+          tightness.add(*bounds[i].reaction, worst[i]);
+        }
+      }
+    }
+    ASSERT_GT(tightness.count(), applications / 4);
+    tightness.print(std::string("reaction time and data age, ") + to_string(kind.semantics));
+  }
+}
+
+TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
+  const std::uint64_t applications = test::trials(200);
+  for (const Kind& kind : kKinds) {
+    std::size_t held = 0;
+    std::size_t overflowed = 0;
+    for (std::uint64_t seed = 1; seed <= applications; ++seed) {
+      RandomApplication random(seed);
+      model::Application application = random.make();
+      if (kind.executor == ChainExecutor::kEdf) random.add_deadlines(application);
+      for (model::Callback& callback : application.callbacks) {
+        const auto depth = static_cast<std::size_t>(random.uniform(1, 3.99));
+        if (auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
+          subscription->depth = depth;
+        } else if (auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
+          sync->depth = depth;
+        }
+      }
+      const auto queues = queue_bounds(application, kind.executor);
+      const bool all_hold =
+          std::ranges::all_of(queues, [](const QueueBound& queue) { return queue.holds(); });
+      for (int phasing = 0; phasing < 4; ++phasing) {
+        if (phasing > 0) random.move_phases(application);
+        const auto result = simulate(simulated_system(application, kind.semantics),
+                                     {.horizon_ns = 400'000'000, .seed = seed});
+        for (std::size_t i = 0; i < queues.size(); ++i) {
+          const bool lost = result.callbacks[i].counts.dropped > 0;
+          overflowed += lost ? 1 : 0;
+          held += queues[i].holds() ? 1 : 0;
+          // A bound of one callback holds while nothing is lost before it.
+          if (!all_hold) continue;
+          ASSERT_FALSE(lost) << "seed " << seed << ", " << application.callbacks[i].id << "\n"
+                             << describe(application);
+        }
+      }
+    }
+    EXPECT_GT(held, applications);
+    EXPECT_GT(overflowed, 0U) << to_string(kind.semantics);
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::analysis
