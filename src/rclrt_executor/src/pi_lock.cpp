@@ -32,17 +32,17 @@ int futex(std::atomic<std::uint32_t>& word, int operation) noexcept {
 
 }  // namespace
 
-constinit thread_local std::uint32_t PiLock::t_number = 0;
+constinit thread_local std::uint32_t PiLock::number_ = 0;
 
 PiLock::PiLock() {
   // In the child, who forks has another number.
-  [[maybe_unused]] static const int registered =
-      pthread_atfork(nullptr, nullptr, [] { t_number = 0; });
+  [[maybe_unused]] static const int kRegistered =
+      pthread_atfork(nullptr, nullptr, [] { number_ = 0; });
 }
 
 std::uint32_t PiLock::ask_number() noexcept RCLRT_NONBLOCKING {
   return RCLRT_TRUST("asking for it does not sleep; a constant-initialised variable of the thread",
-                     t_number = static_cast<std::uint32_t>(syscall(SYS_gettid)));
+                     number_ = static_cast<std::uint32_t>(syscall(SYS_gettid)));
 }
 
 void PiLock::wait() noexcept RCLRT_WAITS {

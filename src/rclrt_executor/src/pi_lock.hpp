@@ -44,14 +44,14 @@ class PiLock {
   /// The kernel's number of the calling thread.
   static std::uint32_t this_thread() noexcept RCLRT_NONBLOCKING {
     const std::uint32_t known =
-        RCLRT_TRUST("a constant-initialised variable of the thread", t_number);
+        RCLRT_TRUST("a constant-initialised variable of the thread", number_);
     return known != 0 ? known : ask_number();
   }
   static std::uint32_t ask_number() noexcept RCLRT_NONBLOCKING;
   void wait() noexcept RCLRT_WAITS;
   void hand_over() noexcept RCLRT_NONBLOCKING;
 
-  static constinit thread_local std::uint32_t t_number;  // 0: not asked yet
+  static constinit thread_local std::uint32_t number_;  // 0: not asked yet
 
   std::atomic<std::uint32_t> word_{0};
 };
