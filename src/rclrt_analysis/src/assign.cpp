@@ -58,6 +58,11 @@ class LocalSearch {
   }
 
  private:
+  void count() {
+    if (options_.between) options_.between();
+    ++result_.evaluations;
+  }
+
   bool may_go_on() const { return result_.evaluations < options_.evaluations; }
 
   std::vector<std::size_t> order_by(ChainPriorities source) const {
@@ -88,7 +93,7 @@ class LocalSearch {
 
   bool consider(Candidate candidate, const char* start) {
     if (!may_go_on() && result_.evaluations > 1) return false;
-    ++result_.evaluations;
+    count();
     const Quality found =
         quality(made(candidate), options_.executor, options_.overheads, kPerBound);
     if (has_best_ && found >= best_quality_) return false;
@@ -112,7 +117,7 @@ class LocalSearch {
                              [&](std::size_t each) { return each != chain; });
         candidate.order.push_back(chain);
         candidate.order.insert(candidate.order.end(), below.begin(), below.end());
-        ++result_.evaluations;
+        count();
         const auto bounds =
             chain_bounds(made(candidate), options_.executor, options_.overheads, kPerBound);
         if (bounds[chain].verdict == Verdict::kUnknown) continue;
@@ -131,9 +136,11 @@ class LocalSearch {
     const bool move_node = options_.cpus.size() > 1 && random_.uniform(0, 2) == 0;
     if (move_node) {
       const std::size_t to = random_.next() % options_.cpus.size();
-      const std::size_t unit = units_[random_.next() % units_.size()];
+      const std::size_t chosen = random_.next() % units_.size();
+      const bool alone = random_.uniform(0, 1) == 0;
       for (std::size_t node = 0; node < units_.size(); ++node) {
-        if (units_[node] == unit) candidate.core[node] = to;
+        const bool moves = alone ? node == chosen : units_[node] == units_[chosen];
+        if (moves) candidate.core[node] = to;
       }
     } else if (random_.uniform(0, 7) == 0) {
       candidate.style = candidate.style == Style::kChains ? Style::kPicas : Style::kChains;

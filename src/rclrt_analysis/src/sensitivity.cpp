@@ -63,12 +63,13 @@ Ticks scaled(Ticks time, Ticks factor) {
 class OfApplication {
  public:
   OfApplication(const model::Application& application, ChainExecutor executor,
-                const Overheads& overheads, Effort effort)
+                const Overheads& overheads, Effort effort, const std::function<void()>& between)
       : stated_(application),
         tried_(application),
         executor_(executor),
         overheads_(overheads),
-        effort_(effort) {}
+        effort_(effort),
+        between_(between) {}
 
   Sensitivity run() {
     Sensitivity result;
@@ -90,6 +91,7 @@ class OfApplication {
   static model::Nanoseconds ns(Ticks time) { return model::Nanoseconds(time); }
 
   bool holds() const {
+    if (between_) between_();
     const auto bounds = chain_bounds(tried_, executor_, overheads_, effort_);
     return std::ranges::all_of(bounds, [](const ChainBound& bound) {
       return bound.verdict == Verdict::kProved || bound.verdict == Verdict::kConditional;
@@ -123,19 +125,23 @@ class OfApplication {
   ChainExecutor executor_;
   const Overheads& overheads_;
   Effort effort_;
+  const std::function<void()>& between_;
 };
 
 }  // namespace
 
 Sensitivity sensitivity(const model::Application& application, ChainExecutor executor,
-                        const Overheads& overheads, Effort effort) {
-  return OfApplication(application, executor, overheads, effort).run();
+                        const Overheads& overheads, Effort effort,
+                        const std::function<void()>& between) {
+  return OfApplication(application, executor, overheads, effort, between).run();
 }
 
-Sensitivity sensitivity(std::span<const Task> tasks, Policy policy, Effort effort) {
+Sensitivity sensitivity(std::span<const Task> tasks, Policy policy, Effort effort,
+                        const std::function<void()>& between) {
   const std::vector<Task> stated(tasks.begin(), tasks.end());
   std::vector<Task> tried = stated;
   const auto holds = [&] {
+    if (between) between();
     return analyse_tasks(tried, policy, effort).schedulable == Answer::kYes;
   };
   Sensitivity result;

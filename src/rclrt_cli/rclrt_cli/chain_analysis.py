@@ -173,6 +173,8 @@ def table(result: dict[str, Any]) -> Iterator[str]:
             yield f"{queue['id']}: pending {pending}, with a depth of {queue['depth']}"
     yield ""
     yield f"feasible: {'yes' if result['feasible'] else 'not proved'}"
+    if "not_searched" in result:
+        yield f"Not searched for a miss: {result['not_searched']}."
     harmonic = result.get("tests", {}).get("harmonic")
     if harmonic and not harmonic["applies"]:
         yield f"The harmonic test does not apply: {harmonic['why_not']}."

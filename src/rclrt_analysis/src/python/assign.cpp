@@ -47,6 +47,7 @@ void bind_assign(py::module_& module) {
         options.overheads.dispatch = dispatch;
         options.overheads.timer_jitter = timer_jitter;
         options.evaluations = evaluations;
+        options.between = check_signals;
         const py::gil_scoped_release release;
         return assign(application, options);
       },

@@ -18,6 +18,9 @@ pybind11::object to_python(Answer answer);
 Policy policy_of(const std::string& word);
 ChainExecutor chain_executor_of(const std::string& word);
 
+/// Raises KeyboardInterrupt when there was one; for long work that has released the lock.
+void check_signals();
+
 void bind_assign(pybind11::module_& module);
 void bind_counter_examples(pybind11::module_& module);
 void bind_chain_steps(pybind11::module_& module);

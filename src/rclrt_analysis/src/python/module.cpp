@@ -2,6 +2,11 @@
 /// The Python module; rclrt_analysis/_native.pyi says the types.
 #include "bindings.hpp"
 
+void rclrt::analysis::check_signals() {
+  const pybind11::gil_scoped_acquire acquire;
+  if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
+}
+
 PYBIND11_MODULE(_native, module) {
   module.doc() = "From a model to an answer: schedulability, response times, priorities.";
   // Applications come from there, and with them their Python types.

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -45,6 +47,7 @@ struct AssignOptions {
   Overheads overheads{};
   std::size_t evaluations = 2000;  ///< of all chain bounds, at most
   std::uint64_t seed = 1;
+  std::function<void()> between{};  ///< called before each evaluation; may throw to end it
 };
 
 struct Assignment {
