@@ -62,7 +62,7 @@ struct Assignment {
 };
 
 /// One executor per core, as in PiCAS: Choi, Xiang and Kim, RTAS 2021, section V. The nodes of a
-/// chain stay together, and with them all that topics join, unless that is more than a core can do:
+/// chain begin together, and with them all that topics join, unless that is more than a core can do:
 /// then each chain has its own, the most urgent first. The heaviest goes to the least loaded core
 /// first. Priorities start from the best of given, rate, deadline, PiCAS and Audsley's algorithm
 /// over the chains. Then both are improved by local search over the chain bounds: nodes move,
