@@ -9,7 +9,7 @@
 #include <algorithm>
 #include <cstdio>
 
-#include "graph_watcher.hpp"
+#include "event_watcher.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/executors.hpp"
 #include "signals.hpp"
@@ -76,7 +76,7 @@ Context::Context() = default;
 
 Context::~Context() {
   shutdown();
-  graph_watcher_.reset();
+  event_watcher_.reset();
   detail::report(rcl_context_fini(&context_), "ending the context");
 }
 
@@ -98,12 +98,12 @@ void Context::shutdown() {
 
 bool Context::ok() const noexcept { return !shut_down_.load() && rcl_context_is_valid(&context_); }
 
-detail::GraphWatcher& Context::graph_watcher() {
-  const std::scoped_lock lock(graph_mutex_);
-  if (!graph_watcher_) {
-    graph_watcher_ = std::make_unique<detail::GraphWatcher>(*this);
+detail::EventWatcher& Context::event_watcher() {
+  const std::scoped_lock lock(watcher_mutex_);
+  if (!event_watcher_) {
+    event_watcher_ = std::make_unique<detail::EventWatcher>(*this);
   }
-  return *graph_watcher_;
+  return *event_watcher_;
 }
 
 void Context::add(Executor* executor) {

@@ -29,7 +29,6 @@ QosEventBase::QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
       event_(rcl_get_zero_initialized_event()) {
   detail::check(rcl_publisher_event_init(&event_, &publisher->handle()->publisher, type),
                 "creating an event of the publisher on topic \"" + publisher->topic_name() + "\"");
-  listen();
 }
 
 QosEventBase::QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription,
@@ -43,27 +42,9 @@ QosEventBase::QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription
   detail::check(
       rcl_subscription_event_init(&event_, &subscription->rcl(), type),
       "creating an event of the subscription on topic \"" + subscription->topic_name() + "\"");
-  listen();
 }
 
-QosEventBase::~QosEventBase() {
-  // Waits for a listener that is running: after it returned, none will run.
-  detail::report(rcl_event_set_callback(&event_, nullptr, nullptr), "ending a listener");
-  detail::report(rcl_event_fini(&event_), "ending an event");
-}
-
-/// Is told of what has happened before, too.
-void QosEventBase::listen() {
-  const rcl_event_callback_t listener = [](const void* self, std::size_t /*count*/) {
-    static_cast<QosEventBase*>(const_cast<void*>(self))->trigger();
-  };
-  const rcl_ret_t result = rcl_event_set_callback(&event_, listener, this);
-  if (result != RCL_RET_OK) {
-    const Error error("listening to an event", result);
-    detail::report(rcl_event_fini(&event_), "ending an event");
-    throw error;
-  }
-}
+QosEventBase::~QosEventBase() { detail::report(rcl_event_fini(&event_), "ending an event"); }
 
 bool QosEventBase::take(void* status) {
   const rcl_ret_t result = rcl_take_event(&event_, status);

@@ -40,7 +40,7 @@ void RclReadiness::watch(const std::vector<executor::Callback*>& callbacks) {
     entities_.back()->count_places(places);
   }
   check(rcl_wait_set_init(&wait_set_, places.subscriptions, places.guard_conditions + 1, 0,
-                          places.clients, places.services, places.events, context_->rcl(),
+                          places.clients, places.services, 0, context_->rcl(),
                           rcl_get_default_allocator()),
         "creating a wait set");
 }

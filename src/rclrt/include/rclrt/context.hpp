@@ -20,7 +20,7 @@ namespace rclrt {
 class Executor;
 
 namespace detail {
-class GraphWatcher;
+class EventWatcher;
 }  // namespace detail
 
 struct ContextOptions {
@@ -56,7 +56,7 @@ class Context : public std::enable_shared_from_this<Context> {
   /// For publishers and subscriptions.
   detail::IntraTopics& intra_topics() noexcept { return intra_topics_; }
   /// For graph callbacks; made by the first.
-  RCLRT_SETUP detail::GraphWatcher& graph_watcher();
+  RCLRT_SETUP detail::EventWatcher& event_watcher();
 
  private:
   friend class Executor;
@@ -73,8 +73,8 @@ class Context : public std::enable_shared_from_this<Context> {
                                         // for that reason finds ok() false
   std::mutex mutex_;  // guards executors_ and one shutdown at a time; never on a callback's path
   std::vector<Executor*> executors_;
-  std::mutex graph_mutex_;  // guards the making of graph_watcher_
-  std::unique_ptr<detail::GraphWatcher> graph_watcher_;
+  std::mutex watcher_mutex_;  // guards the making of event_watcher_
+  std::unique_ptr<detail::EventWatcher> event_watcher_;
 };
 
 }  // namespace rclrt

@@ -26,7 +26,6 @@ struct WaitSetPlaces {
   std::size_t guard_conditions = 0;
   std::size_t clients = 0;
   std::size_t services = 0;
-  std::size_t events = 0;
 };
 
 /// An rcl entity that the engine runs. Executors that listen are told of work through

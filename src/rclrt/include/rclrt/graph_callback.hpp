@@ -11,7 +11,7 @@ namespace rclrt {
 
 namespace detail {
 
-class GraphWatcher;
+class EventWatcher;
 
 /// As long as it exists, `condition` is triggered whenever the ROS graph changes.
 class GraphWatch {
@@ -24,7 +24,7 @@ class GraphWatch {
  private:
   const std::shared_ptr<NodeHandle> node_;  // keeps the context, and so the watcher
   GuardCondition& condition_;
-  GraphWatcher& watcher_;
+  EventWatcher& watcher_;
 };
 
 template <typename F>

@@ -32,12 +32,31 @@ using MessageLost = rmw_message_lost_status_t;
 /// Of both: the other side was found and not matched.
 using QosIncompatible = rmw_qos_incompatible_event_status_t;
 
-/// An rcl event: a guard condition that the middleware triggers. Events that come before the
-/// callback has started are one.
-///
-/// It listens from its creation to its end, whether or not an executor has it: rmw_fastrtps
-/// registers a listener under locks that its event thread takes in the other order, so create it
-/// before deadlines can be missed.
+class QosEventBase;
+
+namespace detail {
+
+class EventWatcher;
+
+/// As long as it exists, what happens is collected.
+class EventWatch {
+ public:
+  /// Throws Error, std::system_error.
+  RCLRT_SETUP explicit EventWatch(QosEventBase& event);
+  ~EventWatch();
+  EventWatch(const EventWatch&) = delete;
+  EventWatch& operator=(const EventWatch&) = delete;
+
+ private:
+  QosEventBase& event_;
+  EventWatcher& watcher_;
+};
+
+}  // namespace detail
+
+/// An rcl event: a guard condition that is triggered when the middleware reports it. Events that
+/// come before the callback has started are one. The first one in a context starts a thread of
+/// normal priority that waits for them, whether or not an executor has the callback.
 class QosEventBase : public GuardCondition {
  public:
   /// One of each kind for a publisher or subscription: throws std::invalid_argument for a second.
@@ -48,11 +67,14 @@ class QosEventBase : public GuardCondition {
   ~QosEventBase() override;
 
  protected:
+  /// By the thread that waits: takes the status and triggers the callback. Throws Error.
+  virtual void collect() = 0;
   /// False when there is nothing to take. Throws Error.
   bool take(void* status);
 
  private:
-  void listen();
+  friend class detail::EventWatch;
+  friend class detail::EventWatcher;
 
   const std::shared_ptr<Context> context_;
   const detail::EventClaim claim_;  // keeps the publisher or subscription, which outlives the event
@@ -91,8 +113,7 @@ constexpr auto event_of(const SubscriptionBase& /*source*/) {
 }
 
 /// Fills in what has changed since `before`, and takes `now` over into it. Not left to the
-/// middleware: rmw_fastrtps forgets the change when it tells a listener of what happened earlier,
-/// and hands out the status even if nothing has happened.
+/// middleware, which counts from the last time the status was taken: several are one callback.
 template <typename Status>
 bool note_change(Status& now, Status& before) {
   bool changed = false;
@@ -120,7 +141,8 @@ class QosEventOf final : public QosEventBase {
     Status status{};  // NOLINT(bugprone-invalid-enum-default-initialization): as rmw has it
     {
       const std::scoped_lock lock(mutex_);
-      if (!take(&status) || !note_change(status, last_)) {
+      status = newest_;
+      if (!note_change(status, last_)) {
         return executor::Outcome::kEmpty;
       }
     }
@@ -132,10 +154,25 @@ class QosEventOf final : public QosEventBase {
     return executor::Outcome::kRan;
   }
 
+  void collect() override {
+    Status status{};  // NOLINT(bugprone-invalid-enum-default-initialization): as rmw has it
+    if (this->take(&status)) {
+      {
+        const std::scoped_lock lock(mutex_);
+        newest_ = status;
+      }
+      this->trigger();
+    }
+  }
+
  private:
   F function_;
-  realtime::PiMutex mutex_;  // guards last_: in a reentrant group instances overlap
-  Status last_ = {};         // NOLINT(bugprone-invalid-enum-default-initialization): as rmw has it
+  realtime::PiMutex mutex_;  // guards the two below, for a copy
+  // NOLINTBEGIN(bugprone-invalid-enum-default-initialization): as rmw has them
+  Status newest_ = {};
+  Status last_ = {};  // that a callback was told
+  // NOLINTEND(bugprone-invalid-enum-default-initialization)
+  const EventWatch watch_{*this};  // ends before what it collects into
 };
 
 }  // namespace detail

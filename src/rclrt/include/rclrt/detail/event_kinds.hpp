@@ -14,8 +14,8 @@ namespace rclrt::detail {
 /// A bit for each kind that is claimed. Thread-safe.
 using EventKinds = std::atomic<std::uint32_t>;
 
-/// One kind of event of one endpoint. The middleware tells one listener of each: a second one would
-/// silence the first.
+/// One kind of event of one endpoint. The middleware hands a change out once: a second callback
+/// would take it from the first.
 class EventClaim {
  public:
   /// Throws std::invalid_argument when somebody has this kind already. `kinds` shares the ownership
