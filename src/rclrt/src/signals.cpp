@@ -3,9 +3,11 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "rclrt/context.hpp"
+#include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/realtime/thread.hpp"
 
@@ -29,22 +32,24 @@ int checked(int descriptor, const char* what) {
   return descriptor;
 }
 
-sigset_t both_signals() {
+sigset_t no_signals() {
   sigset_t signals;
   sigemptyset(&signals);
-  sigaddset(&signals, SIGINT);
-  sigaddset(&signals, SIGTERM);
   return signals;
 }
 
+/// Above every executor. A limit below 99 (`rtprio` in limits.conf) is theirs, too, and their
+/// workers are below their top_priority.
 realtime::ThreadOptions thread_options() {
-  // Above every executor.
-  realtime::ThreadOptions options{.name = "rclrt signals",
-                                  .scheduling = {realtime::Policy::kFifo, 99}};
-  if (realtime::why_refused(options.scheduling)) {
-    options.scheduling = {};  // then no executor of this process is more urgent either
+  rlimit limit{};
+  getrlimit(RLIMIT_RTPRIO, &limit);
+  for (const rlim_t priority : {rlim_t{99}, std::min<rlim_t>(limit.rlim_cur, 98)}) {
+    const realtime::Scheduling scheduling{realtime::Policy::kFifo, static_cast<int>(priority)};
+    if (priority != 0 && !realtime::why_refused(scheduling)) {
+      return {.name = "rclrt signals", .scheduling = scheduling};
+    }
   }
-  return options;
+  return {.name = "rclrt signals"};  // then no executor of this process is more urgent either
 }
 
 /// A thread above all executors takes the signal and shuts the contexts down, whatever they do with
@@ -52,6 +57,8 @@ realtime::ThreadOptions thread_options() {
 /// main one if it can, and that may starve. So it also waits on a signalfd, which takes a pending
 /// signal before the chosen thread comes to it. The signals stay unblocked, for a process started
 /// by this one would inherit that; who comes first has the signal, and both do the same with it.
+/// Who installs a handler over ours (rclcpp, Python, the application) has the signal from then on:
+/// the thread leaves it alone, and the handler stays.
 /// The object lives as long as the process, so the handler never meets a destroyed one.
 class Signals {
  public:
@@ -85,8 +92,7 @@ class Signals {
 
   Signals()
       : wake_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "listening to signals")),
-        signals_(
-            checked(signalfd(-1, &kSignals, SFD_CLOEXEC | SFD_NONBLOCK), "listening to signals")),
+        signals_(checked(signalfd(-1, &kNone, SFD_CLOEXEC | SFD_NONBLOCK), "listening to signals")),
         thread_(thread_options(), [this] { wait(); }) {}
 
   static void handle(int) {
@@ -102,8 +108,12 @@ class Signals {
     action.sa_handler = &Signals::handle;
     action.sa_flags = SA_RESTART;
     sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, &old_interrupt_);
-    sigaction(SIGTERM, &action, &old_terminate_);
+    sigaction(SIGINT, nullptr, &old_interrupt_);  // written before the handler can run
+    sigaction(SIGTERM, nullptr, &old_terminate_);
+    sigaction(SIGINT, &action, nullptr);
+    sigaction(SIGTERM, &action, nullptr);
+    pthread_sigmask(SIG_SETMASK, nullptr, &blocked_);
+    listen_to_ours();
     installed_ = true;
     wake();
   }
@@ -116,11 +126,40 @@ class Signals {
     }
   }
 
+  /// Whether nobody has installed another handler since. Async-signal-safe.
+  static bool is_ours(int signal) {
+    struct sigaction now{};
+    return sigaction(signal, nullptr, &now) == 0 && now.sa_handler == &Signals::handle;
+  }
+
   /// A second signal does what it did before rclrt, at once: the user wants out. Async-signal-safe.
-  /// The old actions are written before the handler can run.
   void restore() {
-    sigaction(SIGINT, &old_interrupt_, nullptr);
-    sigaction(SIGTERM, &old_terminate_, nullptr);
+    if (is_ours(SIGINT)) {
+      sigaction(SIGINT, &old_interrupt_, nullptr);
+    }
+    if (is_ours(SIGTERM)) {
+      sigaction(SIGTERM, &old_terminate_, nullptr);
+    }
+  }
+
+  /// Makes the signalfd one of the signals that are ours and that the installing thread did not
+  /// block: whoever blocks a signal takes it by itself (sigwait). Others are no reason to wake up:
+  /// the thread must not keep the CPU from whose they are.
+  void listen_to_ours() {
+    sigset_t ours;
+    sigemptyset(&ours);
+    for (const int signal : {SIGINT, SIGTERM}) {
+      if (is_ours(signal) && sigismember(&blocked_, signal) == 0) {
+        sigaddset(&ours, signal);
+      }
+    }
+    signalfd(signals_, &ours, 0);
+  }
+
+  bool take_pending() {
+    listen_to_ours();  // somebody else may have installed a handler meanwhile
+    signalfd_siginfo signal{};
+    return read(signals_, &signal, sizeof signal) > 0;
   }
 
   void wait() {
@@ -134,8 +173,7 @@ class Signals {
       std::vector<Registered> contexts;
       {
         const std::scoped_lock lock(mutex_);
-        signalfd_siginfo signal{};
-        if (installed_ && read(signals_, &signal, sizeof signal) > 0) {
+        if (installed_ && take_pending()) {
           restore();
         } else if (!handled_.exchange(false)) {
           listens = installed_;  // else a signal is none of ours
@@ -152,13 +190,15 @@ class Signals {
     }
   }
 
-  inline static const sigset_t kSignals = both_signals();
+  inline static const sigset_t kNone = no_signals();
 
   std::atomic<bool> handled_{false};  // by the handler, which has restored what was there before
-  std::mutex mutex_;                  // guards all below but the descriptors
+  // Guards all below but the descriptors; with priority inheritance, for who has it may starve.
+  realtime::PiMutex mutex_;
   bool installed_ = false;
   struct sigaction old_interrupt_{};
   struct sigaction old_terminate_{};
+  sigset_t blocked_{};  // in the thread that has installed the handler
   std::vector<Registered> contexts_;
   const int wake_;     // an eventfd: the thread shall look again
   const int signals_;  // a signalfd

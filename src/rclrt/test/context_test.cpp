@@ -107,6 +107,22 @@ TEST_P(ContextWithExecutor, SigintEndsASpinUnderLoad) {
   EXPECT_GE(runs.load(), 3);
 }
 
+std::atomic<int> own_handler_runs{0};
+
+TEST(Context, AHandlerInstalledAfterItHasTheSignalAndStays) {
+  const auto context = make_context({}, true);
+  struct sigaction own{};
+  own.sa_handler = [](int) { ++own_handler_runs; };
+  struct sigaction before{};
+  sigaction(SIGINT, &own, &before);
+  for (int i = 1; i <= 2; ++i) {
+    kill(getpid(), SIGINT);  // pending for the process: any thread may take it
+    EXPECT_TRUE(eventually([i] { return own_handler_runs.load() == i; }));
+  }
+  EXPECT_TRUE(context->ok());
+  sigaction(SIGINT, &before, nullptr);
+}
+
 /// The calling thread, and those that it creates, on one CPU.
 class OnOneCpu {
  public:

@@ -32,10 +32,14 @@ void Executor::spin_some() RCLRT_WAITS {
 }
 
 bool Executor::spin_once(nanoseconds timeout) RCLRT_WAITS {
-  one_ended_.store(false);
   const std::int64_t deadline_ns = deadline_of(timeout);
-  guarded_spin([&] { limited_spin(SpinLimit::kOne, deadline_ns); });
-  return one_ended_.load();
+  bool ended = false;
+  guarded_spin([&] {  // one_ended_ is the spinning thread's: another call must not touch it
+    one_ended_.store(false);
+    limited_spin(SpinLimit::kOne, deadline_ns);
+    ended = one_ended_.load();
+  });
+  return ended;
 }
 
 void Executor::limited_spin(SpinLimit limit, std::int64_t deadline_ns) {

@@ -26,7 +26,10 @@ class TimerHeap {
   /// A timer whose schedule has been started.
   RCLRT_SETUP void add(TimerCallback* timer);
   RCLRT_SETUP void remove(const TimerCallback* timer) noexcept;
-  RCLRT_SETUP void clear() noexcept { entries_.clear(); }
+  RCLRT_SETUP void clear() noexcept {
+    entries_.clear();
+    settled_ = true;
+  }
   /// After schedules were started anew.
   RCLRT_SETUP void retime() noexcept;
 

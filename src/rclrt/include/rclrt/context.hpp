@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rclrt/detail/intra_topics.hpp"
+#include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt {
@@ -71,7 +72,9 @@ class Context : public std::enable_shared_from_this<Context> {
   bool handles_signals_ = false;
   std::atomic<bool> shut_down_{false};  // set before any executor is told: who returns from spin
                                         // for that reason finds ok() false
-  std::mutex mutex_;  // guards executors_ and one shutdown at a time; never on a callback's path
+  // Guards executors_ and one shutdown at a time; never on a callback's path. With priority
+  // inheritance: a signal is waited for by a thread above all executors.
+  realtime::PiMutex mutex_;
   std::vector<Executor*> executors_;
   std::mutex watcher_mutex_;  // guards the making of event_watcher_
   std::unique_ptr<detail::EventWatcher> event_watcher_;
