@@ -120,19 +120,29 @@ def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -
     for stated in application.chains:
         until = [next(steps) for _ in stated.callbacks]
         whole = until[-1]
+        level = _lowest_in_the_way(application, stated.callbacks, whole["level"])
         chains[stated.id] = PredictedChain(
             id=stated.id,
             bound_ms=whole["bound_ms"],
             verdict=whole["verdict"],
             assumptions=tuple(whole["assumptions"]),
-            level=whole["level"],
+            level=level,
             cpus=_cpus(application, stated.callbacks),
             note=whole["note"],
             callbacks=tuple(ids[index] for index in stated.callbacks),
             step_bounds_ms=tuple(step["bound_ms"] for step in until),
-            **_in_the_way(application, executor, machine, stated.callbacks, whole["level"]),
+            **_in_the_way(application, executor, machine, stated.callbacks, level),
         )
     return Prediction(chains, tuple(result["assumptions"]))
+
+
+def _lowest_in_the_way(application: Any, chain: Sequence[int], level: int) -> int:
+    """Of a chain through a sync that of everything: what is late for the sync may be anything."""
+    callbacks = range(len(application.callbacks))
+    if any(application.callbacks[index].kind == "sync" for index in chain):
+        priorities: list[int] = [application.effective_priority(index) for index in callbacks]
+        return min(priorities)
+    return level
 
 
 def _in_the_way(
