@@ -44,6 +44,10 @@ Workload::Order order_of(ChainExecutor executor) {
   return Workload::Order::kPriority;
 }
 
+/// Under EDF and in a wait set, larger applications have the bounds by busy periods only: the other
+/// ones take time with the square of the callbacks, and are the lower ones for short chains.
+constexpr std::size_t kOneByOne = 150;
+
 /// The analyses of one application, each made when it is first asked for.
 class Bounds {
  public:
@@ -107,7 +111,8 @@ class Bounds {
   }
 
   const Holistic* one_by_one(std::size_t executor) {
-    if (by_busy_periods(executor) != nullptr && workload_.order == Workload::Order::kPriority) {
+    if (by_busy_periods(executor) != nullptr &&
+        (workload_.order == Workload::Order::kPriority || workload_.wcet.size() > kOneByOne)) {
       return nullptr;
     }
     if (!holistic_) holistic_.emplace(workload_, cores_, executor_, overheads_, effort_);

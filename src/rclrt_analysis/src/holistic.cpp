@@ -45,7 +45,7 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ChainExecutor e
       executor_(executor),
       overheads_(overheads),
       responses_(workload.wcet.size()) {
-  Budget budget(effort.steps);
+  Budget budget(effort.steps / 8);  // its steps divide
   Ticks longest = 1;
   for (const Ticks period : workload.period) longest = std::max(longest, period);
   const Ticks limit = product(longest, 20);  // what grows beyond is taken for endless
