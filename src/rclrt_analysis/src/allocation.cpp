@@ -52,7 +52,7 @@ std::vector<double> loads(const Application& application, const std::vector<std:
 }  // namespace
 
 std::vector<std::size_t> units(const Application& application, std::size_t cores) {
-  const auto whole = components(application);
+  auto whole = components(application);
   if (cores == 1) return whole;
   const auto load = loads(application, whole);
   auto result = whole;

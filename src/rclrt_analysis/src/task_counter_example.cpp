@@ -10,7 +10,8 @@
 namespace rclrt::analysis {
 namespace {
 
-constexpr std::int64_t kCentury_ns = std::int64_t{36'500} * 86'400 * 1'000'000'000;
+/// Half a century: the simulator takes no time above a whole one.
+constexpr std::int64_t kLongest_ns = std::int64_t{18'250} * 86'400 * 1'000'000'000;
 /// What an untrusted file may ask for, in jobs.
 constexpr std::uint64_t kLongestReplay = 50'000'000;
 constexpr std::size_t kManyJobs = 1'000'000;
@@ -73,7 +74,7 @@ std::int64_t horizon(std::span<const Task> tasks, double jobs) {
   const double rate = rate_of(tasks);
   const auto longest = static_cast<double>(std::ranges::max(tasks, {}, &Task::period).period);
   const double time = std::min(jobs / rate + longest, 10 * jobs / rate);
-  return static_cast<std::int64_t>(std::min(time, static_cast<double>(kCentury_ns / 2)));
+  return static_cast<std::int64_t>(std::min(time, static_cast<double>(kLongest_ns)));
 }
 
 class TaskSearcher {
@@ -177,7 +178,7 @@ std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
   set_up(system, example);
   detail::InstanceEnd end(system, example.task, example.job);
   const auto horizon_ns =
-      std::min(example.arrival + std::min(example.response, kCentury_ns / 2), kCentury_ns / 2) + 1;
+      std::min(example.arrival + std::min(example.response, kLongest_ns), kLongest_ns) + 1;
   if (rate_of(tasks) * static_cast<double>(horizon_ns) > static_cast<double>(kLongestReplay)) {
     throw std::invalid_argument("the counter-example takes more than 50 million jobs");
   }
