@@ -161,7 +161,7 @@ std::vector<std::string> chain_assumptions(ChainExecutor executor, const Overhea
           ? "a publish reaches the callbacks of the executor at once"
           : "a message takes no longer than the hop latency stated, and none is lost",
       "timers keep their offsets where the file states offset_ms; other phases are unknown",
-      "messages are stamped with their timer's release, a sync's with the later one of its two; "
+      "messages are stamped with their timer's release, a sync's with the later one of its two",
       "what finds no partner in a sync's window has no response",
   };
   if (executor == ChainExecutor::kWaitSet) {
