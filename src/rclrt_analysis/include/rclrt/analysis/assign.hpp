@@ -62,12 +62,12 @@ struct Assignment {
 };
 
 /// One executor per core, as in PiCAS: Choi, Xiang and Kim, RTAS 2021, section V. The nodes of a
-/// chain begin together, and with them all that topics join, unless that is more than a core can do:
-/// then each chain has its own, the most urgent first. The heaviest goes to the least loaded core
-/// first. Priorities start from the best of given, rate, deadline, PiCAS and Audsley's algorithm
-/// over the chains. Then both are improved by local search over the chain bounds: nodes move,
-/// chains change their places in the order. Never worse than the start. Deterministic; any thread.
-/// Throws std::invalid_argument without CPUs and as chain_bounds() does.
+/// chain begin together, and with them all that topics join, unless that is more than a core can
+/// do: then each chain has its own, the most urgent first. The heaviest goes to the least loaded
+/// core first. Priorities start from the best of given, rate, deadline, PiCAS and Audsley's
+/// algorithm over the chains. Then both are improved by local search over the chain bounds: nodes
+/// move, chains change their places in the order. Never worse than the start. Deterministic; any
+/// thread. Throws std::invalid_argument without CPUs and as chain_bounds() does.
 Assignment assign(const model::Application& application, const AssignOptions& options);
 
 /// Of chain_bounds().
