@@ -82,6 +82,7 @@ LevelWork::LevelWork(const Workload& workload, int level)
     : workload_(workload),
       level_(level),
       head_(workload.wcet.size()),
+      behind_syncs_(workload.wcet.size()),
       counted_(workload.wcet.size()) {
   const auto& order = workload.graph.order;
   for (const std::size_t i : order) {
@@ -102,6 +103,13 @@ LevelWork::LevelWork(const Workload& workload, int level)
     head_[i] = whole[i] = workload.dispatch;
     if (workload.priority[i] >= level) {
       head_[i] = sum(head_[i], sum(workload.wcet[i], counted_after));
+      for (const std::size_t to : workload.graph.successors[i]) {
+        // A message costs its dispatch when it comes; the run of a pair, when the later one does.
+        const Ticks there = workload.graph.publishers[to].size() < 2 ? behind_syncs_[to]
+                            : skips(i, to) ? 0
+                                           : head_[to] - workload.dispatch;
+        behind_syncs_[i] = sum(behind_syncs_[i], there);
+      }
       whole[i] = sum(whole[i], sum(workload.wcet[i], after));
       continue;
     }
@@ -109,6 +117,13 @@ LevelWork::LevelWork(const Workload& workload, int level)
     const Ticks work = sum(sum(rest, after), workload.dispatch);
     if (work > 0 && (!started_ || work > started_->work)) started_ = Started{work, i};
   }
+}
+
+bool LevelWork::follows(std::size_t callback) const {
+  while (workload_.graph.publishers[callback].size() == 1 && workload_.counted_by[callback]) {
+    callback = *workload_.counted_by[callback];
+  }
+  return workload_.graph.publishers[callback].empty();
 }
 
 /// The runs of the sync `to` are counted by another publisher's messages.

@@ -62,6 +62,14 @@ class LevelWork {
   /// below the level is needed. A path through the graph that meets a callback twice runs it twice.
   Ticks head(std::size_t callback) const { return head_[callback]; }
 
+  /// The part of the head that syncs and what follows them bring. Their runs are no more than the
+  /// releases of Workload::source in any time, but not one for each: the other input's message may
+  /// complete a pair with one that has waited since before.
+  Ticks behind_syncs(std::size_t callback) const { return behind_syncs_[callback]; }
+
+  /// Whether each release of Workload::source runs the callback once: no sync is before it.
+  bool follows(std::size_t callback) const;
+
   /// Whether the callback's instances are all part of the head of Workload::source.
   bool counted(std::size_t callback) const { return counted_[callback]; }
 
@@ -75,6 +83,7 @@ class LevelWork {
   const Workload& workload_;
   int level_;
   std::vector<Ticks> head_;
+  std::vector<Ticks> behind_syncs_;
   std::vector<bool> counted_;
   std::optional<Started> started_;
 };

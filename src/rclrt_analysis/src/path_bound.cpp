@@ -38,8 +38,15 @@ PathBound PathBounds::bound(const Path& path) {
         "the load of priority " + std::to_string(path.level) + " and above is more than the core";
     return result;
   }
-  const Ticks head = level.head(workload_.timers[path.timer]);
+  const std::size_t timer = workload_.timers[path.timer];
   const Ticks period = workload_.period[path.timer];
+  // What syncs bring comes when a pair is complete, be it before the release under study.
+  const Ticks paired = level.behind_syncs(timer);
+  const Ticks head = level.head(timer) - paired;
+  const auto alone = [&](std::size_t callback) {
+    return level.head(callback) - level.behind_syncs(callback);
+  };
+  others.add(paired, period, jitter_);
   // What follows the last callback and is not more urgent starts after its end.
   Ticks after = 0;
   // The last callback returns after the more urgent ones that it has released: that takes an
@@ -48,18 +55,18 @@ PathBound PathBounds::bound(const Path& path) {
   const bool interrupted = workload_.order == Workload::Order::kAny;
   if (interrupted) instant = 1;
   const bool counted =
-      level.counted(path.last) && workload_.source[path.last] == workload_.timers[path.timer];
+      level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
   for (const std::size_t to : workload_.graph.successors[path.last]) {
     if (workload_.priority[to] > workload_.priority[path.last]) instant = 1;
     if (!counted || interrupted || workload_.priority[to] > workload_.priority[path.last]) continue;
-    if (level.skips(path.last, to)) continue;
-    after = sum(after, level.head(to) - workload_.dispatch);
+    if (workload_.graph.publishers[to].size() > 1) continue;
+    after = sum(after, alone(to) - workload_.dispatch);
   }
   const Ticks own = head - std::min(after, head);
   // A later instance may overtake with all but the last callback, which keeps the order of
   // releases; a scheduler thread still sees to it at once.
   const Ticks early =
-      counted ? head - std::min(level.head(path.last) - workload_.scheduler, head) : head;
+      counted ? head - std::min(alone(path.last) - workload_.scheduler, head) : head;
   const Ticks own_first = own - std::min(own, early);  // of a release, in addition to `early`
   others.add(early, period, jitter_);
   const Ticks started = sum(level.started() ? level.started()->work : 0, workload_.first_poll);
@@ -67,25 +74,34 @@ PathBound PathBounds::bound(const Path& path) {
   const auto hyperperiod = load.compare_with_one() == 0 ? load.hyperperiod() : std::nullopt;
   const Ticks last_job = hyperperiod ? *hyperperiod / period : kHorizon;
   Budget budget(budget_.empty() ? 0 : std::min<std::int64_t>(budget_.left(), 400'000'000));
+  // The worst of the first instances is no bound.
+  const auto too_long = [&] {
+    budget_.take(static_cast<std::size_t>(budget.used()));
+    PathBound none;
+    none.note = "the busy period is too long to follow";
+    return none;
+  };
   Ticks w = 1;
   Ticks worst = -1;
   for (Ticks q = 0; q < std::max<Ticks>(1, last_job); ++q) {
     const Ticks constant = sum(sum(product(q, head - early), own_first), sum(started, instant));
     const auto end = fixed_point(constant, std::max({w, constant, Ticks{1}}), others, budget);
     const Ticks release = product(q, period);
-    if (!end || release > kHorizon / 2) {
-      budget_.take(static_cast<std::size_t>(budget.used()));
-      result.note = "the busy period is too long to follow";
-      return result;
-    }
+    if (!end || release > kHorizon / 2) return too_long();
     w = *end - instant;
     if (w - release > worst) {
       worst = w - release;
       result = explain(path, q, w, own, early);
       result.response = sum(worst, jitter_);
     }
-    // The busy period ends when all work of this instance is done before the next one comes.
-    if (sum(w, after) <= release + period - jitter_) break;
+    // The busy period ends when all work of this instance is done before the next one comes; what
+    // follows the last callback is delayed by the releases up to then, too.
+    const Ticks next = release + period - jitter_;
+    if (sum(w, after) > next) continue;
+    const auto all = fixed_point(sum(constant, after), *end, others, budget);
+    if (!all) return too_long();
+    w = *all - instant;
+    if (w <= next) break;
   }
   budget_.take(static_cast<std::size_t>(budget.used()));
   return result;
@@ -98,8 +114,11 @@ PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Tic
   const std::size_t timer = workload_.timers[path.timer];
   const Ticks releases = std::max(q + 1, ceil_div(w + jitter_, workload_.period[path.timer]));
   const Ticks overtaking = product(releases - q - 1, early);
-  result.why.push_back({Contribution::Kind::kOwn, timer, releases,
-                        sum(sum(product(q, level.head(timer)), own), overtaking)});
+  const Ticks paired = level.behind_syncs(timer);
+  const Ticks before = product(q, level.head(timer) - paired);
+  const Ticks pairs = product(ceil_div(w + jitter_, workload_.period[path.timer]), paired);
+  result.why.push_back(
+      {Contribution::Kind::kOwn, timer, releases, sum(sum(before, pairs), sum(own, overtaking))});
   for (const std::size_t k : timers_) {
     const Ticks head = level.head(workload_.timers[k]);
     if (k == path.timer || head == 0) continue;

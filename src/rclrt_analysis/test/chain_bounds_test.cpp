@@ -56,6 +56,39 @@ TEST(ChainBounds, ACallbackReturnsAfterTheMoreUrgentOnesItReleased) {
   EXPECT_EQ(bounds_ms(application)[1], 11);
 }
 
+// a at 1, 101, ... and b at 99, 199, ...: b completes a pair with the a before it, so s runs from
+// 100 to 150, and a, released at 101, ends at 151.
+TEST(ChainBounds, APairMayBeCompleteBeforeTheReleaseThatBringsTheNextMessage) {
+  const auto application = Builder()
+                               .timer("a", 100, 1)
+                               .timer("b", 100, 1)
+                               .sync("s", "a", "b", 50)
+                               .priority(1)
+                               .chain("a", {"a"}, 1)
+                               .chain("b", {"b"}, 1)
+                               .done();
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{52, 52}));
+}
+
+// All released at 0: c ends at 2.6 + 3.5 + 3.5 + 0.4 = 10. d would end at 10.6, but a comes at 10
+// and 20 and b at 12. So the second c waits for d: it ends at 3 * 2.6 + 4 * 3.5 + 0.4 + 0.6 + 0.4
+// = 23.2, 11.2 after its release.
+TEST(ChainBounds, WhatFollowsTheChainMayKeepTheProcessorBusyUntilItsNextRelease) {
+  const auto application = Builder()
+                               .timer("a", 10, 2.6)
+                               .priority(2)
+                               .timer("b", 12, 3.5)
+                               .priority(2)
+                               .timer("b2", 12, 3.5)
+                               .timer("c", 12, 0.4)
+                               .subscription("d", "c", 0.6)
+                               .priority(1)
+                               .chain("b2", {"b2"}, 1)
+                               .chain("c", {"c"}, 1)
+                               .done();
+  EXPECT_EQ(bounds_ms(application)[1], 11.2);
+}
+
 /// tau1 = {a, s} and tau2 = {b, s, c} share s, which runs for the messages of both, and c after it.
 model::Application merged(double c) {
   return Builder()

@@ -19,7 +19,7 @@ class RandomApplication {
   explicit RandomApplication(std::uint64_t seed) : random_(seed) {}
 
   /// Two to four timers, each with a chain of up to four callbacks; chains share callbacks, fork,
-  /// meet in syncs, change their priority on the way and have groups.
+  /// meet in syncs, change their priority on the way, have groups, and end before the work does.
   model::Application make() {
     Builder builder;
     const int timers = between(2, 4);
@@ -57,7 +57,13 @@ class RandomApplication {
       }
     }
     for (int k = 0; k < timers; ++k) {
-      builder.chain("chain" + std::to_string(k), ways[static_cast<std::size_t>(k)], between(0, 4));
+      const auto& way = ways[static_cast<std::size_t>(k)];
+      builder.chain("chain" + std::to_string(k), way, between(0, 4));
+      if (way.size() > 1 && chance(0.6)) {  // one that ends where work goes on
+        const int length = between(1, static_cast<int>(way.size()) - 1);
+        builder.chain("part" + std::to_string(k), {way.begin(), way.begin() + length},
+                      between(0, 4));
+      }
     }
     model::Application application = builder.done();
     // A callback that takes another chain's topic, too: it runs for the messages of both.
