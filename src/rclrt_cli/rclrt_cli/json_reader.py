@@ -40,7 +40,8 @@ class JsonValue:
     def load(cls, path: Path) -> JsonValue:
         text = read_text(path)
         try:
-            return cls(json.loads(text, parse_constant=_no_constant), path)
+            value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
+            return cls(value, path)
         except json.JSONDecodeError as error:
             raise BadInput(
                 f"{path}:{error.lineno}:{error.colno}: {error.msg}; "
@@ -106,6 +107,14 @@ class JsonValue:
 
     def texts(self) -> list[str]:
         return [item.text() for item in self.items()]
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        twice = next(key for i, (key, _) in enumerate(pairs) if key in dict(pairs[:i]))
+        raise ValueError(f"the key {json.dumps(twice)} stands twice in one object")
+    return found
 
 
 def _no_constant(name: str) -> NoReturn:

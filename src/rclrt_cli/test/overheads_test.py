@@ -106,6 +106,24 @@ def test_a_wrong_file_is_located(
     assert complaint in error
 
 
+def test_an_executor_that_the_file_does_not_know_has_conditional_bounds(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    code, result, _ = analyze(tmp_path, capsys, MEASURED, "--executor", "producer_consumer")
+    assert code == 0
+    assert {chain["verdict"] for chain in result["chains"]} == {"conditional"}
+    assert "says nothing" in result["chains"][0]["assumptions"][-1]
+
+
+def test_a_key_that_stands_twice_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "overheads.json"
+    file.write_text('{"rclrt": 1, "kind": "overheads", "executors": {}, "executors": {}}')
+    assert main(["analyze", APP, "--overheads", str(file)]) == 2
+    assert f'{file}: the key "executors" stands twice' in capsys.readouterr().err
+
+
 def test_the_schema_takes_what_is_read() -> None:
     schema = json.loads((ROOT / "schemas" / "overheads.schema.json").read_text())
     jsonschema.Draft202012Validator(schema).validate(MEASURED)

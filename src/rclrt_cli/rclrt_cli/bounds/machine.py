@@ -67,7 +67,10 @@ class OverheadsFile:
         self.executors = tuple(self._json.get("executors").object())
 
     def of(self, executor: str) -> Overheads:
-        """What is stated of `executor`; only what all executors share when it is not there."""
+        """What is stated of `executor`; only what all executors share when it is not there.
+
+        Bounds are then conditional.
+        """
         executors = self._json.get("executors")
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
         hops = self._json.get("hop_us") if self._json.has("hop_us") else JsonValue({}, self.path)
@@ -83,6 +86,10 @@ class OverheadsFile:
             )
         else:
             condition = f"no overhead exceeds the {self.statistic} of those measured ({self.path})"
+        if executor not in self.executors:
+            condition = f"{executor}, of which {self.path} says nothing, takes no time to dispatch"
+        if self._time(hops, "intra_process", "min") > 0:
+            assumptions.append(f"no message is faster than the fastest measured ({self.path})")
         return Overheads(
             assumptions=tuple(assumptions),
             condition=condition,

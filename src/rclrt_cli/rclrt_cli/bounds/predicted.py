@@ -16,6 +16,9 @@ from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
 
 BOUNDS_VERSION = 1
+NO_OVERHEADS = Overheads(
+    condition="dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)"
+)
 ONE_QUEUE = ("wait_set", "edf")
 """Executors for whom priorities do not say who can be in whose way."""
 
@@ -111,7 +114,7 @@ def predict(
 
 
 def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -> Prediction:
-    machine = overheads.of(executor) if overheads else Overheads()
+    machine = overheads.of(executor) if overheads else NO_OVERHEADS
     steps_of = analysis().with_steps(application)
     result = chain_analysis.sound(steps_of, executor, machine)
     ids = [callback.id for callback in application.callbacks]
