@@ -38,7 +38,10 @@ def is_ours(path: Path) -> bool:
 
 
 def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
-    """The compile commands of our own files, by the package's source directory."""
+    """The compile commands of our own files, by the package's source directory.
+
+    A file that another package compiles, too, counts with the flags of its own.
+    """
     packages: dict[Path, list[dict[str, str]]] = {}
     for database in sorted(build.glob("*/compile_commands.json")):
         entries = json.loads(database.read_text())
@@ -47,7 +50,8 @@ def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
             source = Path(entry["file"])
             if is_ours(source) and source.is_file():
                 package = next(p for p in source.parents if (p / "package.xml").is_file())
-                packages.setdefault(package, []).append(entry)
+                if package.name == database.parent.name:
+                    packages.setdefault(package, []).append(entry)
     return packages
 
 

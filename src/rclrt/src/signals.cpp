@@ -32,10 +32,10 @@ int checked(int descriptor, const char* what) {
   return descriptor;
 }
 
-sigset_t no_signals() {
-  sigset_t signals;
-  sigemptyset(&signals);
-  return signals;
+int signalfd_of_none() {
+  sigset_t none;
+  sigemptyset(&none);
+  return signalfd(-1, &none, SFD_CLOEXEC | SFD_NONBLOCK);
 }
 
 /// Above every executor. A limit below 99 (`rtprio` in limits.conf) is theirs, too, and their
@@ -92,7 +92,7 @@ class Signals {
 
   Signals()
       : wake_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "listening to signals")),
-        signals_(checked(signalfd(-1, &kNone, SFD_CLOEXEC | SFD_NONBLOCK), "listening to signals")),
+        signals_(checked(signalfd_of_none(), "listening to signals")),
         thread_(thread_options(), [this] { wait(); }) {}
 
   static void handle(int) {
@@ -189,8 +189,6 @@ class Signals {
       }
     }
   }
-
-  inline static const sigset_t kNone = no_signals();
 
   std::atomic<bool> handled_{false};  // by the handler, which has restored what was there before
   // Guards all below but the descriptors; with priority inheritance, for who has it may starve.

@@ -53,9 +53,9 @@ class SoakNode {
                  }},
             {.priority = 4}, std::chrono::milliseconds(20))),
         client_(node_.create_action_client<Fibonacci>("count", {.priority = 3})),
-        publisher_(node_.create_publisher<std_msgs::msg::Int64>("late", kSoon)),
+        publisher_(node_.create_publisher<std_msgs::msg::Int64>("late", soon())),
         subscription_(node_.create_subscription<std_msgs::msg::Int64>(
-            "late", kSoon, [](const std_msgs::msg::Int64&) {})) {
+            "late", soon(), [](const std_msgs::msg::Int64&) {})) {
     node_.create_wall_timer(std::chrono::milliseconds(2), [this] { work_on_goals(); });
     node_.create_qos_event<RequestedDeadlineMissed>(
         subscription_, [this](const RequestedDeadlineMissed&) { ++events_; }, {.priority = 2});
@@ -105,7 +105,7 @@ class SoakNode {
   }
 
  private:
-  inline static const QoS kSoon = QoS(10).deadline(std::chrono::milliseconds(10));
+  static QoS soon() { return QoS(10).deadline(std::chrono::milliseconds(10)); }
 
   void throw_sometimes() {
     if (++calls_ % 61 == 0) {
@@ -127,8 +127,8 @@ class SoakNode {
       try {
         goal->is_canceling() ? goal->canceled(Fibonacci::Result{})
                              : goal->succeed(Fibonacci::Result{});
-      } catch (const std::logic_error&) {
-        // A cancel came in between. The end of the handle ends the goal.
+        // A cancel may come in between; then the end of the handle ends the goal.
+      } catch (const std::logic_error&) {  // NOLINT(bugprone-empty-catch)
       }
     }
   }

@@ -27,18 +27,28 @@ unsigned long iterations() { return from_environment("RCLRT_FUZZ_ITERATIONS", 5'
 unsigned seed() { return static_cast<unsigned>(from_environment("RCLRT_FUZZ_SEED", 1)); }
 
 const std::vector<std::string>& task_sets() {
-  static const std::vector<std::string> texts{
-      "rclrt: 1\npolicy: fp_preemptive\ntasks:\n  - {id: a, c: 2.5, t: 10, priority: 2}\n"
-      "  - {id: b, c: 3, t: 40, d: 30, j: 1, b: 0.5, suspension: 2, priority: 1}\n",
+  static const std::vector<std::string> kTexts{
+      R"(rclrt: 1
+policy: fp_preemptive
+tasks:
+  - {id: a, c: 2.5, t: 10, priority: 2}
+  - {id: b, c: 3, t: 40, d: 30, j: 1, b: 0.5, suspension: 2, priority: 1}
+)",
       R"({"rclrt": 1, "policy": "edf", "tasks": [{"id": "a", "c": 1, "t": 3}, {"id": "b", "c": 2, "t": 4}]})",
-      "rclrt: 1\npolicy: fp_limited_preemptive\ntasks: [{id: a, c: 1, t: 3, region: 1},"
-      " {id: b, c: 99999999999999999, t: 999999999999999999}]\n",
-      "rclrt: 1\npolicy: edf_nonpreemptive\ntasks: [{id: a, c: 0.000000001, t: 3}, {id: b, c: 1, "
-      "t: 1000000000}]\n",
-      "rclrt: 1\npolicy: fp_nonpreemptive\ntasks: [{id: a, c: 20, t: 70}, {id: b, c: 35, t: "
-      "200}]\n",
+      R"(rclrt: 1
+policy: fp_limited_preemptive
+tasks: [{id: a, c: 1, t: 3, region: 1}, {id: b, c: 99999999999999999, t: 999999999999999999}]
+)",
+      R"(rclrt: 1
+policy: edf_nonpreemptive
+tasks: [{id: a, c: 0.000000001, t: 3}, {id: b, c: 1, t: 1000000000}]
+)",
+      R"(rclrt: 1
+policy: fp_nonpreemptive
+tasks: [{id: a, c: 20, t: 70}, {id: b, c: 35, t: 200}]
+)",
   };
-  return texts;
+  return kTexts;
 }
 
 TEST(Fuzz, ATaskSetIsAnalysedOrHasLocatedErrors) {
@@ -63,7 +73,7 @@ TEST(Fuzz, ATaskSetIsAnalysedOrHasLocatedErrors) {
       }
       sensitivity(read.file->tasks, read.file->policy, kLittle);
       assign_priorities(read.file->tasks, read.file->policy, kLittle);
-    } catch (const std::invalid_argument&) {  // what a policy does not take
+    } catch (const std::invalid_argument&) {  // NOLINT(bugprone-empty-catch): no such policy
     }
   }
   if (iterations() >= 1000) {
@@ -95,7 +105,7 @@ TEST(Fuzz, ACounterExampleReplaysOrHasLocatedErrors) {
     if (read.example->horizon_ns > 1'000'000'000) continue;  // an honest hour takes its time
     try {
       replay(application, *read.example);
-    } catch (const std::invalid_argument&) {  // EDF on several CPUs
+    } catch (const std::invalid_argument&) {  // NOLINT(bugprone-empty-catch): EDF on several CPUs
     }
   }
   if (iterations() >= 1000) {
