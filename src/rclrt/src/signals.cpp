@@ -3,11 +3,9 @@
 
 #include <poll.h>
 #include <sys/eventfd.h>
-#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <atomic>
 #include <cerrno>
 #include <csignal>
@@ -36,20 +34,6 @@ int signalfd_of_none() {
   sigset_t none;
   sigemptyset(&none);
   return signalfd(-1, &none, SFD_CLOEXEC | SFD_NONBLOCK);
-}
-
-/// Above every executor. A limit below 99 (`rtprio` in limits.conf) is theirs, too, and their
-/// workers are below their top_priority.
-realtime::ThreadOptions thread_options() {
-  rlimit limit{};
-  getrlimit(RLIMIT_RTPRIO, &limit);
-  for (const rlim_t priority : {rlim_t{99}, std::min<rlim_t>(limit.rlim_cur, 98)}) {
-    const realtime::Scheduling scheduling{realtime::Policy::kFifo, static_cast<int>(priority)};
-    if (priority != 0 && !realtime::why_refused(scheduling)) {
-      return {.name = "rclrt signals", .scheduling = scheduling};
-    }
-  }
-  return {.name = "rclrt signals"};  // then no executor of this process is more urgent either
 }
 
 /// A thread above all executors takes the signal and shuts the contexts down, whatever they do with
@@ -93,7 +77,8 @@ class Signals {
   Signals()
       : wake_(checked(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK), "listening to signals")),
         signals_(checked(signalfd_of_none(), "listening to signals")),
-        thread_(thread_options(), [this] { wait(); }) {}
+        thread_({.name = "rclrt signals", .scheduling = realtime::most_urgent_permitted()},
+                [this] { wait(); }) {}
 
   static void handle(int) {
     const int saved = errno;

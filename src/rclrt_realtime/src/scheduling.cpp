@@ -120,6 +120,18 @@ std::optional<std::string> why_refused(const Scheduling& scheduling) {
   return std::nullopt;
 }
 
+Scheduling most_urgent_permitted() {
+  rlimit limit{};
+  getrlimit(RLIMIT_RTPRIO, &limit);
+  for (const rlim_t priority : {rlim_t{99}, std::min<rlim_t>(limit.rlim_cur, 98)}) {
+    const Scheduling scheduling{Policy::kFifo, static_cast<int>(priority)};
+    if (priority != 0 && !why_refused(scheduling)) {
+      return scheduling;
+    }
+  }
+  return {};
+}
+
 std::vector<int> allowed_cpus() { return cpus_of_caller(); }
 
 void require_allowed_cpus(const std::vector<int>& cpus) {

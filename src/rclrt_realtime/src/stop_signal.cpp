@@ -97,15 +97,6 @@ void watch(StopSignal::State& s, std::chrono::nanoseconds deadline, const StopFl
   end_by(signal);
 }
 
-ThreadOptions watcher_options() {
-  // Above every priority that a plan or an executor gives.
-  ThreadOptions options{.name = "rclrt stop", .scheduling = {Policy::kFifo, 99}};
-  if (why_refused(options.scheduling)) {
-    options.scheduling = {};  // then no thread of this process is more urgent either
-  }
-  return options;
-}
-
 }  // namespace
 
 StopSignal::StopSignal(std::chrono::nanoseconds deadline) : state_(make_shared_state()) {
@@ -118,7 +109,8 @@ StopSignal::StopSignal(std::chrono::nanoseconds deadline) : state_(make_shared_s
   while (s.received.try_wait()) {
   }
   try {
-    watcher_ = Thread(watcher_options(),
+    // Above every priority that a plan or an executor gives.
+    watcher_ = Thread({.name = "rclrt stop", .scheduling = most_urgent_permitted()},
                       [&s, deadline](const StopFlag& over) { watch(s, deadline, over); });
   } catch (...) {
     s.in_use = false;

@@ -105,5 +105,11 @@ TEST(Scheduling, APriorityOfAnOrdinaryThreadIsRefusedWithTheRule) {
             std::string::npos);
 }
 
+TEST(MostUrgentPermitted, IsPermittedAnd99WhereThatIs) {
+  const Scheduling found = most_urgent_permitted();
+  EXPECT_EQ(why_refused(found), std::nullopt);
+  EXPECT_EQ(found.priority == 99, !why_no_realtime(99).has_value());
+}
+
 }  // namespace
 }  // namespace rclrt::realtime

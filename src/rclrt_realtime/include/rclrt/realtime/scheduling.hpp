@@ -52,6 +52,11 @@ RCLRT_SETUP std::optional<std::string> why_no_realtime(int priority);
 /// the kernel by giving it to a short-lived thread; real-time policies as `why_no_realtime`.
 RCLRT_SETUP std::optional<std::string> why_refused(const Scheduling& scheduling);
 
+/// SCHED_FIFO as urgent as a thread of this process may be: 99, or what the limit (`rtprio` in
+/// limits.conf) permits, which then is the limit of its other threads, too. Normal scheduling if no
+/// real-time priority is permitted. Asks as `why_refused`.
+RCLRT_SETUP Scheduling most_urgent_permitted();
+
 /// The CPUs the calling thread may run on now, and a thread that it starts without stating any;
 /// ascending. Throws std::system_error.
 RCLRT_SETUP std::vector<int> allowed_cpus();
