@@ -71,14 +71,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_run_seconds(plan.seconds / plan.rounds)
     progress = Progress(sys.stderr, plan.seconds * len(plan.executors))
     with StopSignals() as stop:
-        measurement = Measurement(
-            arguments.app,
-            arguments.strict,
-            arguments.ros_arguments,
-            stop,
-            progress,
-            arguments.priorities,
-        )
+        measurement = Measurement.asked_for(arguments, stop, progress)
         measurement.check_chain(arguments.fail_on_miss)
         predicted = predictions(arguments, plan.executors)
         with claimed(arguments.out, plan) as directory:

@@ -134,6 +134,20 @@ class Measurement:
     application: ApplicationInfo | None = field(init=False)
     _notes: set[str] = field(default_factory=set)
 
+    @classmethod
+    def asked_for(
+        cls, arguments: argparse.Namespace, stop: StopSignals, progress: Progress
+    ) -> Measurement:
+        """What `add_common_arguments` read."""
+        return cls(
+            arguments.app,
+            arguments.strict,
+            arguments.ros_arguments,
+            stop,
+            progress,
+            arguments.priorities,
+        )
+
     def __post_init__(self) -> None:
         if not self.app.is_file():
             what = "is not a file" if self.app.exists() else "no such file"

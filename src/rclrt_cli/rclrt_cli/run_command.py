@@ -46,14 +46,7 @@ def run(arguments: argparse.Namespace) -> int:
     check_run_seconds(seconds)
     progress = Progress(sys.stderr, seconds)
     with StopSignals() as stop:
-        measurement = Measurement(
-            arguments.app,
-            arguments.strict,
-            arguments.ros_arguments,
-            stop,
-            progress,
-            arguments.priorities,
-        )
+        measurement = Measurement.asked_for(arguments, stop, progress)
         measurement.check_chain(arguments.fail_on_miss)
         predicted = predictions(arguments, (executor,))
         with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:
