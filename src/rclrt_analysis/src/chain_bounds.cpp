@@ -16,6 +16,7 @@ namespace {
 
 using detail::ExecutorBounds;
 using detail::Holistic;
+using detail::RelyingBound;
 using detail::Workload;
 using model::Application;
 
@@ -68,44 +69,60 @@ class Bounds {
     const std::size_t own = cores_.executor_of.at(chain.callbacks.at(0));
     ExecutorBounds* const whole = by_busy_periods(own);
     const Holistic* const each = one_by_one(own);
-    ChainBound result = whole != nullptr ? whole->bound(chain) : each->bound(chain);
+    RelyingBound found = whole != nullptr ? whole->bound(chain) : each->bound(chain);
     if (whole != nullptr && each != nullptr) {
-      ChainBound other = each->bound(chain);
-      if (other.bound && (!result.bound || *other.bound < *result.bound)) std::swap(result, other);
-      // Fewer assumptions of either hold for both: they say that nothing is lost.
-      if (result.bound && other.bound && other.assumptions.size() < result.assumptions.size()) {
-        result.assumptions = std::move(other.assumptions);
-      }
+      RelyingBound other = each->bound(chain);
+      const auto& bound = found.bound.bound;
+      if (other.bound.bound && (!bound || *other.bound.bound < *bound)) found = std::move(other);
     }
-    const auto machine = cores_.assumptions(application_, own);
-    result.assumptions.insert(result.assumptions.begin(), machine.begin(), machine.end());
+    ChainBound result = std::move(found.bound);
+    result.assumptions = cores_.assumptions(application_, own);
+    if (result.bound) {
+      check_drops(chain.callbacks, result);
+      check_drops(found.relies_on, result);
+    }
     decide(chain, result);
     return result;
   }
 
   QueueBound queue(std::size_t callback) {
+    const Ticks pending = most_pending(callback);
+    QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], skips())};
+    if (pending < kMaxTicks) result.pending = pending;
+    return result;
+  }
+
+ private:
+  /// Releases of a timer that come while an earlier one waits.
+  bool skips() const { return executor_ == ChainExecutor::kWaitSet; }
+
+  Ticks most_pending(std::size_t callback) {
     const std::size_t own = cores_.executor_of.at(callback);
     Ticks pending = detail::kHorizon;
     if (ExecutorBounds* const whole = by_busy_periods(own)) pending = whole->most_pending(callback);
     if (const Holistic* const each = one_by_one(own)) {
       pending = std::min(pending, each->most_pending(callback));
     }
-    const bool skips = executor_ == ChainExecutor::kWaitSet;
-    QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], skips)};
-    if (pending < kMaxTicks) result.pending = pending;
-    return result;
+    return pending;
   }
 
- private:
+  /// Policies that drop instances, and queues that may be too short, make the bound conditional.
+  void check_drops(const std::vector<std::size_t>& callbacks, ChainBound& result) {
+    for (const std::size_t callback : callbacks) {
+      detail::assume_no_drops(application_.callbacks[callback], most_pending(callback), skips(),
+                              result.assumptions);
+    }
+  }
+
   /// Where the executor has its core for itself and messages in it arrive at once.
   ExecutorBounds* by_busy_periods(std::size_t executor) {
     if (!cores_.alone(executor) || overheads_.near.max > 0) return nullptr;
     auto at = executors_.find(executor);
     if (at == executors_.end()) {
-      at = executors_
-               .try_emplace(executor, workload_, timers_[executor], overheads_.timer_jitter,
-                            executor_ == ChainExecutor::kWaitSet, effort_)
-               .first;
+      at =
+          executors_
+              .try_emplace(executor, workload_, timers_[executor], overheads_.timer_jitter, effort_)
+              .first;
     }
     return &at->second;
   }

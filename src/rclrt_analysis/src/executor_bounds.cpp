@@ -4,28 +4,24 @@
 #include <algorithm>
 #include <utility>
 
-#include "drops.hpp"
-
 namespace rclrt::analysis::detail {
 
-ChainBound ExecutorBounds::bound(const model::Chain& chain) {
+RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
   ChainBound result;
   result.level = workload_.priority[chain.callbacks.front()];
   for (const std::size_t callback : chain.callbacks) {
     result.level = std::min(result.level, workload_.priority[callback]);
   }
-  const Joins joins = joins_of(chain.callbacks);
+  Joins joins = joins_of(chain.callbacks);
   result.bound = response(ways_to_last(workload_, chain.callbacks, joins.joins),
                           chain.callbacks.back(), result);
-  if (!result.bound) return result;
+  if (!result.bound) return {std::move(result), {}};
   if (joins.complete) {
     const auto* timer = std::get_if<model::Timer>(
         &workload_.application.callbacks[chain.callbacks.front()].trigger);
     result.reaction = result.data_age = sum(*result.bound, timer->period.count());
   }
-  check_drops(chain.callbacks, result);
-  check_drops(joins.relies_on, result);
-  return result;
+  return {std::move(result), std::move(joins.relies_on)};
 }
 
 Ticks ExecutorBounds::most_pending(std::size_t callback) {
@@ -38,7 +34,10 @@ Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks) {
     ChainBound before;
     const auto first = callbacks.first(n);
     const auto joins = joins_of(first);
-    return response(ways_to_last(workload_, first, joins.joins), first.back(), before);
+    // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
+    const bool in_turn = workload_.order == Workload::Order::kAnyToTheEnd;
+    return response(ways_to_last(workload_, first, joins.joins),
+                    in_turn ? callbacks[n] : first.back(), before);
   });
 }
 
@@ -65,14 +64,6 @@ std::optional<Ticks> ExecutorBounds::response(const std::vector<Way>& ways, std:
     }
   }
   return worst;
-}
-
-/// Policies that drop instances, and queues that may be too short, make the bound conditional.
-void ExecutorBounds::check_drops(std::span<const std::size_t> callbacks, ChainBound& result) {
-  for (const std::size_t callback : callbacks) {
-    assume_no_drops(workload_.application.callbacks[callback], most_pending(callback), skips_,
-                    result.assumptions);
-  }
 }
 
 }  // namespace rclrt::analysis::detail

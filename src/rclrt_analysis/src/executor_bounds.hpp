@@ -15,15 +15,13 @@ namespace rclrt::analysis::detail {
 
 class ExecutorBounds {
  public:
-  /// `skips`: the executor skips releases of a timer that come while an earlier one waits.
   ExecutorBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
-                 bool skips, Effort effort)
+                 Effort effort)
       : workload_(workload),
         paths_(workload, std::move(timers), jitter, effort),
-        skips_(skips),
         pending_(workload.wcet.size()) {}
 
-  ChainBound bound(const model::Chain& chain);
+  RelyingBound bound(const model::Chain& chain);
 
   /// As PathBounds.
   Ticks most_pending(std::size_t callback);
@@ -31,11 +29,9 @@ class ExecutorBounds {
  private:
   Joins joins_of(std::span<const std::size_t> callbacks);
   std::optional<Ticks> response(const std::vector<Way>& ways, std::size_t last, ChainBound& result);
-  void check_drops(std::span<const std::size_t> callbacks, ChainBound& result);
 
   const Workload& workload_;
   PathBounds paths_;
-  bool skips_;
   std::vector<std::optional<Ticks>> pending_;  // of each callback that was asked for
 };
 

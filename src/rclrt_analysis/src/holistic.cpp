@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "drops.hpp"
-
 namespace rclrt::analysis::detail {
 namespace {
 
@@ -187,7 +185,10 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks) const {
   return find_joins(workload_, callbacks, [&](std::size_t n) -> std::optional<Ticks> {
     const auto first = callbacks.first(n);
     const auto before = latency(first, joins_of(first));
-    return before ? std::optional(before->total) : std::nullopt;
+    if (!before) return std::nullopt;
+    // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
+    const Ticks taken = executor_ == ChainExecutor::kWaitSet ? responses_[callbacks[n]] : 0;
+    return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
   });
 }
 
@@ -216,23 +217,23 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
   return worst;
 }
 
-ChainBound Holistic::bound(const model::Chain& chain) const {
+RelyingBound Holistic::bound(const model::Chain& chain) const {
   ChainBound result;
   result.level = workload_.priority[chain.callbacks.front()];
   for (const std::size_t callback : chain.callbacks) {
     result.level = std::min(result.level, workload_.priority[callback]);
   }
-  const Joins joins = joins_of(chain.callbacks);
+  Joins joins = joins_of(chain.callbacks);
   auto found = latency(chain.callbacks, joins);
   if (!found) {
     for (const std::size_t callback : chain.callbacks) {
       if (responses_[callback] < kMaxTicks) continue;
       result.note = "no bound was found for '" + workload_.application.callbacks[callback].id +
                     "': the load of its CPU is too high, or the delays of several feed each other";
-      return result;
+      return {std::move(result), {}};
     }
     result.note = "no bound was found for the other input of a sync";
-    return result;
+    return {std::move(result), {}};
   }
   result.bound = found->total;
   result.why = std::move(found->why);
@@ -240,27 +241,41 @@ ChainBound Holistic::bound(const model::Chain& chain) const {
     result.reaction = result.data_age = sum(found->total, flows_[chain.callbacks[0]][0].period);
   }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
-  check_drops(chain.callbacks, result);
-  check_drops(joins.relies_on, result);
-  return result;
+  return {std::move(result), std::move(joins.relies_on)};
 }
 
 Ticks Holistic::most_pending(std::size_t callback) const {
   Ticks result = 0;
+  if (workload_.application.callbacks[callback].kind() == model::CallbackKind::kSync) {
+    for (const auto& input : workload_.graph.publishers[callback]) {
+      result = std::max(result, most_of_input(callback, input));
+    }
+    return result;
+  }
+  const Ticks instant = workload_.wcet[callback] == 0 ? 1 : 0;
   for (const Flow& flow : flows_[callback]) {
-    const Ticks late = sum(responses_[callback], flow.jitter);
+    const Ticks late = sum(sum(responses_[callback], flow.jitter), instant);
     if (late >= kMaxTicks) return kHorizon;
     result = sum(result, product(flow.count, ceil_div(late, flow.period)));
   }
   return result;
 }
 
-void Holistic::check_drops(std::span<const std::size_t> callbacks, ChainBound& result) const {
-  for (const std::size_t callback : callbacks) {
-    const bool skips = executor_ == ChainExecutor::kWaitSet;
-    assume_no_drops(workload_.application.callbacks[callback], most_pending(callback), skips,
-                    result.assumptions);
+/// Of a sync: messages of one release, or of releases at one time, have come by both inputs when
+/// the later one has ended.
+Ticks Holistic::most_of_input(std::size_t callback,
+                              const std::vector<std::size_t>& publishers) const {
+  const Ticks instant = workload_.wcet[callback] == 0 ? 1 : 0;
+  Ticks result = 0;
+  for (const std::size_t from : publishers) {
+    for (const Flow& flow : flows_[from]) {
+      if (!flow.runs) continue;
+      const Ticks end = sum(ends_[callback].at(workload_.timers[flow.timer]), instant);
+      if (end >= kMaxTicks) return kHorizon;
+      result = sum(result, product(flow.count, ceil_div(end, flow.period)));
+    }
   }
+  return result;
 }
 
 }  // namespace rclrt::analysis::detail

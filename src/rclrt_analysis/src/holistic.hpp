@@ -61,11 +61,11 @@ class Holistic {
   Holistic(const Workload& workload, const Cores& cores, ChainExecutor executor,
            const Overheads& overheads, Effort effort);
 
-  /// From the release of the chain's timer to the end of its last callback, with the terms and the
-  /// assumptions.
-  ChainBound bound(const model::Chain& chain) const;
+  /// From the release of the chain's timer to the end of its last callback, with the terms.
+  RelyingBound bound(const model::Chain& chain) const;
 
-  /// The most instances of a callback that are released and have not ended; kHorizon: no bound.
+  /// The most instances of a callback that are released and have not ended; kHorizon: no bound. Of
+  /// a sync: of one input, and as many messages may wait for a partner that comes later.
   Ticks most_pending(std::size_t callback) const;
 
  private:
@@ -82,7 +82,7 @@ class Holistic {
   void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;
   std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;
   Joins joins_of(std::span<const std::size_t> callbacks) const;
-  void check_drops(std::span<const std::size_t> callbacks, ChainBound& result) const;
+  Ticks most_of_input(std::size_t callback, const std::vector<std::size_t>& publishers) const;
 
   const Workload& workload_;
   const Cores& cores_;

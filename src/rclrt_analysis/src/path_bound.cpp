@@ -54,6 +54,8 @@ PathBound PathBounds::bound(const Path& path) {
   Ticks instant = workload_.wcet[path.last] == 0 ? 1 : 0;
   const bool interrupted = workload_.order == Workload::Order::kAny;
   if (interrupted) instant = 1;
+  // Nor does it return before a scheduler thread has seen to what it released.
+  if (workload_.scheduler > 0 && !workload_.graph.successors[path.last].empty()) instant = 1;
   const bool counted =
       level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
   for (const std::size_t to : workload_.graph.successors[path.last]) {
@@ -182,7 +184,8 @@ Ticks PathBounds::pending_by(std::size_t callback, const std::vector<std::size_t
                                             workload_.timers.begin());
     const PathBound path = bound({k, callback, reached.level});
     if (!path.response) return kHorizon;
-    most = sum(most, product(reached.count, ceil_div(*path.response, workload_.period[k])));
+    const Ticks within = sum(*path.response, workload_.wcet[callback] == 0 ? 1 : 0);
+    most = sum(most, product(reached.count, ceil_div(within, workload_.period[k])));
   }
   return most;
 }

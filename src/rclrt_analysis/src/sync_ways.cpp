@@ -68,32 +68,58 @@ class JoinSearch {
     const auto& own = inputs[first ? 0 : 1];
     const auto& other = inputs[first ? 1 : 0];
     if (own.size() == 1 && other == own) return;  // both from the callback before, at once
-    found_.joins.push_back({at, lag(at, own, other), other});
-    stamp_ = std::max(stamp_, found_.joins.back().lag);
+    std::vector<std::size_t> others = other;
+    // The chain goes on by either input, and may wait for the publishers of either.
+    if (std::ranges::find(other, before) != other.end()) {
+      others.insert(others.end(), own.begin(), own.end());
+    }
+    const Lag found = lag(at, own, other);
+    found_.joins.push_back({at, found.release, std::move(others)});
+    stamp_ = std::max(stamp_, found.stamp);
   }
 
-  /// How much later than the chain's timer the other input's may release, in the sync at `at`.
-  Ticks lag(std::size_t at, const std::vector<std::size_t>& own,
-            const std::vector<std::size_t>& other) {
-    const Ticks window =
-        std::get<model::Sync>(workload_.application.callbacks[callbacks_[at]].trigger)
-            .window.count();
+  /// How much later than the chain's timer the other input's may release, for a run that waits for
+  /// it; and how much later the stamp of a pair is, for every run.
+  struct Lag {
+    Ticks release{};
+    Ticks stamp{};
+  };
+
+  bool is_last_sync(std::size_t at) const {
+    return std::ranges::none_of(callbacks_.subspan(at + 1), [&](std::size_t callback) {
+      return kind(callback) == model::CallbackKind::kSync;
+    });
+  }
+
+  /// In the sync at `at`.
+  Lag lag(std::size_t at, const std::vector<std::size_t>& own,
+          const std::vector<std::size_t>& other) {
+    const auto& sync =
+        std::get<model::Sync>(workload_.application.callbacks[callbacks_[at]].trigger);
+    const Ticks window = sync.window.count();
     const Ticks within = sum(stamp_, window);
     const bool complete = std::exchange(found_.complete, false);
     const std::size_t here = origin(own);
     const std::size_t there = origin(other);
-    if (here == kNone || there == kNone) return within;
+    if (here == kNone || there == kNone) return {within, within};
     if (here == there) {
       found_.complete = complete;
       rely_on(own.front());
       rely_on(other.front());
-      return stamp_;
+      return {stamp_, stamp_};
     }
-    if (here != callbacks_.front() || !is_steady(here) || !is_steady(there)) return within;
+    if (here != callbacks_.front() || !is_steady(here) || !is_steady(there)) {
+      return {within, within};
+    }
     const Ticks period = timer(there).period.count();
     Ticks limit = within;
+    bool waits = true;  // the other's message, until the chain's comes
     if (window < timer(here).period.count()) {
       limit = std::min(limit, period - 1);
+      if (limit < within && !is_last_sync(at)) {
+        const auto arrived = arrival_(at);
+        waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), period);
+      }
     } else if (limit >= period) {
       if (const auto arrived = arrival_(at)) limit = std::min(limit, sum(*arrived, period));
     }
@@ -102,9 +128,12 @@ class JoinSearch {
                           timer(here).period == timer(there).period;
     if (limit < within || in_phase) rely_on(other.front());
     found_.complete = complete && in_phase;
-    return timer(here).offset_stated && timer(there).offset_stated
-               ? congruent(limit, timer(here), timer(there))
-               : limit;
+    const auto allowed = [&](Ticks most) {
+      return timer(here).offset_stated && timer(there).offset_stated
+                 ? congruent(most, timer(here), timer(there))
+                 : most;
+    };
+    return {allowed(limit), waits ? allowed(limit) : within};
   }
 
   /// The largest lag up to the limit that the stated offsets allow.

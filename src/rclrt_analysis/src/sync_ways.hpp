@@ -29,6 +29,12 @@ struct Joins {
   bool complete = true;
 };
 
+/// A bound, with the callbacks besides the chain's of which no message may be lost.
+struct RelyingBound {
+  ChainBound bound;
+  std::vector<std::size_t> relies_on;
+};
+
 /// One way by which the last callback of a chain comes to run: the release of a timer, and from
 /// there on callbacks of at least `level`, each of which releases the next one at its end.
 struct Way {
@@ -38,8 +44,8 @@ struct Way {
   std::optional<std::size_t> sync;  ///< where it joins the chain; absent for the chain itself
 };
 
-/// From the release of the chain's timer to the end of the first `n` callbacks of the chain; absent
-/// when there is no bound.
+/// From the release of the chain's timer until its message is at the sync that is callback `n` of
+/// the chain, before all that the other input brings from then on; absent when there is no bound.
 using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 
 /// Where these callbacks of a chain meet others. It follows from what rclrt's synchronisers do:
@@ -62,6 +68,9 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 /// time to that arrival and a period of the other timer. Both inputs from one timer or one sync:
 /// by induction each message meets its twin, of the same stamp. Where both timers state an offset,
 /// the lag is congruent to its difference modulo the greatest common divisor of the periods.
+///
+/// Where the chain's message completes the pair, the other's stamp is no later than that, unless
+/// the sync's depth is too short for the message of b to wait for it; within the window always.
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
                  const Arrival& arrival);
 

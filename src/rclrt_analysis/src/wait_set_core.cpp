@@ -10,7 +10,8 @@
 // Two bounds hold, and the lower one is taken:
 //
 // By the busy period: the thread does not idle while something is ready, so an instance ends when
-// all work that arrived before its end is done, its own callback's in order of arrival.
+// all work that arrived before its end is done, its own callback's in order of arrival (but of a
+// sync, whose two inputs are taken from in turn).
 //
 // By the ready sets: an instance before which n - 1 of its callback wait is in the n-th ready set
 // from the next one on, at the latest. So until its end there is the rest of one set and n more,
@@ -68,6 +69,7 @@ Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& s
 /// Of the callbacks of the core, and the longest busy period.
 struct Sets {
   std::vector<std::vector<Stream>> streams;
+  Ticks polled{};  // at its start, by threads that find nothing
   Ticks busy{};
 };
 
@@ -81,8 +83,9 @@ Sets sets_of(const CoreProblem& problem, Budget& budget) {
   if (problem.overheads.background > 0) {
     all.push_back({problem.overheads.background, kMillisecond, kMillisecond});
   }
-  result.busy =
-      longest_busy_period(all, sum(problem.overheads.polling, 1), budget).value_or(kHorizon);
+  const auto threads = static_cast<Ticks>(problem.core.executors.size());
+  result.polled = product(threads, problem.overheads.polling);
+  result.busy = longest_busy_period(all, sum(result.polled, 1), budget).value_or(kHorizon);
   return result;
 }
 
@@ -95,7 +98,7 @@ Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget) {
 
 void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& budget) {
   const auto& callbacks = problem.core.callbacks;
-  const auto [streams, busy] = sets_of(problem, budget);
+  const auto [streams, polled, busy] = sets_of(problem, budget);
   const bool shared = problem.core.executors.size() > 1;  // the other thread has its own sets
   for (std::size_t own = 0; own < callbacks.size(); ++own) {
     std::vector<Interferer> others;
@@ -104,13 +107,14 @@ void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& bud
       for (const Stream& stream : streams[other]) others.push_back({stream, {}});
     }
     add_background(problem, others);
-    const std::vector<BusyWindow::Blocking> polling{{problem.overheads.polling, 0, kHorizon}};
-    Ticks found = kHorizon;
-    if (busy < kHorizon) {
+    const std::vector<BusyWindow::Blocking> polling{{polled, 0, kHorizon}};
+    const auto kind = problem.workload.application.callbacks[callbacks[own]].kind();
+    Ticks found = busy;
+    // A sync's inputs take turns: what comes later by one may run before what waits at the other.
+    if (busy < kHorizon && kind != model::CallbackKind::kSync) {
       found = response_in_busy_window({streams[own], others, polling, 1}, budget).value_or(busy);
     }
-    const bool timer = problem.workload.application.callbacks[callbacks[own]].kind() ==
-                       model::CallbackKind::kTimer;
+    const bool timer = kind == model::CallbackKind::kTimer;
     for (Ticks waiting = 1; !shared && waiting <= kMostWaiting; ++waiting) {
       const Ticks time = sets(problem, streams, waiting, busy);
       if (time >= found) break;

@@ -56,6 +56,40 @@ TEST(ChainBounds, ACallbackReturnsAfterTheMoreUrgentOnesItReleased) {
   EXPECT_EQ(bounds_ms(application)[1], 11);
 }
 
+// All released at 0: the scheduler thread takes 1 for each, h runs to 3, l to 5, and its message
+// costs the scheduler thread another 1. At 6, before l has returned, h is released again: 1 + 1.
+TEST(ChainBounds, ACallbackReturnsAfterTheSchedulerThreadHasSeenToItsMessages) {
+  const auto application = Builder()
+                               .timer("h", 6, 1)
+                               .priority(5)
+                               .timer("l", 100, 2)
+                               .subscription("m", "l", 1)
+                               .priority(1)
+                               .chain("low", {"l"}, 1)
+                               .done();
+  const auto bounds =
+      chain_bounds(application, ChainExecutor::kProducerConsumer, {.scheduler = ms(1).count()});
+  EXPECT_EQ(bounds[0].bound, ms(8).count());
+}
+
+// What takes no time is there at one instant, and its messages are.
+TEST(ChainBounds, MessagesOfCallbacksWithoutWorkArePendingTogether) {
+  const auto application = Builder()
+                               .timer("a", 10, 0)
+                               .priority(2)
+                               .publishes("m")
+                               .timer("b", 10, 0)
+                               .priority(2)
+                               .publishes("m")
+                               .subscription("c", "m", 0)
+                               .chain("one", {"a", "c"}, 1)
+                               .done();
+  for (const auto executor :
+       {ChainExecutor::kPreemptive, ChainExecutor::kEdf, ChainExecutor::kWaitSet}) {
+    EXPECT_EQ(queue_bounds(application, executor)[2].pending, 2);
+  }
+}
+
 // a at 1, 101, ... and b at 99, 199, ...: b completes a pair with the a before it, so s runs from
 // 100 to 150, and a, released at 101, ends at 151.
 TEST(ChainBounds, APairMayBeCompleteBeforeTheReleaseThatBringsTheNextMessage) {

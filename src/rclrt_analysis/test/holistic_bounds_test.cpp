@@ -163,6 +163,16 @@ TEST(HolisticBounds, AChainThatComesBackPaysForEachHop) {
             (std::vector<double>{1 + 0.5 + 2 + 0.5 + 2}));
 }
 
+// Both threads may have just begun a polling point that finds nothing; then a, or b and c, with a
+// polling point after each.
+TEST(HolisticBounds, WaitSetsOnOneCpuPollEachForItself) {
+  model::Application application = two_cpus();
+  application.executors[1].cpus = {0};
+  const auto bounds = bounds_ms(application, ChainExecutor::kWaitSet, {.polling = ms(0.1).count()});
+  const double all = 2 + 3 + 1 + 3 * 0.1 + 2 * 0.1;
+  EXPECT_EQ(bounds, (std::vector<double>{all + all}));
+}
+
 TEST(HolisticBounds, EdfDoesNotShareItsCpu) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};

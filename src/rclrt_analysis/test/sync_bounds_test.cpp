@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Bounds of chains that meet others in synchronisers, where messages wait or are lost.
+#include <gtest/gtest.h>
+
+#include "application_builder.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+model::Sync& sync_of(model::Application& application, std::size_t callback) {
+  return std::get<model::Sync>(application.callbacks[callback].trigger);
+}
+
+/// a (0) on a CPU of its own, 50 ms away from b (1) and the sync (2) of both.
+model::Application far_apart(double period_of_b, double window) {
+  model::Application application = Builder()
+                                       .timer("a", 10, 1)
+                                       .timer("b", period_of_b, 1)
+                                       .sync("s", "a", "b", 1, window)
+                                       .chain("a", {"a", "s"}, 1)
+                                       .chain("b", {"b", "s"}, 1)
+                                       .done();
+  application.executors.push_back({.name = "far", .cpus = {1}});
+  application.nodes.push_back({.name = "far", .name_space = "/", .executor = 1});
+  application.callbacks[0].node = 1;
+  return application;
+}
+
+constexpr Overheads kFar{.far = {.min = 50'000'000, .max = 50'000'000}};
+
+// The message of a release at 0 comes at 51. What b brought by then may be gone with the messages
+// before it, so it waits for a release of b at 51 + 20 at the latest: 2 for b behind an s, and 2
+// for s behind a b.
+TEST(SyncBounds, AMessageThatWasLongOnItsWayMayWaitForALaterRelease) {
+  const auto bounds = chain_bounds(far_apart(20, 1000), ChainExecutor::kPreemptive, kFar);
+  EXPECT_EQ(bounds[0].bound, ms(51 + 20 + 2 + 2).count());
+}
+
+// With stated offsets a and b are released together, and pairs are of one release, or of none:
+// while a's message is on its way for 50, b's of six releases come, and the sync keeps `depth`.
+TEST(SyncBounds, PartnersMustFitIntoTheSyncForAReactionToBeSure) {
+  auto application = far_apart(10, 5);
+  for (const std::size_t timer : {0, 1}) {
+    std::get<model::Timer>(application.callbacks[timer].trigger).offset_stated = true;
+  }
+  sync_of(application, 2).depth = 6;
+  const auto enough = chain_bounds(application, ChainExecutor::kPreemptive, kFar);
+  EXPECT_EQ(enough[0].reaction, ms(10 + 51 + 2).count());
+  EXPECT_TRUE(enough[0].assumptions.empty());
+  sync_of(application, 2).depth = 5;
+  EXPECT_EQ(chain_bounds(application, ChainExecutor::kPreemptive, kFar)[0].assumptions,
+            (std::vector<std::string>{"the queue of 's' (depth 5) does not overflow"}));
+}
+
+/// a takes more than 10 to s1, where b comes every 2; c, at s2, comes within 30 of the pair.
+model::Application two_syncs() {
+  return Builder()
+      .timer("a", 100, 10)
+      .timer("b", 2, 0.1)
+      .priority(2)
+      .timer("c", 500, 0.1)
+      .priority(2)
+      .sync("s1", "a", "b", 0.1, 15)
+      .priority(2)
+      .sync("s2", "s1", "c", 0.1, 30)
+      .priority(2)
+      .chain("a", {"a", "s1", "s2"}, 1)
+      .done();
+}
+
+// The pair of s1 has the stamp of the first b after a: 2 after it, if s1 keeps that until a comes.
+// Keeping fewer, it may be any in the window of 15. From there 30 to c's release, and 0.1 for each
+// of c, b, s1 and s2 and for s1 and s2 behind an a that had just ended.
+TEST(SyncBounds, AStampIsAsLateAsTheOldestMessageThatASyncKeeps) {
+  auto application = two_syncs();
+  sync_of(application, 3).depth = 6;
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(2 + 30 + 0.6).count() - 1);
+  sync_of(application, 3).depth = 5;  // a may take 10 and some
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(15 + 30 + 0.6).count());
+}
+
+}  // namespace
+}  // namespace rclrt::analysis
