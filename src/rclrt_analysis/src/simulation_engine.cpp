@@ -93,7 +93,8 @@ void SimulationEngine::handle(const Event& event) {
     case EventKind::kArrival: {
       UnderWay& one = under_way_[event.index];
       std::vector<Id> released;
-      deliver(one.entity, std::move(one.message), released);
+      --one.link->under_way;
+      deliver(one.link->entity, std::move(one.message), released);
       free_under_way_.push_back(event.index);
       for (const Id instance : released) {
         submit(instance);

@@ -108,9 +108,10 @@ class SimulationEngine {
     SimulationRandom random{0};
     std::uint64_t uses = 0;
     std::int64_t last_arrival_ns = 0;
+    std::size_t under_way = 0;  // nothing overtakes these
   };
   struct UnderWay {
-    Id entity = kNone;
+    Link* link = nullptr;
     SimulatedMessage message;
   };
 

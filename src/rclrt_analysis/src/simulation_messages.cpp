@@ -30,7 +30,7 @@ void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topi
     const std::int64_t arrival_ns =
         std::max(link.last_arrival_ns, now_ns + link.latency->draw(link.random, link.uses++));
     link.last_arrival_ns = arrival_ns;
-    if (arrival_ns == now_ns) {
+    if (arrival_ns == now_ns && link.under_way == 0) {
       deliver(link.entity, std::move(message), released_);
       continue;
     }
@@ -42,7 +42,8 @@ void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topi
       free_under_way_.pop_back();
     }
     message.arrival_ns = arrival_ns;
-    under_way_[under_way] = {link.entity, std::move(message)};
+    ++link.under_way;
+    under_way_[under_way] = {&link, std::move(message)};
     schedule(arrival_ns, EventKind::kArrival, under_way);
   }
   // As after rcl_publish: the most urgent first.

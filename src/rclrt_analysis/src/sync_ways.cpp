@@ -52,6 +52,14 @@ class JoinSearch {
     return kNone;
   }
 
+  /// At most so much after any release of `here` does `there` begin. What is not stated is less
+  /// than the period.
+  Ticks first_release(std::size_t here, std::size_t there) const {
+    if (!timer(there).offset_stated) return 0;
+    const Ticks own = timer(here).offset_stated ? timer(here).offset.count() : 0;
+    return std::max<Ticks>(0, timer(there).offset.count() - own);
+  }
+
   /// Up to its origin, all with one publisher.
   void rely_on(std::size_t callback) {
     found_.relies_on.push_back(callback);
@@ -112,16 +120,18 @@ class JoinSearch {
       return {within, within};
     }
     const Ticks period = timer(there).period.count();
+    const Ticks first = first_release(here, there);
     Ticks limit = within;
     bool waits = true;  // the other's message, until the chain's comes
     if (window < timer(here).period.count()) {
-      limit = std::min(limit, period - 1);
+      limit = std::min(limit, std::max(period - 1, first));
       if (limit < within && !is_last_sync(at)) {
         const auto arrived = arrival_(at);
         waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), period);
       }
     } else if (limit >= period) {
-      if (const auto arrived = arrival_(at)) limit = std::min(limit, sum(*arrived, period));
+      if (const auto arrived = arrival_(at))
+        limit = std::min(limit, std::max(sum(*arrived, period), first));
     }
     const bool in_phase = timer(here).offset_stated && timer(there).offset_stated &&
                           timer(here).offset == timer(there).offset &&

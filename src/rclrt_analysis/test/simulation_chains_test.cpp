@@ -89,6 +89,23 @@ TEST(SimulatedChains, with_a_latency_between_callbacks_suspend) {
   EXPECT_THAT(worst_responses(system, 10.5)[2], 6);
 }
 
+TEST(SimulatedChains, with_a_latency_keep_the_order_of_their_messages) {
+  // The message of 1 comes at 11, when the next one is published, which takes no time.
+  struct Order final : SimulationObserver {
+    void ended(const SimulatedInstance& instance) override {
+      if (instance.callback == 1) seen.push_back(instance.tokens.front().instance);
+    }
+    std::vector<std::uint64_t> seen;
+  } order;
+  System system(Semantics::kPreemptive);
+  const std::size_t a = system.timer(10, 1, 2);
+  const std::size_t b = system.add(1, 1, MessageTrigger{});
+  system[a].topics.push_back({{b, 0, TimeDistribution::list({ms(10), 0})}});
+  system.chain({a, b});
+  system.run(19, &order);
+  EXPECT_THAT(order.seen, ElementsAre(0, 1));
+}
+
 TEST(SimulatedChains, pass_on_the_release_of_their_timer) {
   struct Ends final : SimulationObserver {
     void ended(const SimulatedInstance& instance) override {

@@ -53,6 +53,20 @@ TEST(SyncBounds, PartnersMustFitIntoTheSyncForAReactionToBeSure) {
             (std::vector<std::string>{"the queue of 's' (depth 5) does not overflow"}));
 }
 
+// A release of a at 0 may wait for the first one of b at 19: then 1 for b and 2 for s behind an a.
+TEST(SyncBounds, BeforeItsFirstReleaseTheOtherTimerIsWaitedFor) {
+  auto application = Builder()
+                         .timer("a", 20, 1)
+                         .timer("b", 4, 1)
+                         .sync("s", "a", "b", 1)
+                         .chain("a", {"a", "s"}, 1)
+                         .done();
+  auto& other = std::get<model::Timer>(application.callbacks[1].trigger);
+  other.offset_stated = true;
+  other.offset = ms(19);
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(19 + 1 + 2).count());
+}
+
 /// a takes more than 10 to s1, where b comes every 2; c, at s2, comes within 30 of the pair.
 model::Application two_syncs() {
   return Builder()
