@@ -86,7 +86,7 @@ def passes_hyperbolic_bound(tasks: Sequence[Task]) -> bool: ...
 def is_plain_rate_monotonic(tasks: Sequence[Task]) -> bool: ...
 
 Verdict = Literal["proved", "conditional", "refuted", "unknown"]
-ChainExecutor = Literal["preemptive", "producer_consumer", "thread_dispatch", "wait_set"]
+ChainExecutor = Literal["preemptive", "producer_consumer", "thread_dispatch", "wait_set", "edf"]
 
 @final
 class ThesisChain:
@@ -117,7 +117,18 @@ class Contribution:
     @property
     def kind(
         self,
-    ) -> Literal["own", "interference", "started", "other_input", "callback", "hop", "late"]: ...
+    ) -> Literal[
+        "own",
+        "interference",
+        "started",
+        "other_input",
+        "callback",
+        "hop",
+        "late",
+        "ready_sets",
+        "background",
+        "stall",
+    ]: ...
     @property
     def callback(self) -> int: ...
     @property
@@ -307,6 +318,7 @@ class Overheads:
         scheduler_ns: int = 0,
         polling_ns: int = 0,
         background_ns: int = 0,
+        stall_ns: int = 0,
         near_hop_ns: tuple[int, int] = (0, 0),
         far_hop_ns: tuple[int, int] = (0, 0),
     ) -> None: ...

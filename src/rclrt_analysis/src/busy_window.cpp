@@ -67,7 +67,7 @@ std::optional<Ticks> longest_busy_period(std::span<const Stream> streams, Ticks 
   for (const Stream& stream : streams) {
     if (stream.work == 0) continue;
     if (stream.jitter >= kMaxTicks) return std::nullopt;
-    load.add(stream.work, stream.period);
+    if (stream.period < kHorizon) load.add(stream.work, stream.period);  // else it comes once
     demand.add(stream.work, stream.period, stream.jitter);
   }
   if (load.compare_with_one() >= 0) return std::nullopt;

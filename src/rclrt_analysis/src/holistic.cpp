@@ -31,9 +31,17 @@ std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
   return result;
 }
 
+std::vector<Stream> background_streams(const CoreProblem& problem) {
+  std::vector<Stream> result;
+  if (problem.overheads.background > 0) {
+    result.push_back({problem.overheads.background, kMillisecond, kMillisecond});
+  }
+  if (problem.overheads.stall > 0) result.push_back({problem.overheads.stall, kHorizon, 0});
+  return result;
+}
+
 void add_background(const CoreProblem& problem, std::vector<Interferer>& others) {
-  if (problem.overheads.background == 0) return;
-  others.push_back({{problem.overheads.background, kMillisecond, kMillisecond}, {}});
+  for (const Stream& stream : background_streams(problem)) others.push_back({stream, {}});
 }
 
 Holistic::Holistic(const Workload& workload, const Cores& cores, ChainExecutor executor,

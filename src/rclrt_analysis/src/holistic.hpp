@@ -50,7 +50,10 @@ std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
 /// The longest time for the rest of a ready set and `waiting` more of the wait set.
 Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);
 
-/// What is lost in each millisecond, as what delays every callback of the core.
+/// What is lost in each millisecond, and once, to what runs above all.
+std::vector<Stream> background_streams(const CoreProblem& problem);
+
+/// The same, as what delays every callback of the core.
 void add_background(const CoreProblem& problem, std::vector<Interferer>& others);
 
 /// Jitter propagation: Tindell and Clark, "Holistic schedulability analysis for distributed hard

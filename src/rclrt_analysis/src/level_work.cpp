@@ -17,7 +17,8 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
       dispatch(sum(sum(overheads.dispatch, overheads.scheduler), overheads.polling)),
       scheduler(overheads.scheduler),
       first_poll(overheads.polling),
-      background(overheads.background) {
+      background(overheads.background),
+      stall(overheads.stall) {
   const std::size_t n = app.callbacks.size();
   // Not Application::effective_priority(), which looks at every chain for each callback.
   priority.resize(n);

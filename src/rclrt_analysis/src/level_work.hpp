@@ -34,6 +34,7 @@ struct Workload {
   Ticks scheduler;                  ///< the part of `dispatch` that runs above all levels
   Ticks first_poll;                 ///< ns before the first callback of a busy period
   Ticks background;                 ///< ns in each millisecond
+  Ticks stall;                      ///< ns, once
   std::vector<std::size_t> timers;  ///< the callbacks with a timer
   std::vector<Ticks> period;        ///< of each of `timers`
   /// For a sync, the publisher whose messages its runs are counted by; for a subscription, its only

@@ -71,7 +71,8 @@ PathBound PathBounds::bound(const Path& path) {
       counted ? head - std::min(alone(path.last) - workload_.scheduler, head) : head;
   const Ticks own_first = own - std::min(own, early);  // of a release, in addition to `early`
   others.add(early, period, jitter_);
-  const Ticks started = sum(level.started() ? level.started()->work : 0, workload_.first_poll);
+  const Ticks started =
+      sum(level.started() ? level.started()->work : 0, sum(workload_.first_poll, workload_.stall));
   // At a load of exactly 1 everything repeats after a hyperperiod.
   const auto hyperperiod = load.compare_with_one() == 0 ? load.hyperperiod() : std::nullopt;
   const Ticks last_job = hyperperiod ? *hyperperiod / period : kHorizon;
@@ -136,6 +137,9 @@ PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Tic
     const Ticks count = ceil_div(w + kMillisecond, kMillisecond);
     result.why.push_back(
         {Contribution::Kind::kBackground, timer, count, product(count, workload_.background)});
+  }
+  if (workload_.stall > 0) {
+    result.why.push_back({Contribution::Kind::kStall, timer, 1, workload_.stall});
   }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
   return result;

@@ -42,7 +42,8 @@ Ticks arrivals(std::span<const Stream> streams, Ticks time) {
 /// The rest of one ready set and `waiting` more.
 Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& streams,
            Ticks waiting, Ticks busy) {
-  Ticks total = problem.overheads.polling;  // each instance has the polling point after it
+  // Each instance has the polling point after it.
+  Ticks total = sum(problem.overheads.polling, problem.overheads.stall);
   for (std::size_t i = 0; i < problem.core.callbacks.size(); ++i) {
     const std::size_t callback = problem.core.callbacks[i];
     const bool sync =
@@ -80,9 +81,7 @@ Sets sets_of(const CoreProblem& problem, Budget& budget) {
     result.streams.push_back(streams_of(problem, callback));
     all.insert(all.end(), result.streams.back().begin(), result.streams.back().end());
   }
-  if (problem.overheads.background > 0) {
-    all.push_back({problem.overheads.background, kMillisecond, kMillisecond});
-  }
+  for (const Stream& stream : background_streams(problem)) all.push_back(stream);
   const auto threads = static_cast<Ticks>(problem.core.executors.size());
   result.polled = product(threads, problem.overheads.polling);
   result.busy = longest_busy_period(all, sum(result.polled, 1), budget).value_or(kHorizon);

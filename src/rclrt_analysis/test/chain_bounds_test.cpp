@@ -216,6 +216,11 @@ TEST(ChainBounds, WhatFollowsTheLastCallbackDoesNotDelayIt) {
 // Errata: an offset of 9.75 ms on tau3 of figure 5.7 makes 18.75 ms of the predicted 9.
 TEST(ChainBounds, ASyncOfTwoTimersOfUnknownPhaseMayWaitForAWindow) {
   model::Application application = example("fig_5_7");
+  // Released together, as the thesis assumes and the file states.
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 9, 10}));
+  for (model::Callback& callback : application.callbacks) {
+    if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) timer->offset_stated = false;
+  }
   const auto bounds = chain_bounds(application);
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
   EXPECT_EQ(bounds[0].bound, 2'000'000);
@@ -332,6 +337,33 @@ TEST(ChainBounds, DispatchCostsEachInstanceAndJitterComesOnTop) {
   const auto bounds = chain_bounds(application, ChainExecutor::kPreemptive,
                                    {.dispatch = 50'000, .timer_jitter = 200'000});
   EXPECT_EQ(bounds[0].bound, 2'300'000);
+}
+
+// Without it: 4 + 2 x 2 = 8. With 3 ms more the busy time reaches a third release of a: 13.
+TEST(ChainBounds, AStallDelaysByItselfAndByWhatIsReleasedMeanwhile) {
+  const auto application = Builder()
+                               .timer("a", 5, 2)
+                               .timer("b", 20, 4)
+                               .chain("high", {"a"}, 1)
+                               .chain("low", {"b"}, 0)
+                               .done();
+  EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 8}));
+  const auto stalled =
+      chain_bounds(application, ChainExecutor::kPreemptive, {.stall = ms(3).count()});
+  EXPECT_EQ(stalled[0].bound, ms(2 + 3).count());
+  EXPECT_EQ(stalled[1].bound, ms(4 + 3 + 3 * 2).count());
+  EXPECT_EQ(stalled[1].why.front().kind, Contribution::Kind::kInterference);
+}
+
+// The backlog of 50 ms is worked off by 50 + 2 ceil(w / 5) = w: 84, and the first release of then
+// waits longest.
+TEST(ChainBounds, AStallIsCountedOnceHoweverLongItsBacklogLasts) {
+  const auto application = Builder().timer("a", 5, 2).chain("one", {"a"}, 0).done();
+  const auto stalled =
+      chain_bounds(application, ChainExecutor::kPreemptive, {.stall = ms(50).count()});
+  EXPECT_EQ(stalled[0].bound, ms(52).count());
+  EXPECT_FALSE(
+      queue_bounds(application, ChainExecutor::kPreemptive, {.stall = ms(80).count()})[0].holds());
 }
 
 }  // namespace

@@ -84,6 +84,16 @@ TEST(HolisticBounds, InAWaitSetAFrequentCallbackRunsOnceInEachReadySet) {
   EXPECT_EQ(bounds_ms(application, ChainExecutor::kWaitSet), (std::vector<double>{5 + 2 * 2}));
 }
 
+// Under either executor the stall and both callbacks are before the end of b.
+TEST(HolisticBounds, AStallCountsOnceInABusyTime) {
+  for (const ChainExecutor executor : {ChainExecutor::kEdf, ChainExecutor::kWaitSet}) {
+    const auto application =
+        Builder().timer("a", 40, 2).timer("b", 50, 4).chain("one", {"b"}, 0).done();
+    EXPECT_EQ(bounds_ms(application, executor), (std::vector<double>{6}));
+    EXPECT_EQ(bounds_ms(application, executor, {.stall = ms(3).count()}), (std::vector<double>{9}));
+  }
+}
+
 /// a on one CPU publishes to b on another, where c may run.
 model::Application two_cpus() {
   model::Application application = Builder()

@@ -53,6 +53,8 @@ const char* to_word(Contribution::Kind kind) {
       return "ready_sets";
     case Contribution::Kind::kBackground:
       return "background";
+    case Contribution::Kind::kStall:
+      return "stall";
     case Contribution::Kind::kOtherInput:
       break;
   }
@@ -115,19 +117,20 @@ void bind_bounds(py::module_& module) {
   const auto hop = [](std::pair<Ticks, Ticks> times) { return Hop{times.first, times.second}; };
   py::class_<Overheads>(module, "Overheads")
       .def(py::init([hop](Ticks dispatch, Ticks timer_jitter, Ticks scheduler, Ticks polling,
-                          Ticks background, std::pair<Ticks, Ticks> near,
+                          Ticks background, Ticks stall, std::pair<Ticks, Ticks> near,
                           std::pair<Ticks, Ticks> far) {
              return Overheads{.dispatch = dispatch,
                               .timer_jitter = timer_jitter,
                               .scheduler = scheduler,
                               .polling = polling,
                               .background = background,
+                              .stall = stall,
                               .near = hop(near),
                               .far = hop(far)};
            }),
            py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
            py::arg("scheduler_ns") = 0, py::arg("polling_ns") = 0, py::arg("background_ns") = 0,
-           py::arg("near_hop_ns") = std::pair<Ticks, Ticks>{},
+           py::arg("stall_ns") = 0, py::arg("near_hop_ns") = std::pair<Ticks, Ticks>{},
            py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{});
   module.def(
       "chain_bounds",

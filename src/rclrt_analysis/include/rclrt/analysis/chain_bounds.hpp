@@ -31,6 +31,7 @@ struct Overheads {
   Ticks scheduler{};     ///< for each instance on a scheduler thread, which runs above all levels
   Ticks polling{};       ///< for each polling point of a wait set
   Ticks background{};    ///< lost in each millisecond to what runs above all: interrupts, the host
+  Ticks stall{};         ///< lost once to what runs above all, timers going on: a CPU stood still
   Hop near{};            ///< of a message between callbacks of one executor
   Hop far{};             ///< of a message between executors
 };
@@ -47,6 +48,7 @@ struct Contribution {
     kLate,        ///< of the timer
     kReadySets,   ///< of a wait set, until the callback has ended
     kBackground,  ///< Overheads::background; `callback` says nothing
+    kStall,       ///< Overheads::stall; `callback` says nothing
   };
   Kind kind{};
   std::size_t callback{};  ///< the chain's timer, the interfering timer, the callback that had
