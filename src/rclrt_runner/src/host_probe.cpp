@@ -7,14 +7,15 @@
 
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
+#include "run_delay.hpp"
 
 namespace rclrt::runner {
 
 StallRecorder::StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity)
     : cpu_(cpu), threshold_ns_(threshold_ns), stalls_(capacity) {}
 
-void StallRecorder::wake(std::int64_t expected_ns,
-                         std::int64_t actual_ns) noexcept RCLRT_NONBLOCKING {
+void StallRecorder::wake(std::int64_t expected_ns, std::int64_t actual_ns,
+                         std::int64_t waited_ns) noexcept RCLRT_NONBLOCKING {
   if (actual_ns - expected_ns <= threshold_ns_) {
     return;
   }
@@ -22,7 +23,10 @@ void StallRecorder::wake(std::int64_t expected_ns,
     ++lost_;
     return;
   }
-  stalls_[size_++] = {.cpu = cpu_, .start_ns = expected_ns, .end_ns = actual_ns};
+  stalls_[size_++] = {.cpu = cpu_,
+                      .start_ns = expected_ns,
+                      .end_ns = actual_ns,
+                      .waited_ns = std::min(waited_ns, actual_ns - expected_ns)};
 }
 
 std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
@@ -70,11 +74,12 @@ void HostProbe::stop() noexcept {
 
 void HostProbe::run(StallRecorder& recorder) noexcept {
   const std::int64_t period_ns = options_.period.count();
+  RunDelay delay;
   std::int64_t expected_ns = realtime::monotonic_now_ns() + period_ns;
   while (!stopping_.load()) {
     realtime::sleep_until_ns(expected_ns);
     const std::int64_t actual_ns = realtime::monotonic_now_ns();
-    recorder.wake(expected_ns, actual_ns);
+    recorder.wake(expected_ns, actual_ns, delay.added_ns());
     expected_ns = next_wake_ns(expected_ns, actual_ns, period_ns);
     wakes_.fetch_add(1);
   }

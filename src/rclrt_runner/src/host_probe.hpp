@@ -45,8 +45,10 @@ class StallRecorder {
  public:
   RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
 
-  /// The probe should have woken at `expected_ns` and did at `actual_ns`.
-  void wake(std::int64_t expected_ns, std::int64_t actual_ns) noexcept RCLRT_NONBLOCKING;
+  /// The probe should have woken at `expected_ns` and did at `actual_ns`, after it had been ready
+  /// for `waited_ns`.
+  void wake(std::int64_t expected_ns, std::int64_t actual_ns,
+            std::int64_t waited_ns = 0) noexcept RCLRT_NONBLOCKING;
 
   std::span<const HostStall> stalls() const { return {stalls_.data(), size_}; }
   std::uint64_t lost() const { return lost_; }

@@ -16,6 +16,8 @@ struct HostStall {
   int cpu = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  std::int64_t waited_ns = 0;  ///< of it, how long the probe was ready and did not get the CPU: the
+                               ///< kernel's doing (RT throttling), or a thread's above the probe
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
 

@@ -72,10 +72,11 @@ void write_instances_csv(std::ostream& out, const RunResults& results) {
 
 void write_stalls_csv(std::ostream& out, const RunResults& results) {
   out.imbue(std::locale::classic());
-  out << "cpu,start_ns,end_ns\n";
+  out << "cpu,start_ns,end_ns,waited_ns\n";
   const std::int64_t start_ns = results.window.start_ns;
   for (const HostStall& stall : results.host_stalls.attributable()) {
-    out << stall.cpu << ',' << stall.start_ns - start_ns << ',' << stall.end_ns - start_ns << '\n';
+    out << stall.cpu << ',' << stall.start_ns - start_ns << ',' << stall.end_ns - start_ns << ','
+        << stall.waited_ns << '\n';
   }
 }
 

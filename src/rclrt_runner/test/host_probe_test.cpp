@@ -30,6 +30,14 @@ TEST(StallRecorder, RecordsAWakeUpLaterThanTheThreshold) {
               ElementsAre(HostStall{.cpu = 3, .start_ns = 2000, .end_ns = 2501}));
 }
 
+TEST(StallRecorder, KeepsHowMuchOfTheStallTheProbeWasReady) {
+  StallRecorder recorder(0, 0, 10);
+  recorder.wake(1000, 1500, 400);
+  recorder.wake(2000, 2500, 600);  // it was ready a little before its time
+  EXPECT_EQ(recorder.stalls()[0].waited_ns, 400);
+  EXPECT_EQ(recorder.stalls()[1].waited_ns, 500);
+}
+
 TEST(StallRecorder, CountsWhatItCannotKeep) {
   StallRecorder recorder(0, 0, 2);
   for (std::int64_t time = 0; time < 5; ++time) {

@@ -185,11 +185,11 @@ TEST(StallsCsv, HasARowPerStallOfTheHostAndNoneThatAnotherThreadMayHaveCaused) {
   RunResults results = sample_results();
   std::ostringstream out;
   write_stalls_csv(out, results);
-  EXPECT_EQ(out.str(), "cpu,start_ns,end_ns\n1,55000000,85000000\n");
+  EXPECT_EQ(out.str(), "cpu,start_ns,end_ns,waited_ns\n1,55000000,85000000,0\n");
   results.host_stalls.valid = false;
   std::ostringstream nothing;
   write_stalls_csv(nothing, results);
-  EXPECT_EQ(nothing.str(), "cpu,start_ns,end_ns\n");
+  EXPECT_EQ(nothing.str(), "cpu,start_ns,end_ns,waited_ns\n");
 }
 
 TEST(Csv, DoesNotFollowTheProgramsLocale) {
