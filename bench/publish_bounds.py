@@ -97,10 +97,14 @@ def page(
         yield f"| {name.replace('_us', '').replace('_', ' ')} | {' | '.join(figures)} |"
     yield ""
     yield f"The bounds use `{arguments.statistic}`."
+    if machine.has("rt_bandwidth"):
+        share = machine.get("rt_bandwidth").get("share").number()
+        yield f"The kernel leaves real-time threads {100 * share:.1f} % of a CPU."
     yield ""
-    heads = "example, chain | n | bound ms | observed max ms | share | verdict | above | by host"
-    yield f"| {heads} | stalls |"
-    yield "| --- | --: | --: | --: | --: | --- | --: | --: | --: |"
+    heads = "example, chain | n | bound ms | observed max ms | share | verdict"
+    yield f"| {heads} | above | by host | broken | unexplained | stalls |"
+    yield f"| --- | --: | --: | --: | --: | --- |{' --: |' * 5}"
+    told = []
     for example, comparison in found:
         (results,) = comparison.executors
         stalls = results.context["host_stalls"]
@@ -119,9 +123,20 @@ def page(
                 predicted.verdict,
                 str(predicted.exceeded),
                 str(predicted.exceeded_host),
+                str(predicted.exceeded_broken),
+                str(predicted.exceeded_own - predicted.exceeded_broken),
                 f"{stalls['count']}, {stalls['total_ms']:.1f} ms",
             ]
             yield f"| {' | '.join(cells)} |"
+            told += [f"* {example}, {chain.id}: {why}" for why in predicted.exceeded_why]
+    yield ""
+    yield (
+        "**above**: instances above the bound. **by host**: a measured stall covers it. "
+        "**broken**: another assumption was measured not to hold. **unexplained**: neither."
+    )
+    if told:
+        yield ""
+        yield from told
 
 
 if __name__ == "__main__":

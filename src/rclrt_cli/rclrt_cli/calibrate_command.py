@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.calibrate import applications
+from rclrt_cli.calibrate import applications, bandwidth
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, between_processes, find
 from rclrt_cli.errors import EXIT_OK, BadInput, RunFailed
 from rclrt_cli.executors import EXECUTORS, parse_executors
@@ -76,6 +76,9 @@ def run(arguments: argparse.Namespace) -> int:
                 return _stopped(stop)
         if not calibration.measure_between_processes():
             return _stopped(stop)
+        calibration.measure_bandwidth()
+        if stop.requested:
+            return _stopped(stop)
     overheads = calibration.to_json()
     for line in lines(overheads):
         print(line)
@@ -120,6 +123,7 @@ class Calibration:
     found: dict[str, Found] = field(default_factory=dict)
     between: Samples = field(default_factory=Samples)
     contexts: list[dict[str, Any]] = field(default_factory=list)
+    bandwidth: dict[str, float] | None = None
     started: str = ""
 
     def measure(self, executor: str) -> bool:
@@ -174,6 +178,14 @@ class Calibration:
         self.progress.finished(f"hop {middle:.1f} µs")
         return True
 
+    def measure_bandwidth(self) -> None:
+        """How much of the CPU real-time threads may have."""
+        seconds = bandwidth.PERIODS * bandwidth.PERIOD_S
+        self.progress.step("bandwidth", seconds)
+        self.bandwidth = bandwidth.measure(self.cpu, seconds)
+        share = "unknown" if self.bandwidth is None else f"{100 * self.bandwidth['share']:.1f} %"
+        self.progress.finished(f"real-time threads get {share}")
+
     def _command(self, name: str, executor: str, app: dict[str, Any], out: Path) -> list[str]:
         path = self.directory / f"{name}.yaml"
         path.write_text(json.dumps(app), encoding="utf-8")
@@ -210,6 +222,7 @@ class Calibration:
             "executors": {name: found.to_json() for name, found in self.found.items()},
             "hop_us": {name: value for name, value in hops.items() if value is not None},
             "background_us": background.to_json(),
+            **({} if self.bandwidth is None else {"rt_bandwidth": self.bandwidth}),
             "seconds": self.seconds * len(self.contexts),
             "steal_ms": round(sum(context["steal_ms"] for context in self.contexts), 6),
             "host_stalls": sum(context["host_stalls"]["count"] for context in self.contexts),
@@ -239,6 +252,12 @@ def lines(overheads: dict[str, Any]) -> Iterator[str]:
         f"{overheads['machine']['message_bytes']} bytes; stolen by the host: "
         f"{overheads['steal_ms']:g} ms, stalls of the host: {overheads['host_stalls']}"
     )
+    if "rt_bandwidth" in overheads:
+        given = overheads["rt_bandwidth"]
+        yield (
+            f"Real-time threads get {100 * given['share']:.1f} % of a CPU that they keep busy; the "
+            f"longest wait was {given['longest_wait_us'] / 1e3:.1f} ms."
+        )
     if not overheads["realtime"]:
         yield "Not real-time: nothing here says what SCHED_FIFO would give."
 

@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.bounds.throttling import held_back
 
 EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "edf", "wait_set")
 HOLDS = ("proved", "conditional")
@@ -23,6 +24,7 @@ CONTRIBUTIONS = {
     "ready_sets": "{releases} ready sets, until {id} has ended",
     "late": "the timer {id} is late",
     "background": "in the background, {releases} milliseconds",
+    "stall": "while the CPU stood still",
 }
 
 
@@ -30,6 +32,7 @@ def sound(application: Any, executor: str, overheads: Overheads) -> dict[str, An
     """The safe bounds; `feasible` is true when every deadline is proved or conditional."""
     module = analysis()
     ids = [callback.id for callback in application.callbacks]
+    conditions = [text for text in (overheads.condition, held_back(application, overheads)) if text]
     found = module.chain_bounds(application, executor, overheads.native())
     chains = [
         {
@@ -38,8 +41,8 @@ def sound(application: Any, executor: str, overheads: Overheads) -> dict[str, An
             "deadline_ms": _ms(chain.deadline_ns),
             "reaction_ms": _ms(bound.reaction_ns),
             "data_age_ms": _ms(bound.data_age_ns),
-            "verdict": _under(bound.verdict, overheads),
-            "assumptions": [*bound.assumptions, *filter(None, [overheads.condition])],
+            "verdict": _under(bound.verdict, conditions),
+            "assumptions": [*bound.assumptions, *conditions],
             "level": bound.level,
             "note": bound.note,
             "why": [
@@ -72,8 +75,8 @@ def sound(application: Any, executor: str, overheads: Overheads) -> dict[str, An
     }
 
 
-def _under(verdict: str, overheads: Overheads) -> str:
-    return "conditional" if verdict == "proved" and overheads.condition else verdict
+def _under(verdict: str, conditions: Sequence[str]) -> str:
+    return "conditional" if verdict == "proved" and conditions else verdict
 
 
 def thesis(application: Any) -> dict[str, Any]:

@@ -20,7 +20,6 @@ from rclrt_cli.measure import (
     add_common_arguments,
     check_run_seconds,
     outcome,
-    predictions,
     seconds_argument,
     verdict,
 )
@@ -71,11 +70,10 @@ def run(arguments: argparse.Namespace) -> int:
     check_run_seconds(plan.seconds / plan.rounds)
     progress = Progress(sys.stderr, plan.seconds * len(plan.executors))
     with StopSignals() as stop:
-        measurement = Measurement.asked_for(arguments, stop, progress)
+        measurement = Measurement.asked_for(arguments, plan.executors, stop, progress)
         measurement.check_chain(arguments.fail_on_miss)
-        predicted = predictions(arguments, plan.executors)
         with claimed(arguments.out, plan) as directory:
-            measurement.write_application(directory, predicted)
+            measurement.write_application(directory)
             failure = _measure(measurement, plan, directory)
             if not any(directory.glob(f"*/round-*/{RESULTS}")):
                 if failure:

@@ -17,7 +17,7 @@ INSTANCE_COLUMNS = (
     "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,"
     "cpu_ns,preemptions,outcome,tokens".split(",")
 )
-STALL_COLUMNS = ["cpu", "start_ns", "end_ns"]
+STALL_COLUMNS = ["cpu", "start_ns", "end_ns", "waited_ns"]
 STATUSES = ("completed", "late", "dropped", "pending")
 OUTCOMES = ("ran", "buffered", "empty")
 _LIMIT = 2**63
@@ -61,9 +61,11 @@ class StallRow:
     cpu: int
     start: int
     end: int
+    waited: int = 0
+    """Of it, how long the probe was ready: the kernel did not run it."""
 
 
-class _Cells:
+class Cells:
     """The cells of one line."""
 
     def __init__(self, place: str, columns: list[str], cells: list[str]) -> None:
@@ -94,7 +96,8 @@ class _Cells:
         raise BadInput(f"{self.place}: {column} is '{text[:40]}'; expected a whole number")
 
 
-def _rows(path: Path, columns: list[str]) -> Iterator[_Cells]:
+def rows_of(path: Path, columns: list[str]) -> Iterator[Cells]:
+    """The lines of a file that has these columns."""
     line = 0
     try:
         with path.open(encoding="utf-8", newline="") as stream:
@@ -113,7 +116,7 @@ def _rows(path: Path, columns: list[str]) -> Iterator[_Cells]:
                         f"{path}:{line}: {len(cells)} cells; expected {len(columns)} "
                         f"({','.join(columns)})"
                     )
-                yield _Cells(f"{path}:{line}", columns, cells)
+                yield Cells(f"{path}:{line}", columns, cells)
     except FileNotFoundError as error:
         raise BadInput(f"{path}: no such file") from error
     except OSError as error:
@@ -125,7 +128,7 @@ def _rows(path: Path, columns: list[str]) -> Iterator[_Cells]:
 
 
 def read_chain_rows(path: Path) -> Iterator[ChainRow]:
-    for cells in _rows(path, CHAIN_COLUMNS):
+    for cells in rows_of(path, CHAIN_COLUMNS):
         row = ChainRow(
             chain=cells.text("chain"),
             instance=cells.integer("instance"),
@@ -150,7 +153,7 @@ def read_chain_rows(path: Path) -> Iterator[ChainRow]:
 
 
 def read_instance_rows(path: Path) -> Iterator[InstanceRow]:
-    for cells in _rows(path, INSTANCE_COLUMNS):
+    for cells in rows_of(path, INSTANCE_COLUMNS):
         yield InstanceRow(
             id=cells.integer("id"),
             callback=cells.text("callback"),
@@ -168,8 +171,13 @@ def read_instance_rows(path: Path) -> Iterator[InstanceRow]:
 
 
 def read_stall_rows(path: Path) -> Iterator[StallRow]:
-    for cells in _rows(path, STALL_COLUMNS):
-        row = StallRow(cells.integer("cpu"), cells.integer("start_ns"), cells.integer("end_ns"))
+    for cells in rows_of(path, STALL_COLUMNS):
+        row = StallRow(
+            cpu=cells.integer("cpu"),
+            start=cells.integer("start_ns"),
+            end=cells.integer("end_ns"),
+            waited=cells.integer("waited_ns"),
+        )
         if row.end < row.start:
             raise BadInput(f"{cells.place}: end_ns is {row.end}; expected at least start_ns")
         yield row

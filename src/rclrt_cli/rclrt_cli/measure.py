@@ -15,13 +15,15 @@ from pathlib import Path
 from rclrt_cli.analysis_module import load_application
 from rclrt_cli.application import ApplicationInfo, describe_app_file
 from rclrt_cli.bounds.comparing import judgement
+from rclrt_cli.bounds.excesses import excesses_csv
+from rclrt_cli.bounds.judging import Judge
 from rclrt_cli.bounds.machine import STATISTICS, OverheadsFile
 from rclrt_cli.bounds.predicted import Predictions, predict
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
 from rclrt_cli.output_directory import APPLICATION, BOUNDS, STAGING, write_atomically
 from rclrt_cli.progress import Progress
-from rclrt_cli.run_data import INSTANCES, RESULTS, Run
+from rclrt_cli.run_data import EXCESSES, INSTANCES, RESULTS, Run
 from rclrt_cli.runner import (
     PACKAGE,
     SIMULATOR,
@@ -105,7 +107,23 @@ def add_overheads_arguments(parser: argparse.ArgumentParser) -> None:
     )
 
 
-def predictions(arguments: argparse.Namespace, executors: Sequence[str]) -> Predictions | None:
+@dataclass(frozen=True)
+class Expected:
+    """The bounds that runs are held against, and who judges what is above them, by executor."""
+
+    predictions: Predictions
+    judges: dict[str, Judge]
+
+    def judge(self, run: Run) -> None:
+        """Writes down, beside the run, what is above its bound and why."""
+        executor = run.results.executor
+        predicted = self.predictions.executors.get(executor)
+        if predicted is not None:
+            found = self.judges[executor].judge(run, predicted.chains.values())
+            write_atomically(run.directory / EXCESSES, excesses_csv(found))
+
+
+def expected(arguments: argparse.Namespace, executors: Sequence[str]) -> Expected | None:
     """The bounds that --bounds or --overheads asks for."""
     if not arguments.bounds and arguments.overheads is None:
         return None
@@ -114,7 +132,10 @@ def predictions(arguments: argparse.Namespace, executors: Sequence[str]) -> Pred
         if arguments.overheads
         else None
     )
-    return predict(load_application(arguments.app, arguments.priorities), executors, overheads)
+    application = load_application(arguments.app, arguments.priorities)
+    predictions = predict(application, executors, overheads)
+    judges = {name: Judge.of(application, name, overheads) for name in predictions.executors}
+    return Expected(predictions, judges)
 
 
 @dataclass
@@ -130,15 +151,21 @@ class Measurement:
     """A file of callback priorities in the place of the application's."""
     simulation_options: Sequence[str] | None = None
     """Of the simulator, which then does the runner's work."""
+    expected: Expected | None = None
+    """What each run is held against."""
     runner: Path = field(init=False)
     application: ApplicationInfo | None = field(init=False)
     _notes: set[str] = field(default_factory=set)
 
     @classmethod
     def asked_for(
-        cls, arguments: argparse.Namespace, stop: StopSignals, progress: Progress
+        cls,
+        arguments: argparse.Namespace,
+        executors: Sequence[str],
+        stop: StopSignals,
+        progress: Progress,
     ) -> Measurement:
-        """What `add_common_arguments` read."""
+        """What `add_common_arguments` and `add_bounds_arguments` read."""
         return cls(
             arguments.app,
             arguments.strict,
@@ -146,6 +173,7 @@ class Measurement:
             stop,
             progress,
             arguments.priorities,
+            expected=expected(arguments, executors),
         )
 
     def __post_init__(self) -> None:
@@ -161,11 +189,11 @@ class Measurement:
         if name and self.application:
             check_chain(name, [chain.id for chain in self.application.chains])
 
-    def write_application(self, directory: Path, predicted: Predictions | None = None) -> None:
+    def write_application(self, directory: Path) -> None:
         if self.application:
             write_atomically(directory / APPLICATION, self.application.to_json())
-        if predicted:
-            write_atomically(directory / BOUNDS, predicted.to_json())
+        if self.expected:
+            write_atomically(directory / BOUNDS, self.expected.predictions.to_json())
 
     def run(self, executor: str, seconds: float, directory: Path) -> tuple[Path | None, bool]:
         """Measures once, in a staging folder inside `directory`.
@@ -207,6 +235,8 @@ class Measurement:
         run.chain_samples()
         if not (made / INSTANCES).is_file():
             raise RunFailed(f"{self.runner.name} wrote no {INSTANCES}")
+        if self.expected:
+            self.expected.judge(run)
         complete = not ended.interrupted or run.results.duration_s >= 0.99 * seconds
         return made, complete
 

@@ -44,7 +44,11 @@ class ChainPrediction:
     exceeded: int
     """Instances above the bound."""
     exceeded_host: int
-    """Those of them that a stall of the host explains."""
+    """Those of them that a measured stall of the host explains."""
+    exceeded_broken: int = 0
+    """Those of the others for which another assumption was measured not to hold."""
+    exceeded_why: tuple[str, ...] = ()
+    """What was measured of the worst that no stall explains."""
     steps: tuple[Step, ...] = ()
 
     @property
@@ -60,6 +64,8 @@ class ChainPrediction:
             assumptions=tuple(json.get("assumptions").texts()),
             exceeded=json.get("exceeded").count(),
             exceeded_host=json.get("exceeded_host").count(),
+            exceeded_broken=json.get("exceeded_broken").count(),
+            exceeded_why=tuple(json.get("exceeded_why").texts()),
             steps=tuple(Step.read(item) for item in json.get("steps").items()),
         )
 
@@ -70,6 +76,8 @@ class ChainPrediction:
             "assumptions": list(self.assumptions),
             "exceeded": self.exceeded,
             "exceeded_host": self.exceeded_host,
+            "exceeded_broken": self.exceeded_broken,
+            "exceeded_why": list(self.exceeded_why),
             "steps": [asdict(step) for step in self.steps],
         }
 

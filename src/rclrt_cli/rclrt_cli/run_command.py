@@ -16,7 +16,6 @@ from rclrt_cli.measure import (
     add_common_arguments,
     check_run_seconds,
     outcome,
-    predictions,
     seconds_argument,
     verdict,
 )
@@ -46,11 +45,10 @@ def run(arguments: argparse.Namespace) -> int:
     check_run_seconds(seconds)
     progress = Progress(sys.stderr, seconds)
     with StopSignals() as stop:
-        measurement = Measurement.asked_for(arguments, stop, progress)
+        measurement = Measurement.asked_for(arguments, (executor,), stop, progress)
         measurement.check_chain(arguments.fail_on_miss)
-        predicted = predictions(arguments, (executor,))
         with claimed(arguments.out, Plan("run", (executor,), 1, seconds)) as directory:
-            measurement.write_application(directory, predicted)
+            measurement.write_application(directory)
             progress.step(executor, seconds)
             made, complete = measurement.run(executor, seconds, directory)
             if made is None:
@@ -59,7 +57,7 @@ def run(arguments: argparse.Namespace) -> int:
             progress.finished(outcome(Run.load(made)))
             move_up(made, directory)
             comparison = load_single_run(directory)
-            if predicted:
+            if measurement.expected:
                 add_to_results_file(directory, comparison.executors[0])
             write_atomically(directory / REPORT, make_report(comparison, directory))
         print_table(comparison, sys.stdout, os.environ)

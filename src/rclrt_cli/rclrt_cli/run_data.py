@@ -24,8 +24,9 @@ RESULTS = "results.json"
 CHAINS = "chains.csv"
 INSTANCES = "instances.csv"
 STALLS = "stalls.csv"
+EXCESSES = "excesses.csv"
 TRACE = "trace.pftrace"
-RUN_FILES = (RESULTS, CHAINS, INSTANCES, STALLS, TRACE)
+RUN_FILES = (RESULTS, CHAINS, INSTANCES, STALLS, EXCESSES, TRACE)
 
 
 def nanoseconds() -> array[int]:

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import json
-import math
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,44 +11,41 @@ from typing import Any
 import jsonschema
 import pytest
 from rclrt_cli.bounds.comparing import bound_lines, judgement
-from rclrt_cli.bounds.observed import BusyTimes, delay_of, lost_time, stalled_time
+from rclrt_cli.bounds.excesses import (
+    ASSUMPTION,
+    HOST,
+    UNEXPLAINED,
+    excesses_csv,
+    load_excesses,
+)
 from rclrt_cli.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
-from rclrt_cli.csv_reader import InstanceRow, StallRow
 from rclrt_cli.output_directory import BOUNDS
 from rclrt_cli.results import Results
+from rclrt_cli.run_data import EXCESSES, Run
 from runner_test import SCHEMA
 from synthetic_run import write_run
 from workspace import Workspace
 
-MS = 1_000_000
-
 
 def chain(bound_ms: float | None, *assumptions: str) -> PredictedChain:
-    # So much is allowed for overheads that no time is unaccounted for.
-    return PredictedChain(
-        *("obstacle", bound_ms, "proved", assumptions, 3, (1,), ""), each_ms=1000.0
-    )
+    return PredictedChain("obstacle", bound_ms, "proved", assumptions, 3, (1,), "")
 
 
 def predictions(of_chain: PredictedChain) -> Predictions:
     return Predictions({"preemptive": Prediction({of_chain.id: of_chain}, ("SCHED_FIFO",))}, "")
 
 
-def observed(directory: Path, of_chain: PredictedChain, stalls: str = "") -> Results:
+def observed(
+    directory: Path, of_chain: PredictedChain, cause: str = UNEXPLAINED, what: str = ""
+) -> Results:
     """A run in which the obstacle chain's worst response is above 15 ms, beside a bound."""
     write_run(directory, "preemptive", 2.0)
-    (directory / "stalls.csv").write_text("cpu,start_ns,end_ns\n" + stalls)
+    run = Run.load(directory)
+    above = [replace(each, cause=cause, what=what) for each in load_excesses(run, [of_chain])]
+    (directory / EXCESSES).write_text(excesses_csv(above))
     (directory / BOUNDS).write_text(predictions(of_chain).to_json())
     return load_single_run(directory).executors[0]
-
-
-def worst(directory: Path) -> tuple[float, int]:
-    """Of the obstacle chain: the response in ms, and the release in ns."""
-    lines = (directory / "chains.csv").read_text().splitlines()[1:]
-    rows = [line.split(",") for line in lines if line.startswith("obstacle,")]
-    response, release = max((int(row[4]), int(row[2])) for row in rows if row[4])
-    return response / 1e6, release
 
 
 def test_nothing_is_above_a_bound_that_holds(tmp_path: Path) -> None:
@@ -70,18 +66,24 @@ def test_an_observation_above_a_proved_bound_is_exit_code_3(tmp_path: Path) -> N
     assert "40 of 40 instances of chain obstacle are above its bound of 5 ms" in said[0]
 
 
-def test_what_a_stall_explains_is_the_hosts_and_only_that(tmp_path: Path) -> None:
-    write_run(tmp_path / "probe", "preemptive", 2.0)
-    response, release = worst(tmp_path / "probe")
-    bound = chain(response - 0.001)  # the worst one alone is above
-    enough = f"1,{release + 100},{release + 1_100}\n"
-    assert judgement([observed(tmp_path / "a", bound, enough)])[0] == 0
-    too_short = f"1,{release + 100},{release + 1_000}\n"
-    assert judgement([observed(tmp_path / "b", bound, too_short)])[0] == 3
-    other_cpu = f"0,{release + 100},{release + 1_100}\n"
-    assert judgement([observed(tmp_path / "c", bound, other_cpu)])[0] == 3
-    shown = "\n".join(bound_lines([load_single_run(tmp_path / "a").executors[0]]))
-    assert "1 (1)" in shown
+def test_what_a_stall_explains_is_the_hosts(tmp_path: Path) -> None:
+    results = observed(tmp_path / "run", chain(5), HOST, "the CPU stood still")
+    found = results.chains[0].predicted
+    assert found is not None
+    assert (found.exceeded, found.exceeded_host, found.exceeded_why) == (40, 40, ())
+    assert judgement([results]) == (0, [])
+    assert "40 (40)" in "\n".join(bound_lines([results]))
+
+
+def test_a_broken_assumption_is_told_and_is_exit_code_3(tmp_path: Path) -> None:
+    results = observed(tmp_path / "run", chain(5), ASSUMPTION, "brake needed 2 ms, at 0.1 s")
+    found = results.chains[0].predicted
+    assert found is not None
+    assert (found.exceeded_host, found.exceeded_broken, len(found.exceeded_why)) == (0, 40, 3)
+    code, said = judgement([results])
+    assert code == 3
+    assert "in 40 of them another assumption was measured not to hold" in said[0]
+    assert "ms: brake needed 2 ms, at 0.1 s" in "\n".join(bound_lines([results]))
 
 
 def test_above_a_bound_with_assumptions_they_are_named_and_nothing_is_refuted(
@@ -127,53 +129,6 @@ def test_each_step_of_a_chain_has_its_worst(tmp_path: Path) -> None:
     assert worsts[0] >= 3  # the work of capture
     assert worsts[-1] == response.worst
     assert any("until identify" in line for line in bound_lines([results]))
-
-
-def row(ready: int, end: int, priority: int) -> InstanceRow:
-    return InstanceRow(0, "x", priority, "main", ready, ready, ready, end, 0, 0, "ran", "")
-
-
-def test_a_busy_time_goes_on_while_work_of_its_level_is_left() -> None:
-    rows = [row(0, 10, 3), row(8, 20, 2), row(15, 30, 1), row(40, 50, 3)]
-    assert BusyTimes(rows, "preemptive", 2).start(18) == 0
-    assert BusyTimes(rows, "preemptive", 2).start(25) == 25  # only level 1 is busy
-    assert BusyTimes(rows, "preemptive", 1).start(25) == 0
-    assert BusyTimes(rows, "preemptive", 1).start(45) == 40
-    assert BusyTimes(rows, "wait_set", 3).start(25) == 0  # everything is in one queue
-
-
-def test_a_stall_delays_by_itself_and_by_what_is_released_meanwhile() -> None:
-    # Two callbacks of 1 ms every 5 ms: after 47.8 ms the backlog is done by
-    # (47.8 + 2) / (1 - 0.4) = 83 ms.
-    busy = replace(chain(3), work_ms=2.0, load=0.4)
-    assert delay_of(47_800_000, busy) == pytest.approx(83_000_000)
-    assert delay_of(0, busy) == 0
-    assert delay_of(1, replace(busy, load=1.0)) == math.inf
-
-
-def test_time_that_nothing_accounts_for_is_stalled_time_that_the_probe_did_not_see() -> None:
-    def ran(start_us: int, end_us: int, cpu_us: int, priority: int = 3) -> InstanceRow:
-        times = (start_us * 1000, start_us * 1000, start_us * 1000, end_us * 1000)
-        return InstanceRow(0, "x", priority, "main", *times, cpu_us * 1000, 0, "ran", "")
-
-    allowed = replace(chain(3), each_ms=0.05, once_ms=0.1, background=0.01)
-    rows = [ran(0, 1000, 900), ran(1000, 2000, 1000), ran(5000, 6000, 1000)]
-    # Of 2 ms 1.9 ran, and 2 x 0.05 + 0.1 + 1 % of 2 ms are allowed.
-    assert lost_time(rows, allowed, 0, 2_000_000) == 0
-    rows[0] = ran(0, 1000, 500)  # half a millisecond more is gone
-    assert lost_time(rows, allowed, 0, 2_000_000) == 280_000
-    # Something less urgent that goes on afterwards was preempted meanwhile, and does not count;
-    # what ends meanwhile was in the way.
-    assert lost_time([*rows, ran(-500, 2500, 500, 1)], allowed, 0, 2_000_000) == 280_000
-    assert lost_time([*rows, ran(-500, 200, 200, 1)], allowed, 0, 2_000_000) == 30_000
-    assert lost_time(rows, replace(allowed, cpus=(0, 1)), 0, 2_000_000) == 0
-
-
-def test_stalls_of_several_cpus_count_once() -> None:
-    stalls = [StallRow(0, 10, 20), StallRow(1, 15, 30), StallRow(1, 50, 60)]
-    assert stalled_time(stalls, (), 0, 100) == 30
-    assert stalled_time(stalls, (1,), 0, 100) == 25
-    assert stalled_time(stalls, (1,), 20, 55) == 15
 
 
 def test_bounds_survive_being_written_and_read(tmp_path: Path) -> None:

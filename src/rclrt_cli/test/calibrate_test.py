@@ -140,6 +140,9 @@ def test_a_calibration_of_this_machine_is_a_file_that_the_schema_describes(tmp_p
     assert overheads["hop_us"]["same_host"]["n"] > 0
     assert overheads["hop_us"]["intra_process"]["min"] > 0
     assert "background, each ms" in done.stdout
+    if overheads["realtime"] and "rt_bandwidth" in overheads:
+        assert 0 < overheads["rt_bandwidth"]["share"] <= 1
+        assert "Real-time threads get" in done.stdout
 
 
 @pytest.mark.parametrize(

@@ -79,6 +79,25 @@ def test_a_scheduler_thread_is_counted_where_there_is_one(
     assert result["chains"][0]["bound_ms"] > without["chains"][0]["bound_ms"]
 
 
+@pytest.mark.parametrize(("share", "verdict"), [(0.95, "proved"), (0.5, "conditional")])
+def test_more_load_than_the_kernel_leaves_to_real_time_threads_is_a_condition(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], share: float, verdict: str
+) -> None:
+    # 61.2 % and the overheads of 40 µs for each instance.
+    _, result, _ = analyze(tmp_path, capsys, {**MEASURED, "rt_bandwidth": {"share": share}})
+    assert {chain["verdict"] for chain in result["chains"]} == {verdict}
+    assert any(f"no more than {100 * share:.1f} %" in text for text in result["assumptions"])
+    conditions = result["chains"][0]["assumptions"]
+    assert any("kernel.sched_rt_runtime_us=-1" in text for text in conditions) == (share == 0.5)
+
+
+def test_a_kernel_that_holds_nobody_back_is_no_assumption(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    _, result, _ = analyze(tmp_path, capsys, {**MEASURED, "rt_bandwidth": {"share": 1}})
+    assert not any("holds them back" in text for text in result["assumptions"])
+
+
 def test_what_the_file_does_not_state_is_named(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -91,6 +110,7 @@ def test_what_the_file_does_not_state_is_named(
     [
         ({"kind": "results"}, (), "kind"),
         ({"executors": {"preemptive": {"dispatch_us": -1}}}, (), "dispatch_us is -1"),
+        ({"rt_bandwidth": {"share": 1.5}}, (), "share is 1.5; expected a share from 0 to 1"),
     ],
 )
 def test_a_wrong_file_is_located(

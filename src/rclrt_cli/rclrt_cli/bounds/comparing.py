@@ -4,13 +4,14 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
-from rclrt_cli.bounds.observed import excesses, worst_steps
+from rclrt_cli.bounds.excesses import ASSUMPTION, Excess, load_excesses
 from rclrt_cli.bounds.predicted import Prediction, Predictions
+from rclrt_cli.bounds.steps import worst_steps
 from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import write_atomically
@@ -19,6 +20,7 @@ from rclrt_cli.run_data import RESULTS, Run
 from rclrt_cli.stats import to_ms
 
 WIDTHS = (12, 13, 9, 13, 17)
+MOST_TOLD = 3
 HEADS = ("bound ms", "observed ms", "share", "verdict", "above (by host)")
 
 
@@ -29,24 +31,20 @@ def with_predictions(
     prediction = predictions.executors.get(results.executor) if predictions else None
     if prediction is None:
         return results
-    above: Counter[str] = Counter()
-    by_host: Counter[str] = Counter()
+    above: dict[str, list[Excess]] = {chain.id: [] for chain in results.chains}
     for run in runs:
-        for excess in excesses(run, results.executor, prediction.chains.values()):
-            above[excess.chain] += 1
-            by_host[excess.chain] += excess.by_host
+        for excess in load_excesses(run, prediction.chains.values()):
+            above[excess.chain].append(excess)
     worst = worst_steps(runs, prediction.chains.values())
     chains = tuple(
-        _with_prediction(
-            chain, prediction, above[chain.id], by_host[chain.id], worst.get(chain.id, [])
-        )
+        _with_prediction(chain, prediction, above[chain.id], worst.get(chain.id, []))
         for chain in results.chains
     )
     return replace(results, chains=chains)
 
 
 def _with_prediction(
-    chain: ChainResult, prediction: Prediction, above: int, by_host: int, worst: Sequence[int]
+    chain: ChainResult, prediction: Prediction, above: Sequence[Excess], worst: Sequence[int]
 ) -> ChainResult:
     predicted = prediction.chains.get(chain.id)
     if predicted is None:
@@ -57,8 +55,10 @@ def _with_prediction(
             bound_ms=predicted.bound_ms,
             verdict=predicted.verdict,
             assumptions=predicted.assumptions,
-            exceeded=above,
-            exceeded_host=by_host,
+            exceeded=len(above),
+            exceeded_host=sum(excess.by_host for excess in above),
+            exceeded_broken=sum(excess.cause == ASSUMPTION for excess in above),
+            exceeded_why=_worst_told(above),
             steps=tuple(
                 Step(callback, bound, to_ms(time) if time >= 0 else None)
                 for callback, bound, time in zip(
@@ -67,6 +67,13 @@ def _with_prediction(
             ),
         ),
     )
+
+
+def _worst_told(above: Sequence[Excess]) -> tuple[str, ...]:
+    """Of those that no stall explains, the ones furthest above; what never ended comes first."""
+    own = [excess for excess in above if not excess.by_host]
+    own.sort(key=lambda excess: -math.inf if excess.response is None else -excess.response)
+    return tuple(str(excess) for excess in own[:MOST_TOLD])
 
 
 def add_to_results_file(directory: Path, results: Results) -> None:
@@ -102,6 +109,8 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
         for step in predicted.steps[:-1]:
             cells = _times(step.bound_ms, step.worst_ms)
             yield f"  until {step.callback}".ljust(width) + _cells((*cells, "", "")).rstrip()
+        for why in predicted.exceeded_why:
+            yield f"  {why}"
     if not all(results.context["realtime"] for results in executors):
         yield "Without real-time scheduling no bound holds; nothing here is held against one."
 
@@ -116,8 +125,8 @@ def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
                 continue
             text = (
                 f"{results.executor}: {predicted.exceeded_own} of {chain.released} instances of "
-                f"chain {chain.id} are above its bound of {predicted.bound_ms:g} ms, and no stall "
-                "of the host explains it"
+                f"chain {chain.id} are above its bound of {predicted.bound_ms:g} ms, and no "
+                "measured stall explains it"
             )
             if not results.context["realtime"] or results.simulated is not None:
                 continue
@@ -126,7 +135,13 @@ def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
                     f"{text}; so one of these is not so: {'; '.join(predicted.assumptions)}"
                 )
                 continue
-            said.append(f"{text}; docs/measuring.md says how to tell what does")
+            broken = (
+                f"; in {predicted.exceeded_broken} of them another assumption was measured not to "
+                "hold"
+                if predicted.exceeded_broken
+                else ""
+            )
+            said.append(f"{text}{broken}; docs/measuring.md says how to tell what does")
             code = EXIT_ABOVE_BOUND
     return code, said
 

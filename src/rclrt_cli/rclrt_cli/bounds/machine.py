@@ -14,6 +14,10 @@ STATISTICS = ("max", "max_undisturbed", "p99", "p50")
 """What of a measured time may be taken: `max` counts what happened while the host stalled, too."""
 
 
+HELD_BACK_BELOW = 0.995
+"""A share of the CPU that is measured below this is one that the kernel enforces."""
+
+
 @dataclass(frozen=True)
 class Overheads:
     """Of one executor, in nanoseconds. What the file does not state is zero."""
@@ -26,10 +30,19 @@ class Overheads:
     least_hop_ns: int = 0
     background_ns: int = 0
     """Of each millisecond."""
+    stall_ns: int = 0
+    """Once: how long a CPU stood still."""
+    rt_share: float = 1.0
+    """Of the time of a CPU: the kernel holds real-time threads back that need more."""
     assumptions: tuple[str, ...] = ()
     """Of every bound made with them: an observed maximum is never called a worst case."""
     condition: str = ""
     """What a verdict made with less than the maximum is conditional on."""
+
+    @property
+    def is_held_back(self) -> bool:
+        """Whether the kernel enforces a limit."""
+        return self.rt_share < HELD_BACK_BELOW
 
     def native(self) -> Any:
         """As the analysis takes it."""
@@ -39,6 +52,7 @@ class Overheads:
             scheduler_ns=self.scheduler_ns,
             polling_ns=self.polling_ns,
             background_ns=self.background_ns,
+            stall_ns=self.stall_ns,
             far_hop_ns=(min(self.least_hop_ns, self.hop_ns), self.hop_ns),
         )
 
@@ -90,7 +104,14 @@ class OverheadsFile:
             condition = f"{executor}, of which {self.path} says nothing, takes no time to dispatch"
         if self._time(hops, "intra_process", "min") > 0:
             assumptions.append(f"no message is faster than the fastest measured ({self.path})")
+        rt_share = self._rt_share()
+        if rt_share < HELD_BACK_BELOW:
+            assumptions.append(
+                f"real-time threads need no more than {100 * rt_share:.1f} % of any second of a "
+                f"CPU, beyond which the kernel holds them back ({self.path})"
+            )
         return Overheads(
+            rt_share=rt_share,
             assumptions=tuple(assumptions),
             condition=condition,
             dispatch_ns=self._time(own, "dispatch_us"),
@@ -101,6 +122,14 @@ class OverheadsFile:
             least_hop_ns=self._time(hops, "intra_process", "min"),
             background_ns=self._time(self._json, "background_us"),
         )
+
+    def _rt_share(self) -> float:
+        if not self._json.has("rt_bandwidth"):
+            return 1.0
+        share = self._json.get("rt_bandwidth").get("share")
+        if not 0 <= share.number() <= 1:
+            share.fail("a share from 0 to 1")
+        return share.number()
 
     def _time(self, json: JsonValue, key: str, statistic: str | None = None) -> int:
         """A time is a number of microseconds, or statistics of one."""

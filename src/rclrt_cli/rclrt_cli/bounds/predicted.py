@@ -19,8 +19,6 @@ BOUNDS_VERSION = 1
 NO_OVERHEADS = Overheads(
     condition="dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)"
 )
-ONE_QUEUE = ("wait_set", "edf")
-"""Executors for whom priorities do not say who can be in whose way."""
 
 
 @dataclass(frozen=True)
@@ -40,16 +38,6 @@ class PredictedChain:
     callbacks: tuple[str, ...] = ()
     step_bounds_ms: tuple[float | None, ...] = ()
     """Until the end of each of its callbacks."""
-    work_ms: float = 0
-    """Of one instance of every callback that can be in its way: what its executors run of its level
-    and above."""
-    load: float = 0
-    """Share of the CPU that these need."""
-    each_ms: float = 0
-    """What the overheads allow for each instance; and once, as for the timer's lateness."""
-    once_ms: float = 0
-    background: float = 0
-    """Share of the time that they allow for the background."""
 
     @property
     def bound_ns(self) -> int | None:
@@ -113,28 +101,30 @@ def predict(
     return Predictions(found, f"{overheads.path}, {overheads.statistic}" if overheads else "")
 
 
+def machine_of(executor: str, overheads: OverheadsFile | None) -> Overheads:
+    """What is allowed for."""
+    return overheads.of(executor) if overheads else NO_OVERHEADS
+
+
 def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -> Prediction:
-    machine = overheads.of(executor) if overheads else NO_OVERHEADS
     steps_of = analysis().with_steps(application)
-    result = chain_analysis.sound(steps_of, executor, machine)
+    result = chain_analysis.sound(steps_of, executor, machine_of(executor, overheads))
     ids = [callback.id for callback in application.callbacks]
     steps = iter(result["chains"])
     chains = {}
     for stated in application.chains:
         until = [next(steps) for _ in stated.callbacks]
         whole = until[-1]
-        level = _lowest_in_the_way(application, stated.callbacks, whole["level"])
         chains[stated.id] = PredictedChain(
             id=stated.id,
             bound_ms=whole["bound_ms"],
             verdict=whole["verdict"],
             assumptions=tuple(whole["assumptions"]),
-            level=level,
+            level=_lowest_in_the_way(application, stated.callbacks, whole["level"]),
             cpus=_cpus(application, stated.callbacks),
             note=whole["note"],
             callbacks=tuple(ids[index] for index in stated.callbacks),
             step_bounds_ms=tuple(step["bound_ms"] for step in until),
-            **_in_the_way(application, executor, machine, stated.callbacks, level),
         )
     return Prediction(chains, tuple(result["assumptions"]))
 
@@ -146,29 +136,6 @@ def _lowest_in_the_way(application: Any, chain: Sequence[int], level: int) -> in
         priorities: list[int] = [application.effective_priority(index) for index in callbacks]
         return min(priorities)
     return level
-
-
-def _in_the_way(
-    application: Any, executor: str, machine: Overheads, chain: Sequence[int], level: int
-) -> dict[str, float]:
-    """What it takes to tell how much a stall adds to the bound of a chain."""
-    nodes, callbacks, rates = application.nodes, application.callbacks, application.rates()
-    own = {nodes[callbacks[index].node].executor for index in chain}
-    work_ns, load = 0.0, 0.0
-    for index, callback in enumerate(callbacks):
-        in_queue = executor in ONE_QUEUE or application.effective_priority(index) >= level
-        if in_queue and nodes[callback.node].executor in own:
-            each = callback.wcet_ns + machine.dispatch_ns + machine.scheduler_ns
-            each += (each / 1e6 + 1) * machine.background_ns
-            work_ns += each
-            load += each * rates[index] / 1e9
-    return {
-        "work_ms": work_ns / 1e6,
-        "load": load,
-        "each_ms": (machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns) / 1e6,
-        "once_ms": (machine.timer_lateness_ns + machine.background_ns) / 1e6,
-        "background": machine.background_ns / 1e6,
-    }
 
 
 def _cpus(application: Any, callbacks: Sequence[int]) -> tuple[int, ...]:
@@ -203,9 +170,4 @@ def _read_chain(json: JsonValue) -> PredictedChain:
             None if item.value is None else item.number()
             for item in json.get("step_bounds_ms").items()
         ),
-        work_ms=json.get("work_ms").number(),
-        load=json.get("load").number(),
-        each_ms=json.get("each_ms").number(),
-        once_ms=json.get("once_ms").number(),
-        background=json.get("background").number(),
     )

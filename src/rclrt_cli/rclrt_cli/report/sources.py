@@ -72,9 +72,9 @@ def source_rows(
             "Bound",
             "Upper bound on the response time by rclrt analyze, under the assumptions that it "
             "lists; with the overheads that were given. Above the bound: completed later than it, "
-            "dropped, or still pending with it passed. By host: of these, those that stalls in the "
-            "busy time around them explain, with the work that is released meanwhile: "
-            f"{each}stalls.csv, and time that nothing accounts for.",
+            "dropped, or still pending with it passed. By host: of these, those that measured "
+            "stalls in the busy time around them cover: all that was lost, and the bound with the "
+            f"stall taken away. The evidence of each is in {each}excesses.csv.",
         ),
         *_when(
             any(results.simulated for results in comparison.executors),

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What a run recorded of some time: who had the CPU, and what went against an assumption."""
+
+from __future__ import annotations
+
+from bisect import bisect_left, bisect_right
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.csv_reader import InstanceRow, StallRow
+
+ONE_QUEUE = ("wait_set", "edf")
+"""Executors for whom priorities do not say who can be in whose way."""
+PROBE_PERIOD_NS = 1_000_000
+RT_PERIOD_NS = 1_000_000_000
+"""Of the kernel's bandwidth limit, by default."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What the bounds of an executor allow for, in nanoseconds."""
+
+    wcet: dict[str, int]
+    """Of each callback."""
+    each: int = 0
+    """For each instance: dispatching it."""
+    once: int = 0
+    """For a timer that is late."""
+    background: float = 0.0
+    """Share of the time."""
+    held_back: int = 0
+    """How long the kernel may hold real-time threads back at a time; 0: it does not."""
+
+    @classmethod
+    def of(cls, application: Any, machine: Overheads) -> Allowance:
+        return cls(
+            wcet={callback.id: callback.wcet_ns for callback in application.callbacks},
+            each=machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns,
+            once=machine.timer_lateness_ns + machine.background_ns,
+            background=machine.background_ns / 1e6,
+            held_back=round((1 - machine.rt_share) * RT_PERIOD_NS) if machine.is_held_back else 0,
+        )
+
+    def excused(self, stall: StallRow) -> StallRow:
+        """The part of it that is the host's, or the kernel's bandwidth limit.
+
+        Once the probe was woken and waited, something more urgent than it had the CPU: unless that
+        was so long as only the limit holds a thread back.
+        """
+        if 0 < self.held_back / 2 <= stall.waited:
+            return stall
+        return replace(stall, end=max(stall.start, stall.end - stall.waited))
+
+
+@dataclass(frozen=True)
+class Event:
+    """A moment at which something that the bounds assume was measured not to be so."""
+
+    time: int
+    excess: int
+    """By how much, in nanoseconds."""
+    what: str
+
+    def __str__(self) -> str:
+        return f"{self.what}, at {self.time / 1e9:.6f} s"
+
+
+def waits(stalls: Iterable[StallRow], allowed: Allowance, start: int, end: int) -> list[Event]:
+    """When in [start, end] something that is not the host kept the probe waiting."""
+    return [
+        Event(
+            stall.start,
+            stall.waited,
+            f"something more urgent than SCHED_FIFO 98, or the kernel itself, had CPU {stall.cpu} "
+            f"for {_ms(stall.waited)}",
+        )
+        for stall in stalls
+        if stall.start < end
+        and stall.end > start
+        and stall.waited > allowed.each
+        and allowed.excused(stall) != stall
+    ]
+
+
+class BusyTimes:
+    """When an executor had work of a level or above."""
+
+    def __init__(self, instances: Iterable[InstanceRow], executor: str, level: int) -> None:
+        spans = sorted(
+            (row.ready, row.end)
+            for row in instances
+            if executor in ONE_QUEUE or row.priority >= level
+        )
+        self._busy = list(_joined(spans))
+
+    def around(self, time: int) -> tuple[int, int]:
+        """The busy time that `time` is in; `time` alone outside of any."""
+        return next(
+            ((start, end) for start, end in self._busy if start <= time <= end), (time, time)
+        )
+
+
+class OneCpu:
+    """The instances that shared one CPU in [start, end], as a chain of some level sees them."""
+
+    def __init__(
+        self,
+        instances: Iterable[InstanceRow],
+        stalls: Iterable[StallRow],
+        executor: str,
+        level: int,
+        start: int,
+        end: int,
+    ) -> None:
+        self._start, self._end = start, end
+        self._rows = sorted(
+            (row for row in instances if row.start < end and row.end > start),
+            key=lambda row: (row.start, -row.end),
+        )
+        self._starts = [row.start for row in self._rows]
+        self._stalls = list(_joined(sorted((stall.start, stall.end) for stall in stalls)))
+        self._in_the_way = [
+            row for row in self._rows if executor in ONE_QUEUE or row.priority >= level
+        ]
+        # Something less urgent may only be in the way because it had started before.
+        started = [
+            row
+            for row in self._rows
+            if row not in self._in_the_way and row.start <= start and row.end <= end
+        ]
+        self._in_the_way += started[:1]
+
+    def lost(self, allowed: Allowance) -> int:
+        """How much of the time neither work within its bounds nor the overheads account for."""
+        ran = sum(min(allowed.wcet[row.callback], self._ran(row)) for row in self._in_the_way)
+        length = self._end - self._start
+        overheads = len(self._in_the_way) * allowed.each + allowed.once
+        return max(0, round(length - ran - overheads - length * allowed.background))
+
+    def events(self, allowed: Allowance) -> list[Event]:
+        """What was measured that the bounds assume not to happen, the longest first."""
+        found = [*self._too_long(allowed), *self._idle(allowed), *self._taken(allowed)]
+        found += self._overtaken()
+        return sorted(found, key=lambda event: -event.excess)
+
+    def _too_long(self, allowed: Allowance) -> Iterator[Event]:
+        for row in self._rows:
+            wcet = allowed.wcet[row.callback]
+            if row.cpu > wcet + allowed.each:
+                needed = f"{row.callback} needed {_ms(row.cpu)} of CPU time"
+                of = f"its wcet_ms is {wcet / 1e6:g} and a dispatch {_ms(allowed.each)}"
+                yield Event(row.start, row.cpu - wcet - allowed.each, f"{needed}; {of}")
+
+    def _idle(self, allowed: Allowance) -> Iterator[Event]:
+        """Nothing ran although something was ready."""
+        reached = self._start
+        most = allowed.each + allowed.once
+        for start, end in [
+            *_joined(sorted((r.start, r.end) for r in self._rows)),
+            (self._end,) * 2,
+        ]:
+            gap = min(start, self._end) - reached
+            gap -= _covered(self._stalls, reached, start)
+            if gap > most + allowed.background * gap:
+                waited = f"nothing of the application ran for {_ms(gap)} while something was ready"
+                yield Event(reached, gap - most, f"{waited}; {_ms(most)} are allowed for")
+            reached = max(reached, end)
+
+    def _taken(self, allowed: Allowance) -> Iterator[Event]:
+        """Something that is no callback ran in the middle of one."""
+        for row in self._in_the_way:
+            gone, most = self._gone(row, allowed)
+            if gone > most:
+                taken = f"{row.callback} was without the CPU for {_ms(gone)} that no callback used"
+                yield Event(row.start, gone - most, f"{taken}; {_ms(most)} are allowed for")
+
+    def stretched(self, stall: StallRow, allowed: Allowance) -> StallRow:
+        """The stall from where it may have begun: up to a period of the probe before it was seen.
+
+        As far as the callback that it interrupted was without the CPU and no other one had it.
+        """
+        before = self._rows[: bisect_right(self._starts, stall.start)]
+        row = next((row for row in reversed(before) if row.end > stall.start), None)
+        if row is None or stall.end == stall.start:
+            return stall
+        gone, most = self._gone(row, allowed)
+        longest = min(PROBE_PERIOD_NS, stall.start - row.start)
+        return replace(stall, start=stall.start - max(0, min(gone - most, longest)))
+
+    def _gone(self, row: InstanceRow, allowed: Allowance) -> tuple[int, int]:
+        """How long nothing that was seen kept it from the CPU, and how much of that is allowed for.
+
+        Nothing of what is not wholly in this time.
+        """
+        if row.start < self._start or row.end > self._end:
+            return 0, 0
+        inner = [other for other in self._after(row) if other.end <= row.end]
+        spans = sorted([*((other.start, other.end) for other in inner), *self._stalls])
+        gone = row.end - row.start - row.cpu - _covered(list(_joined(spans)), row.start, row.end)
+        background = round(allowed.background * (row.end - row.start))
+        return gone, (len(inner) + 1) * allowed.each + background
+
+    def _ran(self, row: InstanceRow) -> int:
+        """How much CPU time it used in this time, at most."""
+        if row.start >= self._start and row.end <= self._end:
+            return row.cpu
+        start, end = max(row.start, self._start), min(row.end, self._end)
+        spans = sorted([*((other.start, other.end) for other in self._after(row)), *self._stalls])
+        return min(row.cpu, end - start - _covered(list(_joined(spans)), start, end))
+
+    def _after(self, row: InstanceRow) -> list[InstanceRow]:
+        """Those that began while it ran."""
+        begin, end = bisect_left(self._starts, row.start), bisect_left(self._starts, row.end)
+        return [other for other in self._rows[begin:end] if other is not row]
+
+    def _overtaken(self) -> Iterator[Event]:
+        """Something less urgent began and ended although something was ready."""
+        for row in self._rows:
+            if row not in self._in_the_way and row.start >= self._start and row.end <= self._end:
+                what = f"{row.callback}, less urgent, ran for {_ms(row.cpu)} before what was ready"
+                yield Event(row.start, row.cpu, what)
+
+
+def stalled_time(stalls: Sequence[StallRow], cpus: Sequence[int], start: int, end: int) -> int:
+    """How much of [start, end] one of the CPUs (none given: any) was measured to stand still."""
+    spans = sorted((s.start, s.end) for s in stalls if not cpus or s.cpu in cpus)
+    return _covered(list(_joined(spans)), start, end)
+
+
+def _joined(spans: Iterable[tuple[int, int]]) -> Iterator[tuple[int, int]]:
+    """Ascending spans without what they have in common."""
+    current: tuple[int, int] | None = None
+    for start, end in spans:
+        if current and start <= current[1]:
+            current = current[0], max(current[1], end)
+        else:
+            if current:
+                yield current
+            current = start, end
+    if current:
+        yield current
+
+
+def _covered(spans: Sequence[tuple[int, int]], start: int, end: int) -> int:
+    """How much of [start, end] disjoint spans cover."""
+    return sum(max(0, min(stop, end) - max(begin, start)) for begin, stop in spans)
+
+
+def _ms(time: int) -> str:
+    return f"{time / 1e6:.3f} ms"

@@ -1,0 +1,108 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What put an observation above its bound: the host, a broken assumption, or nothing measured."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rclrt_cli.bounds.evidence import (
+    Allowance,
+    BusyTimes,
+    OneCpu,
+    stalled_time,
+    waits,
+)
+from rclrt_cli.bounds.excesses import ASSUMPTION, HOST, UNEXPLAINED, Excess, rows_above
+from rclrt_cli.bounds.machine import OverheadsFile
+from rclrt_cli.bounds.predicted import PredictedChain, machine_of
+from rclrt_cli.bounds.stalled_bounds import StalledBounds
+from rclrt_cli.csv_reader import ChainRow, InstanceRow, StallRow
+from rclrt_cli.run_data import Run
+
+
+class WithStalls(Protocol):
+    """The bounds when a CPU stands still for some time; `StalledBounds`."""
+
+    def bound_ns(self, chain: str, stalled_ns: int) -> int | None: ...
+    def may_drop(self, chain: str, stalled_ns: int) -> bool: ...
+
+
+@dataclass(frozen=True)
+class Judge:
+    """Of the runs of one application under one executor. Nothing is excused by default."""
+
+    executor: str
+    allowed: Allowance
+    bounds: WithStalls
+
+    @classmethod
+    def of(cls, application: Any, executor: str, overheads: OverheadsFile | None) -> Judge:
+        machine = machine_of(executor, overheads)
+        bounds = StalledBounds(application, executor, machine)
+        return cls(executor, Allowance.of(application, machine), bounds)
+
+    def judge(self, run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:
+        """Every instance above its bound, in the order of chains.csv."""
+        by_id = {chain.id: chain for chain in chains}
+        rows = list(rows_above(run, by_id.values()))
+        if not rows:
+            return []
+        instances, stalls = list(run.instance_rows()), run.stalls()
+        busy = {
+            name: BusyTimes(instances, self.executor, by_id[name].level)
+            for name in {row.chain for row, _ in rows}
+        }
+        end_of_run = round(run.results.duration_s * 1e9)
+        return [
+            self._judge(
+                row, by_id[row.chain], busy[row.chain].around(row.release), instances, stalls,
+                end_of_run,
+            )
+            for row, _ in rows
+        ]  # fmt: skip
+
+    def _judge(
+        self,
+        row: ChainRow,
+        chain: PredictedChain,
+        busy: tuple[int, int],
+        instances: Sequence[InstanceRow],
+        stalls: Sequence[StallRow],
+        end_of_run: int,
+    ) -> Excess:
+        bound = chain.bound_ns or 0
+        start, busy_until = busy
+        # What never ended was dropped or left over by the end of its busy time.
+        end = max(row.release + bound, busy_until) if row.completion is None else row.completion
+        own = [stall for stall in stalls if not chain.cpus or stall.cpu in chain.cpus]
+        excused = [self.allowed.excused(stall) for stall in own]
+        lost, events = 0, waits(own, self.allowed, start, end)
+        if len(chain.cpus) == 1:
+            cpu = OneCpu(instances, own, self.executor, chain.level, start, end)
+            excused = [cpu.stretched(stall, self.allowed) for stall in excused]
+            lost = cpu.lost(self.allowed)
+            events += cpu.events(self.allowed)
+        stalled = stalled_time(excused, chain.cpus, start, end)
+        with_stall = self.bounds.bound_ns(chain.id, stalled) if stalled > 0 else bound
+        cause, what = UNEXPLAINED, ""
+        if stalled > 0 and lost <= stalled and self._covers(with_stall, row, stalled, end_of_run):
+            cause = HOST
+            what = f"the CPU stood still for {stalled / 1e6:.3f} ms since {start / 1e9:.6f} s"
+        elif events:
+            cause, what = ASSUMPTION, str(max(events, key=lambda event: event.excess))
+        return Excess(
+            row.chain, row.instance, row.release, row.response, bound, start, lost, stalled,
+            with_stall, cause, what,
+        )  # fmt: skip
+
+    def _covers(self, bound: int | None, row: ChainRow, stalled: int, end_of_run: int) -> bool:
+        """Whether a bound that allows for the stall is kept."""
+        if row.status == "dropped":
+            return self.bounds.may_drop(row.chain, stalled)
+        if bound is None:
+            return False
+        if row.response is None:
+            return row.release + bound >= end_of_run
+        return row.response <= bound

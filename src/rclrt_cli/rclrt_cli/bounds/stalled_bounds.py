@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the analysis bounds when a CPU was measured to stand still."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import cache
+from typing import Any
+
+from rclrt_cli.analysis_module import analysis
+from rclrt_cli.bounds.machine import Overheads
+
+
+class StalledBounds:
+    """The bounds of one executor when something takes the CPU once for a time, above everything.
+
+    Timers go on meanwhile, so a bound grows by more than that time.
+    """
+
+    def __init__(self, application: Any, executor: str, overheads: Overheads) -> None:
+        self._application = application
+        self._executor = executor
+        self._overheads = overheads
+        self._places = {chain.id: place for place, chain in enumerate(application.chains)}
+        self._bounds = cache(self._analyse)
+        self._queues = cache(self._analyse_queues)
+
+    def bound_ns(self, chain: str, stalled_ns: int) -> int | None:
+        """Of a chain's response; None: none was found."""
+        found: int | None = self._bounds(stalled_ns)[self._places[chain]].bound_ns
+        return found
+
+    def may_drop(self, chain: str, stalled_ns: int) -> bool:
+        """Whether an instance of the chain may be dropped because a queue is full."""
+        queues = self._queues(stalled_ns)
+        callbacks = self._application.chains[self._places[chain]].callbacks
+        return any(not queues[callback].holds for callback in callbacks)
+
+    def _analyse(self, stalled_ns: int) -> Any:
+        return analysis().chain_bounds(self._application, self._executor, self._with(stalled_ns))
+
+    def _analyse_queues(self, stalled_ns: int) -> Any:
+        return analysis().queue_bounds(self._application, self._executor, self._with(stalled_ns))
+
+    def _with(self, stalled_ns: int) -> Any:
+        return replace(self._overheads, stall_ns=stalled_ns).native()

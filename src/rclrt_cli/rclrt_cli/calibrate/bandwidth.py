@@ -1,0 +1,91 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How much of a CPU the kernel lets real-time threads have: it may hold them back.
+
+Two things do so: the bandwidth limit (kernel.sched_rt_runtime_us, 95 % by default), and from Linux
+6.12 on the fair server, which sees to it that threads of normal priority get 5 %.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+PERIOD_S = 1.0
+"""Of either mechanism by default; kernel.sched_rt_period_us."""
+PERIODS = 2
+LEAST_WAIT_NS = 1_000_000
+"""A shorter gap is a tick, an interrupt or a more urgent thread."""
+
+
+def measure(cpu: int, seconds: float = PERIODS * PERIOD_S) -> dict[str, float] | None:
+    """Keeps `cpu` busy at the lowest real-time priority for so long, beside a thread of normal one.
+
+    None when real-time scheduling is not permitted, or the kernel does not account for waiting.
+    """
+    with _child(lambda: _spin(cpu)), _child(lambda: _spin_realtime(cpu, seconds)) as said:
+        text = said()
+    return None if not text else dict(json.loads(text))
+
+
+def _spin(cpu: int) -> str:
+    os.sched_setaffinity(0, {cpu})
+    while True:
+        pass
+
+
+def _spin_realtime(cpu: int, seconds: float) -> str:
+    os.sched_setaffinity(0, {cpu})
+    os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(1))
+    start = last = time.monotonic_ns()
+    waited = longest = 0
+    before = _run_delay()
+    while last < start + seconds * 1e9:
+        now = time.monotonic_ns()
+        if now - last > LEAST_WAIT_NS:
+            # Of this gap only what the thread was ready for: the rest is the host's.
+            after = _run_delay()
+            waited += after - before
+            longest = max(longest, after - before)
+            before = after
+        last = time.monotonic_ns()
+    return json.dumps(
+        {
+            "share": round(1 - waited / (last - start), 4),
+            "longest_wait_us": longest / 1e3,
+            "period_us": PERIOD_S * 1e6,
+        }
+    )
+
+
+def _run_delay() -> int:
+    """How long this thread was ready without a CPU, in nanoseconds."""
+    return int(Path("/proc/self/schedstat").read_text().split()[1])
+
+
+@contextlib.contextmanager
+def _child(work: Callable[[], str]) -> Iterator[Callable[[], str]]:
+    """A process that does it; the function waits for what it returned, empty if it could not."""
+    read, write = os.pipe()
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            for number in (signal.SIGINT, signal.SIGTERM):
+                signal.signal(number, signal.SIG_DFL)
+            os.close(read)
+            os.write(write, work().encode())
+            code = 0
+        finally:
+            os._exit(code)
+    os.close(write)
+    try:
+        with os.fdopen(read, encoding="utf-8") as stream:
+            yield stream.read
+    finally:
+        os.kill(child, signal.SIGKILL)
+        os.waitpid(child, 0)

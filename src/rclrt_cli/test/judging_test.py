@@ -1,0 +1,288 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What is put down to the host, and what is not: runs made up of one callback, 2 ms every 10 ms."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import pytest
+from rclrt_cli.analysis_module import load_application
+from rclrt_cli.bounds.evidence import Allowance, BusyTimes, OneCpu, stalled_time
+from rclrt_cli.bounds.excesses import ASSUMPTION, HOST, UNEXPLAINED, excesses_csv, load_excesses
+from rclrt_cli.bounds.judging import Judge
+from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.bounds.predicted import PredictedChain
+from rclrt_cli.bounds.stalled_bounds import StalledBounds
+from rclrt_cli.csv_reader import InstanceRow, StallRow
+from rclrt_cli.run_data import EXCESSES, Run
+from scheduler_model import MS, Callback, Chain
+from synthetic_run import write_run
+
+US = 1_000
+DISPATCH = 100 * US
+CHAIN = PredictedChain("only", 2.5, "proved", (), 3, (1,), "")
+ALLOWED = Allowance({"work": 2 * MS}, each=DISPATCH)
+
+
+@dataclass(frozen=True)
+class StallsAddUp:
+    """Bounds that grow by just the stall, unless `more` says otherwise."""
+
+    more: int = 0
+    drops: bool = False
+
+    def bound_ns(self, _chain: str, stalled_ns: int) -> int | None:
+        return 2_500 * US + stalled_ns + self.more
+
+    def may_drop(self, _chain: str, _stalled_ns: int) -> bool:
+        return self.drops
+
+
+JUDGE = Judge("preemptive", ALLOWED, StallsAddUp())
+
+
+def run_of(
+    directory: Path, start_us: int, end_us: int, cpu_us: int = 2_000, stalls: str = "1,0,0,0\n"
+) -> Run:
+    """The sixth instance, released at 50 ms, ran from `start_us` to `end_us` after that."""
+    graph = (
+        [Callback("work", "robot", 2 * MS, 3, (), period=10 * MS)],
+        [Chain("only", ("work",), 3, 10 * MS)],
+    )
+    write_run(directory, "preemptive", 0.2, graph=graph)
+    start, end = 50 * MS + start_us * US, 50 * MS + end_us * US
+    _change(
+        directory / "instances.csv", "release_ns", start_ns=start, end_ns=end, cpu_ns=cpu_us * US
+    )
+    _change(directory / "chains.csv", "release_ns", completion_ns=end, response_ns=end_us * US)
+    (directory / "stalls.csv").write_text("cpu,start_ns,end_ns,waited_ns\n" + stalls)
+    return Run.load(directory)
+
+
+def _change(path: Path, key: str, **values: int | str) -> None:
+    with path.open(newline="") as stream:
+        rows = list(csv.DictReader(stream))
+    for row in rows:
+        if row[key] == str(50 * MS):
+            row.update({name: str(value) for name, value in values.items()})
+    with path.open("w", newline="") as stream:
+        writer = csv.DictWriter(stream, list(rows[0]), lineterminator="\n")
+        writer.writeheader()
+        writer.writerows(rows)
+
+
+def causes(run: Run, judge: Judge = JUDGE) -> list[tuple[int, str]]:
+    return [(excess.instance, excess.cause) for excess in judge.judge(run, [CHAIN])]
+
+
+def test_within_the_bound_there_is_nothing_to_judge(tmp_path: Path) -> None:
+    assert causes(run_of(tmp_path / "run", 500, 2_500)) == []
+
+
+# 3 ms late; of the 5 ms 2 ms are work and 0.1 ms are allowed for: 2.9 ms are lost.
+def test_a_stall_that_covers_what_was_lost_is_the_hosts(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", 3_000, 5_000, stalls=f"1,{50 * MS},{50 * MS + 2_900 * US},0\n")
+    (excess,) = JUDGE.judge(run, [CHAIN])
+    assert (excess.lost, excess.stalled) == (2_900 * US, 2_900 * US)
+    assert (excess.stalled_bound, excess.cause) == (5_400 * US, HOST)
+    assert excess.what == "the CPU stood still for 2.900 ms since 0.050000 s"
+
+
+def test_a_stall_just_shorter_than_what_was_lost_excuses_nothing(tmp_path: Path) -> None:
+    stall = f"1,{50 * MS},{50 * MS + 2_899 * US},0\n"
+    run = run_of(tmp_path / "run", 3_000, 5_000, stalls=stall)
+    assert causes(run) == [(5, ASSUMPTION)]  # 0.101 ms with nothing running
+
+
+def test_a_stall_that_covers_the_lost_time_excuses_no_bound_that_is_too_low(
+    tmp_path: Path,
+) -> None:
+    stall = f"1,{50 * MS},{50 * MS + 2_900 * US},0\n"
+    run = run_of(tmp_path / "run", 3_000, 5_000, stalls=stall)
+    just_enough = replace(JUDGE, bounds=StallsAddUp(more=-400 * US))  # 5 ms
+    assert causes(run, just_enough) == [(5, HOST)]
+    too_low = replace(JUDGE, bounds=StallsAddUp(more=-401 * US))
+    assert causes(run, too_low) == [(5, UNEXPLAINED)]
+
+
+@pytest.mark.parametrize(
+    "stall",
+    [
+        pytest.param(f"0,{50 * MS},{53 * MS},0\n", id="of another CPU"),
+        pytest.param(f"1,{40 * MS},{50 * MS},0\n", id="that was over"),
+        pytest.param(f"1,{55 * MS},{60 * MS},0\n", id="that came later"),
+    ],
+)
+def test_a_stall_elsewhere_excuses_nothing(tmp_path: Path, stall: str) -> None:
+    run = run_of(tmp_path / "run", 3_000, 5_000, stalls=stall)
+    assert causes(run) == [(5, ASSUMPTION)]
+
+
+# 2 ms of work took 5.1 ms; seen were 2.4 ms of the 3. The rest was before the probe was due.
+@pytest.mark.parametrize(
+    ("seen_at_us", "since_us", "cause"),
+    [
+        pytest.param(1_000, 400, HOST, id="0.6 ms before, of which the work says"),
+        pytest.param(300, 0, ASSUMPTION, id="not before the work had begun"),
+    ],
+)
+def test_a_stall_counts_from_where_the_work_that_it_interrupted_lost_the_cpu(
+    tmp_path: Path, seen_at_us: int, since_us: int, cause: str
+) -> None:
+    seen = 50 * MS + seen_at_us * US
+    run = run_of(tmp_path / "run", 0, 5_100, stalls=f"1,{seen},{seen + 2_400 * US},0\n")
+    (excess,) = JUDGE.judge(run, [CHAIN])
+    assert excess.lost == 3_000 * US
+    assert excess.stalled == (2_400 + seen_at_us - since_us) * US
+    assert excess.cause == cause
+
+
+def test_no_more_than_a_period_of_the_probe_is_before_a_stall(tmp_path: Path) -> None:
+    seen = 53 * MS
+    run = run_of(tmp_path / "run", 0, 6_000, stalls=f"1,{seen},{seen + 2_400 * US},0\n")
+    (excess,) = JUDGE.judge(run, [CHAIN])
+    assert (excess.lost, excess.stalled) == (3_900 * US, 3_400 * US)
+    assert excess.cause == ASSUMPTION
+
+
+def test_a_stall_in_which_the_probe_was_ready_is_not_the_hosts(tmp_path: Path) -> None:
+    start, end = 50 * MS, 53 * MS
+    run = run_of(tmp_path / "run", 3_000, 5_000, stalls=f"1,{start},{end},{2_900 * US}\n")
+    (excess,) = JUDGE.judge(run, [CHAIN])
+    assert (excess.stalled, excess.cause) == (100 * US, ASSUMPTION)  # until it was woken
+    assert str(excess) == (
+        "instance 5 took 5.000 ms: something more urgent than SCHED_FIFO 98, or the kernel itself, "
+        "had CPU 1 for 2.900 ms, at 0.050000 s"
+    )
+
+
+def test_only_a_wait_as_long_as_the_kernels_limit_is_the_kernels(tmp_path: Path) -> None:
+    limited = replace(JUDGE, allowed=replace(ALLOWED, held_back=5 * MS))
+    for waited, cause in ((2_500, HOST), (2_499, ASSUMPTION)):
+        stall = f"1,{50 * MS},{53 * MS},{waited * US}\n"
+        run = run_of(tmp_path / cause, 3_000, 5_000, stalls=stall)
+        assert causes(run, limited) == [(5, cause)]
+
+
+def test_a_late_dispatch_is_named_and_not_excused(tmp_path: Path) -> None:
+    (excess,) = JUDGE.judge(run_of(tmp_path / "run", 3_000, 5_000), [CHAIN])
+    assert excess.cause == ASSUMPTION
+    assert str(excess) == (
+        "instance 5 took 5.000 ms: nothing of the application ran for 3.000 ms while something was "
+        "ready; 0.100 ms are allowed for, at 0.050000 s"
+    )
+
+
+def test_work_above_its_wcet_is_named_and_not_excused(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", 0, 5_000, cpu_us=5_000)
+    (excess,) = JUDGE.judge(run, [CHAIN])
+    assert (excess.cause, excess.lost) == (ASSUMPTION, 2_900 * US)
+    assert "work needed 5.000 ms of CPU time; its wcet_ms is 2" in str(excess)
+
+
+def test_a_thread_that_is_no_callback_is_named_and_not_excused(tmp_path: Path) -> None:
+    (excess,) = JUDGE.judge(run_of(tmp_path / "run", 0, 5_000), [CHAIN])
+    assert excess.cause == ASSUMPTION
+    assert "work was without the CPU for 3.000 ms that no callback used" in str(excess)
+
+
+def test_what_every_measurement_was_right_about_is_unexplained(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", 500, 2_501)
+    patient = replace(JUDGE, allowed=replace(ALLOWED, once=500 * US))
+    (excess,) = patient.judge(run, [CHAIN])
+    assert (excess.cause, excess.lost) == (UNEXPLAINED, 0)
+    assert str(excess) == "instance 5 took 2.501 ms: nothing measured explains it"
+
+
+def test_a_drop_is_the_hosts_when_the_stall_can_fill_a_queue(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", 0, 2_000, stalls=f"1,{50 * MS},{53 * MS},0\n")
+    _change(
+        tmp_path / "run/chains.csv",
+        "release_ns", completion_ns="", response_ns="", status="dropped",
+    )  # fmt: skip
+    assert causes(run) == [(5, UNEXPLAINED)]
+    assert causes(run, replace(JUDGE, bounds=StallsAddUp(drops=True))) == [(5, HOST)]
+
+
+def test_a_chain_over_several_cpus_is_held_against_its_bound_with_the_stall(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", 3_000, 5_000, stalls=f"0,{50 * MS},{53 * MS},0\n")
+    anywhere = replace(CHAIN, cpus=())
+    assert [excess.cause for excess in JUDGE.judge(run, [anywhere])] == [HOST]
+
+
+def test_what_was_judged_is_kept_beside_the_run(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", 3_000, 5_000)
+    assert [excess.cause for excess in load_excesses(run, [CHAIN])] == [UNEXPLAINED]
+    judged = JUDGE.judge(run, [CHAIN])
+    (run.directory / EXCESSES).write_text(excesses_csv(judged))
+    assert load_excesses(run, [CHAIN]) == judged
+
+
+def row(ready: int, end: int, priority: int, cpu: int = 0) -> InstanceRow:
+    return InstanceRow(0, "work", priority, "main", ready, ready, ready, end, cpu, 0, "ran", "")
+
+
+def test_a_busy_time_goes_on_while_work_of_its_level_is_left() -> None:
+    rows = [row(0, 10, 3), row(8, 20, 2), row(15, 30, 1), row(40, 50, 3)]
+    assert BusyTimes(rows, "preemptive", 2).around(18) == (0, 20)
+    assert BusyTimes(rows, "preemptive", 2).around(25) == (25, 25)  # only level 1 is busy
+    assert BusyTimes(rows, "preemptive", 1).around(25) == (0, 30)
+    assert BusyTimes(rows, "preemptive", 1).around(45) == (40, 50)
+    assert BusyTimes(rows, "wait_set", 3).around(25) == (0, 30)  # everything is in one queue
+
+
+def test_less_urgent_work_counts_only_when_it_had_started_before() -> None:
+    urgent = row(0, 4 * MS, 3, 2 * MS)
+    late = replace(urgent, start=2 * MS)
+    before = row(-1 * MS, 2 * MS, 1, 2 * MS)
+    after = row(1 * MS, 3 * MS, 1, 2 * MS)
+    preempted = row(-1 * MS, 9 * MS, 1, 2 * MS)
+
+    def lost(*rows: InstanceRow, executor: str = "preemptive") -> int:
+        return OneCpu(rows, [], executor, 3, 0, 4 * MS).lost(ALLOWED)
+
+    assert lost(urgent) == lost(late) == 1_900 * US
+    assert lost(late, before) == 0
+    assert lost(late, after) == 1_900 * US
+    assert lost(urgent, preempted) == 1_900 * US
+    assert lost(urgent, after, executor="wait_set") == 0
+    (event,) = OneCpu([urgent, after], [], "preemptive", 3, 0, 4 * MS).events(ALLOWED)
+    assert str(event) == "work, less urgent, ran for 2.000 ms before what was ready, at 0.001000 s"
+
+
+def test_work_that_goes_on_afterwards_counts_up_to_what_was_left_for_it() -> None:
+    urgent = row(1 * MS, 4 * MS, 3, 3 * MS)
+    longer = row(0, 9 * MS, 3, 2 * MS)  # in the 4 ms it had the CPU for 1
+    assert OneCpu([longer, urgent], [], "preemptive", 3, 0, 4 * MS).lost(ALLOWED) == 800 * US
+
+
+def test_stalls_of_several_cpus_count_once() -> None:
+    stalls = [StallRow(0, 10, 20), StallRow(1, 15, 30), StallRow(1, 50, 60)]
+    assert stalled_time(stalls, (), 0, 100) == 30
+    assert stalled_time(stalls, (1,), 0, 100) == 25
+    assert stalled_time(stalls, (1,), 20, 55) == 15
+
+
+def test_the_bound_with_a_stall_is_that_of_the_analysis(tmp_path: Path) -> None:
+    pytest.importorskip("rclrt_analysis")
+    app = tmp_path / "app.yaml"
+    app.write_text(
+        """
+rclrt: 1
+name: two
+nodes: [{name: robot}]
+callbacks:
+  - {id: a, node: robot, timer: {period_ms: 5}, wcet_ms: 2}
+  - {id: b, node: robot, timer: {period_ms: 20}, wcet_ms: 4}
+chains:
+  - {id: high, callbacks: [a], priority: 1}
+  - {id: low, callbacks: [b], priority: 0}
+"""
+    )
+    bounds = StalledBounds(load_application(app), "preemptive", Overheads())
+    assert bounds.bound_ns("low", 0) == (4 + 2 * 2) * MS
+    assert bounds.bound_ns("low", 3 * MS) == (4 + 3 + 3 * 2) * MS  # a is released meanwhile
+    assert not bounds.may_drop("high", 3 * MS)
+    assert bounds.may_drop("high", 60 * MS)
