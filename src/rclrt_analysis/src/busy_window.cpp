@@ -25,25 +25,22 @@ Ticks blocking_at(const BusyWindow& window, Ticks a) {
   return longest;
 }
 
-/// The end of the instance that arrives at `a`; beyond `limit` is absent.
-std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Ticks start, Budget& budget) {
+/// The end of the instance that arrives at `a`.
+std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Budget& budget) {
   Ticks constant = sum(blocking_at(window, a), window.instant);
   for (const Stream& own : window.own) {
     constant = sum(constant, product(arrivals_until(own, a), own.work));
   }
-  Ticks w = std::max({start, constant, Ticks{1}});
-  while (true) {
-    if (!budget.take(4 * window.others.size())) return std::nullopt;
-    Ticks next = constant;
+  const auto work = [&](Ticks w) {
+    Ticks total = constant;
     for (const Interferer& other : window.others) {
       Ticks count = arrivals_before(other.stream, w);
       if (other.until) count = std::min(count, arrivals_until(other.stream, sum(a, *other.until)));
-      next = sum(next, product(count, other.stream.work));
+      total = sum(total, product(count, other.stream.work));
     }
-    if (next >= kHorizon) return std::nullopt;
-    if (next <= w) return next;
-    w = next;
-  }
+    return total;
+  };
+  return fixed_point(std::max(constant, Ticks{1}), 4 * window.others.size(), budget, work);
 }
 
 /// Arrivals before `end` at which the count of a stream changes.
@@ -97,7 +94,7 @@ std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& b
   arrivals.erase(first, last);
   Ticks worst = 0;
   for (const Ticks a : arrivals) {
-    const auto end = end_of(window, a, 0, budget);
+    const auto end = end_of(window, a, budget);
     if (!end) return std::nullopt;
     worst = std::max(worst, *end - window.instant - a);
   }

@@ -89,18 +89,25 @@ class Budget {
   std::int64_t left_;
 };
 
-/// The least fixed point of w = constant + demand(w), sought upwards from `start`, which must not
-/// be above it. Absent when it lies beyond kHorizon or the budget ends.
-inline std::optional<Ticks> fixed_point(Ticks constant, Ticks start, Demand& demand,
-                                        Budget& budget) {
+/// The least fixed point of w = work(w), sought upwards from `start`, which must not be above it.
+/// `steps` is what asking once costs. Absent when it lies beyond kHorizon or the budget ends.
+template <typename Work>
+std::optional<Ticks> fixed_point(Ticks start, std::size_t steps, Budget& budget, Work work) {
   Ticks w = start;
   while (true) {
-    if (!budget.take(demand.size())) return std::nullopt;
-    const Ticks next = sum(constant, demand.at(w));
+    if (!budget.take(steps)) return std::nullopt;
+    const Ticks next = work(w);
     if (next >= kHorizon) return std::nullopt;
     if (next <= w) return next;
     w = next;
   }
+}
+
+/// Of w = constant + demand(w).
+inline std::optional<Ticks> fixed_point(Ticks constant, Ticks start, Demand& demand,
+                                        Budget& budget) {
+  return fixed_point(start, demand.size(), budget,
+                     [&](Ticks w) { return sum(constant, demand.at(w)); });
 }
 
 }  // namespace rclrt::analysis::detail

@@ -16,9 +16,10 @@ using detail::jobs_due;
 using detail::product;
 using detail::sum;
 
-/// The latest start of the job of task i that arrives at `a`. George et al. 1996, theorem 15.
-std::optional<Ticks> start_of_job(std::span<const Task> tasks, std::size_t i, Ticks a,
-                                  Budget& budget) {
+/// The end of the job of task i that arrives at `a` and starts as late as it can. George et al.
+/// 1996, theorem 15.
+std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Ticks a,
+                                Budget& budget) {
   const Task& own = tasks[i];
   const Ticks due = a + own.deadline;
   Ticks blocking = 0;  // by a job of a later deadline that started just before 0
@@ -37,28 +38,14 @@ std::optional<Ticks> start_of_job(std::span<const Task> tasks, std::size_t i, Ti
     }
     return total;
   };
-  Ticks t = constant;
-  while (true) {
-    if (!budget.take(4 * tasks.size())) return std::nullopt;
-    const Ticks next = work(t);
-    if (next >= detail::kHorizon) return std::nullopt;
-    if (next <= t) return next;
-    t = next;
-  }
+  const auto start = detail::fixed_point(constant, 4 * tasks.size(), budget, work);
+  return start ? std::optional(*start + own.wcet) : std::nullopt;
 }
 
 std::optional<Ticks> response(std::span<const Task> tasks, std::size_t i, Ticks busy,
                               Budget& budget) {
-  const Task& own = tasks[i];
-  const auto arrivals = detail::arrivals_to_check(tasks, i, busy, budget);
-  if (!arrivals) return std::nullopt;
-  Ticks worst = own.jitter + own.wcet;
-  for (const Ticks a : *arrivals) {
-    const auto start = start_of_job(tasks, i, a, budget);
-    if (!start) return std::nullopt;
-    worst = std::max(worst, *start + own.wcet - a);
-  }
-  return worst;
+  return detail::worst_response(tasks, i, busy, budget,
+                                [&](Ticks a) { return end_of_job(tasks, i, a, budget); });
 }
 
 }  // namespace

@@ -42,28 +42,13 @@ std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Tick
     }
     return sum(total, blocking);
   };
-  Ticks t = 1;
-  while (true) {
-    if (!budget.take(4 * tasks.size())) return std::nullopt;
-    const Ticks next = work(t);
-    if (next >= detail::kHorizon) return std::nullopt;
-    if (next <= t) return next;
-    t = next;
-  }
+  return detail::fixed_point(Ticks{1}, 4 * tasks.size(), budget, work);
 }
 
 std::optional<Ticks> response(std::span<const Task> tasks, std::size_t i, Ticks busy,
                               Budget& budget) {
-  const Task& own = tasks[i];
-  const auto arrivals = detail::arrivals_to_check(tasks, i, busy, budget);
-  if (!arrivals) return std::nullopt;
-  Ticks worst = own.jitter + own.wcet;
-  for (const Ticks a : *arrivals) {
-    const auto end = end_of_job(tasks, i, a, budget);
-    if (!end) return std::nullopt;
-    worst = std::max(worst, *end - a);
-  }
-  return worst;
+  return detail::worst_response(tasks, i, busy, budget,
+                                [&](Ticks a) { return end_of_job(tasks, i, a, budget); });
 }
 
 }  // namespace

@@ -54,6 +54,21 @@ inline std::optional<std::vector<Ticks>> arrivals_to_check(std::span<const Task>
   return result;
 }
 
+/// Over all arrivals `a` of task i, the longest from there to `end_of_job(a)`.
+template <typename EndOfJob>
+std::optional<Ticks> worst_response(std::span<const Task> tasks, std::size_t i, Ticks busy,
+                                    Budget& budget, EndOfJob end_of_job) {
+  const auto arrivals = arrivals_to_check(tasks, i, busy, budget);
+  if (!arrivals) return std::nullopt;
+  Ticks worst = tasks[i].jitter + tasks[i].wcet;
+  for (const Ticks a : *arrivals) {
+    const std::optional<Ticks> end = end_of_job(a);
+    if (!end) return std::nullopt;
+    worst = std::max(worst, *end - a);
+  }
+  return worst;
+}
+
 /// Jobs of `task` with a deadline up to `deadline`, released from 0 on as early as possible.
 inline Ticks jobs_due(const Task& task, Ticks deadline) {
   const Ticks room = deadline + task.jitter - task.deadline;

@@ -139,8 +139,12 @@ constexpr Trial kTrials[] = {
      [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, true, true},
     {"edf", Semantics::kEdf, [](std::span<const Task> tasks) { return edf_preemptive(tasks); },
      false, false, true},
+    {"edf_with_jitter", Semantics::kEdf,
+     [](std::span<const Task> tasks) { return edf_preemptive(tasks); }, true, false, true},
     {"edf_nonpreemptive", Semantics::kEdfNonPreemptive,
      [](std::span<const Task> tasks) { return edf_nonpreemptive(tasks); }, false, false, true},
+    {"edf_nonpreemptive_with_jitter", Semantics::kEdfNonPreemptive,
+     [](std::span<const Task> tasks) { return edf_nonpreemptive(tasks); }, true, false, true},
 };
 
 INSTANTIATE_TEST_SUITE_P(, TaskBounds, testing::ValuesIn(kTrials),
