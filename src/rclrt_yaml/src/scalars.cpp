@@ -20,9 +20,12 @@ bool is_reserved_word(std::string_view text) {
   return std::find(kWords.begin(), kWords.end(), lower) != kWords.end();
 }
 
+/// Made of the characters of a number, and begins like one: "e0" and "_1" are words.
 bool looks_like_a_number(std::string_view text) {
-  return text.find_first_not_of("0123456789._eE+-") == std::string_view::npos &&
-         text.find_first_of("0123456789") != std::string_view::npos;
+  if (text.find_first_not_of("0123456789._eE+-") != std::string_view::npos) return false;
+  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
+  if (text.starts_with('.')) text.remove_prefix(1);
+  return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
 /// std::from_chars accepts "-0" and "007"; YAML readers differ on them.

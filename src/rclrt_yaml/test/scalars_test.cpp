@@ -43,15 +43,17 @@ std::optional<std::string> text_of(const Node& node) {
 }
 
 TEST(Text, IsRefusedWithoutQuotesWhereYamlReadersDisagree) {
-  for (const auto* text : {"", "~", "null", "Null", "true", "FALSE", "yes", "No", "ON", "off", "12",
-                           "-1", "1.5", "1e3", "+.5", "1_000", ".inf", "-.INF", ".NaN"}) {
+  for (const auto* text :
+       {"",   "~",   "null", "Null", "true", "FALSE",  "yes",   "No",   "ON",    "off", "12",
+        "-1", "1.5", "1e3",  "+.5",  ".5",   "-.5e-3", "1_000", ".inf", "-.INF", ".NaN"}) {
     EXPECT_EQ(text_of(plain(text)), std::nullopt) << "'" << text << "'";
     EXPECT_EQ(text_of(in_text_quotes(text)), text);
   }
 }
 
 TEST(Text, MayContainWordsThatAreReservedAlone) {
-  for (const auto* text : {"nullify", "on the road", "e", "1.5 ms", "a1", "no_entry"}) {
+  for (const auto* text :
+       {"nullify", "on the road", "e", "1.5 ms", "a1", "no_entry", "e0", "E12", "_1", "-e1"}) {
     EXPECT_EQ(text_of(plain(text)), text);
   }
 }
