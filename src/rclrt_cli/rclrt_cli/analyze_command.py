@@ -19,7 +19,9 @@ from rclrt_cli.refutation import refute_chains, refute_tasks
 
 HELP = "say whether the deadlines of an application or a task set hold"
 TASKS = re.compile(rb"""(^|[{,])\s*["']?tasks["']?\s*:""", re.MULTILINE)
-CALLBACKS = re.compile(rb"^callbacks\s*:", re.MULTILINE)
+APPLICATION = re.compile(
+    rb"""(^|[{,])\s*["']?(callbacks|chains|executors|nodes)["']?\s*:""", re.MULTILINE
+)
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -107,7 +109,7 @@ def run(arguments: argparse.Namespace) -> int:
 
 def is_task_set(text: bytes) -> bool:
     """A task set, and no application."""
-    return not CALLBACKS.search(text) and b"tasks" in text and bool(TASKS.search(text))
+    return b"tasks" in text and bool(TASKS.search(text)) and not APPLICATION.search(text)
 
 
 def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:

@@ -102,9 +102,22 @@ def add_overheads_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--overhead-percentile",
         choices=STATISTICS,
-        default=STATISTICS[0],
-        help="which of the statistics in the file; a percentile makes verdicts conditional",
+        help=f"which of the statistics in the file, default {STATISTICS[0]}; a percentile makes "
+        "verdicts conditional",
     )
+
+
+def overheads_file(arguments: argparse.Namespace) -> OverheadsFile | None:
+    """What --overheads names, None without it."""
+    statistic = arguments.overhead_percentile
+    if arguments.overheads is None:
+        if statistic is not None:
+            raise BadInput(
+                f"--overhead-percentile {statistic}: of which file? Name the one that rclrt "
+                "calibrate wrote with --overheads FILE"
+            )
+        return None
+    return OverheadsFile(arguments.overheads, statistic or STATISTICS[0])
 
 
 @dataclass(frozen=True)
@@ -125,13 +138,9 @@ class Expected:
 
 def expected(arguments: argparse.Namespace, executors: Sequence[str]) -> Expected | None:
     """The bounds that --bounds or --overheads asks for."""
-    if not arguments.bounds and arguments.overheads is None:
+    overheads = overheads_file(arguments)
+    if not arguments.bounds and overheads is None:
         return None
-    overheads = (
-        OverheadsFile(arguments.overheads, arguments.overhead_percentile)
-        if arguments.overheads
-        else None
-    )
     application = load_application(arguments.app, arguments.priorities)
     predictions = predict(application, executors, overheads)
     judges = {name: Judge.of(application, name, overheads) for name in predictions.executors}

@@ -7,8 +7,8 @@ import argparse
 import re
 from dataclasses import replace
 
-from rclrt_cli.bounds.machine import Overheads, OverheadsFile
-from rclrt_cli.measure import add_overheads_arguments
+from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.measure import add_overheads_arguments, overheads_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -26,16 +26,19 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def from_arguments(arguments: argparse.Namespace, executor: str) -> Overheads:
     """What the file says of this executor; what the command line states counts instead."""
-    result = Overheads()
-    if arguments.overheads is not None:
-        result = OverheadsFile(arguments.overheads, arguments.overhead_percentile).of(executor)
+    file = overheads_file(arguments)
+    result = file.of(executor) if file else Overheads()
     stated = {
         "dispatch_ns": arguments.dispatch_us,
         "timer_lateness_ns": arguments.timer_jitter_us,
         "scheduler_ns": arguments.scheduler_us,
         "hop_ns": arguments.hop_us,
     }
-    result = replace(result, **{name: ns for name, ns in stated.items() if ns is not None})
+    stated = {name: ns for name, ns in stated.items() if ns is not None}
+    # What is stated here is not zero because the file leaves it out.
+    left_out = tuple(f"{name.removesuffix('_ns')}_us" for name in stated)
+    assumptions = [text for text in result.assumptions if not text.startswith(left_out)]
+    result = replace(result, **stated, assumptions=tuple(assumptions))
     return result if arguments.hop_us is None else replace(result, least_hop_ns=0)
 
 

@@ -113,6 +113,22 @@ def test_an_application_gets_a_bound_and_its_reasons_for_each_chain(
     assert result["assumptions"]
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("rclrt: 1\nnodes: [{name: a}]\ntasks: []\n", id="one key wrong"),
+        pytest.param('{"rclrt": 1, "callbacks": [], "tasks": []}', id="as JSON"),
+    ],
+)
+def test_a_broken_application_is_not_taken_for_a_task_set(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], text: str
+) -> None:
+    file = tmp_path / "app.yaml"
+    file.write_text(text)
+    assert main(["analyze", str(file)]) == 2
+    assert "unknown key 'tasks' in the application" in capsys.readouterr().err
+
+
 def test_the_thesis_tests_are_never_more_than_conditional(
     capsys: pytest.CaptureFixture[str],
 ) -> None:

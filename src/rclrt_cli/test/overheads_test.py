@@ -105,11 +105,46 @@ def test_what_the_file_does_not_state_is_named(
     assert any("dispatch_us of edf" in text for text in result["assumptions"])
 
 
+def test_hops_and_a_background_that_the_file_does_not_state_are_named_unless_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    bare = {"rclrt": 1, "kind": "overheads", "executors": {"preemptive": {"dispatch_us": 20}}}
+    file = tmp_path / "overheads.json"
+    zero = f"not in {file}, is zero"
+    _, result, _ = analyze(tmp_path, capsys, bare)
+    for name in ("timer_lateness_us of preemptive", "hop_us.intra_process", "background_us"):
+        assert f"{name}, {zero}" in result["assumptions"]
+    _, result, _ = analyze(tmp_path, capsys, bare, "--hop-us", "50")
+    assert f"hop_us.intra_process, {zero}" not in result["assumptions"]
+    assert f"background_us, {zero}" in result["assumptions"]
+
+
+@pytest.mark.parametrize("command", [("analyze", APP), ("run", APP, "--bounds")])
+def test_a_percentile_of_no_file_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+) -> None:
+    pytest.importorskip("rclrt_analysis")
+    out = ("--executor", "preemptive", "--out", str(tmp_path / "out"))
+    more = out if command[0] == "run" else ()
+    assert main([*command, *more, "--overhead-percentile", "p99"]) == 2
+    assert "--overhead-percentile p99: of which file? Name the one" in capsys.readouterr().err
+
+
 @pytest.mark.parametrize(
     ("change", "options", "complaint"),
     [
         ({"kind": "results"}, (), "kind"),
         ({"executors": {"preemptive": {"dispatch_us": -1}}}, (), "dispatch_us is -1"),
+        (
+            {"executors": {"preemptive": {"dispatch_us": {"min": 9, "max": 3}}}},
+            (),
+            "executors.preemptive.dispatch_us.max is 3; expected no less than min",
+        ),
+        (
+            {"background_us": {"p50": 9, "p99": 3, "max": 10}},
+            (),
+            "background_us.p99 is 3; expected no less than p50",
+        ),
         ({"rt_bandwidth": {"share": 1.5}}, (), "share is 1.5; expected a share from 0 to 1"),
     ],
 )

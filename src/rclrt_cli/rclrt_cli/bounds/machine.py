@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,13 @@ STATISTICS = ("max", "max_undisturbed", "p99", "p50")
 """What of a measured time may be taken: `max` counts what happened while the host stalled, too."""
 
 
+ASCENDING = ("min", "p50", "p99", "max")
+ALSO_OF = {
+    "wait_set": ("polling_us",),
+    "producer_consumer": ("scheduler_us",),
+    "thread_dispatch": ("scheduler_us",),
+}
+"""What else is measured of an executor."""
 HELD_BACK_BELOW = 0.995
 """A share of the CPU that is measured below this is one that the kernel enforces."""
 
@@ -88,8 +96,13 @@ class OverheadsFile:
         executors = self._json.get("executors")
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
         hops = self._json.get("hop_us") if self._json.has("hop_us") else JsonValue({}, self.path)
-        missing = [name for name in ("dispatch_us", "timer_lateness_us") if not own.has(name)]
-        assumptions = [f"{name} of {executor}, not in {self.path}, is zero" for name in missing]
+        stated = ["dispatch_us", "timer_lateness_us", *ALSO_OF.get(executor, ())]
+        missing = [f"{name} of {executor}" for name in stated if not own.has(name)]
+        if not hops.has("intra_process"):
+            missing.append("hop_us.intra_process")
+        if not self._json.has("background_us"):
+            missing.append("background_us")
+        assumptions = [f"{name}, not in {self.path}, is zero" for name in missing]
         condition = ""
         if self.statistic == "max":
             assumptions.append(f"no overhead exceeds the measured maximum ({self.path})")
@@ -123,6 +136,13 @@ class OverheadsFile:
             background_ns=self._time(self._json, "background_us"),
         )
 
+    def _check_order(self, stated: JsonValue) -> None:
+        for names in (ASCENDING, ("min", "max_undisturbed", "max")):
+            given = [name for name in names if stated.has(name)]
+            for lower, higher in pairwise(given):
+                if stated.get(lower).number() > stated.get(higher).number():
+                    stated.get(higher).fail(f"no less than {lower}")
+
     def _rt_share(self) -> float:
         if not self._json.has("rt_bandwidth"):
             return 1.0
@@ -137,6 +157,7 @@ class OverheadsFile:
             return 0
         stated = json.get(key)
         if isinstance(stated.value, dict):
+            self._check_order(stated)
             wanted = statistic or self.statistic
             if wanted == "min" and not stated.has("min"):
                 return 0
