@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rclrt_cli.main import main
+from conftest import Rclrt
 
 APPLICATION = """
 rclrt: 1
@@ -32,26 +31,24 @@ def app(tmp_path: Path) -> Path:
     return path
 
 
-def assigned(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
-    capsys.readouterr()
-    code = main(["assign", *arguments, "--json"])
-    return code, json.loads(capsys.readouterr().out)
+def assigned(rclrt: Rclrt, *arguments: object) -> tuple[int, Any]:
+    answer = rclrt("assign", *arguments, "--json")
+    return answer.code, answer.json
 
 
-def test_two_cores_hold_what_one_cannot(
-    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, result = assigned(capsys, str(app), "--cores", "1")
+def test_two_cores_hold_what_one_cannot(app: Path, tmp_path: Path, rclrt: Rclrt) -> None:
+    code, result = assigned(rclrt, app, "--cores", "1")
     assert code == 1  # U = 1.2
     assert result["feasible"] is False
 
     out = tmp_path / "new.yaml"
-    code, result = assigned(capsys, str(app), "--cores", "2", "-o", str(out))
+    code, result = assigned(rclrt, app, "--cores", "2", "-o", out)
     assert code == 0
     assert result["before"]["not_proved"] > result["after"]["not_proved"] == 0
     assert {tuple(executor["cpus"]) for executor in result["executors"]} == {(0,), (1,)}
-    assert main(["analyze", str(out), "--json"]) == 0
-    analysed = json.loads(capsys.readouterr().out)
+    answer = rclrt("analyze", out, "--json")
+    assert answer.code == 0
+    analysed = answer.json
     assert [chain["verdict"] for chain in analysed["chains"]] == ["proved"] * 3
     assert [chain["bound_ms"] for chain in analysed["chains"]] == [
         chain["bound_ms"] for chain in result["chains"]
@@ -59,17 +56,16 @@ def test_two_cores_hold_what_one_cannot(
     assert analysed["callbacks"] == result["callbacks"]
 
 
-def test_the_table_says_what_was_optimised_and_reached(
-    app: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["assign", str(app), "--cpus", "5,7,9"]) == 0
-    said = capsys.readouterr().out
+def test_the_table_says_what_was_optimised_and_reached(app: Path, rclrt: Rclrt) -> None:
+    answer = rclrt("assign", app, "--cpus", "5,7,9")
+    assert answer.code == 0
+    said = answer.out
     assert "core_5 on CPU 5: " in said
     assert "Optimised: the fewest chains without a proof" in said
     assert "0 and 0.4 after" in said
 
 
-def test_a_task_set_gets_audsleys_order(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_task_set_gets_audsleys_order(tmp_path: Path, rclrt: Rclrt) -> None:
     tasks, out = tmp_path / "tasks.yaml", tmp_path / "new.yaml"
     tasks.write_text("""
 rclrt: 1
@@ -78,27 +74,27 @@ tasks:
   - {id: b, c: 5, t: 20, d: 12, j: 6}
   - {id: c, c: 4, t: 40, d: 9}
 """)
-    assert main(["analyze", str(tasks)]) == 1
-    code, result = assigned(capsys, str(tasks), "-o", str(out))
+    assert rclrt("analyze", tasks).code == 1
+    code, result = assigned(rclrt, tasks, "-o", out)
     assert code == 0
     assert result["optimal"] is True
     assert [task["priority"] for task in result["tasks"]] == [1, 3, 2]
-    assert main(["analyze", str(out)]) == 0
-    capsys.readouterr()
-    assert main(["assign", str(tasks)]) == 0
-    assert "proved, by Audsley's algorithm" in capsys.readouterr().out
+    assert rclrt("analyze", out).code == 0
+    answer = rclrt("assign", tasks)
+    assert answer.code == 0
+    assert "proved, by Audsley's algorithm" in answer.out
 
 
-def test_an_impossible_task_set_is_said_to_be_so(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_an_impossible_task_set_is_said_to_be_so(tmp_path: Path, rclrt: Rclrt) -> None:
     tasks = tmp_path / "tasks.yaml"
     tasks.write_text("rclrt: 1\ntasks: [{id: a, c: 3, t: 5}, {id: b, c: 3, t: 5}]\n")
-    assert main(["assign", str(tasks)]) == 1
-    assert "nor with any other priorities" in capsys.readouterr().out
+    answer = rclrt("assign", tasks)
+    assert answer.code == 1
+    assert "nor with any other priorities" in answer.out
     tasks.write_text("rclrt: 1\npolicy: edf\ntasks: [{id: a, c: 3, t: 5}]\n")
-    assert main(["assign", str(tasks)]) == 2
-    assert "there are no priorities to assign" in capsys.readouterr().err
+    answer = rclrt("assign", tasks)
+    assert answer.code == 2
+    assert "there are no priorities to assign" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -115,12 +111,7 @@ def test_an_impossible_task_set_is_said_to_be_so(
         ("-o", "-", "--json"),
     ],
 )
-def test_wrong_options_are_explained(
-    app: Path, capsys: pytest.CaptureFixture[str], options: tuple[str, ...]
-) -> None:
-    try:
-        code: Any = main(["assign", str(app), *options])
-    except SystemExit as error:
-        code = error.code
-    assert code == 2
-    assert "expected" in capsys.readouterr().err
+def test_wrong_options_are_explained(app: Path, rclrt: Rclrt, options: tuple[str, ...]) -> None:
+    answer = rclrt("assign", app, *options)
+    assert answer.code == 2
+    assert "expected" in answer.err

@@ -12,8 +12,7 @@ import jsonschema
 import pytest
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, between_processes, find
 from rclrt_cli.csv_reader import InstanceRow, StallRow
-from runner_test import ROOT, command, environment
-from workspace import GENEROUS_S
+from runner_test import ROOT, finished
 
 MS = 1_000_000
 US = 1_000
@@ -113,14 +112,7 @@ def test_between_processes_each_message_belongs_to_the_last_one_sent() -> None:
 
 
 def calibrate(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command("calibrate", *arguments),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=GENEROUS_S,
-        check=False,
-    )
+    return finished("calibrate", *arguments)
 
 
 def test_a_calibration_of_this_machine_is_a_file_that_the_schema_describes(tmp_path: Path) -> None:

@@ -3,8 +3,12 @@
 
 from __future__ import annotations
 
+import json
 import sys
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,6 +16,7 @@ HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 from rclrt_cli.comparison import Comparison, merge_directory  # noqa: E402
+from rclrt_cli.main import main  # noqa: E402
 from synthetic_run import EXECUTORS, write_run  # noqa: E402
 from workspace import Workspace  # noqa: E402
 
@@ -34,3 +39,35 @@ def comparison(comparison_directory: Path) -> Comparison:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     return Workspace.make(tmp_path)
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Of one command line."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+Rclrt = Callable[..., Answer]
+
+
+@pytest.fixture
+def rclrt(capsys: pytest.CaptureFixture[str]) -> Rclrt:
+    """`rclrt(*arguments)` runs the command in this process."""
+
+    def answer(*arguments: object) -> Answer:
+        capsys.readouterr()
+        try:
+            code = main([str(argument) for argument in arguments])
+        except SystemExit as error:  # of argparse
+            code = int(error.code or 0)
+        said = capsys.readouterr()
+        return Answer(code, said.out, said.err)
+
+    return answer

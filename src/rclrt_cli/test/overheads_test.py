@@ -9,7 +9,7 @@ from typing import Any
 
 import jsonschema
 import pytest
-from rclrt_cli.main import main
+from conftest import Rclrt
 
 ROOT = Path(__file__).resolve().parents[3]
 APP = str(ROOT / "examples" / "autonomous_vehicle" / "app.yaml")
@@ -27,20 +27,17 @@ MEASURED = {
 }
 
 
-def analyze(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], document: Any, *options: str
-) -> tuple[int, Any, str]:
+def analyze(tmp_path: Path, rclrt: Rclrt, document: Any, *options: str) -> tuple[int, Any, str]:
     file = tmp_path / "overheads.json"
     file.write_text(json.dumps(document))
-    code = main(["analyze", APP, "--json", "--overheads", str(file), *options])
-    captured = capsys.readouterr()
-    return code, json.loads(captured.out) if captured.out else None, captured.err
+    answer = rclrt("analyze", APP, "--json", "--overheads", file, *options)
+    return answer.code, answer.json if answer.out else None, answer.err
 
 
 def test_the_measured_maximum_counts_and_is_called_an_assumption(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, rclrt: Rclrt
 ) -> None:
-    code, result, _ = analyze(tmp_path, capsys, MEASURED)
+    code, result, _ = analyze(tmp_path, rclrt, MEASURED)
     assert code == 0
     assert result["overheads"]["dispatch_us"] == 40
     assert result["overheads"]["timer_lateness_us"] == 300.5
@@ -49,10 +46,8 @@ def test_the_measured_maximum_counts_and_is_called_an_assumption(
     assert any("measured maximum" in text for text in result["assumptions"])
 
 
-def test_a_percentile_makes_every_verdict_conditional(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    code, result, _ = analyze(tmp_path, capsys, MEASURED, "--overhead-percentile", "p99")
+def test_a_percentile_makes_every_verdict_conditional(tmp_path: Path, rclrt: Rclrt) -> None:
+    code, result, _ = analyze(tmp_path, rclrt, MEASURED, "--overhead-percentile", "p99")
     assert code == 0
     assert result["overheads"]["dispatch_us"] == 5
     assert {chain["verdict"] for chain in result["chains"]} == {"conditional"}
@@ -60,74 +55,69 @@ def test_a_percentile_makes_every_verdict_conditional(
 
 
 def test_overheads_lengthen_bounds_and_the_command_line_counts_before_the_file(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, rclrt: Rclrt
 ) -> None:
-    _, by_file, _ = analyze(tmp_path, capsys, MEASURED)
+    _, by_file, _ = analyze(tmp_path, rclrt, MEASURED)
     _, stated, _ = analyze(
-        tmp_path, capsys, MEASURED, "--dispatch-us", "0", "--timer-jitter-us", "0"
+        tmp_path, rclrt, MEASURED, "--dispatch-us", "0", "--timer-jitter-us", "0"
     )
     assert by_file["chains"][0]["bound_ms"] > stated["chains"][0]["bound_ms"]
 
 
-def test_a_scheduler_thread_is_counted_where_there_is_one(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_scheduler_thread_is_counted_where_there_is_one(tmp_path: Path, rclrt: Rclrt) -> None:
     options = ("--executor", "thread_dispatch")
-    _, result, _ = analyze(tmp_path, capsys, MEASURED, *options)
-    _, without, _ = analyze(tmp_path, capsys, MEASURED, *options, "--scheduler-us", "0")
+    _, result, _ = analyze(tmp_path, rclrt, MEASURED, *options)
+    _, without, _ = analyze(tmp_path, rclrt, MEASURED, *options, "--scheduler-us", "0")
     assert result["overheads"]["scheduler_us"] == 8
     assert result["chains"][0]["bound_ms"] > without["chains"][0]["bound_ms"]
 
 
 @pytest.mark.parametrize(("share", "verdict"), [(0.95, "proved"), (0.5, "conditional")])
 def test_more_load_than_the_kernel_leaves_to_real_time_threads_is_a_condition(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], share: float, verdict: str
+    tmp_path: Path, rclrt: Rclrt, share: float, verdict: str
 ) -> None:
     # 61.2 % and the overheads of 40 µs for each instance.
-    _, result, _ = analyze(tmp_path, capsys, {**MEASURED, "rt_bandwidth": {"share": share}})
+    _, result, _ = analyze(tmp_path, rclrt, {**MEASURED, "rt_bandwidth": {"share": share}})
     assert {chain["verdict"] for chain in result["chains"]} == {verdict}
     assert any(f"no more than {100 * share:.1f} %" in text for text in result["assumptions"])
     conditions = result["chains"][0]["assumptions"]
     assert any("kernel.sched_rt_runtime_us=-1" in text for text in conditions) == (share == 0.5)
 
 
-def test_a_kernel_that_holds_nobody_back_is_no_assumption(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, result, _ = analyze(tmp_path, capsys, {**MEASURED, "rt_bandwidth": {"share": 1}})
+def test_a_kernel_that_holds_nobody_back_is_no_assumption(tmp_path: Path, rclrt: Rclrt) -> None:
+    _, result, _ = analyze(tmp_path, rclrt, {**MEASURED, "rt_bandwidth": {"share": 1}})
     assert not any("holds them back" in text for text in result["assumptions"])
 
 
-def test_what_the_file_does_not_state_is_named(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    _, result, _ = analyze(tmp_path, capsys, MEASURED, "--executor", "edf")
+def test_what_the_file_does_not_state_is_named(tmp_path: Path, rclrt: Rclrt) -> None:
+    _, result, _ = analyze(tmp_path, rclrt, MEASURED, "--executor", "edf")
     assert any("dispatch_us of edf" in text for text in result["assumptions"])
 
 
 def test_hops_and_a_background_that_the_file_does_not_state_are_named_unless_given(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, rclrt: Rclrt
 ) -> None:
     bare = {"rclrt": 1, "kind": "overheads", "executors": {"preemptive": {"dispatch_us": 20}}}
     file = tmp_path / "overheads.json"
     zero = f"not in {file}, is zero"
-    _, result, _ = analyze(tmp_path, capsys, bare)
+    _, result, _ = analyze(tmp_path, rclrt, bare)
     for name in ("timer_lateness_us of preemptive", "hop_us.intra_process", "background_us"):
         assert f"{name}, {zero}" in result["assumptions"]
-    _, result, _ = analyze(tmp_path, capsys, bare, "--hop-us", "50")
+    _, result, _ = analyze(tmp_path, rclrt, bare, "--hop-us", "50")
     assert f"hop_us.intra_process, {zero}" not in result["assumptions"]
     assert f"background_us, {zero}" in result["assumptions"]
 
 
 @pytest.mark.parametrize("command", [("analyze", APP), ("run", APP, "--bounds")])
 def test_a_percentile_of_no_file_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], command: tuple[str, ...]
+    tmp_path: Path, rclrt: Rclrt, command: tuple[str, ...]
 ) -> None:
     pytest.importorskip("rclrt_analysis")
     out = ("--executor", "preemptive", "--out", str(tmp_path / "out"))
     more = out if command[0] == "run" else ()
-    assert main([*command, *more, "--overhead-percentile", "p99"]) == 2
-    assert "--overhead-percentile p99: of which file? Name the one" in capsys.readouterr().err
+    answer = rclrt(*command, *more, "--overhead-percentile", "p99")
+    assert answer.code == 2
+    assert "--overhead-percentile p99: of which file? Name the one" in answer.err
 
 
 @pytest.mark.parametrize(
@@ -150,33 +140,32 @@ def test_a_percentile_of_no_file_is_refused(
 )
 def test_a_wrong_file_is_located(
     tmp_path: Path,
-    capsys: pytest.CaptureFixture[str],
+    rclrt: Rclrt,
     change: dict[str, Any],
     options: tuple[str, ...],
     complaint: str,
 ) -> None:
-    code, _, error = analyze(tmp_path, capsys, {**MEASURED, **change}, *options)
+    code, _, error = analyze(tmp_path, rclrt, {**MEASURED, **change}, *options)
     assert code == 2
     assert "overheads.json" in error
     assert complaint in error
 
 
 def test_an_executor_that_the_file_does_not_know_has_conditional_bounds(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, rclrt: Rclrt
 ) -> None:
-    code, result, _ = analyze(tmp_path, capsys, MEASURED, "--executor", "producer_consumer")
+    code, result, _ = analyze(tmp_path, rclrt, MEASURED, "--executor", "producer_consumer")
     assert code == 0
     assert {chain["verdict"] for chain in result["chains"]} == {"conditional"}
     assert "says nothing" in result["chains"][0]["assumptions"][-1]
 
 
-def test_a_key_that_stands_twice_is_refused(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_key_that_stands_twice_is_refused(tmp_path: Path, rclrt: Rclrt) -> None:
     file = tmp_path / "overheads.json"
     file.write_text('{"rclrt": 1, "kind": "overheads", "executors": {}, "executors": {}}')
-    assert main(["analyze", APP, "--overheads", str(file)]) == 2
-    assert f'{file}: the key "executors" stands twice' in capsys.readouterr().err
+    answer = rclrt("analyze", APP, "--overheads", file)
+    assert answer.code == 2
+    assert f'{file}: the key "executors" stands twice' in answer.err
 
 
 def test_the_schema_takes_what_is_read() -> None:

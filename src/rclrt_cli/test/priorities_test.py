@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +12,7 @@ import jsonschema
 import pytest
 import yaml
 from rclrt_cli.main import main
-from runner_test import ROOT, SCHEMA, command, environment
-from workspace import GENEROUS_S
+from runner_test import ROOT, SCHEMA, finished
 
 APPLICATION = str(ROOT / "examples" / "fig_5_5" / "app.yaml")
 PRIORITIES_SCHEMA = json.loads((ROOT / "schemas" / "priorities.schema.json").read_text())
@@ -63,16 +61,9 @@ def test_what_runs_honours_it(overlay: Path, tmp_path: Path, verb: str) -> None:
     if verb == "run" and 1 not in os.sched_getaffinity(0):
         pytest.skip("the example runs on CPU 1")
     out = tmp_path / "out"
-    done = subprocess.run(
-        command(
-            *(verb, APPLICATION, "--executor", "preemptive", "--seconds", "1"),
-            *("--priorities", str(overlay), "--out", str(out)),
-        ),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=GENEROUS_S,
-        check=False,
+    done = finished(
+        *(verb, APPLICATION, "--executor", "preemptive", "--seconds", "1"),
+        *("--priorities", str(overlay), "--out", str(out)),
     )
     assert done.returncode == 0, done.stderr
     results = json.loads((out / "results.json").read_text())

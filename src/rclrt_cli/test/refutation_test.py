@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rclrt_cli.main import main
-from runner_test import ROOT, command, environment
-from workspace import GENEROUS_S
+from conftest import Rclrt
+from runner_test import ROOT, finished
 
 APPLICATION = """
 rclrt: 1
@@ -36,27 +35,19 @@ def app(tmp_path: Path) -> Path:
     return path
 
 
-def analysed(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, Any]:
-    capsys.readouterr()
-    code = main(["analyze", *arguments, "--json"])
-    return code, json.loads(capsys.readouterr().out)
+def analysed(rclrt: Rclrt, *arguments: object) -> tuple[int, Any]:
+    answer = rclrt("analyze", *arguments, "--json")
+    return answer.code, answer.json
 
 
 def simulated(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command("simulate", *arguments),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=GENEROUS_S,
-        check=False,
-    )
+    return finished("simulate", *arguments)
 
 
 def test_a_refuted_chain_has_a_counter_example_and_a_proved_one_has_none(
-    app: Path, capsys: pytest.CaptureFixture[str]
+    app: Path, rclrt: Rclrt
 ) -> None:
-    code, result = analysed(capsys, str(app))
+    code, result = analysed(rclrt, app)
     assert code == 1
     assert [chain["verdict"] for chain in result["chains"]] == ["refuted", "proved", "refuted"]
     example = result["chains"][0]["counter_example"]
@@ -67,17 +58,17 @@ def test_a_refuted_chain_has_a_counter_example_and_a_proved_one_has_none(
     assert "counter_example" not in result["chains"][1]
 
 
-def test_without_a_search_nothing_is_refuted(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    code, result = analysed(capsys, str(app), "--no-search")
+def test_without_a_search_nothing_is_refuted(app: Path, rclrt: Rclrt) -> None:
+    code, result = analysed(rclrt, app, "--no-search")
     assert code == 1
     assert [chain["verdict"] for chain in result["chains"]] == ["unknown", "proved", "unknown"]
 
 
 def test_the_counter_example_shows_the_same_miss_in_a_simulation(
-    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    app: Path, tmp_path: Path, rclrt: Rclrt
 ) -> None:
     file = tmp_path / "miss.yaml"
-    _, result = analysed(capsys, str(app), "--counter-example", str(file))
+    _, result = analysed(rclrt, app, "--counter-example", file)
     example = result["chains"][0]["counter_example"]
     done = simulated(str(app), "--replay", str(file), "--out", str(tmp_path / "out"))
     assert done.returncode == 0, done.stderr
@@ -97,11 +88,11 @@ def test_the_counter_example_shows_the_same_miss_in_a_simulation(
 
 @pytest.mark.parametrize("executor", ["wait_set", "producer_consumer", "thread_dispatch"])
 def test_misses_are_searched_under_each_executor(
-    executor: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    executor: str, tmp_path: Path, rclrt: Rclrt
 ) -> None:
     app = str(ROOT / "examples" / "autonomous_vehicle" / "app.yaml")
     file = tmp_path / "miss.yaml"
-    _, result = analysed(capsys, app, "--executor", executor, "--counter-example", str(file))
+    _, result = analysed(rclrt, app, "--executor", executor, "--counter-example", file)
     refuted = [chain for chain in result["chains"] if chain["verdict"] == "refuted"]
     if executor == "wait_set":
         assert [chain["id"] for chain in refuted] == ["obstacle", "planning"]
@@ -114,10 +105,10 @@ def test_misses_are_searched_under_each_executor(
 
 
 def test_a_counter_example_of_another_application_is_refused(
-    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    app: Path, tmp_path: Path, rclrt: Rclrt
 ) -> None:
     file = tmp_path / "miss.yaml"
-    analysed(capsys, str(app), "--counter-example", str(file))
+    analysed(rclrt, app, "--counter-example", file)
     other = str(ROOT / "examples" / "fig_5_7" / "app.yaml")
     done = simulated(other, "--replay", str(file), "--out", str(tmp_path / "out"))
     assert done.returncode == 2
@@ -136,34 +127,36 @@ tasks:
 """
 
 
-def test_a_refuted_task_has_a_counter_example_that_replays(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_refuted_task_has_a_counter_example_that_replays(tmp_path: Path, rclrt: Rclrt) -> None:
     tasks, file = tmp_path / "tasks.yaml", tmp_path / "miss.json"
     tasks.write_text(TASKS)
-    code, result = analysed(capsys, str(tasks), "--counter-example", str(file))
+    code, result = analysed(rclrt, tasks, "--counter-example", file)
     assert code == 1
     assert "counter_example" not in result["tasks"][0]
     # Lehoczky 1990, example 3: 114, 102, 116, 104, 118 is the worst.
     assert result["tasks"][1]["counter_example"]["response"] == 11.8
-    assert main(["simulate", str(tasks), "--replay", str(file), "--fail-on-miss"]) == 1
-    assert "task b, job 4: response 11.8, deadline 11.6, late; the counter-example states 11.8" in (
-        capsys.readouterr().out
-    )
+    replay = ("simulate", tasks, "--replay", file)
+    answer = rclrt(*replay, "--fail-on-miss")
+    assert answer.code == 1
+    stated = "task b, job 4: response 11.8, deadline 11.6, late; the counter-example states 11.8"
+    assert stated in answer.out
     tasks.write_text(TASKS.replace("11.6", "11.8"))
-    assert main(["simulate", str(tasks), "--replay", str(file), "--fail-on-miss"]) == 0
+    assert rclrt(*replay, "--fail-on-miss").code == 0
     tasks.write_text(TASKS.replace("id: b", "id: c"))
-    assert main(["simulate", str(tasks), "--replay", str(file)]) == 2
+    assert rclrt(*replay).code == 2
     tasks.write_text(TASKS)
     file.write_text(file.read_text().replace('"job": 4', '"job": 99999999999999999999'))
-    assert main(["simulate", str(tasks), "--replay", str(file)]) == 2
-    assert "job" in capsys.readouterr().err
+    answer = rclrt(*replay)
+    assert answer.code == 2
+    assert "job" in answer.err
 
 
 def test_simulate_still_needs_an_executor_and_a_place(
-    app: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    app: Path, tmp_path: Path, rclrt: Rclrt
 ) -> None:
-    assert main(["simulate", str(app), "--executor", "preemptive"]) == 2
-    assert "no --out" in capsys.readouterr().err
-    assert main(["simulate", str(app), "--out", str(tmp_path / "out")]) == 2
-    assert "no --executor; expected one of" in capsys.readouterr().err
+    answer = rclrt("simulate", app, "--executor", "preemptive")
+    assert answer.code == 2
+    assert "no --out" in answer.err
+    answer = rclrt("simulate", app, "--out", tmp_path / "out")
+    assert answer.code == 2
+    assert "no --executor; expected one of" in answer.err

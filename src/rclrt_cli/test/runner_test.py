@@ -45,6 +45,18 @@ def command(*arguments: str) -> list[str]:
     return [sys.executable, "-m", "rclrt_cli", *arguments]
 
 
+def finished(*arguments: str) -> subprocess.CompletedProcess[str]:
+    """The command in a process of its own, with the real programs."""
+    return subprocess.run(
+        command(*arguments),
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS_S,
+        check=False,
+    )
+
+
 @pytest.fixture(scope="module")
 def app(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = tmp_path_factory.mktemp("app") / "app.yaml"

@@ -3,12 +3,11 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import Any
 
 import pytest
-from rclrt_cli.main import main
+from conftest import Rclrt
 
 APPLICATION = """
 rclrt: 1
@@ -32,14 +31,12 @@ def app(tmp_path: Path) -> Path:
     return path
 
 
-def found(capsys: pytest.CaptureFixture[str], *arguments: str) -> Any:
-    capsys.readouterr()
-    main(["analyze", *arguments, "--sensitivity", "--json"])
-    return json.loads(capsys.readouterr().out)["sensitivity"]
+def found(rclrt: Rclrt, *arguments: object) -> Any:
+    return rclrt("analyze", *arguments, "--sensitivity", "--json").json["sensitivity"]
 
 
-def test_each_time_has_its_limit(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    result = found(capsys, str(app))
+def test_each_time_has_its_limit(app: Path, rclrt: Rclrt) -> None:
+    result = found(rclrt, app)
     assert result["factor"] == 2.0
     assert result["wcets"][0] == {
         "id": "a",
@@ -54,28 +51,30 @@ def test_each_time_has_its_limit(app: Path, capsys: pytest.CaptureFixture[str]) 
     assert result["monotone"] is True
 
 
-def test_the_table_names_the_tightest_first(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["analyze", str(app), "--sensitivity"]) == 0
-    lines = capsys.readouterr().out.splitlines()
+def test_the_table_names_the_tightest_first(app: Path, rclrt: Rclrt) -> None:
+    answer = rclrt("analyze", app, "--sensitivity")
+    assert answer.code == 0
+    lines = answer.out.splitlines()
     assert "All execution times together: factor 2. One alone (ms):" in lines
     at = next(i for i, line in enumerate(lines) if "execution time, at most" in line)
     assert lines[at + 1].split() == ["a", "2", "5", "factor", "2.5"]
     assert lines[at + 3].split() == ["idle", "0", "any"]
 
 
-def test_a_task_set_is_in_its_own_units(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_task_set_is_in_its_own_units(tmp_path: Path, rclrt: Rclrt) -> None:
     # Burns and Wellings' set with a tenth of a unit to spare: 5 + 3 * 3 + 2 * 3 = 20.
     file = tmp_path / "tasks.yaml"
     file.write_text("""
 rclrt: 1
 tasks: [{id: a, c: 3, t: 7}, {id: b, c: 3, t: 12}, {id: c, c: 4.9, t: 20}]
 """)
-    result = found(capsys, str(file))
+    result = found(rclrt, str(file))
     assert result["wcets"][2]["limit"] == 5
     assert result["periods"][0]["limit"] == 6.7  # the first with 3 releases in 19.9
     assert result["unit"] == "units"
 
 
-def test_it_is_of_the_sound_bounds(app: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["analyze", str(app), "--sensitivity", "--test", "thesis"]) == 2
-    assert "--sensitivity: of --test sound only" in capsys.readouterr().err
+def test_it_is_of_the_sound_bounds(app: Path, rclrt: Rclrt) -> None:
+    answer = rclrt("analyze", app, "--sensitivity", "--test", "thesis")
+    assert answer.code == 2
+    assert "--sensitivity: of --test sound only" in answer.err

@@ -8,21 +8,13 @@ import subprocess
 from pathlib import Path
 
 import jsonschema
-from runner_test import ROOT, SCHEMA, command, environment
-from workspace import GENEROUS_S
+from runner_test import ROOT, SCHEMA, finished
 
 APPLICATION = ROOT / "examples" / "autonomous_vehicle" / "app.yaml"
 
 
 def simulate(out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        command("simulate", str(APPLICATION), "--out", str(out), *arguments),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=GENEROUS_S,
-        check=False,
-    )
+    return finished("simulate", str(APPLICATION), "--out", str(out), *arguments)
 
 
 def test_a_simulation_is_reported_as_a_run_is_and_says_what_it_is(tmp_path: Path) -> None:
