@@ -182,6 +182,8 @@ class CounterExample:
     @property
     def execution_from_percent(self) -> int: ...
     @property
+    def delays_from_percent(self) -> int: ...
+    @property
     def horizon_ns(self) -> int: ...
     @property
     def chain(self) -> int: ...
@@ -221,7 +223,7 @@ def find_counter_examples(
     executor: str,
     wanted: Sequence[bool],
     *,
-    dispatch_ns: int = 0,
+    overheads: Overheads = ...,
     cpus: int = 1,
     instances: int = 400_000,
 ) -> list[CounterExample | None]: ...
@@ -276,9 +278,13 @@ class Quality:
     @property
     def not_proved(self) -> int: ...
     @property
+    def not_bounded(self) -> int: ...
+    @property
     def worst(self) -> float: ...
     @property
     def mean(self) -> float: ...
+    @property
+    def mean_bound_ns(self) -> float: ...
 
 @final
 class Assignment:
@@ -301,8 +307,8 @@ def assign(
     cpus: Sequence[int],
     executor: str = "preemptive",
     *,
-    dispatch_ns: int = 0,
-    timer_jitter_ns: int = 0,
+    overheads: Overheads = ...,
+    objective: Literal["feasible", "max-slack", "min-response"] = "max-slack",
     evaluations: int = 2000,
 ) -> Assignment: ...
 def thesis_feasibility(application: Application) -> ThesisResult: ...

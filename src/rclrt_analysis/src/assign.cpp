@@ -5,6 +5,7 @@
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "allocation.hpp"
@@ -16,7 +17,7 @@ namespace {
 
 using model::Application;
 
-constexpr Effort kPerBound{.steps = 20'000'000};
+constexpr std::int64_t kStepsPerBound = 20'000'000;
 
 /// How the order of the chains becomes priorities of callbacks.
 enum class Style { kChains, kPicas };
@@ -37,8 +38,7 @@ class LocalSearch {
         units_(detail::units(application, options.cpus.size())) {}
 
   Assignment run() {
-    result_.before = quality(stated_, options_.executor, options_.overheads, kPerBound);
-    ++result_.evaluations;
+    result_.before = quality_of(stated_);
     const auto core = detail::allocate(stated_, units_, options_.cpus.size());
     consider({core, order_by(ChainPriorities::kGiven), Style::kChains, true}, "given");
     consider({core, order_by(ChainPriorities::kGiven), Style::kChains}, "chain priorities");
@@ -58,12 +58,18 @@ class LocalSearch {
   }
 
  private:
-  void count() {
-    if (options_.between) options_.between();
+  Effort effort() const { return {.steps = kStepsPerBound, .between = options_.between}; }
+
+  Quality quality_of(const Application& application) {
     ++result_.evaluations;
+    return quality(application, options_.executor, options_.overheads, effort());
   }
 
-  bool may_go_on() const { return result_.evaluations < options_.evaluations; }
+  bool may_go_on() const {
+    const bool done =
+        options_.objective == Objective::kFeasible && has_best_ && best_quality_.not_proved == 0;
+    return !done && result_.evaluations < options_.evaluations;
+  }
 
   std::vector<std::size_t> order_by(ChainPriorities source) const {
     const auto priorities = chain_priorities(stated_, source);
@@ -92,11 +98,9 @@ class LocalSearch {
   }
 
   bool consider(Candidate candidate, const char* start) {
-    if (!may_go_on() && result_.evaluations > 1) return false;
-    count();
-    const Quality found =
-        quality(made(candidate), options_.executor, options_.overheads, kPerBound);
-    if (has_best_ && found >= best_quality_) return false;
+    if (has_best_ && !may_go_on()) return false;
+    const Quality found = quality_of(made(candidate));
+    if (has_best_ && !better(found, best_quality_, options_.objective)) return false;
     has_best_ = true;
     best_ = std::move(candidate);
     best_quality_ = found;
@@ -117,9 +121,9 @@ class LocalSearch {
                              [&](std::size_t each) { return each != chain; });
         candidate.order.push_back(chain);
         candidate.order.insert(candidate.order.end(), below.begin(), below.end());
-        count();
+        ++result_.evaluations;
         const auto bounds =
-            chain_bounds(made(candidate), options_.executor, options_.overheads, kPerBound);
+            chain_bounds(made(candidate), options_.executor, options_.overheads, effort());
         if (bounds[chain].verdict == Verdict::kUnknown) continue;
         found = true;
         below.insert(below.begin(), chain);
@@ -183,21 +187,33 @@ Quality quality(const Application& application, ChainExecutor executor, const Ov
                 Effort effort) {
   Quality result;
   const auto bounds = chain_bounds(application, executor, overheads, effort);
-  std::size_t count = 0;
   for (std::size_t i = 0; i < bounds.size(); ++i) {
     const ChainBound& bound = bounds[i];
     if (bound.verdict != Verdict::kProved && bound.verdict != Verdict::kConditional) {
       ++result.not_proved;
     }
-    if (!bound.bound) continue;
-    const double share = static_cast<double>(*bound.bound) /
-                         static_cast<double>(application.chains[i].deadline.count());
+    if (!bound.bound) {
+      ++result.not_bounded;
+      continue;
+    }
+    const auto bound_ns = static_cast<double>(*bound.bound);
+    const double share = bound_ns / static_cast<double>(application.chains[i].deadline.count());
     result.worst = std::max(result.worst, share);
     result.mean += share;
-    ++count;
+    result.mean_bound_ns += bound_ns;
   }
-  if (count > 0) result.mean /= static_cast<double>(count);
+  if (bounds.size() > result.not_bounded) {
+    const auto count = static_cast<double>(bounds.size() - result.not_bounded);
+    result.mean /= count;
+    result.mean_bound_ns /= count;
+  }
   return result;
+}
+
+bool better(const Quality& a, const Quality& b, Objective objective) {
+  if (objective != Objective::kMinResponse) return a < b;
+  return std::tie(a.not_proved, a.not_bounded, a.mean_bound_ns, a.worst) <
+         std::tie(b.not_proved, b.not_bounded, b.mean_bound_ns, b.worst);
 }
 
 Assignment assign(const Application& application, const AssignOptions& options) {

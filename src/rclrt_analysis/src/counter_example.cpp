@@ -5,8 +5,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "execution_times.hpp"
 #include "first_misses.hpp"
+#include "simulated_times.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -24,6 +24,7 @@ constexpr std::int64_t kLeastTrial_ns = 1'000'000;
 struct Trial {
   std::vector<std::int64_t> offsets_ns;
   int lowest_percent = 100;
+  int lowest_delay_percent = 100;
   std::uint64_t seed = 0;
 };
 
@@ -48,9 +49,11 @@ class Searcher {
       priorities_.push_back(application.effective_priority(i));
     }
     horizon_ns_ = horizon();
-    system_ = simulated_system(application, search.executor,
-                               {.dispatch_ns = search.dispatch_ns, .hop = {}, .far_hop = {}},
-                               search.cpus);
+    const auto varies = [](const Hop& hop) { return hop.min < hop.max; };
+    machine_ = search.overheads;
+    machine_.background = machine_.stall = 0;
+    delays_vary_ = machine_.timer_jitter > 0 || varies(machine_.near) || varies(machine_.far);
+    system_ = simulated_system(application, search.executor, times_of({}), search.cpus);
   }
 
   std::vector<std::optional<CounterExample>> run() {
@@ -102,8 +105,9 @@ class Searcher {
 
   void try_all_speeds(const std::vector<std::int64_t>& offsets_ns) {
     for (const int percent : {100, 50, 0}) {
-      attempt({offsets_ns, percent, percent < 100 ? random_.next() >> 32U : 0});
+      attempt({offsets_ns, percent, 100, percent < 100 ? random_.next() >> 32U : 0});
     }
+    if (delays_vary_) attempt({offsets_ns, 100, 0, random_.next() >> 32U});
   }
 
   /// From the best so far of this chain, or from anywhere.
@@ -118,7 +122,9 @@ class Searcher {
     }
     const bool shorter = random_.uniform(0, 3) == 0;
     trial.lowest_percent = shorter ? static_cast<int>(random_.uniform(0, 9)) * 10 : 100;
-    trial.seed = shorter ? random_.next() >> 32U : 0;
+    const bool sooner = delays_vary_ && random_.uniform(0, 1) == 0;
+    trial.lowest_delay_percent = sooner ? static_cast<int>(random_.uniform(0, 9)) * 10 : 100;
+    trial.seed = shorter || sooner ? random_.next() >> 32U : 0;
     return trial;
   }
 
@@ -141,12 +147,22 @@ class Searcher {
     for (const std::size_t timer : timers_) {
       std::get<TimerTrigger>(system_.callbacks[timer].trigger).offset_ns = trial.offsets_ns[timer];
     }
-    if (trial.lowest_percent == lowest_percent_) return;
-    lowest_percent_ = trial.lowest_percent;
-    for (std::size_t i = 0; i < system_.callbacks.size(); ++i) {
-      system_.callbacks[i].execution =
-          detail::execution_times(application_.callbacks[i], lowest_percent_ / 100.0);
+    if (trial.lowest_delay_percent != last_.lowest_delay_percent) {
+      detail::set_delays(system_, times_of(trial));
     }
+    if (trial.lowest_percent != last_.lowest_percent) {
+      for (std::size_t i = 0; i < system_.callbacks.size(); ++i) {
+        system_.callbacks[i].execution =
+            detail::execution_times(application_.callbacks[i], trial.lowest_percent / 100.0);
+      }
+    }
+    last_ = trial;
+  }
+
+  SimulatedTimes times_of(const Trial& trial) const {
+    return counter_example_times({.lowest_execution_percent = trial.lowest_percent,
+                                  .overheads = machine_,
+                                  .lowest_delay_percent = trial.lowest_delay_percent});
   }
 
   void attempt(const Trial& trial) {
@@ -157,13 +173,15 @@ class Searcher {
                            .seed = trial.seed,
                            .lowest_execution_percent = trial.lowest_percent,
                            .cpus = search_.cpus,
-                           .dispatch_ns = search_.dispatch_ns};
+                           .overheads = machine_,
+                           .lowest_delay_percent = trial.lowest_delay_percent};
     set_up(trial);
     FirstMisses misses(system_);
     const auto result = simulate(system_,
                                  {.horizon_ns = horizon_ns_,
                                   .seed = trial.seed,
-                                  .max_instances = std::min(left_, 2 * search_.effort.per_trial)},
+                                  .max_instances = std::min(left_, 2 * search_.effort.per_trial),
+                                  .between = search_.effort.between},
                                  &misses);
     // Also a trial in which nothing ends costs something.
     left_ -= std::min(left_, result.instances + 1 + application_.callbacks.size() / 8);
@@ -197,8 +215,10 @@ class Searcher {
   std::vector<std::size_t> free_;  // timers whose offsets may be chosen
   std::vector<int> priorities_;
   std::int64_t horizon_ns_ = 0;
+  Overheads machine_;
+  bool delays_vary_ = false;
+  Trial last_;
   SimulatedSystem system_;  // of the last trial
-  int lowest_percent_ = 100;
 };
 
 }  // namespace
@@ -228,14 +248,23 @@ Application counter_example_application(Application application, const CounterEx
 }
 
 SimulatedTimes counter_example_times(const CounterExample& example) {
+  const auto from_percent = [&](const Hop& range) {
+    const std::int64_t lowest = (range.max - range.min) / 100 * example.lowest_delay_percent;
+    const bool most = example.lowest_delay_percent == 100;
+    return TimeDistribution::uniform(most ? range.max : range.min + lowest, range.max);
+  };
+  const Overheads& machine = example.overheads;
   return {.lowest_execution = example.lowest_execution_percent / 100.0,
-          .dispatch_ns = example.dispatch_ns,
-          .scheduler_ns = 0,
-          .hop = {},
-          .far_hop = {}};
+          .dispatch_ns = machine.dispatch,
+          .scheduler_ns = machine.scheduler,
+          .polling_ns = machine.polling,
+          .lateness = from_percent({0, machine.timer_jitter}),
+          .hop = from_percent(machine.near),
+          .far_hop = from_percent(machine.far)};
 }
 
-std::optional<std::int64_t> replay(const Application& application, const CounterExample& example) {
+std::optional<std::int64_t> replay(const Application& application, const CounterExample& example,
+                                   Between between) {
   const SimulatedSystem system =
       simulated_system(counter_example_application(application, example), example.executor,
                        counter_example_times(example), example.cpus);
@@ -245,10 +274,12 @@ std::optional<std::int64_t> replay(const Application& application, const Counter
     throw std::invalid_argument("the counter-example takes more than 50 million instances");
   }
   detail::InstanceEnd end(system, example.chain, example.instance);
-  simulate(
-      system,
-      {.horizon_ns = example.horizon_ns, .seed = example.seed, .max_instances = kLongestReplay},
-      &end);
+  simulate(system,
+           {.horizon_ns = example.horizon_ns,
+            .seed = example.seed,
+            .max_instances = kLongestReplay,
+            .between = between},
+           &end);
   return end.response_ns();
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/analysis/counter_example_file.hpp"
 
+#include <array>
 #include <limits>
 #include <stdexcept>
 
@@ -23,6 +24,23 @@ constexpr yaml::IntegerRange kCounts{0, std::numeric_limits<std::int64_t>::max()
 constexpr int kMsDecimals = 6;
 
 std::string ms(std::int64_t time_ns) { return in_units(time_ns, kMsDecimals); }
+
+/// One of the times of Overheads that a simulation knows.
+struct OverheadTime {
+  const char* name;
+  Ticks* time;
+};
+
+std::array<OverheadTime, 8> times_of(Overheads& overheads) {
+  return {{{"dispatch", &overheads.dispatch},
+           {"scheduler", &overheads.scheduler},
+           {"polling", &overheads.polling},
+           {"timer_lateness", &overheads.timer_jitter},
+           {"hop_least", &overheads.near.min},
+           {"hop", &overheads.near.max},
+           {"far_hop_least", &overheads.far.min},
+           {"far_hop", &overheads.far.max}}};
+}
 
 template <typename Read>
 void read_mapping(const Node& section, std::string_view what, const Application& application,
@@ -57,8 +75,8 @@ class Reader {
     const Fields fields(
         root, "counter-example",
         {"rclrt", "application", "executor", "chain", "instance", "release_ms", "response_ms",
-         "deadline_ms", "horizon_ms", "seed", "execution_from_percent", "cpus", "dispatch_ms",
-         "offsets_ms", "priorities"},
+         "deadline_ms", "horizon_ms", "seed", "execution_from_percent", "cpus", "overheads_ms",
+         "delays_from_percent", "offsets_ms", "priorities"},
         context_);
     if (root.kind != yaml::Kind::kMapping) return example_;
     integer(fields, "rclrt", {1, 1});
@@ -67,11 +85,15 @@ class Reader {
     example_.release_ns = time(fields, "release_ms");
     example_.response_ns = time(fields, "response_ms");
     example_.horizon_ns = time(fields, "horizon_ms");
-    example_.dispatch_ns = time(fields, "dispatch_ms");
     example_.seed = static_cast<std::uint64_t>(integer(fields, "seed", kCounts));
     example_.lowest_execution_percent =
         static_cast<int>(integer(fields, "execution_from_percent", {0, 100}));
     example_.cpus = static_cast<unsigned>(integer(fields, "cpus", {1, 64}));
+    if (const Node* node = fields.find("overheads_ms")) read_overheads(*node);
+    if (fields.find("delays_from_percent") != nullptr) {
+      example_.lowest_delay_percent =
+          static_cast<int>(integer(fields, "delays_from_percent", {0, 100}));
+    }
     if (const Node* node = fields.require("offsets_ms", "offsets_ms: {scan: 2.5}")) {
       read_offsets(*node);
     }
@@ -92,6 +114,22 @@ class Reader {
     if (node == nullptr) return 0;
     const auto value = yaml::read_milliseconds(*node, key, yaml::Zero::kAllowed, context_);
     return value ? value->count() : 0;
+  }
+
+  void read_overheads(const Node& section) {
+    const auto times = times_of(example_.overheads);
+    std::vector<std::string_view> names;
+    for (const OverheadTime& each : times) names.emplace_back(each.name);
+    const Fields fields(section, "overheads_ms", names, context_);
+    if (section.kind != yaml::Kind::kMapping) return;
+    for (const OverheadTime& each : times) {
+      if (fields.find(each.name) != nullptr) *each.time = time(fields, each.name);
+    }
+    for (Hop* hop : {&example_.overheads.near, &example_.overheads.far}) {
+      if (hop->min <= hop->max) continue;
+      context_.diagnostics.report(section.at, "a message takes at least more than at most",
+                                  "hop_least and far_hop_least up to hop and far_hop");
+    }
   }
 
   void read_names(const Fields& fields) {
@@ -172,7 +210,15 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   line("seed", std::to_string(example.seed));
   line("execution_from_percent", std::to_string(example.lowest_execution_percent));
   line("cpus", std::to_string(example.cpus));
-  line("dispatch_ms", ms(example.dispatch_ns));
+  std::string machine;
+  Overheads overheads = example.overheads;
+  for (const OverheadTime& each : times_of(overheads)) {
+    if (*each.time > 0) machine += "  " + std::string(each.name) + ": " + ms(*each.time) + "\n";
+  }
+  if (!machine.empty()) {
+    text += "overheads_ms:\n" + machine;
+    line("delays_from_percent", std::to_string(example.lowest_delay_percent));
+  }
   text += "offsets_ms:\n";
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const model::Callback& callback = application.callbacks[i];

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -71,13 +72,22 @@ class Demand {
   std::vector<Ticks> next_;  // t must be greater for the next job to count
 };
 
-/// Steps that are left; shared by everything one call computes.
+/// Steps that are left; shared by everything one call computes. Throws what Effort::between does.
 class Budget {
  public:
-  explicit Budget(std::int64_t steps) : given_(steps), left_(steps) {}
+  explicit Budget(Effort effort)
+      : given_(effort.steps), left_(effort.steps), between_(effort.between) {
+    if (between_ != nullptr) next_ = left_;
+  }
+  /// For a part of the work; what it uses is still to be taken from this one.
+  Budget part(std::int64_t steps) const { return Budget({steps, between_}); }
   /// False when they are used up.
   bool take(std::size_t steps) {
     left_ -= static_cast<std::int64_t>(steps) + 8;  // 8 for what surrounds the loop
+    if (left_ < next_) [[unlikely]] {
+      next_ = left_ - kStepsBetween;
+      between_();
+    }
     return left_ > 0;
   }
   bool empty() const { return left_ <= 0; }
@@ -85,8 +95,13 @@ class Budget {
   std::int64_t used() const { return given_ - left_; }
 
  private:
+  static constexpr std::int64_t kStepsBetween = 100'000;
+
   std::int64_t given_;
   std::int64_t left_;
+  Between between_;
+  /// Below it `between_` is due; never when there is none.
+  std::int64_t next_ = std::numeric_limits<std::int64_t>::min();
 };
 
 /// The least fixed point of w = work(w), sought upwards from `start`, which must not be above it.

@@ -72,7 +72,7 @@ std::optional<Ticks> horizon(std::span<const Task> tasks, const std::vector<Part
     // From `farthest` on the demand grows by a hyperperiod in each.
     return sum(farthest, *load.hyperperiod());
   }
-  detail::Budget share(budget.left() / 4);
+  detail::Budget share = budget.part(budget.left() / 4);
   const auto busy = detail::fixed_point(blocking, std::max<Ticks>(1, blocking), all, share);
   budget.take(static_cast<std::size_t>(share.used()));
   if (busy && (!result || *busy < *result)) result = busy;
@@ -83,7 +83,7 @@ std::optional<Ticks> horizon(std::span<const Task> tasks, const std::vector<Part
 
 Answer edf_demand_test(std::span<const Task> tasks, Effort effort) {
   detail::check_tasks(tasks);
-  detail::Budget budget(effort.steps);
+  detail::Budget budget(effort);
   detail::Load load;
   detail::Load executing;
   std::vector<Part> parts;

@@ -60,7 +60,7 @@ TaskSetResult edf_nonpreemptive(std::span<const Task> tasks, Effort effort) {
     load.add(task.wcet, task.period);
     blocking = std::max(blocking, task.blocking);
   }
-  Budget budget(effort.steps);
+  Budget budget(effort);
   const bool overload = load.compare_with_one() > 0;
   const auto busy = overload ? std::nullopt : detail::busy_period(tasks, load, blocking, budget);
   for (std::size_t i = 0; i < tasks.size(); ++i) {

@@ -40,7 +40,7 @@ class Preemptive {
         levels_(detail::levels_of(tasks)),
         region_below_(
             detail::longest_below(tasks, levels_, [](const Task& task) { return task.region; })),
-        budget_(effort.steps),
+        budget_(effort),
         computing_(effort.steps / 16),
         jittery_(effort.steps / 16),
         suspends_(std::ranges::any_of(tasks, [](const Task& t) { return t.suspension > 0; })) {}

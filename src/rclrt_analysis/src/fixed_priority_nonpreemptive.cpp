@@ -87,7 +87,7 @@ TaskSetResult fixed_priority_nonpreemptive(std::span<const Task> tasks, Effort e
   TaskSetResult result;
   result.tasks.resize(tasks.size());
   Interference higher;
-  Budget total(effort.steps);
+  Budget total(effort);
   for (const auto& level : levels) {
     for (const std::size_t i : level) {
       if (total.empty()) {
@@ -98,7 +98,7 @@ TaskSetResult fixed_priority_nonpreemptive(std::span<const Task> tasks, Effort e
       for (const std::size_t k : level) {
         if (k != i) others.add(tasks[k]);
       }
-      Budget budget(effort.steps / 16);
+      Budget budget = total.part(effort.steps / 16);
       // The copies count, too.
       budget.take(4 * others.before.size());
       result.tasks[i] =

@@ -91,6 +91,7 @@ class Holistic {
   const Cores& cores_;
   ChainExecutor executor_;
   Overheads overheads_;
+  Between between_;
   Responses responses_;
   std::vector<std::vector<Flow>> flows_;
   /// Of each callback: from the release of a timer that set it going to its end.

@@ -11,7 +11,7 @@ PathBounds::PathBounds(const Workload& workload, std::vector<std::size_t> timers
     : workload_(workload),
       timers_(std::move(timers)),
       jitter_(jitter),
-      budget_(effort.steps),
+      budget_(effort),
       positions_(workload.wcet.size()) {
   for (std::size_t i = 0; i < positions_.size(); ++i) positions_[workload.graph.order[i]] = i;
 }
@@ -76,7 +76,8 @@ PathBound PathBounds::bound(const Path& path) {
   // At a load of exactly 1 everything repeats after a hyperperiod.
   const auto hyperperiod = load.compare_with_one() == 0 ? load.hyperperiod() : std::nullopt;
   const Ticks last_job = hyperperiod ? *hyperperiod / period : kHorizon;
-  Budget budget(budget_.empty() ? 0 : std::min<std::int64_t>(budget_.left(), 400'000'000));
+  Budget budget =
+      budget_.part(budget_.empty() ? 0 : std::min<std::int64_t>(budget_.left(), 400'000'000));
   // The worst of the first instances is no bound.
   const auto too_long = [&] {
     budget_.take(static_cast<std::size_t>(budget.used()));

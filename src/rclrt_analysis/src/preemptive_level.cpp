@@ -50,7 +50,7 @@ Response PreemptiveLevel::response(const Job& task, Ticks deadline, std::span<co
     return result;
   }
   if (total.empty()) return quick_bound(task, sums, "the exact analysis took too long");
-  Budget budget(steps_per_task_);
+  Budget budget = total.part(steps_per_task_);
   const Ticks constant = sum(task.blocking, task.wcet);
   Ticks start =
       std::max<Ticks>(1, least_fixed_point(constant, sums.load.rounded(), sums.late_work));

@@ -63,13 +63,12 @@ Ticks scaled(Ticks time, Ticks factor) {
 class OfApplication {
  public:
   OfApplication(const model::Application& application, ChainExecutor executor,
-                const Overheads& overheads, Effort effort, const std::function<void()>& between)
+                const Overheads& overheads, Effort effort)
       : stated_(application),
         tried_(application),
         executor_(executor),
         overheads_(overheads),
-        effort_(effort),
-        between_(between) {}
+        effort_(effort) {}
 
   Sensitivity run() {
     Sensitivity result;
@@ -91,7 +90,6 @@ class OfApplication {
   static model::Nanoseconds ns(Ticks time) { return model::Nanoseconds(time); }
 
   bool holds() const {
-    if (between_) between_();
     const auto bounds = chain_bounds(tried_, executor_, overheads_, effort_);
     return std::ranges::all_of(bounds, [](const ChainBound& bound) {
       return bound.verdict == Verdict::kProved || bound.verdict == Verdict::kConditional;
@@ -125,23 +123,19 @@ class OfApplication {
   ChainExecutor executor_;
   const Overheads& overheads_;
   Effort effort_;
-  const std::function<void()>& between_;
 };
 
 }  // namespace
 
 Sensitivity sensitivity(const model::Application& application, ChainExecutor executor,
-                        const Overheads& overheads, Effort effort,
-                        const std::function<void()>& between) {
-  return OfApplication(application, executor, overheads, effort, between).run();
+                        const Overheads& overheads, Effort effort) {
+  return OfApplication(application, executor, overheads, effort).run();
 }
 
-Sensitivity sensitivity(std::span<const Task> tasks, Policy policy, Effort effort,
-                        const std::function<void()>& between) {
+Sensitivity sensitivity(std::span<const Task> tasks, Policy policy, Effort effort) {
   const std::vector<Task> stated(tasks.begin(), tasks.end());
   std::vector<Task> tried = stated;
   const auto holds = [&] {
-    if (between) between();
     return analyse_tasks(tried, policy, effort).schedulable == Answer::kYes;
   };
   Sensitivity result;

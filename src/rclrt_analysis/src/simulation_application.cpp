@@ -7,8 +7,8 @@
 #include <stdexcept>
 #include <utility>
 
-#include "execution_times.hpp"
 #include "rclrt/analysis/simulation_system.hpp"
+#include "simulated_times.hpp"
 
 namespace rclrt::analysis {
 
@@ -44,7 +44,8 @@ SimulatedExecutor simulated_executor(const model::Executor& executor, Semantics 
                            .cpus = {},
                            .workers_per_level = 0,
                            .dispatch_ns = times.dispatch_ns,
-                           .scheduler_ns = times.scheduler_ns};
+                           .scheduler_ns = times.scheduler_ns,
+                           .polling_ns = times.polling_ns};
   for (const int cpu : executor.cpus) {
     result.cpus.push_back(cpus.of(cpu));
   }
@@ -95,20 +96,14 @@ Readers readers_of(const model::Application& application) {
 }
 
 /// Where the messages of a topic go.
-std::vector<Connection> connections(const model::Application& application, const Readers& readers,
-                                    const std::string& topic, std::size_t publisher,
-                                    const SimulatedTimes& times) {
-  const auto executor_of = [&](std::size_t callback) {
-    return application.nodes[application.callbacks[callback].node].executor;
-  };
+std::vector<Connection> connections(const Readers& readers, const std::string& topic) {
   std::vector<Connection> result;
   const auto found = readers.find(topic);
   if (found == readers.end()) {
     return result;
   }
   for (const auto& [index, input] : found->second) {
-    const bool near = executor_of(index) == executor_of(publisher);
-    result.push_back({index, input, near ? times.hop : times.far_hop});
+    result.push_back({index, input, {}});
   }
   return result;
 }
@@ -119,6 +114,21 @@ TimeDistribution detail::execution_times(const model::Callback& callback, double
   const std::int64_t wcet_ns = callback.wcet.count();
   const double lowest_ns = static_cast<double>(wcet_ns) * lowest_execution;
   return TimeDistribution::uniform(static_cast<std::int64_t>(std::llround(lowest_ns)), wcet_ns);
+}
+
+void detail::set_delays(SimulatedSystem& system, const SimulatedTimes& times) {
+  for (SimulatedCallback& callback : system.callbacks) {
+    auto* timer = std::get_if<TimerTrigger>(&callback.trigger);
+    if (timer != nullptr && timer->overrun == model::OverrunPolicy::kCatchUp) {
+      timer->jitter = times.lateness;
+    }
+    for (std::vector<Connection>& topic : callback.topics) {
+      for (Connection& connection : topic) {
+        const bool near = system.callbacks[connection.callback].executor == callback.executor;
+        connection.latency = near ? times.hop : times.far_hop;
+      }
+    }
+  }
 }
 
 SimulatedSystem simulated_system(const model::Application& application, Semantics semantics,
@@ -142,12 +152,13 @@ SimulatedSystem simulated_system(const model::Application& application, Semantic
       own.group = groups.try_emplace({callback.node, *callback.group}, groups.size()).first->second;
     }
     for (const std::string& topic : callback.publishes) {
-      own.topics.push_back(connections(application, readers, topic, index, times));
+      own.topics.push_back(connections(readers, topic));
     }
   }
   for (const model::Chain& chain : application.chains) {
     result.chains.push_back({chain.callbacks, chain.deadline.count()});
   }
+  detail::set_delays(result, times);
   return result;
 }
 

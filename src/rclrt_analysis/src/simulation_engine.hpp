@@ -146,7 +146,7 @@ class SimulationEngine {
   // simulation_executors.cpp
   Id make_instance(Id entity, std::int64_t release_ns, std::int64_t ready_ns, std::uint64_t number);
   Id new_instance(Id entity, std::int64_t release_ns, std::int64_t ready_ns, std::uint64_t number);
-  void begin(Id thread, Id instance);
+  void begin(Id thread, Id instance, std::int64_t before_ns = 0);
   void end_credit(const Instance& instance);
   void submit(Id instance);
   void pass_on(Id instance);

@@ -40,8 +40,8 @@ Id SimulationEngine::make_instance(Id id, std::int64_t release_ns, std::int64_t 
 }
 
 /// The thread takes the instance on. As in the engine, its credit comes back before its message is
-/// taken, except for kSkipIfRunning.
-void SimulationEngine::begin(Id thread, Id id) {
+/// taken, except for kSkipIfRunning. `before_ns` of CPU time come before the dispatch.
+void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
   Instance& instance = instances_[id];
   Entity& entity = entities_[instance.entity];
   const Callback& callback = callbacks_[entity.callback];
@@ -61,7 +61,7 @@ void SimulationEngine::begin(Id thread, Id id) {
   own.cpu_ns = 0;
   own.preemptions = 0;
   groups_[callback.group].holder = thread;
-  threads_.work(thread, executor.stated->dispatch_ns);
+  threads_.work(thread, before_ns + executor.stated->dispatch_ns);
 }
 
 void SimulationEngine::end_credit(const Instance& instance) {
@@ -344,8 +344,8 @@ void SimulationEngine::pick_for_loop(Id thread) {
     executor.ready_next = 0;
     std::int64_t next_ns = kNever;
     for (const Id timer : executor.timers) {
-      next_ns = std::min(next_ns, timers_[timer].nominal_ns);
-      if (timers_[timer].nominal_ns <= now_ns) {
+      next_ns = std::min(next_ns, timers_[timer].due_ns);
+      if (timers_[timer].due_ns <= now_ns) {
         executor.ready_set.push_back(timers_[timer].entity);
       }
     }
@@ -364,6 +364,7 @@ void SimulationEngine::pick_for_loop(Id thread) {
     }
   }
   // The processing window: this set and nothing else.
+  const bool first = executor.ready_next == 0;
   const Id entity = executor.ready_set[executor.ready_next++];
   ++entities_[entity].counts.released;
   std::int64_t release_ns = now_ns;  // of a message: known when it is taken
@@ -377,7 +378,7 @@ void SimulationEngine::pick_for_loop(Id thread) {
   }
   const Id instance = new_instance(entity, release_ns, release_ns, number);
   enter(thread, instance);
-  begin(thread, instance);
+  begin(thread, instance, first ? executor.stated->polling_ns : 0);
 }
 
 }  // namespace rclrt::analysis::detail

@@ -47,6 +47,7 @@ void require_executors(const SimulatedSystem& system) {
     const SimulatedExecutor& executor = system.executors[i];
     require_time("executor", i, "dispatch overhead", executor.dispatch_ns);
     require_time("executor", i, "scheduler overhead", executor.scheduler_ns);
+    require_time("executor", i, "polling overhead", executor.polling_ns);
     const std::set<unsigned> cpus = cpus_of(system, i);
     if (*cpus.rbegin() >= system.cpus) {
       refuse("executor", i,

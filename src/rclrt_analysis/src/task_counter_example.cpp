@@ -85,6 +85,7 @@ class TaskSearcher {
         random_(effort.seed),
         left_(effort.instances),
         per_trial_(effort.per_trial),
+        between_(effort.between),
         system_(system_of(tasks, semantics)),
         horizon_(horizon(tasks, static_cast<double>(effort.per_trial))),
         found_(tasks.size()) {
@@ -129,9 +130,11 @@ class TaskSearcher {
     if (open_.empty() || left_ == 0) return;
     set_up(system_, example);
     detail::FirstMisses misses(system_);
-    const auto result = simulate(
-        system_, {.horizon_ns = horizon_, .max_instances = std::min(left_, 2 * per_trial_)},
-        &misses);
+    const auto result = simulate(system_,
+                                 {.horizon_ns = horizon_,
+                                  .max_instances = std::min(left_, 2 * per_trial_),
+                                  .between = between_},
+                                 &misses);
     left_ -= std::min(left_, result.instances + 1 + tasks_.size() / 8);
     std::erase_if(open_, [&](std::size_t task) {
       const auto& miss = misses.miss(task);
@@ -149,6 +152,7 @@ class TaskSearcher {
   SimulationRandom random_;
   std::uint64_t left_;  // jobs
   std::uint64_t per_trial_;
+  Between between_;
   SimulatedSystem system_;
   std::int64_t horizon_;
   std::vector<std::optional<TaskCounterExample>> found_;
@@ -168,7 +172,7 @@ std::vector<std::optional<TaskCounterExample>> find_counter_examples(
 }
 
 std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
-                            const TaskCounterExample& example) {
+                            const TaskCounterExample& example, Between between) {
   const auto semantics = semantics_of(policy);
   if (!semantics || example.offsets.size() != tasks.size() ||
       example.jitter.size() != tasks.size() || example.task >= tasks.size()) {
@@ -182,7 +186,8 @@ std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
   if (rate_of(tasks) * static_cast<double>(horizon_ns) > static_cast<double>(kLongestReplay)) {
     throw std::invalid_argument("the counter-example takes more than 50 million jobs");
   }
-  simulate(system, {.horizon_ns = horizon_ns, .max_instances = kLongestReplay}, &end);
+  simulate(system, {.horizon_ns = horizon_ns, .max_instances = kLongestReplay, .between = between},
+           &end);
   return end.response_ns();
 }
 

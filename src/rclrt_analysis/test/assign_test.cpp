@@ -136,6 +136,53 @@ TEST(Assign, KeepsTogetherWhatTopicsJoin) {
   EXPECT_NE(nodes[0].executor, nodes[2].executor);
 }
 
+/// Both orders hold: bounds of 6 and 7, or of 7 and 1.
+model::Application long_and_short() {
+  return Builder()
+      .timer("long", 20, 6)
+      .timer("short", 20, 1)
+      .chain("long", {"long"}, 1, 8)
+      .chain("short", {"short"}, 2, 20)
+      .done();
+}
+
+TEST(Assign, TheObjectiveDecidesBetweenTwoThatHold) {
+  const auto slack = assign(long_and_short(), {.objective = Objective::kMaxSlack});
+  EXPECT_DOUBLE_EQ(slack.after.worst, 6.0 / 8);
+  EXPECT_DOUBLE_EQ(slack.after.mean_bound_ns, 6.5e6);
+  const auto response = assign(long_and_short(), {.objective = Objective::kMinResponse});
+  EXPECT_DOUBLE_EQ(response.after.mean_bound_ns, 4e6);
+  EXPECT_DOUBLE_EQ(response.after.worst, 7.0 / 8);
+}
+
+TEST(Assign, FeasibleIsContentWithTheFirstThatHolds) {
+  const auto found = assign(long_and_short(), {.objective = Objective::kFeasible});
+  EXPECT_EQ(found.evaluations, 2U);  // before and after
+  EXPECT_EQ(found.start, "given");
+  EXPECT_EQ(found.after.not_proved, 0U);
+  EXPECT_EQ(
+      assign(three_nodes(), {.cpus = {2, 3}, .objective = Objective::kFeasible}).after.not_proved,
+      0U);
+}
+
+TEST(Assign, OverheadsCount) {
+  const Overheads overheads{.dispatch = ms(0.5).count(), .timer_jitter = ms(1).count()};
+  const auto found = assign(long_and_short(), {.overheads = overheads});
+  EXPECT_EQ(found.before.not_proved, 1U);
+  EXPECT_DOUBLE_EQ(found.before.worst, 9.0 / 8);  // 6.5 + 1.5, a millisecond late
+  EXPECT_EQ(found.after, quality(found.application, ChainExecutor::kPreemptive, overheads));
+  EXPECT_LT(found.after.worst, found.before.worst);
+}
+
+TEST(Assign, AChainWithoutABoundIsWorseThanALongOne) {
+  const Quality bounded{.not_proved = 1, .not_bounded = 0, .worst = 9};
+  const Quality none{.not_proved = 1, .not_bounded = 1, .worst = 0};
+  for (const Objective each :
+       {Objective::kFeasible, Objective::kMaxSlack, Objective::kMinResponse}) {
+    EXPECT_TRUE(better(bounded, none, each));
+  }
+}
+
 TEST(Assign, IsNeverWorseThanTheFileOnItsOwnCore) {
   for (const char* name : {"autonomous_vehicle", "fig_5_5", "fig_5_7"}) {
     const auto application = example(name);

@@ -73,6 +73,57 @@ TEST(CounterExample, StatedOffsetsAreKept) {
   EXPECT_FALSE(search(application)[1]);
 }
 
+/// What makes the response of `application`'s only chain too long, which else is in time.
+std::int64_t response_with(const model::Application& application, Semantics executor,
+                           const Overheads& overheads) {
+  EXPECT_FALSE(search(application, executor)[0]);
+  const auto found = find_counter_examples(
+      application, {true}, {.executor = executor, .overheads = overheads, .effort = kLittle});
+  if (!found[0]) return 0;
+  expect_replays(application, *found[0]);
+  return found[0]->response_ns;
+}
+
+TEST(CounterExample, TheOverheadsOfTheMachineAreSimulated) {
+  const auto alone = Builder().timer("a", 10, 3).chain("a", {"a"}, 1, 3.25).done();
+  const Overheads machine{.dispatch = ms(1).count(),
+                          .timer_jitter = ms(1.5).count(),
+                          .scheduler = ms(0.25).count(),
+                          .polling = ms(0.5).count(),
+                          .background = ms(0.125).count(),
+                          .stall = ms(2).count()};
+  EXPECT_EQ(response_with(alone, Semantics::kPreemptive, machine), ms(5.5).count());
+  EXPECT_EQ(response_with(alone, Semantics::kEdf, machine), ms(5.5).count());
+  EXPECT_EQ(response_with(alone, Semantics::kProducerConsumer, machine), ms(5.75).count());
+  EXPECT_EQ(response_with(alone, Semantics::kThreadDispatch, machine), ms(5.75).count());
+  EXPECT_EQ(response_with(alone, Semantics::kWaitSet, machine), ms(6).count());
+}
+
+TEST(CounterExample, MessagesTakeTheirTimeWithinAndBetweenExecutors) {
+  auto pair = Builder()
+                  .timer("a", 10, 1)
+                  .subscription("b", "a", 1)
+                  .chain("pair", {"a", "b"}, 1, 2.5)
+                  .done();
+  const Overheads machine{.near = {ms(0.5).count(), ms(1).count()},
+                          .far = {ms(1).count(), ms(2).count()}};
+  EXPECT_EQ(response_with(pair, Semantics::kPreemptive, machine), ms(3).count());
+  pair.executors.push_back({.name = "other", .cpus = {1}});
+  pair.nodes.push_back({.name = "other", .name_space = "/", .executor = 1});
+  pair.callbacks[1].node = 1;
+  EXPECT_EQ(response_with(pair, Semantics::kPreemptive, machine), ms(4).count());
+}
+
+// Only when the first release is late and the second is not, b meets both: 1 + 4 + 4.
+TEST(CounterExample, SomeTimersAreLateAndOthersNot) {
+  const auto application =
+      Builder().timer("a", 10, 4).timer("b", 40, 1).chain("b", {"b"}, 1, 8.5).done();
+  auto with_priorities = application;
+  with_priorities.callbacks[0].priority = 2;
+  const Overheads machine{.timer_jitter = ms(8).count()};
+  EXPECT_GT(response_with(with_priorities, Semantics::kPreemptive, machine), ms(8.5).count());
+}
+
 TEST(CounterExample, AProvedDeadlineHasNone) {
   const auto application = Builder()
                                .timer("a", 10, 6)
@@ -128,11 +179,17 @@ TEST(CounterExampleFile, MistakesAreLocated) {
   };
   EXPECT_EQ(problem("application: test", "application: toast"),
             "f:3:14: this is a counter-example of 'toast'; expected one of the application 'test'");
-  EXPECT_EQ(problem("  a: 0", "  b: 0").substr(0, 6), "f:16:3");
+  EXPECT_EQ(problem("  a: 0", "  b: 0").substr(0, 6), "f:15:3");
   EXPECT_EQ(problem("chain: late", "chain: early").substr(0, 6), "f:5:8:");
   EXPECT_EQ(problem("horizon_ms: 6", "horizon_ms: 1e9").substr(0, 7), "f:10:13");
   EXPECT_EQ(problem("cpus: 1", "cpus: 65").substr(0, 6), "f:13:7");
   EXPECT_NE(problem("seed: 0\n", ""), "");
+  EXPECT_EQ(
+      problem("offsets_ms:", "overheads_ms: {hop: 1, hop_least: 2}\noffsets_ms:").substr(0, 8),
+      "f:14:15:");
+  EXPECT_EQ(problem("offsets_ms:", "overheads_ms: {hup: 1}\noffsets_ms:").substr(0, 8), "f:14:16:");
+  EXPECT_EQ(problem("offsets_ms:", "delays_from_percent: 101\noffsets_ms:").substr(0, 8),
+            "f:14:22:");
 }
 
 // Lehoczky 1990, example 3: the first job of the second task ends in time, a later one does not.

@@ -3,7 +3,6 @@
 /// errors. RCLRT_FUZZ_ITERATIONS and RCLRT_FUZZ_SEED ask for more and for other texts.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <string>
 #include <vector>
 
@@ -18,13 +17,7 @@
 namespace rclrt::analysis {
 namespace {
 
-unsigned long from_environment(const char* name, unsigned long otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
-
-unsigned long iterations() { return from_environment("RCLRT_FUZZ_ITERATIONS", 5'000); }
-unsigned seed() { return static_cast<unsigned>(from_environment("RCLRT_FUZZ_SEED", 1)); }
+unsigned long iterations() { return model::test::fuzz_iterations(5'000); }
 
 const std::vector<std::string>& task_sets() {
   static const std::vector<std::string> kTexts{
@@ -52,7 +45,7 @@ tasks: [{id: a, c: 20, t: 70}, {id: b, c: 35, t: 200}]
 }
 
 TEST(Fuzz, ATaskSetIsAnalysedOrHasLocatedErrors) {
-  model::test::Mutator mutator(task_sets(), seed());
+  model::test::Mutator mutator(task_sets(), model::test::fuzz_seed());
   constexpr Effort kLittle{.steps = 20'000};
   std::size_t accepted = 0;
   for (unsigned long i = 0; i < iterations(); ++i) {
@@ -90,11 +83,19 @@ TEST(Fuzz, ACounterExampleReplaysOrHasLocatedErrors) {
                                .chain("second", {"b"}, 1)
                                .done();
   std::vector<std::string> texts;
-  for (const auto& found : find_counter_examples(application, {true, true}, {})) {
-    if (found) texts.push_back(to_text(*found, application));
+  const Overheads machine{.dispatch = 1000,
+                          .timer_jitter = 2000,
+                          .scheduler = 3000,
+                          .polling = 4000,
+                          .near = {100, 5000},
+                          .far = {200, 6000}};
+  for (const Search& search : {Search{}, Search{.overheads = machine}}) {
+    for (const auto& found : find_counter_examples(application, {true, true}, search)) {
+      if (found) texts.push_back(to_text(*found, application));
+    }
   }
   ASSERT_FALSE(texts.empty());
-  model::test::Mutator mutator(texts, seed());
+  model::test::Mutator mutator(texts, model::test::fuzz_seed());
   std::size_t accepted = 0;
   for (unsigned long i = 0; i < iterations(); ++i) {
     const std::string text = mutator.next();

@@ -86,6 +86,24 @@ TEST(SimulatedWaitSet, looks_at_nothing_new_until_its_ready_set_is_empty) {
   EXPECT_EQ(schedule(system, 20), "a 0-2 c 2-4 b 4-5");
 }
 
+TEST(SimulatedWaitSet, polls_once_for_each_ready_set) {
+  // As before, with 1 before a and before b.
+  System system(Semantics::kWaitSet);
+  system.timer(100, 2, 9);
+  system.timer(100, 1, 9, 1);
+  system.timer(100, 2, 1);
+  system.value.executors[0].polling_ns = ms(1);
+  EXPECT_EQ(schedule(system, 20), "a 0-3 c 3-5 b 5-7");
+}
+
+TEST(SimulatedWaitSet, sees_a_timer_that_is_late_when_it_is_ready) {
+  System system(Semantics::kWaitSet);
+  const std::size_t a = system.timer(10, 1, 9);
+  std::get<TimerTrigger>(system[a].trigger).jitter = TimeDistribution::list({ms(3), 0});
+  EXPECT_EQ(schedule(system, 20), "a 3-4 a 10-11");
+  EXPECT_EQ(system.run(20).callbacks[a].response.worst_ns, ms(4));
+}
+
 TEST(SimulatedWaitSet, takes_one_message_of_a_subscription_per_ready_set) {
   // b's two messages of time 0 need two sets. c, released at 1, comes between.
   System system(Semantics::kWaitSet);

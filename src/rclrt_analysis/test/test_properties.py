@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -14,7 +15,7 @@ import rclrt_analysis
 import rclrt_model
 
 PERIODS = (4, 5, 8, 10, 20)
-EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "wait_set")
+EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "wait_set", "edf")
 CAREFUL = settings(
     max_examples=60,
     deadline=None,
@@ -24,11 +25,14 @@ CAREFUL = settings(
 
 
 @st.composite
-def applications(draw: st.DrawFn) -> Any:
+def applications(draw: st.DrawFn, executors: int = 1) -> Any:
     """Up to four timers with a chain each, which fork, meet in syncs, and share groups."""
     callbacks: list[str] = []
     chains: list[str] = []
     ways: list[list[str]] = []
+
+    def node() -> str:
+        return f"n{draw(st.integers(0, executors - 1))}"
 
     def extras() -> str:
         text = f", wcet_ms: {draw(st.integers(1, 30)) * 0.1:.1f}"
@@ -43,20 +47,20 @@ def applications(draw: st.DrawFn) -> Any:
         period = draw(st.sampled_from(PERIODS))
         offset = f", offset_ms: {draw(st.integers(0, 3))}" if draw(st.booleans()) else ""
         callbacks.append(
-            f"{{id: t{timer}, node: n, timer: {{period_ms: {period}{offset}}}{extras()}, "
+            f"{{id: t{timer}, node: {node()}, timer: {{period_ms: {period}{offset}}}{extras()}, "
             f"publishes: [t{timer}]}}"
         )
         for step in range(draw(st.integers(0, 3))):
             name = f"t{timer}_{step}"
             callbacks.append(
-                f"{{id: {name}, node: n, subscription: {{topic: {way[-1]}}}{extras()}, "
+                f"{{id: {name}, node: {node()}, subscription: {{topic: {way[-1]}}}{extras()}, "
                 f"publishes: [{name}]}}"
             )
             way.append(name)
         ways.append(way)
     if len(ways) > 1 and draw(st.booleans()):
         topics = f"{ways[0][-1]}, {ways[1][-1]}"
-        callbacks.append(f"{{id: s, node: n, sync: {{topics: [{topics}]}}{extras()}}}")
+        callbacks.append(f"{{id: s, node: {node()}, sync: {{topics: [{topics}]}}{extras()}}}")
         ways[0].append("s")
         if draw(st.booleans()):
             ways[1].append("s")
@@ -67,11 +71,32 @@ def applications(draw: st.DrawFn) -> Any:
             f"{{id: chain{number}, callbacks: [{', '.join(way)}], priority: {priority}{deadline}}}"
         )
     return load(
-        "rclrt: 1\nname: random\nexecutors: [{name: main, cpus: [0]}]\nnodes: [{name: n}]\n"
+        "rclrt: 1\nname: random\nexecutors:\n"
+        + "".join(f"  - {{name: core{number}, cpus: [{number}]}}\n" for number in range(executors))
+        + "nodes:\n"
+        + "".join(
+            f"  - {{name: n{number}, executor: core{number}}}\n" for number in range(executors)
+        )
         + "callbacks:\n"
         + "".join(f"  - {callback}\n" for callback in callbacks)
         + "chains:\n"
         + "".join(f"  - {chain}\n" for chain in chains)
+    )
+
+
+def machines() -> st.SearchStrategy[Any]:
+    """Overheads of up to half a millisecond each, and of up to one of the messages."""
+    time = st.integers(0, 5).map(lambda tenths: tenths * 100_000)
+    hop = st.tuples(time, time).map(lambda times: (min(times), sum(times)))
+    return st.builds(
+        rclrt_analysis.Overheads,
+        dispatch_ns=st.sampled_from([0, 50_000]),
+        timer_jitter_ns=time,
+        scheduler_ns=st.sampled_from([0, 50_000]),
+        polling_ns=st.sampled_from([0, 50_000]),
+        background_ns=st.sampled_from([0, 50_000]),
+        near_hop_ns=st.just((0, 0)) | hop,
+        far_hop_ns=hop,
     )
 
 
@@ -122,15 +147,19 @@ def test_merging_levels_keeps_the_order_and_lowers_nothing(application: Any, mos
     assert [new for _, new in pairs] == sorted(new for _, new in pairs)
 
 
-@CAREFUL
-@given(applications(), st.sampled_from(EXECUTORS))
+@settings(CAREFUL, max_examples=int(os.environ.get("RCLRT_COUNTER_EXAMPLES", "150")))
+@given(
+    applications() | applications(executors=2),
+    st.sampled_from(EXECUTORS),
+    st.just(rclrt_analysis.Overheads()) | machines(),
+)
 def test_every_counter_example_replays_and_refutes_no_proof(
-    application: Any, executor: str
+    application: Any, executor: str, machine: Any
 ) -> None:
-    bounds = rclrt_analysis.chain_bounds(application, executor)
+    bounds = rclrt_analysis.chain_bounds(application, executor, machine)
     everything = [True] * len(application.chains)
     found = rclrt_analysis.find_counter_examples(
-        application, executor, everything, instances=20_000
+        application, executor, everything, overheads=machine, instances=20_000
     )
     for chain, bound, example in zip(application.chains, bounds, found, strict=True):
         if example is None:

@@ -136,7 +136,7 @@ def _analyse_application(
     machine = overheads.from_arguments(arguments, arguments.executor)
     result = chain_analysis.sound(application, arguments.executor, machine)
     if not arguments.no_search:
-        for example in refute_chains(application, result, machine.dispatch_ns):
+        for example in refute_chains(application, result, machine):
             name = f"chain {application.chains[example.chain].id}"
             examples.append((name, module.counter_example_text(example, application)))
     if arguments.sensitivity:

@@ -6,19 +6,29 @@ from __future__ import annotations
 import argparse
 import importlib
 import json
+import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
+from rclrt_cli import chain_analysis, overheads
 from rclrt_cli.analysis_module import analysis, load_application, read_input
 from rclrt_cli.analyze_command import is_task_set
-from rclrt_cli.chain_analysis import HOLDS
+from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.measure import add_priorities_argument
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
+from rclrt_cli.refutation import refute_chains
 
 HELP = "allocate nodes to cores and set priorities, for the bounds of the chains"
 EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch")
+OBJECTIVES = {
+    "max-slack": "the fewest chains without a proof, then the least of the largest bound / "
+    "deadline",
+    "feasible": "the first assignment that was found with a proof for every chain; until then the "
+    "fewest without, then the least of the largest bound / deadline",
+    "min-response": "the fewest chains without a proof, then the least mean of the bounds",
+}
 MOST_CORES = 64
 
 
@@ -37,6 +47,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--executor", choices=EXECUTORS, default="preemptive")
     parser.add_argument(
+        "--objective",
+        choices=tuple(OBJECTIVES),
+        help="after the fewest chains without a proof: no further (feasible), the least of the "
+        "largest bound / deadline (max-slack, default), or the least mean bound (min-response)",
+    )
+    overheads.add_arguments(parser)
+    parser.add_argument(
         "--evaluations",
         metavar="N",
         type=_count(10_000_000),
@@ -52,9 +69,10 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadInput("-o - and --json: both write to the standard output; expected one of them")
     text = read_input(arguments.file)
     if is_task_set(text):
-        for option in ("cores", "cpus", "priorities"):
+        for option in ("cores", "cpus", "priorities", "objective", *overheads.OPTIONS):
             if getattr(arguments, option) is not None:
-                raise BadInput(f"--{option}: of an application; a task set is for one core")
+                name = option.replace("_", "-")
+                raise BadInput(f"--{name}: of an application; a task set is for one core")
         result, written = _assign_tasks(text, str(arguments.file))
         lines = _task_table
     else:
@@ -76,32 +94,43 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[dict[str, Any], 
     cpus = arguments.cpus or list(range(arguments.cores or 1))
     module = analysis()
     application = load_application(arguments.file, arguments.priorities)
-    found = module.assign(application, cpus, arguments.executor, evaluations=arguments.evaluations)
+    machine = overheads.from_arguments(arguments, arguments.executor)
+    objective = arguments.objective or "max-slack"
+    found = module.assign(
+        application,
+        cpus,
+        arguments.executor,
+        overheads=machine.native(),
+        objective=objective,
+        evaluations=arguments.evaluations,
+    )
     made = found.application
-    before = module.chain_bounds(application, arguments.executor)
-    after = module.chain_bounds(made, arguments.executor)
+    before = _analysed(application, arguments.executor, machine)
+    after = _analysed(made, arguments.executor, machine)
     result = {
         "application": application.name,
         "executor": arguments.executor,
-        "optimised": "the fewest chains without a proof, then the least of the largest bound / "
-        "deadline",
+        "objective": objective,
+        "optimised": OBJECTIVES[objective],
         "start": found.start,
         "evaluations": found.evaluations,
         "optimal": found.optimal,
-        "feasible": all(bound.verdict in HOLDS for bound in after),
+        "feasible": after["feasible"],
+        "overheads": after["overheads"],
+        "assumptions": after["assumptions"],
         "before": _quality(found.before),
         "after": _quality(found.after),
         "chains": [
             {
-                "id": chain.id,
-                "deadline_ms": chain.deadline_ns / 1e6,
-                "bound_ms_before": _ms(old.bound_ns),
-                "verdict_before": old.verdict,
-                "bound_ms": _ms(new.bound_ns),
-                "verdict": new.verdict,
-                "assumptions": list(new.assumptions),
+                "id": new["id"],
+                "deadline_ms": new["deadline_ms"],
+                "bound_ms_before": old["bound_ms"],
+                "verdict_before": old["verdict"],
+                "bound_ms": new["bound_ms"],
+                "verdict": new["verdict"],
+                "assumptions": new["assumptions"],
             }
-            for chain, old, new in zip(application.chains, before, after, strict=True)
+            for old, new in zip(before["chains"], after["chains"], strict=True)
         ],
         "nodes": [
             {"id": node.name, "executor": made.executors[node.executor].name} for node in made.nodes
@@ -118,11 +147,19 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[dict[str, Any], 
     return result, f"# Executors and priorities by rclrt assign.\n{text}"
 
 
+def _analysed(application: Any, executor: str, machine: Overheads) -> dict[str, Any]:
+    """What `rclrt analyze` says of it."""
+    result = chain_analysis.sound(application, executor, machine)
+    refute_chains(application, result, machine)
+    return result
+
+
 def _quality(quality: Any) -> dict[str, Any]:
     return {
         "not_proved": quality.not_proved,
         "worst_bound_by_deadline": quality.worst,
         "mean_bound_by_deadline": quality.mean,
+        "mean_bound_ms": quality.mean_bound_ns / 1e6,
     }
 
 
@@ -209,25 +246,29 @@ def _chain_table(result: dict[str, Any]) -> Iterator[str]:
             + "".join(cell.rjust(13) for cell in cells)
             + f"  {chain['verdict_before']} -> {chain['verdict']}"
         )
+        for assumption in chain["assumptions"]:
+            yield " " * width + f"  if {assumption}"
     yield ""
     for executor in result["executors"]:
         nodes = [node["id"] for node in result["nodes"] if node["executor"] == executor["name"]]
         yield f"{executor['name']} on CPU {executor['cpus'][0]}: {', '.join(nodes)}"
-    before, after = result["before"], result["after"]
     yield (
-        f"Optimised: {result['optimised']}: {before['not_proved']} and "
-        f"{before['worst_bound_by_deadline']:.3g} before, {after['not_proved']} and "
-        f"{after['worst_bound_by_deadline']:.3g} after, in {result['evaluations']} evaluations "
-        f"from '{result['start']}'."
+        f"Optimised: {result['optimised']}: {_reached(result, 'before')} before, "
+        f"{_reached(result, 'after')} after, in {result['evaluations']} evaluations from "
+        f"'{result['start']}'."
     )
     if result["optimal"]:
         yield "Independent callbacks on one core: Audsley's algorithm, which misses no solution."
     else:
         yield "A local search: there may be better ones."
+    yield from textwrap.wrap("Assumes: " + "; ".join(result["assumptions"]) + ".", 118)
 
 
-def _ms(time_ns: int | None) -> float | None:
-    return None if time_ns is None else time_ns / 1e6
+def _reached(result: dict[str, Any], when: str) -> str:
+    quality = result[when]
+    if result["objective"] == "min-response":
+        return f"{quality['not_proved']} and {quality['mean_bound_ms']:.6g} ms"
+    return f"{quality['not_proved']} and {quality['worst_bound_by_deadline']:.3g}"
 
 
 def _count(most: int) -> Any:

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The overheads of one `rclrt analyze`: from the file, and from the command line before it."""
+"""The overheads of an analysis: from the file, and from the command line before it."""
 
 from __future__ import annotations
 
@@ -7,12 +7,19 @@ import argparse
 import re
 from dataclasses import replace
 
-from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.bounds.machine import HOPS, Overheads
+from rclrt_cli.errors import BadInput
 from rclrt_cli.measure import add_overheads_arguments, overheads_file
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     add_overheads_arguments(parser)
+    parser.add_argument(
+        "--hops",
+        choices=HOPS,
+        help="which of the file's hops a message between executors takes: all are one process "
+        f"(default, {HOPS[0]}), or each is a process of its own ({HOPS[1]})",
+    )
     for name, what in (
         ("dispatch", "for each instance"),
         ("timer-jitter", "for each timer"),
@@ -24,10 +31,24 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         )
 
 
+OPTIONS = (
+    "overheads",
+    "overhead_percentile",
+    "hops",
+    "dispatch_us",
+    "timer_jitter_us",
+    "scheduler_us",
+    "hop_us",
+)
+"""Where they were given, and None where not."""
+
+
 def from_arguments(arguments: argparse.Namespace, executor: str) -> Overheads:
     """What the file says of this executor; what the command line states counts instead."""
     file = overheads_file(arguments)
-    result = file.of(executor) if file else Overheads()
+    if file is None and arguments.hops is not None:
+        raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
+    result = file.of(executor, arguments.hops or HOPS[0]) if file else Overheads()
     stated = {
         "dispatch_ns": arguments.dispatch_us,
         "timer_lateness_ns": arguments.timer_jitter_us,

@@ -6,9 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from rclrt_cli.analysis_module import analysis
+from rclrt_cli.bounds.machine import Overheads
 
 
-def refute_chains(application: Any, result: dict[str, Any], dispatch_ns: int) -> list[Any]:
+def refute_chains(application: Any, result: dict[str, Any], overheads: Overheads) -> list[Any]:
     """Searches for the chains that are neither proved nor conditional.
 
     Those that were found have the verdict `refuted` then, and their `counter_example`. Returns the
@@ -20,7 +21,7 @@ def refute_chains(application: Any, result: dict[str, Any], dispatch_ns: int) ->
         return []
     try:
         found = module.find_counter_examples(
-            application, result["executor"], wanted, dispatch_ns=dispatch_ns
+            application, result["executor"], wanted, overheads=overheads.native()
         )
     except ValueError as error:  # more CPUs than the simulator has, for example
         result["not_searched"] = str(error)
@@ -43,6 +44,7 @@ def refute_chains(application: Any, result: dict[str, Any], dispatch_ns: int) ->
             "offsets_ms": _offsets(example, timers),
             "seed": example.seed,
             "execution_from": example.execution_from_percent / 100,
+            "delays_from": example.delays_from_percent / 100,
             "horizon_ms": example.horizon_ns / 1e6,
             "instance": example.instance,
             "release_ms": example.release_ns / 1e6,

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -56,6 +57,113 @@ def test_two_cores_hold_what_one_cannot(app: Path, tmp_path: Path, rclrt: Rclrt)
     assert analysed["callbacks"] == result["callbacks"]
 
 
+OVERHEADS = {
+    "rclrt": 1,
+    "kind": "overheads",
+    "executors": {
+        "preemptive": {
+            "dispatch_us": {"n": 9, "p50": 50, "p99": 100, "max": 900},
+            "timer_lateness_us": {"n": 9, "p50": 100, "p99": 200, "max": 1500},
+        },
+        "thread_dispatch": {"dispatch_us": 50, "timer_lateness_us": 50, "scheduler_us": 20},
+    },
+    "hop_us": {"intra_process": {"min": 4, "max": 90}, "same_host": {"min": 20, "max": 5000}},
+    "background_us": 1,
+}
+JOINED = """
+rclrt: 1
+name: joined
+nodes: [{name: na}, {name: nb}]
+callbacks:
+  - {id: a, node: na, timer: {period_ms: 20}, wcet_ms: 7, publishes: [t]}
+  - {id: b, node: nb, subscription: {topic: t}, wcet_ms: 6}
+  - {id: c, node: nb, timer: {period_ms: 20}, wcet_ms: 8}
+chains:
+  - {id: first, callbacks: [a, b], priority: 1, deadline_ms: 24}
+  - {id: second, callbacks: [c], priority: 2, deadline_ms: 19}
+"""
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        (),
+        ("--overhead-percentile", "p99"),
+        ("--executor", "thread_dispatch"),
+        ("--executor", "producer_consumer"),  # of which the file says nothing
+        ("--hops", "same_host"),
+        ("--hop-us", "30000"),
+        ("--dispatch-us", "0", "--timer-jitter-us", "2000"),
+        ("--dispatch-us", "4000"),
+    ],
+)
+@pytest.mark.parametrize("text", [APPLICATION, JOINED])
+def test_the_verdicts_are_those_of_an_analysis_of_what_was_written(
+    text: str, options: tuple[str, ...], tmp_path: Path, rclrt: Rclrt
+) -> None:
+    app, machine, out = (tmp_path / name for name in ("app.yaml", "machine.json", "new.yaml"))
+    app.write_text(text)
+    machine.write_text(json.dumps(OVERHEADS))
+    given = ("--overheads", machine, *options)
+    code, result = assigned(rclrt, app, "--cores", "2", "-o", out, *given)
+    answer = rclrt("analyze", out, "--json", *given)
+    assert answer.code == code
+    analysed = answer.json
+    for key in ("verdict", "bound_ms", "assumptions"):
+        assert [chain[key] for chain in result["chains"]] == [
+            chain[key] for chain in analysed["chains"]
+        ]
+    for key in ("feasible", "overheads", "assumptions"):
+        assert result[key] == analysed[key]
+    assert result["after"]["not_proved"] == sum(
+        chain["verdict"] not in ("proved", "conditional") for chain in analysed["chains"]
+    )
+
+
+def test_messages_between_cores_take_their_hop(tmp_path: Path, rclrt: Rclrt) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text("""
+rclrt: 1
+name: apart
+nodes: [{name: na}, {name: nb}]
+callbacks:
+  - {id: a, node: na, timer: {period_ms: 20}, wcet_ms: 12, publishes: [t]}
+  - {id: b, node: nb, subscription: {topic: t}, wcet_ms: 12}
+chains: [{id: both, callbacks: [a, b], priority: 1, deadline_ms: 60}]
+""")
+    code, result = assigned(rclrt, app, "--cores", "2")
+    assert (code, result["chains"][0]["bound_ms"]) == (0, 28)
+    # a ends up to 12 late, so two of b may come 8 apart: 12 + 12 + 4. With a hop of 2, 6 apart.
+    code, result = assigned(rclrt, app, "--cores", "2", "--hop-us", "2000")
+    assert (code, result["chains"][0]["bound_ms"]) == (0, 12 + 2 + 18)
+    code, result = assigned(rclrt, app, "--cores", "2", "--hop-us", "60000")
+    assert code == 1
+    assert result["chains"][0]["verdict"] == "refuted"
+
+
+def test_the_objective_decides_what_is_the_best(tmp_path: Path, rclrt: Rclrt) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text("""
+rclrt: 1
+name: two
+nodes: [{name: n}]
+callbacks:
+  - {id: long, node: n, timer: {period_ms: 20}, wcet_ms: 6}
+  - {id: short, node: n, timer: {period_ms: 20}, wcet_ms: 1}
+chains:
+  - {id: long, callbacks: [long], priority: 1, deadline_ms: 8}
+  - {id: short, callbacks: [short], priority: 2}
+""")
+    _, result = assigned(rclrt, app)
+    assert (result["objective"], result["after"]["worst_bound_by_deadline"]) == ("max-slack", 0.75)
+    _, result = assigned(rclrt, app, "--objective", "min-response")
+    assert result["after"]["mean_bound_ms"] == 4
+    _, result = assigned(rclrt, app, "--objective", "feasible")
+    assert (result["evaluations"], result["start"]) == (2, "given")
+    answer = rclrt("assign", app, "--objective", "min-response")
+    assert "then the least mean of the bounds: 0 and 4 ms before" in answer.out
+
+
 def test_the_table_says_what_was_optimised_and_reached(app: Path, rclrt: Rclrt) -> None:
     answer = rclrt("assign", app, "--cpus", "5,7,9")
     assert answer.code == 0
@@ -91,6 +199,9 @@ def test_an_impossible_task_set_is_said_to_be_so(tmp_path: Path, rclrt: Rclrt) -
     answer = rclrt("assign", tasks)
     assert answer.code == 1
     assert "nor with any other priorities" in answer.out
+    answer = rclrt("assign", tasks, "--dispatch-us", "1")
+    assert answer.code == 2
+    assert "--dispatch-us: of an application" in answer.err
     tasks.write_text("rclrt: 1\npolicy: edf\ntasks: [{id: a, c: 3, t: 5}]\n")
     answer = rclrt("assign", tasks)
     assert answer.code == 2
@@ -109,6 +220,8 @@ def test_an_impossible_task_set_is_said_to_be_so(tmp_path: Path, rclrt: Rclrt) -
         ("--cpus", "99999"),
         ("--cores", "2", "--cpus", "1"),
         ("-o", "-", "--json"),
+        ("--hops", "same_host"),
+        ("--dispatch-us", "-1"),
     ],
 )
 def test_wrong_options_are_explained(app: Path, rclrt: Rclrt, options: tuple[str, ...]) -> None:

@@ -27,10 +27,12 @@ MEASURED = {
 }
 
 
-def analyze(tmp_path: Path, rclrt: Rclrt, document: Any, *options: str) -> tuple[int, Any, str]:
+def analyze(
+    tmp_path: Path, rclrt: Rclrt, document: Any, *options: str, app: Path | str = APP
+) -> tuple[int, Any, str]:
     file = tmp_path / "overheads.json"
     file.write_text(json.dumps(document))
-    answer = rclrt("analyze", APP, "--json", "--overheads", file, *options)
+    answer = rclrt("analyze", app, "--json", "--overheads", file, *options)
     return answer.code, answer.json if answer.out else None, answer.err
 
 
@@ -44,6 +46,46 @@ def test_the_measured_maximum_counts_and_is_called_an_assumption(
     assert result["overheads"]["hop_us"] == 90
     assert {chain["verdict"] for chain in result["chains"]} == {"proved"}
     assert any("measured maximum" in text for text in result["assumptions"])
+
+
+TWO_PROCESSES = """
+rclrt: 1
+name: apart
+executors: [{name: one, cpus: [0]}, {name: two, cpus: [1]}]
+nodes: [{name: na, executor: one}, {name: nb, executor: two}]
+callbacks:
+  - {id: a, node: na, timer: {period_ms: 20}, wcet_ms: 1, publishes: [t]}
+  - {id: b, node: nb, subscription: {topic: t}, wcet_ms: 1}
+chains:
+  - {id: both, callbacks: [a, b], priority: 1}
+"""
+
+
+def test_a_message_between_executors_takes_the_hop_of_one_process_or_of_two(
+    tmp_path: Path, rclrt: Rclrt
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(TWO_PROCESSES)
+    _, near, _ = analyze(tmp_path, rclrt, MEASURED, app=app)
+    _, said, _ = analyze(tmp_path, rclrt, MEASURED, "--hops", "intra_process", app=app)
+    assert near == said
+    assert near["overheads"]["hop_us"] == 90
+    _, far, _ = analyze(tmp_path, rclrt, MEASURED, "--hops", "same_host", app=app)
+    assert far["overheads"]["hop_us"] == 500
+    assert far["chains"][0]["bound_ms"] == pytest.approx(near["chains"][0]["bound_ms"] + 0.41)
+    assert "each executor is a process of its own on this host" in far["assumptions"]
+
+
+def test_a_hop_that_was_asked_for_and_is_not_stated_is_an_error(
+    tmp_path: Path, rclrt: Rclrt
+) -> None:
+    document = {**MEASURED, "hop_us": {"intra_process": 3}}
+    code, _, error = analyze(tmp_path, rclrt, document, "--hops", "same_host")
+    assert code == 2
+    assert "hop_us.same_host is missing" in error
+    answer = rclrt("analyze", APP, "--hops", "same_host")
+    assert answer.code == 2
+    assert "--hops: says which hops of a file" in answer.err
 
 
 def test_a_percentile_makes_every_verdict_conditional(tmp_path: Path, rclrt: Rclrt) -> None:
@@ -136,6 +178,7 @@ def test_a_percentile_of_no_file_is_refused(
             "background_us.p99 is 3; expected no less than p50",
         ),
         ({"rt_bandwidth": {"share": 1.5}}, (), "share is 1.5; expected a share from 0 to 1"),
+        ({"background_us": 1.1e9}, (), "background_us is 1100000000.0; expected microseconds"),
     ],
 )
 def test_a_wrong_file_is_located(

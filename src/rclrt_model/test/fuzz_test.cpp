@@ -4,7 +4,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <tuple>
 
 #include "mutator.hpp"
@@ -15,12 +14,6 @@ namespace rclrt::model {
 namespace {
 
 constexpr unsigned long kDefaultIterations = 80'000;  // about 20 s under AddressSanitizer
-constexpr unsigned long kDefaultSeed = 1;
-
-unsigned long from_environment(const char* name, unsigned long otherwise) {
-  const char* text = std::getenv(name);
-  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
-}
 
 std::vector<std::string> corpus() {
   std::vector<std::string> texts;
@@ -34,9 +27,9 @@ std::vector<std::string> corpus() {
 }
 
 TEST(Fuzz, TheParserKeepsItsPromisesOnMutatedFiles) {
-  const auto iterations = from_environment("RCLRT_FUZZ_ITERATIONS", kDefaultIterations);
-  const auto seed = from_environment("RCLRT_FUZZ_SEED", kDefaultSeed);
-  test::Mutator mutator(corpus(), static_cast<unsigned>(seed));
+  const auto iterations = test::fuzz_iterations(kDefaultIterations);
+  const auto seed = test::fuzz_seed();
+  test::Mutator mutator(corpus(), seed);
   std::size_t accepted = 0;
   for (unsigned long i = 0; i < iterations; ++i) {
     const std::string text = mutator.next();

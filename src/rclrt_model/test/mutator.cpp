@@ -2,6 +2,7 @@
 #include "mutator.hpp"
 
 #include <array>
+#include <cstdlib>
 #include <string_view>
 #include <utility>
 
@@ -89,7 +90,18 @@ std::pair<std::size_t, std::size_t> line_at(const std::string& text, std::size_t
           end == std::string::npos ? text.size() : end + 1};
 }
 
+unsigned long from_environment(const char* name, unsigned long otherwise) {
+  const char* text = std::getenv(name);
+  return text != nullptr ? std::strtoul(text, nullptr, 10) : otherwise;
+}
+
 }  // namespace
+
+unsigned long fuzz_iterations(unsigned long otherwise) {
+  return from_environment("RCLRT_FUZZ_ITERATIONS", otherwise);
+}
+
+unsigned fuzz_seed() { return static_cast<unsigned>(from_environment("RCLRT_FUZZ_SEED", 1)); }
 
 Mutator::Mutator(std::vector<std::string> corpus, unsigned seed)
     : corpus_(std::move(corpus)), random_(seed) {}

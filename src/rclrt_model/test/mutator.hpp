@@ -9,6 +9,12 @@
 
 namespace rclrt::model::test {
 
+/// How many texts are tried: RCLRT_FUZZ_ITERATIONS, or what every test run can afford.
+unsigned long fuzz_iterations(unsigned long otherwise);
+
+/// RCLRT_FUZZ_SEED, or always the same.
+unsigned fuzz_seed();
+
 class Mutator {
  public:
   Mutator(std::vector<std::string> corpus, unsigned seed);

@@ -81,10 +81,10 @@ TEST(Priorities, AFileReplacesThoseOfTheApplication) {
 TEST(Priorities, MutatedFilesGivePrioritiesOrDiagnostics) {
   test::Mutator mutator({"rclrt: 1\napplication: robot\npriorities:\n  scan: 3  # a\n  brake: 2\n",
                          "{rclrt: 1, priorities: {brake: 1000000, scan: 0}}\n"},
-                        1);
+                        test::fuzz_seed());
   const Application application = robot();
   std::size_t accepted = 0;
-  for (int i = 0; i < 20'000; ++i) {
+  for (unsigned long i = 0; i < test::fuzz_iterations(20'000); ++i) {
     const std::string text = mutator.next();
     const auto result = parse_priorities(text, application);
     ASSERT_NE(result.priorities.has_value(), !result.diagnostics.empty()) << text;

@@ -60,7 +60,7 @@ TEST(Write, WhateverMutationsLeaveValidIsTheSameAgain) {
   for (const auto& file : test::example_files()) texts.push_back(test::read_file(file));
   test::Mutator mutator(texts, 7);
   std::size_t written = 0;
-  for (int i = 0; i < 10'000; ++i) {
+  for (unsigned long i = 0; i < test::fuzz_iterations(10'000); ++i) {
     const auto read = parse_application(mutator.next());
     if (!read.application) continue;
     ++written;

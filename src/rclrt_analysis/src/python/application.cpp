@@ -22,19 +22,6 @@ namespace {
 
 using model::Application;
 
-/// The value that stands for the word.
-template <typename T>
-T choice(const std::string& word, const char* what,
-         std::initializer_list<std::pair<std::string_view, T>> choices) {
-  std::string known;
-  for (const auto& [name, value] : choices) {
-    if (word == name) return value;
-    known += (known.empty() ? "" : ", ") + std::string(name);
-  }
-  throw std::invalid_argument(std::string(what) + " '" + word + "' is not known; expected one of " +
-                              known);
-}
-
 const char* to_word(Contribution::Kind kind) {
   switch (kind) {
     case Contribution::Kind::kOwn:
@@ -137,7 +124,7 @@ void bind_bounds(py::module_& module) {
       [](const Application& application, const std::string& executor, const Overheads& overheads) {
         const ChainExecutor value = chain_executor_of(executor);
         const py::gil_scoped_release release;
-        return chain_bounds(application, value, overheads);
+        return chain_bounds(application, value, overheads, {.between = check_signals});
       },
       py::arg("application"), py::arg("executor") = "preemptive",
       py::arg("overheads") = Overheads{});
@@ -150,7 +137,7 @@ void bind_bounds(py::module_& module) {
       [](const Application& application, const std::string& executor, const Overheads& overheads) {
         const ChainExecutor value = chain_executor_of(executor);
         const py::gil_scoped_release release;
-        return queue_bounds(application, value, overheads);
+        return queue_bounds(application, value, overheads, {.between = check_signals});
       },
       py::arg("application"), py::arg("executor") = "preemptive",
       py::arg("overheads") = Overheads{});

@@ -20,8 +20,10 @@ void bind_assign(py::module_& module) {
       .def_readonly("optimal", &TaskAssignment::optimal);
   py::class_<Quality>(module, "Quality")
       .def_readonly("not_proved", &Quality::not_proved)
+      .def_readonly("not_bounded", &Quality::not_bounded)
       .def_readonly("worst", &Quality::worst)
-      .def_readonly("mean", &Quality::mean);
+      .def_readonly("mean", &Quality::mean)
+      .def_readonly("mean_bound_ns", &Quality::mean_bound_ns);
   py::class_<Assignment>(module, "Assignment")
       .def_readonly("application", &Assignment::application)
       .def_readonly("before", &Assignment::before)
@@ -34,25 +36,28 @@ void bind_assign(py::module_& module) {
       [](const std::vector<Task>& tasks, const std::string& policy) {
         const Policy value = policy_of(policy);
         const py::gil_scoped_release release;
-        return assign_priorities(tasks, value);
+        return assign_priorities(tasks, value, {.steps = 50'000'000, .between = check_signals});
       },
       py::arg("tasks"), py::arg("policy") = "fp_preemptive");
   module.def(
       "assign",
       [](const model::Application& application, std::vector<int> cpus, const std::string& executor,
-         Ticks dispatch, Ticks timer_jitter, std::size_t evaluations) {
+         const Overheads& overheads, const std::string& objective, std::size_t evaluations) {
         AssignOptions options;
         options.cpus = std::move(cpus);
         options.executor = chain_executor_of(executor);
-        options.overheads.dispatch = dispatch;
-        options.overheads.timer_jitter = timer_jitter;
+        options.overheads = overheads;
+        options.objective = choice<Objective>(objective, "objective",
+                                              {{"feasible", Objective::kFeasible},
+                                               {"max-slack", Objective::kMaxSlack},
+                                               {"min-response", Objective::kMinResponse}});
         options.evaluations = evaluations;
         options.between = check_signals;
         const py::gil_scoped_release release;
         return assign(application, options);
       },
       py::arg("application"), py::arg("cpus"), py::arg("executor") = "preemptive", py::kw_only(),
-      py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
+      py::arg("overheads") = Overheads{}, py::arg("objective") = "max-slack",
       py::arg("evaluations") = AssignOptions{}.evaluations);
 }
 

@@ -4,17 +4,34 @@
 
 #include <pybind11/pybind11.h>
 
+#include <initializer_list>
+#include <stdexcept>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
 
+/// The value that stands for the word. Throws std::invalid_argument.
+template <typename T>
+T choice(const std::string& word, const char* what,
+         std::initializer_list<std::pair<std::string_view, T>> choices) {
+  std::string known;
+  for (const auto& [name, value] : choices) {
+    if (word == name) return value;
+    known += (known.empty() ? "" : ", ") + std::string(name);
+  }
+  throw std::invalid_argument(std::string(what) + " '" + word + "' is not known; expected one of " +
+                              known);
+}
+
 /// "yes", "no" or "unknown".
 pybind11::object to_python(Answer answer);
 
-/// The value that stands for the word. Throws std::invalid_argument.
+/// Throw std::invalid_argument for a word that is not known.
 Policy policy_of(const std::string& word);
 ChainExecutor chain_executor_of(const std::string& word);
 

@@ -27,15 +27,15 @@ Semantics semantics_or_throw(const std::string& word) {
 std::vector<std::optional<CounterExample>> find(const Application& application,
                                                 const std::string& executor,
                                                 const std::vector<bool>& wanted,
-                                                std::int64_t dispatch_ns, unsigned cpus,
+                                                const Overheads& overheads, unsigned cpus,
                                                 std::uint64_t instances) {
   const Semantics semantics = semantics_or_throw(executor);
   const py::gil_scoped_release release;
   return find_counter_examples(application, wanted,
                                {.executor = semantics,
                                 .cpus = cpus,
-                                .dispatch_ns = dispatch_ns,
-                                .effort = {.instances = instances}});
+                                .overheads = overheads,
+                                .effort = {.instances = instances, .between = check_signals}});
 }
 
 void bind_chains(py::module_& module) {
@@ -47,18 +47,20 @@ void bind_chains(py::module_& module) {
       .def_readonly("priorities", &CounterExample::priorities)
       .def_readonly("seed", &CounterExample::seed)
       .def_readonly("execution_from_percent", &CounterExample::lowest_execution_percent)
+      .def_readonly("delays_from_percent", &CounterExample::lowest_delay_percent)
       .def_readonly("horizon_ns", &CounterExample::horizon_ns)
       .def_readonly("chain", &CounterExample::chain)
       .def_readonly("instance", &CounterExample::instance)
       .def_readonly("release_ns", &CounterExample::release_ns)
       .def_readonly("response_ns", &CounterExample::response_ns);
   module.def("find_counter_examples", &find, py::arg("application"), py::arg("executor"),
-             py::arg("wanted"), py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("cpus") = 1,
-             py::arg("instances") = SearchEffort{}.instances);
+             py::arg("wanted"), py::kw_only(), py::arg("overheads") = Overheads{},
+             py::arg("cpus") = 1, py::arg("instances") = SearchEffort{}.instances);
   module.def(
       "replay",
       [](const Application& application, const CounterExample& example) {
-        return replay(application, example);
+        const py::gil_scoped_release release;
+        return replay(application, example, check_signals);
       },
       py::arg("application"), py::arg("counter_example"));
   module.def(
@@ -99,13 +101,17 @@ void bind_counter_examples(py::module_& module) {
          const std::vector<bool>& wanted) {
         const Policy value = policy_of(policy);
         const py::gil_scoped_release release;
-        return find_counter_examples(tasks, value, wanted);
+        return find_counter_examples(tasks, value, wanted, {.between = check_signals});
       },
       py::arg("tasks"), py::arg("policy"), py::arg("wanted"));
   module.def(
       "replay_tasks",
       [](const std::vector<Task>& tasks, const std::string& policy,
-         const TaskCounterExample& example) { return replay(tasks, policy_of(policy), example); },
+         const TaskCounterExample& example) {
+        const Policy value = policy_of(policy);
+        const py::gil_scoped_release release;
+        return replay(tasks, value, example, check_signals);
+      },
       py::arg("tasks"), py::arg("policy"), py::arg("counter_example"));
 }
 

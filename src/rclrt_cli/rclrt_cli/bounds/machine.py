@@ -13,6 +13,10 @@ from rclrt_cli.json_reader import JsonValue
 
 STATISTICS = ("max", "max_undisturbed", "p99", "p50")
 """What of a measured time may be taken: `max` counts what happened while the host stalled, too."""
+HOPS = ("intra_process", "same_host")
+"""What a message between executors may take: within one process, or between two."""
+MOST_US = 1e9
+"""The longest time of a file, as in the schema."""
 
 
 ASCENDING = ("min", "p50", "p99", "max")
@@ -88,18 +92,19 @@ class OverheadsFile:
             self._json.get("kind").fail("'overheads', as rclrt calibrate writes")
         self.executors = tuple(self._json.get("executors").object())
 
-    def of(self, executor: str) -> Overheads:
+    def of(self, executor: str, between: str = HOPS[0]) -> Overheads:
         """What is stated of `executor`; only what all executors share when it is not there.
 
-        Bounds are then conditional.
+        Bounds are then conditional. `between` is the hop that a message between executors takes.
         """
         executors = self._json.get("executors")
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
-        hops = self._json.get("hop_us") if self._json.has("hop_us") else JsonValue({}, self.path)
+        no_hops = JsonValue({}, self.path, "hop_us")
+        hops = self._json.get("hop_us") if self._json.has("hop_us") else no_hops
         stated = ["dispatch_us", "timer_lateness_us", *ALSO_OF.get(executor, ())]
         missing = [f"{name} of {executor}" for name in stated if not own.has(name)]
-        if not hops.has("intra_process"):
-            missing.append("hop_us.intra_process")
+        if not hops.has(between):
+            missing.append(f"hop_us.{between}")
         if not self._json.has("background_us"):
             missing.append("background_us")
         assumptions = [f"{name}, not in {self.path}, is zero" for name in missing]
@@ -115,7 +120,10 @@ class OverheadsFile:
             condition = f"no overhead exceeds the {self.statistic} of those measured ({self.path})"
         if executor not in self.executors:
             condition = f"{executor}, of which {self.path} says nothing, takes no time to dispatch"
-        if self._time(hops, "intra_process", "min") > 0:
+        if between != HOPS[0]:
+            hops.get(between)  # must be there
+            assumptions.append("each executor is a process of its own on this host")
+        if self._time(hops, between, "min") > 0:
             assumptions.append(f"no message is faster than the fastest measured ({self.path})")
         rt_share = self._rt_share()
         if rt_share < HELD_BACK_BELOW:
@@ -131,8 +139,8 @@ class OverheadsFile:
             timer_lateness_ns=self._time(own, "timer_lateness_us"),
             scheduler_ns=self._time(own, "scheduler_us"),
             polling_ns=self._time(own, "polling_us"),
-            hop_ns=self._time(hops, "intra_process"),
-            least_hop_ns=self._time(hops, "intra_process", "min"),
+            hop_ns=self._time(hops, between),
+            least_hop_ns=self._time(hops, between, "min"),
             background_ns=self._time(self._json, "background_us"),
         )
 
@@ -163,6 +171,6 @@ class OverheadsFile:
                 return 0
             stated = stated.get(wanted if stated.has(wanted) else "max")
         microseconds = stated.number()
-        if microseconds < 0:
-            stated.fail("a time of 0 or more")
+        if not 0 <= microseconds <= MOST_US:
+            stated.fail(f"microseconds from 0 to {MOST_US:g}")
         return round(microseconds * 1e3)

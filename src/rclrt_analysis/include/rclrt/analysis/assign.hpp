@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,22 +31,35 @@ struct TaskAssignment {
 TaskAssignment assign_priorities(std::span<const Task> tasks, Policy policy,
                                  Effort effort = {.steps = 50'000'000});
 
-/// How good an assignment is: the fewest chains without a proof, then the least of the worst bound
-/// in proportion to its deadline, then the least mean of that.
+/// How good an assignment is; less is better. Of the bounds that there are, 0 without any.
 struct Quality {
-  std::size_t not_proved{};
-  double worst{};  ///< of the bounds that there are; 0 without any
-  double mean{};
+  std::size_t not_proved{};  ///< chains
+  std::size_t not_bounded{};
+  double worst{};          ///< the largest bound in proportion to its deadline
+  double mean{};           ///< of that
+  double mean_bound_ns{};  ///< without proportion
   auto operator<=>(const Quality&) const = default;
 };
+
+/// What an assignment is chosen for. First come always the fewest chains without a proof, then
+/// those without a bound.
+enum class Objective {
+  kFeasible,     ///< no further: the search ends when all are proved
+  kMaxSlack,     ///< the least Quality::worst, so that each deadline is the farthest away
+  kMinResponse,  ///< the least Quality::mean_bound_ns
+};
+
+/// Whether `a` is better than `b`.
+bool better(const Quality& a, const Quality& b, Objective objective);
 
 struct AssignOptions {
   std::vector<int> cpus{0};  ///< one executor for each that is used
   ChainExecutor executor{ChainExecutor::kPreemptive};
   Overheads overheads{};
+  Objective objective{Objective::kMaxSlack};
   std::size_t evaluations = 2000;  ///< of all chain bounds, at most
   std::uint64_t seed = 1;
-  std::function<void()> between{};  ///< called before each evaluation; may throw to end it
+  Between between = nullptr;
 };
 
 struct Assignment {

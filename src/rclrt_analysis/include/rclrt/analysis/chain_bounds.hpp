@@ -22,6 +22,7 @@ enum class ChainExecutor { kPreemptive, kProducerConsumer, kThreadDispatch, kWai
 struct Hop {
   Ticks min{};
   Ticks max{};
+  bool operator==(const Hop&) const = default;
 };
 
 /// What the machine adds, in ns; zero is the model without overheads.
@@ -34,6 +35,7 @@ struct Overheads {
   Ticks stall{};         ///< lost once to what runs above all, timers going on: a CPU stood still
   Hop near{};            ///< of a message between callbacks of one executor
   Hop far{};             ///< of a message between executors
+  bool operator==(const Overheads&) const = default;
 };
 
 /// One term of a bound, the longest first: the why of it.

@@ -8,23 +8,29 @@
 #include <span>
 #include <vector>
 
+#include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/simulation_system.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/model/application.hpp"
 
 namespace rclrt::analysis {
 
-/// All that the simulator needs to show the miss again; messages take no time on their way.
+/// All that the simulator needs to show the miss again.
 struct CounterExample {
   Semantics executor = Semantics::kPreemptive;
-  std::vector<std::int64_t> offsets_ns;  ///< one per callback; 0 for those that are no timers
-  std::vector<int> priorities;           ///< one per callback
+  std::vector<std::int64_t> offsets_ns{};  ///< one per callback; 0 for those that are no timers
+  std::vector<int> priorities{};           ///< one per callback
   std::uint64_t seed = 0;
   /// Execution times are from so many percent of the WCET up to the WCET, by the seed.
   int lowest_execution_percent = 100;
-  unsigned cpus = 1;             ///< of executors without stated CPUs
-  std::int64_t dispatch_ns = 0;  ///< CPU time to dispatch an instance
-  std::int64_t horizon_ns = 0;   ///< a simulation up to here shows the miss
+  unsigned cpus = 1;  ///< of executors without stated CPUs
+  /// Of the machine. Dispatching, scheduler threads and polling points take what is stated; there
+  /// is neither background nor stall, since nothing says when.
+  Overheads overheads{};
+  /// Lateness of timers and latencies of messages are from so many percent of their range up to the
+  /// most, by the seed.
+  int lowest_delay_percent = 100;
+  std::int64_t horizon_ns = 0;  ///< a simulation up to here shows the miss
 
   std::size_t chain = 0;
   std::uint64_t instance = 0;    ///< the number of the timer's release, from 0
@@ -39,20 +45,22 @@ struct SearchEffort {
   std::uint64_t instances = 400'000;  ///< simulated in all; some 300 ns each
   std::uint64_t per_trial = 20'000;   ///< simulated with one choice of offsets
   std::uint64_t seed = 1;
+  Between between = nullptr;
 };
 
 /// What is looked for, and under which circumstances.
 struct Search {
   Semantics executor = Semantics::kPreemptive;
   unsigned cpus = 1;
-  std::int64_t dispatch_ns = 0;
-  SearchEffort effort;
+  Overheads overheads{};
+  SearchEffort effort{};
 };
 
 /// One per chain: a miss that was found, the earliest of its schedule. Chains that are not
 /// `wanted` (one flag per chain) have none. Offsets that the application states stay. Tries
 /// all other releases together, each an instant before the chain's, and then random offsets, better
-/// ones from good ones; with WCETs and with shorter times. Finding none proves nothing.
+/// ones from good ones; with WCETs and with shorter times; with all timers and messages as late as
+/// they may be and with some of them. Finding none proves nothing.
 /// Deterministic; any thread. Throws std::invalid_argument for what cannot be simulated.
 std::vector<std::optional<CounterExample>> find_counter_examples(
     const model::Application& application, const std::vector<bool>& wanted, const Search& search);
@@ -69,7 +77,7 @@ SimulatedTimes counter_example_times(const CounterExample& example);
 /// Throws as counter_example_application() and simulate() do, and std::invalid_argument for more
 /// than 50 million instances.
 std::optional<std::int64_t> replay(const model::Application& application,
-                                   const CounterExample& example);
+                                   const CounterExample& example, Between between = nullptr);
 
 /// A schedule in which a task misses its deadline.
 struct TaskCounterExample {
@@ -93,6 +101,6 @@ std::vector<std::optional<TaskCounterExample>> find_counter_examples(
 /// The response of the job in that schedule; nothing when it does not end then. Throws
 /// std::invalid_argument when it was not made for these tasks or takes more than 50 million jobs.
 std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
-                            const TaskCounterExample& example);
+                            const TaskCounterExample& example, Between between = nullptr);
 
 }  // namespace rclrt::analysis

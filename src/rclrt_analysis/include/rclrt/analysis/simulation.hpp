@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "rclrt/analysis/simulation_system.hpp"
+#include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
 
@@ -31,6 +32,7 @@ struct SimulationOptions {
   std::uint64_t seed = 0;
   /// The simulation also ends when so many instances have ended.
   std::uint64_t max_instances = std::numeric_limits<std::uint64_t>::max();
+  Between between = nullptr;
 };
 
 /// One instance of a chain on its way.

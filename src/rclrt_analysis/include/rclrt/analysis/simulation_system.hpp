@@ -42,6 +42,8 @@ struct SimulatedExecutor {
   std::int64_t dispatch_ns = 0;
   /// CPU time of the scheduler thread for each instance, for kProducerConsumer and kThreadDispatch.
   std::int64_t scheduler_ns = 0;
+  /// CPU time of a polling point that finds something, for kWaitSet.
+  std::int64_t polling_ns = 0;
 };
 
 struct TimerTrigger {
@@ -115,8 +117,10 @@ struct SimulatedTimes {
   double lowest_execution = 1.0;
   std::int64_t dispatch_ns = 0;   ///< see SimulatedExecutor
   std::int64_t scheduler_ns = 0;  ///< see SimulatedExecutor
-  TimeDistribution hop;           ///< of a message between callbacks of one executor
-  TimeDistribution far_hop;       ///< of a message between executors
+  std::int64_t polling_ns = 0;    ///< see SimulatedExecutor
+  TimeDistribution lateness{};    ///< of a timer that catches up; others are on time
+  TimeDistribution hop{};         ///< of a message between callbacks of one executor
+  TimeDistribution far_hop{};     ///< of a message between executors
 };
 
 /// Throws std::invalid_argument for a horizon that is negative or above a century.

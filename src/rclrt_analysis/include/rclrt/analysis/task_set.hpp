@@ -48,10 +48,14 @@ enum class Answer {
   kUnknown,  ///< not decided: see TaskResult::note
 };
 
+/// Long work calls it every millisecond or so; what it throws ends the work.
+using Between = void (*)();
+
 /// How much work a call may do before it answers "unknown" (or with a bound that is quick to
 /// compute) for what is left; in additions, about a nanosecond each.
 struct Effort {
   std::int64_t steps = 2'000'000'000;
+  Between between = nullptr;
 };
 
 /// What is known of one task.

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include "rclrt/analysis/time_distribution.hpp"
-#include "rclrt/model/application.hpp"
+#include "rclrt/analysis/simulation_system.hpp"
 
 namespace rclrt::analysis::detail {
 
 /// Uniform from this share of the callback's WCET up to the WCET.
 TimeDistribution execution_times(const model::Callback& callback, double lowest_execution);
+
+/// The lateness of the timers and the latencies of the messages, in the place of what was there.
+void set_delays(SimulatedSystem& system, const SimulatedTimes& times);
 
 }  // namespace rclrt::analysis::detail
