@@ -64,6 +64,11 @@ class StallRow:
     waited: int = 0
     """Of it, how long the probe was ready: the kernel did not run it."""
 
+    @property
+    def host_end(self) -> int:
+        """From `start` to here nobody had even woken the probe."""
+        return max(self.start, self.end - self.waited)
+
 
 class Cells:
     """The cells of one line."""

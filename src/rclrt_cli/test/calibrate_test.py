@@ -85,6 +85,13 @@ def test_samples_during_a_stall_of_their_cpu_are_kept_apart(cpu: int, disturbed:
     assert found.lateness.undisturbed == ([] if disturbed else [12 * US])
 
 
+def test_what_the_kernel_kept_the_probe_waiting_for_is_an_overhead() -> None:
+    start, end = 1_000 * MS + 35 * US, 1_000 * MS + 900 * US
+    for waited, disturbed in ((865 * US, False), (766 * US, False), (765 * US, True)):
+        found = find(instances(IDLE), Stalls([StallRow(1, start, end, waited)], 1), "preemptive")
+        assert bool(found.lateness.disturbed) == disturbed
+
+
 def test_the_warm_up_is_left_out() -> None:
     early = [("tick", -600_000, -600_000, -599_000, -598_000)]
     assert found_in(early, "preemptive").lateness.undisturbed == []

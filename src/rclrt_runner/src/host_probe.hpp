@@ -21,7 +21,7 @@ struct HostProbeOptions {
   std::vector<int> cpus;  ///< one probe each; empty: every CPU the process may use
   int priority = 99;      ///< SCHED_FIFO, above every thread that is measured
   std::chrono::nanoseconds period = std::chrono::milliseconds(1);
-  std::chrono::nanoseconds threshold = std::chrono::microseconds(500);
+  std::chrono::nanoseconds threshold = std::chrono::microseconds(200);
   std::size_t capacity = 8192;  ///< stalls kept per CPU; later ones are counted only
 };
 

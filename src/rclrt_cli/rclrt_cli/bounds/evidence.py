@@ -51,7 +51,7 @@ class Allowance:
         """
         if 0 < self.held_back / 2 <= stall.waited:
             return stall
-        return replace(stall, end=max(stall.start, stall.end - stall.waited))
+        return replace(stall, end=stall.host_end)
 
 
 @dataclass(frozen=True)

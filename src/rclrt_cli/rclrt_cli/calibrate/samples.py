@@ -50,12 +50,22 @@ class Samples:
         return {**result, "disturbed": len(self.disturbed)}
 
 
+LEAST_STALL_NS = 100_000
+"""A probe that is later than this was kept from running, not just woken."""
+
+
 class Stalls:
     """The moments in which the host did not run the CPU."""
 
     def __init__(self, stalls: Iterable[StallRow], cpu: int) -> None:
+        # What the kernel does not run a thread for is an overhead, not a stall.
         self._stalls = sorted(
-            ((stall.start, stall.end) for stall in stalls if stall.cpu == cpu), key=lambda s: s[1]
+            (
+                (stall.start, stall.host_end)
+                for stall in stalls
+                if stall.cpu == cpu and stall.host_end - stall.start >= LEAST_STALL_NS
+            ),
+            key=lambda stall: stall[1],
         )
         self._ends = [end for _, end in self._stalls]
 
