@@ -178,6 +178,9 @@ def table(result: dict[str, Any]) -> Iterator[str]:
     yield f"feasible: {'yes' if result['feasible'] else 'not proved'}"
     if "not_searched" in result:
         yield f"Not searched for a miss: {result['not_searched']}."
+    if "searched_without" in result:
+        without = " and ".join(result["searched_without"])
+        yield f"The search for a miss knows all of the overheads but: {without}."
     harmonic = result.get("tests", {}).get("harmonic")
     if harmonic and not harmonic["applies"]:
         yield f"The harmonic test does not apply: {harmonic['why_not']}."

@@ -8,6 +8,9 @@ from typing import Any
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
 
+NOT_SIMULATED = ("background", "stall")
+"""Overheads of which nothing says when they come: a schedule without them is a legal one."""
+
 
 def refute_chains(application: Any, result: dict[str, Any], overheads: Overheads) -> list[Any]:
     """Searches for the chains that are neither proved nor conditional.
@@ -50,6 +53,9 @@ def refute_chains(application: Any, result: dict[str, Any], overheads: Overheads
             "release_ms": example.release_ns / 1e6,
             "response_ms": example.response_ns / 1e6,
         }
+    left_out = [name for name in NOT_SIMULATED if getattr(overheads, f"{name}_ns") > 0]
+    if left_out and any(chain["verdict"] == "unknown" for chain in result["chains"]):
+        result["searched_without"] = left_out
     return [example for example in found if example is not None]
 
 

@@ -76,6 +76,22 @@ def test_a_message_between_executors_takes_the_hop_of_one_process_or_of_two(
     assert "each executor is a process of its own on this host" in far["assumptions"]
 
 
+def test_what_the_search_for_a_miss_leaves_out_is_said(tmp_path: Path, rclrt: Rclrt) -> None:
+    app, machine = tmp_path / "app.yaml", tmp_path / "overheads.json"
+    # 2 ms of work, which is too much by what is lost in the background only.
+    app.write_text(TWO_PROCESSES.replace("priority: 1", "priority: 1, deadline_ms: 2"))
+    background = {"preemptive": {}}, {"preemptive": {"dispatch_us": 1}}
+    verdicts = []
+    for executors in background:
+        document = {"rclrt": 1, "kind": "overheads", "executors": executors, "background_us": 5}
+        machine.write_text(json.dumps(document))
+        answer = rclrt("analyze", app, "--overheads", machine)
+        assert answer.code == 1
+        said = "The search for a miss knows all of the overheads but: background."
+        verdicts.append(("refuted" in answer.out, said in answer.out))
+    assert verdicts == [(False, True), (True, False)]
+
+
 def test_a_hop_that_was_asked_for_and_is_not_stated_is_an_error(
     tmp_path: Path, rclrt: Rclrt
 ) -> None:
