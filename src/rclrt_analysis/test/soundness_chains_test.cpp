@@ -28,6 +28,8 @@ SimulatedTimes times_of(const Machine& machine, bool shorter) {
   return {.lowest_execution = shorter ? 0.3 : 1.0,
           .dispatch_ns = machine.overheads.dispatch,
           .scheduler_ns = machine.overheads.scheduler,
+          .polling_ns = machine.overheads.polling,
+          .lateness = between({0, machine.overheads.timer_jitter}),
           .hop = between(machine.overheads.near),
           .far_hop = between(machine.overheads.far)};
 }
@@ -49,7 +51,8 @@ void try_application(RandomApplication& random, model::Application& application,
       ASSERT_LE(result.chains[i].response.worst_ns, *bounds[i].bound)
           << "seed " << seed << ", " << application.chains[i].id << ", dispatch "
           << machine.overheads.dispatch << ", scheduler " << machine.overheads.scheduler << ", hop "
-          << machine.overheads.far.min << " to " << machine.overheads.far.max << "\n"
+          << machine.overheads.far.min << " to " << machine.overheads.far.max << ", late "
+          << machine.overheads.timer_jitter << ", polling " << machine.overheads.polling << "\n"
           << describe(application);
     }
   }
@@ -66,8 +69,9 @@ TEST(Soundness, NoSimulatedResponseIsAboveABound) {
   for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
     RandomApplication random(seed);
     model::Application application = random.make();
-    try_application(random, application, {ChainExecutor::kPreemptive, Semantics::kPreemptive, {}},
-                    seed, tightness);
+    Machine machine{ChainExecutor::kPreemptive, Semantics::kPreemptive, {}};
+    if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    try_application(random, application, machine, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
   tightness.print("chains of an executor");
@@ -85,6 +89,7 @@ TEST(Soundness, NorUnderASchedulerThreadWithOverheads) {
     }
     machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
     machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
+    if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     try_application(random, application, machine, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
@@ -100,6 +105,7 @@ TEST(Soundness, NorUnderEdf) {
     random.add_deadlines(application);
     Machine machine{ChainExecutor::kEdf, Semantics::kEdf, {}};
     if (seed % 2 == 0) machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+    if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     try_application(random, application, machine, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
@@ -114,6 +120,8 @@ TEST(Soundness, NorInAWaitSet) {
     model::Application application = random.make();
     Machine machine{ChainExecutor::kWaitSet, Semantics::kWaitSet, {}};
     if (seed % 2 == 0) machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+    if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    if (seed % 5 < 2) machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
     try_application(random, application, machine, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
@@ -143,6 +151,10 @@ TEST(Soundness, NorAcrossExecutors) {
       machine.overheads.far.min = ms(random.uniform(0, 1)).count();
       machine.overheads.far.max = machine.overheads.far.min + ms(random.uniform(0, 2)).count();
       if (seed % 3 == 0) machine.overheads.near.max = ms(random.uniform(0, 0.5)).count();
+      if (seed % 5 < 2) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+      if (kind.executor == ChainExecutor::kWaitSet && seed % 2 == 0) {
+        machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
+      }
       if (kind.executor == ChainExecutor::kProducerConsumer) {
         machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
       }
