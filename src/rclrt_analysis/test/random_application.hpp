@@ -134,18 +134,20 @@ class RandomApplication {
     }
   }
 
- private:
+ protected:
   int between(int low, int high) { return std::uniform_int_distribution<>(low, high)(random_); }
   bool chance(double share) { return std::bernoulli_distribution(share)(random_); }
-  double period_of(int index) {
-    constexpr std::array kPeriods{4.0, 5.0, 8.0, 10.0, 12.0, 20.0};
-    return kPeriods.at(static_cast<std::size_t>(index));
-  }
   double window() {
     constexpr std::array kWindows{0.0, 1.5, 3.0, 6.0, 9.0, 25.0, 1000.0};
     return kWindows.at(static_cast<std::size_t>(between(0, 6)));
   }
   double wcet() { return between(1, 24) * 0.05; }
+
+ private:
+  double period_of(int index) {
+    constexpr std::array kPeriods{4.0, 5.0, 8.0, 10.0, 12.0, 20.0};
+    return kPeriods.at(static_cast<std::size_t>(index));
+  }
   void extras(Builder& builder) {
     if (chance(0.3)) builder.priority(between(0, 4));
     if (chance(0.2)) builder.group("group");

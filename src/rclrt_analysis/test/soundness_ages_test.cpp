@@ -5,10 +5,9 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
-#include <optional>
 #include <vector>
 
+#include "ages.hpp"
 #include "random_application.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/simulation.hpp"
@@ -25,33 +24,6 @@ constexpr std::array kKinds{Kind{ChainExecutor::kPreemptive, Semantics::kPreempt
                             Kind{ChainExecutor::kEdf, Semantics::kEdf},
                             Kind{ChainExecutor::kWaitSet, Semantics::kWaitSet}};
 
-/// From each release of a chain to the end of the next instance that reaches its end: what an event
-/// right after the release waits for, and how old the data of this release is when it is replaced.
-class Ages : public SimulationObserver {
- public:
-  explicit Ages(const model::Application& application)
-      : application_(application), worst(application.chains.size()) {
-    last_.resize(worst.size());
-  }
-
-  void ended(const SimulatedInstance& instance) override {
-    if (instance.outcome != SimulatedOutcome::kRan) return;
-    for (const SimulatedToken& token : instance.tokens) {
-      if (application_.chains[token.chain].callbacks.back() != instance.callback) continue;
-      std::optional<std::int64_t>& last = last_[token.chain];
-      if (last) worst[token.chain] = std::max(worst[token.chain], instance.end_ns - *last);
-      last = token.release_ns;
-    }
-  }
-
- private:
-  const model::Application& application_;
-  std::vector<std::optional<std::int64_t>> last_;
-
- public:
-  std::vector<std::int64_t> worst;
-};
-
 TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
   const std::uint64_t applications = test::trials(200);
   for (const Kind& kind : kKinds) {
@@ -64,16 +36,16 @@ TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
       std::vector<std::int64_t> worst(bounds.size());
       for (int phasing = 0; phasing < 4; ++phasing) {
         if (phasing > 0) random.move_phases(application);
-        Ages ages(application);
+        test::Ages ages(application);
         simulate(simulated_system(
                      application, kind.semantics,
                      {.lowest_execution = phasing % 2 == 0 ? 1.0 : 0.3, .hop = {}, .far_hop = {}}),
                  {.horizon_ns = 400'000'000, .seed = seed}, &ages);
         for (std::size_t i = 0; i < bounds.size(); ++i) {
-          worst[i] = std::max(worst[i], ages.worst[i]);
+          worst[i] = std::max(worst[i], ages.worst(i));
           if (!bounds[i].reaction || !bounds[i].assumptions.empty()) continue;
           ASSERT_EQ(bounds[i].reaction, bounds[i].data_age);
-          ASSERT_LE(ages.worst[i], *bounds[i].reaction)
+          ASSERT_LE(ages.worst(i), *bounds[i].reaction)
               << "seed " << seed << ", " << application.chains[i].id << "\n"
               << describe(application);
         }

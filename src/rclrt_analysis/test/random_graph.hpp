@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Random applications of any shape: every callback takes topics of earlier ones.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "random_application.hpp"
+
+namespace rclrt::analysis {
+
+/// Beyond what RandomApplication makes: syncs anywhere and of any two topics, several groups,
+/// callbacks without work or in no chain, several publishers of a topic, short queues, policies of
+/// overload and overrun, loads close to 1, offsets above the period, coarse times that coincide.
+class RandomGraph : public RandomApplication {
+ public:
+  using RandomApplication::RandomApplication;
+
+  model::Application make() {
+    coarse_ = chance(0.4);
+    heavy_ = chance(0.3);
+    application_ = {};
+    application_.name = "graph";
+    application_.executors = {{.name = "main", .cpus = {0}}};
+    application_.nodes = {{.name = "one", .name_space = "/", .executor = 0},
+                          {.name = "two", .name_space = "/", .executor = 0}};
+    timers_ = between(1, 4);
+    add_timers();
+    for (int i = between(0, 7); i > 0; --i) add_reader(i);
+    if (chance(0.4)) add_publisher();
+    if (chance(0.3)) add_publisher();
+    for (int i = between(1, 5); i > 0; --i) add_chain(i);
+    return std::move(application_);
+  }
+
+  /// Where the file states none: anywhere in the period, or on a grid of half a millisecond.
+  void move_offsets(model::Application& application) {
+    move_phases(application);
+    for (model::Callback& callback : application.callbacks) {
+      auto* timer = std::get_if<model::Timer>(&callback.trigger);
+      if (timer == nullptr || timer->offset_stated) continue;
+      if (coarse_) timer->offset = ms(between(0, 11) * 0.5);
+      if (chance(0.2)) timer->offset += model::Nanoseconds(1);
+      timer->offset = std::min(timer->offset, timer->period - model::Nanoseconds(1));
+    }
+  }
+
+ private:
+  double period() {
+    constexpr std::array kAny{2.0, 4.0, 5.0, 8.0, 10.0, 12.0, 20.0, 40.0};
+    constexpr std::array kCoarse{4.0, 6.0, 8.0, 12.0, 16.0};
+    return coarse_ ? kCoarse.at(static_cast<std::size_t>(between(0, 4)))
+                   : kAny.at(static_cast<std::size_t>(between(0, 7)));
+  }
+  double work() {
+    if (chance(0.1)) return 0;
+    return coarse_ ? between(1, 3) * 0.5 : (heavy_ ? 2 : 1) * wcet();
+  }
+
+  template <typename Trigger>
+  void add(const std::string& id, Trigger trigger) {
+    model::Callback callback;
+    callback.id = id;
+    callback.node = static_cast<std::size_t>(between(0, 1));
+    callback.trigger = std::move(trigger);
+    callback.wcet = ms(work());
+    callback.publishes = {id};
+    if (chance(0.4)) callback.priority = between(0, 5);
+    if (chance(0.3)) callback.group = chance(0.5) ? "group" : "other";
+    if (chance(0.1)) callback.publishes.push_back(id + "_too");
+    application_.callbacks.push_back(std::move(callback));
+  }
+
+  void add_timers() {
+    const double common = period();
+    const bool one_period = chance(0.4);
+    const bool states = chance(0.4);
+    for (int i = 0; i < timers_; ++i) {
+      model::Timer timer{.period = ms(one_period ? common : period())};
+      timer.offset_stated = states && chance(0.8);
+      if (timer.offset_stated && chance(0.5)) timer.offset = timer.period * between(0, 7) / 8;
+      if (timer.offset_stated && chance(0.1)) timer.offset += timer.period * between(1, 9);
+      if (chance(0.15)) {
+        timer.overrun = chance(0.5) ? model::OverrunPolicy::kSkip : model::OverrunPolicy::kRebase;
+      }
+      add("t" + std::to_string(i), timer);
+    }
+  }
+
+  std::string some_topic() {
+    const auto last = static_cast<int>(application_.callbacks.size()) - 1;
+    const auto& topics =
+        application_.callbacks[static_cast<std::size_t>(between(0, last))].publishes;
+    return topics[static_cast<std::size_t>(between(0, static_cast<int>(topics.size()) - 1))];
+  }
+
+  void add_reader(int number) {
+    const std::string id = "c" + std::to_string(number);
+    const auto depth = static_cast<std::size_t>(chance(0.7) ? 10 : between(1, 4));
+    const std::string one = some_topic();
+    const std::string other = some_topic();
+    if (one != other && chance(0.4)) {
+      add(id, model::Sync{.topics = {one, other}, .window = ms(window()), .depth = depth});
+      return;
+    }
+    add(id, model::Subscription{.topic = one, .depth = depth});
+    if (chance(0.1)) {
+      application_.callbacks.back().overload =
+          chance(0.5) ? model::Overload::kKeepLast : model::Overload::kSkipIfRunning;
+    }
+  }
+
+  /// One more for a topic that is read; an earlier callback than all that read it.
+  void add_publisher() {
+    const std::string topic = some_topic();
+    auto& callbacks = application_.callbacks;
+    const auto reads = [&](const model::Callback& callback) {
+      const auto inputs = model::inputs(callback);
+      return std::ranges::find(inputs, topic) != inputs.end();
+    };
+    const auto reader = std::ranges::find_if(callbacks, reads);
+    if (reader == callbacks.begin() || reader == callbacks.end()) return;
+    const auto before = static_cast<int>(reader - callbacks.begin()) - 1;
+    auto& publishes = callbacks[static_cast<std::size_t>(between(0, before))].publishes;
+    if (std::ranges::find(publishes, topic) != publishes.end()) return;
+    publishes.insert(chance(0.5) ? publishes.begin() : publishes.end(), topic);
+  }
+
+  void add_chain(int number) {
+    model::Chain chain{.id = "chain" + std::to_string(number), .callbacks = {}};
+    chain.callbacks.push_back(static_cast<std::size_t>(between(0, timers_ - 1)));
+    while (chance(0.8)) {
+      const auto next = application_.successors(chain.callbacks.back());
+      if (next.empty()) break;
+      chain.callbacks.push_back(
+          next[static_cast<std::size_t>(between(0, static_cast<int>(next.size()) - 1))]);
+    }
+    chain.priority = between(0, 5);
+    chain.deadline = std::chrono::hours(1);  // the bound is what counts here
+    application_.chains.push_back(std::move(chain));
+  }
+
+  model::Application application_;
+  int timers_ = 0;
+  bool coarse_ = false;
+  bool heavy_ = false;
+};
+
+}  // namespace rclrt::analysis

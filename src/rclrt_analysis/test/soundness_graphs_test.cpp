@@ -1,0 +1,208 @@
+// SPDX-License-Identifier: Apache-2.0
+/// No simulated response, reaction or data age is above its bound, and nothing is lost that is said
+/// to be kept, over random applications of any shape on machines with overheads, late timers and
+/// interrupts. The phasings are sought that come close. RCLRT_SOUNDNESS_TRIALS asks for more.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <string>
+#include <vector>
+
+#include "ages.hpp"
+#include "random_graph.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/simulation.hpp"
+#include "soundness.hpp"
+
+namespace rclrt::analysis {
+namespace {
+
+constexpr std::int64_t kHorizon_ns = 200'000'000;
+constexpr int kPhasings = 16;
+
+struct Kind {
+  const char* name;
+  ChainExecutor executor;
+  Semantics semantics;
+  bool across;  ///< several executors
+};
+
+void PrintTo(const Kind& kind, std::ostream* out) { *out << kind.name; }
+
+/// Half of the machines have overheads in round numbers, which coincide.
+Overheads random_machine(RandomGraph& random, const Kind& kind) {
+  const bool round = random.uniform(0, 1) < 0.6;
+  const auto up_to = [&](double most) {
+    const double time = round ? std::floor(random.uniform(0, 2.99)) / 2 : random.uniform(0, 1);
+    return ms(time * most).count();
+  };
+  Overheads result;
+  if (random.uniform(0, 1) < 0.6) {
+    result.dispatch = up_to(0.2);
+    const bool schedules = kind.semantics == Semantics::kProducerConsumer ||
+                           kind.semantics == Semantics::kThreadDispatch;
+    if (schedules) result.scheduler = up_to(0.2);
+  }
+  if (random.uniform(0, 1) < 0.4) result.timer_jitter = up_to(4);
+  const bool by_level = kind.semantics != Semantics::kWaitSet && kind.semantics != Semantics::kEdf;
+  if (by_level && random.uniform(0, 1) < 0.2) result.background = up_to(0.2);
+  if (kind.across) {
+    result.far.min = up_to(random.uniform(0, 1) < 0.7 ? 2 : 60);
+    result.far.max = result.far.min + up_to(4);
+    if (random.uniform(0, 1) < 0.3) result.near.max = up_to(1);
+  }
+  return result;
+}
+
+/// On every CPU a thread above all levels that takes its time in each millisecond.
+void add_background(SimulatedSystem& system, const Overheads& overheads, RandomGraph& random) {
+  for (unsigned cpu = 0; cpu < system.cpus && overheads.background > 0; ++cpu) {
+    system.executors.push_back({.semantics = Semantics::kProducerConsumer,
+                                .cpus = {cpu},
+                                .workers_per_level = 0,
+                                .dispatch_ns = 0,
+                                .scheduler_ns = overheads.background});
+    SimulatedCallback interrupt;
+    interrupt.executor = system.executors.size() - 1;
+    interrupt.trigger = TimerTrigger{
+        .period_ns = 1'000'000, .offset_ns = ms(random.uniform(0, 0.999)).count(), .jitter = {}};
+    system.callbacks.push_back(interrupt);
+  }
+}
+
+SimulatedSystem random_system(const model::Application& application, const Kind& kind,
+                              const Overheads& overheads, double lowest, RandomGraph& random) {
+  SimulatedSystem result = simulated_system(
+      application, kind.semantics,
+      {.lowest_execution = lowest,
+       .dispatch_ns = overheads.dispatch,
+       .scheduler_ns = overheads.scheduler,
+       .hop = TimeDistribution::uniform(overheads.near.min, overheads.near.max),
+       .far_hop = TimeDistribution::uniform(overheads.far.min, overheads.far.max)});
+  for (SimulatedCallback& callback : result.callbacks) {
+    auto* timer = std::get_if<TimerTrigger>(&callback.trigger);
+    if (timer == nullptr || timer->overrun != model::OverrunPolicy::kCatchUp) continue;
+    if (random.uniform(0, 1) < 0.5) {
+      timer->jitter = TimeDistribution::uniform(0, overheads.timer_jitter);
+    } else {
+      timer->jitter = TimeDistribution::list({0, overheads.timer_jitter, 0, 0, 0});
+    }
+  }
+  add_background(result, overheads, random);
+  return result;
+}
+
+std::vector<model::Nanoseconds> offsets_of(const model::Application& application) {
+  std::vector<model::Nanoseconds> result;
+  for (const model::Callback& callback : application.callbacks) {
+    const auto* timer = std::get_if<model::Timer>(&callback.trigger);
+    result.push_back(timer != nullptr ? timer->offset : model::Nanoseconds(0));
+  }
+  return result;
+}
+
+void set_offsets(model::Application& application, const std::vector<model::Nanoseconds>& offsets) {
+  for (std::size_t i = 0; i < offsets.size(); ++i) {
+    auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger);
+    if (timer != nullptr) timer->offset = offsets[i];
+  }
+}
+
+bool is_sure(const ChainBound& bound) { return bound.bound && bound.assumptions.empty(); }
+
+class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
+ protected:
+  void try_graph(std::uint64_t seed) {
+    const Kind& kind = GetParam();
+    RandomGraph random(seed);
+    model::Application application = random.make();
+    if (kind.across) random.spread(application, kind.semantics != Semantics::kEdf);
+    if (kind.semantics == Semantics::kEdf) random.add_deadlines(application);
+    const Overheads overheads = random_machine(random, kind);
+    const auto bounds = chain_bounds(application, kind.executor, overheads);
+    const auto queues = queue_bounds(application, kind.executor, overheads);
+    const bool keeps_all =
+        std::ranges::all_of(queues, [](const QueueBound& queue) { return queue.holds(); });
+    std::vector<std::int64_t> worst(bounds.size());
+    std::vector<model::Nanoseconds> best_offsets;
+    double best = 0;
+    for (int phasing = 0; phasing < kPhasings; ++phasing) {
+      if (phasing > 0) random.move_offsets(application);
+      if (phasing > 4 && phasing % 2 == 0) {  // all but some from the best so far
+        auto offsets = offsets_of(application);
+        for (std::size_t i = 0; i < offsets.size(); ++i) {
+          if (random.uniform(0, 1) < 0.6) offsets[i] = best_offsets[i];
+        }
+        set_offsets(application, offsets);
+      }
+      const double lowest = phasing % 4 == 3 ? 0.0 : phasing % 4 == 2 ? 0.3 : 1.0;
+      const auto system = random_system(application, kind, overheads, lowest, random);
+      test::Ages ages(application);
+      const auto result = simulate(system, {.horizon_ns = kHorizon_ns, .seed = seed}, &ages);
+      SCOPED_TRACE("seed " + std::to_string(seed) + ", phasing " + std::to_string(phasing) + "\n" +
+                   describe(application));
+      double score = 0;
+      for (std::size_t i = 0; i < bounds.size(); ++i) {
+        if (!is_sure(bounds[i])) continue;
+        const std::int64_t response = result.chains[i].response.worst_ns;
+        ASSERT_LE(response, *bounds[i].bound) << application.chains[i].id;
+        worst[i] = std::max(worst[i], response);
+        if (*bounds[i].bound > 0) {
+          score +=
+              std::pow(static_cast<double>(response) / static_cast<double>(*bounds[i].bound), 8);
+        }
+        if (!bounds[i].reaction) continue;
+        ASSERT_LE(ages.worst(i), *bounds[i].reaction) << application.chains[i].id;
+        if (!may_move(application, i)) {
+          ASSERT_GE(ages.next_release(i) + *bounds[i].bound, kHorizon_ns)
+              << application.chains[i].id;
+        }
+      }
+      for (std::size_t i = 0; i < queues.size() && keeps_all; ++i) {
+        ASSERT_EQ(result.callbacks[i].counts.dropped, 0U) << application.callbacks[i].id;
+      }
+      if (score >= best) {
+        best = score;
+        best_offsets = offsets_of(application);
+      }
+    }
+    for (std::size_t i = 0; i < bounds.size(); ++i) {
+      if (is_sure(bounds[i])) tightness_.add(*bounds[i].bound, worst[i]);
+    }
+  }
+
+  /// Its next release need not be a period after the last one.
+  static bool may_move(const model::Application& application, std::size_t chain) {
+    const auto& first = application.callbacks[application.chains[chain].callbacks.front()];
+    return std::get<model::Timer>(first.trigger).overrun == model::OverrunPolicy::kRebase;
+  }
+
+  test::Tightness tightness_;
+};
+
+TEST_P(SoundnessOfGraphs, NothingIsAboveItsBound) {
+  const std::uint64_t graphs = test::trials(300);
+  for (std::uint64_t seed = 1; seed <= graphs && !HasFatalFailure(); ++seed) try_graph(seed);
+  ASSERT_GT(tightness_.count(), graphs / 2);
+  tightness_.print(std::string("any shape, ") + GetParam().name);
+}
+
+constexpr Kind kKinds[] = {
+    {"preemptive", ChainExecutor::kPreemptive, Semantics::kPreemptive, false},
+    {"producer_consumer", ChainExecutor::kProducerConsumer, Semantics::kProducerConsumer, false},
+    {"thread_dispatch", ChainExecutor::kThreadDispatch, Semantics::kThreadDispatch, false},
+    {"edf", ChainExecutor::kEdf, Semantics::kEdf, false},
+    {"wait_set", ChainExecutor::kWaitSet, Semantics::kWaitSet, false},
+    {"preemptive_across", ChainExecutor::kPreemptive, Semantics::kPreemptive, true},
+    {"producer_consumer_across", ChainExecutor::kProducerConsumer, Semantics::kProducerConsumer,
+     true},
+    {"edf_across", ChainExecutor::kEdf, Semantics::kEdf, true},
+    {"wait_set_across", ChainExecutor::kWaitSet, Semantics::kWaitSet, true},
+};
+
+INSTANTIATE_TEST_SUITE_P(, SoundnessOfGraphs, testing::ValuesIn(kKinds),
+                         [](const auto& each) { return std::string(each.param.name); });
+
+}  // namespace
+}  // namespace rclrt::analysis
