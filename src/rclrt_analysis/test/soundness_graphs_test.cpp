@@ -43,6 +43,7 @@ Overheads random_machine(RandomGraph& random, const Kind& kind) {
     const bool schedules = kind.semantics == Semantics::kProducerConsumer ||
                            kind.semantics == Semantics::kThreadDispatch;
     if (schedules) result.scheduler = up_to(0.2);
+    if (kind.semantics == Semantics::kWaitSet) result.polling = up_to(0.2);
   }
   if (random.uniform(0, 1) < 0.4) result.timer_jitter = up_to(4);
   const bool by_level = kind.semantics != Semantics::kWaitSet && kind.semantics != Semantics::kEdf;
@@ -78,16 +79,15 @@ SimulatedSystem random_system(const model::Application& application, const Kind&
       {.lowest_execution = lowest,
        .dispatch_ns = overheads.dispatch,
        .scheduler_ns = overheads.scheduler,
+       .polling_ns = overheads.polling,
+       .lateness = TimeDistribution::uniform(0, overheads.timer_jitter),
        .hop = TimeDistribution::uniform(overheads.near.min, overheads.near.max),
        .far_hop = TimeDistribution::uniform(overheads.far.min, overheads.far.max)});
   for (SimulatedCallback& callback : result.callbacks) {
     auto* timer = std::get_if<TimerTrigger>(&callback.trigger);
     if (timer == nullptr || timer->overrun != model::OverrunPolicy::kCatchUp) continue;
-    if (random.uniform(0, 1) < 0.5) {
-      timer->jitter = TimeDistribution::uniform(0, overheads.timer_jitter);
-    } else {
-      timer->jitter = TimeDistribution::list({0, overheads.timer_jitter, 0, 0, 0});
-    }
+    if (random.uniform(0, 1) < 0.5) continue;
+    timer->jitter = TimeDistribution::list({0, overheads.timer_jitter, 0, 0, 0});
   }
   add_background(result, overheads, random);
   return result;
