@@ -39,6 +39,8 @@ PASSED_ON = (
     "execution_from",
     "dispatch_us",
     "scheduler_us",
+    "polling_us",
+    "timer_jitter_us",
     "hop_us",
     "cpus",
     "priorities",
@@ -73,6 +75,14 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--scheduler-us",
         metavar="T",
         help="CPU time of the scheduler thread per instance, where there is one; default 0",
+    )
+    parser.add_argument(
+        "--polling-us", metavar="T", help="CPU time of a wait set's polling point; default 0"
+    )
+    parser.add_argument(
+        "--timer-jitter-us",
+        metavar="T",
+        help="timers that catch up are released up to T late; default 0",
     )
     parser.add_argument("--hop-us", metavar="T", help="a message takes up to T; default 0")
     parser.add_argument(

@@ -45,7 +45,8 @@ constexpr const char* kSimulateUsage =
     "  --execution-from X    execution times are uniform from X times the WCET (0 to 1) up to the\n"
     "                        WCET; default 1\n"
     "  --dispatch-us T       CPU time of a dispatch, --scheduler-us T: of a scheduler thread per\n"
-    "                        instance; default 0\n"
+    "                        instance, --polling-us T: of a polling point; default 0\n"
+    "  --timer-jitter-us T   timers that catch up are released up to T late; default 0\n"
     "  --hop-us T            a message takes up to T from callback to callback; default 0\n"
     "  --cpus N              of executors without stated CPUs; default 1\n"
     "\n"
@@ -101,10 +102,13 @@ std::uint64_t parse_seed(const std::string& text) {
 }
 
 Arguments parse_arguments(int argc, const char* const* argv) {
-  std::map<std::string, std::string> given{
-      {"--executor", ""},     {"--seconds", ""},         {"--out", ""},           {"--seed", "0"},
-      {"--dispatch-us", "0"}, {"--execution-from", "1"}, {"--scheduler-us", "0"}, {"--hop-us", "0"},
-      {"--cpus", "1"},        {"--priorities", ""},      {"--replay", ""}};
+  std::map<std::string, std::string> given{{"--executor", ""},      {"--seconds", ""},
+                                           {"--out", ""},           {"--seed", "0"},
+                                           {"--dispatch-us", "0"},  {"--execution-from", "1"},
+                                           {"--scheduler-us", "0"}, {"--hop-us", "0"},
+                                           {"--polling-us", "0"},   {"--timer-jitter-us", "0"},
+                                           {"--cpus", "1"},         {"--priorities", ""},
+                                           {"--replay", ""}};
   const auto unstated = given;
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
@@ -124,8 +128,8 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   if (files.size() != 1 || (given["--seconds"].empty() && !replays) || given["--out"].empty()) {
     throw UsageError("expected one APP.yaml, --executor, --seconds and --out; see --help");
   }
-  for (const char* option :
-       {"--seed", "--execution-from", "--dispatch-us", "--scheduler-us", "--hop-us", "--cpus"}) {
+  for (const char* option : {"--seed", "--execution-from", "--dispatch-us", "--scheduler-us",
+                             "--polling-us", "--timer-jitter-us", "--hop-us", "--cpus"}) {
     if (replays && given[option] != unstated.at(option)) {
       throw UsageError(std::string(option) + ": --replay states that; expected one of the two");
     }
@@ -153,9 +157,12 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   times.lowest_execution = parse_number("--execution-from", given["--execution-from"], 0, 1);
   times.dispatch_ns = parse_us("--dispatch-us", given["--dispatch-us"]);
   times.scheduler_ns = parse_us("--scheduler-us", given["--scheduler-us"]);
-  times.hop =
-      rclrt::analysis::TimeDistribution::uniform(0, parse_us("--hop-us", given["--hop-us"]));
-  times.far_hop = times.hop;
+  times.polling_ns = parse_us("--polling-us", given["--polling-us"]);
+  const auto up_to = [&given](const char* option) {
+    return rclrt::analysis::TimeDistribution::uniform(0, parse_us(option, given[option]));
+  };
+  times.lateness = up_to("--timer-jitter-us");
+  times.hop = times.far_hop = up_to("--hop-us");
   return result;
 }
 

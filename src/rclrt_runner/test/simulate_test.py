@@ -51,6 +51,24 @@ def test_figure_5_7_has_the_responses_that_the_thesis_predicts(tmp_path: Path) -
     assert worst == {"tau_1": 2.0, "tau_2": 9.0, "tau_3": 10.0}
 
 
+@pytest.mark.parametrize(
+    ("executor", "option", "at_least"),
+    [
+        ("wait_set", "--polling-us", 0.25),  # once for each ready set
+        ("preemptive", "--timer-jitter-us", 0.2),  # the latest of a second
+    ],
+)
+def test_what_the_machine_adds_makes_responses_longer(
+    executor: str, option: str, at_least: float, tmp_path: Path
+) -> None:
+    worst = []
+    for name, value in (("without", "0"), ("with", "250")):
+        simulate(tmp_path / name, "--executor", executor, option, value)
+        chains = json.loads((tmp_path / name / "results.json").read_text())["chains"]
+        worst.append(chains[0]["response_ms"]["worst"])
+    assert worst[1] - worst[0] >= at_least
+
+
 def test_equal_command_lines_write_equal_files(tmp_path: Path) -> None:
     options = ("--executor", "preemptive", "--execution-from", "0.2", "--hop-us", "300")
     simulate(tmp_path / "one", *options)
