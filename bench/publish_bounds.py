@@ -102,12 +102,14 @@ def page(
         yield f"The kernel leaves real-time threads {100 * share:.1f} % of a CPU."
     yield ""
     heads = "example, chain | n | bound ms | observed max ms | share | verdict"
-    yield f"| {heads} | above | by host | broken | unexplained | stalls |"
-    yield f"| --- | --: | --: | --: | --: | --- |{' --: |' * 5}"
+    yield f"| {heads} | above | by host | broken | unexplained | stalls | by the kernel |"
+    yield f"| --- | --: | --: | --: | --: | --- |{' --: |' * 6}"
     told = []
     for example, comparison in found:
         (results,) = comparison.executors
-        stalls = results.context["host_stalls"]
+        stalls = [stall for run in comparison.runs[results.executor] for stall in run.stalls()]
+        by_host = sum(stall.host_end - stall.start for stall in stalls) / 1e6
+        waited = sum(stall.end - stall.host_end for stall in stalls) / 1e6
         for chain in results.chains:
             predicted = chain.predicted
             if predicted is None:
@@ -125,14 +127,17 @@ def page(
                 str(predicted.exceeded_host),
                 str(predicted.exceeded_broken),
                 str(predicted.exceeded_own - predicted.exceeded_broken),
-                f"{stalls['count']}, {stalls['total_ms']:.1f} ms",
+                f"{len(stalls)}, {by_host:.1f} ms",
+                f"{waited:.1f} ms",
             ]
             yield f"| {' | '.join(cells)} |"
             told += [f"* {example}, {chain.id}: {why}" for why in predicted.exceeded_why]
     yield ""
     yield (
         "**above**: instances above the bound. **by host**: a measured stall covers it. "
-        "**broken**: another assumption was measured not to hold. **unexplained**: neither."
+        "**broken**: another assumption was measured not to hold. **unexplained**: neither. "
+        "**by the kernel**: how long it did not run the probe, which was ready (its limit for "
+        "real-time threads)."
     )
     if told:
         yield ""

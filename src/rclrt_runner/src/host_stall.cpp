@@ -8,8 +8,10 @@ namespace rclrt::runner {
 StallTimeline::StallTimeline(std::span<const HostStall> stalls,
                              const std::optional<std::set<int>>& cpus) {
   for (const HostStall& stall : stalls) {
-    if ((!cpus || cpus->contains(stall.cpu)) && stall.start_ns < stall.end_ns) {
-      intervals_.push_back({stall.start_ns, stall.end_ns});
+    // From here on the probe was ready: the kernel's doing, or another thread's.
+    const std::int64_t end_ns = stall.end_ns - stall.waited_ns;
+    if ((!cpus || cpus->contains(stall.cpu)) && stall.start_ns < end_ns) {
+      intervals_.push_back({stall.start_ns, end_ns});
     }
   }
   std::sort(intervals_.begin(), intervals_.end(),

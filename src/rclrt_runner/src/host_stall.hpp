@@ -24,7 +24,8 @@ struct HostStall {
   bool operator==(const HostStall&) const = default;
 };
 
-/// The stalls of a set of CPUs as one: a time in which several stall counts once.
+/// The host's part of the stalls of a set of CPUs as one: a time in which several stall counts
+/// once.
 class StallTimeline {
  public:
   /// `cpus`: nothing stands for every CPU. The stalls may come in any order.

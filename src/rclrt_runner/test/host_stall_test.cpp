@@ -13,6 +13,13 @@
 namespace rclrt::runner {
 namespace {
 
+TEST(StallTimeline, LeavesOutWhatTheProbeWasReadyFor) {
+  const std::vector<HostStall> stalls{
+      {.cpu = 0, .start_ns = 10, .end_ns = 20, .waited_ns = 7},
+      {.cpu = 0, .start_ns = 30, .end_ns = 80, .waited_ns = 50}};  // held back by the kernel
+  EXPECT_EQ(StallTimeline(stalls, std::nullopt).stalled_ns(0, 100), 3);
+}
+
 TEST(StallTimeline, CountsThePartOfAStallInsideTheInterval) {
   const std::vector<HostStall> stalls{{.cpu = 0, .start_ns = 10, .end_ns = 20}};
   const StallTimeline timeline(stalls, std::nullopt);
