@@ -80,9 +80,9 @@ def test_what_the_search_for_a_miss_leaves_out_is_said(tmp_path: Path, rclrt: Rc
     app, machine = tmp_path / "app.yaml", tmp_path / "overheads.json"
     # 2 ms of work, which is too much by what is lost in the background only.
     app.write_text(TWO_PROCESSES.replace("priority: 1", "priority: 1, deadline_ms: 2"))
-    background = {"preemptive": {}}, {"preemptive": {"dispatch_us": 1}}
     verdicts = []
-    for executors in background:
+    for dispatch_us in (0, 1):
+        executors = {"preemptive": {"dispatch_us": dispatch_us}}
         document = {"rclrt": 1, "kind": "overheads", "executors": executors, "background_us": 5}
         machine.write_text(json.dumps(document))
         answer = rclrt("analyze", app, "--overheads", machine)
