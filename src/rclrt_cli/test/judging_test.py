@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import csv
+import re
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.predicted import PredictedChain
 from rclrt_cli.bounds.stalled_bounds import StalledBounds
 from rclrt_cli.csv_reader import InstanceRow, StallRow
+from rclrt_cli.errors import BadInput
 from rclrt_cli.run_data import EXCESSES, Run
 from scheduler_model import MS, Callback, Chain
 from synthetic_run import write_run
@@ -218,6 +220,24 @@ def test_what_was_judged_is_kept_beside_the_run(tmp_path: Path) -> None:
     judged = JUDGE.judge(run, [CHAIN])
     (run.directory / EXCESSES).write_text(excesses_csv(judged))
     assert load_excesses(run, [CHAIN]) == judged
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "said"),
+    [
+        ("only,5", "other,5", "chain 'other' is not in results.json beside it"),
+        (",assumption,", ",weather,", "cause is 'weather'; expected one of host, assumption"),
+        ("lost_ns", "lost", "excesses.csv:1: the header is"),
+    ],
+)
+def test_what_was_judged_is_refused_when_it_is_broken(
+    tmp_path: Path, before: str, after: str, said: str
+) -> None:
+    run = run_of(tmp_path / "run", 3_000, 5_000)
+    text = excesses_csv(JUDGE.judge(run, [CHAIN]))
+    (run.directory / EXCESSES).write_text(text.replace(before, after))
+    with pytest.raises(BadInput, match=re.escape(said)):
+        load_excesses(run, [CHAIN])
 
 
 def row(ready: int, end: int, priority: int, cpu: int = 0) -> InstanceRow:

@@ -11,7 +11,8 @@ from pathlib import Path
 
 from rclrt_cli.bounds.predicted import PredictedChain
 from rclrt_cli.csv_reader import ChainRow, rows_of
-from rclrt_cli.run_data import EXCESSES, Run
+from rclrt_cli.errors import BadInput
+from rclrt_cli.run_data import EXCESSES, RESULTS, Run
 
 HOST = "host"
 """Something above every priority of the application was measured to have taken the CPU, and the
@@ -77,7 +78,11 @@ def load_excesses(run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:
     """Those that were judged when the run was made. Without a file nothing is explained."""
     path = run.directory / EXCESSES
     if path.is_file():
-        return list(_read(path))
+        found, known = list(_read(path)), {chain.id for chain in run.results.chains}
+        for excess in found:
+            if excess.chain not in known:
+                raise BadInput(f"{path}: chain '{excess.chain}' is not in {RESULTS} beside it")
+        return found
     return [
         Excess(row.chain, row.instance, row.release, row.response, bound, row.release, 0, 0, None)
         for row, bound in rows_above(run, chains)
