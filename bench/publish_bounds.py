@@ -10,6 +10,7 @@ The exit code is 3 when something was observed above a proved bound and not beca
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -39,6 +40,7 @@ def arguments_of(command_line: list[str]) -> argparse.Namespace:
 
 def main(command_line: list[str]) -> int:
     arguments = arguments_of(command_line)
+    load = os.getloadavg()[0]
     with tempfile.TemporaryDirectory(prefix="rclrt-bounds-") as name:
         directory: Path = arguments.out or Path(name)
         directory.mkdir(parents=True, exist_ok=True)
@@ -62,7 +64,7 @@ def main(command_line: list[str]) -> int:
                 return code
             worst = max(worst, code)
             found.append((app.parent.name, load_single_run(out)))
-        made = "\n".join(page(arguments, overheads, found))
+        made = "\n".join(page(arguments, overheads, found, load))
     print(made)
     if not arguments.print:
         write_section("the bounds", Path(__file__).name, made)
@@ -73,6 +75,7 @@ def page(
     arguments: argparse.Namespace,
     overheads: Path,
     found: list[tuple[str, Comparison]],
+    load: float,
 ) -> Iterator[str]:
     machine = JsonValue.load(overheads)
     own = machine.get("executors").get(arguments.executor)
@@ -80,7 +83,8 @@ def page(
     stated = machine.get("machine").object()
     yield (
         f"Measured {started}: {stated.get('cpu_model', 'unknown CPU')}, Linux "
-        f"{stated.get('kernel', 'unknown')}; `{arguments.executor}`, {arguments.seconds:g} s each."
+        f"{stated.get('kernel', 'unknown')}; `{arguments.executor}`, {arguments.seconds:g} s each; "
+        f"load {load:.1f} before."
     )
     yield ""
     yield "| overheads, µs | n | p50 | p99 | max | max undisturbed |"

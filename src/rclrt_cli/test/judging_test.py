@@ -166,6 +166,8 @@ def test_only_a_wait_as_long_as_the_kernels_limit_is_the_kernels(tmp_path: Path)
         stall = f"1,{50 * MS},{53 * MS},{waited * US}\n"
         run = run_of(tmp_path / cause, 3_000, 5_000, stalls=stall)
         assert causes(run, limited) == [(5, cause)]
+        (excess,) = limited.judge(run, [CHAIN])
+        assert ("the kernel's limit took 3.000 ms of it" in excess.what) == (cause == HOST)
 
 
 def test_a_late_dispatch_is_named_and_not_excused(tmp_path: Path) -> None:

@@ -43,13 +43,17 @@ class Allowance:
             held_back=round((1 - machine.rt_share) * RT_PERIOD_NS) if machine.is_held_back else 0,
         )
 
+    def is_limit(self, stall: StallRow) -> bool:
+        """Whether the probe waited so long that it can only be the kernel's limit."""
+        return 0 < self.held_back / 2 <= stall.waited
+
     def excused(self, stall: StallRow) -> StallRow:
         """The part of it that is the host's, or the kernel's bandwidth limit.
 
         Once the probe was woken and waited, something more urgent than it had the CPU: unless that
         was so long as only the limit holds a thread back.
         """
-        if 0 < self.held_back / 2 <= stall.waited:
+        if self.is_limit(stall):
             return stall
         return replace(stall, end=stall.host_end)
 

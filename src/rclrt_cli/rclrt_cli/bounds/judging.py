@@ -90,6 +90,9 @@ class Judge:
         if stalled > 0 and lost <= stalled and self._covers(with_stall, row, stalled, end_of_run):
             cause = HOST
             what = f"the CPU stood still for {stalled / 1e6:.3f} ms since {start / 1e9:.6f} s"
+            limited = [stall for stall in own if self.allowed.is_limit(stall)]
+            if held_back := stalled_time(limited, chain.cpus, start, end):
+                what += f"; the kernel's limit took {held_back / 1e6:.3f} ms of it"
         elif events:
             cause, what = ASSUMPTION, str(max(events, key=lambda event: event.excess))
         return Excess(
