@@ -33,7 +33,7 @@ struct EdfExecutor::Worker {
 };
 
 EdfExecutor::EdfExecutor(ExecutorOptions options)
-    : Executor(on_one_cpu(std::move(options))), queue_(std::make_unique<EdfQueue>()) {}
+    : Executor(on_one_cpu(std::move(options))), queue_(std::make_unique<EdfQueue>(here_bell())) {}
 
 EdfExecutor::~EdfExecutor() { shut_down(); }
 
@@ -84,6 +84,14 @@ void EdfExecutor::retime() noexcept { queue_->retime(); }
 void EdfExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
   queue_->take_out(callback, taken);
 }
+
+Instance* EdfExecutor::take_here(std::int64_t ready_by_ns) noexcept {
+  return queue_->try_pop_here(ready_by_ns);
+}
+
+void EdfExecutor::end_here() noexcept { queue_->end_here(); }
+
+std::int64_t EdfExecutor::next_release_ns() noexcept { return queue_->next_release_ns(); }
 
 /// One for each relative deadline, as far as the priorities reach.
 std::size_t EdfExecutor::wanted_workers() const noexcept {

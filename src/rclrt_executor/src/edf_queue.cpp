@@ -43,7 +43,7 @@ std::int64_t EdfQueue::deadline_ns(std::int64_t release_ns,
   return std::min(sum, kBackground);
 }
 
-EdfQueue::EdfQueue() = default;
+EdfQueue::EdfQueue(realtime::EventCount& outside) : outside_(outside) {}
 
 EdfQueue::~EdfQueue() {
   for (const auto& band : bands_) {
@@ -133,8 +133,8 @@ void EdfQueue::resume(Band& band, Instance* instance) noexcept RCLRT_WAITS {
 }
 
 void EdfQueue::wake(std::size_t worker) noexcept RCLRT_NONBLOCKING {
-  if (worker < workers_.load()) {
-    slots_[worker].wake.notify_one();
+  if (worker >= workers_.load() || !slots_[worker].wake.notify_one()) {
+    outside_.notify_one();
   }
 }
 
@@ -142,6 +142,7 @@ void EdfQueue::wake_all() noexcept RCLRT_NONBLOCKING {
   for (Slot& slot : slots_) {
     slot.wake.notify_all();
   }
+  outside_.notify_all();
 }
 
 bool EdfQueue::passes(std::int64_t deadline_ns,
@@ -178,12 +179,12 @@ void EdfQueue::collect() noexcept {
 }
 
 /// The band whose first instance has the earliest deadline; of equal ones the earliest release.
-EdfQueue::Band* EdfQueue::best() const noexcept {
+EdfQueue::Band* EdfQueue::best(std::int64_t ready_by_ns) const noexcept {
   Band* best = nullptr;
   std::int64_t best_deadline_ns = 0;
   for (const auto& band : bands_) {
     const Instance* const first = band->queue.first();
-    if (first == nullptr) {
+    if (first == nullptr || first->ready_ns > ready_by_ns) {
       continue;
     }
     const std::int64_t deadline_ns = band->deadline_of(first->release_ns);
@@ -197,8 +198,8 @@ EdfQueue::Band* EdfQueue::best() const noexcept {
 }
 
 /// Only the earliest is asked: what has a later deadline must not start before it.
-Instance* EdfQueue::start_best(Slot& slot) noexcept {
-  for (Band* band = best(); band != nullptr; band = best()) {
+Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
+  for (Band* band = best(ready_by_ns); band != nullptr; band = best(ready_by_ns)) {
     const std::int64_t deadline_ns = band->deadline_of(band->queue.first()->release_ns);
     if (!passes(deadline_ns, band->relative_ns)) {
       return nullptr;
@@ -279,6 +280,30 @@ Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
   }
   wake(woken);
   return instance;
+}
+
+Instance* EdfQueue::try_pop_here(std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(mutex_);
+  workers_.store(1);
+  settle_gate();
+  collect();
+  return start_best(slots_[0], ready_by_ns);
+}
+
+void EdfQueue::end_here() noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(mutex_);
+  slots_[0].started = false;
+  settle_gate();
+}
+
+std::int64_t EdfQueue::next_release_ns() noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(mutex_);
+  std::int64_t next_ns = INT64_MAX;
+  for (const auto& band : bands_) {
+    band->queue.timers().settle();
+    next_ns = std::min(next_ns, band->queue.timers().next_ns());
+  }
+  return next_ns;
 }
 
 Instance* EdfQueue::pop(std::size_t worker, const std::atomic<bool>& stop) noexcept RCLRT_WAITS {

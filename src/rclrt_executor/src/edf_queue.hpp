@@ -39,7 +39,8 @@ class EdfQueue {
   /// As many workers as SCHED_FIFO has priorities below a scheduler's.
   static constexpr std::size_t kMaxWorkers = 98;
 
-  EdfQueue();
+  /// `outside` is rung as well when no worker sleeps who could take what became ready.
+  explicit EdfQueue(realtime::EventCount& outside);
   /// Discards what is left. No entity may release into it any more.
   ~EdfQueue();
   EdfQueue(const EdfQueue&) = delete;
@@ -70,6 +71,10 @@ class EdfQueue {
   /// The same without sleeping: nullptr when there is none. Says until when it may sleep.
   Instance* try_pop(std::size_t worker, bool may_start,
                     std::int64_t& wake_up_ns) noexcept RCLRT_WAITS;
+  /// While there are no workers: as the lowest of them; what became ready later stays.
+  Instance* try_pop_here(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
+  void end_here() noexcept RCLRT_WAITS;
+  std::int64_t next_release_ns() noexcept RCLRT_WAITS;
   /// After `stop` was set: lets all sleeping workers see it.
   void wake_all() noexcept RCLRT_NONBLOCKING;
 
@@ -93,12 +98,13 @@ class EdfQueue {
   void settle_gate() noexcept;
   void collect() noexcept;
   Band* find_band(std::int64_t relative_ns) const noexcept;
-  Band* best() const noexcept;
-  Instance* start_best(Slot& slot) noexcept;
+  Band* best(std::int64_t ready_by_ns = INT64_MAX) const noexcept;
+  Instance* start_best(Slot& slot, std::int64_t ready_by_ns = INT64_MAX) noexcept;
   std::int64_t next_preempting_release() const noexcept;
   std::size_t whom_to_wake(std::size_t except) const noexcept;
   void wake(std::size_t worker) noexcept RCLRT_NONBLOCKING;
 
+  realtime::EventCount& outside_;
   PiLock mutex_;
   std::vector<std::unique_ptr<Band>> bands_;  // ascending
   std::array<Slot, kMaxWorkers> slots_;

@@ -78,6 +78,11 @@ void Executor::do_spin(const Ended& ended) {
   }
   wake_threads();
   stop_threads();
+  finish_spin();
+}
+
+/// The next spin may start; and what a callback threw is thrown to the caller of this one.
+void Executor::finish_spin() {
   const std::exception_ptr error = std::exchange(error_, nullptr);
   failed_.clear();
   stop_.store(false);
@@ -102,7 +107,14 @@ void Executor::cancel() noexcept RCLRT_NONBLOCKING {
   if (ready_to_wake_.load()) {
     wake_threads();
   }
+  here_.notify_all();
   stopped_.post();
+}
+
+void Executor::forget_cancel() noexcept RCLRT_NONBLOCKING {
+  if (!spinning_.load()) {
+    stop_.store(false);
+  }
 }
 
 void Executor::close() noexcept RCLRT_NONBLOCKING {

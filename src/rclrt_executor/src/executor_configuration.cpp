@@ -47,8 +47,7 @@ void Executor::add(std::shared_ptr<Callback> callback) {
     claimed = true;
     settle_levels();
     if (TimerCallback* const timer = as_timer(*callback)) {
-      timer->schedule().start(has_spun_ ? realtime::monotonic_now_ns() : epoch_ns_.load(),
-                              timer->timer().offset_ns);
+      timer->start(has_spun_ ? realtime::monotonic_now_ns() : epoch_ns_.load());
     }
     take_in(*callback);
     attach(*callback);
@@ -175,6 +174,17 @@ void Executor::set_level(const std::shared_ptr<Callback>& callback, int level) {
   }
 }
 
+void Executor::restart(TimerCallback& timer) {
+  const std::scoped_lock lock(configuration_);
+  const auto is_timer = [&](const auto& each) { return each.get() == &timer; };
+  if (!prepared_ || std::none_of(callbacks_.begin(), callbacks_.end(), is_timer)) {
+    return;
+  }
+  let_out(timer);  // from here on the schedule is in nobody's hands
+  timer.start(has_spun_ ? realtime::monotonic_now_ns() : epoch_ns_.load());
+  take_in(timer);
+}
+
 std::vector<std::shared_ptr<Callback>> Executor::callbacks() const {
   const std::scoped_lock lock(configuration_);
   return callbacks_;
@@ -280,7 +290,7 @@ void Executor::settle_ceiling(Group& group) noexcept {
 }
 
 void Executor::attach(Callback& callback) {
-  const std::uint64_t left_behind = callback.left_behind_.exchange(0);
+  const std::uint64_t left_behind = callback.take_left_behind();
   if (!listens()) {
     return;  // polling finds what is there
   }
@@ -333,7 +343,7 @@ void Executor::start_timers(std::int64_t epoch_ns) {
   epoch_ns_.store(epoch_ns);
   for (const auto& callback : callbacks_) {
     if (TimerCallback* const timer = as_timer(*callback)) {
-      timer->schedule().start(epoch_ns, timer->timer().offset_ns);
+      timer->start(epoch_ns);
     }
   }
   retime();

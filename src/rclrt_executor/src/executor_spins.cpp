@@ -2,12 +2,14 @@
 // The spins that end by themselves.
 #include <algorithm>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/deadline.hpp"
+#include "worker_priority.hpp"
 
 namespace rclrt::executor {
 
@@ -71,6 +73,49 @@ void Executor::limited_spin(SpinLimit limit, std::int64_t deadline_ns) {
   spin_deadline_ns_.store(deadline_ns);
   limit_.store(limit);
   do_spin(ended);
+}
+
+bool Executor::run_one_here(nanoseconds timeout, std::int64_t ready_by_ns) RCLRT_WAITS {
+  if (!listens()) {
+    throw std::logic_error("executor \"" + options_.name +
+                           "\" asks for work by itself: run_one_here is not offered");
+  }
+  const std::int64_t deadline_ns = deadline_of(timeout);
+  bool ran = false;
+  guarded_spin([&] {
+    prepare();
+    {
+      const std::scoped_lock lock(configuration_);
+      start_clock();
+    }
+    while (!stopping()) {
+      const auto key = here_.prepare_wait();
+      Instance* instance = nullptr;
+      std::int64_t next_ns = 0;
+      {
+        const std::scoped_lock lock(configuration_);
+        instance = take_here(ready_by_ns);
+        next_ns = instance == nullptr ? next_release_ns() : 0;
+      }
+      const bool over = deadline_ns <= realtime::monotonic_now_ns();
+      if (instance != nullptr || over || stopping()) {
+        here_.cancel_wait();
+      } else {
+        here_.wait_until(key, std::min(deadline_ns, next_ns));
+        continue;
+      }
+      if (instance != nullptr) {
+        WorkerPriority priority;
+        execute(instance, 0, priority);
+        end_here();
+        ran = true;
+      }
+      break;
+    }
+    have_all_left();
+    finish_spin();
+  });
+  return ran;
 }
 
 SpinResult Executor::spin_until(const std::function<bool(nanoseconds)>& complete,

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lane.hpp"
 
+#include <cstdint>
 #include <mutex>
 
 // What is gnu::hot, here and elsewhere, is the path of an instance: the linker puts it side by
@@ -52,12 +53,14 @@ void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
       return;
     }
   }
+  outside_.notify_one();
 }
 
 void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
   for (realtime::EventCount& each : bells_) {
     each.notify_all();
   }
+  outside_.notify_all();
 }
 
 [[gnu::hot]] bool Lane::enter(Instance* instance, WorkerPriority& priority) noexcept {
@@ -71,9 +74,10 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
 }
 
 /// The oldest instance that may run.
-[[gnu::hot]] Instance* Lane::take(WorkerPriority& priority) noexcept RCLRT_WAITS {
+[[gnu::hot]] Instance* Lane::take(WorkerPriority& priority,
+                                  std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
   queue_.collect();
-  while (queue_.first() != nullptr) {
+  while (queue_.first() != nullptr && queue_.first()->ready_ns <= ready_by_ns) {
     Instance* const instance = queue_.unlink_first();
     Callback& callback = *instance->callback;
     callback.hold();  // before it is in no list that `take_out` or the group's `unpark` sees
@@ -83,6 +87,17 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
     callback.let_go();
   }
   return nullptr;
+}
+
+Instance* Lane::try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
+  WorkerPriority priority;
+  const std::scoped_lock lock(consumer_);
+  return take(priority, ready_by_ns);
+}
+
+std::int64_t Lane::next_release_ns() noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(consumer_);
+  return queue_.timers().next_ns();
 }
 
 [[gnu::hot]] Instance* Lane::pop(const std::atomic<bool>& stop,
@@ -95,7 +110,7 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
     if (stop.load()) {
       return nullptr;
     }
-    if (Instance* const instance = take(priority)) {
+    if (Instance* const instance = take(priority, INT64_MAX)) {
       // This worker is busy now. Another one takes what is left (timers due together wake only one)
       // or keeps the time. Nobody sleeps: no system call.
       const bool wake = queue_.first() != nullptr ||

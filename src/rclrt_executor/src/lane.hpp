@@ -38,7 +38,8 @@ class alignas(64) Lane : public ReadySink {
     kRun,   ///< runs them: they have entered their group when they are popped
     kPass,  ///< passes them on
   };
-  RCLRT_SETUP explicit Lane(Use use) : use_(use) {}
+  /// `outside` is rung as well when no worker sleeps who could take what became ready.
+  RCLRT_SETUP Lane(Use use, realtime::EventCount& outside) : use_(use), outside_(outside) {}
   /// Discards what is left. No entity may release into the lane any more.
   ~Lane() override;
 
@@ -52,6 +53,11 @@ class alignas(64) Lane : public ReadySink {
   /// The oldest instance; sleeps while there is none. nullptr once `stop` is true. `priority` is
   /// the calling worker's, which is raised to the ceiling of the instance's group.
   Instance* pop(const std::atomic<bool>& stop, WorkerPriority& priority) noexcept RCLRT_WAITS;
+
+  /// The same without a worker: nullptr when nothing that became ready by then waits.
+  Instance* try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
+  /// The next release of its timers.
+  std::int64_t next_release_ns() noexcept RCLRT_WAITS;
 
   /// Keeps the time for one more timer, whose schedule has been started, or no longer.
   RCLRT_SETUP void add_timer(TimerCallback* timer);
@@ -67,7 +73,7 @@ class alignas(64) Lane : public ReadySink {
  private:
   using Post = LaneWatch::Post;
 
-  Instance* take(WorkerPriority& priority) noexcept RCLRT_WAITS;
+  Instance* take(WorkerPriority& priority, std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
   bool enter(Instance* instance, WorkerPriority& priority) noexcept;
   void wake_one() noexcept RCLRT_NONBLOCKING;
   realtime::EventCount& bell(Post post) noexcept RCLRT_NONBLOCKING {
@@ -75,6 +81,7 @@ class alignas(64) Lane : public ReadySink {
   }
 
   const Use use_;
+  realtime::EventCount& outside_;
   std::array<realtime::EventCount, 3> bells_;
   ReleaseQueue queue_;
   PiLock consumer_;

@@ -14,7 +14,7 @@ Lane& LaneSet::at(int level) {
   auto place = std::lower_bound(levels_.begin(), levels_.end(), level,
                                 [](const auto& each, int value) { return each->level < value; });
   if (place == levels_.end() || (*place)->level != level) {
-    auto made = std::make_unique<Level>(level);
+    auto made = std::make_unique<Level>(level, executor_.here_bell());
     made->os_priority.store(executor_.mapped_priority(level));
     place = levels_.insert(place, std::move(made));
     // Before its workers exist, so that a cancel that they did not see wakes them.
@@ -40,6 +40,23 @@ void LaneSet::take_out(const Callback& callback, Instance*& taken) noexcept {
   for (const auto& each : levels_) {
     each->lane.take_out(callback, taken);
   }
+}
+
+Instance* LaneSet::try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
+  for (auto each = levels_.rbegin(); each != levels_.rend(); ++each) {
+    if (Instance* const instance = (*each)->lane.try_pop(ready_by_ns)) {
+      return instance;
+    }
+  }
+  return nullptr;
+}
+
+std::int64_t LaneSet::next_release_ns() noexcept RCLRT_WAITS {
+  std::int64_t next_ns = INT64_MAX;
+  for (const auto& each : levels_) {
+    next_ns = std::min(next_ns, each->lane.next_release_ns());
+  }
+  return next_ns;
 }
 
 void LaneSet::settle_priorities() {

@@ -33,6 +33,10 @@ class LaneSet {
   /// levels move down when others come in above them, and never overtake each other.
   RCLRT_SETUP void settle_priorities();
 
+  /// Without workers: the most urgent instance that became ready by then; nullptr: none.
+  Instance* try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
+  std::int64_t next_release_ns() noexcept RCLRT_WAITS;
+
   /// Starts as many workers for each lane. Throws std::system_error.
   RCLRT_SETUP void start(std::size_t workers_per_lane);
   /// Joins them. Takes the lock itself and joins without it, for a callback may wait for it.
@@ -43,10 +47,10 @@ class LaneSet {
 
  private:
   struct Level {
-    explicit Level(int with) : level(with) {}
+    Level(int with, realtime::EventCount& outside) : level(with), lane(Lane::Use::kRun, outside) {}
     const int level;
     std::atomic<int> os_priority{0};  // read by the workers whenever they may have been raised
-    Lane lane{Lane::Use::kRun};
+    Lane lane;
     std::vector<realtime::Thread> workers;
   };
 

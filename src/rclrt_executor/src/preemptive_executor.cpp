@@ -32,6 +32,12 @@ void PreemptiveExecutor::take_out(const Callback& callback, Instance*& taken) no
   lanes_->take_out(callback, taken);
 }
 
+Instance* PreemptiveExecutor::take_here(std::int64_t ready_by_ns) noexcept {
+  return lanes_->try_pop(ready_by_ns);
+}
+
+std::int64_t PreemptiveExecutor::next_release_ns() noexcept { return lanes_->next_release_ns(); }
+
 void PreemptiveExecutor::settle_priorities() { lanes_->settle_priorities(); }
 
 void PreemptiveExecutor::start_threads() {

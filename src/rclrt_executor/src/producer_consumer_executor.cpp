@@ -10,7 +10,7 @@ namespace rclrt::executor {
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(ExecutorOptions options)
     : Executor(std::move(options)),
-      inbox_(std::make_unique<Lane>(Lane::Use::kPass)),
+      inbox_(std::make_unique<Lane>(Lane::Use::kPass, here_bell())),
       queues_(std::make_unique<LaneSet>(*this)) {}
 
 ProducerConsumerExecutor::~ProducerConsumerExecutor() { shut_down(); }
@@ -35,6 +35,23 @@ void ProducerConsumerExecutor::take_out(const Callback& callback, Instance*& tak
   queues_->take_out(callback, taken);
 }
 
+Instance* ProducerConsumerExecutor::take_here(std::int64_t ready_by_ns) noexcept {
+  while (Instance* const instance = inbox_->try_pop(INT64_MAX)) {
+    pass_on(instance);
+  }
+  return queues_->try_pop(ready_by_ns);
+}
+
+std::int64_t ProducerConsumerExecutor::next_release_ns() noexcept {
+  return inbox_->next_release_ns();
+}
+
+void ProducerConsumerExecutor::pass_on(Instance* instance) noexcept RCLRT_NONBLOCKING {
+  Callback& callback = *instance->callback;
+  callback.pass_on(instance);
+  let_go(callback);
+}
+
 void ProducerConsumerExecutor::settle_priorities() { queues_->settle_priorities(); }
 
 void ProducerConsumerExecutor::start_threads() {
@@ -43,9 +60,7 @@ void ProducerConsumerExecutor::start_threads() {
     await_start();
     WorkerPriority priority;  // nothing runs here, so nothing is raised
     while (Instance* const instance = inbox_->pop(stop_flag(), priority)) {
-      Callback& callback = *instance->callback;
-      callback.pass_on(instance);
-      let_go(callback);
+      pass_on(instance);
     }
   });
 }

@@ -9,7 +9,7 @@
 namespace rclrt::executor {
 
 ThreadDispatchExecutor::ThreadDispatchExecutor(ExecutorOptions options)
-    : Executor(std::move(options)), inbox_(std::make_unique<Lane>(Lane::Use::kPass)) {}
+    : Executor(std::move(options)), inbox_(std::make_unique<Lane>(Lane::Use::kPass, here_bell())) {}
 
 ThreadDispatchExecutor::~ThreadDispatchExecutor() { shut_down(); }
 
@@ -30,6 +30,20 @@ void ThreadDispatchExecutor::retime() noexcept { inbox_->retime(); }
 
 void ThreadDispatchExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
   inbox_->take_out(callback, taken);
+}
+
+Instance* ThreadDispatchExecutor::take_here(std::int64_t ready_by_ns) noexcept {
+  while (Instance* const instance = inbox_->try_pop(ready_by_ns)) {
+    if (instance->callback->group().enter(instance)) {
+      return instance;
+    }
+    let_go(*instance->callback);  // it comes back when its group is left
+  }
+  return nullptr;
+}
+
+std::int64_t ThreadDispatchExecutor::next_release_ns() noexcept {
+  return inbox_->next_release_ns();
 }
 
 void ThreadDispatchExecutor::start_threads() {

@@ -65,6 +65,10 @@ TimerCallback::TimerCallback(CallbackOptions options, TimerOptions timer)
   }
 }
 
+std::int64_t TimerCallback::first_release_ns(std::int64_t epoch_ns) const noexcept {
+  return saturating_add(epoch_ns, timer_.offset_ns);
+}
+
 [[gnu::hot]] TimerSchedule::Release TimerCallback::take(
     std::int64_t now_ns, OverrunPolicy policy) noexcept RCLRT_NONBLOCKING {
   const auto release = schedule_.take(now_ns, policy);

@@ -84,7 +84,8 @@ class Kernel {
   std::map<const Callback*, int> number_;
   std::vector<Running> stack_;
   std::size_t deepest_ = 0;
-  EdfQueue queue_;
+  realtime::EventCount outside_;
+  EdfQueue queue_{outside_};
 };
 
 TEST(EdfQueue, MeetsTheDeadlinesThatRateMonotonicPrioritiesMiss) {
@@ -123,7 +124,8 @@ TEST(EdfQueue, NoMessageGoesBeforeAnEarlierTimerOfItsDeadline) {
   TestCallback message(named("message", 0, 64), [](const InstanceInfo&) {});
   TestTimer timer(timer_named("timer", 0, 1000), TimerOptions{.period_ns = 500},
                   [](const InstanceInfo&) {});
-  EdfQueue queue;
+  realtime::EventCount outside;
+  EdfQueue queue(outside);
   queue.set_workers(1);
   ReadySink& band = queue.band(kDeadline);
   timer.schedule().start(realtime::monotonic_now_ns(), 0);
@@ -229,7 +231,8 @@ TEST(EdfQueue, DeadlinesThatArePeriodsAreMetUpToAFullLoad) {
 }
 
 TEST(EdfQueue, TheStandbySleepsUntilTheNextReleaseThatMayPreempt) {
-  EdfQueue queue;
+  realtime::EventCount outside;
+  EdfQueue queue(outside);
   queue.set_workers(2);
   const std::int64_t now = realtime::monotonic_now_ns();
   const std::int64_t hour = 3'600'000'000'000;

@@ -5,14 +5,13 @@
 #include <rcl/event_callback.h>
 #include <rcl/wait.h>
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 
 #include "rclrt/callback_options.hpp"
 #include "rclrt/error.hpp"
-#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/notified_callback.hpp"
 
 namespace rclrt {
 
@@ -31,7 +30,7 @@ struct WaitSetPlaces {
 /// An rcl entity that the engine runs. Executors that listen are told of work through
 /// `on_new_work`, which the entity registers as its rcl listener; `wait_set` asks through the wait
 /// set instead.
-class Entity : public executor::Callback {
+class Entity : public executor::NotifiedCallback {
  public:
   /// `default_name` is the callback's unless the options have one; `depth` is how many instances
   /// may wait. Throws std::invalid_argument for a service or client with an overload policy: what
@@ -57,48 +56,14 @@ class Entity : public executor::Callback {
     detail::check(set_listener(), action);
     detail::check(set_listener(), action);
   }
-  /// Announces `count` instances, ready now. Thread-safe.
-  void announce(std::size_t count) noexcept;
+  /// As in the base; but what this thread itself sends waits for the end of its publish.
+  void announce(std::size_t count) noexcept final;
   /// Fills in when the work became ready, if the executor does not know. `received_ns` is the
   /// middleware's stamp: system time.
   static void stamp_arrival(InstanceInfo& info, std::int64_t received_ns) noexcept;
-  /// For work that may be told of while no executor listens: announces `count` instances, or keeps
-  /// the number until one does. False if none listens. Thread-safe, never waits.
-  bool tell(std::size_t count) noexcept;
-  /// The same for one instance, however often it is told of before it is announced.
-  bool tell_once() noexcept;
-  /// What was told of meanwhile is announced.
-  void start_listening() noexcept;
-  /// Returns when no `tell` announces any more.
-  void stop_listening() noexcept;
-  /// Whether something is kept.
-  bool has_untold() const noexcept { return untold_.load() > 0; }
-  /// One instance less is kept: it was taken without having been announced.
-  void forget_one() noexcept;
-  /// After the listener was removed: waits until nobody holds an announced instance back.
-  void await_held() noexcept;
 
  private:
   friend class detail::PublishScope;
-
-  void count_held() noexcept { held_.fetch_add(1); }
-  void submit_held(executor::Instance* instance) noexcept {
-    submit(instance);
-    held_.fetch_sub(1);  // the last access: detach may let the entity end from here on
-  }
-
-  bool announce_if_listening() noexcept;
-  void announce_untold() noexcept;
-
-  // Who may still submit: instances announced but held back by who sends (see PublishScope), and
-  // calls of announce_if_listening. Once the listener is removed, or listening_ is false, nobody
-  // starts to announce; so at zero nobody submits any more.
-  std::atomic<int> held_{0};
-  // A `tell` adds to untold_ and then reads listening_; start_listening sets listening_ and then
-  // reads untold_ (all seq_cst): one of the two sees the other, and who takes the number out
-  // announces it.
-  std::atomic<bool> listening_{false};
-  std::atomic<std::size_t> untold_{0};
 };
 
 }  // namespace rclrt

@@ -104,6 +104,9 @@ class alignas(64) Callback {
   /// Gives an instance back that nobody will run: a counted drop. Its message is announced again
   /// to the next executor.
   void discard(Instance* instance) noexcept RCLRT_NONBLOCKING;
+  /// How many were discarded since the last call, or since it was in an executor: for a binding
+  /// that makes another callback for the same entity.
+  std::uint64_t take_left_behind() noexcept RCLRT_NONBLOCKING { return left_behind_.exchange(0); }
 
  protected:
   /// Runs one instance: take what is to take, set `info.start_ns`, call the user's code. Called by

@@ -71,6 +71,9 @@ class EdfExecutor final : public Executor {
   }
   std::int64_t ordering_deadline_ns(Callback& callback,
                                     std::int64_t release_ns) const noexcept override;
+  Instance* take_here(std::int64_t ready_by_ns) noexcept override;
+  void end_here() noexcept override;
+  std::int64_t next_release_ns() noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;

@@ -65,6 +65,11 @@ class Executor {
   /// fit; the priority is then as before.
   RCLRT_SETUP void set_level(const std::shared_ptr<Callback>& callback, int level);
 
+  /// Asks a timer anew when its first release is to be (`first_release_ns`); from any thread. An
+  /// instance that waits already stays. Nothing happens to a timer that the executor does not have,
+  /// or before `prepare`. Allocates nothing, but locks the configuration.
+  RCLRT_SETUP void restart(TimerCallback& timer);
+
   /// Maps priorities, builds queues and attaches the entities. Work that becomes ready waits until
   /// `spin`. Called by `spin` if the user did not. Throws std::invalid_argument, std::system_error,
   /// std::runtime_error when real time is required and not permitted, std::logic_error when a
@@ -102,9 +107,20 @@ class Executor {
         timeout);
   }
 
+  /// Runs one instance on the calling thread, at that thread's own scheduling and without creating
+  /// any: the most urgent one of those that became ready by `ready_by_ns` (CLOCK_MONOTONIC). Waits
+  /// for one at most as long; negative: for ever. True if one has run. Nothing preempts it and no
+  /// ceiling is raised, for nobody else runs. Exceptions and cancel as in `spin`. `wait_set` does
+  /// not offer it and throws std::logic_error.
+  bool run_one_here(std::chrono::nanoseconds timeout,
+                    std::int64_t ready_by_ns = INT64_MAX) RCLRT_WAITS;
+
   /// Makes the running `spin`, or the next one, return. Thread-safe; must have returned before the
   /// executor is destroyed. Async-signal-safe unless the executor waits in a middleware (wait_set).
   void cancel() noexcept RCLRT_NONBLOCKING;
+
+  /// Takes back a cancel that no spin has seen yet; between two spins.
+  void forget_cancel() noexcept RCLRT_NONBLOCKING;
 
   /// Cancels, for good: every later `spin` returns at once.
   void close() noexcept RCLRT_NONBLOCKING;
@@ -169,6 +185,16 @@ class Executor {
   virtual void stop_threads() noexcept = 0;
   /// Wakes every thread that sleeps, so that it sees `stopping()`.
   virtual void wake_threads() noexcept RCLRT_NONBLOCKING = 0;
+
+  /// For `run_one_here`, with the configuration locked: the instance to run, which has entered its
+  /// group and is held; nullptr when there is none.
+  virtual Instance* take_here(std::int64_t /*ready_by_ns*/) noexcept { return nullptr; }
+  /// That instance has ended.
+  virtual void end_here() noexcept {}
+  /// When the next timer is due; with the configuration locked.
+  virtual std::int64_t next_release_ns() noexcept { return INT64_MAX; }
+  /// Rung for whatever becomes ready and finds no sleeping worker.
+  realtime::EventCount& here_bell() noexcept { return here_; }
 
   /// Of the running spin. Those who poll end it by `cancel` when nothing is ready: with kReadyNow
   /// after one set, with kOne once the deadline has passed.
@@ -244,6 +270,7 @@ class Executor {
   using Ended = std::function<bool()>;
   void guarded_spin(const std::function<void()>& spin);
   void do_spin(const Ended& ended);
+  void finish_spin();
   void limited_spin(SpinLimit limit, std::int64_t deadline_ns);
   SpinResult spin_until(const std::function<bool(std::chrono::nanoseconds)>& complete,
                         std::chrono::nanoseconds timeout);
@@ -297,6 +324,7 @@ class Executor {
   std::atomic<std::int64_t> spin_deadline_ns_{0};
   std::atomic<bool> one_ended_{false};  // of kOne
   std::atomic<bool> started_{false};    // all threads of this spin exist
+  realtime::EventCount here_;           // the thread in run_one_here sleeps on it
   realtime::EventCount start_;
   std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called
   std::atomic_flag failed_;                 // who sets it first owns error_ until spin has joined

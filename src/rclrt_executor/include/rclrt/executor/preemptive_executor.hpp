@@ -29,6 +29,8 @@ class PreemptiveExecutor final : public Executor {
   void take_out(const Callback& callback, Instance*& taken) noexcept override;
   bool offers_reservations() const noexcept override { return true; }
   void settle_priorities() override;
+  Instance* take_here(std::int64_t ready_by_ns) noexcept override;
+  std::int64_t next_release_ns() noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;

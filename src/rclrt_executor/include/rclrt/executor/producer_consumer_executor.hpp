@@ -26,6 +26,9 @@ class ProducerConsumerExecutor final : public Executor {
   void take_out(const Callback& callback, Instance*& taken) noexcept override;
   bool offers_reservations() const noexcept override { return true; }
   void settle_priorities() override;
+  static void pass_on(Instance* instance) noexcept RCLRT_NONBLOCKING;
+  Instance* take_here(std::int64_t ready_by_ns) noexcept override;
+  std::int64_t next_release_ns() noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;

@@ -34,6 +34,8 @@ class ThreadDispatchExecutor final : public Executor {
   void let_out(Callback& callback) noexcept override;
   void retime() noexcept override;
   void take_out(const Callback& callback, Instance*& taken) noexcept override;
+  Instance* take_here(std::int64_t ready_by_ns) noexcept override;
+  std::int64_t next_release_ns() noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;

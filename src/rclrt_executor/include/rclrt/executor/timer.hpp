@@ -60,11 +60,20 @@ class TimerCallback : public Callback {
   const TimerOptions& timer() const noexcept RCLRT_NONBLOCKING { return timer_; }
   TimerSchedule& schedule() noexcept RCLRT_NONBLOCKING { return schedule_; }
 
+  /// The time of the first release of a schedule that is started anew, CLOCK_MONOTONIC: epoch +
+  /// offset. For a binding whose timers count from elsewhere, and may be set back (see
+  /// Executor::restart). Called with the configuration locked.
+  virtual std::int64_t first_release_ns(std::int64_t epoch_ns) const noexcept;
+  /// Starts the schedule anew.
+  void start(std::int64_t epoch_ns) noexcept { schedule_.start(first_release_ns(epoch_ns), 0); }
+
   /// Whether releases that come while it runs may as well be released when it has ended: it
-  /// excludes itself, and each of them is an instance as far as the credits reach, either way.
+  /// excludes itself, and either way each of them is an instance as far as the credits reach, or
+  /// the first of them alone.
   bool may_be_released_late() noexcept RCLRT_NONBLOCKING {
-    return timer_.overrun == OverrunPolicy::kCatchUp && overload() == Overload::kQueue &&
-           group().type() == GroupType::kMutuallyExclusive;
+    return (timer_.overrun == OverrunPolicy::kCatchUp ||
+            (timer_.overrun == OverrunPolicy::kSkip && credits_.count() == 1)) &&
+           overload() == Overload::kQueue && group().type() == GroupType::kMutuallyExclusive;
   }
 
   /// Takes the due release off the schedule, counts what is skipped and returns the instance;

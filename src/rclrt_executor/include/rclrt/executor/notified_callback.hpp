@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+// A callback that is told of its work by somebody who does not know whether an executor listens.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+
+#include "rclrt/executor/callback.hpp"
+
+namespace rclrt::executor {
+
+/// For entities of a middleware: whoever brings work calls `tell`, from any thread and at any time.
+/// While an executor listens that announces instances; otherwise the number is kept until one does.
+class NotifiedCallback : public Callback {
+ public:
+  using Callback::Callback;
+
+ protected:
+  /// Announces `count` instances, or keeps the number until an executor listens. False if none
+  /// does. Thread-safe, never waits.
+  bool tell(std::size_t count) noexcept RCLRT_NONBLOCKING;
+  /// The same for one instance, however often it is told of before it is announced.
+  bool tell_once() noexcept RCLRT_NONBLOCKING;
+  /// What was told of meanwhile is announced.
+  void start_listening() noexcept RCLRT_NONBLOCKING;
+  /// Returns when no `tell` announces any more.
+  RCLRT_SETUP void stop_listening() noexcept;
+  /// What is kept; from then on it is not.
+  std::size_t take_untold() noexcept RCLRT_NONBLOCKING { return untold_.exchange(0); }
+  /// Whether something is kept.
+  bool has_untold() const noexcept RCLRT_NONBLOCKING { return untold_.load() > 0; }
+  /// One instance less is kept: it was taken without having been announced.
+  void forget_one() noexcept RCLRT_NONBLOCKING;
+
+  /// Makes and submits `count` instances, ready now. Thread-safe.
+  virtual void announce(std::size_t count) noexcept RCLRT_NONBLOCKING;
+
+  /// For who holds announced instances back: between these two the callback stays.
+  void count_held() noexcept RCLRT_NONBLOCKING { held_back_.fetch_add(1); }
+  void submit_held(Instance* instance) noexcept RCLRT_NONBLOCKING {
+    submit(instance);
+    held_back_.fetch_sub(1);  // the last access: detach may let the entity end from here on
+  }
+  /// After nobody announces any more: waits until nobody holds an announced instance back.
+  RCLRT_SETUP void await_held() noexcept;
+
+ private:
+  bool announce_if_listening() noexcept RCLRT_NONBLOCKING;
+  void announce_untold() noexcept RCLRT_NONBLOCKING { announce(untold_.exchange(0)); }
+
+  // Who may still submit: instances announced but held back, and calls of announce_if_listening.
+  // Once listening_ is false, or nobody tells any more, nobody starts to announce; so at zero
+  // nobody submits any more.
+  std::atomic<int> held_back_{0};
+  // A `tell` adds to untold_ and then reads listening_; start_listening sets listening_ and then
+  // reads untold_ (all seq_cst): one of the two sees the other, and who takes the number out
+  // announces it.
+  std::atomic<bool> listening_{false};
+  std::atomic<std::size_t> untold_{0};
+};
+
+}  // namespace rclrt::executor

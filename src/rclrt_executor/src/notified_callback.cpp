@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/executor/notified_callback.hpp"
+
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt::executor {
+
+bool NotifiedCallback::tell(std::size_t count) noexcept RCLRT_NONBLOCKING {
+  untold_.fetch_add(count);
+  return announce_if_listening();
+}
+
+[[gnu::hot]] bool NotifiedCallback::tell_once() noexcept RCLRT_NONBLOCKING {
+  untold_.store(1);
+  return announce_if_listening();
+}
+
+[[gnu::hot]] bool NotifiedCallback::announce_if_listening() noexcept RCLRT_NONBLOCKING {
+  held_back_.fetch_add(1);
+  const bool listening = listening_.load();
+  if (listening) {
+    announce_untold();
+  }
+  held_back_.fetch_sub(1);
+  return listening;
+}
+
+[[gnu::hot]] void NotifiedCallback::announce(std::size_t count) noexcept RCLRT_NONBLOCKING {
+  const std::int64_t now = realtime::monotonic_now_ns();
+  for (std::size_t i = 0; i < count; ++i) {
+    release(now, now);
+  }
+}
+
+void NotifiedCallback::start_listening() noexcept RCLRT_NONBLOCKING {
+  listening_.store(true);
+  announce_untold();
+}
+
+void NotifiedCallback::stop_listening() noexcept {
+  listening_.store(false);
+  await_held();
+}
+
+void NotifiedCallback::forget_one() noexcept RCLRT_NONBLOCKING {
+  std::size_t untold = untold_.load();
+  while (untold > 0 && !untold_.compare_exchange_weak(untold, untold - 1)) {
+  }
+}
+
+void NotifiedCallback::await_held() noexcept {
+  // Polled, because being notified would cost every message, and memory that outlives this object.
+  while (held_back_.load() != 0) {
+    realtime::sleep_until_ns(realtime::monotonic_now_ns() + 50'000);
+  }
+}
+
+}  // namespace rclrt::executor
