@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+/// Priorities, deadlines and overload policies of callbacks by the names that they have in the ROS
+/// graph: what executors for rclcpp nodes read. Input is untrusted. All functions may be called
+/// from several threads at once.
+///
+///   rclrt: 1
+///   callbacks:
+///     - {node: /lidar, timer: 0, priority: 8}              # the first timer of its default group
+///     - {node: /lidar, group: 1, timer: 0, priority: 7}    # and of its first other group
+///     - {node: /filter, subscription: /points, priority: 5, deadline_ms: 10, overload: keep_last}
+///     - {node: /filter, service: /filter/reset, priority: 1}
+///     - {node: /filter, group: 1, priority: 4}             # the rest of a group
+///     - {node: /filter, priority: 2}                       # the rest of a node
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/model/application.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
+
+namespace rclrt::model {
+
+/// Where a callback stands in the ROS graph.
+struct CallbackPlace {
+  std::string node;       ///< fully qualified; empty: not known
+  std::string kind;       ///< timer, subscription, service, client or waitable
+  std::string name;       ///< topic or service; of a timer or waitable its index in its group
+  std::size_t group = 0;  ///< index of its callback group in its node; 0: the default group
+};
+
+/// What an entry of the file is for.
+enum class TimingScope { kNode, kGroup, kCallback };
+
+struct NodeTiming {
+  std::string node;
+  std::optional<std::string> kind;   ///< none: the group, or the node
+  std::string name;                  ///< of `kind`
+  std::optional<std::size_t> group;  ///< none: any; of timers and waitables 0 if not stated
+  std::optional<int> priority;
+  std::optional<std::chrono::nanoseconds> deadline;
+  std::optional<Overload> overload;
+  std::size_t line = 0;
+
+  TimingScope scope() const;
+  bool fits(const CallbackPlace& place) const;
+};
+
+/// "node /lidar, timer 0"
+std::string to_string(const NodeTiming& timing);
+
+/// Either the entries, or at least one diagnostic in the order of the lines.
+struct NodeTimingsResult {
+  std::optional<std::vector<NodeTiming>> timings;
+  std::vector<yaml::Diagnostic> diagnostics;
+};
+
+/// Refuses entries that say the same of the same. Never throws on bad input (only std::bad_alloc).
+NodeTimingsResult parse_node_timings(std::string_view text);
+
+/// Throws yaml::FileError with every mistake and its place.
+std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file);
+
+/// Whether one instance of such a callback may stand for several messages: what a service does not
+/// take today would be answered by the next request, and all later ones late.
+bool may_overload(std::string_view kind);
+
+}  // namespace rclrt::model

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/model/node_timing.hpp"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <tuple>
+
+#include "limits.hpp"
+#include "rclrt/yaml/file.hpp"
+#include "yaml.hpp"
+
+namespace rclrt::model {
+namespace {
+
+using namespace detail;  // NOLINT(google-build-using-namespace): the vocabulary of the readers
+
+constexpr std::array<std::string_view, 5> kKinds{"timer", "subscription", "service", "client",
+                                                 "waitable"};
+constexpr IntegerRange kIndices{0, 1'000'000};
+
+bool is_indexed(std::string_view kind) { return kind == "timer" || kind == "waitable"; }
+
+/// Of letters, digits, '_' and '/': what ROS allows, so it may stand in any message.
+bool is_ros_name(std::string_view name) {
+  return name.size() > 1 && name.front() == '/' &&
+         std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '_' || c == '/';
+         });
+}
+
+std::optional<std::string> read_name(const YamlNode& node, std::string_view what,
+                                     Context& context) {
+  auto name = read_text(node, what, context);
+  if (name && !is_ros_name(*name)) {
+    report_value(node, what, "a fully qualified name, like /robot/lidar", context);
+    return std::nullopt;
+  }
+  return name;
+}
+
+void read_kind(const YamlNode& node, const Fields& fields, NodeTiming& timing, Context& context) {
+  for (const std::string_view kind : kKinds) {
+    const YamlNode* const value = fields.find(kind);
+    if (value == nullptr) continue;
+    if (timing.kind) {
+      context.diagnostics.report(node.at,
+                                 "one entry for a " + *timing.kind + " and a " + std::string(kind),
+                                 "an entry for each");
+      continue;
+    }
+    timing.kind = std::string(kind);
+    if (is_indexed(kind)) {
+      const auto index = read_integer(*value, kind, kIndices, context);
+      timing.name = std::to_string(index.value_or(0));
+    } else {
+      timing.name = read_name(*value, kind, context).value_or("");
+    }
+  }
+}
+
+void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
+  if (const YamlNode* value = fields.find("priority")) {
+    if (const auto priority = read_integer(*value, "priority", kPriorities, context)) {
+      timing.priority = static_cast<int>(*priority);
+    }
+  }
+  if (const YamlNode* value = fields.find("deadline_ms")) {
+    timing.deadline = read_milliseconds(*value, "deadline_ms", Zero::kRefused, context);
+  }
+  const YamlNode* const value = fields.find("overload");
+  if (value == nullptr) return;
+  timing.overload = yaml::read_choice<Overload>(*value, "overload",
+                                                {{"queue", Overload::kQueue},
+                                                 {"keep_last", Overload::kKeepLast},
+                                                 {"skip_if_running", Overload::kSkipIfRunning}},
+                                                context);
+  if (timing.kind && !may_overload(*timing.kind) &&
+      timing.overload.value_or(Overload::kQueue) != Overload::kQueue) {
+    report_value(*value, "overload of a " + *timing.kind,
+                 "queue, for what is not taken today would be taken late for ever", context);
+  }
+}
+
+NodeTiming read_entry(const YamlNode& node, Context& context) {
+  NodeTiming timing;
+  timing.line = node.at.line;
+  std::vector<std::string_view> known{"node", "group", "priority", "deadline_ms", "overload"};
+  known.insert(known.end(), kKinds.begin(), kKinds.end());
+  const Fields fields(node, "entry", known, context);
+  if (node.kind != YamlKind::kMapping) return timing;
+  if (const YamlNode* value = fields.require("node", "node: /lidar")) {
+    timing.node = read_name(*value, "node", context).value_or("");
+  }
+  read_kind(node, fields, timing, context);
+  if (const YamlNode* value = fields.find("group")) {
+    const auto group = read_integer(*value, "group", kIndices, context);
+    timing.group = static_cast<std::size_t>(group.value_or(0));
+  } else if (timing.kind && is_indexed(*timing.kind)) {
+    timing.group = 0;
+  }
+  read_values(fields, timing, context);
+  return timing;
+}
+
+std::vector<NodeTiming> read_entries(const YamlNode& list, Context& context) {
+  std::vector<NodeTiming> result;
+  using Key = std::tuple<std::string, std::string, std::string, std::size_t>;
+  std::map<Key, Position> seen;
+  for (const YamlNode& each : read_list(list, "callbacks", context)) {
+    NodeTiming timing = read_entry(each, context);
+    const auto [first, fresh] =
+        seen.try_emplace(Key(timing.node, timing.kind.value_or(""), timing.name,
+                             timing.group ? *timing.group : SIZE_MAX),
+                         each.at);
+    if (!fresh && each.kind == YamlKind::kMapping) {
+      context.diagnostics.report(
+          each.at, "a second entry for what " + yaml::line_of(first->second) + " is for",
+          "one entry");
+    }
+    result.push_back(std::move(timing));
+  }
+  return result;
+}
+
+}  // namespace
+
+TimingScope NodeTiming::scope() const {
+  if (kind) return TimingScope::kCallback;
+  return group ? TimingScope::kGroup : TimingScope::kNode;
+}
+
+bool NodeTiming::fits(const CallbackPlace& place) const {
+  return node == place.node && (!group || *group == place.group) &&
+         (!kind || (*kind == place.kind && name == place.name));
+}
+
+std::string to_string(const NodeTiming& timing) {
+  std::string result = "node " + timing.node;
+  if (timing.group) result += ", group " + std::to_string(*timing.group);
+  if (timing.kind) result += ", " + *timing.kind + " " + timing.name;
+  return result;
+}
+
+NodeTimingsResult parse_node_timings(std::string_view text) {
+  Context context;
+  NodeTimingsResult result;
+  if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
+    const Fields fields(*root, "priorities file of nodes", {"rclrt", "callbacks"}, context);
+    if (root->kind == YamlKind::kMapping) {
+      if (const YamlNode* version = fields.require("rclrt", "rclrt: 1")) {
+        read_integer(*version, "the format version", kFormatVersions, context);
+      }
+      std::vector<NodeTiming> timings;
+      if (const YamlNode* list =
+              fields.require("callbacks", "callbacks: [{node: /lidar, timer: 0, priority: 5}]")) {
+        timings = read_entries(*list, context);
+      }
+      if (context.diagnostics.empty()) result.timings = std::move(timings);
+    }
+  }
+  result.diagnostics = context.diagnostics.take();
+  return result;
+}
+
+std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file) {
+  NodeTimingsResult result = parse_node_timings(yaml::read_file(file, "priorities file of nodes"));
+  if (!result.timings) throw yaml::FileError(file, result.diagnostics);
+  return *std::move(result.timings);
+}
+
+bool may_overload(std::string_view kind) { return kind == "timer" || kind == "subscription"; }
+
+}  // namespace rclrt::model

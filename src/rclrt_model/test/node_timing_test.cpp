@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/model/node_timing.hpp"
+
+#include <gtest/gtest.h>
+
+#include "mutator.hpp"
+#include "rclrt/yaml/file.hpp"
+
+namespace rclrt::model {
+namespace {
+
+using std::chrono::milliseconds;
+
+constexpr std::string_view kGood = R"(rclrt: 1
+callbacks:
+  - {node: /lidar, timer: 0, priority: 8}
+  - {node: /lidar, group: 1, timer: 2, priority: 7}
+  - {node: /a/filter, subscription: /points, priority: 5, deadline_ms: 10, overload: keep_last}
+  - {node: /a/filter, service: /filter/reset, priority: 1}
+  - {node: /a/filter, group: 1, priority: 4}
+  - {node: /a/filter, priority: 2}
+)";
+
+std::string first_problem(std::string_view text) {
+  const auto result = parse_node_timings(text);
+  EXPECT_EQ(result.timings.has_value(), result.diagnostics.empty());
+  return result.diagnostics.empty() ? "" : to_string(result.diagnostics.front(), "f");
+}
+
+std::string problem_of_entry(const std::string& entry) {
+  return first_problem("rclrt: 1\ncallbacks:\n  - {" + entry + "}\n");
+}
+
+TEST(NodeTiming, EveryKindOfEntryIsRead) {
+  const auto timings = parse_node_timings(kGood).timings;
+  ASSERT_TRUE(timings);
+  ASSERT_EQ(timings->size(), 6U);
+  EXPECT_EQ(to_string((*timings)[0]), "node /lidar, group 0, timer 0");
+  EXPECT_EQ((*timings)[0].priority, 8);
+  EXPECT_EQ((*timings)[0].line, 3U);
+  EXPECT_EQ(to_string((*timings)[1]), "node /lidar, group 1, timer 2");
+  EXPECT_EQ((*timings)[2].deadline, milliseconds(10));
+  EXPECT_EQ((*timings)[2].overload, Overload::kKeepLast);
+  EXPECT_EQ((*timings)[2].scope(), TimingScope::kCallback);
+  EXPECT_EQ((*timings)[4].scope(), TimingScope::kGroup);
+  EXPECT_EQ((*timings)[5].scope(), TimingScope::kNode);
+}
+
+TEST(NodeTiming, AnEntryFitsWhatItNames) {
+  const auto timings = *parse_node_timings(kGood).timings;
+  const CallbackPlace timer{"/lidar", "timer", "0", 0};
+  const CallbackPlace other_timer{"/lidar", "timer", "0", 1};
+  const CallbackPlace points{"/a/filter", "subscription", "/points", 3};
+  EXPECT_TRUE(timings[0].fits(timer));
+  EXPECT_FALSE(timings[0].fits(other_timer));  // an index counts within the default group
+  EXPECT_TRUE(timings[2].fits(points));        // a topic in any group
+  EXPECT_FALSE(timings[3].fits(points));
+  EXPECT_FALSE(timings[4].fits(points));
+  EXPECT_TRUE(timings[5].fits(points));
+  EXPECT_FALSE(timings[5].fits(timer));
+}
+
+TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
+  EXPECT_EQ(first_problem("rclrt: 1\n"),
+            "f:1:1: the priorities file of nodes has no 'callbacks'; expected a key such as "
+            "'callbacks: [{node: /lidar, timer: 0, priority: 5}]'");
+  EXPECT_NE(problem_of_entry("timer: 0").find("f:3:5: the entry has no 'node'"), std::string::npos);
+  EXPECT_NE(problem_of_entry("node: lidar").find("a fully qualified name"), std::string::npos);
+  EXPECT_NE(problem_of_entry("node: /a, timer: x").find("f:3:23: timer is 'x'"), std::string::npos);
+  EXPECT_NE(problem_of_entry("node: /a, timer: 0, service: /b")
+                .find("one entry for a timer and a service"),
+            std::string::npos);
+  EXPECT_NE(problem_of_entry("node: /a, priorty: 3").find("did you mean 'priority'"),
+            std::string::npos);
+  EXPECT_NE(problem_of_entry("node: /a, deadline_ms: -1").find("deadline_ms"), std::string::npos);
+  EXPECT_NE(
+      problem_of_entry("node: /a, service: /b, overload: keep_last").find("overload of a service"),
+      std::string::npos);
+  EXPECT_NE(problem_of_entry("node: /a, timer: 0}\n  - {node: /a, timer: 0, group: 0")
+                .find("f:4:5: a second entry for what line 3 is for"),
+            std::string::npos);
+}
+
+TEST(NodeTiming, AFileThatCannotBeReadIsNamed) {
+  EXPECT_THROW(load_node_timings("/nowhere/priorities.yaml"), yaml::FileError);
+}
+
+TEST(NodeTiming, AnyBytesGiveEntriesOrDiagnostics) {
+  test::Mutator mutator({std::string(kGood)}, test::fuzz_seed());
+  std::size_t accepted = 0;
+  for (unsigned long i = 0; i < test::fuzz_iterations(20'000); ++i) {
+    const std::string text = mutator.next();
+    const auto result = parse_node_timings(text);
+    ASSERT_EQ(result.timings.has_value(), result.diagnostics.empty()) << text;
+    accepted += result.timings.has_value();
+  }
+  EXPECT_GT(accepted, 0U);
+}
+
+}  // namespace
+}  // namespace rclrt::model
