@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executors for unmodified rclcpp nodes that honour priorities and preempt.
+//
+//     rclrt_rclcpp::PreemptiveExecutor executor;      // was: rclcpp::executors::...Executor
+//     executor.add_node(node);
+//     executor.set_priority(subscription, 7);         // or a file, see Options::priorities
+//     executor.spin();
+#pragma once
+
+#include <rclcpp/rclcpp.hpp>
+
+#include <chrono>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <ostream>
+#include <string>
+#include <vector>
+
+#include "rclrt/executor/edf_executor.hpp"
+#include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/preemptive_executor.hpp"
+#include "rclrt/executor/producer_consumer_executor.hpp"
+#include "rclrt/executor/thread_dispatch_executor.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace engine = rclrt::executor;
+
+/// What an executor can be told besides what every rclcpp executor can.
+struct Options {
+  engine::ExecutorOptions engine;  ///< CPUs, real time, reservations, the receiver of instances
+  rclcpp::ExecutorOptions ros;     ///< the context
+  /// A file with priorities, deadlines and overload policies by name (see docs/rclcpp.md); empty:
+  /// none. Its values go before those set in code.
+  std::filesystem::path priorities;
+};
+
+/// What may be said of a callback. What is not set comes from what it is part of: its callback
+/// group, then its node, then priority 0, no deadline, and `kQueue`.
+struct Timing {
+  std::optional<int> priority;                       ///< higher is more urgent
+  std::optional<std::chrono::nanoseconds> deadline;  ///< from each release to the callback's end
+  std::optional<engine::Overload> overload;
+};
+
+/// One callback as the executor sees it.
+struct CallbackInfo {
+  std::string node;   ///< fully qualified; empty when the node is not known or gone
+  std::string kind;   ///< timer, subscription, service, client or waitable
+  std::string name;   ///< topic or service; of a timer or waitable its index in its group, from 0
+  std::size_t group;  ///< index of its callback group in its node, from 0, the default group
+  int priority;
+  std::chrono::nanoseconds deadline;  ///< 0: none
+  engine::Overload overload;
+  engine::Counters counters;
+};
+
+/// The base of them all; use one of the classes below.
+///
+/// `spin` and `spin_until_future_complete` run callbacks on the engine's threads, as
+/// MultiThreadedExecutor does; `spin_some`, `spin_all` and `spin_once` on the calling thread, the
+/// most urgent first. An exception from a callback ends the spin and is thrown to its caller.
+///
+/// All public functions may be called from any thread and from callbacks, but for the spins: one
+/// thread spins at a time.
+class Executor : public rclcpp::Executor {
+ public:
+  ~Executor() override;
+
+  /// Throws std::runtime_error when it is spinning already, and what a callback throws.
+  void spin() override;
+  void spin_some(std::chrono::nanoseconds max_duration = std::chrono::nanoseconds(0)) override;
+  void spin_all(std::chrono::nanoseconds max_duration) override;
+  void spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) override;
+  void cancel() override;
+
+  // When a removal has returned, no callback of what was removed runs or will run; called from a
+  // callback of this executor it does not wait for those that run.
+  using rclcpp::Executor::add_node;
+  using rclcpp::Executor::remove_node;
+  void add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
+                bool notify = true) override;
+  void remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
+                   bool notify = true) override;
+  void add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
+                          rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
+                          bool notify = true) override;
+  void remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool notify = true) override;
+
+  // Priorities, before or after the node was added, while it spins or not. They hold as long as
+  // what they were given for exists.
+  void set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription, const Timing& timing);
+  void set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing);
+  void set_timing(const rclcpp::ServiceBase::SharedPtr& service, const Timing& timing);
+  void set_timing(const rclcpp::ClientBase::SharedPtr& client, const Timing& timing);
+  void set_timing(const rclcpp::Waitable::SharedPtr& waitable, const Timing& timing);
+  void set_timing(const rclcpp::CallbackGroup::SharedPtr& group, const Timing& timing);
+  void set_timing(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node,
+                  const Timing& timing);
+  void set_timing(const rclcpp::Node::SharedPtr& node, const Timing& timing) {
+    set_timing(node->get_node_base_interface(), timing);
+  }
+  /// Changes the priority alone.
+  template <typename Part>
+  void set_priority(const std::shared_ptr<Part>& part, int priority) {
+    set_timing(part, Timing{.priority = priority, .deadline = {}, .overload = {}});
+  }
+
+  /// Every callback it has now, by node, group, kind and name.
+  std::vector<CallbackInfo> callbacks();
+  /// The entries of the priorities file that fit nothing now, as "file:line: what".
+  std::vector<std::string> unmatched();
+  /// Writes a priorities file that names every callback, with what it has now.
+  void write_priorities(std::ostream& out);
+
+  /// The engine: whether it is real time, its counters, its options.
+  const engine::Executor& engine() const noexcept;
+
+ protected:
+  Executor(Options options, std::unique_ptr<engine::Executor> engine);
+
+  rclcpp::FutureReturnCode spin_until_future_complete_impl(
+      std::chrono::nanoseconds timeout,
+      const std::function<std::future_status(std::chrono::nanoseconds wait_time)>& wait_for_future)
+      override;
+  void spin_once_impl(std::chrono::nanoseconds timeout) override;
+
+ private:
+  class Book;
+  class Spinning;
+
+  const std::unique_ptr<Book> book_;
+};
+
+/// A SCHED_FIFO thread per priority and CPU; the kernel preempts. The default choice.
+class PreemptiveExecutor final : public Executor {
+ public:
+  /// Throws std::invalid_argument for a priorities file with mistakes (each with its place).
+  explicit PreemptiveExecutor(Options options = {});
+  ~PreemptiveExecutor() override;
+};
+
+/// The thesis's producer-consumer model: a scheduler thread, and consumers per priority.
+class ProducerConsumerExecutor final : public Executor {
+ public:
+  explicit ProducerConsumerExecutor(Options options = {});
+  ~ProducerConsumerExecutor() override;
+};
+
+/// The thesis's thread-dispatch model: a one-off thread for each instance.
+class ThreadDispatchExecutor final : public Executor {
+ public:
+  explicit ThreadDispatchExecutor(Options options = {});
+  ~ThreadDispatchExecutor() override;
+};
+
+/// Earliest deadline first on one CPU. Deadlines come from `Timing::deadline`; a steady timer has
+/// its period for one; what has none runs in the background.
+class EdfExecutor final : public Executor {
+ public:
+  explicit EdfExecutor(Options options = {});
+  ~EdfExecutor() override;
+};
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,399 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "book.hpp"
+
+#include <algorithm>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "compat.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/yaml/file.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace {
+
+using rclrt::model::may_overload;
+using rclrt::model::TimingScope;
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+
+std::vector<rclrt::model::NodeTiming> read(const std::filesystem::path& file) {
+  try {
+    return file.empty() ? std::vector<rclrt::model::NodeTiming>()
+                        : rclrt::model::load_node_timings(file);
+  } catch (const rclrt::yaml::FileError& error) {
+    throw std::invalid_argument(error.what());
+  }
+}
+
+std::optional<engine::Overload> to_engine(const std::optional<rclrt::model::Overload>& overload) {
+  if (!overload) {
+    return std::nullopt;
+  }
+  switch (*overload) {
+    case rclrt::model::Overload::kKeepLast:
+      return engine::Overload::kKeepLast;
+    case rclrt::model::Overload::kSkipIfRunning:
+      return engine::Overload::kSkipIfRunning;
+    default:
+      return engine::Overload::kQueue;
+  }
+}
+
+void fill(Timing& timing, const Timing& with) {
+  timing.priority = with.priority ? with.priority : timing.priority;
+  timing.deadline = with.deadline ? with.deadline : timing.deadline;
+  timing.overload = with.overload ? with.overload : timing.overload;
+}
+
+bool same_but_priority(const Timing& a, const Timing& b) {
+  return a.deadline == b.deadline && a.overload == b.overload;
+}
+
+std::string to_string(const Place& place) {
+  return (place.node.empty() ? "?" : place.node) + " " + place.kind + " " + place.name;
+}
+
+}  // namespace
+
+Executor::Book::Book(const Options& options, std::unique_ptr<engine::Executor> engine,
+                     Groups groups, rclcpp::Context::SharedPtr context)
+    : engine_(std::move(engine)),
+      groups_of_executor_(std::move(groups)),
+      context_(std::move(context)),
+      file_(options.priorities),
+      stated_(read(options.priorities)),
+      clocks_(*engine_) {
+  engine_->prepare();
+  thread_ = rclrt::realtime::Thread({.name = options.engine.name + " house", .scheduling = {}},
+                                    [this] { look_after(); });
+}
+
+Executor::Book::~Book() {
+  stop_.store(true);
+  changes_.bell().notify_all();
+  thread_.join();
+  Removed removed;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (auto& [key, entry] : entries_) {
+      drop(entry, removed);
+    }
+  }
+  for (const Bound& each : removed) {
+    engine_->remove(each.callback);
+    each.listener->leave_rest();
+  }
+}
+
+void Executor::Book::look_after() {
+  while (!stop_.load()) {
+    const auto key = changes_.bell().prepare_wait();
+    if (stop_.load()) {
+      changes_.bell().cancel_wait();
+      return;
+    }
+    if (changes_.noted()) {
+      changes_.bell().cancel_wait();
+      try {
+        refresh_if_noted();
+      } catch (...) {
+        {
+          const std::scoped_lock lock(mutex_);
+          error_ = std::current_exception();
+        }
+        engine_->cancel();
+      }
+      continue;
+    }
+    changes_.bell().wait_until(key, rclrt::realtime::monotonic_now_ns() + kSecond_ns);
+    warn_of_deadlocks();
+  }
+}
+
+void Executor::Book::rethrow() {
+  std::exception_ptr error;
+  {
+    const std::scoped_lock lock(mutex_);
+    error = std::exchange(error_, nullptr);
+  }
+  if (error) {
+    std::rethrow_exception(error);
+  }
+}
+
+void Executor::Book::refresh_if_noted() {
+  if (changes_.noted()) {
+    refresh();
+  }
+}
+
+void Executor::Book::refresh() {
+  Removed removed;
+  {
+    const std::scoped_lock lock(mutex_);
+    changes_.take();  // first: what changes from here on is looked at again
+    removed = collect();
+  }
+  for (const Bound& each : removed) {
+    engine_->remove(each.callback);  // waits for its end
+    each.listener->leave_rest();
+  }
+}
+
+/// With the lock held: what is to be removed, which has been told to listen no more.
+Executor::Book::Removed Executor::Book::collect() {
+  Removed removed;
+  for (auto& [key, entry] : entries_) {
+    entry.seen = false;
+  }
+  for (const auto& weak : groups_of_executor_()) {
+    if (const auto group = weak.lock()) {
+      see_group(group, removed);
+    }
+  }
+  for (auto each = entries_.begin(); each != entries_.end();) {
+    if (each->second.seen) {
+      ++each;
+    } else {
+      drop(each->second, removed);
+      each = entries_.erase(each);
+    }
+  }
+  const auto expired = [](const auto& each) { return each.first.expired(); };
+  std::erase_if(groups_, expired);
+  std::erase_if(timings_, expired);
+  std::erase_if(nodes_, [](const auto& each) { return each.expired(); });
+  return removed;
+}
+
+void Executor::Book::drop(Entry& entry, Removed& removed) {
+  entry.bound.listener->unlisten();
+  removed.push_back(std::move(entry.bound));
+}
+
+Executor::Book::GroupContext Executor::Book::context_of(
+    const rclcpp::CallbackGroup::SharedPtr& group) {
+  GroupContext context;
+  context.group = group;
+  Group& entry = groups_[Key(group)];
+  if (!entry.group) {
+    entry.group =
+        std::make_shared<engine::Group>(group->type() == rclcpp::CallbackGroupType::Reentrant
+                                            ? engine::GroupType::kReentrant
+                                            : engine::GroupType::kMutuallyExclusive);
+  }
+  context.entry = &entry;
+  for (const auto& weak : nodes_) {
+    const auto node = weak.lock();
+    std::size_t index = 0;
+    if (node) {
+      node->for_each_callback_group([&](const rclcpp::CallbackGroup::SharedPtr& each) {
+        if (each == group) {
+          context.node = node;
+          context.node_name = node->get_fully_qualified_name();
+          context.index = index;
+        }
+        ++index;
+      });
+    }
+  }
+  return context;
+}
+
+void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Removed& removed) {
+  const GroupContext context = context_of(group);
+  // First all of it, for the group's own lock is held meanwhile.
+  std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions;
+  std::vector<rclcpp::ServiceBase::SharedPtr> services;
+  std::vector<rclcpp::ClientBase::SharedPtr> clients;
+  std::vector<rclcpp::TimerBase::SharedPtr> timers;
+  std::vector<rclcpp::Waitable::SharedPtr> waitables;
+  group->collect_all_ptrs([&](const auto& each) { subscriptions.push_back(each); },
+                          [&](const auto& each) { services.push_back(each); },
+                          [&](const auto& each) { clients.push_back(each); },
+                          [&](const auto& each) { timers.push_back(each); },
+                          [&](const auto& each) { waitables.push_back(each); });
+  for (const auto& waitable : waitables) {
+    const auto more = compat::timers_of(*waitable);
+    timers.insert(timers.end(), more.begin(), more.end());
+  }
+  for (const auto& timer : timers) {
+    const bool known = entries_.contains(Key(timer));
+    see(timer, context, "timer", known ? "" : std::to_string(context.entry->timers++), removed);
+  }
+  for (const auto& each : subscriptions) {
+    see(each, context, "subscription", each->get_topic_name(), removed);
+  }
+  for (const auto& each : services) {
+    see(each, context, "service", each->get_service_name(), removed);
+  }
+  for (const auto& each : clients) {
+    see(each, context, "client", each->get_service_name(), removed);
+  }
+  for (const auto& each : waitables) {
+    const bool known = entries_.contains(Key(each));
+    see(each, context, "waitable", known ? "" : std::to_string(context.entry->waitables++),
+        removed);
+  }
+}
+
+template <typename Entity>
+void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupContext& context,
+                         const char* kind, const std::string& name, Removed& removed) {
+  const Key key(entity);
+  const auto found = entries_.find(key);
+  Place place{context.node_name, kind, name, context.index};
+  if (found != entries_.end()) {
+    place.name = found->second.place.name;
+  }
+  const Timing timing = timing_of(key, place, context.group, context.node);
+  const int priority = timing.priority.value_or(0);
+  if (found != entries_.end()) {
+    Entry& entry = found->second;
+    if (same_but_priority(entry.timing, timing)) {
+      if (entry.timing.priority.value_or(0) != priority) {
+        engine_->set_level(entry.bound.callback, priority);
+      }
+      entry.timing = timing;
+      entry.place = std::move(place);
+      entry.node = context.node;
+      entry.seen = true;
+      return;
+    }
+    // The engine's callbacks keep their deadline and overload policy: another one takes its place.
+    drop(entry, removed);
+    entries_.erase(found);
+  }
+  engine::CallbackOptions options{
+      .name = to_string(place),
+      .level = priority,
+      .overload = may_overload(kind) ? timing.overload.value_or(engine::Overload::kQueue)
+                                     : engine::Overload::kQueue,
+      .group = context.entry->group,
+      .deadline_ns = timing.deadline.value_or(std::chrono::nanoseconds(0)).count()};
+  Entry entry;
+  if constexpr (std::is_same_v<Entity, rclcpp::TimerBase>) {
+    entry.bound = bind(entity, std::move(options), changes_, *engine_, clocks_);
+  } else {
+    entry.bound = bind(entity, std::move(options), changes_);
+  }
+  entry.place = std::move(place);
+  entry.timing = timing;
+  entry.group = context.group;
+  entry.node = context.node;
+  engine_->add(entry.bound.callback);
+  try {
+    entry.bound.listener->listen();
+  } catch (...) {
+    removed.push_back(std::move(entry.bound));
+    throw;
+  }
+  entries_.emplace(key, std::move(entry));
+}
+
+/// The widest first; at each of them what the file says goes before what code says.
+Timing Executor::Book::timing_of(const Key& entity, const Place& place,
+                                 const rclcpp::CallbackGroup::WeakPtr& group,
+                                 const Key& node) const {
+  Timing timing;
+  const auto apply = [&](const Key& part, TimingScope scope) {
+    if (const auto found = timings_.find(part); found != timings_.end()) {
+      fill(timing, found->second);
+    }
+    for (const rclrt::model::NodeTiming& each : stated_) {
+      if (each.scope() == scope && each.fits(place)) {
+        fill(timing, {each.priority, each.deadline, to_engine(each.overload)});
+      }
+    }
+  };
+  apply(node, TimingScope::kNode);
+  apply(group, TimingScope::kGroup);
+  apply(entity, TimingScope::kCallback);
+  return timing;
+}
+
+void Executor::Book::know_node(const std::shared_ptr<Node>& node) {
+  const std::scoped_lock lock(mutex_);
+  if (node && std::none_of(nodes_.begin(), nodes_.end(),
+                           [&](const auto& each) { return each.lock() == node; })) {
+    nodes_.push_back(node);
+  }
+}
+
+void Executor::Book::set_timing(const std::shared_ptr<void>& part, const Timing& timing) {
+  if (!part) {
+    throw std::invalid_argument("nullptr has no priority");
+  }
+  if (timing.deadline && timing.deadline->count() < 0) {
+    throw std::invalid_argument("a deadline must not be negative");
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    fill(timings_[Key(part)], timing);
+  }
+  refresh();
+}
+
+std::vector<CallbackInfo> Executor::Book::callbacks() {
+  refresh();
+  std::vector<CallbackInfo> result;
+  const std::scoped_lock lock(mutex_);
+  for (const auto& [key, entry] : entries_) {
+    const engine::Callback& callback = *entry.bound.callback;
+    result.push_back({entry.place.node, entry.place.kind, entry.place.name, entry.place.group,
+                      callback.level(), std::chrono::nanoseconds(callback.deadline_ns()),
+                      callback.overload(), callback.counters()});
+  }
+  std::sort(result.begin(), result.end(), [](const CallbackInfo& a, const CallbackInfo& b) {
+    return std::tie(a.node, a.group, a.kind, a.name) < std::tie(b.node, b.group, b.kind, b.name);
+  });
+  return result;
+}
+
+std::vector<std::string> Executor::Book::unmatched() {
+  std::vector<std::string> result;
+  refresh();
+  const std::scoped_lock lock(mutex_);
+  for (const rclrt::model::NodeTiming& each : stated_) {
+    if (std::none_of(entries_.begin(), entries_.end(),
+                     [&](const auto& entry) { return each.fits(entry.second.place); })) {
+      result.push_back(file_.string() + ":" + std::to_string(each.line) + ": nothing fits " +
+                       rclrt::model::to_string(each));
+    }
+  }
+  return result;
+}
+
+/// A response that waits for a callback which waits for the response is never taken. What is seen
+/// from outside: a client's instance is pending, and the same callback of its exclusive group has
+/// been running for a second and more.
+void Executor::Book::warn_of_deadlocks() {
+  const std::scoped_lock lock(mutex_);
+  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+  for (const auto& [key, client] : entries_) {
+    const auto group = client.group.lock();
+    if (client.place.kind != "client" || !group ||
+        group->type() != rclcpp::CallbackGroupType::MutuallyExclusive ||
+        client.bound.callback->counters().pending() == 0) {
+      continue;
+    }
+    for (const auto& [other_key, other] : entries_) {
+      const std::int64_t since_ns = other.bound.listener->running_since_ns();
+      if (other.group.lock() != group || since_ns == 0 || now_ns - since_ns < kSecond_ns ||
+          std::exchange(suspects_[other.bound.listener.get()], since_ns) == since_ns) {
+        continue;
+      }
+      RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"),
+                  "the response for '%s' waits for '%s', which has been running for %.1f s and is "
+                  "in the same mutually exclusive callback group. If it waits for that response, "
+                  "it waits for ever: put the client into a callback group of its own.",
+                  to_string(client.place).c_str(), to_string(other.place).c_str(),
+                  static_cast<double>(now_ns - since_ns) / 1e9);
+    }
+  }
+}
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an executor knows of the entities it runs.
+#pragma once
+
+#include <exception>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "entity_callback.hpp"
+#include "rclrt/executor/group.hpp"
+#include "rclrt/model/node_timing.hpp"
+#include "rclrt/realtime/thread.hpp"
+#include "rclrt_rclcpp/executors.hpp"
+#include "timers.hpp"
+
+namespace rclrt_rclcpp {
+
+using Place = rclrt::model::CallbackPlace;
+
+/// Keeps the engine's callbacks what the nodes' entities are. A thread of its own, at normal
+/// priority, looks whenever a node or a group says that it has changed; spins that end by
+/// themselves look first.
+///
+/// Locks: `mutex_` guards all but `engine_`, `changes_` and `clocks_`, which have their own.
+/// With it are taken, inside: the collector's, the entities' and the engine's; never the other way
+/// round, for no listener, no on-ready callback and no callback of a clock takes it. Nobody waits
+/// for a callback to end while holding it.
+class Executor::Book {
+ public:
+  /// The groups that the executor has now, those of its nodes included; called with `mutex_` held.
+  using Groups = std::function<std::vector<rclcpp::CallbackGroup::WeakPtr>()>;
+
+  Book(const Options& options, std::unique_ptr<engine::Executor> engine, Groups groups,
+       rclcpp::Context::SharedPtr context);
+  ~Book();
+  Book(const Book&) = delete;
+  Book& operator=(const Book&) = delete;
+
+  engine::Executor& engine() noexcept { return *engine_; }
+  const rclcpp::Context::SharedPtr& context() const noexcept { return context_; }
+  Changes& changes() noexcept { return changes_; }
+
+  /// Brings the engine up to date. What has left and is not waited for by a callback of this
+  /// executor runs no more on return. Throws what the engine throws.
+  void refresh();
+  void refresh_if_noted();
+  /// Throws what the last refresh of the thread threw.
+  void rethrow();
+
+  void know_node(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node);
+  void set_timing(const std::shared_ptr<void>& part, const Timing& timing);
+  std::vector<CallbackInfo> callbacks();
+  std::vector<std::string> unmatched();
+
+ private:
+  using Node = rclcpp::node_interfaces::NodeBaseInterface;
+  using Key = std::weak_ptr<void>;
+  template <typename Value>
+  using WeakMap = std::map<Key, Value, std::owner_less<Key>>;
+
+  struct Group {
+    std::shared_ptr<engine::Group> group;
+    std::size_t timers = 0;     // that were ever in it: the index of the next
+    std::size_t waitables = 0;  // ditto
+  };
+  struct Entry {
+    Bound bound;
+    Place place;
+    Timing timing;
+    rclcpp::CallbackGroup::WeakPtr group;
+    Key node;
+    bool seen = true;  // in the refresh under way
+  };
+  /// What all entities of one group share, in one refresh.
+  struct GroupContext {
+    rclcpp::CallbackGroup::SharedPtr group;
+    Group* entry = nullptr;
+    std::shared_ptr<Node> node;
+    std::string node_name;
+    std::size_t index = 0;
+  };
+  using Removed = std::vector<Bound>;
+
+  void look_after();
+  Removed collect();
+  GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
+  template <typename Entity>
+  void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, const char* kind,
+           const std::string& name, Removed& removed);
+  void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Removed& removed);
+  Timing timing_of(const Key& entity, const Place& place,
+                   const rclcpp::CallbackGroup::WeakPtr& group, const Key& node) const;
+  void drop(Entry& entry, Removed& removed);
+  void warn_of_deadlocks();
+
+  const std::unique_ptr<engine::Executor> engine_;
+  const Groups groups_of_executor_;
+  const rclcpp::Context::SharedPtr context_;
+  const std::filesystem::path file_;
+  const std::vector<rclrt::model::NodeTiming> stated_;  // in the file
+  Changes changes_;
+  ClockTimers clocks_;
+
+  std::mutex mutex_;
+  WeakMap<Entry> entries_;
+  WeakMap<Group> groups_;
+  WeakMap<Timing> timings_;  // set in code: of entities, groups and nodes
+  std::vector<std::weak_ptr<Node>> nodes_;
+  std::exception_ptr error_;
+  std::map<const Listener*, std::int64_t> suspects_;  // who runs, since when; see warn_of_deadlocks
+
+  std::atomic<bool> stop_{false};
+  rclrt::realtime::Thread thread_;
+};
+
+}  // namespace rclrt_rclcpp

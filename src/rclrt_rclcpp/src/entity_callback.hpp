@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the executor holds for each rclcpp entity that it runs.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <string>
+#include <utility>
+
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/notified_callback.hpp"
+#include "rclrt/executor/timer.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/event_count.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace engine = rclrt::executor;
+
+/// Tells the executor that what it holds is out of date. Thread-safe, never waits.
+class Changes {
+ public:
+  void note() noexcept {
+    noted_.store(true);
+    bell_.notify_one();
+  }
+  /// Whether something was noted since the last call.
+  bool take() noexcept { return noted_.exchange(false); }
+
+  bool noted() const noexcept { return noted_.load(); }
+  rclrt::realtime::EventCount& bell() noexcept { return bell_; }
+
+ private:
+  std::atomic<bool> noted_{true};
+  rclrt::realtime::EventCount bell_;
+};
+
+/// An entity belongs to the user and may end at any time: it is held weakly, and kept only while
+/// its callback runs. `listen` and `unlisten` take locks of rclcpp and of the middleware: they are
+/// never called with a lock of the engine held.
+class Listener {
+ public:
+  explicit Listener(Changes& changes) : changes_(changes) {}
+  virtual ~Listener() = default;
+  Listener(const Listener&) = delete;
+  Listener& operator=(const Listener&) = delete;
+
+  /// From here on the entity tells of its work; what waits already is told of, too.
+  virtual void listen() = 0;
+  /// From here on it does not.
+  virtual void unlisten() = 0;
+  /// After it was removed from the engine: what the entity told of and nobody has run is left to
+  /// the next listener.
+  virtual void leave_rest() {}
+  virtual bool expired() const noexcept = 0;
+
+  /// Since when it runs, CLOCK_MONOTONIC; 0: it does not, or more than once at a time.
+  std::int64_t running_since_ns() const noexcept { return running_since_ns_.load(); }
+
+ protected:
+  /// For the time of user code.
+  class Running {
+   public:
+    Running(Listener& listener, engine::InstanceInfo& info) : since_(listener.running_since_ns_) {
+      info.start_ns = rclrt::realtime::monotonic_now_ns();
+      since_.store(info.start_ns, std::memory_order_relaxed);  // a hint for who looks for deadlocks
+    }
+    ~Running() { since_.store(0, std::memory_order_relaxed); }
+    Running(const Running&) = delete;
+    Running& operator=(const Running&) = delete;
+
+   private:
+    std::atomic<std::int64_t>& since_;
+  };
+
+  /// The entity has ended: there is nothing to run.
+  engine::Outcome gone() noexcept {
+    changes_.note();
+    return engine::Outcome::kEmpty;
+  }
+
+ private:
+  Changes& changes_;
+  std::atomic<std::int64_t> running_since_ns_{0};
+};
+
+/// A listener that is an engine callback.
+struct Bound {
+  std::shared_ptr<engine::Callback> callback;
+  std::shared_ptr<Listener> listener;  // the same object
+};
+
+/// `options` come with name, level, overload, group and deadline; these fill in the rest. Throws
+/// std::invalid_argument for an overload policy that the entity cannot have.
+Bound bind(const rclcpp::SubscriptionBase::SharedPtr& subscription, engine::CallbackOptions options,
+           Changes& changes);
+Bound bind(const rclcpp::ServiceBase::SharedPtr& service, engine::CallbackOptions options,
+           Changes& changes);
+Bound bind(const rclcpp::ClientBase::SharedPtr& client, engine::CallbackOptions options,
+           Changes& changes);
+Bound bind(const rclcpp::Waitable::SharedPtr& waitable, engine::CallbackOptions options,
+           Changes& changes);
+
+}  // namespace rclrt_rclcpp

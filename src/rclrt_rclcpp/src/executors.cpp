@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt_rclcpp/executors.hpp"
+
+#include <iomanip>
+#include <stdexcept>
+#include <utility>
+
+#include "book.hpp"
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt_rclcpp {
+
+/// The time of one spin: there is one at a time, and a cancel that comes too late for it is not
+/// kept for the next.
+class Executor::Spinning {
+ public:
+  Spinning(Executor& executor, const char* function) : executor_(executor) {
+    if (executor_.spinning.exchange(true)) {
+      throw std::runtime_error(std::string(function) + " called while already spinning");
+    }
+  }
+  ~Spinning() {
+    const std::scoped_lock lock(executor_.mutex_);
+    executor_.spinning.store(false);
+    executor_.book_->engine().forget_cancel();
+  }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+  /// Neither cancelled nor shut down.
+  bool goes_on() const {
+    return executor_.spinning.load() && rclcpp::ok(executor_.book_->context());
+  }
+
+ private:
+  Executor& executor_;
+};
+
+Executor::Executor(Options options, std::unique_ptr<engine::Executor> engine)
+    : rclcpp::Executor(options.ros),
+      book_(std::make_unique<Book>(
+          options, std::move(engine),
+          [this] {
+            collector_.update_collections();
+            return collector_.get_all_callback_groups();
+          },
+          options.ros.context)) {
+  // Triggered when a node or a group gets something new, and at shutdown.
+  notify_waitable_->set_on_ready_callback([book = book_.get()](std::size_t, int) {
+    book->changes().note();
+    if (!rclcpp::ok(book->context())) {
+      book->engine().cancel();
+    }
+  });
+}
+
+Executor::~Executor() { notify_waitable_->clear_on_ready_callback(); }
+
+void Executor::spin() {
+  const Spinning time(*this, "spin()");
+  book_->refresh();
+  if (time.goes_on()) {
+    book_->engine().spin();
+    book_->rethrow();
+  }
+}
+
+void Executor::spin_some(std::chrono::nanoseconds max_duration) {
+  const Spinning time(*this, "spin_some()");
+  book_->refresh();
+  const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
+  while (time.goes_on() && book_->engine().run_one_here(std::chrono::nanoseconds(0), start_ns) &&
+         (max_duration.count() == 0 ||
+          rclrt::realtime::monotonic_now_ns() - start_ns < max_duration.count())) {
+  }
+}
+
+void Executor::spin_all(std::chrono::nanoseconds max_duration) {
+  if (max_duration.count() < 0) {
+    throw std::invalid_argument("max_duration must be greater than or equal to 0");
+  }
+  const Spinning time(*this, "spin_all()");
+  book_->refresh();
+  const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
+  while (time.goes_on() && book_->engine().run_one_here(std::chrono::nanoseconds(0)) &&
+         (max_duration.count() == 0 ||
+          rclrt::realtime::monotonic_now_ns() - start_ns < max_duration.count())) {
+    book_->refresh_if_noted();
+  }
+}
+
+void Executor::spin_once(std::chrono::nanoseconds timeout) {
+  const Spinning time(*this, "spin_once()");
+  spin_once_impl(timeout);
+}
+
+void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
+  book_->refresh();
+  if (spinning.load() && rclcpp::ok(context_)) {
+    book_->engine().run_one_here(timeout);
+    book_->rethrow();
+  }
+}
+
+rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(
+    std::chrono::nanoseconds timeout,
+    const std::function<std::future_status(std::chrono::nanoseconds wait_time)>& wait_for_future) {
+  if (wait_for_future(std::chrono::nanoseconds(0)) == std::future_status::ready) {
+    return rclcpp::FutureReturnCode::SUCCESS;
+  }
+  const Spinning time(*this, "spin_until_future_complete()");
+  book_->refresh();
+  if (!time.goes_on()) {
+    return rclcpp::FutureReturnCode::INTERRUPTED;
+  }
+  struct Future {
+    const std::function<std::future_status(std::chrono::nanoseconds)>& wait;
+    std::future_status wait_for(std::chrono::nanoseconds time) const { return wait(time); }
+  };
+  const auto result = book_->engine().spin_until_complete(Future{wait_for_future}, timeout);
+  book_->rethrow();
+  switch (result) {
+    case engine::SpinResult::kComplete:
+      return rclcpp::FutureReturnCode::SUCCESS;
+    case engine::SpinResult::kTimeout:
+      return rclcpp::FutureReturnCode::TIMEOUT;
+    default:
+      return rclcpp::FutureReturnCode::INTERRUPTED;
+  }
+}
+
+void Executor::cancel() {
+  const std::scoped_lock lock(mutex_);  // against the end of the spin: see Spinning
+  if (spinning.exchange(false)) {
+    book_->engine().cancel();
+  }
+}
+
+void Executor::add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
+                        bool /*notify*/) {
+  collector_.add_node(node);
+  book_->know_node(node);
+  book_->refresh();
+}
+
+void Executor::remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
+                           bool /*notify*/) {
+  collector_.remove_node(node);
+  book_->refresh();
+}
+
+void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
+                                  rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
+                                  bool /*notify*/) {
+  collector_.add_callback_group(group);
+  book_->know_node(node);
+  book_->refresh();
+}
+
+void Executor::remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool /*notify*/) {
+  collector_.remove_callback_group(group);
+  book_->refresh();
+}
+
+void Executor::set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription,
+                          const Timing& timing) {
+  book_->set_timing(subscription, timing);
+}
+void Executor::set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing) {
+  book_->set_timing(timer, timing);
+}
+void Executor::set_timing(const rclcpp::ServiceBase::SharedPtr& service, const Timing& timing) {
+  if (timing.overload.value_or(engine::Overload::kQueue) != engine::Overload::kQueue) {
+    throw std::invalid_argument("a service answers every request: leave `overload` at kQueue");
+  }
+  book_->set_timing(service, timing);
+}
+void Executor::set_timing(const rclcpp::ClientBase::SharedPtr& client, const Timing& timing) {
+  if (timing.overload.value_or(engine::Overload::kQueue) != engine::Overload::kQueue) {
+    throw std::invalid_argument("a client takes every response: leave `overload` at kQueue");
+  }
+  book_->set_timing(client, timing);
+}
+void Executor::set_timing(const rclcpp::Waitable::SharedPtr& waitable, const Timing& timing) {
+  if (timing.overload.value_or(engine::Overload::kQueue) != engine::Overload::kQueue) {
+    throw std::invalid_argument("a waitable takes every event: leave `overload` at kQueue");
+  }
+  book_->set_timing(waitable, timing);
+}
+void Executor::set_timing(const rclcpp::CallbackGroup::SharedPtr& group, const Timing& timing) {
+  book_->set_timing(group, timing);
+}
+void Executor::set_timing(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node,
+                          const Timing& timing) {
+  book_->set_timing(node, timing);
+}
+
+std::vector<CallbackInfo> Executor::callbacks() { return book_->callbacks(); }
+
+std::vector<std::string> Executor::unmatched() { return book_->unmatched(); }
+
+void Executor::write_priorities(std::ostream& out) {
+  out << "rclrt: 1\ncallbacks:\n";
+  for (const CallbackInfo& each : callbacks()) {
+    if (each.node.empty()) {
+      out << "  # of a node that the executor does not know: " << each.kind << " " << each.name
+          << "\n";
+      continue;
+    }
+    out << "  - {node: " << each.node << ", group: " << each.group << ", " << each.kind << ": "
+        << each.name << ", priority: " << each.priority;
+    if (each.deadline.count() != 0) {
+      out << ", deadline_ms: " << std::fixed << std::setprecision(6)
+          << static_cast<double>(each.deadline.count()) / 1e6 << std::defaultfloat;
+    }
+    switch (each.overload) {
+      case engine::Overload::kKeepLast:
+        out << ", overload: keep_last";
+        break;
+      case engine::Overload::kSkipIfRunning:
+        out << ", overload: skip_if_running";
+        break;
+      case engine::Overload::kQueue:
+        break;
+    }
+    out << "}\n";
+  }
+}
+
+const engine::Executor& Executor::engine() const noexcept { return book_->engine(); }
+
+namespace {
+template <typename Engine>
+std::unique_ptr<engine::Executor> make_engine(const Options& options) {
+  return std::make_unique<Engine>(options.engine);
+}
+}  // namespace
+
+PreemptiveExecutor::PreemptiveExecutor(Options options)
+    : Executor(options, make_engine<engine::PreemptiveExecutor>(options)) {}
+PreemptiveExecutor::~PreemptiveExecutor() = default;
+
+ProducerConsumerExecutor::ProducerConsumerExecutor(Options options)
+    : Executor(options, make_engine<engine::ProducerConsumerExecutor>(options)) {}
+ProducerConsumerExecutor::~ProducerConsumerExecutor() = default;
+
+ThreadDispatchExecutor::ThreadDispatchExecutor(Options options)
+    : Executor(options, make_engine<engine::ThreadDispatchExecutor>(options)) {}
+ThreadDispatchExecutor::~ThreadDispatchExecutor() = default;
+
+EdfExecutor::EdfExecutor(Options options)
+    : Executor(options, make_engine<engine::EdfExecutor>(options)) {}
+EdfExecutor::~EdfExecutor() = default;
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "timers.hpp"
+
+#include <rcl/timer.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "compat.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace {
+
+using engine::InstanceInfo;
+using engine::Outcome;
+
+constexpr std::int64_t kNever = INT64_MAX;
+
+/// When rcl wants it called next, by its own clock; kNever: it is cancelled, or gone.
+std::int64_t next_call_ns(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
+  std::int64_t next_ns = kNever;
+  if (timer &&
+      rcl_timer_get_next_call_time(timer->get_timer_handle().get(), &next_ns) != RCL_RET_OK) {
+    rcl_reset_error();
+    return kNever;
+  }
+  return next_ns;
+}
+
+std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer) {
+  std::int64_t result = 0;
+  if (rcl_timer_get_period(timer->get_timer_handle().get(), &result) != RCL_RET_OK) {
+    rclcpp::exceptions::throw_from_rcl_error(RCL_RET_ERROR, "the period of a timer");
+  }
+  // rcl's timer without a period is always due; here, as often as makes sense.
+  return std::max<std::int64_t>(result, 1'000);
+}
+
+/// Runs what is due; false when it is not (any more), because it was cancelled or reset after its
+/// release.
+template <typename Running, typename Self>
+bool call(rclcpp::TimerBase& timer, Self& self, InstanceInfo& info) {
+  if (!timer.is_ready()) {
+    return false;
+  }
+  const std::shared_ptr<void> data = timer.call();  // moves on to the next release
+  if (!data) {
+    return false;
+  }
+  const Running running(self, info);
+  timer.execute_callback(data);
+  return true;
+}
+
+/// On CLOCK_MONOTONIC, which is rcl's steady clock. The engine keeps the same grid as rcl does:
+/// releases that were missed are skipped by both. A cancelled timer leaves the engine's queue; a
+/// reset one is put to where rcl has it now.
+class SteadyTimerCallback final : public engine::TimerCallback,
+                                  public Listener,
+                                  public std::enable_shared_from_this<SteadyTimerCallback> {
+ public:
+  SteadyTimerCallback(const rclcpp::TimerBase::SharedPtr& timer,
+                      const engine::CallbackOptions& options, Changes& changes,
+                      engine::Executor& engine)
+      : TimerCallback(options, {.period_ns = rclrt_rclcpp::period_ns(timer),
+                                .offset_ns = 0,
+                                .overrun = engine::OverrunPolicy::kSkip}),
+        Listener(changes),
+        timer_(timer),
+        engine_(engine) {}
+
+  std::int64_t first_release_ns(std::int64_t /*epoch_ns*/) const noexcept override {
+    return next_call_ns(timer_.lock());
+  }
+
+  void listen() override {
+    if (const auto timer = timer_.lock()) {
+      // Not kept: rclcpp calls it with its own lock, which `unlisten` takes.
+      timer->set_on_reset_callback([this](std::size_t) { engine_.restart(*this); });
+    }
+  }
+  void unlisten() override {
+    if (const auto timer = timer_.lock()) {
+      timer->clear_on_reset_callback();
+    }
+  }
+  bool expired() const noexcept override { return timer_.expired(); }
+
+ private:
+  Outcome run(InstanceInfo& info) override {
+    const auto timer = timer_.lock();
+    if (timer && call<Running>(*timer, *this, info)) {
+      return Outcome::kRan;
+    }
+    engine_.restart(*this);
+    return timer ? Outcome::kEmpty : gone();
+  }
+
+  const std::weak_ptr<rclcpp::TimerBase> timer_;
+  engine::Executor& engine_;
+};
+
+}  // namespace
+
+/// On a clock that may jump: ClockTimers releases it.
+class ClockTimerCallback final : public engine::NotifiedCallback,
+                                 public Listener,
+                                 public std::enable_shared_from_this<ClockTimerCallback> {
+ public:
+  ClockTimerCallback(const rclcpp::TimerBase::SharedPtr& timer,
+                     const engine::CallbackOptions& options, Changes& changes, ClockTimers& clocks)
+      : NotifiedCallback(options), Listener(changes), timer_(timer), clocks_(clocks) {}
+
+  void listen() override {
+    if (const auto timer = timer_.lock()) {
+      timer->set_on_reset_callback([this](std::size_t) { clocks_.look(); });
+      clocks_.add(shared_from_this(), compat::clock_of(*timer));
+    }
+  }
+  void unlisten() override {
+    clocks_.remove(this);
+    if (const auto timer = timer_.lock()) {
+      timer->clear_on_reset_callback();
+    }
+  }
+  bool expired() const noexcept override { return timer_.expired(); }
+
+  /// Releases it if it is due and was not released before for that time. How long until the next
+  /// release, by its clock.
+  std::int64_t release_if_due() noexcept {
+    const auto timer = timer_.lock();
+    const std::int64_t next_ns = next_call_ns(timer);
+    std::int64_t left_ns = kNever;
+    if (next_ns == kNever || released_for_ns_ == next_ns ||
+        rcl_timer_get_time_until_next_call(timer->get_timer_handle().get(), &left_ns) !=
+            RCL_RET_OK) {
+      rcl_reset_error();
+      return kNever;  // it rings when it has run, or is reset
+    }
+    if (left_ns <= 0) {
+      released_for_ns_ = next_ns;
+      tell_once();
+      return kNever;
+    }
+    return left_ns;
+  }
+
+ private:
+  void attach() override { start_listening(); }
+  void detach() noexcept override { stop_listening(); }
+
+  Outcome run(InstanceInfo& info) override {
+    struct Look {
+      ClockTimers& clocks;
+      ~Look() { clocks.look(); }
+    } const look{clocks_};
+    const auto timer = timer_.lock();
+    if (!timer) {
+      return gone();
+    }
+    return call<Running>(*timer, *this, info) ? Outcome::kRan : Outcome::kEmpty;
+  }
+
+  const std::weak_ptr<rclcpp::TimerBase> timer_;
+  ClockTimers& clocks_;
+  std::int64_t released_for_ns_ = INT64_MIN;  // of the thread of ClockTimers
+};
+
+Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions options,
+           Changes& changes, engine::Executor& engine, ClockTimers& clocks) {
+  options.credits = 1;
+  if (timer->is_steady()) {
+    options.type = engine::EntityType::kTimer;
+    const auto made = std::make_shared<SteadyTimerCallback>(timer, options, changes, engine);
+    return {made, made};
+  }
+  options.type = engine::EntityType::kWaitable;  // the engine's own timers are steady
+  const auto made = std::make_shared<ClockTimerCallback>(timer, options, changes, clocks);
+  return {made, made};
+}
+
+ClockTimers::~ClockTimers() {
+  stop_.store(true);
+  bell_.notify_all();
+  thread_.join();
+}
+
+void ClockTimers::add(const std::shared_ptr<ClockTimerCallback>& timer,
+                      const rclcpp::Clock::SharedPtr& clock) {
+  rclcpp::JumpHandler::SharedPtr jumps;
+  if (clock && clock->get_clock_type() == RCL_ROS_TIME) {
+    rcl_jump_threshold_t any{};
+    any.on_clock_change = true;
+    any.min_forward.nanoseconds = 1;
+    any.min_backward.nanoseconds = -1;
+    jumps = clock->create_jump_callback(nullptr, [this](const auto&) { look(); }, any);
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    const auto found = std::find_if(clocks_.begin(), clocks_.end(),
+                                    [&](const Clock& each) { return each.clock.lock() == clock; });
+    Clock& entry = found != clocks_.end() ? *found : clocks_.emplace_back();
+    if (!entry.jumps) {
+      entry.clock = clock;
+      entry.jumps = std::move(jumps);
+    }
+    entry.tells_jumps = clock != nullptr;
+    entry.timers.push_back(timer);
+  }
+  start();
+  look();
+}
+
+void ClockTimers::remove(const ClockTimerCallback* timer) noexcept {
+  std::vector<Clock> gone;  // whose jump handlers take rclcpp's locks when they end
+  const std::scoped_lock lock(mutex_);
+  for (auto clock = clocks_.begin(); clock != clocks_.end();) {
+    std::erase_if(clock->timers, [&](const auto& each) {
+      const auto alive = each.lock();
+      return !alive || alive.get() == timer;
+    });
+    if (clock->timers.empty()) {
+      gone.push_back(std::move(*clock));
+      clock = clocks_.erase(clock);
+    } else {
+      ++clock;
+    }
+  }
+}
+
+void ClockTimers::start() {
+  const std::scoped_lock lock(mutex_);
+  if (thread_.joinable()) {
+    return;
+  }
+  rclrt::realtime::ThreadOptions options{.name = engine_.options().name + " clocks",
+                                         .scheduling = {}};
+  options.scheduling.cpus = engine_.options().cpus;
+  if (engine_.realtime()) {
+    options.scheduling.policy = rclrt::realtime::Policy::kFifo;
+    options.scheduling.priority = engine_.options().top_priority;
+  }
+  thread_ = rclrt::realtime::Thread(options, [this] { run(); });
+}
+
+void ClockTimers::run() {
+  while (!stop_.load()) {
+    const auto key = bell_.prepare_wait();
+    const std::int64_t left_ns = release_due();
+    if (stop_.load()) {
+      bell_.cancel_wait();
+      return;
+    }
+    bell_.wait_until(key, rclrt::realtime::monotonic_now_ns() + left_ns);
+  }
+}
+
+/// How long to sleep. On simulated time how far the next release is off says nothing, but a jump
+/// rings; where jumps are not told of, it looks each millisecond.
+std::int64_t ClockTimers::release_due() noexcept {
+  constexpr std::int64_t kLook_ns = 100'000'000;
+  constexpr std::int64_t kOften_ns = 1'000'000;
+  std::int64_t least_ns = kLook_ns;
+  const std::scoped_lock lock(mutex_);
+  for (const Clock& clock : clocks_) {
+    least_ns = std::min(least_ns, clock.tells_jumps ? kLook_ns : kOften_ns);
+    for (const auto& timer : clock.timers) {
+      if (const auto alive = timer.lock()) {
+        least_ns = std::min(least_ns, alive->release_if_due());
+      }
+    }
+  }
+  return least_ns;
+}
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Timers: those on the steady clock are the engine's, the others follow a clock that may jump.
+#pragma once
+
+#include <memory>
+#include <mutex>
+#include <rclcpp/rclcpp.hpp>
+#include <vector>
+
+#include "entity_callback.hpp"
+#include "rclrt/executor/executor.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt_rclcpp {
+
+class ClockTimerCallback;
+
+/// Releases timers on ROS time, simulated or not, and on system time. Its thread sleeps until the
+/// next one is due by its clock; it looks again when a clock jumps (with simulated time: at each
+/// message on /clock), when a timer is reset or has run, and ten times a second, for nobody tells
+/// of a jump of the system time. Thread-safe.
+class ClockTimers {
+ public:
+  /// Its threads are scheduled like `engine`'s most urgent one.
+  explicit ClockTimers(const engine::Executor& engine) : engine_(engine) {}
+  ~ClockTimers();
+  ClockTimers(const ClockTimers&) = delete;
+  ClockTimers& operator=(const ClockTimers&) = delete;
+
+  void add(const std::shared_ptr<ClockTimerCallback>& timer, const rclcpp::Clock::SharedPtr& clock);
+  void remove(const ClockTimerCallback* timer) noexcept;
+  void look() noexcept { bell_.notify_all(); }
+
+ private:
+  struct Clock {
+    rclcpp::Clock::WeakPtr clock;
+    rclcpp::JumpHandler::SharedPtr jumps;
+    bool tells_jumps = false;
+    std::vector<std::weak_ptr<ClockTimerCallback>> timers;
+  };
+
+  void start();
+  void run();
+  std::int64_t release_due() noexcept;
+
+  const engine::Executor& engine_;
+  std::mutex mutex_;  // guards clocks_; no other lock is taken inside it
+  std::vector<Clock> clocks_;
+  rclrt::realtime::EventCount bell_;
+  std::atomic<bool> stop_{false};
+  rclrt::realtime::Thread thread_;
+};
+
+/// A timer on the steady clock runs on the engine's own time, one on another clock on `clocks`.
+Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions options,
+           Changes& changes, engine::Executor& engine, ClockTimers& clocks);
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+// Waitables: actions, QoS events, intra-process subscriptions, and those of users.
+#include <array>
+#include <atomic>
+#include <climits>
+
+#include "entity_callback.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace {
+
+using engine::InstanceInfo;
+using engine::Outcome;
+
+/// A waitable tells which of its entities is ready, and wants to hear it again when that is taken.
+/// An instance carries no number; so events are counted by entity, and an instance takes one.
+///
+/// Invariant: while an event is counted, an instance is pending or runs. Whoever counts one
+/// releases an instance afterwards; if there is no credit, one is pending that will look; and the
+/// last one that runs looks before it ends (see `run`). So no event is lost, however many come at
+/// once.
+class WaitableCallback final : public engine::NotifiedCallback,
+                               public Listener,
+                               public std::enable_shared_from_this<WaitableCallback> {
+ public:
+  static constexpr std::size_t kCredits = 16;
+
+  WaitableCallback(const rclcpp::Waitable::SharedPtr& waitable,
+                   const engine::CallbackOptions& options, Changes& changes)
+      : NotifiedCallback(options), Listener(changes), waitable_(waitable) {}
+
+  void listen() override {
+    if (const auto waitable = waitable_.lock()) {
+      waitable->set_on_ready_callback([self = shared_from_this()](std::size_t count, int entity) {
+        self->count(count, entity);
+      });
+    }
+  }
+  void unlisten() override {
+    if (const auto waitable = waitable_.lock()) {
+      waitable->clear_on_ready_callback();
+    }
+  }
+  bool expired() const noexcept override { return waitable_.expired(); }
+
+ private:
+  /// Events of one entity of the waitable.
+  struct Events {
+    std::atomic<int> entity{kUnused};
+    std::atomic<std::size_t> count{0};
+  };
+  static constexpr int kUnused = INT_MIN;
+
+  void attach() override { start_listening(); }
+  void detach() noexcept override { stop_listening(); }
+
+  void count(std::size_t count, int entity) {
+    Events* const events = events_of(entity);
+    if (events == nullptr) {
+      RCLCPP_ERROR(rclcpp::get_logger("rclrt_rclcpp"),
+                   "%s: a waitable with more than %zu entities is not supported; an event of "
+                   "entity %d is lost",
+                   name().c_str(), events_.size(), entity);
+      return;
+    }
+    events->count.fetch_add(count);  // seq_cst, as all here: see the class
+    tell(count);
+  }
+
+  /// Found, or claimed from the first that is unused; an entity keeps its place for good.
+  Events* events_of(int entity) noexcept {
+    for (Events& each : events_) {
+      int of = each.entity.load();
+      if (of == kUnused && each.entity.compare_exchange_strong(of, entity)) {
+        return &each;
+      }
+      if (of == entity) {
+        return &each;
+      }
+    }
+    return nullptr;
+  }
+
+  /// Takes one event off; nullptr when there is none. In turn, so none starves another.
+  Events* take_one() noexcept {
+    const std::size_t first = next_.load(std::memory_order_relaxed);
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      Events& each = events_[(first + i) % events_.size()];
+      std::size_t count = each.count.load();
+      while (count > 0) {
+        if (each.count.compare_exchange_weak(count, count - 1)) {
+          next_.store(first + i + 1, std::memory_order_relaxed);  // only fairness depends on it
+          return &each;
+        }
+      }
+    }
+    return nullptr;
+  }
+
+  bool has_more() const noexcept {
+    for (const Events& each : events_) {
+      if (each.count.load() > 0) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  Outcome run(InstanceInfo& info) override {
+    const auto waitable = waitable_.lock();
+    if (!waitable) {
+      return gone();
+    }
+    struct Rest {
+      WaitableCallback& self;
+      ~Rest() {
+        if (self.counters().pending() <= 1 && self.has_more()) {
+          self.announce(1);
+        }
+      }
+    } const rest{*this};  // also when user code throws
+    const Events* const events = take_one();
+    if (events == nullptr) {
+      return Outcome::kEmpty;
+    }
+    const auto data =
+        waitable->take_data_by_entity_id(static_cast<std::size_t>(events->entity.load()));
+    const Running running(*this, info);
+    waitable->execute(data);
+    return Outcome::kRan;
+  }
+
+  const std::weak_ptr<rclcpp::Waitable> waitable_;
+  std::array<Events, 32> events_;
+  std::atomic<std::size_t> next_{0};
+};
+
+}  // namespace
+
+Bound bind(const rclcpp::Waitable::SharedPtr& waitable, engine::CallbackOptions options,
+           Changes& changes) {
+  options.type = engine::EntityType::kWaitable;
+  options.credits = WaitableCallback::kCredits;
+  options.overload = engine::Overload::kQueue;
+  const auto made = std::make_shared<WaitableCallback>(waitable, options, changes);
+  return {made, made};
+}
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the tests share.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt_rclcpp/executors.hpp"
+
+namespace rclrt_rclcpp::test {
+
+using namespace std::chrono_literals;
+
+using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
+                                      ThreadDispatchExecutor, EdfExecutor>;
+
+struct ExecutorName {
+  template <typename E>
+  static std::string GetName(int) {
+    if (std::is_same_v<E, PreemptiveExecutor>) return "Preemptive";
+    if (std::is_same_v<E, ProducerConsumerExecutor>) return "ProducerConsumer";
+    if (std::is_same_v<E, ThreadDispatchExecutor>) return "ThreadDispatch";
+    return "Edf";
+  }
+};
+
+/// rclcpp for the time of a test.
+class Ros : public ::testing::Test {
+ protected:
+  Ros() { rclcpp::init(0, nullptr); }
+  ~Ros() override { rclcpp::shutdown(); }
+};
+
+/// One CPU, so that order of priority is order of execution.
+inline Options on_one_cpu() {
+  Options options;
+  options.engine.cpus = {rclrt::realtime::allowed_cpus().front()};
+  return options;
+}
+
+inline bool eventually(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + 20s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) {
+      return false;
+    }
+    std::this_thread::sleep_for(1ms);
+  }
+  return true;
+}
+
+/// Runs `spin` on a thread of its own until the end of the scope.
+class Spinning {
+ public:
+  explicit Spinning(rclcpp::Executor& executor)
+      : executor_(executor), thread_([&executor] { executor.spin(); }) {
+    EXPECT_TRUE(eventually([&] { return executor.is_spinning(); }));
+  }
+  ~Spinning() {
+    executor_.cancel();
+    thread_.join();
+  }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+ private:
+  rclcpp::Executor& executor_;
+  std::thread thread_;
+};
+
+/// Busy, in user code, until the condition holds; only preemption lets others run on its CPU.
+template <typename Condition>
+bool busy_until(Condition condition) {
+  const auto end = std::chrono::steady_clock::now() + 3s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) {
+      return false;
+    }
+  }
+  return true;
+}
+
+}  // namespace rclrt_rclcpp::test

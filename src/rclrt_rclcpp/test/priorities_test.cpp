@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+// Priorities: in code and from a file, and what they do.
+#include <atomic>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <test_msgs/msg/basic_types.hpp>
+#include <test_msgs/srv/empty.hpp>
+#include <vector>
+
+#include "fixture.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using Message = test_msgs::msg::BasicTypes;
+
+#define RCLRT_SKIP_WITHOUT_REALTIME() \
+  if (const auto reason = ::rclrt::realtime::why_no_realtime(95)) GTEST_SKIP() << *reason
+
+/// Two timers in groups of their own; the low one is busy until the high one has run.
+class TwoTimers : public rclcpp::Node {
+ public:
+  TwoTimers() : Node("two") {
+    low_group = create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+    high_group = create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+    low = create_wall_timer(
+        5ms,
+        [this] {
+          const int before = high_runs;
+          if (busy_until([&] { return high_runs > before; })) {
+            ++preempted;
+          }
+          done = true;
+        },
+        low_group);
+    high = create_wall_timer(1ms, [this] { ++high_runs; }, high_group);
+  }
+
+  rclcpp::CallbackGroup::SharedPtr low_group;
+  rclcpp::CallbackGroup::SharedPtr high_group;
+  rclcpp::TimerBase::SharedPtr low;
+  rclcpp::TimerBase::SharedPtr high;
+  std::atomic<int> high_runs{0};
+  std::atomic<int> preempted{0};
+  std::atomic<bool> done{false};
+};
+
+template <typename E>
+class Preemption : public Ros {};
+using Preemptives =
+    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
+TYPED_TEST_SUITE(Preemption, Preemptives, ExecutorName);
+
+TYPED_TEST(Preemption, AnUrgentTimerPreemptsABusyCallbackOnOneCpu) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  TypeParam executor(on_one_cpu());
+  const auto node = std::make_shared<TwoTimers>();
+  executor.add_node(node);
+  executor.set_priority(node->high, 7);
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return node->done.load(); }));
+  EXPECT_GT(node->preempted, 0);
+}
+
+TYPED_TEST(Preemption, WithEqualPrioritiesItDoesNot) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  TypeParam executor([] {
+    auto options = on_one_cpu();
+    options.engine.workers_per_level = 1;
+    return options;
+  }());
+  const auto node = std::make_shared<TwoTimers>();
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return node->done.load(); }));
+  EXPECT_EQ(node->preempted, 0);
+}
+
+class PrioritiesFile : public Ros {
+ protected:
+  std::filesystem::path write(const std::string& text) {
+    file_ = std::filesystem::temp_directory_path() /
+            ("rclrt_rclcpp_priorities_" + std::to_string(getpid()) + ".yaml");
+    std::ofstream(file_) << text;
+    return file_;
+  }
+  ~PrioritiesFile() override {
+    if (!file_.empty()) {
+      std::filesystem::remove(file_);
+    }
+  }
+  static int priority_of(Executor& executor, const std::string& kind, const std::string& name,
+                         std::size_t group = 0) {
+    for (const CallbackInfo& each : executor.callbacks()) {
+      if (each.kind == kind && each.name == name && each.group == group) {
+        return each.priority;
+      }
+    }
+    return -1;
+  }
+
+ private:
+  std::filesystem::path file_;
+};
+
+TEST_F(PrioritiesFile, TheMostSpecificWinsAndTheFileGoesBeforeCode) {
+  Options options;
+  options.priorities = write(R"(rclrt: 1
+callbacks:
+  - {node: /two, priority: 1}
+  - {node: /two, group: 1, priority: 2}
+  - {node: /two, group: 2, timer: 0, priority: 9}
+)");
+  PreemptiveExecutor executor(options);
+  const auto node = std::make_shared<TwoTimers>();
+  executor.add_node(node);
+  EXPECT_EQ(priority_of(executor, "timer", "0", 1), 2);
+  EXPECT_EQ(priority_of(executor, "timer", "0", 2), 9);
+  EXPECT_EQ(priority_of(executor, "service", "/two/get_parameters"), 1);
+  executor.set_priority(node->high, 5);  // the file says 9
+  executor.set_priority(node->low, 4);   // the file speaks of the group only
+  EXPECT_EQ(priority_of(executor, "timer", "0", 2), 9);
+  EXPECT_EQ(priority_of(executor, "timer", "0", 1), 4);
+  EXPECT_TRUE(executor.unmatched().empty());
+}
+
+TEST_F(PrioritiesFile, WhatFitsNothingIsReported) {
+  Options options;
+  options.priorities = write(R"(rclrt: 1
+callbacks:
+  - {node: /two, timer: 3, priority: 1}
+  - {node: /nobody, priority: 2}
+)");
+  PreemptiveExecutor executor(options);
+  const auto node = std::make_shared<TwoTimers>();
+  executor.add_node(node);
+  const auto unmatched = executor.unmatched();
+  ASSERT_EQ(unmatched.size(), 2U);
+  EXPECT_NE(unmatched[0].find(":3: nothing fits node /two, group 0, timer 3"), std::string::npos)
+      << unmatched[0];
+  EXPECT_NE(unmatched[1].find(":4: nothing fits node /nobody"), std::string::npos);
+}
+
+TEST_F(PrioritiesFile, AMistakeIsNamedWithItsPlaceAndNothingIsMade) {
+  Options options;
+  options.priorities = write("rclrt: 1\ncallbacks:\n  - {node: two, priority: 1}\n");
+  try {
+    const PreemptiveExecutor executor(options);
+    FAIL() << "it was accepted";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find(":3:12: node is 'two'"), std::string::npos)
+        << error.what();
+  }
+}
+
+TEST_F(PrioritiesFile, WhatIsWrittenIsReadAndChangesNothing) {
+  PreemptiveExecutor executor;
+  const auto node = std::make_shared<TwoTimers>();
+  executor.add_node(node);
+  executor.set_timing(node->high, {.priority = 7, .deadline = 1ms, .overload = {}});
+  executor.set_timing(
+      node->low, {.priority = 3, .deadline = 5ms, .overload = engine::Overload::kSkipIfRunning});
+  std::ostringstream written;
+  executor.write_priorities(written);
+  Options options;
+  options.priorities = write(written.str());
+  executor.remove_node(node);
+  PreemptiveExecutor other(options);
+  other.add_node(node);
+  EXPECT_TRUE(other.unmatched().empty());
+  std::ostringstream again;
+  other.write_priorities(again);
+  EXPECT_EQ(again.str(), written.str());
+  EXPECT_NE(written.str().find("timer: 0, priority: 7, deadline_ms: 1.000000"), std::string::npos)
+      << written.str();
+}
+
+TEST_F(PrioritiesFile, AnOverloadPolicyThatAnEntityCannotHaveIsRefused) {
+  PreemptiveExecutor executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto service = node->create_service<test_msgs::srv::Empty>(
+      "service", [](std::shared_ptr<test_msgs::srv::Empty::Request>,
+                    std::shared_ptr<test_msgs::srv::Empty::Response>) {});
+  executor.add_node(node);
+  EXPECT_THROW(executor.set_timing(
+                   rclcpp::ServiceBase::SharedPtr(service),
+                   {.priority = {}, .deadline = {}, .overload = engine::Overload::kKeepLast}),
+               std::invalid_argument);
+}
+
+TEST_F(PrioritiesFile, KeepLastRunsTheNewestOfWhatWaits) {
+  PreemptiveExecutor executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::vector<int> got;
+  const auto subscription = node->create_subscription<Message>(
+      "topic", 10, [&](const Message& message) { got.push_back(message.int32_value); });
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  executor.add_node(node);
+  executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
+                      {.priority = {}, .deadline = {}, .overload = engine::Overload::kKeepLast});
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  Message message;
+  for (message.int32_value = 1; message.int32_value <= 5; ++message.int32_value) {
+    publisher->publish(message);
+  }
+  ASSERT_TRUE(eventually([&] {
+    executor.spin_some();
+    return !got.empty();
+  }));
+  executor.spin_some();
+  EXPECT_EQ(got, std::vector<int>{5});
+}
+
+TEST_F(PrioritiesFile, ADeadlineThatIsMissedIsCountedAndReported) {
+  struct Handler : engine::MissHandler {
+    void missed(const engine::DeadlineMiss& miss) noexcept override {
+      late = miss.late_ns() > 0;
+      ++count;
+    }
+    std::atomic<int> count{0};
+    std::atomic<bool> late{false};
+  } handler;
+  Options options;
+  options.engine.on_miss = &handler;
+  PreemptiveExecutor executor(options);
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto timer = node->create_wall_timer(10ms, [] { std::this_thread::sleep_for(3ms); });
+  executor.add_node(node);
+  executor.set_timing(timer, {.priority = 3, .deadline = 1ms, .overload = {}});
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return handler.count > 1; }));
+  EXPECT_TRUE(handler.late);
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
