@@ -166,6 +166,7 @@ Executor::Book::Removed Executor::Book::collect() {
   std::erase_if(groups_, expired);
   std::erase_if(timings_, expired);
   std::erase_if(nodes_, [](const auto& each) { return each.expired(); });
+  suspects_.clear();
   return removed;
 }
 
@@ -220,6 +221,14 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Re
     const auto more = compat::timers_of(*waitable);
     timers.insert(timers.end(), more.begin(), more.end());
   }
+  // What comes within the process reaches a subscription through a waitable: to the user, and to a
+  // priorities file, the two are one.
+  WeakMap<rclcpp::SubscriptionBase::SharedPtr> owners;
+  for (const auto& each : subscriptions) {
+    if (const auto waitable = each->get_intra_process_waitable()) {
+      owners.emplace(Key(waitable), each);
+    }
+  }
   for (const auto& timer : timers) {
     const bool known = entries_.contains(Key(timer));
     see(timer, context, "timer", known ? "" : std::to_string(context.entry->timers++), removed);
@@ -234,6 +243,11 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Re
     see(each, context, "client", each->get_service_name(), removed);
   }
   for (const auto& each : waitables) {
+    if (const auto owner = owners.find(Key(each)); owner != owners.end()) {
+      see(each, context, "subscription", owner->second->get_topic_name(), removed,
+          Key(owner->second));
+      continue;
+    }
     const bool known = entries_.contains(Key(each));
     see(each, context, "waitable", known ? "" : std::to_string(context.entry->waitables++),
         removed);
@@ -242,14 +256,16 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Re
 
 template <typename Entity>
 void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupContext& context,
-                         const char* kind, const std::string& name, Removed& removed) {
+                         const char* kind, const std::string& name, Removed& removed,
+                         const Key& owner) {
   const Key key(entity);
   const auto found = entries_.find(key);
   Place place{context.node_name, kind, name, context.index};
   if (found != entries_.end()) {
     place.name = found->second.place.name;
   }
-  const Timing timing = timing_of(key, place, context.group, context.node);
+  const Timing timing =
+      timing_of(owner.expired() ? key : owner, place, context.group, context.node);
   const int priority = timing.priority.value_or(0);
   if (found != entries_.end()) {
     Entry& entry = found->second;

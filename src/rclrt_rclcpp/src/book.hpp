@@ -90,7 +90,7 @@ class Executor::Book {
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
   template <typename Entity>
   void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, const char* kind,
-           const std::string& name, Removed& removed);
+           const std::string& name, Removed& removed, const Key& owner = {});
   void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Removed& removed);
   Timing timing_of(const Key& entity, const Place& place,
                    const rclcpp::CallbackGroup::WeakPtr& group, const Key& node) const;

@@ -2,7 +2,9 @@
 #include "rclrt_rclcpp/executors.hpp"
 
 #include <iomanip>
+#include <set>
 #include <stdexcept>
+#include <tuple>
 #include <utility>
 
 #include "book.hpp"
@@ -15,9 +17,12 @@ namespace rclrt_rclcpp {
 class Executor::Spinning {
  public:
   Spinning(Executor& executor, const char* function) : executor_(executor) {
-    if (executor_.spinning.exchange(true)) {
+    const std::scoped_lock lock(executor_.mutex_);
+    if (executor_.spinning.load()) {
       throw std::runtime_error(std::string(function) + " called while already spinning");
     }
+    executor_.book_->engine().forget_cancel();  // of a shutdown that nobody was spinning for
+    executor_.spinning.store(true);
   }
   ~Spinning() {
     const std::scoped_lock lock(executor_.mutex_);
@@ -201,7 +206,11 @@ std::vector<std::string> Executor::unmatched() { return book_->unmatched(); }
 
 void Executor::write_priorities(std::ostream& out) {
   out << "rclrt: 1\ncallbacks:\n";
+  std::set<std::tuple<std::string, std::size_t, std::string, std::string>> written;
   for (const CallbackInfo& each : callbacks()) {
+    if (!written.emplace(each.node, each.group, each.kind, each.name).second) {
+      continue;  // a subscription and what reaches it within the process
+    }
     if (each.node.empty()) {
       out << "  # of a node that the executor does not know: " << each.kind << " " << each.name
           << "\n";

@@ -225,8 +225,6 @@ TYPED_TEST(Executors, ATimerOnSimulatedTimeFollowsTheClock) {
   const auto node = std::make_shared<rclcpp::Node>(
       "node", rclcpp::NodeOptions().append_parameter_override("use_sim_time", true));
   std::atomic<int> ticks{0};
-  const auto timer =
-      rclcpp::create_timer(node, node->get_clock(), rclcpp::Duration(1s), [&] { ++ticks; });
   const auto world = std::make_shared<rclcpp::Node>("world");
   const auto clock =
       world->create_publisher<rosgraph_msgs::msg::Clock>("/clock", rclcpp::ClockQoS());
@@ -243,7 +241,8 @@ TYPED_TEST(Executors, ATimerOnSimulatedTimeFollowsTheClock) {
   };
   ASSERT_TRUE(eventually([&] { return clock->get_subscription_count() > 0; }));
   ASSERT_TRUE(set(100));
-  timer->reset();
+  const auto timer =
+      rclcpp::create_timer(node, node->get_clock(), rclcpp::Duration(1s), [&] { ++ticks; });
   ASSERT_TRUE(set(101));
   EXPECT_TRUE(eventually([&] { return ticks == 1; }));
   std::this_thread::sleep_for(20ms);  // real time moves on, the clock does not

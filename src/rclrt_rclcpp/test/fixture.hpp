@@ -81,7 +81,7 @@ class Spinning {
 /// Busy, in user code, until the condition holds; only preemption lets others run on its CPU.
 template <typename Condition>
 bool busy_until(Condition condition) {
-  const auto end = std::chrono::steady_clock::now() + 3s;
+  const auto end = std::chrono::steady_clock::now() + 1s;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) {
       return false;

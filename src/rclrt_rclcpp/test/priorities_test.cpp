@@ -176,6 +176,21 @@ TEST_F(PrioritiesFile, WhatIsWrittenIsReadAndChangesNothing) {
       << written.str();
 }
 
+TEST_F(PrioritiesFile, WhatComesWithinTheProcessHasThePriorityOfItsSubscription) {
+  PreemptiveExecutor executor;
+  const auto node =
+      std::make_shared<rclcpp::Node>("node", rclcpp::NodeOptions().use_intra_process_comms(true));
+  std::atomic<int> level{-1};
+  const auto subscription = node->create_subscription<Message>(
+      "topic", 10, [&](const Message&) { level = rclrt::executor::current_instance()->level; });
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  executor.add_node(node);
+  executor.set_priority(rclcpp::SubscriptionBase::SharedPtr(subscription), 6);
+  const Spinning spinning(executor);
+  publisher->publish(std::make_unique<Message>());
+  EXPECT_TRUE(eventually([&] { return level == 6; })) << level;
+}
+
 TEST_F(PrioritiesFile, AnOverloadPolicyThatAnEntityCannotHaveIsRefused) {
   PreemptiveExecutor executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
