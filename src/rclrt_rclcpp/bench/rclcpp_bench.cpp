@@ -14,8 +14,8 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <cstring>
 #include <functional>
+#include <future>
 #include <memory>
 #include <new>
 #include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
@@ -23,6 +23,7 @@
 #include <string>
 #include <test_msgs/msg/basic_types.hpp>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 #include "rclrt/realtime/clock.hpp"
@@ -133,27 +134,39 @@ rclrt::realtime::ThreadOptions thread_at(const char* name, int priority) {
   return options;
 }
 
-/// Spins `executor` beside `body`.
-void spin_beside(rclcpp::Executor& executor, int priority, const std::function<void()>& body) {
-  rclrt::realtime::Thread thread(thread_at("spin", priority), [&] { executor.spin(); });
-  body();
-  executor.cancel();
-  thread.join();
-}
-
 using Body = std::function<void()>;
 struct Contender {
   const char* name;
   std::function<void(const std::shared_ptr<Bench>&, const Body&)> run;
 };
 
+/// Spins `executor` beside `body`.
+void spin_beside(rclcpp::Executor& executor, int priority, const Body& body) {
+  rclrt::realtime::Thread thread(thread_at("spin", priority), [&] { executor.spin(); });
+  body();
+  executor.cancel();
+  thread.join();
+}
+
+/// The executor is made in the thread that spins: threads of its own are then scheduled alike.
 template <typename E>
 std::function<void(const std::shared_ptr<Bench>&, const Body&)> plain() {
   return [](const std::shared_ptr<Bench>& node, const Body& body) {
-    E executor;
-    executor.add_node(node);
-    spin_beside(executor, 80, body);
-    executor.remove_node(node);
+    std::promise<rclcpp::Executor*> made;
+    std::promise<void> cancelled;
+    rclrt::realtime::Thread thread(thread_at("spin", 80), [&] {
+      E executor;
+      executor.add_node(node);
+      made.set_value(&executor);
+      executor.spin();
+      cancelled.get_future().wait();
+      executor.remove_node(node);
+    });
+    rclcpp::Executor* const executor = made.get_future().get();
+    body();
+    executor->cancel();
+    cancelled.set_value();
+    thread.join();
   };
 }
 
@@ -170,6 +183,11 @@ std::function<void(const std::shared_ptr<Bench>&, const Body&)> ours() {
     executor.add_node(node);
     executor.set_priority(node->urgent, 2);
     executor.set_priority(node->rest, 1);
+    if (std::is_same_v<E, rclrt_rclcpp::EdfExecutor>) {
+      executor.set_timing(
+          node->urgent,
+          {.priority = {}, .deadline = std::chrono::nanoseconds(kPeriod_ns), .overload = {}});
+    }
     spin_beside(executor, 50, body);
     executor.remove_node(node);
   };

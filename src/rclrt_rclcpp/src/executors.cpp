@@ -73,6 +73,7 @@ void Executor::spin() {
 void Executor::spin_some(std::chrono::nanoseconds max_duration) {
   const Spinning time(*this, "spin_some()");
   book_->refresh();
+  book_->release_due_timers();
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   while (time.goes_on() && book_->engine().run_one_here(std::chrono::nanoseconds(0), start_ns) &&
          (max_duration.count() == 0 ||
@@ -86,6 +87,7 @@ void Executor::spin_all(std::chrono::nanoseconds max_duration) {
   }
   const Spinning time(*this, "spin_all()");
   book_->refresh();
+  book_->release_due_timers();
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   while (time.goes_on() && book_->engine().run_one_here(std::chrono::nanoseconds(0)) &&
          (max_duration.count() == 0 ||
@@ -101,6 +103,7 @@ void Executor::spin_once(std::chrono::nanoseconds timeout) {
 
 void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
   book_->refresh();
+  book_->release_due_timers();
   if (spinning.load() && rclcpp::ok(context_)) {
     book_->engine().run_one_here(timeout);
     book_->rethrow();

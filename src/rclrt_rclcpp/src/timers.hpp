@@ -30,6 +30,8 @@ class ClockTimers {
   void add(const std::shared_ptr<ClockTimerCallback>& timer, const rclcpp::Clock::SharedPtr& clock);
   void remove(const ClockTimerCallback* timer) noexcept;
   void look() noexcept { bell_.notify_all(); }
+  /// Releases what is due now, on the calling thread. How long until it should look again.
+  std::int64_t release_due() noexcept;
 
  private:
   struct Clock {
@@ -41,7 +43,6 @@ class ClockTimers {
 
   void start();
   void run();
-  std::int64_t release_due() noexcept;
 
   const engine::Executor& engine_;
   std::mutex mutex_;  // guards clocks_; no other lock is taken inside it
