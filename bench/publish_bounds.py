@@ -138,10 +138,11 @@ def page(
             told += [f"* {example}, {chain.id}: {why}" for why in predicted.exceeded_why]
     yield ""
     yield (
-        "**above**: instances above the bound. **by host**: a measured stall covers it. "
+        "**above**: instances above the bound. **by host**: a measured stall of the host, or the "
+        "kernel's limit for real-time threads, covers it. "
         "**broken**: another assumption was measured not to hold. **unexplained**: neither. "
-        "**by the kernel**: how long it did not run the probe, which was ready (its limit for "
-        "real-time threads)."
+        "**by the kernel**: how long it did not run the probe, which was ready: by its "
+        "limit, or for something more urgent."
     )
     if told:
         yield ""

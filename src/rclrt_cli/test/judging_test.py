@@ -19,6 +19,7 @@ from rclrt_cli.bounds.stalled_bounds import StalledBounds
 from rclrt_cli.csv_reader import InstanceRow, StallRow
 from rclrt_cli.errors import BadInput
 from rclrt_cli.run_data import EXCESSES, Run
+from runner_test import ROOT
 from scheduler_model import MS, Callback, Chain
 from synthetic_run import write_run
 
@@ -285,6 +286,15 @@ def test_stalls_of_several_cpus_count_once() -> None:
     assert stalled_time(stalls, (), 0, 100) == 30
     assert stalled_time(stalls, (1,), 0, 100) == 25
     assert stalled_time(stalls, (1,), 20, 55) == 15
+
+
+@pytest.mark.parametrize(("share", "held_back"), [(0.5, 500 * MS), (0.7, 0), (1.0, 0)])
+def test_the_kernels_limit_excuses_only_an_application_that_needs_more(
+    share: float, held_back: int
+) -> None:
+    pytest.importorskip("rclrt_analysis")
+    app = load_application(ROOT / "examples" / "autonomous_vehicle" / "app.yaml")  # 61.2 %
+    assert Allowance.of(app, Overheads(rt_share=share)).held_back == held_back
 
 
 def test_the_bound_with_a_stall_is_that_of_the_analysis(tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.bounds.throttling import held_back
 from rclrt_cli.csv_reader import InstanceRow, StallRow
 
 ONE_QUEUE = ("wait_set", "edf")
@@ -31,7 +32,7 @@ class Allowance:
     background: float = 0.0
     """Share of the time."""
     held_back: int = 0
-    """How long the kernel may hold real-time threads back at a time; 0: it does not."""
+    """How long the kernel holds real-time threads back at a time; 0: the load is too low for it."""
 
     @classmethod
     def of(cls, application: Any, machine: Overheads) -> Allowance:
@@ -40,7 +41,9 @@ class Allowance:
             each=machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns,
             once=machine.timer_lateness_ns + machine.background_ns,
             background=machine.background_ns / 1e6,
-            held_back=round((1 - machine.rt_share) * RT_PERIOD_NS) if machine.is_held_back else 0,
+            held_back=round((1 - machine.rt_share) * RT_PERIOD_NS)
+            if held_back(application, machine)
+            else 0,
         )
 
     def is_limit(self, stall: StallRow) -> bool:
