@@ -12,6 +12,7 @@ from typing import Any
 from rclrt_cli.analysis_module import analysis, load_application
 from rclrt_cli.chain_analysis import HOLDS
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_cli.node_priorities import node_priorities
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 
 HELP = "give every callback a priority that suits the chains it is on"
@@ -42,6 +43,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="at most N priorities per executor, merging neighbours where it costs least; default "
         "94, what SCHED_FIFO has room for",
     )
+    parser.add_argument(
+        "--nodes",
+        action="store_true",
+        help="write them by node, timer and topic, as executors for rclcpp nodes read them",
+    )
     parser.add_argument("--json", action="store_true", help="print JSON instead of YAML")
 
 
@@ -68,7 +74,10 @@ def run(arguments: argparse.Namespace) -> int:
         ],
         "chains": _compare_bounds(application, wished, priorities) if merged else [],
     }
-    text = overlay(application.name, callbacks, levels)
+    if arguments.nodes:
+        text = node_priorities(application, callbacks)
+    else:
+        text = overlay(application.name, callbacks, levels)
     if arguments.out is not None:
         write_output(arguments.out, text)
     if arguments.json:

@@ -17,12 +17,14 @@ from rclrt_model._native import (
     Executor,
     ModelError,
     Node,
+    NodeTiming,
     Subscription,
     Sync,
     ThreadRule,
     Timer,
     Topic,
     load,
+    load_node_timings,
     to_yaml,
 )
 
@@ -33,11 +35,13 @@ __all__ = [
     "Executor",
     "ModelError",
     "Node",
+    "NodeTiming",
     "Subscription",
     "Sync",
     "ThreadRule",
     "Timer",
     "Topic",
     "load",
+    "load_node_timings",
     "to_yaml",
 ]

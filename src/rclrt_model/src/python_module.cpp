@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "rclrt/model/node_timing.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"
 #include "rclrt/model/write.hpp"
@@ -46,6 +47,9 @@ py::object to_python(SyncPolicy policy) {
 }
 py::object to_python(Overload policy) {
   return to_python(policy, std::array{"queue", "keep_last", "skip_if_running"});
+}
+py::object to_python(const std::optional<Overload>& policy) {
+  return policy ? to_python(*policy) : py::none();
 }
 py::object to_python(Reliability reliability) {
   return to_python(reliability, std::array{"reliable", "best_effort"});
@@ -209,6 +213,18 @@ void bind_application(py::module_& module) {
       .def("hyperperiod_ns", [](const Application& self) { return to_python(self.hyperperiod()); });
 }
 
+void bind_node_timing(py::module_& module) {
+  Record<NodeTiming>(module, "NodeTiming")
+      .field("node", &NodeTiming::node)
+      .field("kind", &NodeTiming::kind)
+      .field("name", &NodeTiming::name)
+      .field("group", &NodeTiming::group)
+      .field("priority", &NodeTiming::priority)
+      .field("deadline_ns", &NodeTiming::deadline)
+      .field("overload", &NodeTiming::overload)
+      .field("line", &NodeTiming::line);
+}
+
 }  // namespace
 }  // namespace rclrt::model
 
@@ -217,6 +233,7 @@ PYBIND11_MODULE(_native, module) {
   py::register_exception<rclrt::model::ModelError>(module, "ModelError", PyExc_ValueError);
   rclrt::model::bind_parts(module);
   rclrt::model::bind_application(module);
+  rclrt::model::bind_node_timing(module);
   module.def("to_yaml", &rclrt::model::to_yaml, py::arg("application"),
              "An app.yaml, which load() makes the same application of.");
   module.def(
@@ -229,4 +246,14 @@ PYBIND11_MODULE(_native, module) {
       py::arg("path"), py::arg("priorities") = py::none(),
       "Reads an app.yaml, with the callback priorities of a second file when one is given. Raises "
       "ModelError, whose text names file, line and column of every problem.");
+  module.def(
+      "load_node_timings",
+      [](const std::filesystem::path& path) {
+        const py::gil_scoped_release release;
+        return rclrt::model::load_node_timings(path);
+      },
+      py::arg("path"),
+      "Reads a file with priorities, deadlines and overload policies by the names of the ROS "
+      "graph. "
+      "Raises ModelError as load() does.");
 }

@@ -49,6 +49,8 @@ struct NodeTiming {
 
   TimingScope scope() const;
   bool fits(const CallbackPlace& place) const;
+
+  bool operator==(const NodeTiming&) const = default;
 };
 
 /// "node /lidar, timer 0"
