@@ -18,11 +18,12 @@ DEMO_OUT ?= demo-out
 
 SOAK_SECONDS ?= 600
 
-.PHONY: help setup build test soak safety lint docs format demo clean distclean
+.PHONY: help setup build test test-rclcpp soak safety lint docs format demo clean distclean
 
 help:
 	@echo "make demo      the autonomous vehicle under four executors, with a report"
 	@echo "make test      every test"
+	@echo "make test-rclcpp    rclrt_rclcpp, on the rclcpp that is sourced or in UNDERLAY=<install folder>"
 	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
 	@echo "make docs      the reference, from the comments: build/docs/html/index.html"
@@ -43,6 +44,9 @@ build: setup
 
 test: build
 	@tools/test
+
+test-rclcpp: setup
+	@tools/test_rclcpp
 
 soak:
 	@PACKAGES=rclrt $(MAKE) build

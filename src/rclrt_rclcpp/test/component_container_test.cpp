@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+// The container for composable nodes, by its services.
+#include <composition_interfaces/srv/load_node.hpp>
+#include <composition_interfaces/srv/unload_node.hpp>
+#include <mutex>
+#include <std_msgs/msg/string.hpp>
+
+#include "program.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using composition_interfaces::srv::LoadNode;
+using composition_interfaces::srv::UnloadNode;
+
+class ComponentContainer : public Ros {
+ protected:
+  ComponentContainer() { executor_.add_node(node_); }
+  ~ComponentContainer() override { std::filesystem::remove(file_); }
+
+  std::string write_priorities(const std::string& entries) {
+    std::ofstream(file_) << "rclrt: 1\ncallbacks:\n" << entries;
+    return "priorities:=" + file_.string();
+  }
+
+  template <typename Service>
+  typename Service::Response call(const std::string& name, const typename Service::Request& what) {
+    const auto client = node_->create_client<Service>("/ComponentManager/_container/" + name);
+    EXPECT_TRUE(client->wait_for_service(20s));
+    auto future = client->async_send_request(std::make_shared<typename Service::Request>(what));
+    EXPECT_EQ(executor_.spin_until_future_complete(future, 20s), rclcpp::FutureReturnCode::SUCCESS);
+    return *future.get();
+  }
+
+  static LoadNode::Request component() {
+    LoadNode::Request request;
+    request.package_name = "rclrt_rclcpp";
+    request.plugin_name = "rclrt_rclcpp::test::ThreadName";
+    return request;
+  }
+
+  const rclcpp::Node::SharedPtr node_ = std::make_shared<rclcpp::Node>("user");
+  rclcpp::executors::SingleThreadedExecutor executor_;
+  const std::filesystem::path file_ =
+      std::filesystem::temp_directory_path() /
+      ("rclrt_rclcpp_container_" + std::to_string(getpid()) + ".yaml");
+};
+
+TEST_F(ComponentContainer, ALoadedNodeRunsAtThePriorityOfTheFile) {
+  Program container("CONTAINER",
+                    {"--ros-args", "-p",
+                     write_priorities("  - {node: /thread_name, timer: 0, priority: 7}\n"
+                                      "  - {node: /nobody, priority: 1}\n")});
+  std::string thread;
+  const auto subscription = node_->create_subscription<std_msgs::msg::String>(
+      "thread_name", 10, [&](const std_msgs::msg::String& name) { thread = name.data; });
+  const LoadNode::Response loaded = call<LoadNode>("load_node", component());
+  ASSERT_TRUE(loaded.success) << loaded.error_message << container.output();
+  EXPECT_EQ(loaded.full_node_name, "/thread_name");
+  EXPECT_TRUE(eventually([&] {
+    executor_.spin_some();
+    return !thread.empty();
+  }));
+  EXPECT_NE(thread.find("L7"), std::string::npos) << thread;
+
+  UnloadNode::Request unload;
+  unload.unique_id = loaded.unique_id;
+  EXPECT_TRUE(call<UnloadNode>("unload_node", unload).success);
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+  EXPECT_NE(container.output().find(":4: nothing fits node /nobody"), std::string::npos)
+      << container.output();
+  EXPECT_EQ(container.output().find("nothing fits node /thread_name"), std::string::npos)
+      << container.output();
+}
+
+TEST_F(ComponentContainer, ItEndsCleanlyWhileALoadedNodeRuns) {
+  Program container("CONTAINER");
+  ASSERT_TRUE(call<LoadNode>("load_node", component()).success) << container.output();
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+}
+
+TEST_F(ComponentContainer, AMistakeInTheFileIsNamedAndTheExitCodeIs2) {
+  Program container("CONTAINER",
+                    {"--ros-args", "-p", write_priorities("  - {node: here, priority: 1}\n")});
+  EXPECT_EQ(container.exit_code(), 2);
+  EXPECT_NE(container.output().find(":3:12: node is 'here'"), std::string::npos)
+      << container.output();
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test

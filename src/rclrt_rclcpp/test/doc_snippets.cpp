@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+// The code of docs/rclcpp.md, so that it compiles; doc_test compares the two.
+#include <fstream>
+#include <rclcpp/rclcpp.hpp>
+#include <std_msgs/msg/int64.hpp>
+
+#include "rclrt/executor/flight_trace.hpp"
+#include "rclrt_rclcpp/executors.hpp"
+
+namespace rclrt_rclcpp::test {
+
+using namespace std::chrono_literals;
+
+void priorities(rclrt_rclcpp::Executor& executor, const rclcpp::Node::SharedPtr& node,
+                const rclcpp::CallbackGroup::SharedPtr& group,
+                const rclcpp::TimerBase::SharedPtr& timer) {
+  executor.set_priority(node, 1);
+  executor.set_priority(group, 4);
+  executor.set_priority(timer, 7);
+}
+
+void timing(rclrt_rclcpp::Executor& executor, const rclcpp::TimerBase::SharedPtr& timer,
+            const rclcpp::Subscription<std_msgs::msg::Int64>::SharedPtr& subscription) {
+  executor.set_timing(timer, {.priority = 7, .deadline = 2ms, .overload = {}});
+  executor.set_timing(
+      subscription,
+      {.priority = 5, .deadline = {}, .overload = rclrt::executor::Overload::kKeepLast});
+}
+
+class Control : public rclcpp::Node {
+ public:
+  Control();
+  void step();
+  rclcpp::CallbackGroup::SharedPtr control_group;
+  rclcpp::TimerBase::SharedPtr control;
+};
+
+Control::Control() : Node("control") {
+  control_group = create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  control = create_wall_timer(1ms, [this] { step(); }, control_group);
+}
+
+void with_a_file() {
+  rclrt_rclcpp::Options options;
+  options.priorities = "robot.yaml";
+  rclrt_rclcpp::PreemptiveExecutor executor(options);
+}
+
+void write_a_file(rclrt_rclcpp::Executor& executor) {
+  std::ofstream file("robot.yaml");
+  executor.write_priorities(file);  // every callback, with what it has now
+}
+
+void with_options() {
+  rclrt_rclcpp::Options options;
+  options.engine.cpus = {2, 3};
+  options.engine.realtime = rclrt::executor::Realtime::kRequire;  // an error that names the fix
+  options.engine.top_priority = 80;  // SCHED_FIFO; the levels take those below it
+}
+
+void with_a_trace() {
+  rclrt::executor::FlightTrace trace;  // miss-1.pftrace, ...
+  rclrt_rclcpp::Options options;
+  options.engine.sink = &trace;
+  options.engine.on_miss = &trace;
+  rclrt_rclcpp::PreemptiveExecutor executor(options);
+}
+
+}  // namespace rclrt_rclcpp::test

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// docs/rclcpp.md shows code that was compiled, and a priorities file that is read.
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include "rclrt/model/node_timing.hpp"
+
+namespace {
+
+std::string read(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+class Page : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    const std::filesystem::path page = PACKAGE_DIRECTORY "/../../docs/rclcpp.md";
+    if (!std::filesystem::exists(page)) {
+      GTEST_SKIP() << "the package was taken out of its repository";
+    }
+    page_ = read(page);
+  }
+
+  std::vector<std::string> blocks(const std::string& language) const {
+    std::vector<std::string> result;
+    const std::string fence = "```" + language + "\n";
+    for (std::size_t at = page_.find(fence); at != std::string::npos; at = page_.find(fence, at)) {
+      at += fence.size();
+      result.push_back(page_.substr(at, page_.find("```", at) - at));
+    }
+    return result;
+  }
+
+ private:
+  std::string page_;
+};
+
+TEST_F(Page, ItsCodeIsWhatWasCompiled) {
+  const std::string compiled = read(PACKAGE_DIRECTORY "/examples/one_line.cpp") +
+                               read(PACKAGE_DIRECTORY "/test/doc_snippets.cpp");
+  ASSERT_EQ(blocks("cpp").size(), 8U);
+  for (const std::string& block : blocks("cpp")) {
+    const std::string indented = std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
+    EXPECT_NE(compiled.find(indented), std::string::npos) << block;
+  }
+}
+
+TEST_F(Page, ItsPrioritiesFileIsRead) {
+  ASSERT_EQ(blocks("yaml").size(), 1U);
+  const auto result = rclrt::model::parse_node_timings(blocks("yaml").front());
+  ASSERT_TRUE(result.timings);
+  EXPECT_EQ(result.timings->size(), 6U);
+}
+
+}  // namespace

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A component that tells which thread runs it: the level is part of the thread's name.
+#include <pthread.h>
+
+#include <array>
+#include <chrono>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <rclcpp_components/register_node_macro.hpp>
+#include <std_msgs/msg/string.hpp>
+
+namespace rclrt_rclcpp::test {
+
+class ThreadName : public rclcpp::Node {
+ public:
+  explicit ThreadName(const rclcpp::NodeOptions& options) : Node("thread_name", options) {
+    publisher_ = create_publisher<std_msgs::msg::String>("thread_name", 10);
+    timer_ = create_wall_timer(std::chrono::milliseconds(10), [this] {
+      std::array<char, 16> name{};
+      pthread_getname_np(pthread_self(), name.data(), name.size());
+      std_msgs::msg::String message;
+      message.data = name.data();
+      publisher_->publish(message);
+    });
+  }
+
+ private:
+  rclcpp::Publisher<std_msgs::msg::String>::SharedPtr publisher_;
+  rclcpp::TimerBase::SharedPtr timer_;
+};
+
+}  // namespace rclrt_rclcpp::test
+
+RCLCPP_COMPONENTS_REGISTER_NODE(rclrt_rclcpp::test::ThreadName)
