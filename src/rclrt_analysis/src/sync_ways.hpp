@@ -62,12 +62,13 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 ///
 /// Where both inputs have one publisher each, with one timer behind it and no sync between, more is
 /// known. The next release b of the other timer after the release a of the chain's is less than the
-/// other's period away, or its first one. Only an earlier message of the chain can have taken it away, and that lies
-/// a period of the chain's timer before a: not with a window shorter than that period. With a
-/// longer one, what was taken had arrived before the chain's message did, so the lag is at most the
-/// time to that arrival and a period of the other timer. Both inputs from one timer or one sync:
-/// by induction each message meets its twin, of the same stamp. Where both timers state an offset,
-/// the lag is congruent to its difference modulo the greatest common divisor of the periods.
+/// other's period away, or its first one. Only an earlier message of the chain can have taken it
+/// away, and that lies a period of the chain's timer before a: not with a window shorter than that
+/// period. With a longer one, what was taken had arrived before the chain's message did, so the lag
+/// is at most the time to that arrival and a period of the other timer. Both inputs from one timer
+/// or one sync: by induction each message meets its twin, of the same stamp. Where both timers
+/// state an offset, the lag is congruent to its difference modulo the greatest common divisor of
+/// the periods.
 ///
 /// Where the chain's message completes the pair, the other's stamp is no later than that, unless
 /// the sync's depth is too short for the message of b to wait for it; within the window always.

@@ -19,7 +19,7 @@ class RandomGraph : public RandomApplication {
  public:
   using RandomApplication::RandomApplication;
 
-  model::Application make() {
+  model::Application make_graph() {
     coarse_ = chance(0.4);
     heavy_ = chance(0.3);
     application_ = {};

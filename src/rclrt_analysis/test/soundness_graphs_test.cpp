@@ -116,7 +116,7 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
   void try_graph(std::uint64_t seed) {
     const Kind& kind = GetParam();
     RandomGraph random(seed);
-    model::Application application = random.make();
+    model::Application application = random.make_graph();
     if (kind.across) random.spread(application, kind.semantics != Semantics::kEdf);
     if (kind.semantics == Semantics::kEdf) random.add_deadlines(application);
     const Overheads overheads = random_machine(random, kind);

@@ -41,7 +41,7 @@ TEST(SyncBounds, AMessageThatWasLongOnItsWayMayWaitForALaterRelease) {
 // while a's message is on its way for 50, b's of six releases come, and the sync keeps `depth`.
 TEST(SyncBounds, PartnersMustFitIntoTheSyncForAReactionToBeSure) {
   auto application = far_apart(10, 5);
-  for (const std::size_t timer : {0, 1}) {
+  for (const std::size_t timer : {0U, 1U}) {
     std::get<model::Timer>(application.callbacks[timer].trigger).offset_stated = true;
   }
   sync_of(application, 2).depth = 6;
