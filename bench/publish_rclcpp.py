@@ -1,0 +1,81 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures rclrt's executors beside rclcpp's, on rclcpp nodes, and puts it into bench/README.md.
+
+tools/env python3 bench/publish_rclcpp.py            measures, prints, and writes
+tools/env python3 bench/publish_rclcpp.py --print    writes nothing
+Needs rclrt_rclcpp built with its tests (make test-rclcpp), and an otherwise idle machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from readme_section import HERE, write_section
+
+OURS = "rclrt preemptive"
+ROUNDS = {1: 5, 2: 3}  # by the number of CPUs
+SECONDS = 1
+
+
+def program() -> Path:
+    build = HERE.parent / "build" / f"{os.environ['RCLRT_DISTRO']}-{os.environ['RCLRT_PRESET']}"
+    found = build / "rclrt_rclcpp" / "rclrt_rclcpp_bench"
+    if not found.is_file():
+        print(f"error: {found} is missing.\nfix: make test-rclcpp", file=sys.stderr)
+        sys.exit(2)
+    return found
+
+
+def measure(cpus: int) -> dict[str, Any]:
+    command = [str(program()), "--json", "--cpus", str(cpus), "--rounds", str(ROUNDS[cpus])]
+    command += ["--seconds", str(SECONDS)]
+    output = subprocess.run(command, check=True, stdout=subprocess.PIPE, text=True).stdout
+    result: dict[str, Any] = json.loads(output)
+    return result
+
+
+def table(run: dict[str, Any]) -> list[str]:
+    lines: list[str] = []
+    cases = list(dict.fromkeys(row["case"] for row in run["results"]))
+    for case in cases:
+        rows = [row for row in run["results"] if row["case"] == case]
+        ours = next(row for row in rows if row["executor"] == OURS)
+        lines += [
+            "",
+            f"| {case}, {run['cpus']} CPU{'s' if run['cpus'] > 1 else ''} | p50 us | p99 us | "
+            f"p99 / {OURS}'s | max us | lost % | CPU us | allocations |",
+            "| --- | --: | --: | --: | --: | --: | --: | --: |",
+        ]
+        lines += [
+            f"| {row['executor']} | {row['p50_us']:.1f} | {row['p99_us']:.1f} | "
+            f"{row['p99_us'] / ours['p99_us']:.1f} | {row['max_us']:.0f} | "
+            f"{row['lost_percent']:.1f} | {row['cpu_us']:.1f} | {row['allocations']:.1f} |"
+            for row in rows
+        ]
+    return lines
+
+
+def main(arguments: list[str]) -> int:
+    load = os.getloadavg()[0]
+    runs = [measure(cpus) for cpus in ROUNDS if cpus <= len(os.sched_getaffinity(0))]
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    scheduling = "SCHED_FIFO" if runs[0]["realtime"] else "normal scheduling"
+    lines = [
+        f"Measured {day}, rclcpp {runs[0]['rclcpp']} ({os.environ['RCLRT_DISTRO']}), Linux "
+        f"{os.uname().release}, {os.cpu_count()} CPUs, load {load:.1f} before, {scheduling}.",
+        *(line for run in runs for line in table(run)),
+    ]
+    print("\n".join(lines))
+    if "--print" not in arguments:
+        write_section("rclcpp", Path(__file__).name, "\n".join(lines))
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
