@@ -82,7 +82,7 @@ class RandomGraph : public RandomApplication {
       model::Timer timer{.period = ms(one_period ? common : period())};
       timer.offset_stated = states && chance(0.8);
       if (timer.offset_stated && chance(0.5)) timer.offset = timer.period * between(0, 7) / 8;
-      if (timer.offset_stated && chance(0.1)) timer.offset += timer.period * between(1, 9);
+      if (timer.offset_stated && chance(0.3)) timer.offset += timer.period * between(1, 9);
       if (chance(0.15)) {
         timer.overrun = chance(0.5) ? model::OverrunPolicy::kSkip : model::OverrunPolicy::kRebase;
       }
