@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+// What goes wrong with executors elsewhere: shutdown, removal and overload at the wrong moment, and
+// a callback that waits for what only it keeps from coming.
+#include <rcutils/logging.h>
+#include <atomic>
+#include <cstdarg>
+#include <cstdio>
+#include <mutex>
+#include <string>
+#include <test_msgs/msg/basic_types.hpp>
+#include <test_msgs/srv/basic_types.hpp>
+#include <vector>
+
+#include "fixture.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using Message = test_msgs::msg::BasicTypes;
+using Service = test_msgs::srv::BasicTypes;
+
+/// What was logged as a warning while it lives.
+class Warnings {
+ public:
+  Warnings() : before_(rcutils_logging_get_output_handler()) {
+    collected().clear();
+    rcutils_logging_set_output_handler(collect);
+  }
+  ~Warnings() { rcutils_logging_set_output_handler(before_); }
+  Warnings(const Warnings&) = delete;
+  Warnings& operator=(const Warnings&) = delete;
+
+  static std::string all() {
+    const std::scoped_lock lock(mutex());
+    return collected();
+  }
+
+ private:
+  static std::mutex& mutex() {
+    static std::mutex result;
+    return result;
+  }
+  static std::string& collected() {
+    static std::string result;
+    return result;
+  }
+  static void collect(const rcutils_log_location_t*, int severity, const char*,
+                      rcutils_time_point_value_t, const char* format, va_list* arguments) {
+    if (severity != RCUTILS_LOG_SEVERITY_WARN) {
+      return;
+    }
+    char text[1024];
+    va_list copy;
+    va_copy(copy, *arguments);
+    std::vsnprintf(text, sizeof text, format, copy);
+    va_end(copy);
+    const std::scoped_lock lock(mutex());
+    collected() += text;
+  }
+
+  const rcutils_logging_output_handler_t before_;
+};
+
+template <typename E>
+class Hazards : public Ros {};
+TYPED_TEST_SUITE(Hazards, AllExecutors, ExecutorName);
+
+TYPED_TEST(Hazards, ACallbackThatWaitsForAResponseOfItsOwnGroupIsNamed) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto other = std::make_shared<rclcpp::Node>("other");
+  const auto service = other->create_service<Service>(
+      "service", [](std::shared_ptr<Service::Request>, std::shared_ptr<Service::Response>) {});
+  const auto client = node->create_client<Service>("service");
+  std::atomic<bool> waiting{false};
+  std::atomic<bool> give_up{false};
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    if (waiting.exchange(true)) {
+      return;
+    }
+    const auto future = client->async_send_request(std::make_shared<Service::Request>());
+    while (!give_up && future.wait_for(1ms) != std::future_status::ready) {
+    }
+  });
+  executor.add_node(node);
+  rclcpp::executors::SingleThreadedExecutor of_others;
+  of_others.add_node(other);
+  const Spinning also(of_others);
+  ASSERT_TRUE(client->wait_for_service(20s));
+  const Warnings warnings;
+  {
+    const Spinning spinning(executor);
+    EXPECT_TRUE(eventually([&] {
+      return warnings.all().find("in the same mutually exclusive callback group") !=
+             std::string::npos;
+    }));
+    give_up = true;
+  }
+  EXPECT_NE(warnings.all().find("'/node client /service' waits for '/node timer 0'"),
+            std::string::npos)
+      << warnings.all();
+}
+
+TYPED_TEST(Hazards, AShutdownWhileCallbacksRunIsClean) {
+  rclcpp::shutdown();
+  for (int round = 0; round < 20; ++round) {
+    rclcpp::init(0, nullptr);
+    std::atomic<int> runs{0};
+    {
+      TypeParam executor;
+      const auto node = std::make_shared<rclcpp::Node>("node");
+      const auto group = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+      std::vector<rclcpp::TimerBase::SharedPtr> timers;
+      for (int i = 0; i < 4; ++i) {
+        timers.push_back(node->create_wall_timer(500us, [&] { ++runs; }, group));
+      }
+      const auto publisher = node->create_publisher<Message>("topic", 10);
+      const auto subscription = node->create_subscription<Message>(
+          "topic", 10, [&](const Message& message) { publisher->publish(message); });
+      executor.add_node(node);
+      std::thread spinner([&] { executor.spin(); });
+      publisher->publish(Message());
+      EXPECT_TRUE(eventually([&] { return runs > 20; }));
+      rclcpp::shutdown();
+      spinner.join();
+    }
+    const int at_end = runs;
+    std::this_thread::sleep_for(1ms);
+    ASSERT_EQ(runs, at_end);
+  }
+  rclcpp::init(0, nullptr);
+}
+
+TYPED_TEST(Hazards, EntitiesComeAndGoWhileTheyAreReady) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  executor.add_node(node);
+  std::atomic<bool> stop{false};
+  std::atomic<int> runs{0};
+  const Spinning spinning(executor);
+  std::thread sender([&] {
+    while (!stop) {
+      publisher->publish(Message());
+      std::this_thread::sleep_for(100us);
+    }
+  });
+  for (int round = 0; round < 60; ++round) {
+    const int before = runs;
+    auto subscription =
+        node->create_subscription<Message>("topic", 10, [&](const Message&) { ++runs; });
+    auto timer = node->create_wall_timer(200us, [&] { ++runs; });
+    EXPECT_TRUE(eventually([&] { return runs > before + 2; }));
+    if (round % 3 == 0) {
+      executor.remove_node(node);  // with all that is ready
+      executor.add_node(node);
+    }
+    subscription.reset();
+    timer.reset();
+  }
+  stop = true;
+  sender.join();
+}
+
+TYPED_TEST(Hazards, ACallbackMayAddAndRemoveNodesOfItsExecutor) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::shared_ptr<rclcpp::Node> child;
+  std::atomic<int> rounds{0};
+  std::atomic<int> child_runs{0};
+  rclcpp::TimerBase::SharedPtr child_timer;
+  int before = 0;
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    if (child && child_runs == before) {
+      return;  // it has not had its turn
+    }
+    before = child_runs;
+    if (child) {
+      executor.remove_node(child);
+      child_timer.reset();
+      child.reset();
+      ++rounds;
+    } else {
+      child = std::make_shared<rclcpp::Node>("child");
+      child_timer = child->create_wall_timer(100us, [&] { ++child_runs; });
+      executor.add_node(child);
+    }
+  });
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return rounds > 10 && child_runs > 10; }));
+}
+
+TYPED_TEST(Hazards, AnExecutorMayEndBeforeItsNodesAndAfterThem) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  std::atomic<int> got{0};
+  const auto subscription =
+      node->create_subscription<Message>("topic", 10, [&](const Message&) { ++got; });
+  const auto timer = node->create_wall_timer(1ms, [&] { ++got; });
+  {
+    TypeParam executor;
+    executor.add_node(node);
+  }
+  publisher->publish(Message());  // nobody is told
+  timer->reset();
+  auto executor = std::make_unique<TypeParam>();
+  auto temporary = std::make_shared<rclcpp::Node>("temporary");
+  executor->add_node(temporary);
+  temporary.reset();
+  executor->spin_some();
+  executor.reset();
+}
+
+TYPED_TEST(Hazards, UnderOverloadNothingStarvesForGood) {
+  TypeParam executor(on_one_cpu());
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto high = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  std::atomic<int> runs{0};
+  // More work than time, on one CPU: the timer skips what it cannot do.
+  const auto timer = node->create_wall_timer(
+      1ms,
+      [&] {
+        const auto end = std::chrono::steady_clock::now() + 2ms;
+        while (std::chrono::steady_clock::now() < end) {
+        }
+        if (++runs == 50) {
+          executor.cancel();
+        }
+      },
+      high);
+  executor.add_node(node);
+  executor.set_priority(timer, 5);
+  executor.spin();
+  EXPECT_GE(runs, 50);
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
