@@ -2,7 +2,7 @@
 #include "book.hpp"
 
 #include <algorithm>
-#include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 
@@ -50,6 +50,23 @@ void fill(Timing& timing, const Timing& with) {
 
 bool same_but_priority(const Timing& a, const Timing& b) {
   return a.deadline == b.deadline && a.overload == b.overload;
+}
+
+/// The group that rclcpp makes in a node for /clock, at different times with simulated time and
+/// without: it is not counted, so that the numbers of the node's own groups stay the same.
+bool is_of_clock(const rclcpp::CallbackGroup& group) {
+  if (group.automatically_add_to_executor_with_node()) {
+    return false;
+  }
+  const auto any = [](const auto&) { return true; };
+  const auto is_clock = [](const rclcpp::SubscriptionBase::SharedPtr& each) {
+    return std::string_view(each->get_topic_name()) == "/clock";
+  };
+  return group.find_subscription_ptrs_if(is_clock) != nullptr &&
+         group.find_subscription_ptrs_if([&](const auto& each) { return !is_clock(each); }) ==
+             nullptr &&
+         group.find_timer_ptrs_if(any) == nullptr && group.find_service_ptrs_if(any) == nullptr &&
+         group.find_client_ptrs_if(any) == nullptr;
 }
 
 std::string to_string(const Place& place) {
@@ -197,7 +214,7 @@ Executor::Book::GroupContext Executor::Book::context_of(
           context.node_name = node->get_fully_qualified_name();
           context.index = index;
         }
-        ++index;
+        index += is_of_clock(*each) ? 0 : 1;
       });
     }
   }

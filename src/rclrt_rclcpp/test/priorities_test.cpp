@@ -125,6 +125,17 @@ callbacks:
   EXPECT_TRUE(executor.unmatched().empty());
 }
 
+TEST_F(PrioritiesFile, SimulatedTimeMovesNoNumbers) {
+  PreemptiveExecutor executor;
+  const auto node = std::make_shared<rclcpp::Node>(
+      "node", rclcpp::NodeOptions().append_parameter_override("use_sim_time", true));
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto timer = node->create_wall_timer(1s, [] {}, group);
+  executor.add_node(node);
+  executor.set_priority(group, 4);
+  EXPECT_EQ(priority_of(executor, "timer", "0", 1), 4);
+}
+
 TEST_F(PrioritiesFile, WhatFitsNothingIsReported) {
   Options options;
   options.priorities = write(R"(rclrt: 1
