@@ -11,12 +11,12 @@ namespace rclrt {
 Entity::Entity(executor::EntityType type, const std::string& default_name, std::size_t depth,
                const CallbackOptions& options)
     : NotifiedCallback({.name = options.name.empty() ? default_name : options.name,
-                .type = type,
-                .level = options.priority,
-                .credits = depth,
-                .overload = options.overload,
-                .group = options.group,
-                .deadline_ns = options.deadline.count()}) {
+                        .type = type,
+                        .level = options.priority,
+                        .credits = depth,
+                        .overload = options.overload,
+                        .group = options.group,
+                        .deadline_ns = options.deadline.count()}) {
   const bool is_service = type == executor::EntityType::kService;
   if ((is_service || type == executor::EntityType::kClient) &&
       options.overload != Overload::kQueue) {

@@ -37,6 +37,7 @@ class NotifiedCallback : public Callback {
 
   /// For who holds announced instances back: between these two the callback stays.
   void count_held() noexcept RCLRT_NONBLOCKING { held_back_.fetch_add(1); }
+  /// Hands it to the executor after all.
   void submit_held(Instance* instance) noexcept RCLRT_NONBLOCKING {
     submit(instance);
     held_back_.fetch_sub(1);  // the last access: detach may let the entity end from here on

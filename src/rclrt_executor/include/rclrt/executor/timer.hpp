@@ -63,9 +63,11 @@ class TimerCallback : public Callback {
   /// The time of the first release of a schedule that is started anew, CLOCK_MONOTONIC: epoch +
   /// offset. For a binding whose timers count from elsewhere, and may be set back (see
   /// Executor::restart). Called with the configuration locked.
-  virtual std::int64_t first_release_ns(std::int64_t epoch_ns) const noexcept;
+  RCLRT_SETUP virtual std::int64_t first_release_ns(std::int64_t epoch_ns) const noexcept;
   /// Starts the schedule anew.
-  void start(std::int64_t epoch_ns) noexcept { schedule_.start(first_release_ns(epoch_ns), 0); }
+  RCLRT_SETUP void start(std::int64_t epoch_ns) noexcept {
+    schedule_.start(first_release_ns(epoch_ns), 0);
+  }
 
   /// Whether releases that come while it runs may as well be released when it has ended: it
   /// excludes itself, and either way each of them is an instance as far as the credits reach, or
