@@ -98,11 +98,16 @@ TEST_F(Heap, KnowsTheNewTimesAfterSchedulesWereStartedAnew) {
 }
 
 TEST_F(Heap, ATimerThatMayWaitForItselfNeedsNobodyElse) {
-  const TestTimer* const alone = add(10, 10);
-  EXPECT_EQ(heap_.following_ns(), TimerHeap::kNever);
-  EXPECT_EQ(expire(10), 10);
-  EXPECT_EQ(heap_.next_ns(), 20);
-  EXPECT_EQ(heap_.next_beside_ns(*alone), TimerHeap::kNever);
+  // One that skips, too, if only the oldest release has a credit: at whatever time they are taken.
+  for (const OverrunPolicy overrun : {OverrunPolicy::kCatchUp, OverrunPolicy::kSkip}) {
+    const TestTimer* const alone = add(10, 10, overrun);
+    EXPECT_EQ(heap_.following_ns(), TimerHeap::kNever);
+    EXPECT_EQ(expire(10), 10);
+    EXPECT_EQ(heap_.next_ns(), 20);
+    EXPECT_EQ(heap_.next_beside_ns(*alone), TimerHeap::kNever);
+    heap_.remove(alone);
+    all_.clear();
+  }
 }
 
 TEST_F(Heap, AnotherTimerNeedsSomebodyElse) {
@@ -122,7 +127,7 @@ TEST_F(Heap, WhatPassesWhileATimerRunsIsNeverWaitedForWithAnotherPolicy) {
   }();
   CallbackOptions reentrant = timer_named("t", 0, 1);
   reentrant.group = std::make_shared<Group>(GroupType::kReentrant);
-  for (const auto& [overrun, options] : {std::pair(OverrunPolicy::kSkip, timer_named("t", 0, 1)),
+  for (const auto& [overrun, options] : {std::pair(OverrunPolicy::kSkip, timer_named("t", 0, 2)),
                                          std::pair(OverrunPolicy::kRebase, timer_named("t", 0, 1)),
                                          std::pair(OverrunPolicy::kCatchUp, skip_if_running),
                                          std::pair(OverrunPolicy::kCatchUp, reentrant)}) {
