@@ -92,17 +92,14 @@ Executor::Book::~Book() {
   stop_.store(true);
   changes_.bell().notify_all();
   thread_.join();
-  Removed removed;
   {
     const std::scoped_lock lock(mutex_);
     for (auto& [key, entry] : entries_) {
-      drop(entry, removed);
+      drop(entry);
     }
+    entries_.clear();
   }
-  for (const Bound& each : removed) {
-    engine_->remove(each.callback);
-    each.listener->leave_rest();
-  }
+  finish_leaving();
 }
 
 void Executor::Book::look_after() {
@@ -148,48 +145,84 @@ void Executor::Book::refresh_if_noted() {
 }
 
 void Executor::Book::refresh() {
-  Removed removed;
-  {
-    const std::scoped_lock lock(mutex_);
-    changes_.take();  // first: what changes from here on is looked at again
-    removed = collect();
-  }
-  for (const Bound& each : removed) {
-    engine_->remove(each.callback);  // waits for its end
-    each.listener->leave_rest();
+  for (bool again = true; again;) {
+    Kept kept;
+    std::exception_ptr error;
+    {
+      const std::scoped_lock lock(mutex_);
+      changes_.take();  // first: what changes from here on is looked at again
+      try {
+        again = collect(kept);
+      } catch (...) {
+        error = std::current_exception();
+      }
+    }
+    finish_leaving();
+    if (error) {
+      std::rethrow_exception(error);
+    }
   }
 }
 
-/// With the lock held: what is to be removed, which has been told to listen no more.
-Executor::Book::Removed Executor::Book::collect() {
-  Removed removed;
+/// Without the lock: waits for the end of what leaves, unless a callback of this executor calls it;
+/// the thread then finishes it.
+void Executor::Book::finish_leaving() {
+  std::vector<Bound> leaving;
+  {
+    const std::scoped_lock lock(mutex_);
+    leaving = leaving_;
+  }
+  for (const Bound& each : leaving) {
+    engine_->remove(each.callback);
+  }
+  bool rest = false;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const Bound& each : leaving) {
+      each.listener->leave_rest();
+      if (each.callback->counters().pending() != 0) {
+        rest = true;
+        continue;
+      }
+      std::erase_if(leaving_, [&](const Bound& other) { return other.callback == each.callback; });
+    }
+  }
+  if (rest && !stop_.load()) {
+    changes_.note();
+  }
+}
+
+/// With the lock held. True if it must be called once more when what leaves has left.
+bool Executor::Book::collect(Kept& kept) {
+  again_ = false;
   for (auto& [key, entry] : entries_) {
     entry.seen = false;
   }
   for (const auto& weak : groups_of_executor_()) {
     if (const auto group = weak.lock()) {
-      see_group(group, removed);
+      see_group(group, kept);
     }
   }
   for (auto each = entries_.begin(); each != entries_.end();) {
     if (each->second.seen) {
       ++each;
     } else {
-      drop(each->second, removed);
+      drop(each->second);
       each = entries_.erase(each);
     }
   }
   const auto expired = [](const auto& each) { return each.first.expired(); };
   std::erase_if(groups_, expired);
   std::erase_if(timings_, expired);
+  std::erase_if(indices_, expired);
   std::erase_if(nodes_, [](const auto& each) { return each.expired(); });
   suspects_.clear();
-  return removed;
+  return again_;
 }
 
-void Executor::Book::drop(Entry& entry, Removed& removed) {
+void Executor::Book::drop(Entry& entry) {
+  leaving_.push_back(entry.bound);
   entry.bound.listener->unlisten();
-  removed.push_back(std::move(entry.bound));
 }
 
 Executor::Book::GroupContext Executor::Book::context_of(
@@ -221,7 +254,7 @@ Executor::Book::GroupContext Executor::Book::context_of(
   return context;
 }
 
-void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Removed& removed) {
+void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Kept& kept) {
   const GroupContext context = context_of(group);
   // First all of it, for the group's own lock is held meanwhile.
   std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions;
@@ -238,6 +271,13 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Re
     const auto more = compat::timers_of(*waitable);
     timers.insert(timers.end(), more.begin(), more.end());
   }
+  kept.insert(kept.end(), subscriptions.begin(), subscriptions.end());
+  kept.insert(kept.end(), services.begin(), services.end());
+  kept.insert(kept.end(), clients.begin(), clients.end());
+  kept.insert(kept.end(), timers.begin(), timers.end());
+  kept.insert(kept.end(), waitables.begin(), waitables.end());
+  kept.push_back(group);
+  kept.push_back(context.node);
   // What comes within the process reaches a subscription through a waitable: to the user, and to a
   // priorities file, the two are one.
   WeakMap<rclcpp::SubscriptionBase::SharedPtr> owners;
@@ -247,40 +287,41 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Re
     }
   }
   for (const auto& timer : timers) {
-    const bool known = entries_.contains(Key(timer));
-    see(timer, context, "timer", known ? "" : std::to_string(context.entry->timers++), removed);
+    see(timer, context, "timer", index_of(timer, context.entry->timers));
   }
   for (const auto& each : subscriptions) {
-    see(each, context, "subscription", each->get_topic_name(), removed);
+    see(each, context, "subscription", each->get_topic_name());
   }
   for (const auto& each : services) {
-    see(each, context, "service", each->get_service_name(), removed);
+    see(each, context, "service", each->get_service_name());
   }
   for (const auto& each : clients) {
-    see(each, context, "client", each->get_service_name(), removed);
+    see(each, context, "client", each->get_service_name());
   }
   for (const auto& each : waitables) {
     if (const auto owner = owners.find(Key(each)); owner != owners.end()) {
-      see(each, context, "subscription", owner->second->get_topic_name(), removed,
-          Key(owner->second));
+      see(each, context, "subscription", owner->second->get_topic_name(), Key(owner->second));
       continue;
     }
-    const bool known = entries_.contains(Key(each));
-    see(each, context, "waitable", known ? "" : std::to_string(context.entry->waitables++),
-        removed);
+    see(each, context, "waitable", index_of(each, context.entry->waitables));
   }
+}
+
+/// What has no name is called by the order in which its group got it, for as long as it exists.
+const std::string& Executor::Book::index_of(const Key& entity, std::size_t& next) {
+  const auto [found, fresh] = indices_.try_emplace(entity);
+  if (fresh) {
+    found->second = std::to_string(next++);
+  }
+  return found->second;
 }
 
 template <typename Entity>
 void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupContext& context,
-                         const char* kind, const std::string& name, Removed& removed,
-                         const Key& owner) {
+                         const char* kind, const std::string& name, const Key& owner) {
   const Key key(entity);
   const auto found = entries_.find(key);
   Place place{context.node_name, kind, name, context.index};
-  if (found != entries_.end()) {
-    place.name = found->second.place.name;
-  }
   const Timing timing =
       timing_of(owner.expired() ? key : owner, place, context.group, context.node);
   const int priority = timing.priority.value_or(0);
@@ -296,9 +337,12 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
       entry.seen = true;
       return;
     }
-    // The engine's callbacks keep their deadline and overload policy: another one takes its place.
-    drop(entry, removed);
+    // The engine's callbacks keep their deadline and overload policy: another one takes its place,
+    // when this one has left behind what waits.
+    drop(entry);
     entries_.erase(found);
+    again_ = true;
+    return;
   }
   engine::CallbackOptions options{
       .name = to_string(place),
@@ -321,7 +365,7 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
   try {
     entry.bound.listener->listen();
   } catch (...) {
-    removed.push_back(std::move(entry.bound));
+    drop(entry);
     throw;
   }
   entries_.emplace(key, std::move(entry));
@@ -363,11 +407,21 @@ void Executor::Book::set_timing(const std::shared_ptr<void>& part, const Timing&
   if (timing.deadline && timing.deadline->count() < 0) {
     throw std::invalid_argument("a deadline must not be negative");
   }
+  Timing before;
   {
     const std::scoped_lock lock(mutex_);
-    fill(timings_[Key(part)], timing);
+    Timing& own = timings_[Key(part)];
+    before = own;
+    fill(own, timing);
   }
-  refresh();
+  try {
+    refresh();
+  } catch (...) {  // such as more levels than there are priorities
+    const std::scoped_lock lock(mutex_);
+    timings_[Key(part)] = before;
+    changes_.note();
+    throw;
+  }
 }
 
 std::vector<CallbackInfo> Executor::Book::callbacks() {

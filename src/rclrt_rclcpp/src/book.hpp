@@ -85,18 +85,21 @@ class Executor::Book {
     std::string node_name;
     std::size_t index = 0;
   };
-  using Removed = std::vector<Bound>;
+  /// What must not end while a lock is held: user code may be in its destructor.
+  using Kept = std::vector<std::shared_ptr<void>>;
 
   void look_after();
-  Removed collect();
+  bool collect(Kept& kept);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
   template <typename Entity>
   void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, const char* kind,
-           const std::string& name, Removed& removed, const Key& owner = {});
-  void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Removed& removed);
+           const std::string& name, const Key& owner = {});
+  void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Kept& kept);
+  const std::string& index_of(const Key& entity, std::size_t& next);
   Timing timing_of(const Key& entity, const Place& place,
                    const rclcpp::CallbackGroup::WeakPtr& group, const Key& node) const;
-  void drop(Entry& entry, Removed& removed);
+  void drop(Entry& entry);
+  void finish_leaving();
   void warn_of_deadlocks();
 
   const std::unique_ptr<engine::Executor> engine_;
@@ -109,7 +112,12 @@ class Executor::Book {
 
   std::mutex mutex_;
   WeakMap<Entry> entries_;
+  // No more in entries_, and told to listen no more; here until the engine has let go of it, so
+  // that whoever refreshes waits for what another one took out.
+  std::vector<Bound> leaving_;
+  bool again_ = false;  // in the collection under way: something is to be made anew
   WeakMap<Group> groups_;
+  WeakMap<std::string> indices_;
   WeakMap<Timing> timings_;  // set in code: of entities, groups and nodes
   std::vector<std::weak_ptr<Node>> nodes_;
   std::exception_ptr error_;

@@ -18,14 +18,16 @@ class Executor::Spinning {
  public:
   Spinning(Executor& executor, const char* function) : executor_(executor) {
     const std::scoped_lock lock(executor_.mutex_);
-    if (executor_.spinning.load()) {
+    if (executor_.active_) {
       throw std::runtime_error(std::string(function) + " called while already spinning");
     }
     executor_.book_->engine().forget_cancel();  // of a shutdown that nobody was spinning for
+    executor_.active_ = true;
     executor_.spinning.store(true);
   }
   ~Spinning() {
     const std::scoped_lock lock(executor_.mutex_);
+    executor_.active_ = false;
     executor_.spinning.store(false);
     executor_.book_->engine().forget_cancel();
   }
@@ -64,6 +66,7 @@ Executor::~Executor() { notify_waitable_->clear_on_ready_callback(); }
 void Executor::spin() {
   const Spinning time(*this, "spin()");
   book_->refresh();
+  book_->rethrow();
   if (time.goes_on()) {
     book_->engine().spin();
     book_->rethrow();
@@ -73,12 +76,14 @@ void Executor::spin() {
 void Executor::spin_some(std::chrono::nanoseconds max_duration) {
   const Spinning time(*this, "spin_some()");
   book_->refresh();
+  book_->rethrow();
   book_->release_due_timers();
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   while (time.goes_on() && book_->engine().run_one_here(std::chrono::nanoseconds(0), start_ns) &&
          (max_duration.count() == 0 ||
           rclrt::realtime::monotonic_now_ns() - start_ns < max_duration.count())) {
   }
+  book_->rethrow();
 }
 
 void Executor::spin_all(std::chrono::nanoseconds max_duration) {
@@ -87,6 +92,7 @@ void Executor::spin_all(std::chrono::nanoseconds max_duration) {
   }
   const Spinning time(*this, "spin_all()");
   book_->refresh();
+  book_->rethrow();
   book_->release_due_timers();
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   while (time.goes_on() && book_->engine().run_one_here(std::chrono::nanoseconds(0)) &&
@@ -94,6 +100,7 @@ void Executor::spin_all(std::chrono::nanoseconds max_duration) {
           rclrt::realtime::monotonic_now_ns() - start_ns < max_duration.count())) {
     book_->refresh_if_noted();
   }
+  book_->rethrow();
 }
 
 void Executor::spin_once(std::chrono::nanoseconds timeout) {
@@ -103,6 +110,7 @@ void Executor::spin_once(std::chrono::nanoseconds timeout) {
 
 void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
   book_->refresh();
+  book_->rethrow();
   book_->release_due_timers();
   if (spinning.load() && rclcpp::ok(context_)) {
     book_->engine().run_one_here(timeout);
@@ -118,6 +126,7 @@ rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(
   }
   const Spinning time(*this, "spin_until_future_complete()");
   book_->refresh();
+  book_->rethrow();
   if (!time.goes_on()) {
     return rclcpp::FutureReturnCode::INTERRUPTED;
   }
@@ -139,15 +148,16 @@ rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(
 
 void Executor::cancel() {
   const std::scoped_lock lock(mutex_);  // against the end of the spin: see Spinning
-  if (spinning.exchange(false)) {
+  spinning.store(false);
+  if (active_) {
     book_->engine().cancel();
   }
 }
 
 void Executor::add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                         bool /*notify*/) {
-  collector_.add_node(node);
   book_->know_node(node);
+  collector_.add_node(node);
   book_->refresh();
 }
 
@@ -160,8 +170,8 @@ void Executor::remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr
 void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
                                   rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                                   bool /*notify*/) {
-  collector_.add_callback_group(group);
   book_->know_node(node);
+  collector_.add_callback_group(group);
   book_->refresh();
 }
 

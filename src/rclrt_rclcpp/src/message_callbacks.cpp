@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subscriptions, services and clients: what a middleware tells of by number.
 #include <algorithm>
+#include <atomic>
 #include <functional>
 #include <rclcpp/rclcpp.hpp>
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "entity_callback.hpp"
 #include "left_behind.hpp"
@@ -25,8 +28,13 @@ bool is_counted(const rclcpp::QoS& qos) {
   return qos.history() == rclcpp::HistoryPolicy::KeepAll || qos.depth() > kDeepest;
 }
 
+std::size_t credits_of(const rclcpp::QoS& qos) {
+  return is_counted(qos) ? kCountedCredits : std::max<std::size_t>(qos.depth(), 1);
+}
+
 /// As rclcpp's executors do: an error of the middleware is logged and the message is lost.
-bool taken(const char* what, const char* name, const std::function<bool()>& take) {
+template <typename Take>
+bool taken(const char* what, const char* name, const Take& take) {
   try {
     return take();
   } catch (const rclcpp::exceptions::RCLError& error) {
@@ -41,9 +49,9 @@ class MessageCallback : public engine::NotifiedCallback,
                         public Listener,
                         public std::enable_shared_from_this<MessageCallback<Entity>> {
  public:
-  MessageCallback(const std::shared_ptr<Entity>& entity, const engine::CallbackOptions& options,
-                  Changes& changes)
-      : NotifiedCallback(options), Listener(changes), entity_(entity) {}
+  MessageCallback(const std::shared_ptr<Entity>& entity, const rclcpp::QoS& qos,
+                  const engine::CallbackOptions& options, Changes& changes)
+      : NotifiedCallback(options), Listener(changes), entity_(entity), counted_(is_counted(qos)) {}
 
   void listen() override {
     if (const auto entity = entity_.lock()) {
@@ -52,7 +60,9 @@ class MessageCallback : public engine::NotifiedCallback,
       // and the registration.
       set_listener(*entity,
                    [self = this->shared_from_this()](std::size_t count) { self->tell(count); });
-      tell(LeftBehind::instance().take(entity_));
+      for (const auto& [key, count] : LeftBehind::instance().take(entity_)) {
+        tell(count);
+      }
     }
   }
   void unlisten() override {
@@ -61,7 +71,9 @@ class MessageCallback : public engine::NotifiedCallback,
     }
   }
   void leave_rest() override {
-    LeftBehind::instance().keep(entity_, take_left_behind() + take_untold());
+    const std::size_t discarded = take_left_behind();
+    const std::size_t announced = counted_ ? waiting_.exchange(0) : discarded;
+    LeftBehind::instance().keep(entity_, 0, announced + take_untold());
   }
   bool expired() const noexcept override { return entity_.expired(); }
 
@@ -69,9 +81,27 @@ class MessageCallback : public engine::NotifiedCallback,
   void attach() override { start_listening(); }
   void detach() noexcept override { stop_listening(); }
 
+  void announce(std::size_t count) noexcept RCLRT_NONBLOCKING override {
+    if (counted_) {
+      waiting_.fetch_add(count);
+    }
+    NotifiedCallback::announce(count);
+  }
+
   Outcome run(InstanceInfo& info) override {
     const auto entity = entity_.lock();
-    return entity ? take_and_run(*entity, info) : gone();
+    if (!entity) {
+      return gone();
+    }
+    if (!counted_) {
+      return take_and_run(*entity, info);
+    }
+    running_.fetch_add(1);
+    struct Rest {
+      MessageCallback& self;
+      ~Rest() { self.look_for_rest(); }
+    } const rest{*this};  // also when user code throws
+    return take_and_run(*entity, info);
   }
 
   virtual void set_listener(Entity& entity, std::function<void(std::size_t)> told) = 0;
@@ -79,7 +109,24 @@ class MessageCallback : public engine::NotifiedCallback,
   virtual Outcome take_and_run(Entity& entity, InstanceInfo& info) = 0;
 
  private:
+  /// One message less waits. If nobody is left who would come for the others, one more instance.
+  void look_for_rest() noexcept {
+    std::size_t waiting = waiting_.load();
+    while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
+    }
+    // Those that run are pending still, in a reentrant group several.
+    if (waiting > 1 && counters().pending() <= running_.load()) {
+      NotifiedCallback::announce(1);
+    }
+    running_.fetch_sub(1);
+  }
+
   const std::weak_ptr<Entity> entity_;
+  const bool counted_;
+  // Messages that were announced and have not been taken. Whoever finds no credit leaves its
+  // message to an instance that is pending; the last of these looks here before it ends.
+  std::atomic<std::size_t> waiting_{0};
+  std::atomic<std::size_t> running_{0};
 };
 
 class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBase> {
@@ -89,74 +136,86 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
  private:
   void set_listener(rclcpp::SubscriptionBase& subscription,
                     std::function<void(std::size_t)> told) override {
-    counted_ = is_counted(subscription.get_actual_qos());
     subscription.set_on_new_message_callback(std::move(told));
   }
   void clear_listener(rclcpp::SubscriptionBase& subscription) override {
     subscription.clear_on_new_message_callback();
   }
 
-  void announce(std::size_t count) noexcept RCLRT_NONBLOCKING override {
-    if (counted_) {
-      waiting_.fetch_add(count);
-    }
-    NotifiedCallback::announce(count);
-  }
-
   Outcome take_and_run(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) override {
-    Outcome outcome = Outcome::kEmpty;
     switch (subscription.get_delivered_message_kind()) {
       case rclcpp::DeliveredMessageKind::ROS_MESSAGE:
-        outcome = subscription.can_loan_messages() ? run_loaned(subscription, info)
-                                                   : run_message(subscription, info);
-        break;
+        return subscription.can_loan_messages() ? run_loaned(subscription, info)
+                                                : run_message(subscription, info);
       case rclcpp::DeliveredMessageKind::SERIALIZED_MESSAGE:
-        outcome = run_serialized(subscription, info);
-        break;
+        return run_serialized(subscription, info);
       default:
         throw std::runtime_error("subscription '" + std::string(subscription.get_topic_name()) +
                                  "': rclcpp cannot deliver dynamic messages to executors");
     }
-    if (counted_) {
-      std::size_t waiting = waiting_.load();
-      while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
-      }
-      // This instance is pending still; without another one nobody would come for the rest.
-      if (waiting > 1 && counters().pending() <= 1) {
-        NotifiedCallback::announce(1);
-      }
-    }
-    return outcome;
   }
 
-  /// With a policy under which one instance stands for all messages: the newest.
-  bool takes_newest() const noexcept { return overload() != engine::Overload::kQueue; }
+  /// Takes one message; with a policy under which one instance stands for all that wait, the
+  /// newest of them. False if there is none: `message` is then what `make` made.
+  template <typename Message, typename Make, typename Take, typename GiveBack>
+  bool take(Message& message, rclcpp::MessageInfo& info, const Make& make, const Take& take_into,
+            const GiveBack& give_back) {
+    message = make();
+    if (!take_into(message, info)) {
+      return false;
+    }
+    while (overload() != engine::Overload::kQueue) {
+      Message next = make();
+      rclcpp::MessageInfo next_info;
+      if (!take_into(next, next_info)) {
+        give_back(next);
+        break;
+      }
+      give_back(message);
+      message = std::move(next);
+      info = next_info;
+    }
+    info.get_rmw_message_info().from_intra_process = false;
+    return true;
+  }
 
   Outcome run_message(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) {
     rclcpp::MessageInfo message_info;
-    std::shared_ptr<void> message = subscription.create_message();
-    const auto take = [&] {
-      return taken("a message of", subscription.get_topic_name(),
-                   [&] { return subscription.take_type_erased(message.get(), message_info); });
-    };
-    bool found = take();
-    while (found && takes_newest()) {
-      const rclcpp::MessageInfo newest_info = message_info;
-      std::shared_ptr<void> newest = std::exchange(message, subscription.create_message());
-      if (!take()) {
-        subscription.return_message(message);
-        message = std::move(newest);
-        message_info = newest_info;
-        break;
-      }
-      subscription.return_message(newest);
-    }
+    std::shared_ptr<void> message;
+    const auto give_back = [&](std::shared_ptr<void>& each) { subscription.return_message(each); };
+    const bool found = take(
+        message, message_info, [&] { return subscription.create_message(); },
+        [&](const std::shared_ptr<void>& into, rclcpp::MessageInfo& its_info) {
+          return taken("a message of", subscription.get_topic_name(),
+                       [&] { return subscription.take_type_erased(into.get(), its_info); });
+        },
+        give_back);
     if (found) {
       const Running running(*this, info);
-      message_info.get_rmw_message_info().from_intra_process = false;
       subscription.handle_message(message, message_info);
     }
-    subscription.return_message(message);
+    give_back(message);
+    return found ? Outcome::kRan : Outcome::kEmpty;
+  }
+
+  Outcome run_serialized(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) {
+    rclcpp::MessageInfo message_info;
+    std::shared_ptr<rclcpp::SerializedMessage> message;
+    const auto give_back = [&](std::shared_ptr<rclcpp::SerializedMessage>& each) {
+      subscription.return_serialized_message(each);
+    };
+    const bool found = take(
+        message, message_info, [&] { return subscription.create_serialized_message(); },
+        [&](const std::shared_ptr<rclcpp::SerializedMessage>& into, rclcpp::MessageInfo& its_info) {
+          return taken("a serialized message of", subscription.get_topic_name(),
+                       [&] { return subscription.take_serialized(*into, its_info); });
+        },
+        give_back);
+    if (found) {
+      const Running running(*this, info);
+      subscription.handle_serialized_message(message, message_info);
+    }
+    give_back(message);
     return found ? Outcome::kRan : Outcome::kEmpty;
   }
 
@@ -164,10 +223,11 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     struct Loan {
       rclcpp::SubscriptionBase& subscription;
       void* message = nullptr;
-      ~Loan() {
-        if (message != nullptr &&
+      ~Loan() { give_back(message); }
+      void give_back(void* each) const {
+        if (each != nullptr &&
             rcl_return_loaned_message_from_subscription(
-                subscription.get_subscription_handle().get(), message) != RCL_RET_OK) {
+                subscription.get_subscription_handle().get(), each) != RCL_RET_OK) {
           RCLCPP_ERROR(rclcpp::get_logger("rclrt_rclcpp"),
                        "returning the loaned message of '%s' failed: %s",
                        subscription.get_topic_name(), rcl_get_error_string().str);
@@ -176,16 +236,20 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
       }
     } loan{subscription};
     rclcpp::MessageInfo message_info;
-    message_info.get_rmw_message_info().from_intra_process = false;
-    const bool found = taken("a loaned message of", subscription.get_topic_name(), [&] {
-      const rcl_ret_t ret =
-          rcl_take_loaned_message(subscription.get_subscription_handle().get(), &loan.message,
-                                  &message_info.get_rmw_message_info(), nullptr);
-      if (ret != RCL_RET_OK && ret != RCL_RET_SUBSCRIPTION_TAKE_FAILED) {
-        rclcpp::exceptions::throw_from_rcl_error(ret);
-      }
-      return ret == RCL_RET_OK;
-    });
+    const bool found = take(
+        loan.message, message_info, [] { return static_cast<void*>(nullptr); },
+        [&](void*& into, rclcpp::MessageInfo& its_info) {
+          return taken("a loaned message of", subscription.get_topic_name(), [&] {
+            const rcl_ret_t ret =
+                rcl_take_loaned_message(subscription.get_subscription_handle().get(), &into,
+                                        &its_info.get_rmw_message_info(), nullptr);
+            if (ret != RCL_RET_OK && ret != RCL_RET_SUBSCRIPTION_TAKE_FAILED) {
+              rclcpp::exceptions::throw_from_rcl_error(ret);
+            }
+            return ret == RCL_RET_OK;
+          });
+        },
+        [&](void* each) { loan.give_back(each); });
     if (!found) {
       return Outcome::kEmpty;
     }
@@ -193,25 +257,6 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     subscription.handle_loaned_message(loan.message, message_info);
     return Outcome::kRan;
   }
-
-  Outcome run_serialized(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) {
-    rclcpp::MessageInfo message_info;
-    std::shared_ptr<rclcpp::SerializedMessage> message = subscription.create_serialized_message();
-    const bool found = taken("a serialized message of", subscription.get_topic_name(),
-                             [&] { return subscription.take_serialized(*message, message_info); });
-    if (found) {
-      const Running running(*this, info);
-      message_info.get_rmw_message_info().from_intra_process = false;
-      subscription.handle_serialized_message(message, message_info);
-    }
-    subscription.return_serialized_message(message);
-    return found ? Outcome::kRan : Outcome::kEmpty;
-  }
-
-  bool counted_ = false;  // set before anybody tells
-  // Messages that were told of and have not been taken. Whoever finds no credit leaves
-  // its message to an instance that is pending; the last of these looks here before it ends.
-  std::atomic<std::size_t> waiting_{0};
 };
 
 class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {
@@ -263,36 +308,34 @@ class ClientCallback final : public MessageCallback<rclcpp::ClientBase> {
 };
 
 template <typename Callback, typename Entity>
-Bound make_bound(const Entity& entity, const engine::CallbackOptions& options, Changes& changes) {
-  const auto made = std::make_shared<Callback>(entity, options, changes);
+Bound make_bound(const Entity& entity, const rclcpp::QoS& qos, engine::CallbackOptions& options,
+                 Changes& changes) {
+  options.credits = credits_of(qos);
+  const auto made = std::make_shared<Callback>(entity, qos, options, changes);
   return {made, made};
 }
-
-/// What waits in the middleware at most; 10 is the depth of rclcpp's services.
-constexpr std::size_t kServiceDepth = 10;
 
 }  // namespace
 
 Bound bind(const rclcpp::SubscriptionBase::SharedPtr& subscription, engine::CallbackOptions options,
            Changes& changes) {
-  const rclcpp::QoS qos = subscription->get_actual_qos();
   options.type = engine::EntityType::kSubscription;
-  options.credits = is_counted(qos) ? kCountedCredits : std::max<std::size_t>(qos.depth(), 1);
-  return make_bound<SubscriptionCallback>(subscription, options, changes);
+  return make_bound<SubscriptionCallback>(subscription, subscription->get_actual_qos(), options,
+                                          changes);
 }
 
 Bound bind(const rclcpp::ServiceBase::SharedPtr& service, engine::CallbackOptions options,
            Changes& changes) {
   options.type = engine::EntityType::kService;
-  options.credits = kServiceDepth;
-  return make_bound<ServiceCallback>(service, options, changes);
+  return make_bound<ServiceCallback>(service, service->get_request_subscription_actual_qos(),
+                                     options, changes);
 }
 
 Bound bind(const rclcpp::ClientBase::SharedPtr& client, engine::CallbackOptions options,
            Changes& changes) {
   options.type = engine::EntityType::kClient;
-  options.credits = kServiceDepth;
-  return make_bound<ClientCallback>(client, options, changes);
+  return make_bound<ClientCallback>(client, client->get_response_subscription_actual_qos(), options,
+                                    changes);
 }
 
 }  // namespace rclrt_rclcpp

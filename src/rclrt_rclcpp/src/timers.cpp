@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "timers.hpp"
 
+#include <rcl/time.h>
 #include <rcl/timer.h>
 
 #include <algorithm>
@@ -26,6 +27,17 @@ std::int64_t next_call_ns(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
     return kNever;
   }
   return next_ns;
+}
+
+/// Whether its clock stands still until somebody moves it.
+bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
+  rcl_clock_t* clock = nullptr;
+  bool enabled = false;
+  const bool known = rcl_timer_clock(const_cast<rcl_timer_t*>(timer->get_timer_handle().get()),
+                                     &clock) == RCL_RET_OK &&
+                     clock->type == RCL_ROS_TIME &&
+                     rcl_is_enabled_ros_time_override(clock, &enabled) == RCL_RET_OK;
+  return known && enabled;
 }
 
 std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer) {
@@ -126,24 +138,25 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
   }
   bool expired() const noexcept override { return timer_.expired(); }
 
-  /// Releases it if it is due and was not released before for that time. How long until the next
-  /// release, by its clock.
-  std::int64_t release_if_due() noexcept {
+  /// Releases it if it is due and was not released for that time already. How long until the next
+  /// release; kNever: somebody rings.
+  std::int64_t release_if_due(std::vector<std::shared_ptr<void>>& kept) noexcept {
     const auto timer = timer_.lock();
+    kept.push_back(timer);  // it must not end here, with a lock held
     const std::int64_t next_ns = next_call_ns(timer);
     std::int64_t left_ns = kNever;
-    if (next_ns == kNever || released_for_ns_ == next_ns ||
+    if (next_ns == kNever || released_for_ns_.load() == next_ns ||
         rcl_timer_get_time_until_next_call(timer->get_timer_handle().get(), &left_ns) !=
             RCL_RET_OK) {
       rcl_reset_error();
       return kNever;  // it rings when it has run, or is reset
     }
     if (left_ns <= 0) {
-      released_for_ns_ = next_ns;
+      released_for_ns_.store(next_ns);
       tell_once();
       return kNever;
     }
-    return left_ns;
+    return is_simulated(timer) ? kNever : left_ns;
   }
 
  private:
@@ -152,9 +165,14 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
 
   Outcome run(InstanceInfo& info) override {
     struct Look {
-      ClockTimers& clocks;
-      ~Look() { clocks.look(); }
-    } const look{clocks_};
+      ClockTimerCallback& self;
+      ~Look() {
+        // The same time may be due again: the clock may have been set back. A release too many
+        // finds nothing to do.
+        self.released_for_ns_.store(INT64_MIN);
+        self.clocks_.look();
+      }
+    } const look{*this};
     const auto timer = timer_.lock();
     if (!timer) {
       return gone();
@@ -164,7 +182,7 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
 
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   ClockTimers& clocks_;
-  std::int64_t released_for_ns_ = INT64_MIN;  // of the thread of ClockTimers
+  std::atomic<std::int64_t> released_for_ns_{INT64_MIN};
 };
 
 Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions options,
@@ -176,6 +194,7 @@ Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions op
     return {made, made};
   }
   options.type = engine::EntityType::kWaitable;  // the engine's own timers are steady
+  options.overload = engine::Overload::kQueue;   // rcl itself skips what it was late for
   const auto made = std::make_shared<ClockTimerCallback>(timer, options, changes, clocks);
   return {made, made};
 }
@@ -256,18 +275,19 @@ void ClockTimers::run() {
   }
 }
 
-/// How long to sleep. On simulated time how far the next release is off says nothing, but a jump
-/// rings; where jumps are not told of, it looks each millisecond.
+/// How long to sleep. On simulated time a jump rings; where jumps are not told of, it looks each
+/// millisecond.
 std::int64_t ClockTimers::release_due() noexcept {
   constexpr std::int64_t kLook_ns = 100'000'000;
   constexpr std::int64_t kOften_ns = 1'000'000;
   std::int64_t least_ns = kLook_ns;
+  std::vector<std::shared_ptr<void>> kept;  // until the lock is free
   const std::scoped_lock lock(mutex_);
   for (const Clock& clock : clocks_) {
     least_ns = std::min(least_ns, clock.tells_jumps ? kLook_ns : kOften_ns);
     for (const auto& timer : clock.timers) {
       if (const auto alive = timer.lock()) {
-        least_ns = std::min(least_ns, alive->release_if_due());
+        least_ns = std::min(least_ns, alive->release_if_due(kept));
       }
     }
   }

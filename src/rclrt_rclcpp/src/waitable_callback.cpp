@@ -5,6 +5,7 @@
 #include <climits>
 
 #include "entity_callback.hpp"
+#include "left_behind.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -35,11 +36,21 @@ class WaitableCallback final : public engine::NotifiedCallback,
       waitable->set_on_ready_callback([self = shared_from_this()](std::size_t count, int entity) {
         self->count(count, entity);
       });
+      for (const auto& [entity, count] : LeftBehind::instance().take(waitable_)) {
+        this->count(count, entity);
+      }
     }
   }
   void unlisten() override {
     if (const auto waitable = waitable_.lock()) {
       waitable->clear_on_ready_callback();
+    }
+  }
+  void leave_rest() override {
+    take_left_behind();
+    take_untold();
+    for (Events& each : events_) {
+      LeftBehind::instance().keep(waitable_, each.entity.load(), each.count.exchange(0));
     }
   }
   bool expired() const noexcept override { return waitable_.expired(); }
@@ -112,12 +123,15 @@ class WaitableCallback final : public engine::NotifiedCallback,
     if (!waitable) {
       return gone();
     }
+    running_.fetch_add(1);
     struct Rest {
       WaitableCallback& self;
       ~Rest() {
-        if (self.counters().pending() <= 1 && self.has_more()) {
+        // Those that run are pending still, in a reentrant group several.
+        if (self.counters().pending() <= self.running_.load() && self.has_more()) {
           self.announce(1);
         }
+        self.running_.fetch_sub(1);
       }
     } const rest{*this};  // also when user code throws
     const Events* const events = take_one();
@@ -134,6 +148,7 @@ class WaitableCallback final : public engine::NotifiedCallback,
   const std::weak_ptr<rclcpp::Waitable> waitable_;
   std::array<Events, 32> events_;
   std::atomic<std::size_t> next_{0};
+  std::atomic<std::size_t> running_{0};
 };
 
 }  // namespace

@@ -132,6 +132,7 @@ class Executor : public rclcpp::Executor {
   class Spinning;
 
   const std::unique_ptr<Book> book_;
+  bool active_ = false;  // somebody is in a spin; guarded by mutex_
 };
 
 /// A SCHED_FIFO thread per priority and CPU; the kernel preempts. The default choice.

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: Apache-2.0
+// Nothing that waits is lost when a callback is replaced, moved, or asked for too much.
+#include <atomic>
+#include <test_msgs/msg/basic_types.hpp>
+#include <test_msgs/srv/basic_types.hpp>
+#include <vector>
+
+#include "fixture.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using Message = test_msgs::msg::BasicTypes;
+using Service = test_msgs::srv::BasicTypes;
+
+template <typename E>
+class Handover : public Ros {};
+TYPED_TEST_SUITE(Handover, AllExecutors, ExecutorName);
+
+TYPED_TEST(Handover, WhatWaitsSurvivesANewDeadlineAndPolicy) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::atomic<int> got{0};
+  const auto subscription =
+      node->create_subscription<Message>("topic", 10, [&](const Message&) { ++got; });
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  executor.add_node(node);
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  for (int i = 0; i < 5; ++i) {
+    publisher->publish(Message());
+  }
+  executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
+                      {.priority = {}, .deadline = 50ms, .overload = {}});
+  EXPECT_TRUE(eventually([&] {
+    executor.spin_some();
+    return got == 5;
+  })) << got;
+}
+
+TYPED_TEST(Handover, WhatWaitsWithinTheProcessMovesToTheNextExecutor) {
+  const auto node =
+      std::make_shared<rclcpp::Node>("node", rclcpp::NodeOptions().use_intra_process_comms(true));
+  std::atomic<int> got{0};
+  const auto subscription =
+      node->create_subscription<Message>("topic", 10, [&](std::unique_ptr<Message>) { ++got; });
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  {
+    TypeParam first;
+    first.add_node(node);
+    for (int i = 0; i < 3; ++i) {
+      publisher->publish(std::make_unique<Message>());
+    }
+    first.remove_node(node);
+  }
+  TypeParam second;
+  second.add_node(node);
+  EXPECT_TRUE(eventually([&] {
+    second.spin_some();
+    return got == 3;
+  })) << got;
+}
+
+TYPED_TEST(Handover, KeepAllMovesWithAllThatWaits) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::atomic<int> got{0};
+  const auto qos = rclcpp::QoS(rclcpp::KeepAll()).reliable();
+  const auto subscription =
+      node->create_subscription<Message>("topic", qos, [&](const Message&) { ++got; });
+  const auto publisher = node->create_publisher<Message>("topic", qos);
+  {
+    TypeParam first;
+    first.add_node(node);
+    for (int i = 0; i < 200; ++i) {
+      publisher->publish(Message());
+    }
+  }
+  TypeParam second;
+  second.add_node(node);
+  EXPECT_TRUE(eventually([&] {
+    second.spin_some();
+    return got == 200;
+  })) << got;
+}
+
+TYPED_TEST(Handover, MoreRequestsThanADefaultQueueHoldsAreAllAnswered) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto qos = rclcpp::QoS(100).reliable();
+  const auto service = node->create_service<Service>(
+      "service", [](std::shared_ptr<Service::Request>, std::shared_ptr<Service::Response>) {}, qos);
+  const auto client = node->create_client<Service>("service", qos);
+  executor.add_node(node);
+  ASSERT_TRUE(client->wait_for_service(20s));
+  std::atomic<int> answers{0};
+  for (int i = 0; i < 60; ++i) {
+    client->async_send_request(std::make_shared<Service::Request>(),
+                               [&](rclcpp::Client<Service>::SharedFuture) { ++answers; });
+  }
+  EXPECT_TRUE(eventually([&] {
+    executor.spin_some();
+    return answers == 60;
+  })) << answers;
+}
+
+TEST_F(Ros, AReentrantGroupLosesNoEventOnSeveralThreads) {
+  PreemptiveExecutor executor;
+  const auto node =
+      std::make_shared<rclcpp::Node>("node", rclcpp::NodeOptions().use_intra_process_comms(true));
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+  rclcpp::SubscriptionOptions options;
+  options.callback_group = group;
+  std::atomic<int> got{0};
+  const auto subscription = node->create_subscription<Message>(
+      "topic", 100, [&](std::unique_ptr<Message>) { ++got; }, options);
+  const auto publisher = node->create_publisher<Message>("topic", 100);
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  for (int round = 1; round <= 200; ++round) {
+    for (int i = 0; i < 30; ++i) {
+      publisher->publish(std::make_unique<Message>());
+    }
+    ASSERT_TRUE(eventually([&] { return got == 30 * round; })) << got << " of " << 30 * round;
+  }
+}
+
+TEST_F(Ros, APriorityThatIsRefusedChangesNothing) {
+  Options options;
+  options.engine.top_priority = 3;  // room for two levels
+  options.engine.realtime = engine::Realtime::kTry;
+  PreemptiveExecutor executor(options);
+  if (!executor.engine().realtime()) {
+    GTEST_SKIP() << executor.engine().realtime_reason();
+  }
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::vector<rclcpp::TimerBase::SharedPtr> timers;
+  for (int i = 0; i < 3; ++i) {
+    timers.push_back(node->create_wall_timer(1s, [] {}));
+  }
+  executor.add_node(node);
+  executor.set_priority(timers[0], 5);
+  EXPECT_ANY_THROW(executor.set_priority(timers[1], 6));
+  executor.set_priority(timers[2], 5);  // it is of use still
+  executor.remove_node(node);
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
