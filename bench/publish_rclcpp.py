@@ -19,7 +19,7 @@ from typing import Any
 from readme_section import HERE, write_section
 
 OURS = "rclrt preemptive"
-ROUNDS = {1: 5, 2: 3}  # by the number of CPUs
+ROUNDS = {1: 3, 2: 1}  # by the number of CPUs
 SECONDS = 1
 
 
