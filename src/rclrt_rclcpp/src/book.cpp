@@ -333,7 +333,6 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
       }
       entry.timing = timing;
       entry.place = std::move(place);
-      entry.node = context.node;
       entry.seen = true;
       return;
     }
@@ -360,7 +359,6 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
   entry.place = std::move(place);
   entry.timing = timing;
   entry.group = context.group;
-  entry.node = context.node;
   engine_->add(entry.bound.callback);
   try {
     entry.bound.listener->listen();

@@ -74,7 +74,6 @@ class Executor::Book {
     Place place;
     Timing timing;
     rclcpp::CallbackGroup::WeakPtr group;
-    Key node;
     bool seen = true;  // in the refresh under way
   };
   /// What all entities of one group share, in one refresh.

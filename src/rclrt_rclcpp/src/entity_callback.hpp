@@ -55,7 +55,6 @@ class Listener {
   /// After it was removed from the engine: what the entity told of and nobody has run is left to
   /// the next listener.
   virtual void leave_rest() {}
-  virtual bool expired() const noexcept = 0;
 
   /// Since when it runs, CLOCK_MONOTONIC; 0: it does not, or more than once at a time.
   std::int64_t running_since_ns() const noexcept { return running_since_ns_.load(); }

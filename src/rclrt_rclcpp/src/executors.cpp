@@ -12,6 +12,17 @@
 
 namespace rclrt_rclcpp {
 
+namespace {
+
+/// For what must not lose anything; `why` says what.
+void require_queue(const Timing& timing, const std::string& why) {
+  if (timing.overload.value_or(engine::Overload::kQueue) != engine::Overload::kQueue) {
+    throw std::invalid_argument(why + ": leave `overload` at kQueue");
+  }
+}
+
+}  // namespace
+
 /// The time of one spin: there is one at a time, and a cancel that comes too late for it is not
 /// kept for the next.
 class Executor::Spinning {
@@ -188,21 +199,15 @@ void Executor::set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timin
   book_->set_timing(timer, timing);
 }
 void Executor::set_timing(const rclcpp::ServiceBase::SharedPtr& service, const Timing& timing) {
-  if (timing.overload.value_or(engine::Overload::kQueue) != engine::Overload::kQueue) {
-    throw std::invalid_argument("a service answers every request: leave `overload` at kQueue");
-  }
+  require_queue(timing, "a service answers every request");
   book_->set_timing(service, timing);
 }
 void Executor::set_timing(const rclcpp::ClientBase::SharedPtr& client, const Timing& timing) {
-  if (timing.overload.value_or(engine::Overload::kQueue) != engine::Overload::kQueue) {
-    throw std::invalid_argument("a client takes every response: leave `overload` at kQueue");
-  }
+  require_queue(timing, "a client takes every response");
   book_->set_timing(client, timing);
 }
 void Executor::set_timing(const rclcpp::Waitable::SharedPtr& waitable, const Timing& timing) {
-  if (timing.overload.value_or(engine::Overload::kQueue) != engine::Overload::kQueue) {
-    throw std::invalid_argument("a waitable takes every event: leave `overload` at kQueue");
-  }
+  require_queue(timing, "a waitable takes every event");
   book_->set_timing(waitable, timing);
 }
 void Executor::set_timing(const rclcpp::CallbackGroup::SharedPtr& group, const Timing& timing) {

@@ -75,7 +75,6 @@ class MessageCallback : public engine::NotifiedCallback,
     const std::size_t announced = counted_ ? waiting_.exchange(0) : discarded;
     LeftBehind::instance().keep(entity_, 0, announced + take_untold());
   }
-  bool expired() const noexcept override { return entity_.expired(); }
 
  protected:
   void attach() override { start_listening(); }

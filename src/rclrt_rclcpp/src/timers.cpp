@@ -97,7 +97,6 @@ class SteadyTimerCallback final : public engine::TimerCallback,
       timer->clear_on_reset_callback();
     }
   }
-  bool expired() const noexcept override { return timer_.expired(); }
 
  private:
   Outcome run(InstanceInfo& info) override {
@@ -136,7 +135,6 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
       timer->clear_on_reset_callback();
     }
   }
-  bool expired() const noexcept override { return timer_.expired(); }
 
   /// Releases it if it is due and was not released for that time already. How long until the next
   /// release; kNever: somebody rings.

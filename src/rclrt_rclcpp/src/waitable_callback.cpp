@@ -53,7 +53,6 @@ class WaitableCallback final : public engine::NotifiedCallback,
       LeftBehind::instance().keep(waitable_, each.entity.load(), each.count.exchange(0));
     }
   }
-  bool expired() const noexcept override { return waitable_.expired(); }
 
  private:
   /// Events of one entity of the waitable.
