@@ -271,11 +271,13 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Ke
     const auto more = compat::timers_of(*waitable);
     timers.insert(timers.end(), more.begin(), more.end());
   }
+  // Let go of in this order. A QoS event keeps the middleware's subscription, whose listener is in
+  // the subscription: were that the first to end, a message would find no listener any more.
+  kept.insert(kept.end(), waitables.begin(), waitables.end());
   kept.insert(kept.end(), subscriptions.begin(), subscriptions.end());
   kept.insert(kept.end(), services.begin(), services.end());
   kept.insert(kept.end(), clients.begin(), clients.end());
   kept.insert(kept.end(), timers.begin(), timers.end());
-  kept.insert(kept.end(), waitables.begin(), waitables.end());
   kept.push_back(group);
   kept.push_back(context.node);
   // What comes within the process reaches a subscription through a waitable: to the user, and to a
