@@ -271,8 +271,6 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Ke
     const auto more = compat::timers_of(*waitable);
     timers.insert(timers.end(), more.begin(), more.end());
   }
-  // Let go of in this order. A QoS event keeps the middleware's subscription, whose listener is in
-  // the subscription: were that the first to end, a message would find no listener any more.
   kept.insert(kept.end(), waitables.begin(), waitables.end());
   kept.insert(kept.end(), subscriptions.begin(), subscriptions.end());
   kept.insert(kept.end(), services.begin(), services.end());

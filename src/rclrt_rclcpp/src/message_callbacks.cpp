@@ -2,7 +2,6 @@
 // Subscriptions, services and clients: what a middleware tells of by number.
 #include <algorithm>
 #include <atomic>
-#include <functional>
 #include <rclcpp/rclcpp.hpp>
 #include <stdexcept>
 #include <string>
@@ -10,6 +9,7 @@
 
 #include "entity_callback.hpp"
 #include "left_behind.hpp"
+#include "listener_slot.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -45,9 +45,7 @@ bool taken(const char* what, const char* name, const Take& take) {
 }
 
 template <typename Entity>
-class MessageCallback : public engine::NotifiedCallback,
-                        public Listener,
-                        public std::enable_shared_from_this<MessageCallback<Entity>> {
+class MessageCallback : public engine::NotifiedCallback, public Listener, private Told {
  public:
   MessageCallback(const std::shared_ptr<Entity>& entity, const rclcpp::QoS& qos,
                   const engine::CallbackOptions& options, Changes& changes)
@@ -55,20 +53,26 @@ class MessageCallback : public engine::NotifiedCallback,
 
   void listen() override {
     if (const auto entity = entity_.lock()) {
-      // The function keeps this object, which may be told of work for as long as the entity lives.
-      // rclcpp registers it twice, so nothing is lost that comes between the count of what waits
-      // and the registration.
-      set_listener(*entity,
-                   [self = this->shared_from_this()](std::size_t count) { self->tell(count); });
+      const void* const slot = slot_.open(*this);
+      // Twice: rmw_fastrtps first counts what waits and then sets the function, and tells of what
+      // comes in between only with the next message, or when it is set again.
+      for (int i = 0; i < 2; ++i) {
+        if (const rcl_ret_t ret = set_listener(*entity, &ListenerSlot::tell, slot);
+            ret != RCL_RET_OK) {
+          slot_.close();
+          rclcpp::exceptions::throw_from_rcl_error(ret, "cannot listen for '" + name() + "'");
+        }
+      }
       for (const auto& [key, count] : LeftBehind::instance().take(entity_)) {
         tell(count);
       }
     }
   }
   void unlisten() override {
-    if (const auto entity = entity_.lock()) {
-      clear_listener(*entity);
+    if (const auto entity = entity_.lock(); entity && end_listener(entity) != RCL_RET_OK) {
+      rcl_reset_error();  // it tells on, to nobody
     }
+    slot_.close();
   }
   void leave_rest() override {
     const std::size_t discarded = take_left_behind();
@@ -103,11 +107,18 @@ class MessageCallback : public engine::NotifiedCallback,
     return take_and_run(*entity, info);
   }
 
-  virtual void set_listener(Entity& entity, std::function<void(std::size_t)> told) = 0;
-  virtual void clear_listener(Entity& entity) = 0;
+  /// rcl's own functions: rclcpp keeps its function in the entity, which may end before the
+  /// middleware's (see ListenerSlot).
+  virtual rcl_ret_t set_listener(Entity& entity, rcl_event_callback_t function,
+                                 const void* user_data) = 0;
+  virtual rcl_ret_t end_listener(const std::shared_ptr<Entity>& entity) {
+    return set_listener(*entity, nullptr, nullptr);
+  }
   virtual Outcome take_and_run(Entity& entity, InstanceInfo& info) = 0;
 
  private:
+  void told(std::size_t count) noexcept override { tell(count); }
+
   /// One message less waits. If nobody is left who would come for the others, one more instance.
   void look_for_rest() noexcept {
     std::size_t waiting = waiting_.load();
@@ -122,6 +133,7 @@ class MessageCallback : public engine::NotifiedCallback,
 
   const std::weak_ptr<Entity> entity_;
   const bool counted_;
+  ListenerSlot slot_;
   // Messages that were announced and have not been taken. Whoever finds no credit leaves its
   // message to an instance that is pending; the last of these looks here before it ends.
   std::atomic<std::size_t> waiting_{0};
@@ -133,12 +145,10 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
   using MessageCallback::MessageCallback;
 
  private:
-  void set_listener(rclcpp::SubscriptionBase& subscription,
-                    std::function<void(std::size_t)> told) override {
-    subscription.set_on_new_message_callback(std::move(told));
-  }
-  void clear_listener(rclcpp::SubscriptionBase& subscription) override {
-    subscription.clear_on_new_message_callback();
+  rcl_ret_t set_listener(rclcpp::SubscriptionBase& subscription, rcl_event_callback_t function,
+                         const void* user_data) override {
+    return rcl_subscription_set_on_new_message_callback(
+        subscription.get_subscription_handle().get(), function, user_data);
   }
 
   Outcome take_and_run(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) override {
@@ -263,11 +273,18 @@ class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {
   using MessageCallback::MessageCallback;
 
  private:
-  void set_listener(rclcpp::ServiceBase& service, std::function<void(std::size_t)> told) override {
-    service.set_on_new_request_callback(std::move(told));
+  rcl_ret_t set_listener(rclcpp::ServiceBase& service, rcl_event_callback_t function,
+                         const void* user_data) override {
+    return rcl_service_set_on_new_request_callback(service.get_service_handle().get(), function,
+                                                   user_data);
   }
-  void clear_listener(rclcpp::ServiceBase& service) override {
-    service.clear_on_new_request_callback();
+  /// rmw_fastrtps calls the function of a service without a look whether it was taken away
+  /// meanwhile: so one stays. What comes then is told to nobody; so the next listener looks for as
+  /// many requests as there may be.
+  rcl_ret_t end_listener(const rclcpp::ServiceBase::SharedPtr& service) override {
+    const rclcpp::QoS qos = service->get_request_subscription_actual_qos();
+    LeftBehind::instance().keep(service, 0, is_counted(qos) ? kDeepest : credits_of(qos));
+    return set_listener(*service, [](const void*, std::size_t) {}, nullptr);
   }
   Outcome take_and_run(rclcpp::ServiceBase& service, InstanceInfo& info) override {
     const auto header = service.create_request_header();
@@ -287,11 +304,10 @@ class ClientCallback final : public MessageCallback<rclcpp::ClientBase> {
   using MessageCallback::MessageCallback;
 
  private:
-  void set_listener(rclcpp::ClientBase& client, std::function<void(std::size_t)> told) override {
-    client.set_on_new_response_callback(std::move(told));
-  }
-  void clear_listener(rclcpp::ClientBase& client) override {
-    client.clear_on_new_response_callback();
+  rcl_ret_t set_listener(rclcpp::ClientBase& client, rcl_event_callback_t function,
+                         const void* user_data) override {
+    return rcl_client_set_on_new_response_callback(client.get_client_handle().get(), function,
+                                                   user_data);
   }
   Outcome take_and_run(rclcpp::ClientBase& client, InstanceInfo& info) override {
     const auto header = client.create_request_header();

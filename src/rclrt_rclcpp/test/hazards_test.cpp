@@ -162,6 +162,27 @@ TYPED_TEST(Hazards, EntitiesComeAndGoWhileTheyAreReady) {
   sender.join();
 }
 
+TYPED_TEST(Hazards, AMessageMayFindItsSubscriptionGone) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  std::atomic<int> runs{0};
+  const auto on_message = [&](const Message&) { ++runs; };
+  auto ends = node->create_subscription<Message>("topic", 10, on_message);
+  const auto stays = node->create_subscription<Message>("topic", 10, on_message);
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  publisher->publish(Message());
+  EXPECT_TRUE(eventually([&] { return runs == 2; }));
+  // As a QoS event does that runs meanwhile: the middleware's subscription goes on.
+  const auto handle = ends->get_subscription_handle();
+  ends.reset();
+  for (int sent = 1; sent <= 10; ++sent) {
+    publisher->publish(Message());
+    EXPECT_TRUE(eventually([&] { return runs == 2 + sent; }));
+  }
+}
+
 TYPED_TEST(Hazards, ACallbackMayAddAndRemoveNodesOfItsExecutor) {
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");

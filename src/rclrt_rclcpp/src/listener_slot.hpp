@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a middleware may call at any time, also when nobody is there any more.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <deque>
+#include <mutex>
+#include <thread>
+
+namespace rclrt_rclcpp {
+
+/// Who is told of work by a middleware.
+class Told {
+ public:
+  /// `count` more wait. Called from threads of the middleware.
+  virtual void told(std::size_t count) noexcept = 0;
+
+ protected:
+  ~Told() = default;
+};
+
+/// The pointer that a middleware's listener is given. The middleware's entity outlives rclcpp's: a
+/// QoS event that runs, or a list that somebody makes of a group's entities, keeps it for a while
+/// after the owner has dropped the subscription, and messages still come. So the pointer leads to a
+/// place that is never freed, only used again, and a call that comes too late finds nobody, or the
+/// next listener, who then looks once in vain.
+///
+/// `open` and `close` are called by one thread at a time, `tell` by any.
+class ListenerSlot {
+ public:
+  ListenerSlot() = default;
+  ~ListenerSlot() { close(); }
+  ListenerSlot(const ListenerSlot&) = delete;
+  ListenerSlot& operator=(const ListenerSlot&) = delete;
+
+  /// From here on `told` is told. What it returns goes to the middleware, with `tell`.
+  const void* open(Told& told) {
+    if (place_ == nullptr) {
+      place_ = Places::instance().take();
+    }
+    place_->told.store(&told);
+    return place_;
+  }
+  /// On return nobody is in `told` any more, and nobody will be. Waits for who is.
+  void close() noexcept {
+    if (place_ == nullptr) {
+      return;
+    }
+    place_->told.store(nullptr);
+    while (place_->tellers.load() != 0) {
+      std::this_thread::sleep_for(std::chrono::microseconds(50));
+    }
+    Places::instance().give_back(place_);
+    place_ = nullptr;
+  }
+
+  /// The function for the middleware (rcl_event_callback_t).
+  static void tell(const void* user_data, std::size_t count) {
+    Place& place = *static_cast<Place*>(const_cast<void*>(user_data));
+    place.tellers.fetch_add(1);
+    if (Told* const told = place.told.load()) {
+      told->told(count);
+    }
+    place.tellers.fetch_sub(1);
+  }
+
+ private:
+  /// Who tells counts itself and then looks for the listener; who closes takes the listener away
+  /// and then looks at the number (all seq_cst). So one of the two sees the other.
+  struct Place {
+    std::atomic<Told*> told{nullptr};
+    std::atomic<int> tellers{0};
+  };
+
+  class Places {
+   public:
+    static Places& instance() {
+      // Never destroyed, as what it holds.
+      static Places& result = *new Places;
+      return result;
+    }
+    Place* take() {
+      const std::scoped_lock lock(mutex_);
+      if (unused_.empty()) {
+        return &places_.emplace_back();
+      }
+      Place* const result = unused_.front();  // the one that was given back first
+      unused_.pop_front();
+      return result;
+    }
+    void give_back(Place* place) noexcept {
+      const std::scoped_lock lock(mutex_);
+      unused_.push_back(place);
+    }
+
+   private:
+    std::mutex mutex_;  // guards both
+    std::deque<Place> places_;
+    std::deque<Place*> unused_;
+  };
+
+  Place* place_ = nullptr;
+};
+
+}  // namespace rclrt_rclcpp
