@@ -28,6 +28,7 @@ from rclrt_cli.stop_signals import StopSignals
 HELP = "measure this machine's overheads, for rclrt analyze --overheads"
 MIN_SECONDS = 1.0
 MAX_MESSAGE_BYTES = 10_000_000
+HOPS = ("intra_process", "same_host")
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
 WIDTH = 16
 
@@ -214,7 +215,7 @@ class Calibration:
         for found in self.found.values():
             near.extend(found.hop)
             background.extend(found.background)
-        hops = {"intra_process": near.to_json(), "same_host": self.between.to_json()}
+        hops = dict(zip(HOPS, (near.to_json(), self.between.to_json()), strict=True))
         last = self.contexts[-1]
         return {
             "rclrt": 1,
@@ -243,8 +244,11 @@ def lines(overheads: dict[str, Any]) -> Iterator[str]:
     for executor, stated in overheads["executors"].items():
         for name, value in stated.items():
             yield _line(f"{executor} {_words(name)}", value)
-    for name, value in overheads["hop_us"].items():
-        yield _line(f"hop {_words(name)}", value)
+    for name in HOPS:
+        if name in overheads["hop_us"]:
+            yield _line(f"hop {_words(name)}", overheads["hop_us"][name])
+        else:
+            yield f"hop {_words(name)}: no message came; try again with more --seconds"
     yield _line("background, each ms", overheads["background_us"])
     yield ""
     yield (

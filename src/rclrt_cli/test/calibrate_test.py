@@ -7,10 +7,13 @@ import json
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import jsonschema
 import pytest
+from rclrt_cli.calibrate import bandwidth
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, between_processes, find
+from rclrt_cli.calibrate_command import lines
 from rclrt_cli.csv_reader import InstanceRow, StallRow
 from runner_test import ROOT, finished
 
@@ -125,7 +128,7 @@ def calibrate(*arguments: str) -> subprocess.CompletedProcess[str]:
 def test_a_calibration_of_this_machine_is_a_file_that_the_schema_describes(tmp_path: Path) -> None:
     out = tmp_path / "overheads.json"
     done = calibrate(
-        "--seconds", "1", "--executors", "preemptive,wait_set,producer_consumer", "-o", str(out)
+        "--seconds", "3", "--executors", "preemptive,wait_set,producer_consumer", "-o", str(out)
     )
     assert done.returncode == 0, done.stderr
     overheads = json.loads(out.read_text())
@@ -140,8 +143,55 @@ def test_a_calibration_of_this_machine_is_a_file_that_the_schema_describes(tmp_p
     assert overheads["hop_us"]["intra_process"]["min"] > 0
     assert "background, each ms" in done.stdout
     if overheads["realtime"] and "rt_bandwidth" in overheads:
-        assert 0 < overheads["rt_bandwidth"]["share"] <= 1
+        stated = bandwidth.stated_share(overheads["machine"]["cpu"])
+        assert 0 < overheads["rt_bandwidth"]["share"] <= stated
         assert "Real-time threads get" in done.stdout
+
+
+def test_a_hop_without_a_message_is_said_to_be_missing() -> None:
+    overheads: dict[str, Any] = {
+        "executors": {},
+        "hop_us": {"intra_process": {"n": 3, "max": 24.4}},
+        "background_us": {},
+        "seconds": 1,
+        "machine": {"cpu": 1, "message_bytes": 0},
+        "steal_ms": 0,
+        "host_stalls": 0,
+        "realtime": True,
+    }
+    assert "hop same host: no message came; try again with more --seconds" in lines(overheads)
+
+
+@pytest.mark.parametrize(
+    ("limit", "server", "kernel", "share"),
+    [
+        ((950_000, 1_000_000), None, "6.1.0-rt", 0.95),
+        ((-1, 1_000_000), None, "6.1.0-rt", 1.0),
+        ((0, 1_000_000), None, "6.1.0-rt", 0.0),
+        (None, None, "6.1.0-rt", 1.0),
+        # From 6.12 on there is the fair server, and the sysctl alone lifts no limit.
+        ((-1, 1_000_000), None, "6.12.3", 0.95),
+        ((-1, 1_000_000), (0, 1_000_000_000), "6.12.3", 1.0),
+        ((-1, 1_000_000), (100_000_000, 1_000_000_000), "6.18.0", 0.9),
+        ((800_000, 1_000_000), (50_000_000, 1_000_000_000), "6.18.0", 0.8),
+    ],
+)
+def test_the_kernels_share_is_what_its_settings_leave(
+    tmp_path: Path,
+    limit: tuple[int, int] | None,
+    server: tuple[int, int] | None,
+    kernel: str,
+    share: float,
+) -> None:
+    for pair, directory, names in (
+        (limit, "proc/sys/kernel", ("sched_rt_runtime_us", "sched_rt_period_us")),
+        (server, "sys/kernel/debug/sched/fair_server/cpu1", ("runtime", "period")),
+    ):
+        if pair:
+            (tmp_path / directory).mkdir(parents=True)
+            for name, value in zip(names, pair, strict=True):
+                (tmp_path / directory / name).write_text(f"{value}\n")
+    assert bandwidth.stated_share(1, tmp_path, kernel) == share
 
 
 @pytest.mark.parametrize(

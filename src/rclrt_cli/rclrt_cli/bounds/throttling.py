@@ -29,5 +29,5 @@ def held_back(application: Any, machine: Overheads) -> str:
     return (
         f"the kernel does not hold back real-time threads that need {100 * load:.1f} % of a CPU; "
         f"on this machine they get {100 * machine.rt_share:.1f} % (sysctl -w "
-        "kernel.sched_rt_runtime_us=-1)"
+        "kernel.sched_rt_runtime_us=-1; from Linux 6.12 on the fair server, too)"
     )

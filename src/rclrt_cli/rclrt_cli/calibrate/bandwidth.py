@@ -2,7 +2,9 @@
 """How much of a CPU the kernel lets real-time threads have: it may hold them back.
 
 Two things do so: the bandwidth limit (kernel.sched_rt_runtime_us, 95 % by default), and from Linux
-6.12 on the fair server, which sees to it that threads of normal priority get 5 %.
+6.12 on the fair server, which sees to it that threads of normal priority get 5 %. What they are set
+to says more than two seconds can: a limit that did not act in them may act in the next. So the
+measurement counts only where it is worse.
 """
 
 from __future__ import annotations
@@ -10,6 +12,7 @@ from __future__ import annotations
 import contextlib
 import json
 import os
+import re
 import signal
 import time
 from collections.abc import Callable, Iterator
@@ -18,6 +21,8 @@ from pathlib import Path
 PERIOD_S = 1.0
 """Of either mechanism by default; kernel.sched_rt_period_us."""
 PERIODS = 2
+FAIR_SERVER_SHARE = 0.05
+"""By default."""
 LEAST_WAIT_NS = 1_000_000
 """A shorter gap is a tick, an interrupt or a more urgent thread."""
 
@@ -53,9 +58,7 @@ def _spin_realtime(cpu: int, seconds: float) -> str:
             longest = max(longest, after - before)
             before = after
         last = time.monotonic_ns()
-    share = 1 - waited / (last - start)
-    if longest > LEAST_WAIT_NS:  # how many waits fell into this time is chance
-        share = min(share, _stated_share())
+    share = min(1 - waited / (last - start), stated_share(cpu))
     return json.dumps(
         {
             "share": round(share, 4),
@@ -65,16 +68,28 @@ def _spin_realtime(cpu: int, seconds: float) -> str:
     )
 
 
-def _stated_share() -> float:
-    """What the kernel's limit leaves; 1 without one."""
+def stated_share(cpu: int, root: Path = Path("/"), kernel: str | None = None) -> float:
+    """What the kernel's settings leave on `cpu`; 1 without a limit."""
+    limit = _share(root / "proc/sys/kernel", "sched_rt_runtime_us", "sched_rt_period_us")
+    server = _share(root / f"sys/kernel/debug/sched/fair_server/cpu{cpu}", "runtime", "period")
+    if server is None:  # it cannot be read; then it is as the kernel set it
+        server = FAIR_SERVER_SHARE if has_fair_server(kernel or os.uname().release) else 0.0
+    # A limit of none is -1. The two hold the same threads back for the same rest.
+    return min(1.0 if limit is None or not 0 <= limit < 1 else limit, 1 - server)
+
+
+def has_fair_server(kernel: str) -> bool:
+    """Whether a kernel of this release has one."""
+    numbers = re.match(r"(\d+)\.(\d+)", kernel)
+    return numbers is None or (int(numbers[1]), int(numbers[2])) >= (6, 12)
+
+
+def _share(directory: Path, runtime: str, period: str) -> float | None:
+    """None if it cannot be read."""
     try:
-        runtime, period = (
-            int(Path(f"/proc/sys/kernel/sched_rt_{name}_us").read_text())
-            for name in ("runtime", "period")
-        )
-    except OSError:
-        return 1.0
-    return runtime / period if 0 < runtime < period else 1.0
+        return int((directory / runtime).read_text()) / int((directory / period).read_text())
+    except (OSError, ValueError, ZeroDivisionError):
+        return None
 
 
 def _run_delay() -> int:
