@@ -27,6 +27,8 @@ from rclrt_cli.stop_signals import StopSignals
 
 HELP = "measure this machine's overheads, for rclrt analyze --overheads"
 MIN_SECONDS = 1.0
+START_S = 2.0
+"""By so much one of two processes that are started together may come later."""
 MAX_MESSAGE_BYTES = 10_000_000
 HOPS = ("intra_process", "same_host")
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
@@ -147,7 +149,7 @@ class Calibration:
         other_cpu = self.cpus[-2] if len(self.cpus) > 1 and self.cpu == self.cpus[-1] else self.cpu
         out = self.directory / "publisher"
         app = applications.publisher(other_cpu, self.message_bytes)
-        command = self._command("publisher", "preemptive", app, out)
+        command = self._command("publisher", "preemptive", app, out, self.seconds + START_S)
         environment = run_environment(os.environ, os.getpid())
         with (
             (self.directory / "publisher.log").open("wb") as log,
@@ -187,18 +189,20 @@ class Calibration:
         share = "unknown" if self.bandwidth is None else f"{100 * self.bandwidth['share']:.1f} %"
         self.progress.finished(f"real-time threads get {share}")
 
-    def _command(self, name: str, executor: str, app: dict[str, Any], out: Path) -> list[str]:
+    def _command(
+        self, name: str, executor: str, app: dict[str, Any], out: Path, seconds: float
+    ) -> list[str]:
         path = self.directory / f"{name}.yaml"
         path.write_text(json.dumps(app), encoding="utf-8")
         return [
-            *runner_command(self.program, path, executor, self.seconds, out, False, []),
+            *runner_command(self.program, path, executor, seconds, out, False, []),
             "--not-alone",
         ]
 
     def _run(self, name: str, executor: str, app: dict[str, Any]) -> Run | None:
         out = self.directory / name
         tick = self.progress.tick if self.progress.live else None
-        command = self._command(name, executor, app, out)
+        command = self._command(name, executor, app, out, self.seconds)
         ended = run_child(command, self.directory, self.seconds, self.stop, tick)
         for note in ended.notes:
             self.progress.say(note)
