@@ -10,6 +10,7 @@ from typing import Any, Protocol
 from rclrt_cli.bounds.evidence import (
     Allowance,
     BusyTimes,
+    Event,
     OneCpu,
     stalled_time,
     waits,
@@ -20,6 +21,9 @@ from rclrt_cli.bounds.predicted import PredictedChain, machine_of
 from rclrt_cli.bounds.stalled_bounds import StalledBounds
 from rclrt_cli.csv_reader import ChainRow, InstanceRow, StallRow
 from rclrt_cli.run_data import Run
+
+
+ANY_CPU = "the application may use every CPU, and the bound is that of one (cpus: [n])"
 
 
 class WithStalls(Protocol):
@@ -84,6 +88,8 @@ class Judge:
             excused = [cpu.stretched(stall, self.allowed) for stall in excused]
             lost = cpu.lost(self.allowed)
             events += cpu.events(self.allowed)
+        elif not chain.cpus:
+            events.append(Event(start, 0, ANY_CPU))
         stalled = stalled_time(excused, chain.cpus, start, end)
         with_stall = self.bounds.bound_ns(chain.id, stalled) if stalled > 0 else bound
         cause, what = UNEXPLAINED, ""
