@@ -218,7 +218,7 @@ def test_a_chain_over_several_cpus_is_held_against_its_bound_with_the_stall(tmp_
 
 
 def test_a_bound_of_one_cpu_does_not_hold_on_several(tmp_path: Path) -> None:
-    run = run_of(tmp_path, 100, 3_000)
+    run = run_of(tmp_path / "run", 100, 3_000)
     (excess,) = JUDGE.judge(run, [replace(CHAIN, verdict="conditional", cpus=())])
     assert excess.cause == ASSUMPTION
     assert "may use every CPU, and the bound is that of one" in str(excess)

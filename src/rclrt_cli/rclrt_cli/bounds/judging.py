@@ -22,7 +22,6 @@ from rclrt_cli.bounds.stalled_bounds import StalledBounds
 from rclrt_cli.csv_reader import ChainRow, InstanceRow, StallRow
 from rclrt_cli.run_data import Run
 
-
 ANY_CPU = "the application may use every CPU, and the bound is that of one (cpus: [n])"
 
 
