@@ -28,8 +28,9 @@ class ComponentContainer : public Ros {
     const auto client = node_->create_client<Service>("/ComponentManager/_container/" + name);
     EXPECT_TRUE(client->wait_for_service(20s));
     auto future = client->async_send_request(std::make_shared<typename Service::Request>(what));
-    EXPECT_EQ(executor_.spin_until_future_complete(future, 20s), rclcpp::FutureReturnCode::SUCCESS);
-    return *future.get();
+    const auto code = executor_.spin_until_future_complete(future, 20s);
+    EXPECT_EQ(code, rclcpp::FutureReturnCode::SUCCESS);
+    return code == rclcpp::FutureReturnCode::SUCCESS ? *future.get() : typename Service::Response();
   }
 
   static LoadNode::Request component() {
