@@ -13,6 +13,7 @@ variable to loop over it.
 from rclrt_model._native import (
     Application,
     Callback,
+    CallbackPlace,
     Chain,
     Executor,
     ModelError,
@@ -25,12 +26,14 @@ from rclrt_model._native import (
     Topic,
     load,
     load_node_timings,
+    places_of,
     to_yaml,
 )
 
 __all__ = [
     "Application",
     "Callback",
+    "CallbackPlace",
     "Chain",
     "Executor",
     "ModelError",
@@ -43,5 +46,6 @@ __all__ = [
     "Topic",
     "load",
     "load_node_timings",
+    "places_of",
     "to_yaml",
 ]

@@ -214,6 +214,11 @@ void bind_application(py::module_& module) {
 }
 
 void bind_node_timing(py::module_& module) {
+  Record<CallbackPlace>(module, "CallbackPlace")
+      .field("node", &CallbackPlace::node)
+      .field("kind", &CallbackPlace::kind)
+      .field("name", &CallbackPlace::name)
+      .field("group", &CallbackPlace::group);
   Record<NodeTiming>(module, "NodeTiming")
       .field("node", &NodeTiming::node)
       .field("kind", &NodeTiming::kind)
@@ -234,6 +239,9 @@ PYBIND11_MODULE(_native, module) {
   rclrt::model::bind_parts(module);
   rclrt::model::bind_application(module);
   rclrt::model::bind_node_timing(module);
+  module.def("places_of", &rclrt::model::places_of, py::arg("application"),
+             "Where each callback stands in the ROS graph of a robot on rclcpp; a sync in two "
+             "places.");
   module.def("to_yaml", &rclrt::model::to_yaml, py::arg("application"),
              "An app.yaml, which load() makes the same application of.");
   module.def(

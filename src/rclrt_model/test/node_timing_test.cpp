@@ -81,6 +81,32 @@ TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
             std::string::npos);
 }
 
+TEST(CallbackPlaces, AreCountedInTheOrderOfTheFile) {
+  const auto application = parse_application(R"(
+rclrt: 1
+name: robot
+nodes: [{name: lidar, namespace: /front}, {name: planner}]
+callbacks:
+  - {id: scan, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [points]}
+  - {id: blink, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [/light]}
+  - {id: slow, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, group: second}
+  - {id: own, node: lidar, subscription: {topic: points}, wcet_ms: 1, group: first}
+  - {id: plan, node: planner, timer: {period_ms: 10}, wcet_ms: 1, publishes: [light]}
+  - {id: fuse, node: planner, sync: {topics: [/light, /front/points], window_ms: 5}, wcet_ms: 1}
+chains: [{id: c, callbacks: [scan, own], priority: 1, deadline_ms: 10}]
+)")
+                               .application.value();
+  using Places = std::vector<CallbackPlace>;
+  EXPECT_EQ(places_of(application),
+            (std::vector<Places>{{{"/front/lidar", "timer", "0", 0}},
+                                 {{"/front/lidar", "timer", "1", 0}},
+                                 {{"/front/lidar", "timer", "0", 1}},
+                                 {{"/front/lidar", "subscription", "/front/points", 2}},
+                                 {{"/planner", "timer", "0", 0}},
+                                 {{"/planner", "subscription", "/light", 0},
+                                  {"/planner", "subscription", "/front/points", 0}}}));
+}
+
 TEST(NodeTiming, AFileThatCannotBeReadIsNamed) {
   EXPECT_THROW(load_node_timings("/nowhere/priorities.yaml"), yaml::FileError);
 }

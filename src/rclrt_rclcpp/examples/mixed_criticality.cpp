@@ -4,6 +4,9 @@
 //
 //   mixed_criticality                     under rclrt's executor, with priorities
 //   mixed_criticality --single-threaded   the same node under rclcpp's SingleThreadedExecutor
+//   mixed_criticality --record DIR [--application FILE]
+//                                         with results for `rclrt report`; mixed_criticality.yaml,
+//                                         beside this file, says what its chains are
 //
 // The callbacks whose urgency differs have callback groups of their own: members of one exclusive
 // group wait for each other, whatever their priorities.
@@ -114,15 +117,31 @@ rclrt::realtime::Scheduling urgent(int cpu) {
   return scheduling;
 }
 
+int usage() {
+  std::fprintf(
+      stderr, "usage: mixed_criticality [--single-threaded | --record DIR [--application FILE]]\n");
+  return 2;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   const auto arguments = rclcpp::init_and_remove_ros_arguments(argc, argv);
-  const bool single_threaded =
-      std::find(arguments.begin(), arguments.end(), "--single-threaded") != arguments.end();
-  if (arguments.size() > (single_threaded ? 2U : 1U)) {
-    std::fprintf(stderr, "usage: mixed_criticality [--single-threaded]\n");
-    return 2;
+  bool single_threaded = false;
+  rclrt_rclcpp::RecordingOptions record;
+  for (std::size_t i = 1; i < arguments.size(); ++i) {
+    if (arguments[i] == "--single-threaded") {
+      single_threaded = true;
+    } else if (arguments[i] == "--record" && i + 1 < arguments.size()) {
+      record.directory = arguments[++i];
+    } else if (arguments[i] == "--application" && i + 1 < arguments.size()) {
+      record.application = arguments[++i];
+    } else {
+      return usage();
+    }
+  }
+  if (record.directory.empty() ? !record.application.empty() : single_threaded) {
+    return usage();
   }
   const auto robot = std::make_shared<Robot>();
   const std::chrono::duration<double> time(robot->declare_parameter("duration", 10.0));
@@ -134,11 +153,24 @@ int main(int argc, char** argv) {
   } else {
     rclrt_rclcpp::Options options;
     options.engine.cpus = {cpu};
+    if (!record.directory.empty()) {
+      try {
+        options.recording = std::make_shared<rclrt_rclcpp::Recording>(record);
+      } catch (const std::exception& error) {
+        std::fprintf(stderr, "mixed_criticality: %s\n", error.what());
+        return 2;
+      }
+    }
     rclrt_rclcpp::PreemptiveExecutor executor(options);
     executor.add_node(robot);
     executor.set_priority(robot->control_group, 2);
     executor.set_priority(robot->chain_group, 1);  // what has none has 0: the burner
     spin_for(executor, time, {});
+    if (options.recording) {
+      for (const std::string& line : options.recording->write()) {
+        std::fprintf(stderr, "%s\n", line.c_str());
+      }
+    }
   }
   robot->print();
 }

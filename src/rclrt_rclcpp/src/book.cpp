@@ -69,6 +69,13 @@ bool is_of_clock(const rclcpp::CallbackGroup& group) {
          group.find_client_ptrs_if(any) == nullptr;
 }
 
+Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string& /*name*/) {
+  return rclrt::model::Timer{.period = std::chrono::nanoseconds(period_ns(timer))};
+}
+Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& name) {
+  return rclrt::model::Subscription{.topic = name};
+}
+
 std::string to_string(const Place& place) {
   return (place.node.empty() ? "?" : place.node) + " " + place.kind + " " + place.name;
 }
@@ -76,14 +83,19 @@ std::string to_string(const Place& place) {
 }  // namespace
 
 Executor::Book::Book(const Options& options, std::unique_ptr<engine::Executor> engine,
-                     Groups groups, rclcpp::Context::SharedPtr context)
-    : engine_(std::move(engine)),
+                     Groups groups, rclcpp::Context::SharedPtr context,
+                     std::unique_ptr<Recording::Impl::Part> part)
+    : part_(std::move(part)),
+      engine_(std::move(engine)),
       groups_of_executor_(std::move(groups)),
       context_(std::move(context)),
       file_(options.priorities),
       stated_(read(options.priorities)),
       clocks_(*engine_) {
   engine_->prepare();
+  if (part_) {
+    part_->known(*engine_);
+  }
   thread_ = rclrt::realtime::Thread({.name = options.engine.name + " house", .scheduling = {}},
                                     [this] { look_after(); });
 }
@@ -92,6 +104,9 @@ Executor::Book::~Book() {
   stop_.store(true);
   changes_.bell().notify_all();
   thread_.join();
+  if (part_) {
+    part_->leave();
+  }
   {
     const std::scoped_lock lock(mutex_);
     for (auto& [key, entry] : entries_) {
@@ -124,6 +139,15 @@ void Executor::Book::look_after() {
     }
     changes_.bell().wait_until(key, rclrt::realtime::monotonic_now_ns() + kSecond_ns);
     warn_of_deadlocks();
+    if (part_) {
+      part_->note_threads();
+    }
+  }
+}
+
+void Executor::Book::start_recording() {
+  if (part_) {
+    part_->start();
   }
 }
 
@@ -350,6 +374,10 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
                                      : engine::Overload::kQueue,
       .group = context.entry->group,
       .deadline_ns = timing.deadline.value_or(std::chrono::nanoseconds(0)).count()};
+  if (part_) {
+    options.number = part_->number(place, trigger_of(entity, name));
+  }
+  const std::uint32_t number = options.number;
   Entry entry;
   if constexpr (std::is_same_v<Entity, rclcpp::TimerBase>) {
     entry.bound = bind(entity, std::move(options), changes_, *engine_, clocks_);
@@ -365,6 +393,9 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
   } catch (...) {
     drop(entry);
     throw;
+  }
+  if (part_) {
+    part_->add(number, entry.bound.callback);
   }
   entries_.emplace(key, std::move(entry));
 }

@@ -15,6 +15,7 @@
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/realtime/thread.hpp"
 #include "rclrt_rclcpp/executors.hpp"
+#include "recording_impl.hpp"
 #include "timers.hpp"
 
 namespace rclrt_rclcpp {
@@ -34,8 +35,9 @@ class Executor::Book {
   /// The groups that the executor has now, those of its nodes included; called with `mutex_` held.
   using Groups = std::function<std::vector<rclcpp::CallbackGroup::WeakPtr>()>;
 
+  /// `part`: of a recording; nullptr: there is none.
   Book(const Options& options, std::unique_ptr<engine::Executor> engine, Groups groups,
-       rclcpp::Context::SharedPtr context);
+       rclcpp::Context::SharedPtr context, std::unique_ptr<Recording::Impl::Part> part);
   ~Book();
   Book(const Book&) = delete;
   Book& operator=(const Book&) = delete;
@@ -50,6 +52,8 @@ class Executor::Book {
   void refresh_if_noted();
   /// For spins that run what is ready now: what other clocks made due is, too.
   void release_due_timers() noexcept { clocks_.release_due(); }
+  /// A spin begins.
+  void start_recording();
   /// Throws what the last refresh of the thread threw.
   void rethrow();
 
@@ -101,7 +105,8 @@ class Executor::Book {
   void finish_leaving();
   void warn_of_deadlocks();
 
-  const std::unique_ptr<engine::Executor> engine_;
+  const std::unique_ptr<Recording::Impl::Part> part_;
+  const std::unique_ptr<engine::Executor> engine_;  // its sink is part_
   const Groups groups_of_executor_;
   const rclcpp::Context::SharedPtr context_;
   const std::filesystem::path file_;

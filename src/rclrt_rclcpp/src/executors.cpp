@@ -32,6 +32,7 @@ class Executor::Spinning {
     if (executor_.active_) {
       throw std::runtime_error(std::string(function) + " called while already spinning");
     }
+    executor_.book_->start_recording();
     executor_.book_->engine().forget_cancel();  // of a shutdown that nobody was spinning for
     executor_.active_ = true;
     executor_.spinning.store(true);
@@ -54,15 +55,25 @@ class Executor::Spinning {
   Executor& executor_;
 };
 
-Executor::Executor(Options options, std::unique_ptr<engine::Executor> engine)
-    : rclcpp::Executor(options.ros),
-      book_(std::make_unique<Book>(
-          options, std::move(engine),
-          [this] {
-            collector_.update_collections();
-            return collector_.get_all_callback_groups();
-          },
-          options.ros.context)) {
+std::unique_ptr<Executor::Book> Executor::make_book(Executor& self, const Options& options,
+                                                    const char* kind, MakeEngine make_engine) {
+  engine::ExecutorOptions for_engine = options.engine;
+  std::unique_ptr<Recording::Impl::Part> part;
+  if (options.recording) {
+    part = Recording::Impl::join(options.recording->impl_, kind, for_engine);
+    for_engine.sink = part.get();
+  }
+  return std::make_unique<Book>(
+      options, make_engine(std::move(for_engine)),
+      [&self] {
+        self.collector_.update_collections();
+        return self.collector_.get_all_callback_groups();
+      },
+      options.ros.context, std::move(part));
+}
+
+Executor::Executor(Options options, const char* kind, MakeEngine make_engine)
+    : rclcpp::Executor(options.ros), book_(make_book(*this, options, kind, make_engine)) {
   // Triggered when a node or a group gets something new, and at shutdown.
   notify_waitable_->set_on_ready_callback([book = book_.get()](std::size_t, int) {
     book->changes().note();
@@ -258,25 +269,27 @@ const engine::Executor& Executor::engine() const noexcept { return book_->engine
 
 namespace {
 template <typename Engine>
-std::unique_ptr<engine::Executor> make_engine(const Options& options) {
-  return std::make_unique<Engine>(options.engine);
+std::unique_ptr<engine::Executor> make_engine(engine::ExecutorOptions options) {
+  return std::make_unique<Engine>(std::move(options));
 }
 }  // namespace
 
 PreemptiveExecutor::PreemptiveExecutor(Options options)
-    : Executor(options, make_engine<engine::PreemptiveExecutor>(options)) {}
+    : Executor(std::move(options), "preemptive", &make_engine<engine::PreemptiveExecutor>) {}
 PreemptiveExecutor::~PreemptiveExecutor() = default;
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(Options options)
-    : Executor(options, make_engine<engine::ProducerConsumerExecutor>(options)) {}
+    : Executor(std::move(options), "producer_consumer",
+               &make_engine<engine::ProducerConsumerExecutor>) {}
 ProducerConsumerExecutor::~ProducerConsumerExecutor() = default;
 
 ThreadDispatchExecutor::ThreadDispatchExecutor(Options options)
-    : Executor(options, make_engine<engine::ThreadDispatchExecutor>(options)) {}
+    : Executor(std::move(options), "thread_dispatch",
+               &make_engine<engine::ThreadDispatchExecutor>) {}
 ThreadDispatchExecutor::~ThreadDispatchExecutor() = default;
 
 EdfExecutor::EdfExecutor(Options options)
-    : Executor(options, make_engine<engine::EdfExecutor>(options)) {}
+    : Executor(std::move(options), "edf", &make_engine<engine::EdfExecutor>) {}
 EdfExecutor::~EdfExecutor() = default;
 
 }  // namespace rclrt_rclcpp

@@ -2,6 +2,7 @@
 // Subscriptions, services and clients: what a middleware tells of by number.
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <rclcpp/rclcpp.hpp>
 #include <stdexcept>
 #include <string>
@@ -10,6 +11,7 @@
 #include "entity_callback.hpp"
 #include "left_behind.hpp"
 #include "listener_slot.hpp"
+#include "rclrt/recorder/instance_log.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -188,6 +190,18 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     return true;
   }
 
+  /// For a recording. The stamp is of CLOCK_REALTIME, as DDS has it.
+  void note_published(const rclcpp::MessageInfo& info) const {
+    const std::int64_t stamp_ns = info.get_rmw_message_info().source_timestamp;
+    if (number() != engine::kNoNumber && stamp_ns > 0) {
+      const std::int64_t age_ns = std::chrono::duration_cast<std::chrono::nanoseconds>(
+                                      std::chrono::system_clock::now().time_since_epoch())
+                                      .count() -
+                                  stamp_ns;
+      rclrt::recorder::InstanceLog::set_published(rclrt::realtime::monotonic_now_ns() - age_ns);
+    }
+  }
+
   Outcome run_message(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) {
     rclcpp::MessageInfo message_info;
     std::shared_ptr<void> message;
@@ -200,6 +214,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         },
         give_back);
     if (found) {
+      note_published(message_info);
       const Running running(*this, info);
       subscription.handle_message(message, message_info);
     }
@@ -221,6 +236,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         },
         give_back);
     if (found) {
+      note_published(message_info);
       const Running running(*this, info);
       subscription.handle_serialized_message(message, message_info);
     }
@@ -262,6 +278,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     if (!found) {
       return Outcome::kEmpty;
     }
+    note_published(message_info);
     const Running running(*this, info);
     subscription.handle_loaned_message(loan.message, message_info);
     return Outcome::kRan;

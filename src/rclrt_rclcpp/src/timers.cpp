@@ -40,15 +40,6 @@ bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   return known && enabled;
 }
 
-std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer) {
-  std::int64_t result = 0;
-  if (rcl_timer_get_period(timer->get_timer_handle().get(), &result) != RCL_RET_OK) {
-    rclcpp::exceptions::throw_from_rcl_error(RCL_RET_ERROR, "the period of a timer");
-  }
-  // rcl's timer without a period is always due; here, as often as makes sense.
-  return std::max<std::int64_t>(result, 1'000);
-}
-
 /// Runs what is due; false when it is not (any more), because it was cancelled or reset after its
 /// release.
 template <typename Running, typename Self>
@@ -64,6 +55,19 @@ bool call(rclcpp::TimerBase& timer, Self& self, InstanceInfo& info) {
   timer.execute_callback(data);
   return true;
 }
+
+}  // namespace
+
+std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer) {
+  std::int64_t result = 0;
+  if (rcl_timer_get_period(timer->get_timer_handle().get(), &result) != RCL_RET_OK) {
+    rclcpp::exceptions::throw_from_rcl_error(RCL_RET_ERROR, "the period of a timer");
+  }
+  // rcl's timer without a period is always due; here, as often as makes sense.
+  return std::max<std::int64_t>(result, 1'000);
+}
+
+namespace {
 
 /// On CLOCK_MONOTONIC, which is rcl's steady clock. The engine keeps the same grid as rcl does:
 /// releases that were missed are skipped by both. A cancelled timer leaves the engine's queue; a

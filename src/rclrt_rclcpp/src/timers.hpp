@@ -52,6 +52,9 @@ class ClockTimers {
   rclrt::realtime::Thread thread_;
 };
 
+/// Throws for a timer that rcl does not know.
+std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer);
+
 /// A timer on the steady clock runs on the engine's own time, one on another clock on `clocks`.
 Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions options,
            Changes& changes, engine::Executor& engine, ClockTimers& clocks);

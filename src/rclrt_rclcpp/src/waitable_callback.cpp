@@ -6,6 +6,7 @@
 
 #include "entity_callback.hpp"
 #include "left_behind.hpp"
+#include "rclrt/recorder/instance_log.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -139,6 +140,10 @@ class WaitableCallback final : public engine::NotifiedCallback,
     }
     const auto data =
         waitable->take_data_by_entity_id(static_cast<std::size_t>(events->entity.load()));
+    if (number() != engine::kNoNumber) {
+      // Within the process a message is announced while it is published.
+      rclrt::recorder::InstanceLog::set_published(info.ready_ns);
+    }
     const Running running(*this, info);
     waitable->execute(data);
     return Outcome::kRan;

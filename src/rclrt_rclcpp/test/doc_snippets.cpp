@@ -66,4 +66,17 @@ void with_a_trace() {
   rclrt_rclcpp::PreemptiveExecutor executor(options);
 }
 
+void with_a_recording(const rclcpp::Node::SharedPtr& node) {
+  const auto recording = std::make_shared<rclrt_rclcpp::Recording>(
+      rclrt_rclcpp::RecordingOptions{.directory = "out", .application = "robot.yaml"});
+  rclrt_rclcpp::Options options;
+  options.recording = recording;  // of several executors, if they are of one kind
+  rclrt_rclcpp::PreemptiveExecutor executor(options);
+  executor.add_node(node);
+  executor.spin();
+  for (const std::string& line : recording->write()) {
+    RCLCPP_WARN(node->get_logger(), "%s", line.c_str());  // what the robot has otherwise
+  }
+}
+
 }  // namespace rclrt_rclcpp::test

@@ -42,7 +42,7 @@ Overload overload_policy(model::Overload policy) {
   return Overload::kQueue;
 }
 
-ChainToken from_message(const rclrt_msgs::msg::ChainToken& token) {
+recorder::ChainToken from_message(const rclrt_msgs::msg::ChainToken& token) {
   return {token.chain, token.instance, token.release_ns};
 }
 
@@ -54,7 +54,7 @@ struct LiveApplication::LiveCallback {
 
   const model::Callback& callback;
   const std::size_t index;
-  const TokenRules rules;
+  const recorder::TokenRules rules;
   struct Output {
     std::shared_ptr<Publisher<ChainMessage>> publisher;
     std::size_t expected_subscriptions = 0;
@@ -64,12 +64,12 @@ struct LiveApplication::LiveCallback {
   std::vector<std::shared_ptr<executor::Callback>> entities;  // two for a sync
   std::uint64_t runs = 0;
 
-  void work(const ChainTokens& tokens, std::int64_t stamp_ns, const Workload& workload) {
+  void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const Workload& workload) {
     workload.burn(callback.wcet);
     for (Output& output : outputs) {
       output.message.stamp_ns = stamp_ns;
       output.message.tokens.clear();
-      for (const ChainToken& token : tokens.all()) {
+      for (const recorder::ChainToken& token : tokens.all()) {
         if (rules.passes_on(token.chain)) {
           auto& sent = output.message.tokens.emplace_back();
           sent.chain = token.chain;
@@ -80,10 +80,10 @@ struct LiveApplication::LiveCallback {
       }
       output.publisher->publish(output.message);
     }
-    InstanceLog::set_tokens(tokens);
+    recorder::InstanceLog::set_tokens(tokens);
   }
 
-  void take(const ChainMessage& message, ChainTokens& tokens) const {
+  void take(const ChainMessage& message, recorder::ChainTokens& tokens) const {
     for (const auto& token : message.tokens) {
       rules.take(from_message(token), token.position, tokens);
     }
@@ -91,7 +91,7 @@ struct LiveApplication::LiveCallback {
 };
 
 LiveApplication::LiveApplication(const model::Application& application,
-                                 std::shared_ptr<Context> context, InstanceLog& log)
+                                 std::shared_ptr<Context> context, recorder::InstanceLog& log)
     : application_(application), log_(log) {
   for (const model::Node& node : application.nodes) {
     nodes_.push_back(std::make_unique<Node>(context, node.name, node.name_space));
@@ -119,7 +119,7 @@ void LiveApplication::create(std::size_t index, Node& node) {
         output.message.padding.resize(stated.size_bytes - kFixedBytes);
       }
     }
-    output.message.tokens.reserve(ChainTokens::kCapacity);
+    output.message.tokens.reserve(recorder::ChainTokens::kCapacity);
     live.outputs.push_back(std::move(output));
   }
 
@@ -146,7 +146,7 @@ void LiveApplication::create(std::size_t index, Node& node) {
     live.entities.push_back(node.create_subscription<ChainMessage>(
         sub->topic, qos,
         [this, &live](const ChainMessage& message) {
-          ChainTokens tokens;
+          recorder::ChainTokens tokens;
           live.take(message, tokens);
           live.work(tokens, message.stamp_ns, workload_);
         },
@@ -160,7 +160,7 @@ void LiveApplication::create(std::size_t index, Node& node) {
     const auto created = node.create_synchronizer<ChainMessage, ChainMessage>(
         sync.topics[0], sync.topics[1], sync.depth, sync_options,
         [this, &live](const ChainMessage& first, const ChainMessage& second) {
-          ChainTokens tokens;
+          recorder::ChainTokens tokens;
           live.take(first, tokens);
           live.take(second, tokens);
           live.work(tokens, std::max(first.stamp_ns, second.stamp_ns), workload_);
@@ -238,10 +238,10 @@ void LiveApplication::add_nodes(std::size_t index, Executor& executor) const {
   }
 }
 
-std::vector<CallbackCounts> LiveApplication::counts() const {
-  std::vector<CallbackCounts> result;
+std::vector<recorder::CallbackCounts> LiveApplication::counts() const {
+  std::vector<recorder::CallbackCounts> result;
   for (const auto& live : callbacks_) {
-    CallbackCounts sum;
+    recorder::CallbackCounts sum;
     for (const auto& entity : live->entities) {
       const auto counters = entity->counters();
       sum.released += counters.released;

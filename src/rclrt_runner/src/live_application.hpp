@@ -8,11 +8,11 @@
 #include <string>
 #include <vector>
 
-#include "callback_accounting.hpp"
-#include "instance_log.hpp"
 #include "rclrt/rclrt.hpp"
-#include "results.hpp"
-#include "token_rules.hpp"
+#include "rclrt/recorder/callback_accounting.hpp"
+#include "rclrt/recorder/instance_log.hpp"
+#include "rclrt/recorder/results.hpp"
+#include "rclrt/recorder/token_rules.hpp"
 #include "workload.hpp"
 
 namespace rclrt::runner {
@@ -23,7 +23,7 @@ class LiveApplication {
  public:
   /// Creates everything on the middleware. `application` and `log` must outlive it. Throws Error.
   LiveApplication(const model::Application& application, std::shared_ptr<Context> context,
-                  InstanceLog& log);
+                  recorder::InstanceLog& log);
   ~LiveApplication();
   LiveApplication(const LiveApplication&) = delete;
   LiveApplication& operator=(const LiveApplication&) = delete;
@@ -43,7 +43,7 @@ class LiveApplication {
   void set_epoch(std::int64_t epoch_ns) { epoch_ns_ = epoch_ns; }
 
   /// After the run, one per callback.
-  std::vector<CallbackCounts> counts() const;
+  std::vector<recorder::CallbackCounts> counts() const;
 
  private:
   struct LiveCallback;
@@ -52,7 +52,7 @@ class LiveApplication {
   CallbackOptions options(const LiveCallback& live);
 
   const model::Application& application_;
-  InstanceLog& log_;
+  recorder::InstanceLog& log_;
   const Workload workload_;
   std::int64_t epoch_ns_ = 0;
   std::vector<std::unique_ptr<Node>> nodes_;  // as in the application

@@ -9,11 +9,11 @@
 #include "command_line.hpp"
 #include "rclrt/realtime/perfetto_writer.hpp"
 #include "rclrt/realtime/scheduling.hpp"
-#include "results_directory.hpp"
-#include "results_writer.hpp"
+#include "rclrt/recorder/results_directory.hpp"
+#include "rclrt/recorder/results_writer.hpp"
+#include "rclrt/recorder/sha256.hpp"
+#include "rclrt/recorder/trace_export.hpp"
 #include "run.hpp"
-#include "sha256.hpp"
-#include "trace_export.hpp"
 
 namespace {
 
@@ -21,7 +21,8 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 constexpr int kInterrupted = 130;
 
-using namespace rclrt::runner;  // NOLINT(google-build-using-namespace): this is its program
+using namespace rclrt::recorder;  // NOLINT(google-build-using-namespace): this is a program
+using namespace rclrt::runner;    // NOLINT(google-build-using-namespace): this is its program
 
 void write_trace(const std::filesystem::path& directory, const RunResults& results) {
   rclrt::realtime::PerfettoWriter writer(

@@ -14,15 +14,15 @@
 #include <tuple>
 #include <utility>
 
-#include "host_probe.hpp"
-#include "instance_log.hpp"
 #include "live_application.hpp"
 #include "middleware_threads.hpp"
 #include "rclrt/rclrt.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/process.hpp"
 #include "rclrt/realtime/scheduling.hpp"
-#include "run_accounting.hpp"
+#include "rclrt/recorder/host_probe.hpp"
+#include "rclrt/recorder/instance_log.hpp"
+#include "rclrt/recorder/run_accounting.hpp"
 
 namespace rclrt::runner {
 
@@ -47,12 +47,13 @@ void notice(bool strict, const std::string& problem) {
 class Spinning {
  public:
   Spinning(const model::Application& application, const RunOptions& options,
-           const LiveApplication& live, const std::shared_ptr<Context>& context, InstanceLog& log,
-           std::int64_t epoch_ns) {
+           const LiveApplication& live, const std::shared_ptr<Context>& context,
+           recorder::InstanceLog& log, std::int64_t epoch_ns) {
     sinks_.reserve(application.executors.size());
     for (std::size_t i = 0; i < application.executors.size(); ++i) {
       const model::Executor& stated = application.executors[i];
-      sinks_.push_back(std::make_unique<InstanceLog::Sink>(log, static_cast<std::uint32_t>(i)));
+      sinks_.push_back(
+          std::make_unique<recorder::InstanceLog::Sink>(log, static_cast<std::uint32_t>(i)));
       ExecutorOptions executor_options{
           .name = stated.name,
           .cpus = stated.cpus,
@@ -107,15 +108,15 @@ class Spinning {
   const std::vector<std::unique_ptr<Executor>>& executors() const { return executors_; }
 
  private:
-  std::vector<std::unique_ptr<InstanceLog::Sink>> sinks_;
+  std::vector<std::unique_ptr<recorder::InstanceLog::Sink>> sinks_;
   std::vector<std::unique_ptr<Executor>> executors_;
   std::vector<std::exception_ptr> errors_;  // each written by its thread before it ends
   std::atomic<bool> failed_{false};
   std::vector<std::thread> threads_;
 };
 
-HostProbeOptions probe_options(const model::Application& application) {
-  HostProbeOptions options;
+recorder::HostProbeOptions probe_options(const model::Application& application) {
+  recorder::HostProbeOptions options;
   options.priority = kProbePriority;
   std::set<int> cpus;
   for (const model::Executor& executor : application.executors) {
@@ -128,19 +129,10 @@ HostProbeOptions probe_options(const model::Application& application) {
   return options;
 }
 
-std::vector<ThreadResult> read_threads() {
-  std::vector<ThreadResult> result;
-  for (const pid_t tid : realtime::thread_ids()) {
-    if (const auto scheduling = realtime::read_scheduling(tid)) {
-      result.push_back({realtime::thread_name(tid), tid, *scheduling});
-    }
-  }
-  return result;
-}
-
-void settle_context(RunResults& results, const std::vector<std::unique_ptr<Executor>>& executors) {
-  RunContext& context = results.context;
-  context.machine = read_machine_context();
+void settle_context(recorder::RunResults& results,
+                    const std::vector<std::unique_ptr<Executor>>& executors) {
+  recorder::RunContext& context = results.context;
+  context.machine = recorder::read_machine_context();
   context.realtime = true;
   for (const auto& executor : executors) {
     if (!executor->engine().realtime()) {
@@ -149,26 +141,26 @@ void settle_context(RunResults& results, const std::vector<std::unique_ptr<Execu
     }
   }
   context.rmw = rmw_get_implementation_identifier();
-  const char* const distro = std::getenv("ROS_DISTRO");
-  context.ros_distro = distro != nullptr ? distro : "unknown";
+  context.ros_distro = recorder::ros_distro();
   context.versions = {{"rclrt", RCLRT_VERSION}, {"rcl", RCL_VERSION}, {"rmw", RMW_VERSION}};
 }
 
 }  // namespace
 
-std::optional<RunResults> run(const model::Application& application, const RunOptions& options,
-                              int argc, const char* const* argv) {
+std::optional<recorder::RunResults> run(const model::Application& application,
+                                        const RunOptions& options, int argc,
+                                        const char* const* argv) {
   for (const model::Executor& executor : application.executors) {
     realtime::require_allowed_cpus(executor.cpus);
   }
-  RunResults results;
+  recorder::RunResults results;
   results.application = application;
   results.executor = options.executor;
-  results.executor_label = label_of(options.executor);
+  results.executor_label = recorder::label_of(options.executor);
 
   // The probe, the log and ROS itself come first; whatever thread follows is the middleware's.
-  HostProbe probe(probe_options(application));
-  InstanceLog log;
+  recorder::HostProbe probe(probe_options(application));
+  recorder::InstanceLog log;
   const MiddlewareThreads middleware;
   const auto context = Context::make(argc, argv);
   LiveApplication live(application, context, log);
@@ -189,12 +181,12 @@ std::optional<RunResults> run(const model::Application& application, const RunOp
   results.window = {epoch_ns, epoch_ns + options.duration.count()};
   live.set_epoch(epoch_ns);
   Spinning spinning(application, options, live, context, log, epoch_ns);
-  results.started_utc = utc_now();
-  const auto steal_before = read_steal_ms();
+  results.started_utc = recorder::utc_now();
+  const auto steal_before = recorder::read_steal_ms();
   probe.start();
   spinning.start();
   realtime::sleep_until_ns(epoch_ns - kLeadTime_ns / 4);
-  results.threads = read_threads();
+  results.threads = recorder::read_threads();
   while (realtime::monotonic_now_ns() < results.window.end_ns && context->ok() &&
          !spinning.failed()) {
     realtime::sleep_until_ns(
@@ -211,20 +203,12 @@ std::optional<RunResults> run(const model::Application& application, const RunOp
     live.require_alone();
   }
 
-  const auto steal_after = read_steal_ms();
+  const auto steal_after = recorder::read_steal_ms();
   results.context.steal_ms = steal_before && steal_after ? *steal_after - *steal_before : 0;
   settle_context(results, spinning.executors());
-  std::vector<LoggedInstance> instances = log.finish();
-  results.context.records_dropped = log.dropped();
-  results.thread_tracks = name_tracks(application, has_levels(options.executor), instances);
-  for (const LoggedInstance& instance : instances) {
-    results.records.push_back(instance.record);
-  }
   results.host_stalls = probe.report();
-  results.chains = account_chains(application, results.window,
-                                  releases_of(application, results.window, results.records),
-                                  results.records, results.host_stalls.attributable());
-  results.callbacks = account_callbacks(application.callbacks.size(), results.records);
+  account(results, log.finish(), has_levels(options.executor));
+  results.context.records_dropped = log.dropped();
   results.callback_counts = live.counts();
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& executor =

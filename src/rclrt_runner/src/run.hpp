@@ -7,7 +7,7 @@
 #include <rclrt/model/application.hpp>
 #include <string>
 
-#include "results.hpp"
+#include "rclrt/recorder/results.hpp"
 
 namespace rclrt::runner {
 
@@ -20,7 +20,8 @@ struct RunOptions {
 
 /// Runs and measures; all of RunResults but the application's file. Nothing when the context was
 /// shut down before the end (Ctrl-C). `argc` and `argv` are for ROS. Throws what goes wrong.
-std::optional<RunResults> run(const model::Application& application, const RunOptions& options,
-                              int argc, const char* const* argv);
+std::optional<recorder::RunResults> run(const model::Application& application,
+                                        const RunOptions& options, int argc,
+                                        const char* const* argv);
 
 }  // namespace rclrt::runner

@@ -17,15 +17,16 @@
 
 #include "command_line.hpp"
 #include "rclrt/realtime/perfetto_writer.hpp"
-#include "results_directory.hpp"
-#include "results_writer.hpp"
-#include "sha256.hpp"
+#include "rclrt/recorder/results_directory.hpp"
+#include "rclrt/recorder/results_writer.hpp"
+#include "rclrt/recorder/sha256.hpp"
+#include "rclrt/recorder/trace_export.hpp"
 #include "simulation_results.hpp"
-#include "trace_export.hpp"
 
 namespace {
 
-using namespace rclrt::runner;  // NOLINT(google-build-using-namespace): this is its program
+using namespace rclrt::recorder;  // NOLINT(google-build-using-namespace): this is a program
+using namespace rclrt::runner;    // NOLINT(google-build-using-namespace): this is its program
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;

@@ -7,35 +7,35 @@
 #include <utility>
 #include <vector>
 
-#include "run_accounting.hpp"
-#include "token_rules.hpp"
+#include "rclrt/recorder/run_accounting.hpp"
+#include "rclrt/recorder/token_rules.hpp"
 
 namespace rclrt::runner {
 
 namespace {
 
-Outcome outcome_of(analysis::SimulatedOutcome outcome) {
+recorder::Outcome outcome_of(analysis::SimulatedOutcome outcome) {
   switch (outcome) {
     case analysis::SimulatedOutcome::kBuffered:
-      return Outcome::kBuffered;
+      return recorder::Outcome::kBuffered;
     case analysis::SimulatedOutcome::kEmpty:
-      return Outcome::kEmpty;
+      return recorder::Outcome::kEmpty;
     case analysis::SimulatedOutcome::kRan:
       break;
   }
-  return Outcome::kRan;
+  return recorder::Outcome::kRan;
 }
 
 /// Keeps every instance, as InstanceLog does in a real run.
-class Recorder final : public analysis::SimulationObserver {
+class Kept final : public analysis::SimulationObserver {
  public:
-  explicit Recorder(const analysis::SimulatedSystem& system) : system_(system) {}
+  explicit Kept(const analysis::SimulatedSystem& system) : system_(system) {}
 
   void ended(const analysis::SimulatedInstance& instance) override {
-    LoggedInstance& logged = instances.emplace_back();
+    recorder::LoggedInstance& logged = instances.emplace_back();
     logged.executor = static_cast<std::uint32_t>(system_.callbacks[instance.callback].executor);
     logged.slot = instance.slot;
-    InstanceRecord& record = logged.record;
+    recorder::InstanceRecord& record = logged.record;
     record.id = instance.id;
     record.callback = static_cast<std::uint32_t>(instance.callback);
     record.level = instance.level;
@@ -51,14 +51,14 @@ class Recorder final : public analysis::SimulationObserver {
     }
   }
 
-  std::vector<LoggedInstance> instances;
+  std::vector<recorder::LoggedInstance> instances;
 
  private:
   const analysis::SimulatedSystem& system_;
 };
 
-RunContext simulated_context(const analysis::SimulatedSystem& system) {
-  RunContext context;
+recorder::RunContext simulated_context(const analysis::SimulatedSystem& system) {
+  recorder::RunContext context;
   context.machine = {.kernel = "simulated",
                      .cpus = static_cast<int>(system.cpus),
                      .cpu_model = "simulated",
@@ -73,35 +73,28 @@ RunContext simulated_context(const analysis::SimulatedSystem& system) {
 
 }  // namespace
 
-RunResults simulate_run(const model::Application& application, const SimulationSettings& settings) {
+recorder::RunResults simulate_run(const model::Application& application,
+                                  const SimulationSettings& settings) {
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    TokenRules(application, i);  // throws when a record has no room for its chains
+    recorder::TokenRules(application, i);  // throws when a record has no room for its chains
   }
   const auto system =
       analysis::simulated_system(application, settings.executor, settings.times, settings.cpus);
-  Recorder recorder(system);
+  Kept kept(system);
   const auto simulation = analysis::simulate(
-      system, {.horizon_ns = settings.duration.count(), .seed = settings.seed}, &recorder);
+      system, {.horizon_ns = settings.duration.count(), .seed = settings.seed}, &kept);
 
-  RunResults results;
+  recorder::RunResults results;
   results.application = application;
   results.executor = to_string(settings.executor);
-  results.executor_label = "simulated: " + label_of(results.executor);
+  results.executor_label = "simulated: " + recorder::label_of(results.executor);
   results.started_utc = "1970-01-01T00:00:00Z";
   results.window = {0, settings.duration.count()};
-  results.simulation = SimulationStatement{.seed = settings.seed,
-                                           .lowest_execution = settings.times.lowest_execution};
+  results.simulation = recorder::SimulationStatement{
+      .seed = settings.seed, .lowest_execution = settings.times.lowest_execution};
   results.context = simulated_context(system);
   results.host_stalls.valid = true;  // there is no host to stall
-  results.thread_tracks = name_tracks(
-      application, settings.executor != analysis::Semantics::kWaitSet, recorder.instances);
-  for (const LoggedInstance& instance : recorder.instances) {
-    results.records.push_back(instance.record);
-  }
-  results.chains = account_chains(application, results.window,
-                                  releases_of(application, results.window, results.records),
-                                  results.records, results.host_stalls.attributable());
-  results.callbacks = account_callbacks(application.callbacks.size(), results.records);
+  account(results, std::move(kept.instances), settings.executor != analysis::Semantics::kWaitSet);
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& [counts, response, late] = simulation.callbacks[i];
     const std::uint64_t lost = application.callbacks[i].deadline ? counts.dropped : 0;

@@ -7,7 +7,7 @@
 #include <rclrt/analysis/simulation_system.hpp>
 #include <rclrt/model/application.hpp>
 
-#include "results.hpp"
+#include "rclrt/recorder/results.hpp"
 
 namespace rclrt::runner {
 
@@ -21,6 +21,7 @@ struct SimulationSettings {
 
 /// Deterministic: equal arguments give equal results. Time starts at 0, which is stated as the
 /// start of 1970. Throws std::invalid_argument for what cannot be simulated or recorded.
-RunResults simulate_run(const model::Application& application, const SimulationSettings& settings);
+recorder::RunResults simulate_run(const model::Application& application,
+                                  const SimulationSettings& settings);
 
 }  // namespace rclrt::runner

@@ -1,14 +1,43 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "../src/simulation_results.hpp"
+#include "simulation_results.hpp"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "../src/results_writer.hpp"
-#include "sample_application.hpp"
+#include <rclrt/model/parse.hpp>
+
+#include "rclrt/recorder/results_writer.hpp"
 
 namespace rclrt::runner {
 namespace {
+
+using recorder::CallbackCounts;
+using recorder::ChainResult;
+using recorder::RunResults;
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::size_t kFuse = 2;
+
+/// scan and capture feed fuse, fuse feeds brake (same executor, CPU 1) and plan (all CPUs).
+model::Application sample_application() {
+  const auto parsed = model::parse_application(R"(
+rclrt: 1
+name: vehicle
+executors: [{name: main, cpus: [1]}, {name: slow}]
+nodes: [{name: sensors, executor: main}, {name: planner, executor: slow}]
+callbacks:
+  - {id: scan, node: sensors, timer: {period_ms: 50}, wcet_ms: 1, publishes: [points]}
+  - {id: capture, node: sensors, timer: {period_ms: 50}, wcet_ms: 1, publishes: [objects]}
+  - {id: fuse, node: sensors, sync: {topics: [points, objects], window_ms: 300}, wcet_ms: 1,
+     publishes: [fused]}
+  - {id: brake, node: sensors, subscription: {topic: fused}, wcet_ms: 1}
+  - {id: plan, node: planner, subscription: {topic: fused}, wcet_ms: 1}
+chains:
+  - {id: obstacle, callbacks: [scan, fuse, brake], priority: 2, deadline_ms: 40}
+  - {id: planning, callbacks: [capture, fuse, plan], priority: 1, deadline_ms: 50}
+)");
+  return parsed.application.value();
+}
 
 RunResults simulate_sample(analysis::Semantics semantics, std::uint64_t seed = 0) {
   return simulate_run(sample_application(), {.executor = semantics,
@@ -36,7 +65,7 @@ TEST(SimulatedRun, is_marked_as_such) {
   const RunResults results = simulate_sample(analysis::Semantics::kWaitSet, 7);
   EXPECT_EQ(results.executor, "wait_set");
   EXPECT_EQ(results.executor_label, "simulated: wait set (rclcpp semantics)");
-  EXPECT_THAT(results_json(results), testing::HasSubstr(R"("simulated": {
+  EXPECT_THAT(recorder::results_json(results), testing::HasSubstr(R"("simulated": {
     "seed": 7,
     "lowest_execution": 0.5
   })"));
@@ -46,10 +75,10 @@ TEST(SimulatedRun, is_the_same_for_the_same_seed) {
   for (const auto semantics :
        {analysis::Semantics::kPreemptive, analysis::Semantics::kProducerConsumer,
         analysis::Semantics::kThreadDispatch, analysis::Semantics::kWaitSet}) {
-    EXPECT_EQ(results_json(simulate_sample(semantics, 3)),
-              results_json(simulate_sample(semantics, 3)));
-    EXPECT_NE(results_json(simulate_sample(semantics, 3)),
-              results_json(simulate_sample(semantics, 4)));
+    EXPECT_EQ(recorder::results_json(simulate_sample(semantics, 3)),
+              recorder::results_json(simulate_sample(semantics, 3)));
+    EXPECT_NE(recorder::results_json(simulate_sample(semantics, 3)),
+              recorder::results_json(simulate_sample(semantics, 4)));
   }
 }
 
@@ -61,7 +90,7 @@ TEST(SimulatedRun, counts_each_callback_release_once) {
       EXPECT_GE(counts.released, counts.completed + counts.dropped);
       EXPECT_GT(counts.completed, 0U);
     }
-    EXPECT_NO_THROW(require_consistent(results));
+    EXPECT_NO_THROW(recorder::require_consistent(results));
   }
 }
 

@@ -23,6 +23,7 @@
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
+#include "rclrt_rclcpp/recording.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -35,6 +36,9 @@ struct Options {
   /// A file with priorities, deadlines and overload policies by name (see docs/rclcpp.md); empty:
   /// none. Its values go before those set in code.
   std::filesystem::path priorities;
+  /// Gets every instance and the executor's threads; nullptr: none. Several executors may share
+  /// one.
+  std::shared_ptr<Recording> recording;
 };
 
 /// What may be said of a callback. What is not set comes from what it is part of: its callback
@@ -119,7 +123,9 @@ class Executor : public rclcpp::Executor {
   const engine::Executor& engine() const noexcept;
 
  protected:
-  Executor(Options options, std::unique_ptr<engine::Executor> engine);
+  using MakeEngine = std::unique_ptr<engine::Executor> (*)(engine::ExecutorOptions options);
+  /// `kind`: as in results.
+  Executor(Options options, const char* kind, MakeEngine make_engine);
 
   rclcpp::FutureReturnCode spin_until_future_complete_impl(
       std::chrono::nanoseconds timeout,
@@ -130,6 +136,9 @@ class Executor : public rclcpp::Executor {
  private:
   class Book;
   class Spinning;
+
+  static std::unique_ptr<Book> make_book(Executor& self, const Options& options, const char* kind,
+                                         MakeEngine make_engine);
 
   const std::unique_ptr<Book> book_;
   bool active_ = false;  // somebody is in a spin; guarded by mutex_

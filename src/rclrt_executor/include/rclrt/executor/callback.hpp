@@ -24,6 +24,8 @@ enum class Overload {
   kSkipIfRunning,  ///< while an instance waits or runs, a release is a drop
 };
 
+inline constexpr std::uint32_t kNoNumber = UINT32_MAX;
+
 /// What a callback is.
 struct CallbackOptions {
   std::string name;
@@ -33,6 +35,7 @@ struct CallbackOptions {
   Overload overload = Overload::kQueue;  ///< other than kQueue: one instance waits at most
   std::shared_ptr<Group> group;          ///< nullptr: a group of its own, it excludes only itself
   std::int64_t deadline_ns = 0;          ///< counted from the release of each instance; 0: none
+  std::uint32_t number = kNoNumber;      ///< for who receives its instances; nobody else looks
 };
 
 /// How many instances there were. `released == completed + dropped + pending` at any quiet moment.
@@ -76,6 +79,7 @@ class alignas(64) Callback {
   Overload overload() const noexcept RCLRT_NONBLOCKING { return overload_; }
   /// Counted from the release of each instance; 0: none.
   std::int64_t deadline_ns() const noexcept RCLRT_NONBLOCKING { return deadline_ns_; }
+  std::uint32_t number() const noexcept RCLRT_NONBLOCKING { return options_.number; }
   Group& group() noexcept RCLRT_NONBLOCKING { return group_; }
   const std::shared_ptr<Group>& shared_group() const noexcept RCLRT_NONBLOCKING {
     return options_.group;

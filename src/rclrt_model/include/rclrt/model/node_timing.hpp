@@ -14,6 +14,7 @@
 #pragma once
 
 #include <chrono>
+#include <compare>
 #include <cstddef>
 #include <filesystem>
 #include <optional>
@@ -32,7 +33,14 @@ struct CallbackPlace {
   std::string kind;       ///< timer, subscription, service, client or waitable
   std::string name;       ///< topic or service; of a timer or waitable its index in its group
   std::size_t group = 0;  ///< index of its callback group in its node; 0: the default group
+
+  auto operator<=>(const CallbackPlace&) const = default;
 };
+
+/// Where each callback of an application stands, a sync in two places. Callbacks without a group
+/// are in their node's default group; its other groups are counted in the order of the application,
+/// and so are timers within their group. Throws std::out_of_range for a node that there is none of.
+std::vector<std::vector<CallbackPlace>> places_of(const Application& application);
 
 /// What an entry of the file is for.
 enum class TimingScope { kNode, kGroup, kCallback };

@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/executor.hpp"
+#include "rclrt/model/application.hpp"
+#include "rclrt/model/node_timing.hpp"
+#include "rclrt/recorder/host_probe.hpp"
+#include "rclrt/recorder/instance_log.hpp"
+#include "rclrt/recorder/results.hpp"
+#include "rclrt/recorder/results_directory.hpp"
+#include "rclrt_rclcpp/recording.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace engine = rclrt::executor;
+namespace model = rclrt::model;
+namespace recorder = rclrt::recorder;
+
+using Trigger = std::variant<model::Timer, model::Subscription, model::Sync>;
+
+/// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the lock of a Book;
+/// nothing of one is called with it.
+class Recording::Impl {
+ public:
+  explicit Impl(RecordingOptions options);
+
+  /// One executor. Its sink passes instances on to the one that the user gave, too.
+  class Part final : public engine::InstanceSink {
+   public:
+    Part(std::shared_ptr<Impl> recording, std::uint32_t index, engine::InstanceSink* also)
+        : recording_(std::move(recording)),
+          index_(index),
+          log_(recording_->log_, index),
+          also_(also) {}
+    void record(const engine::InstanceRecord& record) noexcept override {
+      log_.record(record);
+      if (also_ != nullptr) {
+        also_->record(record);
+      }
+    }
+
+    void start() { recording_->start(); }
+    void note_threads() { recording_->note_threads(); }
+    void known(const engine::Executor& engine) { recording_->set_engine(index_, &engine); }
+    void leave() { recording_->set_engine(index_, nullptr); }
+    /// The number of the callback at `place`, for its instances.
+    std::uint32_t number(const model::CallbackPlace& place, const Trigger& trigger) {
+      return recording_->number(index_, place, trigger);
+    }
+    void add(std::uint32_t number, std::shared_ptr<const engine::Callback> callback) {
+      recording_->add(number, std::move(callback));
+    }
+
+   private:
+    const std::shared_ptr<Impl> recording_;
+    const std::uint32_t index_;
+    recorder::InstanceLog::Sink log_;
+    engine::InstanceSink* const also_;
+  };
+
+  static std::unique_ptr<Part> join(const std::shared_ptr<Impl>& self, const std::string& kind,
+                                    const engine::ExecutorOptions& options);
+
+  void start();
+  std::vector<std::string> write();
+
+ private:
+  struct Row {
+    model::CallbackPlace place;
+    Trigger trigger;
+    std::uint32_t executor = 0;
+    // Kept for their counts and levels, also when they have left their executor.
+    std::vector<std::shared_ptr<const engine::Callback>> callbacks;
+    std::optional<int> os_priority;
+  };
+  struct Joined {
+    model::Executor executor;
+    const engine::Executor* engine = nullptr;  // nullptr: not made yet, or ended
+    bool realtime = false;
+    std::string realtime_reason;
+  };
+
+  void note_threads();
+  void set_engine(std::uint32_t index, const engine::Executor* engine);
+  std::uint32_t number(std::uint32_t executor, const model::CallbackPlace& place,
+                       const Trigger& trigger);
+  void add(std::uint32_t number, std::shared_ptr<const engine::Callback> callback);
+  void settle(std::uint32_t index);
+  static recorder::CallbackCounts counts_of(const Row& row);
+
+  std::vector<std::size_t> build(model::Application& application,
+                                 std::vector<std::string>& told) const;
+  void fill_context(recorder::RunContext& context) const;
+
+  const RecordingOptions options_;
+  const std::optional<model::Application> stated_;
+  recorder::ResultsDirectory directory_;
+  recorder::InstanceLog log_;
+
+  std::mutex mutex_;
+  std::string kind_;  // of all the executors
+  std::vector<Joined> joined_;
+  std::vector<Row> rows_;  // by number
+  std::map<model::CallbackPlace, std::uint32_t> numbers_;
+  std::unique_ptr<recorder::HostProbe> probe_;  // once it has started
+  recorder::RunResults results_;
+  std::optional<double> steal_before_;
+  bool written_ = false;
+};
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt_rclcpp/recording.hpp"
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <sstream>
+#include <std_msgs/msg/int64.hpp>
+
+#include "fixture.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using Message = std_msgs::msg::Int64;
+using Json = nlohmann::json;
+
+constexpr const char* kRobot = R"(
+rclrt: 1
+name: small_robot
+nodes: [{name: lidar}, {name: planner}]
+callbacks:
+  - {id: scan, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [points]}
+  - {id: filter, node: planner, subscription: {topic: points}, wcet_ms: 1, publishes: [stop]}
+  - {id: brake, node: planner, subscription: {topic: stop}, wcet_ms: 1, group: brakes}
+chains:
+  - {id: obstacle, callbacks: [scan, filter, brake], priority: 2, deadline_ms: 10}
+)";
+
+/// A folder of its own, removed with all that is in it.
+class Folder {
+ public:
+  Folder() {
+    std::string name = (std::filesystem::temp_directory_path() / "rclrt-recording-XXXXXX").string();
+    path_ = ::mkdtemp(name.data());
+  }
+  ~Folder() { std::filesystem::remove_all(path_); }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+
+  std::filesystem::path operator/(const char* name) const { return path_ / name; }
+  std::filesystem::path write(const char* name, const std::string& text) const {
+    std::ofstream(path_ / name) << text;
+    return path_ / name;
+  }
+
+ private:
+  std::filesystem::path path_;
+};
+
+std::string text_of(const std::filesystem::path& file) {
+  std::ostringstream text;
+  text << std::ifstream(file).rdbuf();
+  return text.str();
+}
+
+const Json& named(const Json& list, const std::string& id) {
+  for (const Json& each : list) {
+    if (each["id"] == id) {
+      return each;
+    }
+  }
+  throw std::out_of_range("there is no " + id);
+}
+
+/// The robot of the file above.
+struct Robot {
+  explicit Robot(bool intra_process = false) {
+    const auto options = rclcpp::NodeOptions().use_intra_process_comms(intra_process);
+    lidar = std::make_shared<rclcpp::Node>("lidar", options);
+    planner = std::make_shared<rclcpp::Node>("planner", options);
+    points = lidar->create_publisher<Message>("points", 10);
+    stop = planner->create_publisher<Message>("stop", 10);
+    rclcpp::SubscriptionOptions brakes;
+    group = planner->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+    brakes.callback_group = group;
+    entities.push_back(planner->create_subscription<Message>(
+        "points", 10, [this](const Message& message) { stop->publish(message); }));
+    entities.push_back(planner->create_subscription<Message>(
+        "stop", 10, [this](const Message&) { ++braked; }, brakes));
+    scan = lidar->create_wall_timer(10ms, [this] { points->publish(Message()); });
+  }
+
+  std::shared_ptr<rclcpp::Node> lidar;
+  std::shared_ptr<rclcpp::Node> planner;
+  rclcpp::Publisher<Message>::SharedPtr points;
+  rclcpp::Publisher<Message>::SharedPtr stop;
+  rclcpp::CallbackGroup::SharedPtr group;
+  std::vector<rclcpp::SubscriptionBase::SharedPtr> entities;
+  rclcpp::TimerBase::SharedPtr scan;
+  std::atomic<int> braked{0};
+};
+
+template <typename Spins>
+void spin_until(Spins& executor, const std::function<bool()>& condition) {
+  std::thread thread([&] { executor.spin(); });
+  EXPECT_TRUE(eventually(condition));
+  executor.cancel();
+  thread.join();
+}
+
+template <typename Executor>
+class Recordings : public Ros {};
+TYPED_TEST_SUITE(Recordings, AllExecutors, ExecutorName);
+
+TYPED_TEST(Recordings, FollowTheChainsOfTheApplication) {
+  for (const bool intra_process : {false, true}) {
+    SCOPED_TRACE(intra_process);
+    const Folder folder;
+    const auto recording = std::make_shared<Recording>(RecordingOptions{
+        .directory = folder / "out", .application = folder.write("robot.yaml", kRobot)});
+    Options options = on_one_cpu();
+    options.recording = recording;
+    TypeParam executor(options);
+    Robot robot(intra_process);
+    executor.add_node(robot.lidar);
+    executor.add_node(robot.planner);
+    executor.set_priority(robot.group, 7);
+    spin_until(executor, [&] { return robot.braked >= 20; });
+    EXPECT_EQ(recording->write(), std::vector<std::string>());
+
+    const Json results = Json::parse(text_of(folder / "out/results.json"));
+    EXPECT_EQ(results["application"]["name"], "small_robot");
+    ASSERT_EQ(results["chains"].size(), 1U);
+    const Json& chain = results["chains"][0];
+    EXPECT_EQ(chain["callbacks"], Json({"scan", "filter", "brake"}));
+    EXPECT_GE(chain["completed"].get<int>(), 19);
+    // What the end of the run cut off: on the way, or released and not begun.
+    EXPECT_LE(chain["released"].get<int>() - chain["completed"].get<int>(), 3);
+    EXPECT_GT(chain["response_ms"]["best"].get<double>(), 0);
+    const Json& brake = named(results["callbacks"], "brake");
+    EXPECT_EQ(brake["priority"], 7);
+    EXPECT_EQ(brake["node"], "planner");
+    EXPECT_GE(brake["completed"].get<int>(), 20);
+    EXPECT_NE(text_of(folder / "out/instances.csv").find("obstacle:5"), std::string::npos);
+    EXPECT_GT(std::filesystem::file_size(folder / "out/trace.pftrace"), 1'000U);
+  }
+}
+
+using Recorded = Ros;
+
+TEST_F(Recorded, WithoutAnApplicationEachTimerIsAChain) {
+  const Folder folder;
+  const auto recording = std::make_shared<Recording>(RecordingOptions{.directory = folder / "out"});
+  Options options = on_one_cpu();
+  options.recording = recording;
+  PreemptiveExecutor executor(options);
+  Robot robot;
+  executor.add_node(robot.lidar);
+  executor.add_node(robot.planner);
+  spin_until(executor, [&] { return robot.braked >= 5; });
+  EXPECT_EQ(recording->write(), std::vector<std::string>());
+  const Json results = Json::parse(text_of(folder / "out/results.json"));
+  ASSERT_EQ(results["chains"].size(), 1U);
+  EXPECT_EQ(results["chains"][0]["id"], "/lidar timer 0");
+  EXPECT_EQ(results["chains"][0]["deadline_ms"], 10);
+  EXPECT_GE(results["chains"][0]["completed"].get<int>(), 5);
+  EXPECT_GE(named(results["callbacks"], "/planner group 1 subscription /stop")["completed"], 5);
+  for (const Json& callback : results["callbacks"]) {
+    EXPECT_GT(callback["released"], 0) << callback["id"];  // such as parameter services
+  }
+}
+
+TEST_F(Recorded, WhatTheRobotHasOtherwiseIsTold) {
+  const Folder folder;
+  const auto application = folder.write("robot.yaml", R"(
+rclrt: 1
+name: small_robot
+nodes: [{name: lidar}, {name: planner}]
+callbacks:
+  - {id: scan, node: lidar, timer: {period_ms: 20}, wcet_ms: 1, publishes: [points, lines]}
+  - {id: fuse, node: planner, sync: {topics: [points, lines], window_ms: 5}, wcet_ms: 1}
+  - {id: wave, node: planner, timer: {period_ms: 20}, wcet_ms: 1}
+chains:
+  - {id: fused, callbacks: [scan, fuse], priority: 2, deadline_ms: 10}
+  - {id: waving, callbacks: [wave], priority: 1, deadline_ms: 10}
+)");
+  const auto recording = std::make_shared<Recording>(
+      RecordingOptions{.directory = folder / "out", .application = application});
+  Options options = on_one_cpu();
+  options.recording = recording;
+  PreemptiveExecutor executor(options);
+  Robot robot;
+  executor.add_node(robot.lidar);
+  executor.add_node(robot.planner);
+  spin_until(executor, [&] { return robot.braked >= 3; });
+  EXPECT_EQ(recording->write(),
+            (std::vector<std::string>{
+                "callback 'scan' (/lidar timer 0) has a period of 10.0 ms, not 20.0 ms",
+                "callback 'wave': the robot has none like it (/planner timer 0)",
+                "chain 'fused' goes through a synchronisation and is not measured"}));
+}
+
+TEST_F(Recorded, SeveralExecutorsOfOneKindAreOneRun) {
+  const Folder folder;
+  const auto recording = std::make_shared<Recording>(RecordingOptions{
+      .directory = folder / "out", .application = folder.write("robot.yaml", kRobot)});
+  Options options = on_one_cpu();
+  options.recording = recording;
+  options.engine.name = "sensors";
+  PreemptiveExecutor sensors(options);
+  options.engine.name = "planning";
+  PreemptiveExecutor planning(options);
+  EXPECT_THROW(ThreadDispatchExecutor other(options), std::invalid_argument);
+  Robot robot;
+  sensors.add_node(robot.lidar);
+  planning.add_node(robot.planner);
+  std::thread thread([&] { sensors.spin(); });
+  spin_until(planning, [&] { return robot.braked >= 5; });
+  sensors.cancel();
+  thread.join();
+  recording->write();
+  const Json results = Json::parse(text_of(folder / "out/results.json"));
+  EXPECT_GE(results["chains"][0]["completed"].get<int>(), 4);
+  const std::string instances = text_of(folder / "out/instances.csv");
+  EXPECT_NE(instances.find(",scan,0,sensors L0"), std::string::npos);
+  EXPECT_NE(instances.find(",filter,0,planning L0"), std::string::npos);
+}
+
+TEST_F(Recorded, AnExecutorMayEndBeforeItIsWritten) {
+  const Folder folder;
+  const auto recording = std::make_shared<Recording>(RecordingOptions{.directory = folder / "out"});
+  Robot robot;
+  {
+    Options options = on_one_cpu();
+    options.recording = recording;
+    PreemptiveExecutor executor(options);
+    executor.add_node(robot.lidar);
+    executor.add_node(robot.planner);
+    spin_until(executor, [&] { return robot.braked >= 3; });
+  }
+  recording->write();
+  const Json results = Json::parse(text_of(folder / "out/results.json"));
+  EXPECT_GE(results["chains"][0]["completed"].get<int>(), 3);
+}
+
+TEST_F(Recorded, TheSinkOfTheUserGetsTheInstancesToo) {
+  struct Counting : engine::InstanceSink {
+    void record(const engine::InstanceRecord&) noexcept override { ++count; }
+    std::atomic<int> count{0};
+  } sink;
+  const Folder folder;
+  Options options = on_one_cpu();
+  options.engine.sink = &sink;
+  options.recording = std::make_shared<Recording>(RecordingOptions{.directory = folder / "out"});
+  PreemptiveExecutor executor(options);
+  Robot robot;
+  executor.add_node(robot.lidar);
+  executor.add_node(robot.planner);
+  spin_until(executor, [&] { return robot.braked >= 3; });
+  EXPECT_GE(sink.count, 9);
+}
+
+TEST_F(Recorded, WithoutWriteNothingIsLeftBehind) {
+  const Folder folder;
+  {
+    const Recording recording({.directory = folder / "out"});
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "out"));
+}
+
+TEST_F(Recorded, WhatCannotBeUsedIsRefusedWithItsPlace) {
+  const Folder folder;
+  const auto error_of = [](const RecordingOptions& options) -> std::string {
+    try {
+      const Recording recording(options);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+    return "";
+  };
+  EXPECT_NE(error_of({.directory = folder / "out",
+                      .application = folder.write("bad.yaml", "rclrt: 1\nname: 7 7\n")})
+                .find("bad.yaml:2:7"),
+            std::string::npos);
+  EXPECT_NE(error_of({.directory = folder.write("file", "text")}).find("file"), std::string::npos);
+  Recording recording({.directory = folder / "out"});
+  EXPECT_THROW(recording.write(), std::logic_error);  // nothing has spun
+  recording.start();
+  recording.write();
+  EXPECT_THROW(recording.write(), std::logic_error);
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test

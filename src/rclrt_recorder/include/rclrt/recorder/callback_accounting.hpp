@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every callback did.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "rclrt/recorder/instance_record.hpp"
+#include "rclrt/recorder/statistics.hpp"
+
+namespace rclrt::recorder {
+
+/// Times of the instances of one callback that ran user code.
+struct CallbackResult {
+  std::optional<Summary> response;   ///< nominal release or ready, to end
+  std::optional<Summary> dispatch;   ///< ready to first user instruction
+  std::optional<Summary> execution;  ///< thread CPU time
+  std::uint64_t preemptions = 0;
+
+  bool operator==(const CallbackResult&) const = default;
+};
+
+/// One result per callback of an application with `callbacks` of them. Records of other callbacks
+/// are ignored.
+std::vector<CallbackResult> account_callbacks(std::size_t callbacks,
+                                              std::span<const InstanceRecord> records);
+
+}  // namespace rclrt::recorder

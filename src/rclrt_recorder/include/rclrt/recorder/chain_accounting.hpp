@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// What became of every instance of every chain.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <rclrt/model/application.hpp>
+#include <span>
+#include <vector>
+
+#include "rclrt/recorder/host_stall.hpp"
+#include "rclrt/recorder/instance_record.hpp"
+#include "rclrt/recorder/statistics.hpp"
+
+namespace rclrt::recorder {
+
+/// The measured part of a run: releases in [start_ns, end_ns) count. CLOCK_MONOTONIC.
+struct RunWindow {
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// A nominal release of a chain's timer, whether or not the timer's callback ran for it.
+struct ChainRelease {
+  std::uint64_t instance = 0;
+  std::int64_t release_ns = 0;
+};
+
+enum class ChainStatus {
+  kCompleted,  ///< its last callback ended in time
+  kLate,       ///< its last callback ended after the deadline
+  kDropped,    ///< it never completed and a newer instance did: it was lost on the way
+  kPending,    ///< it had not completed when the run ended
+};
+
+struct ChainInstance {
+  std::uint64_t instance = 0;
+  std::int64_t release_ns = 0;
+  std::optional<std::int64_t> completion_ns;  ///< end of the last callback: completed or late
+  ChainStatus status = ChainStatus::kPending;
+  /// Late, dropped, or still pending with the deadline over at the end of the run.
+  bool missed = false;
+  /// Missed, but in time if the stalled time is taken off. Never true of a dropped instance.
+  bool missed_host = false;
+  /// Stalled time between release and completion; for a pending instance up to the end of the run,
+  /// for a dropped one up to its deadline.
+  std::int64_t host_stall_ns = 0;
+
+  std::optional<std::int64_t> response_ns() const {
+    return completion_ns ? std::optional(*completion_ns - release_ns) : std::nullopt;
+  }
+
+  bool operator==(const ChainInstance&) const = default;
+};
+
+/// `released == completed + dropped + pending`; `completed` includes the late ones.
+struct ChainResult {
+  std::vector<ChainInstance> instances;  ///< ascending by instance
+  std::uint64_t released = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t pending = 0;
+  std::uint64_t missed = 0;
+  std::uint64_t missed_host = 0;
+  std::optional<Summary> response;  ///< nominal release to end of the last callback
+
+  bool operator==(const ChainResult&) const = default;
+};
+
+/// One result per chain of `application`.
+///
+/// An instance completes when the chain's last callback has run for its token; a record that ends
+/// after the window still counts. A chain is delayed by stalls of the CPUs of the executors of its
+/// callbacks, and of the CPUs that the application states for the middleware's threads.
+///
+/// `releases[c]`: those of chain c; instances are distinct, in any order. Releases outside the
+/// window and tokens of instances that are not among the releases are ignored. Throws
+/// std::invalid_argument when there are not as many lists of releases as chains.
+std::vector<ChainResult> account_chains(const model::Application& application,
+                                        const RunWindow& window,
+                                        std::span<const std::vector<ChainRelease>> releases,
+                                        std::span<const InstanceRecord> records,
+                                        std::span<const HostStall> stalls);
+
+}  // namespace rclrt::recorder

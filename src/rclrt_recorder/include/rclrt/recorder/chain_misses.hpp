@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why chain instances missed their deadlines.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <rclrt/model/application.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rclrt/executor/blame.hpp"
+#include "rclrt/recorder/chain_accounting.hpp"
+#include "rclrt/recorder/instance_record.hpp"
+
+namespace rclrt::recorder {
+
+/// An instance that was in a chain's way.
+struct ChainCulprit {
+  std::uint64_t record = 0;  ///< its number among the records
+  std::int64_t time_ns = 0;
+  std::int64_t cpu_ns = 0;  ///< of that, at most
+  executor::Reason reason = executor::Reason::kMoreUrgent;
+
+  bool operator==(const ChainCulprit&) const = default;
+};
+
+/// Where the time of a missed instance went: from its release to its end, or to its deadline if it
+/// never ended.
+struct ChainMiss {
+  std::size_t chain = 0;  ///< index into Application::chains
+  ChainInstance instance;
+  std::int64_t late_ns = 0;  ///< 0 if it never ended
+  std::int64_t execution_ns = 0;
+  std::int64_t delayed_ns = 0;
+  std::int64_t transit_ns = 0;
+  std::int64_t unexplained_ns = 0;
+  std::vector<ChainCulprit> culprits;  ///< the worst ones, the longest in the way first
+
+  bool operator==(const ChainMiss&) const = default;
+};
+
+/// What a miss is explained with.
+struct MissInputs {
+  const model::Application& application;
+  std::span<const ChainResult> chains;
+  std::span<const InstanceRecord> records;
+  /// One per callback: what preempts what. Equal if nothing does.
+  std::span<const int> priorities;
+  /// CPUs of an executor that states none.
+  std::size_t cpus = 1;
+  /// An executor runs one callback at a time (wait_set).
+  bool one_at_a_time = false;
+  /// Under edf, one per callback: relative to the release, ns. Then `priorities` say nothing, and
+  /// who starts later has preempted who started before. Empty: the priorities decide.
+  std::span<const std::int64_t> deadlines{};
+};
+
+/// The `limit` worst misses of each chain: those that never ended, then the latest ones. Blames the
+/// instances of all executors that share a CPU with the chain's. Throws std::invalid_argument when
+/// there are not as many results as chains, or priorities, or deadlines, as callbacks.
+std::vector<ChainMiss> explain_misses(const MissInputs& inputs, std::size_t limit);
+
+/// "chain X instance 12 missed by 3.1 ms: 2.4 ms burner#40 (priority 1, less urgent), ...".
+std::string miss_text(const model::Application& application,
+                      std::span<const InstanceRecord> records, const ChainMiss& miss);
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// Notices when the machine itself does not run us.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/thread.hpp"
+#include "rclrt/recorder/host_stall.hpp"
+
+namespace rclrt::recorder {
+
+struct HostProbeOptions {
+  std::vector<int> cpus;  ///< one probe each; empty: every CPU the process may use
+  int priority = 99;      ///< SCHED_FIFO, above every thread that is measured
+  std::chrono::nanoseconds period = std::chrono::milliseconds(1);
+  std::chrono::nanoseconds threshold = std::chrono::microseconds(200);
+  std::size_t capacity = 8192;  ///< stalls kept per CPU; later ones are counted only
+};
+
+struct HostStallReport {
+  /// False when the probes had no real-time priority: what delayed them may then be any thread, and
+  /// the stalls say nothing about the host.
+  bool valid = false;
+  std::string reason;  ///< why not valid; otherwise empty
+  std::chrono::nanoseconds threshold{};
+  std::vector<HostStall> stalls;  ///< ascending by start
+  std::uint64_t lost = 0;         ///< stalls beyond the capacity
+
+  /// The stalls when they are the host's, otherwise none.
+  std::span<const HostStall> attributable() const {
+    return valid ? std::span(stalls) : std::span<const HostStall>{};
+  }
+};
+
+/// Turns the wake-ups of one probe into stalls. Never allocates after construction.
+class StallRecorder {
+ public:
+  RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
+
+  /// The probe should have woken at `expected_ns` and did at `actual_ns`, after it had been ready
+  /// for `waited_ns`.
+  void wake(std::int64_t expected_ns, std::int64_t actual_ns,
+            std::int64_t waited_ns = 0) noexcept RCLRT_NONBLOCKING;
+
+  std::span<const HostStall> stalls() const { return {stalls_.data(), size_}; }
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  int cpu_;
+  std::int64_t threshold_ns_;
+  std::vector<HostStall> stalls_;
+  std::size_t size_ = 0;
+  std::uint64_t lost_ = 0;
+};
+
+/// When a probe that woke at `actual_ns` is to wake next: the first instant after it on the grid of
+/// `expected_ns` and `period_ns`.
+std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
+                          std::int64_t period_ns) noexcept RCLRT_NONBLOCKING;
+
+/// One thread per CPU that sleeps until an absolute time each period and records how late it woke.
+/// Not thread-safe: one owner starts and stops it.
+class HostProbe {
+ public:
+  /// Allocates. Throws std::invalid_argument for a CPU that the process may not use, or a period
+  /// that is not above 0.
+  RCLRT_SETUP explicit HostProbe(HostProbeOptions options);
+
+  /// Stops.
+  ~HostProbe();
+
+  HostProbe(const HostProbe&) = delete;
+  HostProbe& operator=(const HostProbe&) = delete;
+
+  /// Starts the threads: at normal priority when real-time priority is refused. Once only.
+  /// Throws std::system_error when a thread cannot be started at all.
+  RCLRT_SETUP void start();
+
+  /// Ends the threads, within about one period. May be called again.
+  RCLRT_SETUP void stop() noexcept;
+
+  /// How often the probes have woken, all together. Thread-safe.
+  std::uint64_t wakes() const noexcept { return wakes_.load(); }
+
+  /// What the probes saw. Call it after stop().
+  RCLRT_SETUP HostStallReport report() const;
+
+ private:
+  void run(StallRecorder& recorder) noexcept;
+
+  HostProbeOptions options_;
+  std::optional<std::string> not_realtime_;
+  std::vector<StallRecorder> recorders_;
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> wakes_{0};
+  std::vector<realtime::Thread> threads_;
+};
+
+}  // namespace rclrt::recorder

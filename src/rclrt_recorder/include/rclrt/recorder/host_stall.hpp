@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Times in which the machine itself did not run us.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <set>
+#include <span>
+#include <vector>
+
+namespace rclrt::recorder {
+
+/// A probe of the highest priority on `cpu` should have run at `start_ns` and did at `end_ns`
+/// (CLOCK_MONOTONIC).
+struct HostStall {
+  int cpu = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t waited_ns = 0;  ///< of it, how long the probe was ready and did not get the CPU: the
+                               ///< kernel's doing (RT throttling), or a thread's above the probe
+
+  std::int64_t duration_ns() const { return end_ns - start_ns; }
+
+  bool operator==(const HostStall&) const = default;
+};
+
+/// The host's part of the stalls of a set of CPUs as one: a time in which several stall counts
+/// once.
+class StallTimeline {
+ public:
+  /// `cpus`: nothing stands for every CPU. The stalls may come in any order.
+  StallTimeline(std::span<const HostStall> stalls, const std::optional<std::set<int>>& cpus);
+
+  /// How much of [start_ns, end_ns] was stalled.
+  std::int64_t stalled_ns(std::int64_t start_ns, std::int64_t end_ns) const;
+
+ private:
+  struct Interval {
+    std::int64_t start_ns;
+    std::int64_t end_ns;
+  };
+  std::vector<Interval> intervals_;  // ascending, disjoint
+};
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Collects every instance of a run.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "rclrt/executor/instance.hpp"
+#include "rclrt/realtime/mpsc_queue.hpp"
+#include "rclrt/realtime/thread.hpp"
+#include "rclrt/recorder/instance_record.hpp"
+
+namespace rclrt::recorder {
+
+/// Workers of any number of executors write into one bounded queue, a thread at normal priority
+/// empties it. One queue and not one per thread, because thread_dispatch starts a thread per
+/// instance. What finds the queue full is dropped and counted.
+class InstanceLog {
+ public:
+  /// Keeps `most` instances; later ones are dropped and counted.
+  explicit InstanceLog(std::size_t most = SIZE_MAX);
+  ~InstanceLog();
+  InstanceLog(const InstanceLog&) = delete;
+  InstanceLog& operator=(const InstanceLog&) = delete;
+
+  /// Before the run: `callback` is number `index` of the application, and not the one that it
+  /// brings along (executor::CallbackOptions::number).
+  void map(const executor::Callback* callback, std::uint32_t index);
+
+  /// The sink of one executor; to be used while the log lives. Callbacks without a number are left
+  /// out.
+  class Sink final : public executor::InstanceSink {
+   public:
+    Sink(InstanceLog& log, std::uint32_t executor) : log_(log), executor_(executor) {}
+    void record(const executor::InstanceRecord& record) noexcept override;
+
+   private:
+    InstanceLog& log_;
+    const std::uint32_t executor_;
+  };
+
+  /// Tokens for the record that ends the instance the calling thread is running.
+  static void set_tokens(const ChainTokens& tokens) noexcept;
+
+  /// When the message of that instance was published, CLOCK_MONOTONIC.
+  static void set_published(std::int64_t time_ns) noexcept;
+
+  /// After all executors have stopped: ends the thread and hands over what came in.
+  std::vector<LoggedInstance> finish();
+  std::uint64_t dropped() const noexcept { return dropped_.load(); }
+
+ private:
+  void drain();
+
+  const std::size_t most_;
+  std::unordered_map<const executor::Callback*, std::uint32_t> indices_;  // constant in the run
+  realtime::MpscQueue<LoggedInstance> queue_;
+  std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<bool> stop_{false};
+  std::vector<LoggedInstance> collected_;  // the draining thread's until it is joined
+  realtime::Thread drainer_;
+};
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is kept of every callback instance of a run.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <type_traits>
+
+namespace rclrt::recorder {
+
+/// One instance of a chain: it travels with the messages from the chain's timer to its end.
+struct ChainToken {
+  std::uint32_t chain = 0;      ///< index into Application::chains
+  std::uint64_t instance = 0;   ///< counts the releases of the chain's timer, from 0
+  std::int64_t release_ns = 0;  ///< nominal release, CLOCK_MONOTONIC
+
+  bool operator==(const ChainToken&) const = default;
+};
+
+/// Up to 16 tokens in place. Trivially copyable, never allocates.
+class ChainTokens {
+ public:
+  static constexpr std::size_t kCapacity = 16;
+
+  /// False when there is no room left; the token is then not kept.
+  bool add(const ChainToken& token) noexcept {
+    if (size_ == kCapacity) {
+      return false;
+    }
+    tokens_[size_++] = token;
+    return true;
+  }
+
+  std::span<const ChainToken> all() const noexcept { return {tokens_.data(), size_}; }
+
+ private:
+  std::array<ChainToken, kCapacity> tokens_{};
+  std::size_t size_ = 0;
+};
+
+enum class Outcome : std::uint8_t {
+  kRan,       ///< user code ran
+  kBuffered,  ///< a sync input was kept until its partner arrives
+  kEmpty,     ///< there was nothing to take
+};
+
+/// One callback instance. Times are CLOCK_MONOTONIC in nanoseconds.
+struct InstanceRecord {
+  std::uint64_t id = 0;
+  std::uint32_t callback = 0;      ///< index into Application::callbacks
+  std::int32_t level = 0;          ///< priority; higher is more urgent
+  std::uint32_t thread_track = 0;  ///< index into the names of the display tracks
+  std::int64_t release_ns = 0;     ///< a timer's nominal release; otherwise equal to ready_ns
+  std::int64_t ready_ns = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+  std::int64_t cpu_ns = 0;
+  std::uint32_t preemptions = 0;
+  Outcome outcome = Outcome::kRan;
+  ChainTokens tokens;
+};
+
+static_assert(std::is_trivially_copyable_v<InstanceRecord>);
+
+/// What is collected of one instance; `record.thread_track` is not set yet.
+struct LoggedInstance {
+  InstanceRecord record;
+  std::uint32_t executor = 0;  ///< index into Application::executors
+  std::uint32_t slot = 0;      ///< which of the level's workers
+  /// When the message it took was published, CLOCK_MONOTONIC; 0: not known, or there was none.
+  std::int64_t published_ns = 0;
+};
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which chain instances a callback worked for, when its messages do not say so themselves.
+#pragma once
+
+#include <rclrt/model/application.hpp>
+#include <span>
+#include <vector>
+
+#include "rclrt/recorder/chain_accounting.hpp"
+#include "rclrt/recorder/instance_record.hpp"
+
+namespace rclrt::recorder {
+
+/// Gives each instance the tokens of the chain instances that it worked for: a timer's begin, those
+/// of other callbacks come with the message. Who published it is who was running when it was
+/// published (`LoggedInstance::published_ns`) and publishes on its topic; of several the one that
+/// started last. A message that nobody of the application published brings none.
+///
+/// So a chain is followed as far as messages of unchanged types allow: a callback that publishes
+/// what an earlier instance of its own computed passes on the wrong instance, and chains through a
+/// synchronisation cannot be followed at all (`unfollowed`).
+///
+/// Sets the offsets of the timers in `application`, in the window's time, to where they really
+/// were. A timer whose releases lie on no grid (it was reset, or its clock is not CLOCK_MONOTONIC)
+/// becomes one that rebases: what it skips is then not seen.
+void follow_chains(model::Application& application, const RunWindow& window,
+                   std::span<LoggedInstance> instances);
+
+/// The chains that cannot be followed, by their index: those through a synchronisation.
+std::vector<std::size_t> unfollowed(const model::Application& application);
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// The machine that a run was measured on.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+namespace rclrt::recorder {
+
+struct MachineContext {
+  std::string kernel;  ///< release and version, as `uname -rv` says
+  int cpus = 0;        ///< online
+  std::string cpu_model;
+  bool preempt_rt = false;
+};
+
+MachineContext read_machine_context();
+
+/// What this process is sourced for; "unknown" if nobody says.
+std::string ros_distro();
+
+/// Whether memory of this process is locked (mlockall).
+bool memory_is_locked();
+
+/// Milliseconds that the host has taken from all CPUs of this machine since it started.
+/// Nothing when /proc/stat does not tell.
+std::optional<double> read_steal_ms();
+
+/// Now as "2026-01-02T03:04:05Z".
+std::string utc_now();
+
+/// The CPU's name from the text of /proc/cpuinfo; empty when it has none.
+std::string parse_cpu_model(std::string_view cpuinfo);
+
+/// The steal column of all CPUs together from the text of /proc/stat, in clock ticks.
+std::optional<std::uint64_t> parse_steal_ticks(std::string_view stat);
+
+/// `realtime_file`: the text of /sys/kernel/realtime, empty when it is absent.
+bool is_preempt_rt(std::string_view realtime_file, std::string_view kernel_version);
+
+}  // namespace rclrt::recorder

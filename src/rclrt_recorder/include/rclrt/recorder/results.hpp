@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+// Everything a run leaves behind.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <rclrt/model/application.hpp>
+#include <string>
+#include <vector>
+
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/recorder/callback_accounting.hpp"
+#include "rclrt/recorder/chain_accounting.hpp"
+#include "rclrt/recorder/chain_misses.hpp"
+#include "rclrt/recorder/host_probe.hpp"
+#include "rclrt/recorder/instance_record.hpp"
+#include "rclrt/recorder/machine_context.hpp"
+
+namespace rclrt::recorder {
+
+struct RunContext {
+  MachineContext machine;
+  bool realtime = false;        ///< every thread got the real-time priority it should have
+  std::string realtime_reason;  ///< why, or why not
+  bool memory_locked = false;
+  std::string rmw;
+  std::string ros_distro;
+  std::map<std::string, std::string> versions;
+  double steal_ms = 0;  ///< taken by the host from all CPUs during the run
+  std::uint64_t records_dropped = 0;
+};
+
+/// The executor's own counts of one callback.
+struct CallbackCounts {
+  std::uint64_t released = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t dropped = 0;
+  std::uint64_t missed = 0;  ///< of the callback's own deadline
+};
+
+struct ThreadResult {
+  std::string name;
+  pid_t tid = 0;
+  realtime::Scheduling scheduling;
+};
+
+/// Of every thread of this process, now.
+std::vector<ThreadResult> read_threads();
+
+/// How a run was simulated.
+struct SimulationStatement {
+  std::uint64_t seed = 0;
+  double lowest_execution = 1;  ///< execution times: from this share of the WCET up to the WCET
+};
+
+/// The file whose callback priorities replaced those of the application.
+struct PrioritiesFile {
+  std::string file;
+  std::string sha256;
+};
+
+struct RunResults {
+  model::Application application;
+  std::string application_file;
+  std::string application_sha256;
+  std::optional<PrioritiesFile> priorities;  ///< none: those of the application
+  std::string executor;
+  std::string executor_label;
+  std::string started_utc;
+  RunWindow window;
+  RunContext context;
+  HostStallReport host_stalls;
+  std::vector<ChainResult> chains;              ///< one per chain of the application
+  std::vector<CallbackCounts> callback_counts;  ///< one per callback
+  std::vector<CallbackResult> callbacks;        ///< one per callback
+  /// "service", "client" or "waitable", of callbacks that the application has as subscriptions.
+  std::map<std::size_t, std::string> other_kinds;
+  std::vector<std::optional<int>> os_priorities;  ///< one per callback; none: no fixed priority
+  std::vector<ThreadResult> threads;
+  std::vector<std::string> thread_tracks;  ///< names of the display tracks, in display order
+  std::vector<InstanceRecord> records;
+  std::vector<ChainMiss> misses;  ///< by chain, the worst ones of each, in order of release
+  std::optional<SimulationStatement> simulation;  ///< none: it really ran
+};
+
+/// "completed", "late", "dropped" or "pending".
+const char* to_string(ChainStatus status);
+
+/// "ran", "buffered" or "empty".
+const char* to_string(Outcome outcome);
+
+/// Throws std::invalid_argument when a list has not one entry per chain or callback, or a record
+/// names a callback or track that there is none of.
+void require_consistent(const RunResults& results);
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// A directory that appears only when all its files are complete.
+#pragma once
+
+#include <filesystem>
+
+namespace rclrt::recorder {
+
+/// Files are written into staging(), a new directory beside the target; commit() puts it in the
+/// target's place. A target that exists must be empty or hold nothing but the files of a run, which
+/// are then replaced. Make it before the run: it fails early where nothing can be written.
+/// Errors are std::system_error with the target's name and, where there is one, the fix.
+class ResultsDirectory {
+ public:
+  /// Makes missing parents.
+  explicit ResultsDirectory(const std::filesystem::path& target);
+
+  /// Without commit() the staged files are removed and the target stays as it was.
+  ~ResultsDirectory();
+
+  ResultsDirectory(const ResultsDirectory&) = delete;
+  ResultsDirectory& operator=(const ResultsDirectory&) = delete;
+
+  const std::filesystem::path& staging() const { return staging_; }
+
+  /// The target is replaced in one step where the file system can do so. Once only.
+  void commit();
+
+ private:
+  std::filesystem::path target_;
+  std::filesystem::path staging_;
+};
+
+}  // namespace rclrt::recorder

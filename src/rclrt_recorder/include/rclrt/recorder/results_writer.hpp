@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The files of a run: results.json, chains.csv, instances.csv and stalls.csv.
+#pragma once
+
+#include <filesystem>
+#include <iosfwd>
+#include <string>
+
+#include "rclrt/recorder/results.hpp"
+
+namespace rclrt::recorder {
+
+inline constexpr const char* kResultsFile = "results.json";
+inline constexpr const char* kChainsFile = "chains.csv";
+inline constexpr const char* kInstancesFile = "instances.csv";
+inline constexpr const char* kStallsFile = "stalls.csv";
+inline constexpr const char* kTraceFile = "trace.pftrace";
+
+/// Writes the four files into an existing directory. Throws std::system_error, naming the file,
+/// when one cannot be written, and what require_consistent() throws.
+void write_results(const std::filesystem::path& directory, const RunResults& results);
+
+/// The text of results.json. Bytes that are not UTF-8 become U+FFFD.
+std::string results_json(const RunResults& results);
+
+/// Times relative to the start of the window; empty cells where there is no time.
+void write_chains_csv(std::ostream& out, const RunResults& results);
+void write_instances_csv(std::ostream& out, const RunResults& results);
+/// The moments in which the host did not run a CPU, as far as they are known to be the host's.
+void write_stalls_csv(std::ostream& out, const RunResults& results);
+
+}  // namespace rclrt::recorder

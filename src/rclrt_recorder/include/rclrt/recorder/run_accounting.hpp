@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the results of a run and of a simulation are made of in the same way.
+#pragma once
+
+#include <cstddef>
+#include <rclrt/model/application.hpp>
+#include <string>
+#include <vector>
+
+#include "rclrt/recorder/chain_accounting.hpp"
+#include "rclrt/recorder/instance_record.hpp"
+#include "rclrt/recorder/results.hpp"
+
+namespace rclrt::recorder {
+
+/// What a report calls the executor.
+std::string label_of(const std::string& executor);
+
+/// Fills in what follows from the instances and from the application, window and stalls that
+/// `results` has: records, display tracks, chains, callbacks. Tracks are in the order of executor,
+/// most urgent level (if there are `levels`), worker.
+void account(RunResults& results, std::vector<LoggedInstance> instances, bool levels);
+
+/// Explains the worst misses of each chain; needs the OS priorities, too. `cpus`: of an executor
+/// that states none.
+void settle_misses(RunResults& results, std::size_t cpus);
+
+}  // namespace rclrt::recorder

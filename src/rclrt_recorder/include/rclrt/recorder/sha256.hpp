@@ -1,0 +1,13 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+
+namespace rclrt::recorder {
+
+/// The SHA-256 of a file's content in 64 lower-case hexadecimal digits.
+/// Throws std::system_error, naming the file, when it cannot be read.
+std::string sha256_of_file(const std::filesystem::path& path);
+
+}  // namespace rclrt::recorder

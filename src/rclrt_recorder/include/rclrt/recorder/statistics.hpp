@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Statistics of measured times.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+namespace rclrt::recorder {
+
+/// A distribution of times in nanoseconds.
+struct Summary {
+  std::int64_t best_ns = 0;
+  double mean_ns = 0;
+  std::int64_t p50_ns = 0;
+  std::int64_t p99_ns = 0;
+  std::int64_t worst_ns = 0;
+  std::size_t count = 0;
+
+  std::int64_t jitter_ns() const { return worst_ns - best_ns; }
+
+  bool operator==(const Summary&) const = default;
+};
+
+/// The smallest of the ascending values that at least `percent` (1..100) % of them do not exceed:
+/// nearest rank, index ceil(percent / 100 * n) - 1. Always a value that was measured.
+/// Throws std::invalid_argument when there are no values or `percent` is out of range.
+std::int64_t nearest_rank(std::span<const std::int64_t> ascending, std::size_t percent);
+
+/// Nothing when there are no values.
+std::optional<Summary> summarise(std::vector<std::int64_t> values_ns);
+
+}  // namespace rclrt::recorder

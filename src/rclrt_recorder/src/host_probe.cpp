@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/host_probe.hpp"
+
+#include <algorithm>
+#include <stdexcept>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "run_delay.hpp"
+
+namespace rclrt::recorder {
+
+StallRecorder::StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity)
+    : cpu_(cpu), threshold_ns_(threshold_ns), stalls_(capacity) {}
+
+void StallRecorder::wake(std::int64_t expected_ns, std::int64_t actual_ns,
+                         std::int64_t waited_ns) noexcept RCLRT_NONBLOCKING {
+  if (actual_ns - expected_ns <= threshold_ns_) {
+    return;
+  }
+  if (size_ == stalls_.size()) {
+    ++lost_;
+    return;
+  }
+  stalls_[size_++] = {.cpu = cpu_,
+                      .start_ns = expected_ns,
+                      .end_ns = actual_ns,
+                      .waited_ns = std::min(waited_ns, actual_ns - expected_ns)};
+}
+
+std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
+                          std::int64_t period_ns) noexcept RCLRT_NONBLOCKING {
+  const std::int64_t periods = std::max<std::int64_t>(0, (actual_ns - expected_ns) / period_ns);
+  return expected_ns + (periods + 1) * period_ns;
+}
+
+HostProbe::HostProbe(HostProbeOptions options) : options_(std::move(options)) {
+  if (options_.period.count() <= 0) {
+    throw std::invalid_argument("the host probe's period must be above 0");
+  }
+  if (options_.cpus.empty()) {
+    options_.cpus = realtime::allowed_cpus();
+  }
+  realtime::require_allowed_cpus(options_.cpus);
+  recorders_.reserve(options_.cpus.size());
+  for (const int cpu : options_.cpus) {
+    recorders_.emplace_back(cpu, options_.threshold.count(), options_.capacity);
+  }
+}
+
+HostProbe::~HostProbe() { stop(); }
+
+void HostProbe::start() {
+  if (!threads_.empty() || stopping_.load()) {
+    throw std::logic_error("a host probe starts once");
+  }
+  not_realtime_ = realtime::why_no_realtime(options_.priority);
+  const auto policy = not_realtime_ ? realtime::Policy::kOther : realtime::Policy::kFifo;
+  for (std::size_t index = 0; index < recorders_.size(); ++index) {
+    const int cpu = options_.cpus[index];
+    const realtime::ThreadOptions thread{
+        .name = "probe" + std::to_string(cpu),
+        .scheduling = {
+            .policy = policy, .priority = not_realtime_ ? 0 : options_.priority, .cpus = {cpu}}};
+    threads_.emplace_back(thread, [this, index] { run(recorders_[index]); });
+  }
+}
+
+void HostProbe::stop() noexcept {
+  stopping_.store(true);
+  threads_.clear();  // joins
+}
+
+void HostProbe::run(StallRecorder& recorder) noexcept {
+  const std::int64_t period_ns = options_.period.count();
+  RunDelay delay;
+  std::int64_t expected_ns = realtime::monotonic_now_ns() + period_ns;
+  while (!stopping_.load()) {
+    realtime::sleep_until_ns(expected_ns);
+    const std::int64_t actual_ns = realtime::monotonic_now_ns();
+    recorder.wake(expected_ns, actual_ns, delay.added_ns());
+    expected_ns = next_wake_ns(expected_ns, actual_ns, period_ns);
+    wakes_.fetch_add(1);
+  }
+}
+
+HostStallReport HostProbe::report() const {
+  HostStallReport report{.valid = !not_realtime_,
+                         .reason = not_realtime_.value_or(""),
+                         .threshold = options_.threshold,
+                         .stalls = {}};
+  for (const StallRecorder& recorder : recorders_) {
+    const auto stalls = recorder.stalls();
+    report.stalls.insert(report.stalls.end(), stalls.begin(), stalls.end());
+    report.lost += recorder.lost();
+  }
+  std::sort(report.stalls.begin(), report.stalls.end(),
+            [](const HostStall& a, const HostStall& b) { return a.start_ns < b.start_ns; });
+  return report;
+}
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/instance_log.hpp"
+
+#include <utility>
+
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt::recorder {
+
+namespace {
+
+thread_local ChainTokens t_tokens;
+thread_local std::int64_t t_published_ns = 0;
+
+Outcome outcome_of(executor::Outcome outcome) {
+  switch (outcome) {
+    case executor::Outcome::kBuffered:
+      return Outcome::kBuffered;
+    case executor::Outcome::kEmpty:
+      return Outcome::kEmpty;
+    case executor::Outcome::kRan:
+    case executor::Outcome::kThrew:
+      break;
+  }
+  return Outcome::kRan;
+}
+
+}  // namespace
+
+InstanceLog::InstanceLog(std::size_t most)
+    : most_(most), queue_(16'384), drainer_({.name = "rclrt log", .scheduling = {}}, [this] {
+        while (!stop_.load()) {
+          drain();
+          realtime::sleep_until_ns(realtime::monotonic_now_ns() + 10'000'000);
+        }
+      }) {}
+
+InstanceLog::~InstanceLog() { finish(); }
+
+void InstanceLog::map(const executor::Callback* callback, std::uint32_t index) {
+  indices_.emplace(callback, index);
+}
+
+void InstanceLog::set_tokens(const ChainTokens& tokens) noexcept { t_tokens = tokens; }
+
+void InstanceLog::set_published(std::int64_t time_ns) noexcept { t_published_ns = time_ns; }
+
+void InstanceLog::Sink::record(const executor::InstanceRecord& record) noexcept {
+  const auto mapped = log_.indices_.find(record.callback);
+  const std::uint32_t index =
+      mapped != log_.indices_.end() ? mapped->second : record.callback->number();
+  LoggedInstance logged;
+  logged.published_ns = std::exchange(t_published_ns, 0);
+  logged.executor = executor_;
+  logged.slot = record.slot;
+  logged.record = {.id = record.info.id,
+                   .callback = index,
+                   .level = record.info.level,
+                   .thread_track = 0,
+                   .release_ns = record.info.release_ns,
+                   .ready_ns = record.info.ready_ns,
+                   .start_ns = record.info.start_ns,
+                   .end_ns = record.end_ns,
+                   .cpu_ns = record.cpu_ns,
+                   .preemptions = record.preemptions,
+                   .outcome = outcome_of(record.outcome),
+                   .tokens = std::exchange(t_tokens, {})};
+  if (index != executor::kNoNumber && !log_.queue_.try_push(logged)) {
+    log_.dropped_.fetch_add(1);
+  }
+}
+
+void InstanceLog::drain() {
+  LoggedInstance logged;
+  while (queue_.try_pop(logged)) {
+    if (collected_.size() < most_) {
+      collected_.push_back(logged);
+    } else {
+      dropped_.fetch_add(1);
+    }
+  }
+}
+
+std::vector<LoggedInstance> InstanceLog::finish() {
+  stop_.store(true);
+  drainer_.join();
+  drain();
+  return std::move(collected_);
+}
+
+}  // namespace rclrt::recorder

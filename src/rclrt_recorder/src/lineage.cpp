@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/lineage.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <numeric>
+#include <optional>
+#include <variant>
+
+#include "rclrt/recorder/token_rules.hpp"
+
+namespace rclrt::recorder {
+
+namespace {
+
+/// A time of publication comes from another clock, read at another moment.
+constexpr std::int64_t kClockError_ns = 20'000;
+/// How far a release may be from its timer's grid.
+constexpr std::int64_t kGridError_ns = 1'000;
+
+/// The instances of one callback, by their start.
+using Started = std::vector<LoggedInstance*>;
+
+/// Counts the releases of one timer from the first one in the window.
+class Releases {
+ public:
+  Releases(model::Timer& timer, const RunWindow& window, const Started& instances)
+      : period_ns_(timer.period.count()) {
+    for (const LoggedInstance* each : instances) {
+      if (each->record.release_ns >= window.start_ns) {
+        first_ns_ = std::min(first_ns_.value_or(INT64_MAX), each->record.release_ns);
+      }
+    }
+    on_grid_ = first_ns_ && period_ns_ > 0 &&
+               std::all_of(instances.begin(), instances.end(), [this](const auto* each) {
+                 return each->record.release_ns < *first_ns_ ||
+                        std::abs(each->record.release_ns - *first_ns_ -
+                                 steps(each->record.release_ns) * period_ns_) <= kGridError_ns;
+               });
+    if (first_ns_) {
+      timer.offset = model::Nanoseconds(*first_ns_ - window.start_ns);
+      timer.overrun = on_grid_ ? model::OverrunPolicy::kCatchUp : model::OverrunPolicy::kRebase;
+    }
+  }
+
+  /// Nothing for one before the window.
+  std::optional<std::uint64_t> number(std::int64_t release_ns) {
+    if (!first_ns_ || release_ns < *first_ns_) {
+      return std::nullopt;
+    }
+    return on_grid_ ? static_cast<std::uint64_t>(steps(release_ns)) : next_++;
+  }
+
+ private:
+  std::int64_t steps(std::int64_t release_ns) const {
+    return (release_ns - *first_ns_ + period_ns_ / 2) / period_ns_;
+  }
+
+  const std::int64_t period_ns_;
+  std::optional<std::int64_t> first_ns_;
+  bool on_grid_ = false;
+  std::uint64_t next_ = 0;
+};
+
+/// Who of `publisher` was running at that time; nullptr: nobody.
+const LoggedInstance* running_at(const Started& publisher, std::int64_t time_ns) {
+  auto after = std::upper_bound(
+      publisher.begin(), publisher.end(), time_ns + kClockError_ns,
+      [](std::int64_t time, const LoggedInstance* each) { return time < each->record.start_ns; });
+  constexpr int kAtOnce = 64;  // instances of one reentrant callback
+  for (int i = 0; i < kAtOnce && after != publisher.begin(); ++i) {
+    if (const LoggedInstance* const each = *--after;
+        each->record.end_ns + kClockError_ns >= time_ns) {
+      return each;
+    }
+  }
+  return nullptr;
+}
+
+}  // namespace
+
+void follow_chains(model::Application& application, const RunWindow& window,
+                   std::span<LoggedInstance> instances) {
+  Started all;
+  std::vector<Started> of(application.callbacks.size());
+  for (LoggedInstance& each : instances) {
+    all.push_back(&each);
+  }
+  std::stable_sort(all.begin(), all.end(), [](const auto* a, const auto* b) {
+    return a->record.start_ns < b->record.start_ns;
+  });
+  for (LoggedInstance* each : all) {
+    of[each->record.callback].push_back(each);
+  }
+  std::vector<TokenRules> rules;
+  std::vector<std::vector<std::size_t>> publishers(application.callbacks.size());
+  std::vector<std::optional<Releases>> releases(application.callbacks.size());
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    rules.emplace_back(application, i);
+    for (const std::size_t successor : application.successors(i)) {
+      publishers[successor].push_back(i);
+    }
+    if (auto* const timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
+      releases[i].emplace(*timer, window, of[i]);
+    }
+  }
+  // A publisher started before whoever takes its message: its tokens are there by then.
+  for (LoggedInstance* each : all) {
+    InstanceRecord& record = each->record;
+    const std::size_t callback = record.callback;
+    if (record.outcome != Outcome::kRan) {
+      continue;
+    }
+    if (releases[callback]) {
+      if (const auto number = releases[callback]->number(record.release_ns)) {
+        record.tokens = rules[callback].start(*number, record.release_ns);
+      }
+      continue;
+    }
+    if (each->published_ns == 0) {
+      continue;
+    }
+    const LoggedInstance* from = nullptr;
+    for (const std::size_t publisher : publishers[callback]) {
+      const LoggedInstance* const one = running_at(of[publisher], each->published_ns);
+      if (one != nullptr && (from == nullptr || from->record.start_ns < one->record.start_ns)) {
+        from = one;
+      }
+    }
+    if (from != nullptr) {
+      const TokenRules& theirs = rules[from->record.callback];
+      for (const ChainToken& token : from->record.tokens.all()) {
+        rules[callback].take(token, theirs.position(token.chain), record.tokens);
+      }
+    }
+  }
+}
+
+std::vector<std::size_t> unfollowed(const model::Application& application) {
+  std::vector<std::size_t> result;
+  for (std::size_t chain = 0; chain < application.chains.size(); ++chain) {
+    const auto& path = application.chains[chain].callbacks;
+    if (std::any_of(path.begin(), path.end(), [&](std::size_t callback) {
+          return application.callbacks[callback].kind() == model::CallbackKind::kSync;
+        })) {
+      result.push_back(chain);
+    }
+  }
+  return result;
+}
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+// The shape of results.json is that of schemas/results.schema.json.
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <type_traits>
+
+#include "rclrt/recorder/results_writer.hpp"
+
+namespace rclrt::recorder {
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kFormatVersion = 1;
+
+/// Milliseconds with the digits of whole nanoseconds.
+double to_ms(double time_ns) { return std::round(time_ns) / 1e6; }
+double to_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) / 1e6; }
+double to_ms(std::chrono::nanoseconds time) { return to_ms(time.count()); }
+
+Json times_json(const std::optional<Summary>& summary) {
+  if (!summary) {
+    return nullptr;
+  }
+  return {{"best", to_ms(summary->best_ns)},
+          {"mean", to_ms(summary->mean_ns)},
+          {"p50", to_ms(summary->p50_ns)},
+          {"p99", to_ms(summary->p99_ns)},
+          {"worst", to_ms(summary->worst_ns)}};
+}
+
+Json jitter_json(const std::optional<Summary>& summary) {
+  return summary ? Json(to_ms(summary->jitter_ns())) : Json(nullptr);
+}
+
+Json host_stalls_json(const HostStallReport& report) {
+  std::int64_t total_ns = 0;
+  std::int64_t worst_ns = 0;
+  for (const HostStall& stall : report.attributable()) {
+    total_ns += stall.duration_ns();
+    worst_ns = std::max(worst_ns, stall.duration_ns());
+  }
+  return {{"count", report.attributable().size() + (report.valid ? report.lost : 0)},
+          {"total_ms", to_ms(total_ns)},
+          {"worst_ms", to_ms(worst_ns)},
+          {"threshold_ms", to_ms(report.threshold)},
+          {"valid", report.valid}};
+}
+
+Json context_json(const RunResults& results) {
+  const RunContext& context = results.context;
+  Json versions = Json::object();
+  for (const auto& [name, version] : context.versions) {
+    versions[name] = version;
+  }
+  return {{"kernel", context.machine.kernel},
+          {"cpus", context.machine.cpus},
+          {"cpu_model", context.machine.cpu_model},
+          {"preempt_rt", context.machine.preempt_rt},
+          {"realtime", context.realtime},
+          {"realtime_reason", context.realtime_reason},
+          {"memory_locked", context.memory_locked},
+          {"rmw", context.rmw},
+          {"ros_distro", context.ros_distro},
+          {"versions", versions},
+          {"steal_ms", context.steal_ms},
+          {"host_stalls", host_stalls_json(results.host_stalls)},
+          {"records_dropped", context.records_dropped}};
+}
+
+Json chain_json(const model::Application& application, const model::Chain& chain,
+                const ChainResult& result) {
+  Json callbacks = Json::array();
+  for (const std::size_t callback : chain.callbacks) {
+    callbacks.push_back(application.callbacks[callback].id);
+  }
+  Json normalised_worst = nullptr;
+  if (result.response) {
+    const double ratio = static_cast<double>(result.response->worst_ns) /
+                         static_cast<double>(chain.deadline.count());
+    normalised_worst = std::round(ratio * 1e6) / 1e6;
+  }
+  return {{"id", chain.id},
+          {"priority", chain.priority},
+          {"period_ms", to_ms(application.period(chain))},
+          {"deadline_ms", to_ms(chain.deadline)},
+          {"callbacks", callbacks},
+          {"released", result.released},
+          {"completed", result.completed},
+          {"dropped", result.dropped},
+          {"pending", result.pending},
+          {"missed", result.missed},
+          {"missed_host", result.missed_host},
+          {"response_ms", times_json(result.response)},
+          {"normalised_worst", normalised_worst},
+          {"jitter_ms", jitter_json(result.response)}};
+}
+
+const char* kind_name(model::CallbackKind kind) {
+  switch (kind) {
+    case model::CallbackKind::kTimer:
+      return "timer";
+    case model::CallbackKind::kSubscription:
+      return "subscription";
+    case model::CallbackKind::kSync:
+      return "sync";
+  }
+  throw std::invalid_argument("no such kind of callback");
+}
+
+Json callback_json(const RunResults& results, std::size_t index) {
+  const model::Callback& callback = results.application.callbacks[index];
+  const CallbackCounts& counts = results.callback_counts[index];
+  const CallbackResult& result = results.callbacks[index];
+  const std::optional<int> os_priority = results.os_priorities[index];
+  const auto other_kind = results.other_kinds.find(index);
+  return {{"id", callback.id},
+          {"node", results.application.nodes[callback.node].name},
+          {"kind", other_kind != results.other_kinds.end() ? other_kind->second
+                                                           : kind_name(callback.kind())},
+          {"priority", results.application.effective_priority(index)},
+          {"os_priority", os_priority ? Json(*os_priority) : Json(nullptr)},
+          {"released", counts.released},
+          {"completed", counts.completed},
+          {"dropped", counts.dropped},
+          {"missed", counts.missed},
+          {"response_ms", times_json(result.response)},
+          {"dispatch_ms", times_json(result.dispatch)},
+          {"execution_ms", times_json(result.execution)},
+          {"jitter_ms", jitter_json(result.response)},
+          {"preemptions", result.preemptions}};
+}
+
+Json miss_json(const RunResults& results, const ChainMiss& miss) {
+  Json culprits = Json::array();
+  for (const ChainCulprit& one : miss.culprits) {
+    const InstanceRecord& record = results.records[one.record];
+    culprits.push_back({{"callback", results.application.callbacks[record.callback].id},
+                        {"instance", record.id},
+                        {"priority", record.level},
+                        {"reason", executor::to_string(one.reason)},
+                        {"time_ms", to_ms(one.time_ns)},
+                        {"cpu_ms", to_ms(one.cpu_ns)}});
+  }
+  const auto response_ns = miss.instance.response_ns();
+  return {{"chain", results.application.chains[miss.chain].id},
+          {"instance", miss.instance.instance},
+          {"release_ms", to_ms(miss.instance.release_ns - results.window.start_ns)},
+          {"status", to_string(miss.instance.status)},
+          {"response_ms", response_ns ? Json(to_ms(*response_ns)) : Json(nullptr)},
+          {"execution_ms", to_ms(miss.execution_ns)},
+          {"delayed_ms", to_ms(miss.delayed_ns)},
+          {"transit_ms", to_ms(miss.transit_ns)},
+          {"unexplained_ms", to_ms(miss.unexplained_ns)},
+          {"host_stall_ms", to_ms(miss.instance.host_stall_ns)},
+          {"culprits", culprits},
+          {"text", miss_text(results.application, results.records, miss)}};
+}
+
+Json thread_json(const ThreadResult& thread) {
+  const auto policy = [&] {
+    switch (thread.scheduling.policy) {
+      case realtime::Policy::kFifo:
+        return "fifo";
+      case realtime::Policy::kRoundRobin:
+        return "rr";
+      case realtime::Policy::kDeadline:
+        return "deadline";
+      case realtime::Policy::kOther:
+        break;
+    }
+    return "other";
+  };
+  return {{"name", thread.name},
+          {"tid", thread.tid},
+          {"policy", policy()},
+          {"priority", thread.scheduling.priority},
+          {"cpus", thread.scheduling.cpus}};
+}
+
+}  // namespace
+
+std::string results_json(const RunResults& results) {
+  Json chains = Json::array();
+  for (std::size_t index = 0; index < results.chains.size(); ++index) {
+    chains.push_back(
+        chain_json(results.application, results.application.chains[index], results.chains[index]));
+  }
+  Json callbacks = Json::array();
+  for (std::size_t index = 0; index < results.callbacks.size(); ++index) {
+    callbacks.push_back(callback_json(results, index));
+  }
+  Json threads = Json::array();
+  for (const ThreadResult& thread : results.threads) {
+    threads.push_back(thread_json(thread));
+  }
+  Json misses = Json::array();
+  for (const ChainMiss& miss : results.misses) {
+    misses.push_back(miss_json(results, miss));
+  }
+  Json document = {
+      {"rclrt_results", kFormatVersion},
+      {"application",
+       {{"name", results.application.name},
+        {"file", results.application_file},
+        {"sha256", results.application_sha256}}},
+      {"executor", results.executor},
+      {"executor_label", results.executor_label},
+      {"started_utc", results.started_utc},
+      {"duration_s", static_cast<double>(results.window.end_ns - results.window.start_ns) / 1e9},
+      {"rounds", 1},
+      {"t0_monotonic_ns", results.window.start_ns},
+      {"context", context_json(results)},
+      {"chains", chains},
+      {"callbacks", callbacks},
+      {"threads", threads},
+      {"misses", misses}};
+  if (results.priorities) {
+    document["application"]["priorities_file"] = results.priorities->file;
+    document["application"]["priorities_sha256"] = results.priorities->sha256;
+  }
+  if (results.simulation) {
+    document["simulated"] = {{"seed", results.simulation->seed},
+                             {"lowest_execution", results.simulation->lowest_execution}};
+  }
+  constexpr int kIndent = 2;
+  return document.dump(kIndent, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/results_writer.hpp"
+
+#include <cerrno>
+#include <fstream>
+#include <locale>
+#include <system_error>
+
+namespace rclrt::recorder {
+
+namespace {
+
+template <typename Fill>
+void write_file(const std::filesystem::path& path, Fill&& fill) {
+  errno = 0;
+  std::ofstream file(path, std::ios::binary);
+  if (file) {
+    fill(file);
+    file.close();
+  }
+  if (!file) {
+    throw std::system_error(errno != 0 ? errno : EIO, std::generic_category(),
+                            "cannot write " + path.string());
+  }
+}
+
+}  // namespace
+
+void write_chains_csv(std::ostream& out, const RunResults& results) {
+  out.imbue(std::locale::classic());
+  out << "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns\n";
+  const std::int64_t start_ns = results.window.start_ns;
+  for (std::size_t chain = 0; chain < results.chains.size(); ++chain) {
+    for (const ChainInstance& instance : results.chains[chain].instances) {
+      out << results.application.chains[chain].id << ',' << instance.instance << ','
+          << instance.release_ns - start_ns << ',';
+      if (instance.completion_ns) {
+        out << *instance.completion_ns - start_ns << ',' << *instance.response_ns();
+      } else {
+        out << ',';
+      }
+      out << ',' << to_string(instance.status) << ',' << instance.host_stall_ns << '\n';
+    }
+  }
+}
+
+void write_instances_csv(std::ostream& out, const RunResults& results) {
+  out.imbue(std::locale::classic());
+  out << "id,callback,priority,thread,release_ns,ready_ns,start_ns,end_ns,cpu_ns,preemptions,"
+         "outcome,tokens\n";
+  const std::int64_t start_ns = results.window.start_ns;
+  const model::Application& application = results.application;
+  for (const InstanceRecord& record : results.records) {
+    out << record.id << ',' << application.callbacks[record.callback].id << ',' << record.level
+        << ',' << results.thread_tracks[record.thread_track];
+    for (const std::int64_t time_ns :
+         {record.release_ns, record.ready_ns, record.start_ns, record.end_ns}) {
+      out << ',' << time_ns - start_ns;
+    }
+    out << ',' << record.cpu_ns << ',' << record.preemptions << ',' << to_string(record.outcome)
+        << ',';
+    const char* separator = "";
+    for (const ChainToken& token : record.tokens.all()) {
+      if (token.chain < application.chains.size()) {
+        out << separator << application.chains[token.chain].id << ':' << token.instance;
+        separator = ";";
+      }
+    }
+    out << '\n';
+  }
+}
+
+void write_stalls_csv(std::ostream& out, const RunResults& results) {
+  out.imbue(std::locale::classic());
+  out << "cpu,start_ns,end_ns,waited_ns\n";
+  const std::int64_t start_ns = results.window.start_ns;
+  for (const HostStall& stall : results.host_stalls.attributable()) {
+    out << stall.cpu << ',' << stall.start_ns - start_ns << ',' << stall.end_ns - start_ns << ','
+        << stall.waited_ns << '\n';
+  }
+}
+
+void write_results(const std::filesystem::path& directory, const RunResults& results) {
+  require_consistent(results);
+  const std::string json = results_json(results);
+  write_file(directory / kResultsFile, [&](std::ostream& out) { out << json; });
+  write_file(directory / kChainsFile, [&](std::ostream& out) { write_chains_csv(out, results); });
+  write_file(directory / kInstancesFile,
+             [&](std::ostream& out) { write_instances_csv(out, results); });
+  write_file(directory / kStallsFile, [&](std::ostream& out) { write_stalls_csv(out, results); });
+}
+
+}  // namespace rclrt::recorder

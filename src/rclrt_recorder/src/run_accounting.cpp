@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/run_accounting.hpp"
+
+#include <map>
+#include <tuple>
+#include <variant>
+
+namespace rclrt::recorder {
+
+std::string label_of(const std::string& executor) {
+  return executor == "wait_set" ? "wait set (rclcpp semantics)" : executor;
+}
+
+namespace {
+
+/// For each chain every release of the window, those that never ran too.
+std::vector<std::vector<ChainRelease>> releases_of(const model::Application& application,
+                                                   const RunWindow& window,
+                                                   const std::vector<InstanceRecord>& records) {
+  std::vector<std::vector<ChainRelease>> result(application.chains.size());
+  for (std::size_t chain = 0; chain < application.chains.size(); ++chain) {
+    const std::size_t first = application.chains[chain].callbacks.front();
+    const auto& timer = std::get<model::Timer>(application.callbacks[first].trigger);
+    if (timer.overrun == model::OverrunPolicy::kRebase) {
+      // Its releases follow what happened; nothing is ever skipped.
+      for (const InstanceRecord& record : records) {
+        for (const ChainToken& token : record.tokens.all()) {
+          if (record.callback == first && token.chain == chain &&
+              token.release_ns < window.end_ns) {
+            result[chain].push_back({token.instance, token.release_ns});
+          }
+        }
+      }
+      continue;
+    }
+    std::int64_t release = window.start_ns + timer.offset.count();
+    for (std::uint64_t instance = 0; release < window.end_ns;
+         ++instance, release += timer.period.count()) {
+      result[chain].push_back({instance, release});
+    }
+  }
+  return result;
+}
+
+/// Numbers the display tracks and sets them in the records. Returns their names.
+std::vector<std::string> name_tracks(const model::Application& application, bool levels,
+                                     std::vector<LoggedInstance>& instances) {
+  using Key = std::tuple<std::uint32_t, std::int32_t, std::uint32_t>;
+  const auto key_of = [levels](const LoggedInstance& instance) {
+    return Key{instance.executor, levels ? -instance.record.level : 0, instance.slot};
+  };
+  std::map<Key, std::uint32_t> tracks;
+  for (const LoggedInstance& instance : instances) {
+    tracks.emplace(key_of(instance), 0);
+  }
+  std::vector<std::string> names;
+  for (auto& [key, track] : tracks) {
+    const auto& [executor, level, slot] = key;
+    track = static_cast<std::uint32_t>(names.size());
+    names.push_back(application.executors[executor].name +
+                    (levels ? " L" + std::to_string(-level) : "") + " #" + std::to_string(slot));
+  }
+  for (LoggedInstance& instance : instances) {
+    instance.record.thread_track = tracks.at(key_of(instance));
+  }
+  return names;
+}
+
+/// By which edf orders instances; see EdfExecutor.
+std::vector<std::int64_t> relative_deadlines(const model::Application& application) {
+  std::vector<std::int64_t> result;
+  for (const model::Callback& callback : application.callbacks) {
+    const auto* const timer = std::get_if<model::Timer>(&callback.trigger);
+    constexpr std::int64_t kNone = INT64_MAX / 2;
+    result.push_back(callback.deadline  ? callback.deadline->count()
+                     : timer != nullptr ? timer->period.count()
+                                        : kNone);
+  }
+  return result;
+}
+
+}  // namespace
+
+void account(RunResults& results, std::vector<LoggedInstance> instances, bool levels) {
+  const model::Application& application = results.application;
+  results.thread_tracks = name_tracks(application, levels, instances);
+  for (const LoggedInstance& instance : instances) {
+    results.records.push_back(instance.record);
+  }
+  results.chains = account_chains(application, results.window,
+                                  releases_of(application, results.window, results.records),
+                                  results.records, results.host_stalls.attributable());
+  results.callbacks = account_callbacks(application.callbacks.size(), results.records);
+}
+
+void settle_misses(RunResults& results, std::size_t cpus) {
+  constexpr std::size_t kMissesPerChain = 10;
+  const bool one_at_a_time = results.executor == "wait_set";
+  std::vector<int> priorities;
+  for (std::size_t i = 0; i < results.application.callbacks.size(); ++i) {
+    const int priority =
+        results.os_priorities[i].value_or(results.application.effective_priority(i));
+    priorities.push_back(one_at_a_time ? 0 : priority);
+  }
+  std::vector<std::int64_t> deadlines;
+  if (results.executor == "edf") {
+    deadlines = relative_deadlines(results.application);
+    cpus = 1;
+  }
+  results.misses = explain_misses({.application = results.application,
+                                   .chains = results.chains,
+                                   .records = results.records,
+                                   .priorities = priorities,
+                                   .cpus = cpus,
+                                   .one_at_a_time = one_at_a_time,
+                                   .deadlines = deadlines},
+                                  kMissesPerChain);
+}
+
+}  // namespace rclrt::recorder

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/recorder/lineage.hpp"
+
+#include <gtest/gtest.h>
+
+#include <rclrt/model/parse.hpp>
+#include <vector>
+
+namespace rclrt::recorder {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+constexpr std::int64_t kStart = 1'000 * kMs;
+
+enum Callback : std::uint32_t { kScan, kFilter, kBrake, kManual };
+
+model::Application robot() {
+  return model::parse_application(R"(
+rclrt: 1
+name: robot
+nodes: [{name: lidar}, {name: planner}]
+callbacks:
+  - {id: scan, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [points]}
+  - {id: filter, node: planner, subscription: {topic: points}, wcet_ms: 1, publishes: [stop]}
+  - {id: brake, node: planner, subscription: {topic: stop}, wcet_ms: 1}
+  - {id: manual, node: planner, timer: {period_ms: 10}, wcet_ms: 1, publishes: [stop]}
+chains:
+  - {id: obstacle, callbacks: [scan, filter, brake], priority: 2, deadline_ms: 10}
+  - {id: by_hand, callbacks: [manual, brake], priority: 1, deadline_ms: 10}
+)")
+      .application.value();
+}
+
+/// From `start_ms` to `end_ms` after the window's start; released at its start unless a release is
+/// given, and its message was published at `published_ms`.
+LoggedInstance ran(Callback callback, std::int64_t start_ms, std::int64_t end_ms,
+                   std::int64_t published_ms = -1, std::int64_t release_ms = -1) {
+  LoggedInstance result;
+  result.record.callback = callback;
+  result.record.start_ns = kStart + start_ms * kMs;
+  result.record.end_ns = kStart + end_ms * kMs;
+  result.record.release_ns = release_ms < 0 ? result.record.start_ns : kStart + release_ms * kMs;
+  result.published_ns = published_ms < 0 ? 0 : kStart + published_ms * kMs;
+  return result;
+}
+
+std::vector<ChainToken> tokens_of(const LoggedInstance& instance) {
+  const auto all = instance.record.tokens.all();
+  return {all.begin(), all.end()};
+}
+
+constexpr RunWindow kWindow{kStart, kStart + 100 * kMs};
+
+TEST(Lineage, AMessageIsOfWhoRanWhenItWasPublished) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kFilter, 4, 6, 4),
+                                        ran(kBrake, 6, 7, 6), ran(kScan, 13, 15, -1, 13),
+                                        ran(kFilter, 15, 16, 14)};
+  follow_chains(application, kWindow, instances);
+  const ChainToken first{0, 0, kStart + 3 * kMs};
+  const ChainToken second{0, 1, kStart + 13 * kMs};
+  EXPECT_EQ(tokens_of(instances[0]), std::vector{first});
+  EXPECT_EQ(tokens_of(instances[1]), std::vector{first});
+  EXPECT_EQ(tokens_of(instances[2]), std::vector{first});
+  EXPECT_EQ(tokens_of(instances[3]), std::vector{second});
+  EXPECT_EQ(tokens_of(instances[4]), std::vector{second});
+}
+
+TEST(Lineage, OfTwoPublishersThatAreInTheirCallbacksItIsTheOneThatPreempted) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 1, 9, 1), ran(kManual, 3, 5),
+                                        ran(kBrake, 5, 6, 4), ran(kBrake, 9, 10, 8)};
+  follow_chains(application, kWindow, instances);
+  EXPECT_EQ(tokens_of(instances[3]), (std::vector<ChainToken>{{1, 0, kStart + 3 * kMs}}));
+  EXPECT_EQ(tokens_of(instances[4]), (std::vector<ChainToken>{{0, 0, kStart}}));
+}
+
+TEST(Lineage, AMessageFromElsewhereBringsNothing) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 4, 5, 3),
+                                        ran(kFilter, 6, 7)};
+  follow_chains(application, kWindow, instances);
+  EXPECT_TRUE(tokens_of(instances[1]).empty());
+  EXPECT_TRUE(tokens_of(instances[2]).empty());
+}
+
+TEST(Lineage, AReleaseThatWasSkippedIsCounted) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 34, 35, -1, 33)};
+  follow_chains(application, kWindow, instances);
+  EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 3, kStart + 33 * kMs}}));
+  const auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
+  EXPECT_EQ(timer.offset, std::chrono::milliseconds(3));
+  EXPECT_EQ(timer.overrun, model::OverrunPolicy::kCatchUp);
+}
+
+TEST(Lineage, ATimerOffItsGridIsCountedAsItCame) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 17, 18, -1, 17)};
+  follow_chains(application, kWindow, instances);
+  EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 17 * kMs}}));
+  const auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
+  EXPECT_EQ(timer.overrun, model::OverrunPolicy::kRebase);
+}
+
+TEST(Lineage, WhatWasReleasedBeforeTheWindowIsNotCounted) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, -7, -6, -1, -7), ran(kScan, 3, 4, -1, 3)};
+  instances[0].record.release_ns = kStart - 7 * kMs;
+  follow_chains(application, kWindow, instances);
+  EXPECT_TRUE(tokens_of(instances[0]).empty());
+  EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 0, kStart + 3 * kMs}}));
+}
+
+TEST(Lineage, WhatFoundNothingToTakePassesNothingOn) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 1, 2, 1)};
+  instances[1].record.outcome = Outcome::kEmpty;
+  follow_chains(application, kWindow, instances);
+  EXPECT_TRUE(tokens_of(instances[1]).empty());
+}
+
+TEST(Lineage, ChainsThroughASynchronisationAreNotFollowed) {
+  const auto application = model::parse_application(R"(
+rclrt: 1
+name: robot
+nodes: [{name: n}]
+callbacks:
+  - {id: a, node: n, timer: {period_ms: 10}, wcet_ms: 1, publishes: [x]}
+  - {id: b, node: n, timer: {period_ms: 10}, wcet_ms: 1, publishes: [y]}
+  - {id: fuse, node: n, sync: {topics: [x, y], window_ms: 5}, wcet_ms: 1}
+  - {id: c, node: n, subscription: {topic: x}, wcet_ms: 1}
+chains:
+  - {id: direct, callbacks: [a, c], priority: 1, deadline_ms: 10}
+  - {id: fused, callbacks: [a, fuse], priority: 1, deadline_ms: 10}
+)")
+                               .application.value();
+  EXPECT_EQ(unfollowed(application), std::vector<std::size_t>{1});
+}
+
+}  // namespace
+}  // namespace rclrt::recorder

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <random>
+
+namespace rclrt::recorder {
+
+/// The same numbers in every run, so that a failing property can be looked into.
+inline std::mt19937 repeatable_random(unsigned seed) { return std::mt19937(seed); }
+
+}  // namespace rclrt::recorder
