@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from rclrt_cli.analysis_module import load_application
 from rclrt_cli.application import ApplicationInfo, describe_app_file
@@ -127,6 +128,14 @@ class Expected:
     predictions: Predictions
     judges: dict[str, Judge]
 
+    @classmethod
+    def of(
+        cls, application: Any, executors: Sequence[str], overheads: OverheadsFile | None
+    ) -> Expected:
+        predictions = predict(application, executors, overheads)
+        judges = {name: Judge.of(application, name, overheads) for name in predictions.executors}
+        return cls(predictions, judges)
+
     def judge(self, run: Run) -> None:
         """Writes down, beside the run, what is above its bound and why."""
         executor = run.results.executor
@@ -142,9 +151,7 @@ def expected(arguments: argparse.Namespace, executors: Sequence[str]) -> Expecte
     if not arguments.bounds and overheads is None:
         return None
     application = load_application(arguments.app, arguments.priorities)
-    predictions = predict(application, executors, overheads)
-    judges = {name: Judge.of(application, name, overheads) for name in predictions.executors}
-    return Expected(predictions, judges)
+    return Expected.of(application, executors, overheads)
 
 
 @dataclass

@@ -13,7 +13,9 @@ from rclrt_cli.compare_command import finish
 from rclrt_cli.comparison import Comparison, combine, load_comparison, load_single_run
 from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.measure import add_overheads_arguments, overheads_file, verdict
 from rclrt_cli.output_directory import REPORT, Plan, write_atomically
+from rclrt_cli.recorded import hold_against
 from rclrt_cli.report.page import make_report
 from rclrt_cli.run_data import RESULTS
 from rclrt_cli.table import print_table
@@ -37,13 +39,29 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="default DIR/report.html; needed with several directories",
     )
 
+    parser.add_argument(
+        "--application",
+        metavar="APP",
+        type=Path,
+        help="the app.yaml of a recorded run: its bounds are put beside what was observed",
+    )
+    add_overheads_arguments(parser)
+
 
 def run(arguments: argparse.Namespace) -> int:
     directories: list[Path] = arguments.directories
+    overheads = overheads_file(arguments)
+    if arguments.application is None and overheads is not None:
+        raise BadInput("--overheads: of which application? Name it with --application APP")
+    if arguments.application is not None and len(directories) > 1:
+        raise BadInput("--application: several directories; expected one that was recorded")
     if len(directories) > 1 and arguments.output is None:
         raise BadInput("report: several directories; expected -o FILE, where the report goes")
     directory = directories[0]
     comparison = load(directory)
+    if arguments.application is not None:
+        hold_against(directory, arguments.application, overheads)
+        comparison = load(directory)
     if len(directories) > 1:
         comparison = combine([comparison, *(load(other) for other in directories[1:])])
     output: Path = arguments.output or directory / REPORT
@@ -54,7 +72,7 @@ def run(arguments: argparse.Namespace) -> int:
     for line in bound_lines(comparison.executors):
         print(line)
     print(f"\n{output}")
-    return EXIT_OK
+    return EXIT_OK if arguments.application is None else verdict(comparison, None)
 
 
 def load(directory: Path) -> Comparison:

@@ -48,6 +48,14 @@ std::string milliseconds(model::Nanoseconds time) {
   return (text.ends_with('.') ? text + "0" : text) + " ms";
 }
 
+std::string cpus_text(const std::vector<int>& cpus) {
+  std::string text;
+  for (const int cpu : cpus) {
+    text += (text.empty() ? "" : ", ") + std::to_string(cpu);
+  }
+  return text.empty() ? "every CPU" : "CPU " + text;
+}
+
 /// Its index; a new one if the application has none of this name.
 std::size_t node_of(model::Application& application, const std::string& full_name) {
   const std::size_t slash = full_name.rfind('/');
@@ -192,7 +200,7 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
       }
     }
   }
-  application.executors.clear();
+  const std::vector<model::Executor> stated_executors = std::exchange(application.executors, {});
   for (const Joined& each : joined_) {
     application.executors.push_back(each.executor);
   }
@@ -239,6 +247,14 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
   }
   if (!stated_) {
     add_timer_chains(application);
+  }
+  for (std::size_t i = 0; stated_ && i < stated_->nodes.size(); ++i) {
+    const model::Executor& stated = stated_executors[stated_->nodes[i].executor];
+    const model::Executor& real = application.executors[application.nodes[i].executor];
+    if (stated.cpus != real.cpus) {
+      told.push_back("node '" + stated_->nodes[i].name + "' runs on " + cpus_text(real.cpus) +
+                     ", not on " + cpus_text(stated.cpus) + ": the bounds are those of the latter");
+    }
   }
   const auto blind = recorder::unfollowed(application);
   for (auto each = blind.rbegin(); each != blind.rend(); ++each) {

@@ -46,6 +46,10 @@ class Allowance:
             else 0,
         )
 
+    def wcet_of(self, row: InstanceRow) -> int:
+        """None is allowed for what the application does not state: a robot may have more."""
+        return self.wcet.get(row.callback, 0)
+
     def is_limit(self, stall: StallRow) -> bool:
         """Whether the probe waited so long that it can only be the kernel's limit."""
         return 0 < self.held_back / 2 <= stall.waited
@@ -141,7 +145,7 @@ class OneCpu:
 
     def lost(self, allowed: Allowance) -> int:
         """How much of the time neither work within its bounds nor the overheads account for."""
-        ran = sum(min(allowed.wcet[row.callback], self._ran(row)) for row in self._in_the_way)
+        ran = sum(min(allowed.wcet_of(row), self._ran(row)) for row in self._in_the_way)
         length = self._end - self._start
         overheads = len(self._in_the_way) * allowed.each + allowed.once
         return max(0, round(length - ran - overheads - length * allowed.background))
@@ -154,10 +158,12 @@ class OneCpu:
 
     def _too_long(self, allowed: Allowance) -> Iterator[Event]:
         for row in self._rows:
-            wcet = allowed.wcet[row.callback]
+            wcet = allowed.wcet_of(row)
             if row.cpu > wcet + allowed.each:
                 needed = f"{row.callback} needed {_ms(row.cpu)} of CPU time"
                 of = f"its wcet_ms is {wcet / 1e6:g} and a dispatch {_ms(allowed.each)}"
+                if row.callback not in allowed.wcet:
+                    of = "the application does not state it"
                 yield Event(row.start, row.cpu - wcet - allowed.each, f"{needed}; {of}")
 
     def _idle(self, allowed: Allowance) -> Iterator[Event]:

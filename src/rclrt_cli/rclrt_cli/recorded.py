@@ -1,0 +1,51 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A run that was recorded elsewhere, held against the bounds of its application."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from rclrt_cli.analysis_module import analysis, load_application
+from rclrt_cli.application import describe_app_file
+from rclrt_cli.bounds.comparing import add_to_results_file
+from rclrt_cli.bounds.machine import OverheadsFile
+from rclrt_cli.comparison import load_single_run
+from rclrt_cli.errors import BadInput
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.measure import Expected
+from rclrt_cli.output_directory import APPLICATION, BOUNDS, write_atomically
+from rclrt_cli.run_data import RESULTS, Run
+
+
+def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) -> None:
+    """Adds to a run's files the bounds that `app` has with the priorities that were recorded.
+
+    Raises BadInput when the file is not of that run: the chains that were measured must be in it.
+    """
+    if not JsonValue.load(directory / RESULTS).has("rclrt_results"):
+        raise BadInput(f"--application: {directory} is a comparison; expected a single run")
+    run = Run.load(directory)
+    application = load_application(app, None)
+    names = [callback.id for callback in application.callbacks]
+    chains = {
+        chain.id: tuple(names[index] for index in chain.callbacks) for chain in application.chains
+    }
+    for chain in run.results.chains:
+        if chains.get(chain.id) != tuple(chain.callbacks):
+            raise BadInput(
+                f"{app}: has no chain '{chain.id}' of {', '.join(chain.callbacks)}, which "
+                f"{directory} has; expected the file that it was recorded with"
+            )
+    recorded = {callback.id: callback.priority for callback in run.results.callbacks}
+    priorities = [
+        recorded.get(name, application.effective_priority(index))
+        for index, name in enumerate(names)
+    ]
+    application = analysis().with_priorities(application, priorities)
+    expected = Expected.of(application, (run.results.executor,), overheads)
+    described = describe_app_file(app, None)
+    if described:
+        write_atomically(directory / APPLICATION, described.to_json())
+    write_atomically(directory / BOUNDS, expected.predictions.to_json())
+    expected.judge(run)
+    add_to_results_file(directory, load_single_run(directory).executors[0])

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt report --application`: a run that was recorded elsewhere beside its bounds."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from rclrt_cli.main import main
+from scheduler_model import MS, Callback, Chain
+from synthetic_run import write_run
+
+APP = """
+rclrt: 1
+name: robot
+executors: [{name: main, cpus: [1]}]
+nodes: [{name: robot, executor: main}]
+callbacks: [{id: work, node: robot, timer: {period_ms: 10}, wcet_ms: WCET}]
+chains: [{id: only, callbacks: [work], priority: 1, deadline_ms: 10}]
+"""
+
+
+def recorded(directory: Path, wcet_ms: float = 2) -> tuple[Path, Path]:
+    """A robot with one callback of 2 ms and one that its file does not state."""
+    graph = (
+        [
+            Callback("work", "robot", 2 * MS, 3, (), period=10 * MS),
+            Callback("/robot service /reset", "robot", MS, 9, (), period=50 * MS),
+        ],
+        [Chain("only", ("work",), 3, 10 * MS)],
+    )
+    app = directory / "robot.yaml"
+    app.write_text(APP.replace("WCET", str(wcet_ms)))
+    return write_run(directory / "out", "preemptive", 0.5, graph=graph), app
+
+
+def test_the_bounds_of_the_recorded_priorities_stand_beside_what_was_observed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, app = recorded(tmp_path, wcet_ms=4)
+    assert main(["report", str(out), "--application", str(app)]) == 0
+    (chain,) = json.loads((out / "results.json").read_text())["chains"]
+    assert (chain["bound_ms"], chain["verdict"], chain["exceeded"]) == (4, "proved", 0)
+    (bounds,) = json.loads((out / "bounds.json").read_text())["executors"]["preemptive"]["chains"]
+    assert bounds["level"] == 3  # of the robot; the file says 1
+    assert "observed against bound" in capsys.readouterr().out
+    assert (out / "application.json").is_file()
+    assert (out / "report.html").is_file()
+
+
+def test_what_the_file_does_not_state_is_named_when_a_bound_breaks(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, app = recorded(tmp_path)
+    assert main(["report", str(out), "--application", str(app)]) == 3
+    assert "the application does not state it" in capsys.readouterr().out
+
+
+def test_a_file_of_another_robot_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, app = recorded(tmp_path)
+    app.write_text(app.read_text().replace("id: only", "id: another"))
+    before = sorted(path.name for path in out.iterdir())
+    assert main(["report", str(out), "--application", str(app)]) == 2
+    assert f"{app}: has no chain 'only' of work, which {out} has" in capsys.readouterr().err
+    assert sorted(path.name for path in out.iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--overheads", "o.json"), "--overheads: of which application? Name it with"),
+        (("--application", "missing.yaml"), "missing.yaml"),
+        (("OUT", "--application", "APP"), "--application: several directories"),
+    ],
+)
+def test_what_cannot_be_used_is_refused(
+    tmp_path: Path,
+    capsys: pytest.CaptureFixture[str],
+    arguments: tuple[str, ...],
+    said: str,
+) -> None:
+    out, app = recorded(tmp_path)
+    (tmp_path / "o.json").write_text("{}")
+    given = [{"OUT": str(out), "APP": str(app)}.get(each, each) for each in arguments]
+    assert main(["report", str(out), *given]) == 2
+    assert said in capsys.readouterr().err
