@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "mutator.hpp"
+#include "rclrt/model/parse.hpp"
 #include "rclrt/yaml/file.hpp"
 
 namespace rclrt::model {
@@ -87,12 +88,13 @@ rclrt: 1
 name: robot
 nodes: [{name: lidar, namespace: /front}, {name: planner}]
 callbacks:
-  - {id: scan, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [points]}
+  - {id: scan, node: lidar, timer: {period_ms: 10}, wcet_ms: 1,
+     publishes: [points, /scan]}
   - {id: blink, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [/light]}
   - {id: slow, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, group: second}
   - {id: own, node: lidar, subscription: {topic: points}, wcet_ms: 1, group: first}
-  - {id: plan, node: planner, timer: {period_ms: 10}, wcet_ms: 1, publishes: [light]}
-  - {id: fuse, node: planner, sync: {topics: [/light, /front/points], window_ms: 5}, wcet_ms: 1}
+  - {id: plan, node: planner, timer: {period_ms: 10}, wcet_ms: 1, publishes: [/light]}
+  - {id: fuse, node: planner, sync: {topics: [/light, /scan], window_ms: 5}, wcet_ms: 1}
 chains: [{id: c, callbacks: [scan, own], priority: 1, deadline_ms: 10}]
 )")
                                .application.value();
@@ -104,7 +106,7 @@ chains: [{id: c, callbacks: [scan, own], priority: 1, deadline_ms: 10}]
                                  {{"/front/lidar", "subscription", "/front/points", 2}},
                                  {{"/planner", "timer", "0", 0}},
                                  {{"/planner", "subscription", "/light", 0},
-                                  {"/planner", "subscription", "/front/points", 0}}}));
+                                  {"/planner", "subscription", "/scan", 0}}}));
 }
 
 TEST(NodeTiming, AFileThatCannotBeReadIsNamed) {
