@@ -27,9 +27,12 @@ TYPED_TEST(Executors, EveryMessageReachesItsSubscription) {
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::vector<int> got;
-  const auto subscription = node->create_subscription<Message>(
-      "topic", rclcpp::QoS(100).reliable(),
-      [&](const Message& message) { got.push_back(message.int32_value); });
+  std::atomic<std::size_t> count{0};
+  const auto subscription = node->create_subscription<Message>("topic", rclcpp::QoS(100).reliable(),
+                                                               [&](const Message& message) {
+                                                                 got.push_back(message.int32_value);
+                                                                 ++count;
+                                                               });
   const auto publisher = node->create_publisher<Message>("topic", rclcpp::QoS(100).reliable());
   executor.add_node(node);
   const Spinning spinning(executor);
@@ -40,8 +43,7 @@ TYPED_TEST(Executors, EveryMessageReachesItsSubscription) {
     sent.push_back(i);
     publisher->publish(message);
   }
-  EXPECT_TRUE(
-      eventually([&] { return subscription->get_publisher_count() == 1 && got.size() == 50; }));
+  EXPECT_TRUE(eventually([&] { return subscription->get_publisher_count() == 1 && count == 50; }));
   EXPECT_EQ(got, sent);
 }
 
