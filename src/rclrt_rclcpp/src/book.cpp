@@ -91,7 +91,7 @@ Executor::Book::Book(const Options& options, std::unique_ptr<engine::Executor> e
       context_(std::move(context)),
       file_(options.priorities),
       stated_(read(options.priorities)),
-      clocks_(*engine_) {
+      clocks_(*engine_, gate_) {
   engine_->prepare();
   if (part_) {
     part_->known(*engine_);
@@ -115,51 +115,6 @@ Executor::Book::~Book() {
     entries_.clear();
   }
   finish_leaving();
-}
-
-void Executor::Book::look_after() {
-  while (!stop_.load()) {
-    const auto key = changes_.bell().prepare_wait();
-    if (stop_.load()) {
-      changes_.bell().cancel_wait();
-      return;
-    }
-    if (changes_.noted()) {
-      changes_.bell().cancel_wait();
-      try {
-        refresh_if_noted();
-      } catch (...) {
-        {
-          const std::scoped_lock lock(mutex_);
-          error_ = std::current_exception();
-        }
-        engine_->cancel();
-      }
-      continue;
-    }
-    changes_.bell().wait_until(key, rclrt::realtime::monotonic_now_ns() + kSecond_ns);
-    warn_of_deadlocks();
-    if (part_) {
-      part_->note_threads();
-    }
-  }
-}
-
-void Executor::Book::start_recording() {
-  if (part_) {
-    part_->start();
-  }
-}
-
-void Executor::Book::rethrow() {
-  std::exception_ptr error;
-  {
-    const std::scoped_lock lock(mutex_);
-    error = std::exchange(error_, nullptr);
-  }
-  if (error) {
-    std::rethrow_exception(error);
-  }
 }
 
 void Executor::Book::refresh_if_noted() {

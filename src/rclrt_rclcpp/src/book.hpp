@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "entity_callback.hpp"
+#include "gate.hpp"
 #include "rclrt/executor/group.hpp"
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/realtime/thread.hpp"
@@ -22,14 +23,14 @@ namespace rclrt_rclcpp {
 
 using Place = rclrt::model::CallbackPlace;
 
-/// Keeps the engine's callbacks what the nodes' entities are. A thread of its own, at normal
-/// priority, looks whenever a node or a group says that it has changed; spins that end by
-/// themselves look first.
+/// Keeps the engine's callbacks what the nodes' entities are. While somebody spins, a thread of its
+/// own, at normal priority, looks whenever a node or a group says that it has changed; each spin
+/// looks first.
 ///
-/// Locks: `mutex_` guards all but `engine_`, `changes_` and `clocks_`, which have their own.
-/// With it are taken, inside: the collector's, the entities' and the engine's; never the other way
-/// round, for no listener, no on-ready callback and no callback of a clock takes it. Nobody waits
-/// for a callback to end while holding it.
+/// Locks: `mutex_` guards all but `engine_`, `changes_`, `gate_` and `clocks_`, which have their
+/// own. With it are taken, inside: the collector's, the entities' and the engine's; never the other
+/// way round, for no listener, no on-ready callback and no callback of a clock takes it. Nobody
+/// waits for a callback to end while holding it.
 class Executor::Book {
  public:
   /// The groups that the executor has now, those of its nodes included; called with `mutex_` held.
@@ -52,8 +53,10 @@ class Executor::Book {
   void refresh_if_noted();
   /// For spins that run what is ready now: what other clocks made due is, too.
   void release_due_timers() noexcept { clocks_.release_due(); }
-  /// A spin begins.
-  void start_recording();
+  /// A spin begins: from here on the executor's threads look. Not called while one is under way.
+  void begin_spin();
+  /// The spin ends. On return the executor's threads hold no entity: see Gate.
+  void end_spin();
   /// Throws what the last refresh of the thread threw.
   void rethrow();
 
@@ -92,6 +95,7 @@ class Executor::Book {
   using Kept = std::vector<std::shared_ptr<void>>;
 
   void look_after();
+  void refresh_here();
   bool collect(Kept& kept);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
   template <typename Entity>
@@ -112,6 +116,7 @@ class Executor::Book {
   const std::filesystem::path file_;
   const std::vector<rclrt::model::NodeTiming> stated_;  // in the file
   Changes changes_;
+  Gate gate_;
   ClockTimers clocks_;
 
   std::mutex mutex_;

@@ -32,12 +32,13 @@ class Executor::Spinning {
     if (executor_.active_) {
       throw std::runtime_error(std::string(function) + " called while already spinning");
     }
-    executor_.book_->start_recording();
+    executor_.book_->begin_spin();
     executor_.book_->engine().forget_cancel();  // of a shutdown that nobody was spinning for
     executor_.active_ = true;
     executor_.spinning.store(true);
   }
   ~Spinning() {
+    executor_.book_->end_spin();  // without the lock: it waits
     const std::scoped_lock lock(executor_.mutex_);
     executor_.active_ = false;
     executor_.spinning.store(false);

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "entity_callback.hpp"
+#include "gate.hpp"
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/realtime/thread.hpp"
 
@@ -15,14 +16,14 @@ namespace rclrt_rclcpp {
 
 class ClockTimerCallback;
 
-/// Releases timers on ROS time, simulated or not, and on system time. Its thread sleeps until the
-/// next one is due by its clock; it looks again when a clock jumps (with simulated time: at each
-/// message on /clock), when a timer is reset or has run, and ten times a second, for nobody tells
-/// of a jump of the system time. Thread-safe.
+/// Releases timers on ROS time, simulated or not, and on system time. While the gate is open, its
+/// thread sleeps until the next one is due by its clock; it looks again when a clock jumps (with
+/// simulated time: at each message on /clock), when a timer is reset or has run, and ten times a
+/// second, for nobody tells of a jump of the system time. Thread-safe.
 class ClockTimers {
  public:
   /// Its threads are scheduled like `engine`'s most urgent one.
-  explicit ClockTimers(const engine::Executor& engine) : engine_(engine) {}
+  ClockTimers(const engine::Executor& engine, Gate& gate) : engine_(engine), gate_(gate) {}
   ~ClockTimers();
   ClockTimers(const ClockTimers&) = delete;
   ClockTimers& operator=(const ClockTimers&) = delete;
@@ -45,6 +46,7 @@ class ClockTimers {
   void run();
 
   const engine::Executor& engine_;
+  Gate& gate_;
   std::mutex mutex_;  // guards clocks_; no other lock is taken inside it
   std::vector<Clock> clocks_;
   rclrt::realtime::EventCount bell_;

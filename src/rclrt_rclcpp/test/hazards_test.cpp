@@ -233,6 +233,28 @@ TYPED_TEST(Hazards, AnExecutorMayEndBeforeItsNodesAndAfterThem) {
   executor.reset();
 }
 
+TYPED_TEST(Hazards, WhatTheUserLetsGoOfAfterASpinEndsAtOnce) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  executor.add_node(node);
+  std::vector<rclcpp::TimerBase::SharedPtr> others;  // so that a look takes its time
+  for (int i = 0; i < 50; ++i) {
+    others.push_back(node->create_wall_timer(1h, [] {}));
+  }
+  for (int round = 0; round < 400; ++round) {
+    auto subscription = node->create_subscription<Message>("topic", 10, [](const Message&) {});
+    executor.spin_some();
+    const auto timer = node->create_wall_timer(1h, [] {});  // of which the executor is told
+    // At another moment of what its threads might do each time.
+    const auto moment = std::chrono::steady_clock::now() + std::chrono::microseconds(round);
+    while (std::chrono::steady_clock::now() < moment) {
+    }
+    const std::weak_ptr<rclcpp::SubscriptionBase> ended = subscription;
+    subscription.reset();
+    ASSERT_TRUE(ended.expired()) << "round " << round;
+  }
+}
+
 TYPED_TEST(Hazards, UnderOverloadNothingStarvesForGood) {
   TypeParam executor(on_one_cpu());
   const auto node = std::make_shared<rclcpp::Node>("node");

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that looks after an executor's entities while somebody spins.
+#include <utility>
+
+#include "book.hpp"
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace {
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+}  // namespace
+
+void Executor::Book::look_after() {
+  while (!stop_.load()) {
+    const auto key = changes_.bell().prepare_wait();
+    if (stop_.load()) {
+      changes_.bell().cancel_wait();
+      return;
+    }
+    if (changes_.noted()) {
+      const Gate::Inside inside(gate_);
+      if (inside.allowed()) {
+        changes_.bell().cancel_wait();
+        refresh_here();
+        continue;
+      }
+    }
+    changes_.bell().wait_until(key, rclrt::realtime::monotonic_now_ns() + kSecond_ns);
+    if (const Gate::Inside inside(gate_); inside.allowed()) {
+      warn_of_deadlocks();
+    }
+    if (part_) {
+      part_->note_threads();
+    }
+  }
+}
+
+/// On the thread: what the refresh throws ends the spin, and is thrown there.
+void Executor::Book::refresh_here() {
+  try {
+    refresh_if_noted();
+  } catch (...) {
+    {
+      const std::scoped_lock lock(mutex_);
+      error_ = std::current_exception();
+    }
+    engine_->cancel();
+  }
+}
+
+void Executor::Book::begin_spin() {
+  if (part_) {
+    part_->start();
+  }
+  gate_.open();
+  changes_.bell().notify_all();
+  clocks_.look();
+}
+
+void Executor::Book::end_spin() { gate_.close(); }
+
+void Executor::Book::rethrow() {
+  std::exception_ptr error;
+  {
+    const std::scoped_lock lock(mutex_);
+    error = std::exchange(error_, nullptr);
+  }
+  if (error) {
+    std::rethrow_exception(error);
+  }
+}
+
+}  // namespace rclrt_rclcpp
