@@ -3,7 +3,7 @@
 
 #include <charconv>
 #include <fstream>
-#include <iterator>
+#include <string>
 
 namespace rclrt::realtime {
 
@@ -84,7 +84,10 @@ std::optional<std::vector<int>> parse_allowed_cpus(std::string_view status) {
 
 std::string read_task_file(pid_t tid, const char* name) {
   std::ifstream file("/proc/self/task/" + std::to_string(tid) + "/" + name);
-  return {std::istreambuf_iterator<char>(file), {}};
+  // Not by an iterator over the buffer, which throws when the thread ends between open and read.
+  std::string text;
+  std::getline(file, text, '\0');
+  return text;
 }
 
 }  // namespace rclrt::realtime

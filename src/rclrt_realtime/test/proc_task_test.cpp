@@ -5,6 +5,9 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <atomic>
+#include <thread>
+
 #include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::realtime {
@@ -49,6 +52,18 @@ TEST(CpuList, RefusesWhatIsNone) {
 TEST(AllowedCpus, OfThisThreadAreThoseTheSystemCallTells) {
   EXPECT_EQ(parse_allowed_cpus(read_task_file(gettid(), "status")), allowed_cpus());
   EXPECT_EQ(parse_allowed_cpus("Name:\tx\n"), std::nullopt);
+}
+
+TEST(TaskFile, OfAThreadThatEndsMeanwhileIsEmptyInTheEnd) {
+  for (int round = 0; round < 500; ++round) {
+    std::atomic<pid_t> tid{0};
+    std::thread thread([&] { tid = gettid(); });
+    while (tid == 0) {
+    }
+    while (!read_task_file(tid, "stat").empty()) {
+    }
+    thread.join();
+  }
 }
 
 }  // namespace
