@@ -24,7 +24,7 @@ help:
 	@echo "make demo      the autonomous vehicle under four executors, with a report"
 	@echo "make test      every test"
 	@echo "make test-rclcpp    rclrt_rclcpp, on the rclcpp that is sourced or in UNDERLAY=<install folder>"
-	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan"
+	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan, PACKAGES=rclrt_rclcpp"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
 	@echo "make docs      the reference, from the comments: build/docs/html/index.html"
 	@echo "make build     build the workspace into install/<distro>-<preset>"
@@ -48,8 +48,9 @@ test: build
 test-rclcpp: setup
 	@tools/test_rclcpp
 
+soak: export PACKAGES := $(or $(PACKAGES),rclrt)
 soak:
-	@PACKAGES=rclrt $(MAKE) build
+	@$(MAKE) build
 	@tools/soak $(SOAK_SECONDS)
 
 safety: setup

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <string_view>
-#include <tuple>
 #include <utility>
 
 #include "compat.hpp"
@@ -15,9 +14,6 @@ namespace rclrt_rclcpp {
 namespace {
 
 using rclrt::model::may_overload;
-using rclrt::model::TimingScope;
-
-constexpr std::int64_t kSecond_ns = 1'000'000'000;
 
 std::vector<rclrt::model::NodeTiming> read(const std::filesystem::path& file) {
   try {
@@ -26,26 +22,6 @@ std::vector<rclrt::model::NodeTiming> read(const std::filesystem::path& file) {
   } catch (const rclrt::yaml::FileError& error) {
     throw std::invalid_argument(error.what());
   }
-}
-
-std::optional<engine::Overload> to_engine(const std::optional<rclrt::model::Overload>& overload) {
-  if (!overload) {
-    return std::nullopt;
-  }
-  switch (*overload) {
-    case rclrt::model::Overload::kKeepLast:
-      return engine::Overload::kKeepLast;
-    case rclrt::model::Overload::kSkipIfRunning:
-      return engine::Overload::kSkipIfRunning;
-    default:
-      return engine::Overload::kQueue;
-  }
-}
-
-void fill(Timing& timing, const Timing& with) {
-  timing.priority = with.priority ? with.priority : timing.priority;
-  timing.deadline = with.deadline ? with.deadline : timing.deadline;
-  timing.overload = with.overload ? with.overload : timing.overload;
 }
 
 bool same_but_priority(const Timing& a, const Timing& b) {
@@ -74,10 +50,6 @@ Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string&
 }
 Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& name) {
   return rclrt::model::Subscription{.topic = name};
-}
-
-std::string to_string(const Place& place) {
-  return (place.node.empty() ? "?" : place.node) + " " + place.kind + " " + place.name;
 }
 
 }  // namespace
@@ -355,115 +327,11 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
   entries_.emplace(key, std::move(entry));
 }
 
-/// The widest first; at each of them what the file says goes before what code says.
-Timing Executor::Book::timing_of(const Key& entity, const Place& place,
-                                 const rclcpp::CallbackGroup::WeakPtr& group,
-                                 const Key& node) const {
-  Timing timing;
-  const auto apply = [&](const Key& part, TimingScope scope) {
-    if (const auto found = timings_.find(part); found != timings_.end()) {
-      fill(timing, found->second);
-    }
-    for (const rclrt::model::NodeTiming& each : stated_) {
-      if (each.scope() == scope && each.fits(place)) {
-        fill(timing, {each.priority, each.deadline, to_engine(each.overload)});
-      }
-    }
-  };
-  apply(node, TimingScope::kNode);
-  apply(group, TimingScope::kGroup);
-  apply(entity, TimingScope::kCallback);
-  return timing;
-}
-
 void Executor::Book::know_node(const std::shared_ptr<Node>& node) {
   const std::scoped_lock lock(mutex_);
   if (node && std::none_of(nodes_.begin(), nodes_.end(),
                            [&](const auto& each) { return each.lock() == node; })) {
     nodes_.push_back(node);
-  }
-}
-
-void Executor::Book::set_timing(const std::shared_ptr<void>& part, const Timing& timing) {
-  if (!part) {
-    throw std::invalid_argument("nullptr has no priority");
-  }
-  if (timing.deadline && timing.deadline->count() < 0) {
-    throw std::invalid_argument("a deadline must not be negative");
-  }
-  Timing before;
-  {
-    const std::scoped_lock lock(mutex_);
-    Timing& own = timings_[Key(part)];
-    before = own;
-    fill(own, timing);
-  }
-  try {
-    refresh();
-  } catch (...) {  // such as more levels than there are priorities
-    const std::scoped_lock lock(mutex_);
-    timings_[Key(part)] = before;
-    changes_.note();
-    throw;
-  }
-}
-
-std::vector<CallbackInfo> Executor::Book::callbacks() {
-  refresh();
-  std::vector<CallbackInfo> result;
-  const std::scoped_lock lock(mutex_);
-  for (const auto& [key, entry] : entries_) {
-    const engine::Callback& callback = *entry.bound.callback;
-    result.push_back({entry.place.node, entry.place.kind, entry.place.name, entry.place.group,
-                      callback.level(), std::chrono::nanoseconds(callback.deadline_ns()),
-                      callback.overload(), callback.counters()});
-  }
-  std::sort(result.begin(), result.end(), [](const CallbackInfo& a, const CallbackInfo& b) {
-    return std::tie(a.node, a.group, a.kind, a.name) < std::tie(b.node, b.group, b.kind, b.name);
-  });
-  return result;
-}
-
-std::vector<std::string> Executor::Book::unmatched() {
-  std::vector<std::string> result;
-  refresh();
-  const std::scoped_lock lock(mutex_);
-  for (const rclrt::model::NodeTiming& each : stated_) {
-    if (std::none_of(entries_.begin(), entries_.end(),
-                     [&](const auto& entry) { return each.fits(entry.second.place); })) {
-      result.push_back(file_.string() + ":" + std::to_string(each.line) + ": nothing fits " +
-                       rclrt::model::to_string(each));
-    }
-  }
-  return result;
-}
-
-/// A response that waits for a callback which waits for the response is never taken. What is seen
-/// from outside: a client's instance is pending, and the same callback of its exclusive group has
-/// been running for a second and more.
-void Executor::Book::warn_of_deadlocks() {
-  const std::scoped_lock lock(mutex_);
-  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-  for (const auto& [key, client] : entries_) {
-    const auto group = client.group.lock();
-    if (client.place.kind != "client" || !group ||
-        group->type() != rclcpp::CallbackGroupType::MutuallyExclusive ||
-        client.bound.callback->counters().pending() == 0) {
-      continue;
-    }
-    for (const auto& [other_key, other] : entries_) {
-      const std::int64_t since_ns = other.bound.listener->running_since_ns();
-      if (other.group.lock() != group || since_ns == 0 || now_ns - since_ns < kSecond_ns ||
-          std::exchange(suspects_[other.bound.listener.get()], since_ns) == since_ns) {
-        continue;
-      }
-      RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"),
-                  "the response for '%s' waits for '%s', which has been running for %.1f s and is "
-                  "in the same mutually exclusive callback group. If it waits for that response, "
-                  "it waits for ever: put the client into a callback group of its own.",
-                  to_string(client.place).c_str(), to_string(other.place).c_str(),
-                  static_cast<double>(now_ns - since_ns) / 1e9);
-    }
   }
 }
 

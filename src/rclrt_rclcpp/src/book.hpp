@@ -23,6 +23,11 @@ namespace rclrt_rclcpp {
 
 using Place = rclrt::model::CallbackPlace;
 
+inline constexpr std::int64_t kSecond_ns = 1'000'000'000;
+
+/// "/lidar timer 0"
+std::string to_string(const Place& place);
+
 /// Keeps the engine's callbacks what the nodes' entities are. While somebody spins, a thread of its
 /// own, at normal priority, looks whenever a node or a group says that it has changed; each spin
 /// looks first.

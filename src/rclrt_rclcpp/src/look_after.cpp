@@ -7,10 +7,6 @@
 
 namespace rclrt_rclcpp {
 
-namespace {
-constexpr std::int64_t kSecond_ns = 1'000'000'000;
-}  // namespace
-
 void Executor::Book::look_after() {
   while (!stop_.load()) {
     const auto key = changes_.bell().prepare_wait();

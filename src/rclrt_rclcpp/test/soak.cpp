@@ -1,0 +1,469 @@
+// SPDX-License-Identifier: Apache-2.0
+// Two executors of each kind at once, in one process and over the real middleware, while everything
+// happens to them: nodes come, go and move from one to the other, also by the hand of their own
+// callbacks; priorities change; spins of every sort are cancelled and callbacks throw.
+//   soak [SECONDS [SEED]]
+// At the end every message has been taken once, every request is answered, no member of an
+// exclusive group met another, nothing that was removed ran, and everything still works.
+// Exit code 0: all is well, 1: it is not, 2: wrong arguments.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <charconv>
+#include <chrono>
+#include <cstdio>
+#include <cstring>
+#include <memory>
+#include <mutex>
+#include <random>
+#include <rclcpp/rclcpp.hpp>
+#include <rclcpp_action/rclcpp_action.hpp>
+#include <std_msgs/msg/int64.hpp>
+#include <stdexcept>
+#include <string>
+#include <test_msgs/action/fibonacci.hpp>
+#include <test_msgs/srv/empty.hpp>
+#include <thread>
+#include <vector>
+
+#include "rclrt_rclcpp/executors.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using namespace std::chrono_literals;
+using std_msgs::msg::Int64;
+using test_msgs::action::Fibonacci;
+using test_msgs::srv::Empty;
+using Random = std::mt19937;
+using Count = std::atomic<std::uint64_t>;
+
+constexpr std::uint64_t kAhead = 200;   // messages that may be on their way
+constexpr std::uint64_t kRequests = 8;  // below the depth of a service
+
+struct Thrown : std::runtime_error {
+  Thrown() : std::runtime_error("thrown by a callback") {}
+};
+
+bool eventually(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + 60s;
+  while (!condition()) {
+    if (std::chrono::steady_clock::now() > end) {
+      return false;
+    }
+    std::this_thread::sleep_for(2ms);
+  }
+  return true;
+}
+
+/// What all callbacks do, and what is known of them independently of the executors.
+struct Shared {
+  Count ran{0};
+  Count thrown{0};
+  std::atomic<bool> two_at_once{false};
+  std::atomic<bool> ran_after_removal{false};
+  std::atomic<bool> calm{false};       // nobody throws any more
+  std::function<void()> now_and_then;  // by the hand of a callback
+};
+
+/// A node with an entity of each kind: in an exclusive group, a reentrant one, and the default one.
+class SoakNode {
+ public:
+  SoakNode(Shared& shared, const std::string& name, const std::string& space,
+           const std::string& topic, bool intra_process)
+      : shared_(shared),
+        node(std::make_shared<rclcpp::Node>(
+            name, space, rclcpp::NodeOptions().use_intra_process_comms(intra_process))),
+        exclusive(node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive)),
+        reentrant(node->create_callback_group(rclcpp::CallbackGroupType::Reentrant)) {
+    const auto qos = rclcpp::QoS(rclcpp::KeepAll()).reliable();
+    rclcpp::SubscriptionOptions in_exclusive;
+    in_exclusive.callback_group = exclusive;
+    rclcpp::SubscriptionOptions in_reentrant;
+    in_reentrant.callback_group = reentrant;
+    // Within the process rclcpp refuses KEEP_ALL; what a ring of 1000 cannot hold never happens.
+    const auto own = intra_process ? rclcpp::QoS(1000).reliable() : qos;
+    subscriptions_.push_back(node->create_subscription<Int64>(
+        topic, own, [this](const Int64&) { ++taken[0], work(&in_group_); }, in_exclusive));
+    subscriptions_.push_back(node->create_subscription<Int64>(
+        topic, own, [this](const Int64&) { ++taken[1], work(nullptr); }, in_reentrant));
+    if (intra_process) {
+      within_ = node->create_publisher<Int64>("within", 10);
+      subscriptions_.push_back(node->create_subscription<Int64>(
+          "within", 10, [this](const Int64&) { work(&in_group_); }, in_exclusive));
+    }
+    service_ = node->create_service<Empty>(
+        "serve", [this](const Empty::Request::SharedPtr&, const Empty::Response::SharedPtr&) {
+          work(&in_default_, false);  // otherwise there is no answer
+        });
+    client = node->create_client<Empty>("serve", rclcpp::ServicesQoS(), reentrant);
+    timers_.push_back(node->create_wall_timer(
+        1ms,
+        [this] {
+          ++ticks;
+          if (within_) {
+            within_->publish(Int64());
+          }
+          work(&in_group_);
+        },
+        exclusive));
+    timers_.push_back(rclcpp::create_timer(node, node->get_clock(), rclcpp::Duration(3ms),
+                                           [this] { ++ticks, work(&in_default_); }));
+    server_ = rclcpp_action::create_server<Fibonacci>(
+        node, "act",
+        [](const auto&, const auto&) { return rclcpp_action::GoalResponse::ACCEPT_AND_EXECUTE; },
+        [](const auto&) { return rclcpp_action::CancelResponse::ACCEPT; },
+        [this](const auto& goal) {
+          work(&in_default_);
+          goal->succeed(std::make_shared<Fibonacci::Result>());
+        });
+    goals_ = rclcpp_action::create_client<Fibonacci>(node, "act");
+  }
+
+  void request() {
+    ++requests;
+    client->async_send_request(std::make_shared<Empty::Request>(),
+                               [this](rclcpp::Client<Empty>::SharedFuture) { ++answers; });
+  }
+  void send_goal() {
+    rclcpp_action::Client<Fibonacci>::SendGoalOptions options;
+    options.result_callback = [this](const auto&) { ++results; };
+    goals_->async_send_goal(Fibonacci::Goal(), options);
+  }
+  bool ready() const { return client->service_is_ready() && goals_->action_server_is_ready(); }
+
+  /// From here on nothing of it may run: it was removed, and not by a callback.
+  void is_gone() { gone_.store(true); }
+  void is_back() { gone_.store(false); }
+
+ private:
+  void work(std::atomic<int>* members, bool may_throw = true) {
+    if (gone_.load()) {
+      shared_.ran_after_removal = true;
+    }
+    struct Inside {
+      std::atomic<int>* const members;
+      const bool alone = members == nullptr || members->fetch_add(1) == 0;
+      ~Inside() {
+        if (members != nullptr) {
+          --*members;
+        }
+      }
+    } const inside{members};
+    if (!inside.alone) {
+      shared_.two_at_once = true;
+    }
+    const std::uint64_t count = ++shared_.ran;
+    if (count % 64 == 0) {  // long enough for others to become ready meanwhile
+      const auto end = std::chrono::steady_clock::now() + 300us;
+      while (std::chrono::steady_clock::now() < end) {
+      }
+    }
+    if (!shared_.calm && count % 509 == 0) {
+      shared_.now_and_then();
+    }
+    if (may_throw && !shared_.calm && count % 251 == 0) {
+      throw Thrown();
+    }
+  }
+
+  Shared& shared_;
+  std::atomic<bool> gone_{false};
+  std::atomic<int> in_group_{0};    // members of the exclusive group in user code
+  std::atomic<int> in_default_{0};  // and of the default group
+
+ public:
+  const rclcpp::Node::SharedPtr node;
+  const rclcpp::CallbackGroup::SharedPtr exclusive;
+  const rclcpp::CallbackGroup::SharedPtr reentrant;
+  std::array<Count, 2> taken{};
+  Count requests{0};
+  Count answers{0};
+  Count ticks{0};
+  Count results{0};
+  rclcpp::Client<Empty>::SharedPtr client;
+
+ private:
+  rclcpp::Publisher<Int64>::SharedPtr within_;
+  std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions_;
+  std::vector<rclcpp::TimerBase::SharedPtr> timers_;
+  rclcpp::ServiceBase::SharedPtr service_;
+  rclcpp_action::Server<Fibonacci>::SharedPtr server_;
+  rclcpp_action::Client<Fibonacci>::SharedPtr goals_;
+};
+
+/// Two executors of one kind, and everything that happens to them.
+template <typename Kind>
+class Soak {
+ public:
+  Soak(std::string name, unsigned seed)
+      : name_(std::move(name)), seed_(seed), space_("/" + name_), outside_("outside", space_) {
+    for (int i = 0; i < 3; ++i) {
+      const std::string space = space_ + "/n" + std::to_string(i);
+      relays_.push_back(outside_.create_publisher<Int64>(
+          space + "/topic", rclcpp::QoS(rclcpp::KeepAll()).reliable()));
+      residents_.push_back(
+          std::make_unique<SoakNode>(shared_, "node", space, space + "/topic", false));
+      home_.push_back(static_cast<std::size_t>(i % 2));
+      executors_[home_.back()]->add_node(residents_.back()->node);
+    }
+    shared_.now_and_then = [this] { let_a_resident_come_back(); };
+  }
+
+  void run(std::chrono::steady_clock::time_point end) {
+    std::vector<std::thread> spinners;
+    for (auto& executor : executors_) {
+      spinners.emplace_back([this, &executor] { keep_spinning(*executor); });
+    }
+    require(eventually([&] {
+              return std::all_of(residents_.begin(), residents_.end(),
+                                 [](const auto& each) { return each->ready(); }) &&
+                     std::all_of(relays_.begin(), relays_.end(), [](const auto& each) {
+                       return each->get_subscription_count() == 2;
+                     });
+            }),
+            "discovery took a minute");
+    std::thread sender([&] { keep_sending(end); });
+    Random random(seed_);
+    while (std::chrono::steady_clock::now() < end) {
+      change(random);
+    }
+    sender.join();
+    settle();
+    stop_ = true;
+    for (auto& executor : executors_) {
+      executor->cancel();
+    }
+    for (auto& spinner : spinners) {
+      spinner.join();
+    }
+    executors_ = {};
+    require(!shared_.two_at_once, "two members of an exclusive group at once");
+    require(!shared_.ran_after_removal, "something ran after it was removed");
+  }
+
+  bool report() const {
+    std::printf(
+        "%-18s %9lu ran, %6lu exceptions, %6lu messages, %6lu requests, %5lu goals, %6lu "
+        "moves, %5lu visitors: %s\n",
+        name_.c_str(), shared_.ran.load(), shared_.thrown.load(), sent_.load(), asked_, goals_done_,
+        moves_.load(), visitors_, problems_.empty() ? "all is well" : "PROBLEMS");
+    for (const auto& problem : problems_) {
+      std::printf("  %s\n", problem.c_str());
+    }
+    return problems_.empty() && shared_.thrown > 0 && visitors_ > 0 && moves_ > 0;
+  }
+
+ private:
+  void require(bool condition, const std::string& otherwise) {
+    if (!condition) {
+      problems_.push_back(otherwise);
+    }
+  }
+
+  void keep_spinning(Kind& executor) {
+    Random random(seed_ + 7);
+    while (!stop_) {
+      try {
+        switch (shared_.calm ? 7U : random() % 8) {
+          case 0:
+            executor.spin_some(1ms);
+            break;
+          case 1:
+            executor.spin_all(1ms);
+            break;
+          case 2:
+            executor.spin_once(1ms);
+            break;
+          default:
+            executor.spin();
+        }
+      } catch (const Thrown&) {
+        ++shared_.thrown;
+      }
+    }
+  }
+
+  void keep_sending(std::chrono::steady_clock::time_point end) {
+    Random random(seed_ + 1);
+    while (std::chrono::steady_clock::now() < end) {
+      for (std::size_t i = 0; i < residents_.size(); ++i) {
+        SoakNode& each = *residents_[i];
+        const std::uint64_t taken = std::min(each.taken[0].load(), each.taken[1].load());
+        for (auto burst = random() % 8; burst > 0 && sent_ - taken < kAhead; --burst) {
+          publish();
+        }
+        if (each.requests - each.answers < kRequests && random() % 2 == 0) {
+          each.request();
+        }
+        if (random() % 64 == 0) {
+          each.send_goal();
+        }
+      }
+      std::this_thread::sleep_for(1ms);
+    }
+  }
+
+  void publish() {
+    for (const auto& relay : relays_) {
+      relay->publish(Int64());
+    }
+    ++sent_;
+  }
+
+  void change(Random& random) {
+    SoakNode& resident = *residents_[random() % residents_.size()];
+    auto& executor = *executors_[random() % 2];
+    switch (random() % 8) {
+      case 0:
+        executor.cancel();
+        break;
+      case 1:
+        let_a_visitor_come_and_go(executor);
+        break;
+      case 2:
+        executor.set_priority(resident.node, static_cast<int>(random() % 4));
+        break;
+      case 3:
+        executor.set_priority(random() % 2 == 0 ? resident.exclusive : resident.reentrant,
+                              static_cast<int>(random() % 4));
+        break;
+      default:
+        move_a_resident(random);
+    }
+    std::this_thread::sleep_for(std::chrono::microseconds(random() % 2000));
+  }
+
+  /// From one executor to the other.
+  void move_a_resident(Random& random) {
+    const std::scoped_lock lock(move_mutex_);
+    const std::size_t i = random() % residents_.size();
+    SoakNode& resident = *residents_[i];
+    executors_[home_[i]]->remove_node(resident.node);
+    resident.is_gone();
+    if (random() % 4 == 0) {
+      std::this_thread::sleep_for(2ms);  // messages come that nobody listens for
+    }
+    resident.is_back();
+    home_[i] = 1 - home_[i];
+    executors_[home_[i]]->add_node(resident.node);
+    ++moves_;
+  }
+
+  /// By the hand of a callback, which cannot wait for those that run: so to the same executor.
+  void let_a_resident_come_back() {
+    const std::unique_lock lock(move_mutex_, std::try_to_lock);
+    if (lock) {  // whoever has it may be waiting for this callback
+      const std::size_t i = moves_ % residents_.size();
+      executors_[home_[i]]->remove_node(residents_[i]->node);
+      executors_[home_[i]]->add_node(residents_[i]->node);
+      ++moves_;
+    }
+  }
+
+  void let_a_visitor_come_and_go(Kind& executor) {
+    ++visitors_;
+    auto visitor = std::make_unique<SoakNode>(shared_, "visitor", space_, space_ + "/n0/topic",
+                                              visitors_ % 2 == 0);
+    executor.add_node(visitor->node);
+    std::this_thread::sleep_for(5ms);
+    executor.remove_node(visitor->node);
+    visitor->is_gone();
+  }
+
+  /// Everything arrives, and everything still works.
+  void settle() {
+    shared_.calm = true;
+    for (std::size_t i = 0; i < residents_.size(); ++i) {
+      SoakNode& each = *residents_[i];
+      const std::string who = "node" + std::to_string(i) + ": ";
+      const auto in_time =
+          eventually([&] { return each.taken[0] == sent_ && each.taken[1] == sent_; });
+      require(in_time, who + std::to_string(each.taken[0]) + " and " +
+                           std::to_string(each.taken[1]) + " of " + std::to_string(sent_) +
+                           " messages were taken");
+      require(eventually([&] { return each.answers == each.requests; }),
+              who + std::to_string(each.answers) + " of " + std::to_string(each.requests) +
+                  " requests were answered");
+      const std::uint64_t ticks = each.ticks;
+      require(eventually([&] { return each.ticks > ticks + 10; }), who + "its timers stand still");
+      const std::uint64_t results = each.results;
+      each.send_goal();
+      require(eventually([&] { return each.results > results; }), who + "a goal had no result");
+      asked_ += each.requests;
+      goals_done_ += each.results;
+    }
+  }
+
+  const std::string name_;
+  const unsigned seed_;
+  const std::string space_;
+  Shared shared_;
+  rclcpp::Node outside_;  // in no executor
+  std::array<std::unique_ptr<Kind>, 2> executors_{std::make_unique<Kind>(),
+                                                  std::make_unique<Kind>()};
+  std::vector<std::unique_ptr<SoakNode>> residents_;
+  std::vector<rclcpp::Publisher<Int64>::SharedPtr> relays_;
+  std::mutex move_mutex_;          // guards home_; held while a node moves
+  std::vector<std::size_t> home_;  // in which of the two executors each resident is
+  std::atomic<bool> stop_{false};
+  Count sent_{0};
+  Count moves_{0};
+  // The rest belongs to the thread in `run`.
+  std::uint64_t visitors_ = 0;
+  std::uint64_t asked_ = 0;
+  std::uint64_t goals_done_ = 0;
+  std::vector<std::string> problems_;
+};
+
+unsigned number(const char* text) {
+  unsigned value = 0;
+  const char* const end = text + std::strlen(text);
+  if (const auto [rest, error] = std::from_chars(text, end, value);
+      error != std::errc{} || rest != end || value == 0) {
+    throw std::invalid_argument("soak: \"" + std::string(text) + "\" is no number above 0");
+  }
+  return value;
+}
+
+int soak(std::chrono::seconds duration, unsigned seed) {
+  Soak<PreemptiveExecutor> preemptive("preemptive", seed);
+  Soak<ProducerConsumerExecutor> producer_consumer("producer_consumer", seed + 1);
+  Soak<ThreadDispatchExecutor> thread_dispatch("thread_dispatch", seed + 2);
+  Soak<EdfExecutor> edf("edf", seed + 3);
+  const auto end = std::chrono::steady_clock::now() + duration;
+  std::vector<std::thread> threads;
+  const auto start = [&](auto& each) { threads.emplace_back([&each, end] { each.run(end); }); };
+  start(preemptive);
+  start(producer_consumer);
+  start(thread_dispatch);
+  start(edf);
+  for (auto& thread : threads) {
+    thread.join();
+  }
+  bool all_well = preemptive.report();
+  all_well = producer_consumer.report() && all_well;
+  all_well = thread_dispatch.report() && all_well;
+  return edf.report() && all_well ? 0 : 1;
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
+
+int main(int argc, char** argv) {
+  try {
+    if (argc > 3) {
+      throw std::invalid_argument("usage: soak [SECONDS [SEED]]");
+    }
+    const unsigned seconds = argc > 1 ? rclrt_rclcpp::test::number(argv[1]) : 10;
+    const unsigned seed = argc > 2 ? rclrt_rclcpp::test::number(argv[2]) : 1;
+    std::setvbuf(stdout, nullptr, _IOLBF, 0);
+    rclcpp::init(0, nullptr);
+    const int code = rclrt_rclcpp::test::soak(std::chrono::seconds(seconds), seed);
+    rclcpp::shutdown();
+    return code;
+  } catch (const std::invalid_argument& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+}
