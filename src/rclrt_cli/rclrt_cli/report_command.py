@@ -50,11 +50,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     directories: list[Path] = arguments.directories
-    overheads = overheads_file(arguments)
-    if arguments.application is None and overheads is not None:
+    if arguments.application is None and arguments.overheads is not None:
         raise BadInput("--overheads: of which application? Name it with --application APP")
     if arguments.application is not None and len(directories) > 1:
         raise BadInput("--application: several directories; expected one that was recorded")
+    overheads = overheads_file(arguments)
     if len(directories) > 1 and arguments.output is None:
         raise BadInput("report: several directories; expected -o FILE, where the report goes")
     directory = directories[0]
