@@ -15,6 +15,7 @@
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp_components/component_manager.hpp>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -68,11 +69,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rclrt_component_container: %s\n", error.what());
     return 2;
   }
-  container->executor().add_node(container);
+  // Its own services run elsewhere: on another thread, a removal waits until the callbacks of what
+  // is unloaded have ended, and it is destroyed after them.
+  rclcpp::executors::SingleThreadedExecutor services;
+  services.add_node(container);
+  std::thread serving([&] { services.spin(); });
   container->executor().spin();
+  rclcpp::shutdown();
+  serving.join();
   for (const std::string& each : container->unused()) {
     RCLCPP_WARN(container->get_logger(), "%s", each.c_str());
   }
-  container->executor().remove_node(container);
-  rclcpp::shutdown();
 }

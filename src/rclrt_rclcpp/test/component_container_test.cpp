@@ -82,6 +82,19 @@ TEST_F(ComponentContainer, ItEndsCleanlyWhileALoadedNodeRuns) {
   EXPECT_EQ(container.exit_code(), 0) << container.output();
 }
 
+TEST_F(ComponentContainer, NodesAreUnloadedWhileTheyRun) {
+  Program container("CONTAINER");
+  for (int round = 0; round < 5; ++round) {
+    const LoadNode::Response loaded = call<LoadNode>("load_node", component());
+    ASSERT_TRUE(loaded.success) << loaded.error_message << container.output();
+    UnloadNode::Request unload;
+    unload.unique_id = loaded.unique_id;
+    ASSERT_TRUE(call<UnloadNode>("unload_node", unload).success) << container.output();
+  }
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+}
+
 TEST_F(ComponentContainer, AMistakeInTheFileIsNamedAndTheExitCodeIs2) {
   Program container("CONTAINER",
                     {"--ros-args", "-p", write_priorities("  - {node: here, priority: 1}\n")});

@@ -187,6 +187,8 @@ TYPED_TEST(Hazards, ACallbackMayAddAndRemoveNodesOfItsExecutor) {
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::shared_ptr<rclcpp::Node> child;
+  // Not let go of in a callback: one of theirs may run on another thread still.
+  std::vector<std::shared_ptr<rclcpp::Node>> removed;
   std::atomic<int> rounds{0};
   std::atomic<int> child_runs{0};
   rclcpp::TimerBase::SharedPtr child_timer;
@@ -196,14 +198,17 @@ TYPED_TEST(Hazards, ACallbackMayAddAndRemoveNodesOfItsExecutor) {
       return;  // it has not had its turn
     }
     before = child_runs;
+    if (rounds > 20) {
+      return;
+    }
     if (child) {
       executor.remove_node(child);
       child_timer.reset();
-      child.reset();
+      removed.push_back(std::move(child));
       ++rounds;
     } else {
-      child = std::make_shared<rclcpp::Node>("child");
-      child_timer = child->create_wall_timer(100us, [&] { ++child_runs; });
+      child = std::make_shared<rclcpp::Node>("child_" + std::to_string(rounds));
+      child_timer = child->create_wall_timer(1ms, [&] { ++child_runs; });
       executor.add_node(child);
     }
   });
