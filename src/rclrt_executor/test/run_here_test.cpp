@@ -194,7 +194,9 @@ TYPED_TEST(Restart, ATimerMayStopAndSetBackItselfFromItsCallback) {
   int runs = 0;
   std::shared_ptr<MovableTimer> timer;
   timer = std::make_shared<MovableTimer>(
-      timer_named("timer"), TimerOptions{.period_ns = 1'000'000}, [&](const InstanceInfo&) {
+      timer_named("timer"),
+      // Released by itself once an hour: what comes sooner was set back.
+      TimerOptions{.period_ns = 3'600'000'000'000}, [&](const InstanceInfo&) {
         if (++runs == 3) {
           executor->cancel();
           timer->first_ns.store(INT64_MAX);
