@@ -2,8 +2,10 @@
 // One course of events under any executor: what arrives is the same, what runs when differs.
 #pragma once
 
+#include <chrono>
 #include <memory>
 #include <string>
+#include <thread>
 #include <type_traits>
 #include <utility>
 #include <vector>
@@ -83,13 +85,18 @@ class Scenario {
     }
     executor_->prepare();
     arrive(first);
-    for (std::size_t ended = 0; ended < callbacks + 1;) {
-      executor_->spin_some();
-      ended = timer_ ? timer_->counters().completed : 0;
-      for (const auto& each : all_) {
-        ended += each->counters().completed;
+    std::thread watch([&] {  // not spin_some: it may end while a callback waits to be preempted
+      for (std::size_t ended = 0; ended < callbacks + 1;) {
+        std::this_thread::sleep_for(std::chrono::microseconds(200));
+        ended = timer_ ? timer_->counters().completed : 0;
+        for (const auto& each : all_) {
+          ended += each->counters().completed;
+        }
       }
-    }
+      executor_->cancel();
+    });
+    executor_->spin();
+    watch.join();
     Order order = events_.events();
     order.erase(order.begin());
     return order;
