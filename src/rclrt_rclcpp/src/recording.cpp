@@ -11,7 +11,6 @@
 
 #include "rclrt/model/parse.hpp"
 #include "rclrt/realtime/clock.hpp"
-#include "rclrt/realtime/perfetto_writer.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/recorder/lineage.hpp"
 #include "rclrt/recorder/results_writer.hpp"
@@ -346,12 +345,7 @@ std::vector<std::string> Recording::Impl::write() {
   recorder::settle_misses(results_, rclrt::realtime::allowed_cpus().size());
 
   recorder::write_results(directory_.staging(), results_);
-  rclrt::realtime::PerfettoWriter trace(
-      directory_.staging() / recorder::kTraceFile,
-      rclrt::realtime::this_perfetto_process(results_.application.name + " " +
-                                             results_.executor_label));
-  recorder::export_trace(trace, results_);
-  trace.finish();
+  recorder::write_trace(directory_.staging(), results_);
   directory_.commit();
   return told;
 }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include "rclrt/recorder/results_writer.hpp"
+
 namespace rclrt::recorder {
 
 namespace {
@@ -230,6 +232,14 @@ void export_trace(PerfettoWriter& writer, const RunResults& results) {
   export_chains(writer, results, flows);
   export_stalls(writer, results.host_stalls);
   export_threads(writer, results, flows);
+}
+
+void write_trace(const std::filesystem::path& directory, const RunResults& results) {
+  PerfettoWriter writer(
+      directory / kTraceFile,
+      realtime::this_perfetto_process(results.application.name + " " + results.executor_label));
+  export_trace(writer, results);
+  writer.finish();
 }
 
 }  // namespace rclrt::recorder

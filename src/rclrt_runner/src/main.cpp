@@ -7,7 +7,6 @@
 #include <system_error>
 
 #include "command_line.hpp"
-#include "rclrt/realtime/perfetto_writer.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/results_writer.hpp"
@@ -23,14 +22,6 @@ constexpr int kInterrupted = 130;
 
 using namespace rclrt::recorder;  // NOLINT(google-build-using-namespace): this is a program
 using namespace rclrt::runner;    // NOLINT(google-build-using-namespace): this is its program
-
-void write_trace(const std::filesystem::path& directory, const RunResults& results) {
-  rclrt::realtime::PerfettoWriter writer(
-      directory / kTraceFile, rclrt::realtime::this_perfetto_process(results.application.name +
-                                                                     " " + results.executor_label));
-  export_trace(writer, results);
-  writer.finish();
-}
 
 /// The worst miss of each chain, a line each.
 void print_misses(const RunResults& results) {

@@ -2,6 +2,8 @@
 // A run as a Perfetto trace.
 #pragma once
 
+#include <filesystem>
+
 #include "rclrt/realtime/perfetto_writer.hpp"
 #include "rclrt/recorder/results.hpp"
 
@@ -14,5 +16,9 @@ namespace rclrt::recorder {
 /// A flow leads from each chain release over the callbacks of the chain that ran for it.
 /// Throws what require_consistent() and the writer throw.
 void export_trace(realtime::PerfettoWriter& writer, const RunResults& results);
+
+/// The trace of a run of this process, as kTraceFile in an existing directory. Throws what
+/// export_trace() does.
+void write_trace(const std::filesystem::path& directory, const RunResults& results);
 
 }  // namespace rclrt::recorder
