@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs every example beside its bounds, and puts the table into bench/README.md.
 
-    tools/env python3 bench/publish_bounds.py [--seconds S] [--executor X] [--print]
+    tools/env python3 bench/publish_bounds.py [--seconds S] [--executor X] [--tries N] [--print]
 
 Calibrates first; --overheads FILE takes an earlier calibration. Results stay in --out DIR if given.
+A measurement of whose time the host took more than QUIET is made again, whatever it showed, at most
+--tries times in all; then the quietest of them counts, and the page says how many there were.
 The exit code is 3 when something was observed above a proved bound and not because of the host.
 """
 
@@ -13,10 +15,12 @@ import argparse
 import os
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
-from rclrt_cli.comparison import Comparison, load_single_run
+from rclrt_cli.comparison import load_single_run
 from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.main import main as rclrt
@@ -25,6 +29,19 @@ from readme_section import HERE, write_section
 EXAMPLES = sorted((HERE.parent / "examples").glob("*/app.yaml"))
 LARGEST_MESSAGE = 100_000
 """Of the examples: publishing and taking it is part of the dispatch overhead."""
+QUIET = 0.005
+"""The share of a measurement's time that the host may take. Nothing else decides on another try."""
+
+
+@dataclass(frozen=True)
+class Measured:
+    """One measurement: where its results are, what its command ended with."""
+
+    path: Path
+    code: int
+    stolen: float
+    """The share of its time that the host took from the machine's CPUs."""
+    tries: int = 1
 
 
 def arguments_of(command_line: list[str]) -> argparse.Namespace:
@@ -34,6 +51,7 @@ def arguments_of(command_line: list[str]) -> argparse.Namespace:
     parser.add_argument("--overheads", type=Path)
     parser.add_argument("--statistic", default="max_undisturbed")
     parser.add_argument("--out", type=Path)
+    parser.add_argument("--tries", type=int, default=5)
     parser.add_argument("--print", action="store_true", help="write nothing into the README")
     return parser.parse_args(command_line)
 
@@ -44,32 +62,73 @@ def main(command_line: list[str]) -> int:
     with tempfile.TemporaryDirectory(prefix="rclrt-bounds-") as name:
         directory: Path = arguments.out or Path(name)
         directory.mkdir(parents=True, exist_ok=True)
-        overheads: Path = arguments.overheads or directory / "overheads.json"
         if arguments.overheads is None:
-            calibrate = ["calibrate", "--executors", arguments.executor, "-o", str(overheads)]
-            code = rclrt([*calibrate, "--message-bytes", str(LARGEST_MESSAGE)])
-            if code != EXIT_OK:
-                return code
-        worst, found = EXIT_OK, []
+            calibration = quietest(arguments.tries, lambda n: calibrated(arguments, directory, n))
+            if calibration.code != EXIT_OK:
+                return calibration.code
+        else:
+            calibration = Measured(arguments.overheads, EXIT_OK, 0.0)
+        runs = []
         for app in EXAMPLES:
-            out = directory / app.parent.name
             pinned = held_to_one_cpu(app, directory)
-            code = rclrt(
-                [
-                    *("run", str(pinned), "--executor", arguments.executor, "--out", str(out)),
-                    *("--seconds", str(arguments.seconds), "--overheads", str(overheads)),
-                    *("--overhead-percentile", arguments.statistic),
-                ]
+            run = quietest(
+                arguments.tries,
+                partial(ran, arguments, calibration.path, pinned, directory / app.parent.name),
             )
-            if code not in (EXIT_OK, EXIT_ABOVE_BOUND):
-                return code
-            worst = max(worst, code)
-            found.append((app.parent.name, load_single_run(out)))
-        made = "\n".join(page(arguments, overheads, found, load))
+            if run.code not in (EXIT_OK, EXIT_ABOVE_BOUND):
+                return run.code
+            runs.append((app.parent.name, run))
+        made = "\n".join(page(arguments, calibration, runs, load))
     print(made)
     if not arguments.print:
         write_section("the bounds", Path(__file__).name, made)
-    return worst
+    return max(run.code for _, run in runs)
+
+
+def quietest(tries: int, measure: Callable[[int], Measured]) -> Measured:
+    """Measures until the host leaves it alone, at most `tries` times; stops where one fails."""
+    best: Measured | None = None
+    for n in range(1, tries + 1):
+        last = measure(n)
+        failed = last.code not in (EXIT_OK, EXIT_ABOVE_BOUND)
+        if best is None or failed or last.stolen < best.stolen:
+            best = last
+        if failed or best.stolen <= QUIET:
+            break
+    assert best is not None
+    return replace(best, tries=n)
+
+
+def calibrated(arguments: argparse.Namespace, directory: Path, n: int) -> Measured:
+    path = directory / f"overheads-{n}.json"
+    command = ["calibrate", "--executors", arguments.executor, "-o", str(path)]
+    code = rclrt([*command, "--message-bytes", str(LARGEST_MESSAGE)])
+    if code != EXIT_OK:
+        return Measured(path, code, 0.0)
+    made = JsonValue.load(path)
+    stolen = made.get("steal_ms").number() / 1e3 / made.get("seconds").number()
+    return Measured(path, code, stolen)
+
+
+def ran(
+    arguments: argparse.Namespace, overheads: Path, app: Path, directory: Path, n: int
+) -> Measured:
+    path = directory / str(n)
+    code = rclrt(
+        [
+            *("run", str(app), "--executor", arguments.executor, "--out", str(path)),
+            *("--seconds", str(arguments.seconds), "--overheads", str(overheads)),
+            *("--overhead-percentile", arguments.statistic),
+        ]
+    )
+    if code not in (EXIT_OK, EXIT_ABOVE_BOUND):
+        return Measured(path, code, 0.0)
+    (results,) = load_single_run(path).executors
+    return Measured(path, code, results.context["steal_ms"] / 1e3 / arguments.seconds)
+
+
+def times_of(measured: Measured) -> str:
+    return "once" if measured.tries == 1 else f"{measured.tries} times"
 
 
 def held_to_one_cpu(app: Path, directory: Path) -> Path:
@@ -84,13 +143,14 @@ def held_to_one_cpu(app: Path, directory: Path) -> Path:
 
 def page(
     arguments: argparse.Namespace,
-    overheads: Path,
-    found: list[tuple[str, Comparison]],
+    calibration: Measured,
+    runs: list[tuple[str, Measured]],
     load: float,
 ) -> Iterator[str]:
-    machine = JsonValue.load(overheads)
+    machine = JsonValue.load(calibration.path)
     own = machine.get("executors").get(arguments.executor)
-    started = found[0][1].executors[0].started_utc[:10]
+    found = [(name, run, load_single_run(run.path)) for name, run in runs]
+    started = found[0][2].executors[0].started_utc[:10]
     stated = machine.get("machine").object()
     yield (
         f"Measured {started}: {stated.get('cpu_model', 'unknown CPU')}, Linux "
@@ -118,12 +178,17 @@ def page(
     if machine.has("rt_bandwidth"):
         share = machine.get("rt_bandwidth").get("share").number()
         yield f"The kernel leaves real-time threads {100 * share:.1f} % of a CPU."
+    yield (
+        f"What the host took more than {100 * QUIET:g} % of was measured again, at most "
+        f"{arguments.tries} times in all: the calibration was done {times_of(calibration)}, "
+        "the column **tries** has the runs."
+    )
     yield ""
-    heads = "example, chain | n | bound ms | observed max ms | share | verdict"
+    heads = "example, chain | tries | n | bound ms | observed max ms | share | verdict"
     yield f"| {heads} | above | by host | broken | unexplained | stalls | by the kernel |"
-    yield f"| --- | --: | --: | --: | --: | --- |{' --: |' * 6}"
+    yield f"| --- | --: | --: | --: | --: | --: | --- |{' --: |' * 6}"
     told = []
-    for example, comparison in found:
+    for example, run, comparison in found:
         (results,) = comparison.executors
         stalls = [stall for run in comparison.runs[results.executor] for stall in run.stalls()]
         by_host = sum(stall.host_end - stall.start for stall in stalls) / 1e6
@@ -136,6 +201,7 @@ def page(
             bound = predicted.bound_ms
             cells = [
                 f"{example}, {chain.id}",
+                str(run.tries),
                 str(chain.released),
                 "-" if bound is None else f"{bound:.3f}",
                 "-" if worst is None else f"{worst:.3f}",
@@ -156,7 +222,8 @@ def page(
         "kernel's limit for real-time threads, covers it. "
         "**broken**: another assumption was measured not to hold. **unexplained**: neither. "
         "**by the kernel**: how long it did not run the probe, which was ready: by its "
-        "limit, or for something more urgent."
+        "limit, or for something more urgent. "
+        "A run that the host never left alone is the quietest of its tries."
     )
     if told:
         yield ""
