@@ -24,7 +24,7 @@ void Group::release(const void* executor) {
   reserved_ = nullptr;
   state_.fetch_and(~kWaits);
   while (parked_ != nullptr) {
-    Instance* const instance = std::exchange(parked_, parked_->next);
+    Instance* const instance = unlink(&parked_, nullptr, parked_);
     instance->callback->discard(instance);
   }
   ceiling_.store(0);
@@ -74,27 +74,60 @@ Instance* Group::forget(const Instance* instance) noexcept RCLRT_WAITS {
 
 Instance* Group::unpark(const Callback& callback) noexcept {
   const std::scoped_lock lock(mutex_);
-  Instance** link = &parked_;
-  while (*link != nullptr && (*link)->callback != &callback) {
-    link = &(*link)->next;
+  for (Instance** first = &parked_; *first != nullptr; first = &(*first)->below) {
+    Instance* before = nullptr;
+    for (Instance* each = *first; each != nullptr; before = std::exchange(each, each->next)) {
+      if (each->callback == &callback) {
+        unlink(first, before, each);
+        settle(state_.load(std::memory_order_relaxed) & kInside);
+        return each;
+      }
+    }
   }
-  Instance* const found = *link;
-  if (found != nullptr) {
-    *link = found->next;
-    settle(state_.load(std::memory_order_relaxed) & kInside);
-  }
-  return found;
+  return nullptr;
 }
 
 void Group::park(Instance* instance) noexcept {
   Instance** link = &parked_;
-  while (*link != nullptr &&
-         (level_of(*link) > level_of(instance) ||
-          (level_of(*link) == level_of(instance) && (*link)->order < instance->order))) {
-    link = &(*link)->next;
+  while (*link != nullptr && level_of(*link) > level_of(instance)) {
+    link = &(*link)->below;
   }
-  instance->next = *link;
-  *link = instance;
+  Instance* const first = *link;
+  instance->next = nullptr;
+  if (first == nullptr || level_of(first) < level_of(instance)) {
+    instance->last = instance;
+    instance->below = std::exchange(*link, instance);
+  } else if (first->last->order <= instance->order) {
+    first->last = first->last->next = instance;
+  } else if (instance->order < first->order) {
+    instance->next = std::exchange(*link, instance);
+    instance->last = first->last;
+    instance->below = first->below;
+  } else {  // it has lost its reservation once more: those before it have, too
+    Instance* before = first;
+    while (before->next->order < instance->order) {
+      before = before->next;
+    }
+    instance->next = std::exchange(before->next, instance);
+  }
+}
+
+/// Takes `instance` out of the level whose first one `*first` is; `before`: the one before it.
+Instance* Group::unlink(Instance** first, Instance* before, Instance* instance) noexcept {
+  Instance* const rest = instance->next;
+  if (before != nullptr) {
+    before->next = rest;
+    if (rest == nullptr) {
+      (*first)->last = before;
+    }
+  } else if (rest != nullptr) {
+    rest->last = instance->last;
+    rest->below = instance->below;
+    *first = rest;
+  } else {
+    *first = instance->below;
+  }
+  return instance;
 }
 
 Instance* Group::reserve_next() noexcept {
@@ -103,7 +136,7 @@ Instance* Group::reserve_next() noexcept {
   if (parked_ == nullptr || (reserved_ != nullptr && level_of(parked_) <= level_of(reserved_))) {
     return nullptr;
   }
-  Instance* const next = std::exchange(parked_, parked_->next);
+  Instance* const next = unlink(&parked_, nullptr, parked_);
   reserved_ = next;
   return next;
 }

@@ -4,7 +4,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
+#include <memory>
+#include <random>
+#include <utility>
+#include <vector>
 
 #include "test_callback.hpp"
 
@@ -99,6 +104,122 @@ TEST_F(GroupOrder, MembersOfAReentrantGroupAlwaysEnter) {
   EXPECT_TRUE(reentrant.enter(&low_));
   EXPECT_TRUE(reentrant.enter(&high_));
   EXPECT_EQ(reentrant.leave(), nullptr);
+}
+
+/// The group's rules, word for word, on a list that is sorted anew each time.
+class ReferenceGroup {
+ public:
+  bool enter(Instance* instance) {
+    if (reserved == instance) {
+      reserved = nullptr;
+    }
+    if (inside || (reserved != nullptr && level(instance) <= level(reserved))) {
+      parked.push_back(instance);
+      std::stable_sort(parked.begin(), parked.end(), [](const Instance* a, const Instance* b) {
+        return level(a) != level(b) ? level(a) > level(b) : a->order < b->order;
+      });
+      return false;
+    }
+    return inside = true;
+  }
+  Instance* leave() {
+    inside = false;
+    return next();
+  }
+  Instance* forget(const Instance* instance) {
+    if (reserved != instance) {
+      return nullptr;
+    }
+    reserved = nullptr;
+    return inside ? nullptr : next();
+  }
+  Instance* unpark(const Callback& callback) {
+    const auto found = std::find_if(parked.begin(), parked.end(), [&](const Instance* each) {
+      return each->callback == &callback;
+    });
+    return found == parked.end() ? nullptr : take(found);
+  }
+
+  bool inside = false;
+  Instance* reserved = nullptr;
+  std::vector<Instance*> parked;
+
+ private:
+  static int level(const Instance* instance) { return instance->callback->level(); }
+  Instance* take(std::vector<Instance*>::iterator place) {
+    Instance* const taken = *place;
+    parked.erase(place);
+    return taken;
+  }
+  Instance* next() {
+    if (parked.empty() || (reserved != nullptr && level(parked.front()) <= level(reserved))) {
+      return nullptr;
+    }
+    return reserved = take(parked.begin());
+  }
+};
+
+TEST(GroupRules, HoldWhateverComesAndGoes) {
+  std::vector<std::unique_ptr<TestCallback>> callbacks;
+  for (const int level : {0, 0, 1, 2, 2, 5}) {
+    callbacks.push_back(std::make_unique<TestCallback>(named("member", level), nullptr));
+  }
+  for (unsigned seed = 0; seed < 200; ++seed) {
+    std::mt19937 random(seed);
+    const auto below = [&](std::size_t end) {
+      return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
+    };
+    std::array<Instance, 40> instances;
+    std::vector<Instance*> free;  // in no list of anybody's
+    for (Instance& each : instances) {
+      each.callback = callbacks[below(callbacks.size())].get();
+      free.push_back(&each);
+    }
+    Group group;
+    ReferenceGroup reference;
+    Instance* running = nullptr;
+    std::vector<Instance*> resumed;  // in their lanes, with or without the reservation
+    std::uint64_t order = 0;
+    const auto resume = [&](Instance* got, Instance* expected) {
+      ASSERT_EQ(got, expected) << "seed " << seed;
+      if (got != nullptr) {
+        resumed.push_back(got);
+      }
+    };
+    const auto drawn = [&](std::vector<Instance*>& from) {
+      std::swap(from[below(from.size())], from.back());
+      Instance* const instance = from.back();
+      from.pop_back();
+      return instance;
+    };
+    for (int step = 0; step < 400; ++step) {
+      const std::size_t action = below(10);
+      if (action < 6 && !(free.empty() && resumed.empty())) {
+        const bool again = !resumed.empty() && (free.empty() || below(2) == 0);
+        Instance* const instance = drawn(again ? resumed : free);
+        if (!again) {
+          instance->order = order++;
+        }
+        const bool entered = group.enter(instance);
+        ASSERT_EQ(entered, reference.enter(instance)) << "seed " << seed << " step " << step;
+        running = entered ? instance : running;
+      } else if (action < 8 && running != nullptr) {
+        free.push_back(std::exchange(running, nullptr));
+        resume(group.leave(), reference.leave());
+      } else if (action == 8 && !resumed.empty()) {
+        Instance* const instance = drawn(resumed);
+        resume(group.forget(instance), reference.forget(instance));
+        free.push_back(instance);
+      } else if (action == 9) {
+        const Callback& callback = *callbacks[below(callbacks.size())];
+        Instance* const unparked = group.unpark(callback);
+        ASSERT_EQ(unparked, reference.unpark(callback)) << "seed " << seed << " step " << step;
+        if (unparked != nullptr) {
+          free.push_back(unparked);
+        }
+      }
+    }
+  }
 }
 
 }  // namespace

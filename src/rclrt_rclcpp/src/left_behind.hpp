@@ -15,7 +15,7 @@ namespace rclrt_rclcpp {
 /// never hear of it. Here the number is kept between the two. Thread-safe.
 class LeftBehind {
  public:
-  /// How many, by the entity within a waitable; of all others 0 is the key.
+  /// How many, by the entity within a waitable; others have keys of their own.
   using Counts = std::map<int, std::size_t>;
 
   static LeftBehind& instance() {

@@ -26,6 +26,10 @@ using engine::Outcome;
 constexpr std::size_t kCountedCredits = 64;
 constexpr std::size_t kDeepest = 1000;
 
+/// Keys of what is left behind: so many, or nobody knows how many.
+constexpr int kSoMany = 0;
+constexpr int kUnknown = 1;
+
 bool is_counted(const rclcpp::QoS& qos) {
   return qos.history() == rclcpp::HistoryPolicy::KeepAll || qos.depth() > kDeepest;
 }
@@ -66,7 +70,12 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
         }
       }
       for (const auto& [key, count] : LeftBehind::instance().take(entity_)) {
-        tell(count);
+        if (key == kUnknown) {
+          looks_on_.store(true);
+          tell(1);
+        } else {
+          tell(count);
+        }
       }
     }
   }
@@ -79,7 +88,7 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
   void leave_rest() override {
     const std::size_t discarded = take_left_behind();
     const std::size_t announced = counted_ ? waiting_.exchange(0) : discarded;
-    LeftBehind::instance().keep(entity_, 0, announced + take_untold());
+    LeftBehind::instance().keep(entity_, kSoMany, announced + take_untold());
   }
 
  protected:
@@ -98,15 +107,22 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
     if (!entity) {
       return gone();
     }
-    if (!counted_) {
+    const bool looks_on = looks_on_.load(std::memory_order_relaxed);
+    if (!counted_ && !looks_on) {
       return take_and_run(*entity, info);
     }
     running_.fetch_add(1);
     struct Rest {
       MessageCallback& self;
-      ~Rest() { self.look_for_rest(); }
-    } const rest{*this};  // also when user code throws
-    return take_and_run(*entity, info);
+      bool looks_on;
+      ~Rest() { self.look_for_rest(looks_on); }
+    } rest{*this, looks_on};  // also when user code throws
+    const Outcome outcome = take_and_run(*entity, info);
+    if (looks_on && outcome == Outcome::kEmpty) {
+      rest.looks_on = false;
+      looks_on_.store(false);
+    }
+    return outcome;
   }
 
   /// rcl's own functions: rclcpp keeps its function in the entity, which may end before the
@@ -121,13 +137,14 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
  private:
   void told(std::size_t count) noexcept override { tell(count); }
 
-  /// One message less waits. If nobody is left who would come for the others, one more instance.
-  void look_for_rest() noexcept {
+  /// One message less waits. If nobody is left who would come for the others, or for those that may
+  /// wait besides, one more instance.
+  void look_for_rest(bool looks_on) noexcept {
     std::size_t waiting = waiting_.load();
     while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
     }
     // Those that run are pending still, in a reentrant group several.
-    if (waiting > 1 && counters().pending() <= running_.load()) {
+    if ((waiting > 1 || looks_on) && counters().pending() <= running_.load()) {
       NotifiedCallback::announce(1);
     }
     running_.fetch_sub(1);
@@ -139,7 +156,10 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
   // Messages that were announced and have not been taken. Whoever finds no credit leaves its
   // message to an instance that is pending; the last of these looks here before it ends.
   std::atomic<std::size_t> waiting_{0};
-  std::atomic<std::size_t> running_{0};
+  std::atomic<std::size_t> running_{0};  // of a callback that counts, or looks on
+  // Messages may wait that nobody was told of: who has taken one looks for another, and who finds
+  // none ends this. What comes after it found none is told of.
+  std::atomic<bool> looks_on_{false};
 };
 
 class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBase> {
@@ -296,11 +316,10 @@ class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {
                                                    user_data);
   }
   /// rmw_fastrtps calls the function of a service without a look whether it was taken away
-  /// meanwhile: so one stays. What comes then is told to nobody; so the next listener looks for as
-  /// many requests as there may be.
+  /// meanwhile: so one stays. What comes then is told to nobody; so the next listener looks for
+  /// requests until there is none.
   rcl_ret_t end_listener(const rclcpp::ServiceBase::SharedPtr& service) override {
-    const rclcpp::QoS qos = service->get_request_subscription_actual_qos();
-    LeftBehind::instance().keep(service, 0, is_counted(qos) ? kDeepest : credits_of(qos));
+    LeftBehind::instance().keep(service, kUnknown, 1);
     return set_listener(*service, [](const void*, std::size_t) {}, nullptr);
   }
   Outcome take_and_run(rclcpp::ServiceBase& service, InstanceInfo& info) override {

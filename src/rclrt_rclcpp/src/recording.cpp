@@ -5,7 +5,6 @@
 
 #include <rclcpp/version.h>
 #include <algorithm>
-#include <set>
 #include <stdexcept>
 #include <utility>
 
@@ -23,7 +22,6 @@ namespace rclrt_rclcpp {
 
 namespace {
 
-constexpr int kProbePriority = 98;
 constexpr std::size_t kLeftOut = SIZE_MAX;
 
 std::optional<model::Application> load(const std::filesystem::path& file) {
@@ -111,17 +109,11 @@ void Recording::Impl::start() {
   if (probe_ || written_) {
     return;
   }
-  recorder::HostProbeOptions options;
-  options.priority = kProbePriority;
-  std::set<int> cpus;
+  std::vector<std::vector<int>> cpus;
   for (const Joined& each : joined_) {
-    cpus.insert(each.executor.cpus.begin(), each.executor.cpus.end());
+    cpus.push_back(each.executor.cpus);
   }
-  if (std::none_of(joined_.begin(), joined_.end(),
-                   [](const Joined& each) { return each.executor.cpus.empty(); })) {
-    options.cpus.assign(cpus.begin(), cpus.end());
-  }
-  probe_ = std::make_unique<recorder::HostProbe>(std::move(options));
+  probe_ = std::make_unique<recorder::HostProbe>(recorder::probe_beside(cpus));
   probe_->start();
   steal_before_ = recorder::read_steal_ms();
   results_.started_utc = recorder::utc_now();
@@ -176,11 +168,7 @@ void Recording::Impl::add(std::uint32_t number, std::shared_ptr<const engine::Ca
 recorder::CallbackCounts Recording::Impl::counts_of(const Row& row) {
   recorder::CallbackCounts sum;
   for (const auto& callback : row.callbacks) {
-    const engine::Counters counters = callback->counters();
-    sum.released += counters.released;
-    sum.completed += counters.completed;
-    sum.dropped += counters.dropped;
-    sum.missed += counters.missed;
+    sum += callback->counters();
   }
   return sum;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Nothing that waits is lost when a callback is replaced, moved, or asked for too much.
+#include <algorithm>
 #include <atomic>
 #include <test_msgs/msg/basic_types.hpp>
 #include <test_msgs/srv/basic_types.hpp>
@@ -100,6 +101,52 @@ TYPED_TEST(Handover, MoreRequestsThanADefaultQueueHoldsAreAllAnswered) {
     executor.spin_some();
     return answers == 60;
   })) << answers;
+}
+
+TYPED_TEST(Handover, RequestsThatComeBetweenTwoExecutorsAreAnswered) {
+  for (const auto& qos : {rclcpp::QoS(100).reliable(), rclcpp::QoS(rclcpp::KeepAll()).reliable()}) {
+    const auto node = std::make_shared<rclcpp::Node>("node");
+    const auto service = node->create_service<Service>(
+        "service", [](std::shared_ptr<Service::Request>, std::shared_ptr<Service::Response>) {},
+        qos);
+    const auto client = node->create_client<Service>("service", qos);
+    {
+      TypeParam first;
+      first.add_node(node);
+      ASSERT_TRUE(client->wait_for_service(20s));
+      first.spin_some();
+    }
+    std::atomic<int> answers{0};
+    for (int i = 0; i < 60; ++i) {
+      client->async_send_request(std::make_shared<Service::Request>(),
+                                 [&](rclcpp::Client<Service>::SharedFuture) { ++answers; });
+    }
+    TypeParam second;
+    second.add_node(node);
+    EXPECT_TRUE(eventually([&] {
+      second.spin_some();
+      return answers == 60;
+    })) << answers;
+  }
+}
+
+TYPED_TEST(Handover, AServiceWithoutRequestsIsLookedAtOnceWhenItMoves) {
+  const auto node = std::make_shared<rclcpp::Node>("node");  // with those of its parameters
+  for (int round = 0; round < 5; ++round) {
+    TypeParam executor;
+    executor.add_node(node);
+    EXPECT_TRUE(eventually([&] {
+      executor.spin_some();
+      const auto all = executor.callbacks();
+      return std::all_of(all.begin(), all.end(),
+                         [](const auto& each) { return each.counters.pending() == 0; });
+    }));
+    for (const auto& each : executor.callbacks()) {
+      if (each.kind == "service") {
+        EXPECT_LE(each.counters.released, 1U) << each.name << " in round " << round;
+      }
+    }
+  }
 }
 
 TEST_F(Ros, AReentrantGroupLosesNoEventOnSeveralThreads) {

@@ -11,6 +11,21 @@
 
 namespace rclrt::recorder {
 
+HostProbeOptions probe_beside(std::span<const std::vector<int>> cpus_of_executors) {
+  HostProbeOptions options;
+  options.priority = 98;
+  for (const std::vector<int>& cpus : cpus_of_executors) {
+    if (cpus.empty()) {
+      options.cpus.clear();  // every one
+      return options;
+    }
+    options.cpus.insert(options.cpus.end(), cpus.begin(), cpus.end());
+  }
+  std::sort(options.cpus.begin(), options.cpus.end());
+  options.cpus.erase(std::unique(options.cpus.begin(), options.cpus.end()), options.cpus.end());
+  return options;
+}
+
 StallRecorder::StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity)
     : cpu_(cpu), threshold_ns_(threshold_ns), stalls_(capacity) {}
 

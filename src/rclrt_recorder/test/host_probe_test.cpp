@@ -9,6 +9,7 @@
 #include <set>
 #include <stdexcept>
 #include <thread>
+#include <vector>
 
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
@@ -46,6 +47,16 @@ TEST(StallRecorder, CountsWhatItCannotKeep) {
   EXPECT_THAT(recorder.stalls(), ElementsAre(HostStall{.cpu = 0, .start_ns = 0, .end_ns = 5},
                                              HostStall{.cpu = 0, .start_ns = 10, .end_ns = 15}));
   EXPECT_EQ(recorder.lost(), 3U);
+}
+
+TEST(ProbeBeside, WatchesTheCpusOfAllExecutorsOnce) {
+  const std::vector<std::vector<int>> cpus{{2, 0}, {1, 2}};
+  EXPECT_THAT(probe_beside(cpus).cpus, ElementsAre(0, 1, 2));
+}
+
+TEST(ProbeBeside, WatchesEveryCpuWhereOneExecutorMayUseThemAll) {
+  const std::vector<std::vector<int>> cpus{{0}, {}};
+  EXPECT_THAT(probe_beside(cpus).cpus, IsEmpty());
 }
 
 TEST(NextWake, StaysOnTheGridAfterALateWakeUp) {

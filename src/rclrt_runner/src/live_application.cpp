@@ -243,11 +243,7 @@ std::vector<recorder::CallbackCounts> LiveApplication::counts() const {
   for (const auto& live : callbacks_) {
     recorder::CallbackCounts sum;
     for (const auto& entity : live->entities) {
-      const auto counters = entity->counters();
-      sum.released += counters.released;
-      sum.completed += counters.completed;
-      sum.dropped += counters.dropped;
-      sum.missed += counters.missed;
+      sum += entity->counters();
     }
     result.push_back(sum);
   }

@@ -8,7 +8,6 @@
 #include <cstdlib>
 #include <exception>
 #include <map>
-#include <set>
 #include <stdexcept>
 #include <thread>
 #include <tuple>
@@ -31,7 +30,6 @@ namespace {
 /// Time for all threads to start and to fall asleep before the first release.
 constexpr std::int64_t kLeadTime_ns = 200'000'000;
 constexpr int kTopPriority = 95;
-constexpr int kProbePriority = 98;
 
 /// Whether its threads belong to levels.
 bool has_levels(const std::string& executor) { return executor != "wait_set" && executor != "edf"; }
@@ -116,17 +114,11 @@ class Spinning {
 };
 
 recorder::HostProbeOptions probe_options(const model::Application& application) {
-  recorder::HostProbeOptions options;
-  options.priority = kProbePriority;
-  std::set<int> cpus;
+  std::vector<std::vector<int>> cpus;
   for (const model::Executor& executor : application.executors) {
-    if (executor.cpus.empty()) {
-      return options;  // one of them may use every CPU
-    }
-    cpus.insert(executor.cpus.begin(), executor.cpus.end());
+    cpus.push_back(executor.cpus);
   }
-  options.cpus.assign(cpus.begin(), cpus.end());
-  return options;
+  return recorder::probe_beside(cpus);
 }
 
 void settle_context(recorder::RunResults& results,

@@ -102,6 +102,7 @@ class Group {
   bool enter_or_park(Instance* instance) noexcept RCLRT_WAITS;
   Instance* leave_to_next() noexcept RCLRT_WAITS;
   void park(Instance* instance) noexcept;
+  static Instance* unlink(Instance** first, Instance* before, Instance* instance) noexcept;
   Instance* reserve_next() noexcept;
   void settle(std::uint32_t inside) noexcept;
 
@@ -114,7 +115,10 @@ class Group {
 
   realtime::PiMutex mutex_;  // guards what follows
   const Instance* reserved_ = nullptr;
-  Instance* parked_ = nullptr;  // the most urgent first, each level in order of release
+  /// The first of each level, the most urgent first, linked by `below`; each level by `next`, in
+  /// order of release. A flood of instances is parked one by one, each with the lane's lock held:
+  /// that takes as long as there are levels, not as long as there are instances.
+  Instance* parked_ = nullptr;
 };
 
 }  // namespace rclrt::executor

@@ -25,6 +25,10 @@ struct HostProbeOptions {
   std::size_t capacity = 8192;  ///< stalls kept per CPU; later ones are counted only
 };
 
+/// Beside executors of which each has these CPUs, or may use every CPU where it has none: on
+/// theirs, one step below the most urgent priority.
+HostProbeOptions probe_beside(std::span<const std::vector<int>> cpus_of_executors);
+
 struct HostStallReport {
   /// False when the probes had no real-time priority: what delayed them may then be any thread, and
   /// the stalls say nothing about the host.

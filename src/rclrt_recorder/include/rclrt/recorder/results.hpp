@@ -11,6 +11,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/executor/callback.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/recorder/callback_accounting.hpp"
 #include "rclrt/recorder/chain_accounting.hpp"
@@ -39,6 +40,15 @@ struct CallbackCounts {
   std::uint64_t completed = 0;
   std::uint64_t dropped = 0;
   std::uint64_t missed = 0;  ///< of the callback's own deadline
+
+  /// One more entity of the same callback.
+  CallbackCounts& operator+=(const executor::Counters& more) noexcept {
+    released += more.released;
+    completed += more.completed;
+    dropped += more.dropped;
+    missed += more.missed;
+    return *this;
+  }
 };
 
 struct ThreadResult {
