@@ -5,8 +5,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rclrt_cli.output_directory import write_atomically
-
 HERE = Path(__file__).resolve().parent
 PAGE, FIGURES = HERE / "README.md", HERE / "figures"
 
@@ -21,7 +19,8 @@ def end(section: str) -> str:
 
 def write_section(section: str, script: str, made: str) -> None:
     page = PAGE.read_text(encoding="utf-8")
-    write_atomically(PAGE, replaced(page, begin(section, script), end(section), made))
+    text = replaced(page, begin(section, script), end(section), made)
+    PAGE.write_text(text, encoding="utf-8")
 
 
 def replaced(page: str, first: str, last: str, made: str) -> str:
