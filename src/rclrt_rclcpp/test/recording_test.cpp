@@ -137,7 +137,7 @@ TYPED_TEST(Recordings, FollowTheChainsOfTheApplication) {
     EXPECT_EQ(brake["priority"], 7);
     EXPECT_EQ(brake["node"], "planner");
     EXPECT_GE(brake["completed"].get<int>(), 20);
-    EXPECT_NE(text_of(folder / "out/instances.csv").find("obstacle:5"), std::string::npos);
+    EXPECT_NE(text_of(folder / "out/instances.csv").find("obstacle:"), std::string::npos);
     EXPECT_GT(std::filesystem::file_size(folder / "out/trace.pftrace"), 1'000U);
   }
 }
@@ -236,11 +236,13 @@ TEST_F(Recorded, AnExecutorMayEndBeforeItIsWritten) {
     PreemptiveExecutor executor(options);
     executor.add_node(robot.lidar);
     executor.add_node(robot.planner);
-    spin_until(executor, [&] { return robot.braked >= 3; });
+    spin_until(executor, [&] { return robot.braked >= 4; });
   }
   recording->write();
   const Json results = Json::parse(text_of(folder / "out/results.json"));
-  EXPECT_GE(results["chains"][0]["completed"].get<int>(), 3);
+  // The first may have been due before the recording began.
+  EXPECT_GE(results["chains"][0]["completed"].get<int>(), 3)
+      << text_of(folder / "out/instances.csv");
 }
 
 TEST_F(Recorded, TheSinkOfTheUserGetsTheInstancesToo) {
