@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/recorder/instance_log.hpp"
 
+#include <algorithm>
+#include <new>
 #include <utility>
 
 #include "rclrt/executor/callback.hpp"
@@ -74,12 +76,28 @@ void InstanceLog::Sink::record(const executor::InstanceRecord& record) noexcept 
 void InstanceLog::drain() {
   LoggedInstance logged;
   while (queue_.try_pop(logged)) {
-    if (collected_.size() < most_) {
-      collected_.push_back(logged);
-    } else {
+    if (collected_.size() >= most_ || !keep(logged)) {
       dropped_.fetch_add(1);
+      full_since_ns_.store(std::min(full_since_ns_.load(), logged.record.end_ns));
     }
   }
+}
+
+/// False when the system has no memory left, as with memory that is locked and limited: a recording
+/// that ends early is better than a program that does.
+bool InstanceLog::keep(const LoggedInstance& logged) noexcept {
+  try {
+    collected_.push_back(logged);
+    return true;
+  } catch (const std::bad_alloc&) {
+    most_ = collected_.size();
+    return false;
+  }
+}
+
+std::optional<std::int64_t> InstanceLog::full_since_ns() const noexcept {
+  const std::int64_t since_ns = full_since_ns_.load();
+  return since_ns != INT64_MAX ? std::optional(since_ns) : std::nullopt;
 }
 
 std::vector<LoggedInstance> InstanceLog::finish() {

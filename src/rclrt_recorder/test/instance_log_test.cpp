@@ -2,7 +2,11 @@
 #include "rclrt/recorder/instance_log.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <unistd.h>
 
+#include <cstdlib>
+#include <fstream>
 #include <thread>
 #include <vector>
 
@@ -77,6 +81,59 @@ TEST(InstanceLog, TokensBelongToTheNextRecordOnly) {
   ASSERT_EQ(instances.size(), 2U);
   EXPECT_EQ(instances[0].record.tokens.all().size(), 1U);
   EXPECT_TRUE(instances[1].record.tokens.all().empty());
+}
+
+/// Ended at `id`.
+executor::InstanceRecord record_of(const executor::Callback& callback, std::uint64_t id) {
+  executor::InstanceRecord record;
+  record.callback = &callback;
+  record.info.id = id;
+  record.end_ns = static_cast<std::int64_t>(id);
+  return record;
+}
+
+TEST(InstanceLog, SaysSinceWhenItIsFull) {
+  const Nothing callback;
+  InstanceLog log(3);
+  log.map(&callback, 0);
+  InstanceLog::Sink sink(log, 0);
+  for (const std::uint64_t id : {1, 2, 3}) {
+    sink.record(record_of(callback, id));
+  }
+  EXPECT_FALSE(log.full_since_ns());
+  for (const std::uint64_t id : {5, 4, 6}) {  // who was preempted says so later
+    sink.record(record_of(callback, id));
+  }
+  EXPECT_EQ(log.finish().size(), 3U);
+  EXPECT_EQ(log.dropped(), 3U);
+  EXPECT_EQ(log.full_since_ns(), 4);
+}
+
+TEST(InstanceLogDeathTest, WithoutMemoryItIsFullAndTheProgramGoesOn) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "sanitizers end a program that is refused memory";
+#endif
+  GTEST_FLAG_SET(death_test_style, "threadsafe");
+  const auto run_short_of_memory = [] {
+    const Nothing callback;
+    InstanceLog log;
+    log.map(&callback, 0);
+    InstanceLog::Sink sink(log, 0);
+    std::size_t pages = 0;
+    std::ifstream("/proc/self/statm") >> pages;
+    const rlim_t size = pages * static_cast<rlim_t>(sysconf(_SC_PAGESIZE)) + 64 * 1024 * 1024;
+    const rlimit limit{size, size};
+    setrlimit(RLIMIT_AS, &limit);
+    for (std::uint64_t id = 1; !log.full_since_ns(); ++id) {
+      sink.record(record_of(callback, id));
+      if (id % 1000 == 0) {
+        std::this_thread::yield();
+      }
+    }
+    const bool kept = !log.finish().empty();
+    std::exit(kept && log.dropped() > 0 ? 0 : 1);
+  };
+  EXPECT_EXIT(run_short_of_memory(), testing::ExitedWithCode(0), "");
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <unordered_map>
 #include <vector>
@@ -21,7 +22,7 @@ namespace rclrt::recorder {
 /// instance. What finds the queue full is dropped and counted.
 class InstanceLog {
  public:
-  /// Keeps `most` instances; later ones are dropped and counted.
+  /// Keeps `most` instances, or as many as there is memory for; later ones are dropped and counted.
   explicit InstanceLog(std::size_t most = SIZE_MAX);
   ~InstanceLog();
   InstanceLog(const InstanceLog&) = delete;
@@ -52,14 +53,18 @@ class InstanceLog {
   /// After all executors have stopped: ends the thread and hands over what came in.
   std::vector<LoggedInstance> finish();
   std::uint64_t dropped() const noexcept { return dropped_.load(); }
+  /// When the first instance ended that there was no room for; from here on nothing is known.
+  std::optional<std::int64_t> full_since_ns() const noexcept;
 
  private:
   void drain();
+  bool keep(const LoggedInstance& logged) noexcept;
 
-  const std::size_t most_;
+  std::size_t most_;  // the draining thread's, as collected_
   std::unordered_map<const executor::Callback*, std::uint32_t> indices_;  // constant in the run
   realtime::MpscQueue<LoggedInstance> queue_;
   std::atomic<std::uint64_t> dropped_{0};
+  std::atomic<std::int64_t> full_since_ns_{INT64_MAX};  // written by who drains only
   std::atomic<bool> stop_{false};
   std::vector<LoggedInstance> collected_;  // the draining thread's until it is joined
   realtime::Thread drainer_;
