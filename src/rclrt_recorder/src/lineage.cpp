@@ -32,7 +32,8 @@ class Releases {
         first_ns_ = std::min(first_ns_.value_or(INT64_MAX), each->record.release_ns);
       }
     }
-    on_grid_ = first_ns_ && period_ns_ > 0 &&
+    // Of a shorter period every release is on the grid, and most of the grid would never come.
+    on_grid_ = first_ns_ && period_ns_ > 2 * kGridError_ns &&
                std::all_of(instances.begin(), instances.end(), [this](const auto* each) {
                  return each->record.release_ns < *first_ns_ ||
                         std::abs(each->record.release_ns - *first_ns_ -
@@ -63,15 +64,15 @@ class Releases {
   std::uint64_t next_ = 0;
 };
 
-/// Who of `publisher` was running at that time; nullptr: nobody.
-const LoggedInstance* running_at(const Started& publisher, std::int64_t time_ns) {
+/// Who of `publisher` was running at that time, give or take an error; nullptr: nobody.
+const LoggedInstance* running_at(const Started& publisher, std::int64_t time_ns,
+                                 std::int64_t error_ns) {
   auto after = std::upper_bound(
-      publisher.begin(), publisher.end(), time_ns + kClockError_ns,
+      publisher.begin(), publisher.end(), time_ns + error_ns,
       [](std::int64_t time, const LoggedInstance* each) { return time < each->record.start_ns; });
   constexpr int kAtOnce = 64;  // instances of one reentrant callback
   for (int i = 0; i < kAtOnce && after != publisher.begin(); ++i) {
-    if (const LoggedInstance* const each = *--after;
-        each->record.end_ns + kClockError_ns >= time_ns) {
+    if (const LoggedInstance* const each = *--after; each->record.end_ns + error_ns >= time_ns) {
       return each;
     }
   }
@@ -121,13 +122,19 @@ void follow_chains(model::Application& application, const RunWindow& window,
     if (each->published_ns == 0) {
       continue;
     }
-    const LoggedInstance* from = nullptr;
-    for (const std::size_t publisher : publishers[callback]) {
-      const LoggedInstance* const one = running_at(of[publisher], each->published_ns);
-      if (one != nullptr && (from == nullptr || from->record.start_ns < one->record.start_ns)) {
-        from = one;
+    const auto publisher_of = [&](std::int64_t error_ns) {
+      const LoggedInstance* from = nullptr;
+      for (const std::size_t publisher : publishers[callback]) {
+        const LoggedInstance* const one = running_at(of[publisher], each->published_ns, error_ns);
+        if (one != nullptr && (from == nullptr || from->record.start_ns < one->record.start_ns)) {
+          from = one;
+        }
       }
-    }
+      return from;
+    };
+    // First to the letter: the next instance of a late publisher starts a moment after the message.
+    const LoggedInstance* from = publisher_of(0);
+    from = from != nullptr ? from : publisher_of(kClockError_ns);
     if (from != nullptr) {
       const TokenRules& theirs = rules[from->record.callback];
       for (const ChainToken& token : from->record.tokens.all()) {

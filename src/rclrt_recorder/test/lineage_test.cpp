@@ -75,6 +75,27 @@ TEST(Lineage, OfTwoPublishersThatAreInTheirCallbacksItIsTheOneThatPreempted) {
   EXPECT_EQ(tokens_of(instances[4]), (std::vector<ChainToken>{{0, 0, kStart}}));
 }
 
+TEST(Lineage, AMessageIsNotOfTheInstanceThatFollowsAMomentLater) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, 0, 12, -1, 0), ran(kScan, 12, 13, -1, 10),
+                                        ran(kFilter, 13, 14)};
+  instances[2].published_ns = kStart + 12 * kMs - 5'000;
+  instances[0].record.end_ns = kStart + 12 * kMs - 2'000;
+  follow_chains(application, kWindow, instances);
+  EXPECT_EQ(tokens_of(instances[2]), (std::vector<ChainToken>{{0, 0, kStart}}));
+}
+
+TEST(Lineage, ATimeOfPublicationMayBeAMomentOff) {
+  model::Application application = robot();
+  std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 2, 3), ran(kScan, 10, 11),
+                                        ran(kFilter, 12, 13)};
+  instances[1].published_ns = kStart - 5'000;
+  instances[3].published_ns = kStart + 11 * kMs + 5'000;
+  follow_chains(application, kWindow, instances);
+  EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 0, kStart}}));
+  EXPECT_EQ(tokens_of(instances[3]), (std::vector<ChainToken>{{0, 1, kStart + 10 * kMs}}));
+}
+
 TEST(Lineage, AMessageFromElsewhereBringsNothing) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 4, 5, 3),
@@ -100,6 +121,16 @@ TEST(Lineage, ATimerOffItsGridIsCountedAsItCame) {
   follow_chains(application, kWindow, instances);
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 17 * kMs}}));
   const auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
+  EXPECT_EQ(timer.overrun, model::OverrunPolicy::kRebase);
+}
+
+TEST(Lineage, ATimerThatIsAlwaysDueIsCountedAsItCame) {
+  model::Application application = robot();
+  auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
+  timer.period = std::chrono::microseconds(1);  // what rclrt_rclcpp makes of a timer without period
+  std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 5, 6, -1, 4)};
+  follow_chains(application, kWindow, instances);
+  EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 4 * kMs}}));
   EXPECT_EQ(timer.overrun, model::OverrunPolicy::kRebase);
 }
 

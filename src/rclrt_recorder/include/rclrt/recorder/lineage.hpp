@@ -21,8 +21,8 @@ namespace rclrt::recorder {
 /// synchronisation cannot be followed at all (`unfollowed`).
 ///
 /// Sets the offsets of the timers in `application`, in the window's time, to where they really
-/// were. A timer whose releases lie on no grid (it was reset, or its clock is not CLOCK_MONOTONIC)
-/// becomes one that rebases: what it skips is then not seen.
+/// were. A timer whose releases lie on no grid (it was reset, its clock is not CLOCK_MONOTONIC, or
+/// its period is below 2 us) becomes one that rebases: what it skips is then not seen.
 void follow_chains(model::Application& application, const RunWindow& window,
                    std::span<LoggedInstance> instances);
 
