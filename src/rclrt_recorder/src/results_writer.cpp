@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <fstream>
 #include <locale>
+#include <string>
 #include <system_error>
 
 namespace rclrt::recorder {
@@ -24,6 +25,22 @@ void write_file(const std::filesystem::path& path, Fill&& fill) {
   }
 }
 
+/// A field of a CSV file, in quotes where RFC 4180 wants them: names come from users, too.
+struct Field {
+  const std::string& text;
+
+  friend std::ostream& operator<<(std::ostream& out, const Field& field) {
+    if (field.text.find_first_of("\",\r\n") == std::string::npos) {
+      return out << field.text;
+    }
+    out << '"';
+    for (const char each : field.text) {
+      out << (each == '"' ? "\"" : "") << each;
+    }
+    return out << '"';
+  }
+};
+
 }  // namespace
 
 void write_chains_csv(std::ostream& out, const RunResults& results) {
@@ -32,7 +49,7 @@ void write_chains_csv(std::ostream& out, const RunResults& results) {
   const std::int64_t start_ns = results.window.start_ns;
   for (std::size_t chain = 0; chain < results.chains.size(); ++chain) {
     for (const ChainInstance& instance : results.chains[chain].instances) {
-      out << results.application.chains[chain].id << ',' << instance.instance << ','
+      out << Field{results.application.chains[chain].id} << ',' << instance.instance << ','
           << instance.release_ns - start_ns << ',';
       if (instance.completion_ns) {
         out << *instance.completion_ns - start_ns << ',' << *instance.response_ns();
@@ -51,22 +68,22 @@ void write_instances_csv(std::ostream& out, const RunResults& results) {
   const std::int64_t start_ns = results.window.start_ns;
   const model::Application& application = results.application;
   for (const InstanceRecord& record : results.records) {
-    out << record.id << ',' << application.callbacks[record.callback].id << ',' << record.level
-        << ',' << results.thread_tracks[record.thread_track];
+    out << record.id << ',' << Field{application.callbacks[record.callback].id} << ','
+        << record.level << ',' << Field{results.thread_tracks[record.thread_track]};
     for (const std::int64_t time_ns :
          {record.release_ns, record.ready_ns, record.start_ns, record.end_ns}) {
       out << ',' << time_ns - start_ns;
     }
     out << ',' << record.cpu_ns << ',' << record.preemptions << ',' << to_string(record.outcome)
         << ',';
-    const char* separator = "";
+    std::string tokens;
     for (const ChainToken& token : record.tokens.all()) {
       if (token.chain < application.chains.size()) {
-        out << separator << application.chains[token.chain].id << ':' << token.instance;
-        separator = ";";
+        tokens += (tokens.empty() ? "" : ";") + application.chains[token.chain].id + ":" +
+                  std::to_string(token.instance);
       }
     }
-    out << '\n';
+    out << Field{tokens} << '\n';
   }
 }
 

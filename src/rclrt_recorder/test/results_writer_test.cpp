@@ -203,6 +203,21 @@ TEST(Csv, DoesNotFollowTheProgramsLocale) {
   EXPECT_THAT(out.str(), HasSubstr("obstacle,0,0,9000000,9000000,completed,0\n"));
 }
 
+TEST(Csv, QuotesNamesThatHoldItsOwnSigns) {
+  RunResults results = sample_results();
+  results.thread_tracks[0] = "main, \"fast\"\nL2 #0";
+  results.application.chains[0].id = "a,b";
+  std::ostringstream instances;
+  write_instances_csv(instances, results);
+  EXPECT_THAT(
+      instances.str(),
+      HasSubstr(
+          "\n0,scan,2,\"main, \"\"fast\"\"\nL2 #0\",0,0,0,2000000,2000000,0,ran,\"a,b:0\"\n"));
+  std::ostringstream chains;
+  write_chains_csv(chains, results);
+  EXPECT_THAT(chains.str(), HasSubstr("\n\"a,b\",0,0,9000000,9000000,completed,0\n"));
+}
+
 class ResultsFiles : public testing::Test {
  protected:
   const TemporaryDirectory directory_{"results_writer_test"};
