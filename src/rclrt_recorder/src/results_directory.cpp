@@ -10,6 +10,7 @@
 #include <cstdio>
 #include <string>
 #include <system_error>
+#include <utility>
 
 #include "rclrt/recorder/results_writer.hpp"
 
@@ -27,8 +28,11 @@ void require(const std::filesystem::path& target, const std::error_code& error) 
   }
 }
 
+/// Of a run, or what `rclrt report` made of it beside it.
 bool is_run_file(const std::filesystem::path& path) {
-  constexpr std::array kFiles{kResultsFile, kChainsFile, kInstancesFile, kStallsFile, kTraceFile};
+  constexpr std::array kFiles{kResultsFile,       kChainsFile,   kInstancesFile,
+                              kStallsFile,        kTraceFile,    "report.html",
+                              "application.json", "bounds.json", "excesses.csv"};
   return std::find(kFiles.begin(), kFiles.end(), path.filename()) != kFiles.end();
 }
 
@@ -79,6 +83,13 @@ ResultsDirectory::~ResultsDirectory() {
 }
 
 void ResultsDirectory::commit() {
+  try {
+    require_replaceable(target_);  // the run may have taken hours
+  } catch (const std::system_error& error) {
+    const std::filesystem::path kept = std::exchange(staging_, {});
+    throw std::system_error(error.code(),
+                            "the results are in " + kept.string() + ": " + error.what());
+  }
   if (std::rename(staging_.c_str(), target_.c_str()) == 0) {  // the target is absent or empty
     staging_.clear();
     return;

@@ -14,6 +14,7 @@
 namespace rclrt::recorder {
 namespace {
 
+using testing::AllOf;
 using testing::ElementsAre;
 using testing::HasSubstr;
 using testing::IsEmpty;
@@ -117,6 +118,34 @@ TEST_F(Results, RefuseADirectoryWithOtherFilesAndNameOne) {
               Throws<std::system_error>(
                   Property(&std::system_error::what, HasSubstr("holds \"thesis.tex\""))));
   EXPECT_EQ(content_of(target_ / "thesis.tex"), "precious");
+}
+
+TEST_F(Results, TakeThePlaceOfARunAndItsReport) {
+  run("old");
+  for (const char* const name :
+       {"report.html", "application.json", "bounds.json", "excesses.csv"}) {
+    write_text(target_ / name, "of the old run");
+  }
+  run("new");
+  EXPECT_THAT(names_in(target_), ElementsAre("results.json"));
+}
+
+TEST_F(Results, StayBesideTheTargetWhenOtherFilesCameMeanwhile) {
+  run("old");
+  std::filesystem::path staging;
+  {
+    ResultsDirectory results(target_);
+    staging = results.staging();
+    write_text(staging / "results.json", "new");
+    write_text(target_ / "thesis.tex", "precious");
+    EXPECT_THAT([&] { results.commit(); },
+                Throws<std::system_error>(Property(
+                    &std::system_error::what,
+                    AllOf(HasSubstr(staging.string()), HasSubstr("holds \"thesis.tex\"")))));
+  }
+  EXPECT_EQ(content_of(target_ / "thesis.tex"), "precious");
+  EXPECT_EQ(content_of(target_ / "results.json"), "old");
+  EXPECT_EQ(content_of(staging / "results.json"), "new");
 }
 
 TEST_F(Results, RefuseATargetThatIsAFileOrBelowAFile) {

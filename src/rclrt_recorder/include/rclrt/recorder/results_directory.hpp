@@ -7,8 +7,8 @@
 namespace rclrt::recorder {
 
 /// Files are written into staging(), a new directory beside the target; commit() puts it in the
-/// target's place. A target that exists must be empty or hold nothing but the files of a run, which
-/// are then replaced. Make it before the run: it fails early where nothing can be written.
+/// target's place. A target that exists must be empty or hold nothing but the files of a run and of
+/// its report, which are then replaced. Make it before the run: it fails early where nothing can be written.
 /// Errors are std::system_error with the target's name and, where there is one, the fix.
 class ResultsDirectory {
  public:
@@ -23,7 +23,8 @@ class ResultsDirectory {
 
   const std::filesystem::path& staging() const { return staging_; }
 
-  /// The target is replaced in one step where the file system can do so. Once only.
+  /// The target is replaced in one step where the file system can do so. If it holds other files by
+  /// now, they stay and so does staging(), which the error names. Once only.
   void commit();
 
  private:
