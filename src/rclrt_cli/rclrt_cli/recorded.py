@@ -20,7 +20,8 @@ from rclrt_cli.run_data import RESULTS, Run
 def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) -> None:
     """Adds to a run's files the bounds that `app` has with the priorities that were recorded.
 
-    Raises BadInput when the file is not of that run: the chains that were measured must be in it.
+    Raises BadInput when the file is not of that run: the chains that were measured must be in it,
+    with the periods that the robot really had.
     """
     if not JsonValue.load(directory / RESULTS).has("rclrt_results"):
         raise BadInput(f"--application: {directory} is a comparison; expected a single run")
@@ -35,6 +36,13 @@ def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) ->
             raise BadInput(
                 f"{app}: has no chain '{chain.id}' of {', '.join(chain.callbacks)}, which "
                 f"{directory} has; expected the file that it was recorded with"
+            )
+        timer = application.callbacks[names.index(chain.callbacks[0])].trigger
+        if round(chain.period_ms * 1e6) != timer.period_ns:
+            raise BadInput(
+                f"{app}: '{chain.callbacks[0]}' has a period of {timer.period_ns / 1e6:g} ms, and "
+                f"had {chain.period_ms:g} ms in {directory}: its bounds would be those of another "
+                f"robot; expected period_ms: {chain.period_ms:g}"
             )
     recorded = {callback.id: callback.priority for callback in run.results.callbacks}
     priorities = [

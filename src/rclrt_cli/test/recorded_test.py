@@ -73,6 +73,17 @@ def test_a_file_of_another_robot_is_refused(
     assert sorted(path.name for path in out.iterdir()) == before
 
 
+def test_a_file_with_another_period_than_the_robot_had_is_refused(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out, app = recorded(tmp_path)
+    app.write_text(app.read_text().replace("period_ms: 10", "period_ms: 20"))
+    before = (out / "results.json").read_text()
+    assert main(["report", str(out), "--application", str(app)]) == 2
+    assert f"{app}: 'work' has a period of 20 ms, and had 10 ms in {out}" in capsys.readouterr().err
+    assert (out / "results.json").read_text() == before
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
