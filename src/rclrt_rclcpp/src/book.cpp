@@ -136,6 +136,9 @@ void Executor::Book::finish_leaving() {
         continue;
       }
       std::erase_if(leaving_, [&](const Bound& other) { return other.callback == each.callback; });
+      if (part_) {
+        part_->retire(*each.callback);
+      }
     }
   }
   if (rest && !stop_.load()) {
@@ -322,7 +325,7 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
     throw;
   }
   if (part_) {
-    part_->add(number, entry.bound.callback);
+    part_->add(number, entry.bound);
   }
   entries_.emplace(key, std::move(entry));
 }

@@ -96,9 +96,6 @@ class Executor::Book {
     std::string node_name;
     std::size_t index = 0;
   };
-  /// What must not end while a lock is held: user code may be in its destructor.
-  using Kept = std::vector<std::shared_ptr<void>>;
-
   void look_after();
   void refresh_here();
   bool collect(Kept& kept);

@@ -9,6 +9,7 @@
 #include <rclcpp/rclcpp.hpp>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/notified_callback.hpp"
@@ -55,6 +56,10 @@ class Listener {
   /// After it was removed from the engine: what the entity told of and nobody has run is left to
   /// the next listener.
   virtual void leave_rest() {}
+
+  /// Whether it would be released again: not a timer that was cancelled. `kept` gets the entity,
+  /// which must not end with a lock held.
+  virtual bool goes_on(std::vector<std::shared_ptr<void>>& /*kept*/) const { return true; }
 
   /// Since when it runs, CLOCK_MONOTONIC; 0: it does not, or more than once at a time.
   std::int64_t running_since_ns() const noexcept { return running_since_ns_.load(); }

@@ -47,14 +47,19 @@ void Executor::Book::refresh_here() {
 
 void Executor::Book::begin_spin() {
   if (part_) {
-    part_->start();
+    part_->begin_spin();
   }
   gate_.open();
   changes_.bell().notify_all();
   clocks_.look();
 }
 
-void Executor::Book::end_spin() { gate_.close(); }
+void Executor::Book::end_spin() {
+  gate_.close();
+  if (part_) {
+    part_->end_spin();
+  }
+}
 
 void Executor::Book::rethrow() {
   std::exception_ptr error;

@@ -77,6 +77,9 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
 
   void listen() override {
     if (const auto entity = entity_.lock()) {
+      const LeftBehind::Counts left = LeftBehind::instance().take(entity_);
+      // Before anything runs: an instance that did not look on, and runs, would not be counted.
+      looks_on_.store(left.contains(kUnknown));
       const void* const slot = slot_.open(*this);
       // Twice: rmw_fastrtps first counts what waits and then sets the function, and tells of what
       // comes in between only with the next message, or when it is set again.
@@ -84,16 +87,14 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
         if (const rcl_ret_t ret = set_listener(*entity, &ListenerSlot::tell, slot);
             ret != RCL_RET_OK) {
           slot_.close();
+          for (const auto& [key, count] : left) {
+            LeftBehind::instance().keep(entity_, key, count);
+          }
           rclcpp::exceptions::throw_from_rcl_error(ret, "cannot listen for '" + name() + "'");
         }
       }
-      for (const auto& [key, count] : LeftBehind::instance().take(entity_)) {
-        if (key == kUnknown) {
-          looks_on_.store(true);
-          tell(1);
-        } else {
-          tell(count);
-        }
+      for (const auto& [key, count] : left) {
+        tell(key == kUnknown ? 1 : count);
       }
     }
   }

@@ -106,6 +106,35 @@ std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
 
 void Recording::Impl::start() {
   const std::scoped_lock lock(mutex_);
+  start_locked();
+}
+
+void Recording::Impl::begin_spin() {
+  const std::scoped_lock lock(mutex_);
+  start_locked();
+  ++spins_;
+  ended_ns_.reset();
+}
+
+void Recording::Impl::end_spin() {
+  Kept kept;
+  const std::scoped_lock lock(mutex_);
+  if (--spins_ == 0) {
+    ended_ns_ = rclrt::realtime::monotonic_now_ns();
+    look_who_goes_on(kept);
+  }
+}
+
+/// With the lock held.
+void Recording::Impl::look_who_goes_on(Kept& kept) {
+  for (Row& row : rows_) {
+    row.goes_on = std::any_of(row.callbacks.begin(), row.callbacks.end(),
+                              [&](const Bound& each) { return each.listener->goes_on(kept); });
+  }
+}
+
+/// With the lock held.
+void Recording::Impl::start_locked() {
   if (probe_ || written_) {
     return;
   }
@@ -113,8 +142,9 @@ void Recording::Impl::start() {
   for (const Joined& each : joined_) {
     cpus.push_back(each.executor.cpus);
   }
-  probe_ = std::make_unique<recorder::HostProbe>(recorder::probe_beside(cpus));
-  probe_->start();
+  auto probe = std::make_unique<recorder::HostProbe>(recorder::probe_beside(cpus));
+  probe->start();
+  probe_ = std::move(probe);
   steal_before_ = recorder::read_steal_ms();
   results_.started_utc = recorder::utc_now();
   results_.window.start_ns = rclrt::realtime::monotonic_now_ns();
@@ -143,8 +173,12 @@ void Recording::Impl::settle(std::uint32_t index) {
   joined.realtime = joined.engine->realtime();
   joined.realtime_reason = joined.engine->realtime_reason();
   for (Row& row : rows_) {
-    if (row.executor == index && !row.callbacks.empty() && joined.realtime && kind_ != "edf") {
-      row.os_priority = joined.engine->os_priority(row.callbacks.back()->level());
+    if (row.executor != index || row.callbacks.empty()) {
+      continue;
+    }
+    row.level = row.callbacks.back().callback->level();
+    if (joined.realtime && kind_ != "edf") {
+      row.os_priority = joined.engine->os_priority(*row.level);
     }
   }
 }
@@ -154,21 +188,44 @@ std::uint32_t Recording::Impl::number(std::uint32_t executor, const model::Callb
   const std::scoped_lock lock(mutex_);
   const auto [found, fresh] = numbers_.try_emplace(place, rows_.size());
   if (fresh) {
-    rows_.push_back({.place = place, .trigger = trigger, .callbacks = {}, .os_priority = {}});
+    rows_.push_back({.place = place,
+                     .trigger = trigger,
+                     .callbacks = {},
+                     .left = {},
+                     .level = {},
+                     .os_priority = {}});
   }
   rows_[found->second].executor = executor;
   return found->second;
 }
 
-void Recording::Impl::add(std::uint32_t number, std::shared_ptr<const engine::Callback> callback) {
+void Recording::Impl::add(std::uint32_t number, const Bound& callback) {
   const std::scoped_lock lock(mutex_);
-  rows_[number].callbacks.push_back(std::move(callback));
+  rows_[number].level = callback.callback->level();
+  rows_[number].callbacks.push_back(callback);
+}
+
+/// Not kept longer: a robot may make a client for each call.
+void Recording::Impl::retire(const engine::Callback& callback) {
+  const std::scoped_lock lock(mutex_);
+  if (callback.number() >= rows_.size()) {
+    return;
+  }
+  Row& row = rows_[callback.number()];
+  const auto found =
+      std::find_if(row.callbacks.begin(), row.callbacks.end(),
+                   [&](const auto& each) { return each.callback.get() == &callback; });
+  if (found != row.callbacks.end()) {
+    settle(row.executor);
+    row.left += callback.counters();
+    row.callbacks.erase(found);
+  }
 }
 
 recorder::CallbackCounts Recording::Impl::counts_of(const Row& row) {
-  recorder::CallbackCounts sum;
-  for (const auto& callback : row.callbacks) {
-    sum += callback->counters();
+  recorder::CallbackCounts sum = row.left;
+  for (const Bound& callback : row.callbacks) {
+    sum += callback.callback->counters();
   }
   return sum;
 }
@@ -195,6 +252,7 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     node.executor = 0;
   }
   std::vector<std::size_t> indices;
+  std::vector<bool> here(application.nodes.size(), false);
   for (const Row& row : rows_) {
     std::size_t index = application.callbacks.size();
     if (const auto known = named.find(row.place); known != named.end()) {
@@ -214,9 +272,9 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     indices.push_back(index);
     model::Callback& callback = application.callbacks[index];
     application.nodes[callback.node].executor = row.executor;
-    if (!row.callbacks.empty()) {
-      callback.priority = row.callbacks.back()->level();
-    }
+    here.resize(application.nodes.size(), false);
+    here[callback.node] = true;
+    callback.priority = row.level ? row.level : callback.priority;
     const auto* const real = std::get_if<model::Timer>(&row.trigger);
     auto* const stated = std::get_if<model::Timer>(&callback.trigger);
     if (real != nullptr && stated != nullptr && real->period != stated->period) {
@@ -236,6 +294,9 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     add_timer_chains(application);
   }
   for (std::size_t i = 0; stated_ && i < stated_->nodes.size(); ++i) {
+    if (!here[i]) {
+      continue;  // in another process, perhaps
+    }
     const model::Executor& stated = stated_executors[stated_->nodes[i].executor];
     const model::Executor& real = application.executors[application.nodes[i].executor];
     if (stated.cpus != real.cpus) {
@@ -271,13 +332,20 @@ void Recording::Impl::fill_context(recorder::RunContext& context) const {
 
 std::vector<std::string> Recording::Impl::write() {
   note_threads();
+  Kept kept;
   const std::scoped_lock lock(mutex_);
   if (!probe_ || written_) {
     throw std::logic_error(written_ ? "the recording was written already"
                                     : "the recording was not started: no executor has spun");
   }
+  if (joined_.empty()) {
+    throw std::logic_error("the recording was given to no executor (Options::recording)");
+  }
   written_ = true;
-  results_.window.end_ns = rclrt::realtime::monotonic_now_ns();
+  results_.window.end_ns = ended_ns_.value_or(rclrt::realtime::monotonic_now_ns());
+  if (!ended_ns_) {
+    look_who_goes_on(kept);
+  }
   probe_->stop();
   results_.host_stalls = probe_->report();
   for (std::uint32_t i = 0; i < joined_.size(); ++i) {
@@ -285,6 +353,13 @@ std::vector<std::string> Recording::Impl::write() {
   }
   std::vector<recorder::LoggedInstance> instances = log_.finish();
   std::vector<std::string> told;
+  const std::int64_t start_ns = results_.window.start_ns;
+  if (const auto full_ns = log_.full_since_ns(); full_ns && *full_ns < results_.window.end_ns) {
+    results_.window.end_ns = std::max(start_ns, *full_ns);
+    told.push_back("the recording was full after " +
+                   milliseconds(model::Nanoseconds(results_.window.end_ns - start_ns)) +
+                   " and ends there: see RecordingOptions::most_instances");
+  }
   model::Application application = stated_.value_or(model::Application{.name = options_.name,
                                                                        .description = {},
                                                                        .executors = {},
@@ -294,14 +369,19 @@ std::vector<std::string> Recording::Impl::write() {
                                                                        .topics = {},
                                                                        .threads = {}});
   const std::vector<std::size_t> indices = build(application, told);
-  const std::int64_t start_ns = results_.window.start_ns;
   std::erase_if(instances, [&](const auto& each) {
     return each.record.release_ns < start_ns || indices[each.record.callback] == kLeftOut;
   });
   for (recorder::LoggedInstance& each : instances) {
     each.record.callback = static_cast<std::uint32_t>(indices[each.record.callback]);
   }
-  recorder::follow_chains(application, results_.window, instances);
+  std::vector<bool> going_on(application.callbacks.size(), false);
+  for (std::size_t i = 0; i < rows_.size(); ++i) {
+    if (indices[i] != kLeftOut && rows_[i].goes_on) {
+      going_on[indices[i]] = true;
+    }
+  }
+  recorder::follow_chains(application, results_.window, instances, going_on);
 
   results_.application = std::move(application);
   results_.application_file = options_.application.string();
@@ -335,6 +415,7 @@ std::vector<std::string> Recording::Impl::write() {
   recorder::write_results(directory_.staging(), results_);
   recorder::write_trace(directory_.staging(), results_);
   directory_.commit();
+  results_ = {};  // up to a gigabyte
   return told;
 }
 

@@ -10,6 +10,7 @@
 #include <variant>
 #include <vector>
 
+#include "entity_callback.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/model/application.hpp"
@@ -22,10 +23,11 @@
 
 namespace rclrt_rclcpp {
 
-namespace engine = rclrt::executor;
 namespace model = rclrt::model;
 namespace recorder = rclrt::recorder;
 
+/// What must not end while a lock is held: user code may be in its destructor.
+using Kept = std::vector<std::shared_ptr<void>>;
 using Trigger = std::variant<model::Timer, model::Subscription, model::Sync>;
 
 /// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the lock of a Book;
@@ -49,7 +51,8 @@ class Recording::Impl {
       }
     }
 
-    void start() { recording_->start(); }
+    void begin_spin() { recording_->begin_spin(); }
+    void end_spin() { recording_->end_spin(); }
     void note_threads() { recording_->note_threads(); }
     void known(const engine::Executor& engine) { recording_->set_engine(index_, &engine); }
     void leave() { recording_->set_engine(index_, nullptr); }
@@ -57,9 +60,9 @@ class Recording::Impl {
     std::uint32_t number(const model::CallbackPlace& place, const Trigger& trigger) {
       return recording_->number(index_, place, trigger);
     }
-    void add(std::uint32_t number, std::shared_ptr<const engine::Callback> callback) {
-      recording_->add(number, std::move(callback));
-    }
+    void add(std::uint32_t number, const Bound& callback) { recording_->add(number, callback); }
+    /// It has left the engine: its counts stay.
+    void retire(const engine::Callback& callback) { recording_->retire(callback); }
 
    private:
     const std::shared_ptr<Impl> recording_;
@@ -79,9 +82,11 @@ class Recording::Impl {
     model::CallbackPlace place;
     Trigger trigger;
     std::uint32_t executor = 0;
-    // Kept for their counts and levels, also when they have left their executor.
-    std::vector<std::shared_ptr<const engine::Callback>> callbacks;
+    std::vector<Bound> callbacks;   // in their executor now
+    recorder::CallbackCounts left;  // of those that have left it
+    std::optional<int> level;       // of the last one; none: there never was one
     std::optional<int> os_priority;
+    bool goes_on = false;  // when the last spin ended
   };
   struct Joined {
     model::Executor executor;
@@ -94,7 +99,12 @@ class Recording::Impl {
   void set_engine(std::uint32_t index, const engine::Executor* engine);
   std::uint32_t number(std::uint32_t executor, const model::CallbackPlace& place,
                        const Trigger& trigger);
-  void add(std::uint32_t number, std::shared_ptr<const engine::Callback> callback);
+  void add(std::uint32_t number, const Bound& callback);
+  void retire(const engine::Callback& callback);
+  void begin_spin();
+  void end_spin();
+  void start_locked();
+  void look_who_goes_on(Kept& kept);
   void settle(std::uint32_t index);
   static recorder::CallbackCounts counts_of(const Row& row);
 
@@ -115,6 +125,8 @@ class Recording::Impl {
   std::unique_ptr<recorder::HostProbe> probe_;  // once it has started
   recorder::RunResults results_;
   std::optional<double> steal_before_;
+  int spins_ = 0;                         // under way
+  std::optional<std::int64_t> ended_ns_;  // when the last one ended, while none is under way
   bool written_ = false;
 };
 

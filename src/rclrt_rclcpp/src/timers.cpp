@@ -101,6 +101,11 @@ class SteadyTimerCallback final : public engine::TimerCallback,
       timer->clear_on_reset_callback();
     }
   }
+  bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
+    const auto timer = timer_.lock();
+    kept.push_back(timer);
+    return next_call_ns(timer) != kNever;
+  }
 
  private:
   Outcome run(InstanceInfo& info) override {
@@ -138,6 +143,12 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     if (const auto timer = timer_.lock()) {
       timer->clear_on_reset_callback();
     }
+  }
+
+  bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
+    const auto timer = timer_.lock();
+    kept.push_back(timer);
+    return next_call_ns(timer) != kNever;
   }
 
   /// Releases it if it is due and was not released for that time already. How long until the next

@@ -2,8 +2,12 @@
 // Nothing that waits is lost when a callback is replaced, moved, or asked for too much.
 #include <algorithm>
 #include <atomic>
+#include <memory>
+#include <rclcpp_action/rclcpp_action.hpp>
+#include <test_msgs/action/fibonacci.hpp>
 #include <test_msgs/msg/basic_types.hpp>
 #include <test_msgs/srv/basic_types.hpp>
+#include <utility>
 #include <vector>
 
 #include "fixture.hpp"
@@ -11,6 +15,7 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
+using Fibonacci = test_msgs::action::Fibonacci;
 using Message = test_msgs::msg::BasicTypes;
 using Service = test_msgs::srv::BasicTypes;
 
@@ -147,6 +152,35 @@ TYPED_TEST(Handover, AServiceWithoutRequestsIsLookedAtOnceWhenItMoves) {
       }
     }
   }
+}
+
+TYPED_TEST(Handover, AGoalMayEndAfterItsServerHasLeft) {
+  using Goal = rclcpp_action::ServerGoalHandle<Fibonacci>;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::shared_ptr<Goal> accepted;
+  const auto server = rclcpp_action::create_server<Fibonacci>(
+      node, "action",
+      [](const rclcpp_action::GoalUUID&, std::shared_ptr<const Fibonacci::Goal>) {
+        return rclcpp_action::GoalResponse::ACCEPT_AND_EXECUTE;
+      },
+      [](std::shared_ptr<Goal>) { return rclcpp_action::CancelResponse::ACCEPT; },
+      [&](std::shared_ptr<Goal> goal) { accepted = std::move(goal); });
+  const auto client = rclcpp_action::create_client<Fibonacci>(node, "action");
+  std::shared_future<rclcpp_action::ClientGoalHandle<Fibonacci>::SharedPtr> answer;
+  TypeParam first;
+  first.add_node(node);
+  ASSERT_TRUE(client->wait_for_action_server(20s));
+  answer = client->async_send_goal(Fibonacci::Goal());
+  ASSERT_EQ(first.spin_until_future_complete(answer, 20s), rclcpp::FutureReturnCode::SUCCESS);
+  ASSERT_TRUE(accepted);
+  first.remove_node(node);
+  accepted->succeed(std::make_shared<Fibonacci::Result>());
+  TypeParam second;
+  second.add_node(node);
+  auto result = client->async_get_result(answer.get());
+  ASSERT_EQ(second.spin_until_future_complete(result, 20s), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_EQ(result.get().code, rclcpp_action::ResultCode::SUCCEEDED);
+  second.remove_node(node);
 }
 
 TEST_F(Ros, AReentrantGroupLosesNoEventOnSeveralThreads) {

@@ -288,8 +288,106 @@ TEST_F(Recorded, WhatCannotBeUsedIsRefusedWithItsPlace) {
   Recording recording({.directory = folder / "out"});
   EXPECT_THROW(recording.write(), std::logic_error);  // nothing has spun
   recording.start();
-  recording.write();
-  EXPECT_THROW(recording.write(), std::logic_error);
+  EXPECT_THROW(recording.write(), std::logic_error);  // no executor has it
+}
+
+TEST_F(Recorded, WhatHasStoppedIsNotLateForWhatFollows) {
+  const Folder folder;
+  const auto recording = std::make_shared<Recording>(RecordingOptions{.directory = folder / "out"});
+  Options options = on_one_cpu();
+  options.recording = recording;
+  PreemptiveExecutor executor(options);
+  recording->start();  // before the timers: their first release counts
+  auto node = std::make_shared<rclcpp::Node>("one");
+  std::atomic<int> ticks{0};
+  rclcpp::TimerBase::SharedPtr once = node->create_wall_timer(1ms, [&] { once->cancel(); });
+  const auto timer = node->create_wall_timer(10ms, [&] { ++ticks; });
+  executor.add_node(node);
+  spin_until(executor, [&] { return ticks >= 50; });
+  // Nobody spins: nothing is released for a second.
+  const std::int64_t until_ns = rclrt::realtime::monotonic_now_ns() + 1'000'000'000;
+  rclrt::realtime::sleep_until_ns(until_ns);
+  recording->write();
+  EXPECT_THROW(recording->write(), std::logic_error);
+  const Json results = Json::parse(text_of(folder / "out/results.json"));
+  EXPECT_EQ(named(results["chains"], "/one timer 0")["released"], 1);
+  // Of the second in which nobody span it would be 100.
+  EXPECT_LE(named(results["chains"], "/one timer 1")["pending"].get<int>(), 10);
+}
+
+TEST_F(Recorded, AChainOfAnotherProcessHasNoReleases) {
+  const Folder folder;
+  const auto application = folder.write("robot.yaml", R"(
+rclrt: 1
+name: two
+executors: [{name: main, cpus: [FIRST]}, {name: elsewhere}]
+nodes: [{name: lidar, executor: main}, {name: arm, executor: elsewhere}]
+callbacks:
+  - {id: scan, node: lidar, timer: {period_ms: 10}, wcet_ms: 1}
+  - {id: wave, node: arm, timer: {period_ms: 10}, wcet_ms: 1}
+chains:
+  - {id: waving, callbacks: [wave], priority: 1, deadline_ms: 10}
+)");
+  const auto recording = std::make_shared<Recording>(
+      RecordingOptions{.directory = folder / "out", .application = application});
+  Options options = on_one_cpu();
+  options.recording = recording;
+  PreemptiveExecutor executor(options);
+  Robot robot;
+  executor.add_node(robot.lidar);
+  executor.add_node(robot.planner);
+  spin_until(executor, [&] { return robot.braked >= 20; });
+  EXPECT_EQ(recording->write(),
+            std::vector<std::string>{"callback 'wave': the robot has none like it (/arm timer 0)"});
+  const Json results = Json::parse(text_of(folder / "out/results.json"));
+  EXPECT_EQ(results["chains"][0]["released"], 0);
+  EXPECT_EQ(results["chains"][0]["missed"], 0);
+}
+
+TEST_F(Recorded, EndsWhereItIsFull) {
+  const Folder folder;
+  const auto recording = std::make_shared<Recording>(
+      RecordingOptions{.directory = folder / "out", .most_instances = 30});
+  Options options = on_one_cpu();
+  options.recording = recording;
+  PreemptiveExecutor executor(options);
+  Robot robot;
+  executor.add_node(robot.lidar);
+  executor.add_node(robot.planner);
+  spin_until(executor, [&] { return robot.braked >= 100; });
+  const auto told = recording->write();
+  ASSERT_EQ(told.size(), 1U);
+  EXPECT_NE(told[0].find("the recording was full after "), std::string::npos);
+  const Json results = Json::parse(text_of(folder / "out/results.json"));
+  EXPECT_GT(results["context"]["records_dropped"], 0);
+  const Json& chain = results["chains"][0];
+  EXPECT_GT(chain["released"], 0);
+  EXPECT_LE(chain["pending"].get<int>(), 10);  // of 100
+}
+
+TEST_F(Recorded, WhatHasLeftKeepsItsCounts) {
+  const Folder folder;
+  const auto recording = std::make_shared<Recording>(RecordingOptions{.directory = folder / "out"});
+  Options options = on_one_cpu();
+  options.recording = recording;
+  PreemptiveExecutor executor(options);
+  auto node = std::make_shared<rclcpp::Node>("one");
+  const auto publisher = node->create_publisher<Message>("points", 10);
+  executor.add_node(node);
+  std::atomic<int> seen{0};
+  for (int i = 0; i < 3; ++i) {
+    auto subscription =
+        node->create_subscription<Message>("points", 10, [&](const Message&) { ++seen; });
+    const int before = seen;
+    spin_until(executor, [&] {
+      publisher->publish(Message());
+      return seen > before;
+    });
+    subscription.reset();
+  }
+  recording->write();
+  const Json results = Json::parse(text_of(folder / "out/results.json"));
+  EXPECT_GE(named(results["callbacks"], "/one subscription /points")["completed"].get<int>(), seen);
 }
 
 }  // namespace

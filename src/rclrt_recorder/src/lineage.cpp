@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cstdint>
 #include <cstdlib>
-#include <numeric>
 #include <optional>
 #include <variant>
 
@@ -18,6 +17,8 @@ namespace {
 constexpr std::int64_t kClockError_ns = 20'000;
 /// How far a release may be from its timer's grid.
 constexpr std::int64_t kGridError_ns = 1'000;
+/// So long and two periods after its last release, a timer that does not go on had stopped.
+constexpr std::int64_t kStopped_ns = 100'000'000;
 
 /// The instances of one callback, by their start.
 using Started = std::vector<LoggedInstance*>;
@@ -25,11 +26,13 @@ using Started = std::vector<LoggedInstance*>;
 /// Counts the releases of one timer from the first one in the window.
 class Releases {
  public:
-  Releases(model::Timer& timer, const RunWindow& window, const Started& instances)
+  Releases(model::Timer& timer, const RunWindow& window, const Started& instances, bool going_on)
       : period_ns_(timer.period.count()) {
+    std::int64_t last_ns = window.start_ns;
     for (const LoggedInstance* each : instances) {
       if (each->record.release_ns >= window.start_ns) {
         first_ns_ = std::min(first_ns_.value_or(INT64_MAX), each->record.release_ns);
+        last_ns = std::max(last_ns, each->record.release_ns);
       }
     }
     // Of a shorter period every release is on the grid, and most of the grid would never come.
@@ -41,8 +44,11 @@ class Releases {
                });
     if (first_ns_) {
       timer.offset = model::Nanoseconds(*first_ns_ - window.start_ns);
-      timer.overrun = on_grid_ ? model::OverrunPolicy::kCatchUp : model::OverrunPolicy::kRebase;
     }
+    const bool stopped =
+        !going_on && (!first_ns_ || (window.end_ns - last_ns - kStopped_ns) / 2 > period_ns_);
+    timer.overrun = stopped || (first_ns_ && !on_grid_) ? model::OverrunPolicy::kRebase
+                                                        : model::OverrunPolicy::kCatchUp;
   }
 
   /// Nothing for one before the window.
@@ -82,7 +88,7 @@ const LoggedInstance* running_at(const Started& publisher, std::int64_t time_ns,
 }  // namespace
 
 void follow_chains(model::Application& application, const RunWindow& window,
-                   std::span<LoggedInstance> instances) {
+                   std::span<LoggedInstance> instances, const std::vector<bool>& going_on) {
   Started all;
   std::vector<Started> of(application.callbacks.size());
   for (LoggedInstance& each : instances) {
@@ -103,7 +109,7 @@ void follow_chains(model::Application& application, const RunWindow& window,
       publishers[successor].push_back(i);
     }
     if (auto* const timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
-      releases[i].emplace(*timer, window, of[i]);
+      releases[i].emplace(*timer, window, of[i], going_on[i]);
     }
   }
   // A publisher started before whoever takes its message: its tokens are there by then.

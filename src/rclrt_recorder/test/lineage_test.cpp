@@ -50,13 +50,18 @@ std::vector<ChainToken> tokens_of(const LoggedInstance& instance) {
 }
 
 constexpr RunWindow kWindow{kStart, kStart + 100 * kMs};
+const std::vector<bool> kNoneGoesOn(4, false);
+
+model::OverrunPolicy overrun_of(const model::Application& application, Callback callback) {
+  return std::get<model::Timer>(application.callbacks[callback].trigger).overrun;
+}
 
 TEST(Lineage, AMessageIsOfWhoRanWhenItWasPublished) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kFilter, 4, 6, 4),
                                         ran(kBrake, 6, 7, 6), ran(kScan, 13, 15, -1, 13),
                                         ran(kFilter, 15, 16, 14)};
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   const ChainToken first{0, 0, kStart + 3 * kMs};
   const ChainToken second{0, 1, kStart + 13 * kMs};
   EXPECT_EQ(tokens_of(instances[0]), std::vector{first});
@@ -70,7 +75,7 @@ TEST(Lineage, OfTwoPublishersThatAreInTheirCallbacksItIsTheOneThatPreempted) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 1, 9, 1), ran(kManual, 3, 5),
                                         ran(kBrake, 5, 6, 4), ran(kBrake, 9, 10, 8)};
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_EQ(tokens_of(instances[3]), (std::vector<ChainToken>{{1, 0, kStart + 3 * kMs}}));
   EXPECT_EQ(tokens_of(instances[4]), (std::vector<ChainToken>{{0, 0, kStart}}));
 }
@@ -81,7 +86,7 @@ TEST(Lineage, AMessageIsNotOfTheInstanceThatFollowsAMomentLater) {
                                         ran(kFilter, 13, 14)};
   instances[2].published_ns = kStart + 12 * kMs - 5'000;
   instances[0].record.end_ns = kStart + 12 * kMs - 2'000;
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_EQ(tokens_of(instances[2]), (std::vector<ChainToken>{{0, 0, kStart}}));
 }
 
@@ -91,7 +96,7 @@ TEST(Lineage, ATimeOfPublicationMayBeAMomentOff) {
                                         ran(kFilter, 12, 13)};
   instances[1].published_ns = kStart - 5'000;
   instances[3].published_ns = kStart + 11 * kMs + 5'000;
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 0, kStart}}));
   EXPECT_EQ(tokens_of(instances[3]), (std::vector<ChainToken>{{0, 1, kStart + 10 * kMs}}));
 }
@@ -100,7 +105,7 @@ TEST(Lineage, AMessageFromElsewhereBringsNothing) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 4, 5, 3),
                                         ran(kFilter, 6, 7)};
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_TRUE(tokens_of(instances[1]).empty());
   EXPECT_TRUE(tokens_of(instances[2]).empty());
 }
@@ -108,7 +113,7 @@ TEST(Lineage, AMessageFromElsewhereBringsNothing) {
 TEST(Lineage, AReleaseThatWasSkippedIsCounted) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 34, 35, -1, 33)};
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 3, kStart + 33 * kMs}}));
   const auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
   EXPECT_EQ(timer.offset, std::chrono::milliseconds(3));
@@ -118,7 +123,7 @@ TEST(Lineage, AReleaseThatWasSkippedIsCounted) {
 TEST(Lineage, ATimerOffItsGridIsCountedAsItCame) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 17, 18, -1, 17)};
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 17 * kMs}}));
   const auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
   EXPECT_EQ(timer.overrun, model::OverrunPolicy::kRebase);
@@ -129,16 +134,38 @@ TEST(Lineage, ATimerThatIsAlwaysDueIsCountedAsItCame) {
   auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
   timer.period = std::chrono::microseconds(1);  // what rclrt_rclcpp makes of a timer without period
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 5, 6, -1, 4)};
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 4 * kMs}}));
   EXPECT_EQ(timer.overrun, model::OverrunPolicy::kRebase);
+}
+
+TEST(Lineage, ATimerThatWasCancelledIsNotLateForWhatFollows) {
+  constexpr RunWindow kSecond{kStart, kStart + 1'000 * kMs};
+  for (const bool goes_on : {false, true}) {
+    model::Application application = robot();
+    std::vector<LoggedInstance> instances{ran(kScan, 3, 4), ran(kScan, 33, 34)};
+    follow_chains(application, kSecond, instances, {goes_on, false, false, false});
+    // Released each 10 ms, seen twice, and nothing in the last 967 ms. If it goes on, it starves.
+    EXPECT_EQ(overrun_of(application, kScan),
+              goes_on ? model::OverrunPolicy::kCatchUp : model::OverrunPolicy::kRebase);
+    EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 3, kStart + 33 * kMs}}));
+  }
+}
+
+TEST(Lineage, ATimerThatWasNeverReleasedHereHasNoReleases) {
+  for (const bool goes_on : {false, true}) {
+    model::Application application = robot();
+    follow_chains(application, kWindow, {}, {goes_on, false, false, goes_on});
+    EXPECT_EQ(overrun_of(application, kManual),
+              goes_on ? model::OverrunPolicy::kCatchUp : model::OverrunPolicy::kRebase);
+  }
 }
 
 TEST(Lineage, WhatWasReleasedBeforeTheWindowIsNotCounted) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, -7, -6, -1, -7), ran(kScan, 3, 4, -1, 3)};
   instances[0].record.release_ns = kStart - 7 * kMs;
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_TRUE(tokens_of(instances[0]).empty());
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 0, kStart + 3 * kMs}}));
 }
@@ -147,7 +174,7 @@ TEST(Lineage, WhatFoundNothingToTakePassesNothingOn) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 1, 2, 1)};
   instances[1].record.outcome = Outcome::kEmpty;
-  follow_chains(application, kWindow, instances);
+  follow_chains(application, kWindow, instances, kNoneGoesOn);
   EXPECT_TRUE(tokens_of(instances[1]).empty());
 }
 

@@ -25,7 +25,8 @@ struct RecordingOptions {
   /// whose deadline is its period.
   std::filesystem::path application;
   std::string name = "robot";  ///< what the report calls it, without an application
-  /// Of about 0.5 kB each; later ones are counted, not kept.
+  /// Of about 0.5 kB each, and as much again while they are written. When there are more, the
+  /// recording ends there; later ones are only counted.
   std::size_t most_instances = 1'000'000;
 };
 
@@ -46,9 +47,10 @@ class Recording {
 
   /// What is released from here on counts. The first spin does it if nobody did.
   void start();
-  /// Ends it and writes the files. Returns what the application states and the robot has otherwise,
-  /// a line each. Once only, after `start`: otherwise std::logic_error. Throws std::system_error
-  /// when a file cannot be written.
+  /// Writes what came until the last spin ended, or until now if one is under way. Returns what the
+  /// application states and the robot has otherwise, a line each. Once only, after `start`, and
+  /// with an executor: otherwise std::logic_error. Throws std::system_error when a file cannot be
+  /// written.
   std::vector<std::string> write();
 
  private:

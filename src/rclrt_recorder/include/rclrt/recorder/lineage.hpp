@@ -22,9 +22,14 @@ namespace rclrt::recorder {
 ///
 /// Sets the offsets of the timers in `application`, in the window's time, to where they really
 /// were. A timer whose releases lie on no grid (it was reset, its clock is not CLOCK_MONOTONIC, or
-/// its period is below 2 us) becomes one that rebases: what it skips is then not seen.
+/// its period is below 2 us) becomes one that rebases: what it skips is then not seen. So does one
+/// that was released no more well before the end, or never (it was cancelled, its node is gone or
+/// in another process), for it was not late for what follows.
+///
+/// `going_on`: per callback, whether it would have gone on at the end of the window. Of a timer
+/// that would, what follows its last release counts: nobody got round to it.
 void follow_chains(model::Application& application, const RunWindow& window,
-                   std::span<LoggedInstance> instances);
+                   std::span<LoggedInstance> instances, const std::vector<bool>& going_on);
 
 /// The chains that cannot be followed, by their index: those through a synchronisation.
 std::vector<std::size_t> unfollowed(const model::Application& application);
