@@ -88,13 +88,15 @@ Instance* Group::unpark(const Callback& callback) noexcept {
 }
 
 void Group::park(Instance* instance) noexcept {
+  const int level = level_of(instance);  // may change while it is parked: the order does not
+  instance->parked_level = level;
   Instance** link = &parked_;
-  while (*link != nullptr && level_of(*link) > level_of(instance)) {
+  while (*link != nullptr && (*link)->parked_level > level) {
     link = &(*link)->below;
   }
   Instance* const first = *link;
   instance->next = nullptr;
-  if (first == nullptr || level_of(first) < level_of(instance)) {
+  if (first == nullptr || first->parked_level < level) {
     instance->last = instance;
     instance->below = std::exchange(*link, instance);
   } else if (first->last->order <= instance->order) {
@@ -133,7 +135,7 @@ Instance* Group::unlink(Instance** first, Instance* before, Instance* instance) 
 Instance* Group::reserve_next() noexcept {
   // Who has the reservation leaves, too, and looks again; but it may wait for others at its level,
   // and nobody more urgent shall wait with it: it loses the reservation then, and asks again.
-  if (parked_ == nullptr || (reserved_ != nullptr && level_of(parked_) <= level_of(reserved_))) {
+  if (parked_ == nullptr || (reserved_ != nullptr && parked_->parked_level <= level_of(reserved_))) {
     return nullptr;
   }
   Instance* const next = unlink(&parked_, nullptr, parked_);

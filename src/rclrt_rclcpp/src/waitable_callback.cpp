@@ -168,7 +168,7 @@ class WaitableCallback final : public engine::NotifiedCallback,
   /// Waits for those that run it on other threads; not for long, as one may be waiting for us.
   void await_others() const noexcept {
     const std::size_t own = t_runs == this ? 1 : 0;
-    const std::int64_t limit_ns = rclrt::realtime::monotonic_now_ns() + 20'000'000;
+    const std::int64_t limit_ns = rclrt::realtime::monotonic_now_ns() + 100'000'000;
     while (running_.load() > own && rclrt::realtime::monotonic_now_ns() < limit_ns) {
       rclrt::realtime::sleep_until_ns(rclrt::realtime::monotonic_now_ns() + 50'000);
     }

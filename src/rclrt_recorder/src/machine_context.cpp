@@ -6,6 +6,7 @@
 
 #include <array>
 #include <cctype>
+#include <climits>
 #include <cstdlib>
 #include <ctime>
 #include <filesystem>
@@ -101,12 +102,16 @@ std::string utc_now() {
 
 bool memory_is_locked() {
   std::ifstream status("/proc/self/status");
-  for (std::string line; std::getline(status, line);) {
-    if (line.starts_with("VmLck:")) {
-      return line.find_first_of("123456789") != std::string::npos;
+  long locked_kb = 0;
+  long resident_kb = 0;
+  for (std::string name; status >> name; status.ignore(INT_MAX, '\n')) {
+    if (name == "VmLck:") {
+      status >> locked_kb;
+    } else if (name == "VmRSS:") {
+      status >> resident_kb;
     }
   }
-  return false;
+  return locked_kb > 0 && locked_kb >= resident_kb;
 }
 
 std::string ros_distro() {

@@ -52,6 +52,7 @@ TEST(InstanceLog, KeepsWhatSeveralThreadsRecordWithTheTokensOfEach) {
   }
   const auto instances = log.finish();
   ASSERT_EQ(instances.size() + log.dropped(), 2000U);
+  EXPECT_GT(instances.size(), 0U);
   for (const LoggedInstance& instance : instances) {
     EXPECT_EQ(instance.executor, 1U);
     const auto tokens = instance.record.tokens.all();

@@ -3,6 +3,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/mman.h>
 #include <sys/utsname.h>
 
 namespace rclrt::recorder {
@@ -60,6 +61,27 @@ TEST(MachineContext, DescribesThisMachine) {
   EXPECT_THAT(context.kernel, StartsWith(names.release));
   EXPECT_GE(context.cpus, 1);
   EXPECT_FALSE(context.cpu_model.empty());
+}
+
+TEST(LockedMemory, IsNotThatOfOnePage) {
+  alignas(4096) static char page[4096];
+  page[0] = 1;
+  if (mlock(page, sizeof page) != 0) {
+    GTEST_SKIP() << "this process may lock no memory";
+  }
+  EXPECT_FALSE(memory_is_locked());
+  munlock(page, sizeof page);
+}
+
+TEST(LockedMemory, IsAllOfIt) {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+  GTEST_SKIP() << "the sanitizers lock no memory";
+#endif
+  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
+    GTEST_SKIP() << "this process may not lock its memory";
+  }
+  EXPECT_TRUE(memory_is_locked());
+  munlockall();
 }
 
 TEST(UtcNow, IsAnIso8601Time) {

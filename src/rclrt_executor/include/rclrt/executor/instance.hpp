@@ -59,7 +59,8 @@ struct alignas(64) Instance {
   std::int64_t ready_ns = 0;
   std::uint64_t order = 0;   ///< its place in the sequence of its lane, given by the lane
   Instance* next = nullptr;  ///< the link of the queue that holds it
-  // Of the first that is parked of its level; see Group.
+  int parked_level = 0;      ///< its callback's when it was parked; see Group
+  // Of the first that is parked of its level.
   Instance* last = nullptr;   ///< the last of its level
   Instance* below = nullptr;  ///< the first of the next less urgent level
 };

@@ -21,7 +21,7 @@ MachineContext read_machine_context();
 /// What this process is sourced for; "unknown" if nobody says.
 std::string ros_distro();
 
-/// Whether memory of this process is locked (mlockall).
+/// Whether all that this process has in memory is locked there (mlockall).
 bool memory_is_locked();
 
 /// Milliseconds that the host has taken from all CPUs of this machine since it started.
