@@ -135,7 +135,8 @@ Instance* Group::unlink(Instance** first, Instance* before, Instance* instance) 
 Instance* Group::reserve_next() noexcept {
   // Who has the reservation leaves, too, and looks again; but it may wait for others at its level,
   // and nobody more urgent shall wait with it: it loses the reservation then, and asks again.
-  if (parked_ == nullptr || (reserved_ != nullptr && parked_->parked_level <= level_of(reserved_))) {
+  if (parked_ == nullptr ||
+      (reserved_ != nullptr && parked_->parked_level <= level_of(reserved_))) {
     return nullptr;
   }
   Instance* const next = unlink(&parked_, nullptr, parked_);
