@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <climits>
+#include <functional>
 #include <utility>
 #include <vector>
 
@@ -53,6 +54,17 @@ std::vector<const rcl_timer_t*> timers_within(rclcpp::Waitable& waitable) {
   return timers;
 }
 
+/// Its resets. rcl reads function and argument one after the other, and without a lock, while
+/// another thread resets it: so neither becomes a null pointer, and each goes with the other's
+/// counterpart, which is what rclcpp_action sets: a trampoline and a std::function.
+void tell_nobody(const rcl_timer_t* timer) noexcept {
+  static const auto& nobody = *new std::function<void(std::size_t)>([](std::size_t) {});
+  if (rcl_timer_set_on_reset_callback(
+          timer, [](const void*, std::size_t) {}, &nobody) != RCL_RET_OK) {
+    rcl_reset_error();
+  }
+}
+
 /// A waitable tells which of its entities is ready, and wants to hear it again when that is taken.
 /// An instance carries no number; so events are counted by entity, and an instance takes one.
 ///
@@ -84,9 +96,7 @@ class WaitableCallback final : public engine::NotifiedCallback,
   void unlisten() override {
     if (const auto waitable = waitable_.lock()) {
       for (const rcl_timer_t* const timer : timers_) {
-        if (rcl_timer_set_on_reset_callback(timer, nullptr, nullptr) != RCL_RET_OK) {
-          rcl_reset_error();
-        }
+        tell_nobody(timer);
       }
       if (!timers_.empty()) {
         await_others();  // they may be calling what the next line takes away
