@@ -29,8 +29,4 @@ inline rclcpp::Clock::SharedPtr clock_of([[maybe_unused]] const rclcpp::TimerBas
 #endif
 }
 
-/// In rclcpp_action 28 an action server that is listened to no more leaves its timer with an empty
-/// function, and the next goal that ends calls it: std::bad_function_call.
-inline constexpr bool kForgetsItsTimers = RCLCPP_VERSION_MAJOR == 28;
-
 }  // namespace rclrt_rclcpp::compat

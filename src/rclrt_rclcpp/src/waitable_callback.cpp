@@ -1,19 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waitables: actions, QoS events, intra-process subscriptions, and those of users.
-#include <rcl/timer.h>
-#include <rcl/wait.h>
-
 #include <array>
 #include <atomic>
 #include <climits>
-#include <functional>
-#include <utility>
-#include <vector>
+#include <memory>
 
-#include "compat.hpp"
 #include "entity_callback.hpp"
 #include "left_behind.hpp"
-#include "rclrt/realtime/clock.hpp"
+#include "mailbox.hpp"
 #include "rclrt/recorder/instance_log.hpp"
 
 namespace rclrt_rclcpp {
@@ -22,48 +16,6 @@ namespace {
 
 using engine::InstanceInfo;
 using engine::Outcome;
-
-/// Where it matters (see compat.hpp), the timers that the waitable waits for.
-std::vector<const rcl_timer_t*> timers_within(rclcpp::Waitable& waitable) {
-  if (!compat::kForgetsItsTimers || waitable.get_number_of_ready_timers() == 0) {
-    return {};
-  }
-  // Nobody tells of them but a wait set. The context is the one that rclcpp_action takes, too.
-  struct WaitSet {
-    rcl_wait_set_t set = rcl_get_zero_initialized_wait_set();
-    ~WaitSet() {
-      if (rcl_wait_set_fini(&set) != RCL_RET_OK) {
-        rcl_reset_error();
-      }
-    }
-  } wait;
-  const auto context = rclcpp::contexts::get_global_default_context()->get_rcl_context();
-  if (rcl_wait_set_init(
-          &wait.set, waitable.get_number_of_ready_subscriptions(),
-          waitable.get_number_of_ready_guard_conditions(), waitable.get_number_of_ready_timers(),
-          waitable.get_number_of_ready_clients(), waitable.get_number_of_ready_services(),
-          waitable.get_number_of_ready_events(), context.get(),
-          rcl_get_default_allocator()) != RCL_RET_OK) {
-    rcl_reset_error();  // the context has been shut down
-    return {};
-  }
-  waitable.add_to_wait_set(wait.set);
-  std::vector<const rcl_timer_t*> timers(wait.set.timers,
-                                         wait.set.timers + wait.set.size_of_timers);
-  std::erase(timers, nullptr);
-  return timers;
-}
-
-/// Its resets. rcl reads function and argument one after the other, and without a lock, while
-/// another thread resets it: so neither becomes a null pointer, and each goes with the other's
-/// counterpart, which is what rclcpp_action sets: a trampoline and a std::function.
-void tell_nobody(const rcl_timer_t* timer) noexcept {
-  static const auto& nobody = *new std::function<void(std::size_t)>([](std::size_t) {});
-  if (rcl_timer_set_on_reset_callback(
-          timer, [](const void*, std::size_t) {}, &nobody) != RCL_RET_OK) {
-    rcl_reset_error();
-  }
-}
 
 /// A waitable tells which of its entities is ready, and wants to hear it again when that is taken.
 /// An instance carries no number; so events are counted by entity, and an instance takes one.
@@ -84,23 +36,27 @@ class WaitableCallback final : public engine::NotifiedCallback,
 
   void listen() override {
     if (const auto waitable = waitable_.lock()) {
-      waitable->set_on_ready_callback([self = shared_from_this()](std::size_t count, int entity) {
+      const auto tell = [self = shared_from_this()](std::size_t count, int entity) {
         self->count(count, entity);
-      });
-      timers_ = timers_within(*waitable);
+      };
+      if (waitable->get_number_of_ready_services() > 0) {  // an action server
+        mailbox_ = Mailbox::of(waitable_);
+        mailbox_->open(tell);
+        // Anew: another executor may have set its own meanwhile.
+        waitable->set_on_ready_callback(
+            [mailbox = mailbox_](std::size_t count, int entity) { mailbox->tell(count, entity); });
+      } else {
+        waitable->set_on_ready_callback(tell);
+      }
       for (const auto& [entity, count] : LeftBehind::instance().take(waitable_)) {
         this->count(count, entity);
       }
     }
   }
   void unlisten() override {
-    if (const auto waitable = waitable_.lock()) {
-      for (const rcl_timer_t* const timer : timers_) {
-        tell_nobody(timer);
-      }
-      if (!timers_.empty()) {
-        await_others();  // they may be calling what the next line takes away
-      }
+    if (mailbox_) {
+      mailbox_->close();
+    } else if (const auto waitable = waitable_.lock()) {
       waitable->clear_on_ready_callback();
     }
   }
@@ -175,15 +131,6 @@ class WaitableCallback final : public engine::NotifiedCallback,
     return false;
   }
 
-  /// Waits for those that run it on other threads; not for long, as one may be waiting for us.
-  void await_others() const noexcept {
-    const std::size_t own = t_runs == this ? 1 : 0;
-    const std::int64_t limit_ns = rclrt::realtime::monotonic_now_ns() + 100'000'000;
-    while (running_.load() > own && rclrt::realtime::monotonic_now_ns() < limit_ns) {
-      rclrt::realtime::sleep_until_ns(rclrt::realtime::monotonic_now_ns() + 50'000);
-    }
-  }
-
   Outcome run(InstanceInfo& info) override {
     const auto waitable = waitable_.lock();
     if (!waitable) {
@@ -192,9 +139,7 @@ class WaitableCallback final : public engine::NotifiedCallback,
     running_.fetch_add(1);
     struct Rest {
       WaitableCallback& self;
-      const WaitableCallback* const outer = std::exchange(t_runs, &self);
       ~Rest() {
-        t_runs = outer;
         // Those that run are pending still, in a reentrant group several.
         if (self.counters().pending() <= self.running_.load() && self.has_more()) {
           self.announce(1);
@@ -217,10 +162,8 @@ class WaitableCallback final : public engine::NotifiedCallback,
     return Outcome::kRan;
   }
 
-  static inline thread_local const WaitableCallback* t_runs = nullptr;  // on this thread
-
   const std::weak_ptr<rclcpp::Waitable> waitable_;
-  std::vector<const rcl_timer_t*> timers_;  // the waitable's
+  std::shared_ptr<Mailbox> mailbox_;  // of an action server
   std::array<Events, 32> events_;
   std::atomic<std::size_t> next_{0};
   std::atomic<std::size_t> running_{0};

@@ -154,7 +154,7 @@ TYPED_TEST(Handover, AServiceWithoutRequestsIsLookedAtOnceWhenItMoves) {
   }
 }
 
-TYPED_TEST(Handover, AGoalMayEndAfterItsServerHasLeft) {
+TYPED_TEST(Handover, AGoalMayEndOrComeWhileItsServerIsInNoExecutor) {
   using Goal = rclcpp_action::ServerGoalHandle<Fibonacci>;
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::shared_ptr<Goal> accepted;
@@ -181,6 +181,12 @@ TYPED_TEST(Handover, AGoalMayEndAfterItsServerHasLeft) {
   ASSERT_EQ(second.spin_until_future_complete(result, 20s), rclcpp::FutureReturnCode::SUCCESS);
   EXPECT_EQ(result.get().code, rclcpp_action::ResultCode::SUCCEEDED);
   second.remove_node(node);
+  answer = client->async_send_goal(Fibonacci::Goal());  // nobody listens
+  TypeParam third;
+  third.add_node(node);
+  ASSERT_EQ(third.spin_until_future_complete(answer, 20s), rclcpp::FutureReturnCode::SUCCESS);
+  EXPECT_TRUE(answer.get());
+  third.remove_node(node);
 }
 
 TEST_F(Ros, AReentrantGroupLosesNoEventOnSeveralThreads) {
