@@ -367,8 +367,8 @@ class Soak {
 
   void let_a_visitor_come_and_go(Kind& executor) {
     ++visitors_;
-    auto visitor = std::make_unique<SoakNode>(shared_, "visitor", space_, space_ + "/n0/topic",
-                                              visitors_ % 2 == 0);
+    auto visitor = std::make_unique<SoakNode>(shared_, "visitor" + std::to_string(visitors_),
+                                              space_, space_ + "/n0/topic", visitors_ % 2 == 0);
     executor.add_node(visitor->node);
     std::this_thread::sleep_for(5ms);
     executor.remove_node(visitor->node);

@@ -50,7 +50,7 @@ std::vector<ChainToken> tokens_of(const LoggedInstance& instance) {
 }
 
 constexpr RunWindow kWindow{kStart, kStart + 100 * kMs};
-const std::vector<bool> kNoneGoesOn(4, false);
+std::vector<bool> none_goes_on() { return std::vector<bool>(4, false); }
 
 model::OverrunPolicy overrun_of(const model::Application& application, Callback callback) {
   return std::get<model::Timer>(application.callbacks[callback].trigger).overrun;
@@ -61,7 +61,7 @@ TEST(Lineage, AMessageIsOfWhoRanWhenItWasPublished) {
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kFilter, 4, 6, 4),
                                         ran(kBrake, 6, 7, 6), ran(kScan, 13, 15, -1, 13),
                                         ran(kFilter, 15, 16, 14)};
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   const ChainToken first{0, 0, kStart + 3 * kMs};
   const ChainToken second{0, 1, kStart + 13 * kMs};
   EXPECT_EQ(tokens_of(instances[0]), std::vector{first});
@@ -75,7 +75,7 @@ TEST(Lineage, OfTwoPublishersThatAreInTheirCallbacksItIsTheOneThatPreempted) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 1, 9, 1), ran(kManual, 3, 5),
                                         ran(kBrake, 5, 6, 4), ran(kBrake, 9, 10, 8)};
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_EQ(tokens_of(instances[3]), (std::vector<ChainToken>{{1, 0, kStart + 3 * kMs}}));
   EXPECT_EQ(tokens_of(instances[4]), (std::vector<ChainToken>{{0, 0, kStart}}));
 }
@@ -86,7 +86,7 @@ TEST(Lineage, AMessageIsNotOfTheInstanceThatFollowsAMomentLater) {
                                         ran(kFilter, 13, 14)};
   instances[2].published_ns = kStart + 12 * kMs - 5'000;
   instances[0].record.end_ns = kStart + 12 * kMs - 2'000;
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_EQ(tokens_of(instances[2]), (std::vector<ChainToken>{{0, 0, kStart}}));
 }
 
@@ -96,7 +96,7 @@ TEST(Lineage, ATimeOfPublicationMayBeAMomentOff) {
                                         ran(kFilter, 12, 13)};
   instances[1].published_ns = kStart - 5'000;
   instances[3].published_ns = kStart + 11 * kMs + 5'000;
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 0, kStart}}));
   EXPECT_EQ(tokens_of(instances[3]), (std::vector<ChainToken>{{0, 1, kStart + 10 * kMs}}));
 }
@@ -105,7 +105,7 @@ TEST(Lineage, AMessageFromElsewhereBringsNothing) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 4, 5, 3),
                                         ran(kFilter, 6, 7)};
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_TRUE(tokens_of(instances[1]).empty());
   EXPECT_TRUE(tokens_of(instances[2]).empty());
 }
@@ -113,7 +113,7 @@ TEST(Lineage, AMessageFromElsewhereBringsNothing) {
 TEST(Lineage, AReleaseThatWasSkippedIsCounted) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 34, 35, -1, 33)};
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 3, kStart + 33 * kMs}}));
   const auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
   EXPECT_EQ(timer.offset, std::chrono::milliseconds(3));
@@ -123,7 +123,7 @@ TEST(Lineage, AReleaseThatWasSkippedIsCounted) {
 TEST(Lineage, ATimerOffItsGridIsCountedAsItCame) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 17, 18, -1, 17)};
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 17 * kMs}}));
   const auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
   EXPECT_EQ(timer.overrun, model::OverrunPolicy::kRebase);
@@ -134,7 +134,7 @@ TEST(Lineage, ATimerThatIsAlwaysDueIsCountedAsItCame) {
   auto& timer = std::get<model::Timer>(application.callbacks[kScan].trigger);
   timer.period = std::chrono::microseconds(1);  // what rclrt_rclcpp makes of a timer without period
   std::vector<LoggedInstance> instances{ran(kScan, 3, 4, -1, 3), ran(kScan, 5, 6, -1, 4)};
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 1, kStart + 4 * kMs}}));
   EXPECT_EQ(timer.overrun, model::OverrunPolicy::kRebase);
 }
@@ -165,7 +165,7 @@ TEST(Lineage, WhatWasReleasedBeforeTheWindowIsNotCounted) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, -7, -6, -1, -7), ran(kScan, 3, 4, -1, 3)};
   instances[0].record.release_ns = kStart - 7 * kMs;
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_TRUE(tokens_of(instances[0]).empty());
   EXPECT_EQ(tokens_of(instances[1]), (std::vector<ChainToken>{{0, 0, kStart + 3 * kMs}}));
 }
@@ -174,7 +174,7 @@ TEST(Lineage, WhatFoundNothingToTakePassesNothingOn) {
   model::Application application = robot();
   std::vector<LoggedInstance> instances{ran(kScan, 0, 1), ran(kFilter, 1, 2, 1)};
   instances[1].record.outcome = Outcome::kEmpty;
-  follow_chains(application, kWindow, instances, kNoneGoesOn);
+  follow_chains(application, kWindow, instances, none_goes_on());
   EXPECT_TRUE(tokens_of(instances[1]).empty());
 }
 
