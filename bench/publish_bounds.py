@@ -53,7 +53,10 @@ def arguments_of(command_line: list[str]) -> argparse.Namespace:
     parser.add_argument("--out", type=Path)
     parser.add_argument("--tries", type=int, default=5)
     parser.add_argument("--print", action="store_true", help="write nothing into the README")
-    return parser.parse_args(command_line)
+    arguments = parser.parse_args(command_line)
+    if arguments.tries < 1:
+        parser.error(f"--tries must be at least 1, not {arguments.tries}")
+    return arguments
 
 
 def main(command_line: list[str]) -> int:
@@ -190,7 +193,7 @@ def page(
     told = []
     for example, run, comparison in found:
         (results,) = comparison.executors
-        stalls = [stall for run in comparison.runs[results.executor] for stall in run.stalls()]
+        stalls = [stall for data in comparison.runs[results.executor] for stall in data.stalls()]
         by_host = sum(stall.host_end - stall.start for stall in stalls) / 1e6
         waited = sum(stall.end - stall.host_end for stall in stalls) / 1e6
         for chain in results.chains:

@@ -29,6 +29,14 @@ std::int64_t next_call_ns(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   return next_ns;
 }
 
+/// Whether it is neither cancelled nor gone; `kept` gets it.
+bool is_scheduled(const std::weak_ptr<rclcpp::TimerBase>& weak,
+                  std::vector<std::shared_ptr<void>>& kept) {
+  const auto timer = weak.lock();
+  kept.push_back(timer);
+  return next_call_ns(timer) != kNever;
+}
+
 /// Whether its clock stands still until somebody moves it.
 bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   rcl_clock_t* clock = nullptr;
@@ -102,9 +110,7 @@ class SteadyTimerCallback final : public engine::TimerCallback,
     }
   }
   bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
-    const auto timer = timer_.lock();
-    kept.push_back(timer);
-    return next_call_ns(timer) != kNever;
+    return is_scheduled(timer_, kept);
   }
 
  private:
@@ -146,9 +152,7 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
   }
 
   bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
-    const auto timer = timer_.lock();
-    kept.push_back(timer);
-    return next_call_ns(timer) != kNever;
+    return is_scheduled(timer_, kept);
   }
 
   /// Releases it if it is due and was not released for that time already. How long until the next
