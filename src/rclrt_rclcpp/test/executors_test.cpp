@@ -85,6 +85,81 @@ TYPED_TEST(Executors, SerializedMessagesAndIntraProcessOnesArrive) {
   EXPECT_TRUE(eventually([&] { return typed == 5 && serialized == 5; })) << typed << serialized;
 }
 
+TYPED_TEST(Executors, LoanedMessagesAreReadWhereTheyWereWrittenAndGivenBack) {
+  ASSERT_EQ(setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 1), 0);
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::vector<int> got;
+  std::vector<const Message*> read;
+  auto subscription = node->create_subscription<Message>("topic", 5, [&](const Message& message) {
+    got.push_back(message.int32_value);
+    read.push_back(&message);
+    if (got.size() % 10 == 0) {
+      throw std::runtime_error("the loan is given back all the same");
+    }
+  });
+  const auto publisher = node->create_publisher<Message>("topic", 5);
+  unsetenv("ROS_DISABLE_LOANED_MESSAGES");
+  ASSERT_TRUE(subscription->can_loan_messages());
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  executor.add_node(node);
+  std::vector<int> sent;
+  std::vector<const Message*> written;
+  for (int i = 0; i < 30; ++i) {
+    auto loan = publisher->borrow_loaned_message();
+    loan.get().int32_value = i;
+    sent.push_back(i);
+    written.push_back(&loan.get());
+    publisher->publish(std::move(loan));
+    const auto arrived = [&] {
+      executor.spin_some();
+      return got.size() == sent.size();
+    };
+    if (i % 10 == 9) {
+      ASSERT_THROW(eventually(arrived), std::runtime_error);
+    } else {
+      ASSERT_TRUE(eventually(arrived)) << i;
+    }
+  }
+  EXPECT_EQ(got, sent);
+  EXPECT_EQ(read, written);
+  subscription.reset();  // the middleware keeps a reader that has lent something
+  EXPECT_TRUE(eventually([&] { return publisher->get_subscription_count() == 0; }));
+}
+
+TYPED_TEST(Executors, OfLoanedMessagesTheNewestIsKept) {
+  ASSERT_EQ(setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 1), 0);
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::vector<int> got;
+  auto subscription = node->create_subscription<Message>(
+      "topic", 5, [&](const Message& message) { got.push_back(message.int32_value); });
+  const auto publisher = node->create_publisher<Message>("topic", 5);
+  unsetenv("ROS_DISABLE_LOANED_MESSAGES");
+  ASSERT_TRUE(subscription->can_loan_messages());
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  executor.set_timing(
+      subscription,
+      {.priority = 1, .deadline = {}, .overload = rclrt::executor::Overload::kKeepLast});
+  executor.add_node(node);
+  std::vector<int> newest;
+  for (int round = 0; round < 5; ++round) {
+    for (int i = 0; i < 4; ++i) {
+      auto loan = publisher->borrow_loaned_message();
+      loan.get().int32_value = 4 * round + i;
+      publisher->publish(std::move(loan));
+    }
+    newest.push_back(4 * round + 3);
+    ASSERT_TRUE(eventually([&] {
+      executor.spin_some();
+      return got.size() == newest.size();
+    }));
+  }
+  EXPECT_EQ(got, newest);
+  subscription.reset();
+  EXPECT_TRUE(eventually([&] { return publisher->get_subscription_count() == 0; }));
+}
+
 TYPED_TEST(Executors, AServiceAnswersItsClient) {
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
