@@ -78,7 +78,7 @@ TYPED_TEST(Filters, WhatHasOneStampIsPairedOnce) {
         rights.push_back(stamp_ns(*b));
         ++pairs;
       };
-  synchronizer.registerCallback(pair);
+  synchronizer.registerCallback(std::bind(pair, std::placeholders::_1, std::placeholders::_2));
   Stamps sent;
   const Spinning spinning(this->executor);
   for (std::int64_t i = 1; i <= 50; ++i) {
@@ -102,7 +102,7 @@ TYPED_TEST(Filters, WhatIsNearIsPairedFromTwoGroups) {
         wrong += stamp_ns(*b) - stamp_ns(*a) == 1'000'000 ? 0 : 1;
         ++pairs;
       };
-  synchronizer.registerCallback(pair);
+  synchronizer.registerCallback(std::bind(pair, std::placeholders::_1, std::placeholders::_2));
   const Spinning spinning(this->executor);
   std::thread other([&] {
     for (std::int64_t i = 1; i <= 50; ++i) {
