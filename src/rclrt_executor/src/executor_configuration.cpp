@@ -61,43 +61,54 @@ void Executor::add(std::shared_ptr<Callback> callback) {
   }
 }
 
-bool Executor::remove(const std::shared_ptr<Callback>& callback) {
-  Callbacks gone;
-  bool removed = false;
-  {
-    const std::scoped_lock lock(configuration_);
-    reap(gone);
-    const auto found = std::find(callbacks_.begin(), callbacks_.end(), callback);
-    removed = found != callbacks_.end();
-    if (removed && !prepared_) {
-      callbacks_.erase(found);
-      return true;
-    }
-    if (removed) {
-      leaving_.reserve(leaving_.size() + 1);
-      callbacks_.erase(found);
-      if (attached_) {
-        callback->detach();
-      }
-      leave(callback);
-    }
+/// From here on it is not released. False: the executor does not have it.
+bool Executor::take_out(const std::shared_ptr<Callback>& callback) {
+  const std::scoped_lock lock(configuration_);
+  const auto found = std::find(callbacks_.begin(), callbacks_.end(), callback);
+  if (found == callbacks_.end()) {
+    return false;
   }
+  if (!prepared_) {
+    callbacks_.erase(found);
+    return true;
+  }
+  leaving_.reserve(leaving_.size() + 1);
+  callbacks_.erase(found);
+  if (attached_) {
+    callback->detach();
+  }
+  leave(callback);
+  return true;
+}
+
+bool Executor::has_left(const std::shared_ptr<Callback>& callback) {
+  Callbacks gone;
+  const std::scoped_lock lock(configuration_);
+  reap(gone);
+  return !contains(leaving_, callback);
+}
+
+bool Executor::remove(const std::shared_ptr<Callback>& callback) {
+  const bool removed = take_out(callback);
   const bool in_a_callback = in_own_callback();
-  for (;;) {
-    {
-      const std::scoped_lock lock(configuration_);
-      reap(gone);
-      if (!contains(leaving_, callback)) {
-        return removed;
-      }
-    }
+  while (!has_left(callback)) {
     if (in_a_callback) {
       stopped_.post();  // the thread in spin lets go of it
-      return removed;
+      break;
     }
     // Polled: being notified would cost every instance of every callback.
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + 100'000);
   }
+  return removed;
+}
+
+bool Executor::start_removal(const std::shared_ptr<Callback>& callback) {
+  take_out(callback);
+  const bool left = has_left(callback);
+  if (!left) {
+    stopped_.post();  // as above
+  }
+  return left;
 }
 
 /// It releases nothing any more; and from here on what a worker picks up is given up. There is room

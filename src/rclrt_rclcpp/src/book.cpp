@@ -82,11 +82,11 @@ Executor::Book::~Book() {
   {
     const std::scoped_lock lock(mutex_);
     for (auto& [key, entry] : entries_) {
-      drop(entry);
+      drop(key, entry);
     }
     entries_.clear();
   }
-  finish_leaving();
+  finish_leaving(Wait::kUntilNothingRuns);
 }
 
 void Executor::Book::refresh_if_noted() {
@@ -95,60 +95,97 @@ void Executor::Book::refresh_if_noted() {
   }
 }
 
-void Executor::Book::refresh() {
+void Executor::Book::refresh(Wait wait) {
   for (bool again = true; again;) {
-    Kept kept;
     std::exception_ptr error;
+    bool elsewhere = false;
     {
+      Kept kept;  // ends without the lock, and before anybody waits
       const std::scoped_lock lock(mutex_);
       changes_.take();  // first: what changes from here on is looked at again
       try {
-        again = collect(kept);
+        collect(kept);
       } catch (...) {
         error = std::current_exception();
       }
+      again = again_;
+      elsewhere = elsewhere_;
     }
-    finish_leaving();
+    const bool all_left = finish_leaving(wait);
+    if (!all_left || elsewhere) {
+      again = false;
+      unfinished_.store(true);
+      changes_.bell().notify_one();
+    }
     if (error) {
       std::rethrow_exception(error);
     }
   }
 }
 
-/// Without the lock: waits for the end of what leaves, unless a callback of this executor calls it;
-/// the thread then finishes it.
-void Executor::Book::finish_leaving() {
-  std::vector<Bound> leaving;
+/// Without the lock. False: some callback of what leaves still runs.
+bool Executor::Book::finish_leaving(Wait wait) {
+  std::vector<Leaving> leaving;
   {
     const std::scoped_lock lock(mutex_);
     leaving = leaving_;
   }
-  for (const Bound& each : leaving) {
-    engine_->remove(each.callback);
+  for (const Leaving& each : leaving) {
+    if (wait == Wait::kUntilNothingRuns) {
+      engine_->remove(each.bound.callback);
+    } else {
+      engine_->start_removal(each.bound.callback);
+    }
   }
-  bool rest = false;
+  bool all_left = true;
+  std::vector<rclcpp::CallbackGroup::SharedPtr> open;
   {
     const std::scoped_lock lock(mutex_);
-    for (const Bound& each : leaving) {
-      each.listener->leave_rest();
-      if (each.callback->counters().pending() != 0) {
-        rest = true;
+    for (const Leaving& each : leaving) {
+      each.bound.listener->leave_rest();
+      if (each.bound.callback->counters().pending() != 0) {
+        all_left = false;
         continue;
       }
-      std::erase_if(leaving_, [&](const Bound& other) { return other.callback == each.callback; });
+      std::erase_if(leaving_, [&](const Leaving& other) {
+        return other.bound.callback == each.bound.callback;
+      });
       if (part_) {
-        part_->retire(*each.callback);
+        part_->retire(*each.bound.callback);
+      }
+    }
+    open = close_groups();
+  }
+  for (const auto& group : open) {  // without the lock: who waited for them is told
+    group->trigger_notify_guard_condition();
+  }
+  return all_left;
+}
+
+/// Closes those of which something that leaves still runs, and opens and returns those of which
+/// nothing does any more.
+std::vector<rclcpp::CallbackGroup::SharedPtr> Executor::Book::close_groups() {
+  std::vector<rclcpp::CallbackGroup::SharedPtr> open;
+  for (auto& [key, entry] : groups_) {
+    const auto group = std::static_pointer_cast<rclcpp::CallbackGroup>(key.lock());
+    const bool runs =
+        group && std::any_of(leaving_.begin(), leaving_.end(),
+                             [&](const Leaving& each) { return each.group.lock() == group; });
+    if (group && runs != entry.closed) {
+      entry.closed = runs;
+      group->can_be_taken_from().store(!runs);
+      if (!runs) {
+        open.push_back(group);
       }
     }
   }
-  if (rest && !stop_.load()) {
-    changes_.note();
-  }
+  return open;
 }
 
-/// With the lock held. True if it must be called once more when what leaves has left.
-bool Executor::Book::collect(Kept& kept) {
+/// With the lock held.
+void Executor::Book::collect(Kept& kept) {
   again_ = false;
+  elsewhere_ = false;
   for (auto& [key, entry] : entries_) {
     entry.seen = false;
   }
@@ -161,7 +198,7 @@ bool Executor::Book::collect(Kept& kept) {
     if (each->second.seen) {
       ++each;
     } else {
-      drop(each->second);
+      drop(each->first, each->second);
       each = entries_.erase(each);
     }
   }
@@ -169,14 +206,21 @@ bool Executor::Book::collect(Kept& kept) {
   std::erase_if(groups_, expired);
   std::erase_if(timings_, expired);
   std::erase_if(indices_, expired);
+  std::erase_if(groups_of_nodes_, expired);
+  std::erase_if(refused_, expired);
   std::erase_if(nodes_, [](const auto& each) { return each.expired(); });
-  suspects_.clear();
-  return again_;
 }
 
-void Executor::Book::drop(Entry& entry) {
-  leaving_.push_back(entry.bound);
+void Executor::Book::drop(const Key& key, Entry& entry) {
+  suspects_.erase(entry.bound.listener.get());
+  leaving_.push_back({key, entry.group, entry.bound});
   entry.bound.listener->unlisten();
+}
+
+bool Executor::Book::is_leaving(const Key& entity) const {
+  return std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& each) {
+    return !each.entity.owner_before(entity) && !entity.owner_before(each.entity);
+  });
 }
 
 Executor::Book::GroupContext Executor::Book::context_of(
@@ -193,23 +237,41 @@ Executor::Book::GroupContext Executor::Book::context_of(
   context.entry = &entry;
   for (const auto& weak : nodes_) {
     const auto node = weak.lock();
-    std::size_t index = 0;
-    if (node) {
-      node->for_each_callback_group([&](const rclcpp::CallbackGroup::SharedPtr& each) {
-        if (each == group) {
-          context.node = node;
-          context.node_name = node->get_fully_qualified_name();
-          context.index = index;
-        }
-        index += is_of_clock(*each) ? 0 : 1;
-      });
+    if (const auto index = node ? index_in(node, group) : std::nullopt) {
+      context.node = node;
+      context.node_name = node->get_fully_qualified_name();
+      context.index = *index;
     }
   }
   return context;
 }
 
+/// Its place among the groups that the node has or had, but for those of /clock.
+std::optional<std::size_t> Executor::Book::index_in(const std::shared_ptr<Node>& node,
+                                                    const rclcpp::CallbackGroup::SharedPtr& group) {
+  std::vector<GroupOfNode>& known = groups_of_nodes_[Key(node)];
+  node->for_each_callback_group([&](const rclcpp::CallbackGroup::SharedPtr& each) {
+    const auto found = std::find_if(known.begin(), known.end(),
+                                    [&](const auto& other) { return other.group.lock() == each; });
+    GroupOfNode& entry = found != known.end() ? *found : known.emplace_back(each, false);
+    entry.is_of_clock = is_of_clock(*each);
+  });
+  std::size_t index = 0;
+  for (const GroupOfNode& each : known) {
+    if (each.group.lock() == group) {
+      return index;
+    }
+    index += each.is_of_clock ? 0 : 1;
+  }
+  return std::nullopt;
+}
+
 void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Kept& kept) {
   const GroupContext context = context_of(group);
+  if (!context.entry->closed && !group->can_be_taken_from().load()) {
+    elsewhere_ = true;  // a callback of it runs in the executor that it comes from
+    return;
+  }
   // First all of it, for the group's own lock is held meanwhile.
   std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions;
   std::vector<rclcpp::ServiceBase::SharedPtr> services;
@@ -221,10 +283,6 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Ke
                           [&](const auto& each) { clients.push_back(each); },
                           [&](const auto& each) { timers.push_back(each); },
                           [&](const auto& each) { waitables.push_back(each); });
-  for (const auto& waitable : waitables) {
-    const auto more = compat::timers_of(*waitable);
-    timers.insert(timers.end(), more.begin(), more.end());
-  }
   kept.insert(kept.end(), waitables.begin(), waitables.end());
   kept.insert(kept.end(), subscriptions.begin(), subscriptions.end());
   kept.insert(kept.end(), services.begin(), services.end());
@@ -257,7 +315,12 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Ke
       see(each, context, "subscription", owner->second->get_topic_name(), Key(owner->second));
       continue;
     }
-    see(each, context, "waitable", index_of(each, context.entry->waitables));
+    const std::string& name = index_of(each, context.entry->waitables);
+    see(each, context, "waitable", name);
+    for (const auto& timer : compat::timers_of(*each)) {  // its own, not one of the user's
+      kept.push_back(timer);
+      see(timer, context, "waitable", name, Key(each));
+    }
   }
 }
 
@@ -292,9 +355,16 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
     }
     // The engine's callbacks keep their deadline and overload policy: another one takes its place,
     // when this one has left behind what waits.
-    drop(entry);
+    drop(key, entry);
     entries_.erase(found);
     again_ = true;
+    return;
+  }
+  if (is_leaving(key)) {
+    again_ = true;
+    return;
+  }
+  if (refused_.contains(key)) {
     return;
   }
   engine::CallbackOptions options{
@@ -320,9 +390,18 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
   engine_->add(entry.bound.callback);
   try {
     entry.bound.listener->listen();
-  } catch (...) {
-    drop(entry);
-    throw;
+  } catch (const std::exception& error) {
+    // One that cannot tell of its work, such as a waitable for wait sets only, is never run; the
+    // others are.
+    RCLCPP_ERROR(rclcpp::get_logger("rclrt_rclcpp"), "%s is not run: %s",
+                 to_string(entry.place).c_str(), error.what());
+    refused_.emplace(key, true);
+    try {
+      drop(key, entry);
+    } catch (const std::exception&) {
+      // What could not be begun cannot always be ended.
+    }
+    return;
   }
   if (part_) {
     part_->add(number, entry.bound);

@@ -7,6 +7,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,7 +36,8 @@ std::string to_string(const Place& place);
 /// Locks: `mutex_` guards all but `engine_`, `changes_`, `gate_` and `clocks_`, which have their
 /// own. With it are taken, inside: the collector's, the entities' and the engine's; never the other
 /// way round, for no listener, no on-ready callback and no callback of a clock takes it. Nobody
-/// waits for a callback to end while holding it.
+/// waits for a callback to end while holding it; and the thread, which all entities wait for, waits
+/// for none at all.
 class Executor::Book {
  public:
   /// The groups that the executor has now, those of its nodes included; called with `mutex_` held.
@@ -52,9 +54,13 @@ class Executor::Book {
   const rclcpp::Context::SharedPtr& context() const noexcept { return context_; }
   Changes& changes() noexcept { return changes_; }
 
-  /// Brings the engine up to date. What has left and is not waited for by a callback of this
-  /// executor runs no more on return. Throws what the engine throws.
-  void refresh();
+  /// What of a removal whoever refreshes waits for.
+  enum class Wait {
+    kNo,
+    kUntilNothingRuns,  ///< of what has left; but a callback of this executor waits for none
+  };
+  /// Brings the engine up to date. Throws what the engine throws.
+  void refresh(Wait wait = Wait::kNo);
   void refresh_if_noted();
   /// For spins that run what is ready now: what other clocks made due is, too.
   void release_due_timers() noexcept { clocks_.release_due(); }
@@ -78,6 +84,9 @@ class Executor::Book {
 
   struct Group {
     std::shared_ptr<engine::Group> group;
+    /// One of its callbacks runs on though it has left: until it has ended, nobody takes from this
+    /// group, neither another executor nor one of rclcpp's (`can_be_taken_from` is false).
+    bool closed = false;
     std::size_t timers = 0;     // that were ever in it: the index of the next
     std::size_t waitables = 0;  // ditto
   };
@@ -87,6 +96,16 @@ class Executor::Book {
     Timing timing;
     rclcpp::CallbackGroup::WeakPtr group;
     bool seen = true;  // in the refresh under way
+  };
+  struct Leaving {
+    Key entity;
+    rclcpp::CallbackGroup::WeakPtr group;
+    Bound bound;
+  };
+  /// What was counted, stays counted, so that the index of a group never changes.
+  struct GroupOfNode {
+    rclcpp::CallbackGroup::WeakPtr group;
+    bool is_of_clock = false;
   };
   /// What all entities of one group share, in one refresh.
   struct GroupContext {
@@ -98,17 +117,21 @@ class Executor::Book {
   };
   void look_after();
   void refresh_here();
-  bool collect(Kept& kept);
+  void collect(Kept& kept);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
+  std::optional<std::size_t> index_in(const std::shared_ptr<Node>& node,
+                                      const rclcpp::CallbackGroup::SharedPtr& group);
   template <typename Entity>
   void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, const char* kind,
            const std::string& name, const Key& owner = {});
   void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Kept& kept);
   const std::string& index_of(const Key& entity, std::size_t& next);
+  bool is_leaving(const Key& entity) const;
   Timing timing_of(const Key& entity, const Place& place,
                    const rclcpp::CallbackGroup::WeakPtr& group, const Key& node) const;
-  void drop(Entry& entry);
-  void finish_leaving();
+  void drop(const Key& key, Entry& entry);
+  bool finish_leaving(Wait wait);
+  std::vector<rclcpp::CallbackGroup::SharedPtr> close_groups();
   void warn_of_deadlocks();
 
   const std::unique_ptr<Recording::Impl::Part> part_;
@@ -124,16 +147,24 @@ class Executor::Book {
   std::mutex mutex_;
   WeakMap<Entry> entries_;
   // No more in entries_, and told to listen no more; here until the engine has let go of it, so
-  // that whoever refreshes waits for what another one took out.
-  std::vector<Bound> leaving_;
-  bool again_ = false;  // in the collection under way: something is to be made anew
+  // that whoever removes waits for what another one took out. An entity has no new entry before: it
+  // would not be told of what the old one leaves behind.
+  std::vector<Leaving> leaving_;
+  // In the collection under way: something is to be taken in when what leaves has left; a group
+  // has callbacks that run in another executor.
+  bool again_ = false;
+  bool elsewhere_ = false;
   WeakMap<Group> groups_;
   WeakMap<std::string> indices_;
-  WeakMap<Timing> timings_;  // set in code: of entities, groups and nodes
+  WeakMap<std::vector<GroupOfNode>> groups_of_nodes_;  // in the order of their creation
+  WeakMap<bool> refused_;                              // entities that could not be listened to
+  WeakMap<Timing> timings_;                            // set in code: of entities, groups and nodes
   std::vector<std::weak_ptr<Node>> nodes_;
   std::exception_ptr error_;
   std::map<const Listener*, std::int64_t> suspects_;  // who runs, since when; see warn_of_deadlocks
 
+  /// A refresh has left something undone that nobody will note: the thread looks again soon.
+  std::atomic<bool> unfinished_{false};
   std::atomic<bool> stop_{false};
   rclrt::realtime::Thread thread_;
 };

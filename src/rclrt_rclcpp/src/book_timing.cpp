@@ -75,7 +75,7 @@ void Executor::Book::set_timing(const std::shared_ptr<void>& part, const Timing&
     fill(own, timing);
   }
   try {
-    refresh();
+    refresh(Wait::kUntilNothingRuns);
   } catch (...) {  // such as more levels than there are priorities
     const std::scoped_lock lock(mutex_);
     timings_[Key(part)] = before;

@@ -187,7 +187,7 @@ void Executor::add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr no
 void Executor::remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                            bool /*notify*/) {
   collector_.remove_node(node);
-  book_->refresh();
+  book_->refresh(Book::Wait::kUntilNothingRuns);
 }
 
 void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
@@ -200,7 +200,7 @@ void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
 
 void Executor::remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool /*notify*/) {
   collector_.remove_callback_group(group);
-  book_->refresh();
+  book_->refresh(Book::Wait::kUntilNothingRuns);
 }
 
 void Executor::set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription,

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The thread that looks after an executor's entities while somebody spins.
+#include <algorithm>
 #include <utility>
 
 #include "book.hpp"
@@ -7,7 +8,13 @@
 
 namespace rclrt_rclcpp {
 
+namespace {
+/// While a callback runs on that has left, the thread looks so often whether it has ended.
+constexpr std::int64_t kSoon_ns = 1'000'000;
+}  // namespace
+
 void Executor::Book::look_after() {
+  std::int64_t watch_ns = rclrt::realtime::monotonic_now_ns() + kSecond_ns;
   while (!stop_.load()) {
     const auto key = changes_.bell().prepare_wait();
     if (stop_.load()) {
@@ -22,12 +29,20 @@ void Executor::Book::look_after() {
         continue;
       }
     }
-    changes_.bell().wait_until(key, rclrt::realtime::monotonic_now_ns() + kSecond_ns);
-    if (const Gate::Inside inside(gate_); inside.allowed()) {
-      warn_of_deadlocks();
+    const bool unfinished = unfinished_.exchange(false);
+    const std::int64_t soon_ns = rclrt::realtime::monotonic_now_ns() + kSoon_ns;
+    changes_.bell().wait_until(key, unfinished ? std::min(watch_ns, soon_ns) : watch_ns);
+    if (unfinished) {
+      changes_.note();
     }
-    if (part_) {
-      part_->note_threads();
+    if (const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns(); now_ns >= watch_ns) {
+      watch_ns = now_ns + kSecond_ns;
+      if (const Gate::Inside inside(gate_); inside.allowed()) {
+        warn_of_deadlocks();
+      }
+      if (part_) {
+        part_->note_threads();
+      }
     }
   }
 }
@@ -56,6 +71,7 @@ void Executor::Book::begin_spin() {
 
 void Executor::Book::end_spin() {
   gate_.close();
+  finish_leaving(Wait::kNo);  // nothing runs any more
   if (part_) {
     part_->end_spin();
   }

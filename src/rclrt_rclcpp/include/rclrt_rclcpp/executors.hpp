@@ -31,8 +31,14 @@ namespace engine = rclrt::executor;
 
 /// What an executor can be told besides what every rclcpp executor can.
 struct Options {
-  engine::ExecutorOptions engine;  ///< CPUs, real time, reservations, the receiver of instances
-  rclcpp::ExecutorOptions ros;     ///< the context
+  /// CPUs, real time, reservations, the receiver of instances. Its threads have the process's stack
+  /// (`ulimit -s`) unless told otherwise: nobody has measured what unmodified callbacks need.
+  engine::ExecutorOptions engine = [] {
+    engine::ExecutorOptions result;
+    result.stack_size = 0;
+    return result;
+  }();
+  rclcpp::ExecutorOptions ros;  ///< the context
   /// A file with priorities, deadlines and overload policies by name (see docs/rclcpp.md); empty:
   /// none. Its values go before those set in code.
   std::filesystem::path priorities;

@@ -60,6 +60,10 @@ class Executor {
   /// callback, or it was removed already.
   RCLRT_SETUP bool remove(const std::shared_ptr<Callback>& callback);
 
+  /// As `remove`, but does not wait for instances that run. True: none runs or will run; else the
+  /// executor keeps the callback until the last has ended: call it again to know.
+  RCLRT_SETUP bool start_removal(const std::shared_ptr<Callback>& callback);
+
   /// Changes a callback's priority. Instances already waiting may still run at the old one. Throws
   /// std::logic_error when it does not have the callback, and as `prepare` when the levels do not
   /// fit; the priority is then as before.
@@ -290,6 +294,8 @@ class Executor {
   // callback owns may use the executor in its destructor.
   void leave(const std::shared_ptr<Callback>& callback) noexcept;
   void reap(Callbacks& gone);
+  bool take_out(const std::shared_ptr<Callback>& callback);
+  bool has_left(const std::shared_ptr<Callback>& callback);
   bool have_all_left();
   void give_up_callbacks(Callbacks& gone);
   void run(Callback& callback, InstanceInfo& info, std::uint32_t slot, int priority) noexcept;

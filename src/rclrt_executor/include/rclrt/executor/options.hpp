@@ -37,7 +37,8 @@ struct ExecutorOptions {
   /// SCHED_FIFO priority. Offered by `preemptive` and `producer_consumer`, with `cpus` empty; a
   /// group has all its members in one reserved level, or none in any.
   std::map<int, realtime::Reservation> reservations;
-  std::size_t stack_size = std::size_t{1} << 20;  ///< bytes of each thread's stack
+  /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).
+  std::size_t stack_size = std::size_t{1} << 20;
   /// The time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC; none:
   /// the start of the first `spin`.
   std::optional<std::int64_t> epoch_ns;

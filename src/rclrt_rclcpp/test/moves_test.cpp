@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a callback replaces, moves or waits for while others of its node run.
+#include <rclcpp/version.h>
+#include <algorithm>
+#include <atomic>
+#include <memory>
+#include <test_msgs/msg/basic_types.hpp>
+#include <test_msgs/srv/basic_types.hpp>
+#include <vector>
+
+#include "fixture.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using Message = test_msgs::msg::BasicTypes;
+using Service = test_msgs::srv::BasicTypes;
+
+template <typename E>
+class Moves : public Ros {};
+TYPED_TEST_SUITE(Moves, AllExecutors, ExecutorName);
+
+/// Three messages wait for a subscription that `replace` takes away, in a callback before them.
+template <typename E>
+void nothing_is_lost(
+    const std::function<void(E&, const rclcpp::Node::SharedPtr&,
+                             const rclcpp::SubscriptionBase::SharedPtr&)>& replace) {
+  E executor(on_one_cpu());
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+  std::atomic<int> got{0};
+  rclcpp::SubscriptionOptions options;
+  options.callback_group = group;
+  const auto subscription =
+      node->create_subscription<Message>("topic", 10, [&](const Message&) { ++got; }, options);
+  std::atomic<bool> replaced{false};
+  const auto timer = node->create_wall_timer(10ms, [&] {
+    if (!replaced) {
+      for (int i = 0; i < 3; ++i) {
+        publisher->publish(Message());
+      }
+      replace(executor, node, subscription);
+      replaced = true;
+    }
+  });
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return replaced && got == 3; })) << got;
+  publisher->publish(Message());
+  EXPECT_TRUE(eventually([&] { return got == 4; })) << got;
+}
+
+TYPED_TEST(Moves, ADeadlineThatACallbackSetsLosesNoMessage) {
+  nothing_is_lost<TypeParam>([](TypeParam& executor, const auto&, const auto& subscription) {
+    executor.set_timing(subscription, {.priority = {}, .deadline = 50ms, .overload = {}});
+  });
+}
+
+TYPED_TEST(Moves, ANodeThatACallbackTakesOutAndPutsBackLosesNoMessage) {
+  nothing_is_lost<TypeParam>([](TypeParam& executor, const auto& node, const auto&) {
+    executor.remove_node(node);
+    executor.add_node(node);
+  });
+}
+
+/// Moves a node in a callback of an exclusive group from one executor to another, and goes on
+/// there for a while: its other callback must not run meanwhile.
+template <typename First, typename Second>
+void members_stay_apart() {
+  First first;
+  Second second;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::atomic<bool> moved{false};
+  std::atomic<bool> inside{false};
+  std::atomic<int> overlaps{0};
+  std::atomic<int> after{0};
+  const auto mover = node->create_wall_timer(10ms, [&] {
+    if (moved) {
+      return;
+    }
+    inside = true;
+    first.remove_node(node);
+    // An executor of rclcpp lets go of the group a little later, and tells nobody.
+    const auto group = node->get_node_base_interface()->get_default_callback_group();
+    EXPECT_TRUE(eventually([&] { return !group->get_associated_with_executor_atomic(); }));
+    second.add_node(node);
+    moved = true;
+    std::this_thread::sleep_for(100ms);
+    inside = false;
+  });
+  const auto other = node->create_wall_timer(1ms, [&] {
+    overlaps += inside ? 1 : 0;
+    after += moved ? 1 : 0;
+  });
+  first.add_node(node);
+  const Spinning one(first);
+  const Spinning two(second);
+  EXPECT_TRUE(eventually([&] { return after > 10; }));
+  EXPECT_EQ(overlaps, 0);
+}
+
+TYPED_TEST(Moves, MembersOfAGroupStayApartWhenACallbackMovesItOn) {
+  members_stay_apart<TypeParam, TypeParam>();
+}
+
+TYPED_TEST(Moves, AlsoToAnExecutorOfRclcpp) {
+  members_stay_apart<TypeParam, rclcpp::executors::SingleThreadedExecutor>();
+}
+
+TYPED_TEST(Moves, AlsoFromAnExecutorOfRclcpp) {
+  members_stay_apart<rclcpp::executors::MultiThreadedExecutor, TypeParam>();
+}
+
+TYPED_TEST(Moves, WhatIsMadeWhileARemovalWaitsIsRun) {
+  if (std::is_same_v<TypeParam, EdfExecutor>) GTEST_SKIP() << "has one thread, which is waiting";
+  Options options;
+  options.engine.workers_per_level = 2;
+  TypeParam executor(options);
+  const auto busy = std::make_shared<rclcpp::Node>("busy");
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::atomic<bool> leaving{false};
+  std::atomic<bool> begun{false};
+  std::atomic<bool> ended{false};
+  std::vector<rclcpp::TimerBase::SharedPtr> made;
+  std::atomic<int> ticks{0};
+  const auto timer = busy->create_wall_timer(1ms, [&] {
+    if (!begun.exchange(true)) {
+      EXPECT_TRUE(eventually([&] { return leaving.load(); }));
+      std::this_thread::sleep_for(20ms);  // so that the removal waits
+      for (int i = 0; i < 2; ++i) {
+        made.push_back(node->create_wall_timer(1ms, [&] { ++ticks; }));
+        const int before = ticks;
+        EXPECT_TRUE(eventually([&] { return ticks > before; })) << i;
+      }
+      ended = true;
+    }
+  });
+  executor.add_node(busy);
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return begun.load(); }));
+  leaving = true;
+  executor.remove_node(busy);
+  EXPECT_TRUE(ended);
+}
+
+/// Made for wait sets only.
+struct Mute final : rclcpp::Waitable {
+  void set_on_ready_callback(std::function<void(std::size_t, int)>) override {
+    throw std::runtime_error("for wait sets only");
+  }
+  void clear_on_ready_callback() override { throw std::runtime_error("there is none"); }
+  void add_to_wait_set(rcl_wait_set_t&) override {}
+  bool is_ready(const rcl_wait_set_t&) override { return false; }
+  std::shared_ptr<void> take_data() override { return nullptr; }
+  std::shared_ptr<void> take_data_by_entity_id(std::size_t) override { return nullptr; }
+  void execute(const std::shared_ptr<void>&) override {}
+#if RCLCPP_VERSION_MAJOR >= 29
+  std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const override { return {}; }
+#endif
+};
+
+TYPED_TEST(Moves, AnEntityThatCannotTellOfItsWorkLeavesTheOthersAlone) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto mute = std::make_shared<Mute>();
+  node->get_node_waitables_interface()->add_waitable(mute, nullptr);
+  std::atomic<int> ticks{0};
+  const auto timer = node->create_wall_timer(1ms, [&] { ++ticks; });
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return ticks > 3; }));
+  executor.remove_node(node);
+}
+
+TYPED_TEST(Moves, ACallbackHasTheStackOfTheProcess) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::atomic<bool> ran{false};
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    volatile char large[4 << 20];  // of 8 MiB, everywhere
+    for (std::size_t i = 0; i < sizeof(large); i += 4096) {
+      large[i] = 1;
+    }
+    ran = true;
+  });
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return ran.load(); }));
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
