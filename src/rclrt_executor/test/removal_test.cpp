@@ -47,6 +47,29 @@ TYPED_TEST(Removal, OfACallbackThatAlreadyRemovesItselfWaitsForItToo) {
   }
 }
 
+TYPED_TEST(Removal, ThatIsOnlyStartedWaitsForNothing) {
+  auto executor = make<TypeParam>(on_all_cpus());
+  executor->prepare();
+  const Spinning spinning(*executor);
+  std::atomic<bool> runs{false};
+  std::atomic<bool> started{false};
+  std::atomic<bool> ended{false};
+  const auto timer = every_millisecond([&](const InstanceInfo&) {
+    EXPECT_FALSE(ended) << "it ran again";
+    runs = true;
+    EXPECT_TRUE(eventually([&] { return started.load(); }));
+    ended = true;
+  });
+  executor->add(timer);
+  ASSERT_TRUE(eventually([&] { return runs.load(); }));
+  EXPECT_FALSE(executor->start_removal(timer));
+  EXPECT_FALSE(ended);
+  started = true;
+  EXPECT_TRUE(eventually([&] { return executor->start_removal(timer); }));
+  EXPECT_TRUE(ended);
+  EXPECT_TRUE(executor->callbacks().empty());
+}
+
 /// What a callback owns and takes with it.
 struct Companion {
   explicit Companion(std::function<void()> at_its_end) : at_end(std::move(at_its_end)) {}

@@ -2,6 +2,7 @@
 // What a callback replaces, moves or waits for while others of its node run.
 #include <rclcpp/version.h>
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <memory>
 #include <test_msgs/msg/basic_types.hpp>
@@ -124,15 +125,14 @@ TYPED_TEST(Moves, WhatIsMadeWhileARemovalWaitsIsRun) {
   std::atomic<bool> begun{false};
   std::atomic<bool> ended{false};
   std::vector<rclcpp::TimerBase::SharedPtr> made;
-  std::atomic<int> ticks{0};
+  std::array<std::atomic<bool>, 2> ran{};
   const auto timer = busy->create_wall_timer(1ms, [&] {
     if (!begun.exchange(true)) {
       EXPECT_TRUE(eventually([&] { return leaving.load(); }));
       std::this_thread::sleep_for(20ms);  // so that the removal waits
-      for (int i = 0; i < 2; ++i) {
-        made.push_back(node->create_wall_timer(1ms, [&] { ++ticks; }));
-        const int before = ticks;
-        EXPECT_TRUE(eventually([&] { return ticks > before; })) << i;
+      for (std::size_t i = 0; i < 2; ++i) {
+        made.push_back(node->create_wall_timer(1ms, [&ran = ran[i]] { ran = true; }));
+        EXPECT_TRUE(eventually([&] { return ran[i].load(); })) << i;
       }
       ended = true;
     }

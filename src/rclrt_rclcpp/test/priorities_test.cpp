@@ -3,7 +3,9 @@
 #include <atomic>
 #include <filesystem>
 #include <fstream>
+#include <rclcpp_action/rclcpp_action.hpp>
 #include <sstream>
+#include <test_msgs/action/fibonacci.hpp>
 #include <test_msgs/msg/basic_types.hpp>
 #include <test_msgs/srv/empty.hpp>
 #include <vector>
@@ -134,6 +136,37 @@ TEST_F(PrioritiesFile, SimulatedTimeMovesNoNumbers) {
   executor.add_node(node);
   executor.set_priority(group, 4);
   EXPECT_EQ(priority_of(executor, "timer", "0", 1), 4);
+}
+
+TEST_F(PrioritiesFile, TheNumberOfAGroupStaysWhenAnotherEnds) {
+  PreemptiveExecutor executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  auto first = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto second = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto timer = node->create_wall_timer(1s, [] {}, second);
+  executor.add_node(node);
+  executor.set_priority(timer, 9);
+  EXPECT_EQ(priority_of(executor, "timer", "0", 2), 9);
+  first.reset();
+  EXPECT_EQ(priority_of(executor, "timer", "0", 2), 9);
+}
+
+TEST_F(PrioritiesFile, TheTimerOfAnActionServerIsNotOneOfTheUsers) {
+  using Fibonacci = test_msgs::action::Fibonacci;
+  using Goal = rclcpp_action::ServerGoalHandle<Fibonacci>;
+  PreemptiveExecutor executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto server = rclcpp_action::create_server<Fibonacci>(
+      node, "fibonacci",
+      [](const rclcpp_action::GoalUUID&, std::shared_ptr<const Fibonacci::Goal>) {
+        return rclcpp_action::GoalResponse::ACCEPT_AND_EXECUTE;
+      },
+      [](std::shared_ptr<Goal>) { return rclcpp_action::CancelResponse::ACCEPT; },
+      [](std::shared_ptr<Goal>) {});
+  executor.add_node(node);
+  const auto timer = node->create_wall_timer(1s, [] {});
+  executor.set_priority(timer, 9);
+  EXPECT_EQ(priority_of(executor, "timer", "0"), 9);
 }
 
 TEST_F(PrioritiesFile, WhatFitsNothingIsReported) {
