@@ -22,7 +22,7 @@ using engine::Outcome;
 
 /// With KEEP_ALL the middleware drops nothing, and no fixed number of instances is enough; with
 /// very deep queues it would be a waste. Then what finds no credit is counted, and announced when
-/// one has run.
+/// those before it have run.
 constexpr std::size_t kCountedCredits = 64;
 constexpr std::size_t kDeepest = 1000;
 
@@ -73,13 +73,16 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
  public:
   MessageCallback(const std::shared_ptr<Entity>& entity, const rclcpp::QoS& qos,
                   const engine::CallbackOptions& options, Changes& changes)
-      : NotifiedCallback(options), Listener(changes), entity_(entity), counted_(is_counted(qos)) {}
+      : NotifiedCallback(options),
+        Listener(changes),
+        entity_(entity),
+        counted_(is_counted(qos) && options.overload == engine::Overload::kQueue) {}
 
   void listen() override {
     if (const auto entity = entity_.lock()) {
       const LeftBehind::Counts left = LeftBehind::instance().take(entity_);
       // Before anything runs: an instance that did not look on, and runs, would not be counted.
-      looks_on_.store(left.contains(kUnknown));
+      looks_on_.store(left.contains(kUnknown) && takes_one());
       const void* const slot = slot_.open(*this);
       // Twice: rmw_fastrtps first counts what waits and then sets the function, and tells of what
       // comes in between only with the next message, or when it is set again.
@@ -107,7 +110,12 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
   void leave_rest() override {
     const std::size_t discarded = take_left_behind();
     const std::size_t announced = counted_ ? waiting_.exchange(0) : discarded;
-    LeftBehind::instance().keep(entity_, kSoMany, announced + take_untold());
+    const std::size_t left = announced + take_untold();
+    LeftBehind::instance().keep(entity_, kSoMany, left);
+    // One instance may have stood for several messages.
+    if (looks_on_.exchange(false) || (left > 0 && !takes_one())) {
+      LeftBehind::instance().keep(entity_, kUnknown, 1);
+    }
   }
 
  protected:
@@ -118,29 +126,31 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
     if (counted_) {
       waiting_.fetch_add(count);
     }
-    NotifiedCallback::announce(count);
+    std::size_t refused = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      refused += announce_one() ? 0 : 1;
+    }
+    if (refused > 0 && takes_one()) {
+      if (!counted_) {
+        looks_on_.store(true);
+      }
+      if (coming_.load() == 0) {
+        announce_one();
+      }
+    }
   }
 
   Outcome run(InstanceInfo& info) override {
-    const auto entity = entity_.lock();
-    if (!entity) {
-      return gone();
-    }
-    const bool looks_on = looks_on_.load(std::memory_order_relaxed);
-    if (!counted_ && !looks_on) {
-      return take_and_run(*entity, info);
-    }
-    running_.fetch_add(1);
     struct Rest {
       MessageCallback& self;
-      bool looks_on;
+      // Taken away before the message: what is told of from here on sets it again, and what was
+      // told of before is there to be found.
+      bool looks_on = self.looks_on_.load() && self.looks_on_.exchange(false);
       ~Rest() { self.look_for_rest(looks_on); }
-    } rest{*this, looks_on};  // also when user code throws
-    const Outcome outcome = take_and_run(*entity, info);
-    if (looks_on && outcome == Outcome::kEmpty) {
-      rest.looks_on = false;
-      looks_on_.store(false);
-    }
+    } rest{*this};  // also when user code throws
+    const auto entity = entity_.lock();
+    const Outcome outcome = entity ? take_and_run(*entity, info) : gone();
+    rest.looks_on = rest.looks_on && outcome != Outcome::kEmpty;
     return outcome;
   }
 
@@ -156,28 +166,55 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
  private:
   void told(std::size_t count) noexcept override { tell(count); }
 
-  /// One message less waits. If nobody is left who would come for the others, or for those that may
-  /// wait besides, one more instance.
+  /// Whether an instance takes one message; with the other policies it takes all that wait.
+  bool takes_one() const noexcept RCLRT_NONBLOCKING {
+    return overload() == engine::Overload::kQueue;
+  }
+
+  /// False if there is no credit. What is counted is no drop then: it stays in the middleware.
+  bool announce_one() noexcept RCLRT_NONBLOCKING {
+    if (counted_ && coming_.load() >= kCountedCredits) {
+      return false;
+    }
+    const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+    engine::Instance* const instance = make_instance(now_ns, now_ns);
+    if (instance == nullptr) {
+      return false;
+    }
+    coming_.fetch_add(1);  // before it can run
+    submit(instance);
+    return true;
+  }
+
+  /// An instance ends; `looks_on`: messages may wait besides. If nobody is left who would come for
+  /// them, one more instance.
   void look_for_rest(bool looks_on) noexcept {
-    std::size_t waiting = waiting_.load();
-    while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
+    if (looks_on) {
+      looks_on_.store(true);
     }
-    // Those that run are pending still, in a reentrant group several.
-    if ((waiting > 1 || looks_on) && counters().pending() <= running_.load()) {
-      NotifiedCallback::announce(1);
+    if (counted_) {
+      std::size_t waiting = waiting_.load();
+      while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
+      }
     }
-    running_.fetch_sub(1);
+    if (coming_.fetch_sub(1) == 1 && (looks_on_.load() || waiting_.load() > 0)) {
+      announce_one();
+    }
   }
 
   const std::weak_ptr<Entity> entity_;
   const bool counted_;
   ListenerSlot slot_;
-  // Messages that were announced and have not been taken. Whoever finds no credit leaves its
-  // message to an instance that is pending; the last of these looks here before it ends.
+  // Invariant: while messages wait that the next three know of, an instance is coming. Who brings
+  // coming_ to 0 looks at the other two afterwards; who finds no credit has raised one of them
+  // before it looks at coming_ (all seq_cst): one of the two sees the other. While a credit is out
+  // coming_ is not 0, or about to be raised, and that instance looks when it ends.
+  std::atomic<std::size_t> coming_{0};  // instances that were submitted and have not ended
+  // If counted_: messages that were announced and have not been taken.
   std::atomic<std::size_t> waiting_{0};
-  std::atomic<std::size_t> running_{0};  // of a callback that counts, or looks on
-  // Messages may wait that nobody was told of: who has taken one looks for another, and who finds
-  // none ends this. What comes after it found none is told of.
+  // Otherwise: messages may wait that have no instance. Somebody found no credit, and it is not
+  // known whether its message has replaced another one: KEEP_LAST is by key. Or they came while
+  // nobody listened. Who has taken one looks for another, and who finds none ends this.
   std::atomic<bool> looks_on_{false};
 };
 

@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: Apache-2.0
+// What waits is run, as far as its policy says, and counted as what it is.
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <test_msgs/msg/basic_types.hpp>
+#include <vector>
+#if __has_include(<test_msgs/msg/keyed_string.hpp>)
+#include <test_msgs/msg/keyed_string.hpp>
+#define RCLRT_HAS_KEYS 1
+#endif
+
+#include "fixture.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using Message = test_msgs::msg::BasicTypes;
+
+/// The counters of the subscriptions to "topic", together.
+engine::Counters counters_of_topic(Executor& executor) {
+  engine::Counters sum;
+  for (const CallbackInfo& each : executor.callbacks()) {
+    if (each.kind == "subscription" && each.name == "/topic") {
+      sum.released += each.counters.released;
+      sum.completed += each.counters.completed;
+      sum.dropped += each.counters.dropped;
+      sum.missed += each.counters.missed;
+    }
+  }
+  return sum;
+}
+
+/// Until nothing waits.
+bool run_all(Executor& executor) {
+  return eventually([&] {
+    executor.spin_some();
+    return counters_of_topic(executor).pending() == 0;
+  });
+}
+
+template <typename E>
+class Backlog : public Ros {
+ protected:
+  E executor;
+  rclcpp::Node::SharedPtr node = std::make_shared<rclcpp::Node>("node");
+
+  void publish(rclcpp::Publisher<Message>& publisher, int count) {
+    ASSERT_TRUE(eventually([&] { return publisher.get_subscription_count() == 1; }));
+    Message message;
+    for (message.int32_value = 1; message.int32_value <= count; ++message.int32_value) {
+      publisher.publish(message);
+    }
+  }
+};
+TYPED_TEST_SUITE(Backlog, AllExecutors, ExecutorName);
+
+TYPED_TEST(Backlog, WhatFitsIsOneInstanceEach) {
+  int got = 0;
+  const auto subscription = this->node->template create_subscription<Message>(
+      "topic", 10, [&](const Message&) { ++got; });
+  const auto publisher = this->node->template create_publisher<Message>("topic", 10);
+  this->executor.add_node(this->node);
+  this->publish(*publisher, 10);
+  ASSERT_TRUE(run_all(this->executor));
+  const engine::Counters counters = counters_of_topic(this->executor);
+  EXPECT_EQ(got, 10);
+  EXPECT_EQ(counters.released, 10U);
+  EXPECT_EQ(counters.completed, 10U);
+}
+
+TYPED_TEST(Backlog, AfterAnOverflowOneInstanceLooksInVain) {
+  int got = 0;
+  const auto subscription = this->node->template create_subscription<Message>(
+      "topic", 10, [&](const Message&) { ++got; });
+  const auto publisher = this->node->template create_publisher<Message>("topic", 10);
+  this->executor.add_node(this->node);
+  this->publish(*publisher, 25);
+  ASSERT_TRUE(run_all(this->executor));
+  const engine::Counters counters = counters_of_topic(this->executor);
+  EXPECT_EQ(got, 10);
+  EXPECT_EQ(counters.released, 25U + 1U);
+  EXPECT_EQ(counters.completed, 10U);
+}
+
+TYPED_TEST(Backlog, OfKeepAllNothingIsDropped) {
+  int got = 0;
+  const auto qos = rclcpp::QoS(rclcpp::KeepAll()).reliable();
+  const auto subscription = this->node->template create_subscription<Message>(
+      "topic", qos, [&](const Message&) { ++got; });
+  const auto publisher = this->node->template create_publisher<Message>("topic", qos);
+  this->executor.add_node(this->node);
+  this->publish(*publisher, 500);
+  ASSERT_TRUE(run_all(this->executor));
+  const engine::Counters counters = counters_of_topic(this->executor);
+  EXPECT_EQ(got, 500);
+  EXPECT_EQ(counters.released, 500U);
+  EXPECT_EQ(counters.completed, 500U);
+}
+
+TYPED_TEST(Backlog, OfKeepAllOneInstanceMayStandForAll) {
+  for (const auto policy : {engine::Overload::kKeepLast, engine::Overload::kSkipIfRunning}) {
+    TypeParam fresh;
+    std::vector<int> got;
+    const auto qos = rclcpp::QoS(rclcpp::KeepAll()).reliable();
+    const auto subscription = this->node->template create_subscription<Message>(
+        "topic", qos, [&](const Message& message) { got.push_back(message.int32_value); });
+    const auto publisher = this->node->template create_publisher<Message>("topic", qos);
+    fresh.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
+                     {.priority = {}, .deadline = {}, .overload = policy});
+    fresh.add_node(this->node);
+    this->publish(*publisher, 500);
+    ASSERT_TRUE(run_all(fresh));
+    const engine::Counters counters = counters_of_topic(fresh);
+    EXPECT_EQ(got, std::vector<int>{500});
+    EXPECT_EQ(counters.released, 500U);
+    EXPECT_EQ(counters.completed, 1U);
+    EXPECT_EQ(counters.dropped, 499U);
+  }
+}
+
+TYPED_TEST(Backlog, WhatWaitsBehindOneInstanceIsRunUnderANewPolicy) {
+  int got = 0;
+  const auto subscription = this->node->template create_subscription<Message>(
+      "topic", 10, [&](const Message&) { ++got; });
+  const auto publisher = this->node->template create_publisher<Message>("topic", 10);
+  const auto set_policy = [&](engine::Overload policy) {
+    this->executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
+                              {.priority = {}, .deadline = {}, .overload = policy});
+  };
+  set_policy(engine::Overload::kKeepLast);
+  this->executor.add_node(this->node);
+  this->publish(*publisher, 5);
+  set_policy(engine::Overload::kQueue);
+  ASSERT_TRUE(run_all(this->executor));
+  EXPECT_EQ(got, 5);
+}
+
+#ifdef RCLRT_HAS_KEYS
+using Keyed = test_msgs::msg::KeyedString;
+
+/// A subscription of one message for each key, and what it got of each.
+class Keys {
+ public:
+  explicit Keys(const rclcpp::Node::SharedPtr& node)
+      : group_(node->create_callback_group(rclcpp::CallbackGroupType::Reentrant)),
+        publisher_(node->create_publisher<Keyed>("topic", rclcpp::QoS(1).reliable())) {
+    rclcpp::SubscriptionOptions options;
+    options.callback_group = group_;
+    subscription_ = node->create_subscription<Keyed>(
+        "topic", rclcpp::QoS(1).reliable(),
+        [this](const Keyed& message) {
+          const std::scoped_lock lock(mutex_);
+          got_[message.key] = message.value;
+        },
+        options);
+    EXPECT_TRUE(eventually([&] { return publisher_->get_subscription_count() == 1; }));
+  }
+  void publish(int keys, const std::string& value) {
+    Keyed message;
+    message.value = value;
+    for (int i = 0; i < keys; ++i) {
+      message.key = std::to_string(i);
+      publisher_->publish(message);
+    }
+  }
+  int count(const std::string& value) {
+    const std::scoped_lock lock(mutex_);
+    return static_cast<int>(std::count_if(got_.begin(), got_.end(),
+                                          [&](const auto& each) { return each.second == value; }));
+  }
+
+ private:
+  std::mutex mutex_;
+  std::map<std::string, std::string> got_;
+  rclcpp::CallbackGroup::SharedPtr group_;
+  rclcpp::Publisher<Keyed>::SharedPtr publisher_;
+  rclcpp::Subscription<Keyed>::SharedPtr subscription_;
+};
+
+TYPED_TEST(Backlog, OfEachKeyTheNewestIsRun) {
+  Keys keys(this->node);
+  this->executor.add_node(this->node);
+  keys.publish(5, "old");
+  keys.publish(5, "new");
+  ASSERT_TRUE(run_all(this->executor));
+  EXPECT_EQ(keys.count("new"), 5);
+}
+
+TYPED_TEST(Backlog, KeysMoveToTheNextExecutor) {
+  Keys keys(this->node);
+  {
+    TypeParam first;
+    first.add_node(this->node);
+    keys.publish(5, "new");
+  }
+  this->executor.add_node(this->node);
+  ASSERT_TRUE(run_all(this->executor));
+  EXPECT_EQ(keys.count("new"), 5);
+}
+
+TYPED_TEST(Backlog, OfNoKeyTheNewestStaysBehindWhileItSpins) {
+  Keys keys(this->node);
+  this->executor.add_node(this->node);
+  const Spinning spinning(this->executor);
+  for (int round = 0; round < 300; ++round) {
+    const std::string value = std::to_string(round);
+    keys.publish(1 + round % 7, value);
+    ASSERT_TRUE(eventually([&] { return keys.count(value) == 1 + round % 7; }))
+        << keys.count(value) << " in round " << round;
+  }
+}
+#endif
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
