@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
 #include <utility>
@@ -105,7 +106,10 @@ Bound bind(const rclcpp::ServiceBase::SharedPtr& service, engine::CallbackOption
            Changes& changes);
 Bound bind(const rclcpp::ClientBase::SharedPtr& client, engine::CallbackOptions options,
            Changes& changes);
+/// Also finds out whether it is a subscription's, which is bound by the last one.
 Bound bind(const rclcpp::Waitable::SharedPtr& waitable, engine::CallbackOptions options,
            Changes& changes);
+Bound bind(const rclcpp::experimental::SubscriptionIntraProcessBase::SharedPtr& waitable,
+           engine::CallbackOptions options, Changes& changes);
 
 }  // namespace rclrt_rclcpp

@@ -211,7 +211,8 @@ Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions op
     return {made, made};
   }
   options.type = engine::EntityType::kWaitable;  // the engine's own timers are steady
-  options.overload = engine::Overload::kQueue;   // rcl itself skips what it was late for
+  // rcl itself skips what it was late for, and is asked again when it has run: one waits at most.
+  options.overload = engine::Overload::kQueue;
   const auto made = std::make_shared<ClockTimerCallback>(timer, options, changes, clocks);
   return {made, made};
 }

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Waitables: actions, QoS events, intra-process subscriptions, and those of users.
+// Waitables: actions, QoS events, and those of users.
 #include <array>
 #include <atomic>
 #include <climits>
 #include <memory>
+#include <rclcpp/experimental/subscription_intra_process_base.hpp>
+#include <utility>
 
 #include "entity_callback.hpp"
 #include "left_behind.hpp"
 #include "mailbox.hpp"
-#include "rclrt/recorder/instance_log.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -153,10 +154,6 @@ class WaitableCallback final : public engine::NotifiedCallback,
     }
     const auto data =
         waitable->take_data_by_entity_id(static_cast<std::size_t>(events->entity.load()));
-    if (number() != engine::kNoNumber) {
-      // Within the process a message is announced while it is published.
-      rclrt::recorder::InstanceLog::set_published(info.ready_ns);
-    }
     const Running running(*this, info);
     waitable->execute(data);
     return Outcome::kRan;
@@ -173,6 +170,10 @@ class WaitableCallback final : public engine::NotifiedCallback,
 
 Bound bind(const rclcpp::Waitable::SharedPtr& waitable, engine::CallbackOptions options,
            Changes& changes) {
+  using IntraProcess = rclcpp::experimental::SubscriptionIntraProcessBase;
+  if (const auto intra_process = std::dynamic_pointer_cast<IntraProcess>(waitable)) {
+    return bind(intra_process, std::move(options), changes);
+  }
   options.type = engine::EntityType::kWaitable;
   options.credits = WaitableCallback::kCredits;
   options.overload = engine::Overload::kQueue;

@@ -6,6 +6,7 @@
 #include <mutex>
 #include <string>
 #include <test_msgs/msg/basic_types.hpp>
+#include <utility>
 #include <vector>
 #if __has_include(<test_msgs/msg/keyed_string.hpp>)
 #include <test_msgs/msg/keyed_string.hpp>
@@ -136,6 +137,54 @@ TYPED_TEST(Backlog, WhatWaitsBehindOneInstanceIsRunUnderANewPolicy) {
   set_policy(engine::Overload::kQueue);
   ASSERT_TRUE(run_all(this->executor));
   EXPECT_EQ(got, 5);
+}
+
+/// A node whose messages go to its own subscriptions within the process.
+template <typename E>
+class WithinTheProcess : public Ros {
+ protected:
+  /// What the subscription got of `count` messages under the policy.
+  std::vector<int> run(engine::Overload policy, int count) {
+    std::vector<int> got;
+    const auto node =
+        std::make_shared<rclcpp::Node>("node", rclcpp::NodeOptions().use_intra_process_comms(true));
+    const auto subscription = node->create_subscription<Message>(
+        "topic", 10,
+        [&](std::unique_ptr<Message> message) { got.push_back(message->int32_value); });
+    const auto publisher = node->create_publisher<Message>("topic", 10);
+    E executor;
+    executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
+                        {.priority = {}, .deadline = {}, .overload = policy});
+    executor.add_node(node);
+    for (int i = 1; i <= count; ++i) {
+      auto message = std::make_unique<Message>();
+      message->int32_value = i;
+      publisher->publish(std::move(message));
+    }
+    EXPECT_TRUE(run_all(executor));
+    counters = counters_of_topic(executor);
+    return got;
+  }
+  engine::Counters counters;
+};
+TYPED_TEST_SUITE(WithinTheProcess, AllExecutors, ExecutorName);
+
+TYPED_TEST(WithinTheProcess, OneInstanceStandsForAllAsThePolicySays) {
+  for (const auto policy : {engine::Overload::kKeepLast, engine::Overload::kSkipIfRunning}) {
+    EXPECT_EQ(this->run(policy, 5), std::vector<int>{5});
+    EXPECT_EQ(this->counters.released, 5U);
+    EXPECT_EQ(this->counters.completed, 1U);
+    EXPECT_EQ(this->counters.dropped, 4U);
+  }
+}
+
+TYPED_TEST(WithinTheProcess, WhatFitsIsOneInstanceEachAndTheRestIsDropped) {
+  EXPECT_EQ(this->run(engine::Overload::kQueue, 10).size(), 10U);
+  EXPECT_EQ(this->counters.released, 10U);
+  EXPECT_EQ(this->counters.completed, 10U);
+  EXPECT_EQ(this->run(engine::Overload::kQueue, 25).back(), 25);
+  EXPECT_EQ(this->counters.released, 25U + 1U);  // one looks in vain
+  EXPECT_EQ(this->counters.completed, 10U);
 }
 
 #ifdef RCLRT_HAS_KEYS

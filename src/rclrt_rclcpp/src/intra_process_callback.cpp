@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// What reaches a subscription within the process.
+#include <rclcpp/experimental/subscription_intra_process_base.hpp>
+#include <utility>
+
+#include "message_callback.hpp"
+#include "rclrt/recorder/instance_log.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace {
+
+using engine::InstanceInfo;
+using engine::Outcome;
+using IntraProcess = rclcpp::experimental::SubscriptionIntraProcessBase;
+
+/// rclcpp has a waitable for it, whose data is in a ring of the QoS depth: a full one replaces the
+/// oldest, as KEEP_LAST does in a middleware.
+class IntraProcessCallback final : public MessageCallback<IntraProcess> {
+ public:
+  using MessageCallback::MessageCallback;
+
+ private:
+  rcl_ret_t set_listener(IntraProcess& waitable, rcl_event_callback_t function,
+                         const void* user_data) override {
+    waitable.set_on_ready_callback(
+        [function, user_data](std::size_t count, int) { function(user_data, count); });
+    return RCL_RET_OK;
+  }
+  rcl_ret_t end_listener(const std::shared_ptr<IntraProcess>& waitable) override {
+    waitable->clear_on_ready_callback();
+    return RCL_RET_OK;
+  }
+  Outcome take_and_run(IntraProcess& waitable, InstanceInfo& info) override {
+    std::shared_ptr<void> data = waitable.take_data();  // nullptr: there is none
+    while (data && !takes_one()) {
+      std::shared_ptr<void> next = waitable.take_data();
+      if (!next) {
+        break;
+      }
+      data = std::move(next);
+    }
+    if (!data) {
+      return Outcome::kEmpty;
+    }
+    if (number() != engine::kNoNumber) {
+      // It is announced while it is published.
+      rclrt::recorder::InstanceLog::set_published(info.ready_ns);
+    }
+    const Running running(*this, info);
+    waitable.execute(data);
+    return Outcome::kRan;
+  }
+};
+
+}  // namespace
+
+Bound bind(const IntraProcess::SharedPtr& waitable, engine::CallbackOptions options,
+           Changes& changes) {
+  options.type = engine::EntityType::kSubscription;
+  return make_bound<IntraProcessCallback>(waitable, waitable->get_actual_qos(), options, changes);
+}
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is told of by number: an instance takes one message, or the newest.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstddef>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+
+#include "entity_callback.hpp"
+#include "left_behind.hpp"
+#include "listener_slot.hpp"
+
+namespace rclrt_rclcpp {
+
+/// With KEEP_ALL the middleware drops nothing, and no fixed number of instances is enough; with
+/// very deep queues it would be a waste. Then what finds no credit is counted, and announced when
+/// those before it have run.
+inline constexpr std::size_t kCountedCredits = 64;
+inline constexpr std::size_t kDeepest = 1000;
+
+/// Keys of what is left behind: so many, or nobody knows how many.
+inline constexpr int kSoMany = 0;
+inline constexpr int kUnknown = 1;
+
+inline bool is_counted(const rclcpp::QoS& qos) {
+  return qos.history() == rclcpp::HistoryPolicy::KeepAll || qos.depth() > kDeepest;
+}
+
+inline std::size_t credits_of(const rclcpp::QoS& qos) {
+  return is_counted(qos) ? kCountedCredits : std::max<std::size_t>(qos.depth(), 1);
+}
+
+template <typename Entity>
+class MessageCallback : public engine::NotifiedCallback, public Listener, private Told {
+ public:
+  MessageCallback(const std::shared_ptr<Entity>& entity, const rclcpp::QoS& qos,
+                  const engine::CallbackOptions& options, Changes& changes)
+      : NotifiedCallback(options),
+        Listener(changes),
+        entity_(entity),
+        counted_(is_counted(qos) && options.overload == engine::Overload::kQueue) {}
+
+  void listen() override {
+    if (const auto entity = entity_.lock()) {
+      const LeftBehind::Counts left = LeftBehind::instance().take(entity_);
+      // Before anything runs: an instance that did not look on, and runs, would not be counted.
+      looks_on_.store(left.contains(kUnknown) && takes_one());
+      const void* const slot = slot_.open(*this);
+      // Twice: rmw_fastrtps first counts what waits and then sets the function, and tells of what
+      // comes in between only with the next message, or when it is set again.
+      for (int i = 0; i < 2; ++i) {
+        if (const rcl_ret_t ret = set_listener(*entity, &ListenerSlot::tell, slot);
+            ret != RCL_RET_OK) {
+          slot_.close();
+          for (const auto& [key, count] : left) {
+            LeftBehind::instance().keep(entity_, key, count);
+          }
+          rclcpp::exceptions::throw_from_rcl_error(ret, "cannot listen for '" + name() + "'");
+        }
+      }
+      for (const auto& [key, count] : left) {
+        tell(key == kUnknown ? 1 : count);
+      }
+    }
+  }
+  void unlisten() override {
+    if (const auto entity = entity_.lock(); entity && end_listener(entity) != RCL_RET_OK) {
+      rcl_reset_error();  // it tells on, to nobody
+    }
+    slot_.close();
+  }
+  void leave_rest() override {
+    const std::size_t discarded = take_left_behind();
+    const std::size_t announced = counted_ ? waiting_.exchange(0) : discarded;
+    const std::size_t left = announced + take_untold();
+    LeftBehind::instance().keep(entity_, kSoMany, left);
+    // One instance may have stood for several messages.
+    if (looks_on_.exchange(false) || (left > 0 && !takes_one())) {
+      LeftBehind::instance().keep(entity_, kUnknown, 1);
+    }
+  }
+
+ protected:
+  void attach() override { start_listening(); }
+  void detach() noexcept override { stop_listening(); }
+
+  void announce(std::size_t count) noexcept RCLRT_NONBLOCKING override {
+    if (counted_) {
+      waiting_.fetch_add(count);
+    }
+    std::size_t refused = 0;
+    for (std::size_t i = 0; i < count; ++i) {
+      refused += announce_one() ? 0 : 1;
+    }
+    if (refused > 0 && takes_one()) {
+      if (!counted_) {
+        looks_on_.store(true);
+      }
+      if (coming_.load() == 0) {
+        announce_one();
+      }
+    }
+  }
+
+  engine::Outcome run(engine::InstanceInfo& info) override {
+    struct Rest {
+      MessageCallback& self;
+      // Taken away before the message: what is told of from here on sets it again, and what was
+      // told of before is there to be found.
+      bool looks_on = self.looks_on_.load() && self.looks_on_.exchange(false);
+      ~Rest() { self.look_for_rest(looks_on); }
+    } rest{*this};  // also when user code throws
+    const auto entity = entity_.lock();
+    const engine::Outcome outcome = entity ? take_and_run(*entity, info) : gone();
+    rest.looks_on = rest.looks_on && outcome != engine::Outcome::kEmpty;
+    return outcome;
+  }
+
+  /// Whether an instance takes one message; with the other policies it takes all that wait.
+  bool takes_one() const noexcept RCLRT_NONBLOCKING {
+    return overload() == engine::Overload::kQueue;
+  }
+
+  /// rcl's own functions: rclcpp keeps its function in the entity, which may end before the
+  /// middleware's (see ListenerSlot).
+  virtual rcl_ret_t set_listener(Entity& entity, rcl_event_callback_t function,
+                                 const void* user_data) = 0;
+  virtual rcl_ret_t end_listener(const std::shared_ptr<Entity>& entity) {
+    return set_listener(*entity, nullptr, nullptr);
+  }
+  virtual engine::Outcome take_and_run(Entity& entity, engine::InstanceInfo& info) = 0;
+
+ private:
+  void told(std::size_t count) noexcept override { tell(count); }
+
+  /// False if there is no credit. What is counted is no drop then: it stays in the middleware.
+  bool announce_one() noexcept RCLRT_NONBLOCKING {
+    if (counted_ && coming_.load() >= kCountedCredits) {
+      return false;
+    }
+    const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+    engine::Instance* const instance = make_instance(now_ns, now_ns);
+    if (instance == nullptr) {
+      return false;
+    }
+    coming_.fetch_add(1);  // before it can run
+    submit(instance);
+    return true;
+  }
+
+  /// An instance ends; `looks_on`: messages may wait besides. If nobody is left who would come for
+  /// them, one more instance.
+  void look_for_rest(bool looks_on) noexcept {
+    if (looks_on) {
+      looks_on_.store(true);
+    }
+    if (counted_) {
+      std::size_t waiting = waiting_.load();
+      while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
+      }
+    }
+    if (coming_.fetch_sub(1) == 1 && (looks_on_.load() || waiting_.load() > 0)) {
+      announce_one();
+    }
+  }
+
+  const std::weak_ptr<Entity> entity_;
+  const bool counted_;
+  ListenerSlot slot_;
+  // Invariant: while messages wait that the next three know of, an instance is coming. Who brings
+  // coming_ to 0 looks at the other two afterwards; who finds no credit has raised one of them
+  // before it looks at coming_ (all seq_cst): one of the two sees the other. While a credit is out
+  // coming_ is not 0, or about to be raised, and that instance looks when it ends.
+  std::atomic<std::size_t> coming_{0};  // instances that were submitted and have not ended
+  // If counted_: messages that were announced and have not been taken.
+  std::atomic<std::size_t> waiting_{0};
+  // Otherwise: messages may wait that have no instance. Somebody found no credit, and it is not
+  // known whether its message has replaced another one: KEEP_LAST is by key. Or they came while
+  // nobody listened. Who has taken one looks for another, and who finds none ends this.
+  std::atomic<bool> looks_on_{false};
+};
+
+template <typename Callback, typename Entity>
+Bound make_bound(const Entity& entity, const rclcpp::QoS& qos, engine::CallbackOptions& options,
+                 Changes& changes) {
+  options.credits = credits_of(qos);
+  const auto made = std::make_shared<Callback>(entity, qos, options, changes);
+  return {made, made};
+}
+
+}  // namespace rclrt_rclcpp
