@@ -62,6 +62,9 @@ class Listener {
   /// which must not end with a lock held.
   virtual bool goes_on(std::vector<std::shared_ptr<void>>& /*kept*/) const { return true; }
 
+  /// How often the calling thread has begun to run user code, of any executor.
+  static std::uint64_t runs_here() noexcept { return runs_of_thread(); }
+
   /// Since when it runs, CLOCK_MONOTONIC; 0: it does not, or more than once at a time.
   std::int64_t running_since_ns() const noexcept { return running_since_ns_.load(); }
 
@@ -70,6 +73,7 @@ class Listener {
   class Running {
    public:
     Running(Listener& listener, engine::InstanceInfo& info) : since_(listener.running_since_ns_) {
+      ++runs_of_thread();
       info.start_ns = rclrt::realtime::monotonic_now_ns();
       since_.store(info.start_ns, std::memory_order_relaxed);  // a hint for who looks for deadlocks
     }
@@ -88,6 +92,11 @@ class Listener {
   }
 
  private:
+  static std::uint64_t& runs_of_thread() noexcept {
+    thread_local std::uint64_t runs = 0;
+    return runs;
+  }
+
   Changes& changes_;
   std::atomic<std::int64_t> running_since_ns_{0};
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt_rclcpp/executors.hpp"
 
+#include <algorithm>
 #include <iomanip>
 #include <set>
 #include <stdexcept>
@@ -135,10 +136,19 @@ void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
   book_->refresh();
   book_->rethrow();
   book_->release_due_timers();
-  if (spinning.load() && rclcpp::ok(context_)) {
-    book_->engine().run_one_here(timeout);
-    book_->rethrow();
+  // An instance may find that there is nothing to run: a timer that was cancelled, a message that
+  // another one has replaced. It does not count.
+  const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
+  const std::uint64_t runs = Listener::runs_here();
+  std::chrono::nanoseconds left = timeout;
+  while (spinning.load() && rclcpp::ok(context_) && book_->engine().run_one_here(left) &&
+         Listener::runs_here() == runs) {
+    if (timeout.count() > 0) {
+      const std::chrono::nanoseconds spent(rclrt::realtime::monotonic_now_ns() - start_ns);
+      left = std::max(timeout - spent, std::chrono::nanoseconds(0));
+    }
   }
+  book_->rethrow();
 }
 
 rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The spins that end by themselves.
+#include <chrono>
+#include <memory>
+#include <test_msgs/msg/basic_types.hpp>
+#include <thread>
+
+#include "fixture.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using Message = test_msgs::msg::BasicTypes;
+
+template <typename E>
+class Spins : public Ros {};
+TYPED_TEST_SUITE(Spins, AllExecutors, ExecutorName);
+
+TYPED_TEST(Spins, OnceIsWhatRunsAndNotATimerThatWasCancelled) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  int ran = 0;
+  const auto cancelled = node->create_wall_timer(20ms, [&] { ran += 10; });
+  executor.add_node(node);
+  executor.spin_some();  // from here on its next release is known
+  cancelled->cancel();
+  ran = 0;
+  const auto timer = node->create_wall_timer(100ms, [&] { ++ran; });
+  executor.spin_once(20s);
+  EXPECT_EQ(ran, 1);
+  executor.spin_once();
+  EXPECT_EQ(ran, 2);
+}
+
+TYPED_TEST(Spins, OnceIsNotAnInstanceWhoseMessageWasTaken) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  int ran = 0;
+  rclcpp::SubscriptionOptions options;
+  options.callback_group = group;
+  const auto subscription =
+      node->create_subscription<Message>("topic", 10, [&](const Message&) { ran += 10; }, options);
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  executor.add_node(node);
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  publisher->publish(Message());
+  Message message;
+  rclcpp::MessageInfo info;
+  ASSERT_TRUE(eventually([&] { return subscription->take(message, info); }));
+  const auto timer = node->create_wall_timer(100ms, [&] { ++ran; });
+  executor.spin_once(20s);
+  EXPECT_EQ(ran, 1);
+}
+
+TYPED_TEST(Spins, OnceWaitsAsLongAsItWasToldForSomethingThatRuns) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto timer = node->create_wall_timer(20ms, [] {});
+  executor.add_node(node);
+  executor.spin_some();
+  timer->cancel();
+  const auto start = std::chrono::steady_clock::now();
+  executor.spin_once(50ms);
+  EXPECT_GE(std::chrono::steady_clock::now() - start, 50ms);
+}
+
+TYPED_TEST(Spins, ACancelEndsTheWaitForSomethingThatRuns) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto timer = node->create_wall_timer(20ms, [] {});
+  executor.add_node(node);
+  executor.spin_some();
+  timer->cancel();
+  std::thread other([&] {
+    EXPECT_TRUE(eventually([&] { return executor.is_spinning(); }));
+    executor.cancel();
+  });
+  executor.spin_once();  // for ever, but for the cancel
+  other.join();
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
