@@ -12,8 +12,11 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp_components/component_manager.hpp>
+#include <set>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
@@ -29,15 +32,34 @@ class Container : public rclcpp_components::ComponentManager {
     rclrt_rclcpp::Options options;
     options.priorities = declare_parameter("priorities", "");
     for (const std::int64_t cpu : declare_parameter("cpus", std::vector<std::int64_t>())) {
+      if (!std::in_range<int>(cpu)) {
+        throw std::invalid_argument("parameter cpus: there is no CPU " + std::to_string(cpu));
+      }
       options.engine.cpus.push_back(static_cast<int>(cpu));
     }
     rclrt::realtime::require_allowed_cpus(options.engine.cpus);
-    executor_ = std::make_shared<rclrt_rclcpp::PreemptiveExecutor>(options);
-    unused_ = executor_->unmatched();
-    set_executor(executor_);
+    preemptive_ = std::make_shared<rclrt_rclcpp::PreemptiveExecutor>(options);
+    unused_ = preemptive_->unmatched();
+    set_executor(preemptive_);
   }
 
-  rclrt_rclcpp::Executor& executor() { return *executor_; }
+  /// Spins until the end. Until a node that is refused has been taken out, the executor's own
+  /// thread may find it, too, and end the spin with the same error: it goes on when the node is
+  /// gone.
+  void spin() {
+    for (bool again = true; again;) {
+      try {
+        preemptive_->spin();
+        again = false;
+      } catch (const std::exception& error) {
+        const std::scoped_lock lock(loading_);
+        if (!refused_.contains(error.what())) {
+          throw;
+        }
+        preemptive_->callbacks();  // throws if it is of a node that is here
+      }
+    }
+  }
 
   /// What in the priorities file has fitted none of the nodes that were here.
   const std::vector<std::string>& unused() const { return unused_; }
@@ -46,15 +68,41 @@ class Container : public rclcpp_components::ComponentManager {
   void on_load_node(const std::shared_ptr<rmw_request_id_t> header,
                     const std::shared_ptr<LoadNode::Request> request,
                     std::shared_ptr<LoadNode::Response> response) override {
-    ComponentManager::on_load_node(header, request, response);
-    const auto unmatched = executor_->unmatched();
+    const std::scoped_lock lock(loading_);
+    const std::uint64_t id = unique_id_;  // of the node, if there will be one
+    try {
+      ComponentManager::on_load_node(header, request, response);
+    } catch (const std::exception& error) {  // not of the component: such as the executor's
+      take_out(id);
+      refused_.insert(error.what());
+      RCLCPP_ERROR(get_logger(), "%s", error.what());
+      response->success = false;
+      response->error_message = error.what();
+      return;
+    }
+    const auto unmatched = preemptive_->unmatched();
     std::erase_if(unused_, [&](const std::string& each) {
       return std::find(unmatched.begin(), unmatched.end(), each) == unmatched.end();
     });
   }
 
  private:
-  std::shared_ptr<rclrt_rclcpp::PreemptiveExecutor> executor_;
+  /// A node that could not be loaded, however far it has got.
+  void take_out(std::uint64_t id) {
+    const auto found = node_wrappers_.find(id);
+    if (found == node_wrappers_.end()) {
+      return;
+    }
+    try {
+      remove_node_from_executor(id);
+    } catch (const std::exception&) {  // the executor has not got it
+    }
+    node_wrappers_.erase(found);
+  }
+
+  std::shared_ptr<rclrt_rclcpp::PreemptiveExecutor> preemptive_;
+  std::mutex loading_;               // held while a node is loaded; guards refused_
+  std::set<std::string> refused_;    // why nodes could not be loaded
   std::vector<std::string> unused_;  // of the load service, whose group is exclusive
 };
 
@@ -74,7 +122,7 @@ int main(int argc, char** argv) {
   rclcpp::executors::SingleThreadedExecutor services;
   services.add_node(container);
   std::thread serving([&] { services.spin(); });
-  container->executor().spin();
+  container->spin();
   rclcpp::shutdown();
   serving.join();
   for (const std::string& each : container->unused()) {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The container for composable nodes, by its services.
+#include <composition_interfaces/srv/list_nodes.hpp>
 #include <composition_interfaces/srv/load_node.hpp>
 #include <composition_interfaces/srv/unload_node.hpp>
 #include <mutex>
@@ -10,6 +11,7 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
+using composition_interfaces::srv::ListNodes;
 using composition_interfaces::srv::LoadNode;
 using composition_interfaces::srv::UnloadNode;
 
@@ -33,10 +35,18 @@ class ComponentContainer : public Ros {
     return code == rclcpp::FutureReturnCode::SUCCESS ? *future.get() : typename Service::Response();
   }
 
-  static LoadNode::Request component() {
+  /// While the test's own node is spun.
+  bool becomes_true(const std::function<bool()>& condition) {
+    return eventually([&] {
+      executor_.spin_some();
+      return condition();
+    });
+  }
+
+  static LoadNode::Request component(const std::string& name = "ThreadName") {
     LoadNode::Request request;
     request.package_name = "rclrt_rclcpp";
-    request.plugin_name = "rclrt_rclcpp::test::ThreadName";
+    request.plugin_name = "rclrt_rclcpp::test::" + name;
     return request;
   }
 
@@ -58,10 +68,7 @@ TEST_F(ComponentContainer, ALoadedNodeRunsAtThePriorityOfTheFile) {
   const LoadNode::Response loaded = call<LoadNode>("load_node", component());
   ASSERT_TRUE(loaded.success) << loaded.error_message << container.output();
   EXPECT_EQ(loaded.full_node_name, "/thread_name");
-  EXPECT_TRUE(eventually([&] {
-    executor_.spin_some();
-    return !thread.empty();
-  }));
+  EXPECT_TRUE(becomes_true([&] { return !thread.empty(); }));
   EXPECT_NE(thread.find("L7"), std::string::npos) << thread;
 
   UnloadNode::Request unload;
@@ -93,6 +100,50 @@ TEST_F(ComponentContainer, NodesAreUnloadedWhileTheyRun) {
   }
   container.signal(SIGINT);
   EXPECT_EQ(container.exit_code(), 0) << container.output();
+}
+
+TEST_F(ComponentContainer, ANodeThatTheExecutorCannotTakeInIsRefusedAndTheOthersGoOn) {
+  std::string entries;
+  for (int i = 0; i < 100; ++i) {  // 94 fit below a top priority of 95
+    const std::string index = std::to_string(i);
+    entries += "  - {node: /many_timers, timer: " + index + ", priority: " + index + "}\n";
+  }
+  const std::string cpu = std::to_string(rclrt::realtime::allowed_cpus().front());
+  Program container("CONTAINER",
+                    {"--ros-args", "-p", write_priorities(entries), "-p", "cpus:=[" + cpu + "]"});
+  int messages = 0;
+  const auto subscription = node_->create_subscription<std_msgs::msg::String>(
+      "thread_name", 10, [&](const std_msgs::msg::String&) { ++messages; });
+  const LoadNode::Response before = call<LoadNode>("load_node", component());
+  ASSERT_TRUE(before.success) << before.error_message << container.output();
+  for (int round = 0; round < 5; ++round) {
+    const LoadNode::Response refused = call<LoadNode>("load_node", component("ManyTimers"));
+    ASSERT_FALSE(refused.success);
+    ASSERT_NE(refused.error_message.find("priority levels do not fit"), std::string::npos)
+        << refused.error_message << container.output();
+  }
+  const auto listed = call<ListNodes>("list_nodes", ListNodes::Request());
+  EXPECT_EQ(listed.full_node_names, std::vector<std::string>{"/thread_name"});
+  const int until_here = messages;
+  EXPECT_TRUE(becomes_true([&] { return messages > until_here + 3; })) << container.output();
+
+  UnloadNode::Request unload;
+  unload.unique_id = before.unique_id;
+  ASSERT_TRUE(call<UnloadNode>("unload_node", unload).success) << container.output();
+  const LoadNode::Response after = call<LoadNode>("load_node", component());
+  ASSERT_TRUE(after.success) << after.error_message << container.output();
+  const int loaded = messages;
+  EXPECT_TRUE(becomes_true([&] { return messages > loaded + 3; })) << container.output();
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+}
+
+TEST_F(ComponentContainer, ACpuThatDoesNotExistIsRefusedAndTheExitCodeIs2) {
+  for (const std::string cpu : {"4294967296", "-4294967296", "-1", "1023"}) {
+    Program container("CONTAINER", {"--ros-args", "-p", "cpus:=[" + cpu + "]"});
+    EXPECT_EQ(container.exit_code(), 2) << cpu;
+    EXPECT_NE(container.output().find(cpu), std::string::npos) << container.output();
+  }
 }
 
 TEST_F(ComponentContainer, AMistakeInTheFileIsNamedAndTheExitCodeIs2) {
