@@ -14,6 +14,7 @@
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <std_msgs/msg/int64.hpp>
@@ -23,6 +24,7 @@
 #include "rclrt/realtime/histogram.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt_rclcpp/executors.hpp"
+#include "seconds_parameter.hpp"
 
 namespace {
 
@@ -144,7 +146,13 @@ int main(int argc, char** argv) {
     return usage();
   }
   const auto robot = std::make_shared<Robot>();
-  const std::chrono::duration<double> time(robot->declare_parameter("duration", 10.0));
+  std::chrono::duration<double> time{};
+  try {
+    time = declare_seconds(*robot, "duration", 10.0);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "mixed_criticality: %s\n", error.what());
+    return 2;
+  }
   const int cpu = rclrt::realtime::allowed_cpus().front();
   if (single_threaded) {
     rclcpp::executors::SingleThreadedExecutor executor;

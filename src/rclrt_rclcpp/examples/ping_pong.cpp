@@ -7,12 +7,15 @@
 //
 // Seconds; the default of each is 0.01: the high path takes all of the CPU, the low path gets none.
 #include <time.h>
+#include <unistd.h>
 
 #include <array>
 #include <atomic>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
+#include <cstdio>
+#include <exception>
 #include <memory>
 #include <numeric>
 #include <rclcpp/rclcpp.hpp>
@@ -22,6 +25,7 @@
 #include <vector>
 
 #include "rclrt_rclcpp/executors.hpp"
+#include "seconds_parameter.hpp"
 
 namespace {
 
@@ -39,15 +43,24 @@ int percent(std::size_t part, std::size_t whole) {
   return whole == 0 ? 0 : static_cast<int>(100 * part / whole);
 }
 
+/// Of this process: another ping_pong in the domain neither asks nor answers here.
+std::string topic(const std::string& name) {
+  return "ping_pong_" + std::to_string(getpid()) + "/" + name;
+}
+
 /// Sends a ping on both paths each period, and keeps when each came back.
 class PingNode : public rclcpp::Node {
  public:
-  PingNode() : Node("ping_node"), period_(declare_parameter("ping_period", 0.01)) {
+  PingNode() : Node("ping_node"), period_(declare_seconds(*this, "ping_period", 0.01)) {
     for (Path& path : paths_) {
-      path.pings = create_publisher<Int32>(path.name + "_ping", rclcpp::SensorDataQoS());
+      path.pings = create_publisher<Int32>(topic(path.name + "_ping"), rclcpp::SensorDataQoS());
       path.pongs = create_subscription<Int32>(
-          path.name + "_pong", rclcpp::SensorDataQoS(), [&path, this](const Int32& pong) {
-            const Seconds round_trip = Clock::now() - sent_.at(static_cast<std::size_t>(pong.data));
+          topic(path.name + "_pong"), rclcpp::SensorDataQoS(), [&path, this](const Int32& pong) {
+            const auto index = static_cast<std::size_t>(pong.data);
+            if (index >= sent_.size()) {
+              return;  // not ours
+            }
+            const Seconds round_trip = Clock::now() - sent_[index];
             path.round_trips.push_back(round_trip.count());
           });
     }
@@ -118,14 +131,14 @@ class PongNode : public rclcpp::Node {
  private:
   struct Path {
     Path(rclcpp::Node& node, const std::string& name)
-        : work(node.declare_parameter(name + "_busyloop", 0.01)),
+        : work(declare_seconds(node, name + "_busyloop", 0.01)),
           group(node.create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive)),
-          pongs(node.create_publisher<Int32>(name + "_pong", rclcpp::SensorDataQoS())) {
+          pongs(node.create_publisher<Int32>(topic(name + "_pong"), rclcpp::SensorDataQoS())) {
       rclcpp::SubscriptionOptions options;
       options.callback_group = group;
       pings = node.create_subscription<Int32>(
-          name + "_ping", rclcpp::SensorDataQoS(), [this](const Int32& ping) { answer(ping); },
-          options);
+          topic(name + "_ping"), rclcpp::SensorDataQoS(),
+          [this](const Int32& ping) { answer(ping); }, options);
     }
 
     void answer(const Int32& ping) {
@@ -151,12 +164,20 @@ class PongNode : public rclcpp::Node {
 
 int main(int argc, char** argv) {
   rclcpp::init(argc, argv);
+  std::shared_ptr<PingNode> ping;
+  std::shared_ptr<PongNode> pong;
+  Seconds duration{};
+  try {
+    ping = std::make_shared<PingNode>();
+    pong = std::make_shared<PongNode>();
+    duration = declare_seconds(*ping, "duration", 10.0);
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "ping_pong: %s\n", error.what());
+    return 2;
+  }
   rclrt_rclcpp::Options options;
   options.engine.cpus = {0};
   rclrt_rclcpp::PreemptiveExecutor executor(options);
-  const auto ping = std::make_shared<PingNode>();
-  const auto pong = std::make_shared<PongNode>();
-  const Seconds duration(ping->declare_parameter("duration", 10.0));
   executor.add_node(ping);
   executor.add_node(pong);
   executor.set_priority(ping, 2);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The examples run, say what they promise to say, and end at once when told to.
 #include <algorithm>
+#include <std_msgs/msg/int32.hpp>
 
 #include "program.hpp"
 
@@ -41,6 +42,54 @@ TEST(Examples, MixedCriticalitySaysHowLateTheControlLoopWas) {
 TEST(Examples, MixedCriticalityRefusesWhatItDoesNotKnow) {
   Program program("MIXED_CRITICALITY", {"--sngle-threaded"});
   EXPECT_EQ(program.exit_code(), 2);
+}
+
+TEST(Examples, AnIntegerIsANumberOfSecondsToo) {
+  Program ping_pong("PING_PONG", {"--ros-args", "-p", "duration:=1"});
+  EXPECT_EQ(ping_pong.exit_code(), 0) << ping_pong.output();
+  EXPECT_TRUE(says(ping_pong, "of configured 100 pings")) << ping_pong.output();
+  Program mixed("MIXED_CRITICALITY", {"--ros-args", "-p", "duration:=1"});
+  EXPECT_EQ(mixed.exit_code(), 0) << mixed.output();
+}
+
+TEST(Examples, ATimeThatIsNoneIsNamedAndTheExitCodeIs2) {
+  const auto refused = [](const char* program, const std::string& name, const std::string& value) {
+    Program started(program, {"--ros-args", "-p", name + ":=" + value});
+    EXPECT_EQ(started.exit_code(), 2) << name << " " << value << started.output();
+    EXPECT_TRUE(says(started, "parameter " + name + " is ")) << started.output();
+  };
+  for (const std::string value : {"0", "-1", "0.0", "-1.0", "1e-10", ".nan", ".inf", "1e7", "a"}) {
+    refused("PING_PONG", "ping_period", value);
+    refused("MIXED_CRITICALITY", "duration", value);
+  }
+  refused("PING_PONG", "duration", "0");
+  refused("PING_PONG", "high_busyloop", "-1");
+  refused("PING_PONG", "low_busyloop", "-1");
+}
+
+class PingPong : public Ros {};
+
+TEST_F(PingPong, APongThatItHasNotAskedForIsIgnored) {
+  Program program("PING_PONG", {"--ros-args", "-p", "duration:=1000.0", "-p", "ping_period:=0.1"});
+  ASSERT_TRUE(eventually([&] { return says(program, "Running experiment"); }));
+  const auto node = std::make_shared<rclcpp::Node>("other");
+  std::string topic;
+  ASSERT_TRUE(eventually([&] {
+    for (const auto& each : node->get_topic_names_and_types()) {
+      topic = each.first.ends_with("/high_pong") ? each.first : topic;
+    }
+    return !topic.empty();
+  })) << program.output();
+  const auto publisher = node->create_publisher<std_msgs::msg::Int32>(topic, rclcpp::QoS(10));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  std_msgs::msg::Int32 pong;
+  for (int i = 0; i < 100; ++i) {  // the subscription is best effort
+    pong.data = i % 2 == 0 ? -1 : 1'000'000;
+    publisher->publish(pong);
+    std::this_thread::sleep_for(1ms);
+  }
+  program.signal(SIGINT);
+  EXPECT_EQ(program.exit_code(), 0) << program.output();
 }
 
 class OneLine : public Ros {};
