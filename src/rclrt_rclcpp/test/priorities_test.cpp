@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <fstream>
 #include <rclcpp_action/rclcpp_action.hpp>
+#include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <sstream>
 #include <test_msgs/action/fibonacci.hpp>
 #include <test_msgs/msg/basic_types.hpp>
@@ -125,6 +126,19 @@ callbacks:
   EXPECT_EQ(priority_of(executor, "timer", "0", 2), 9);
   EXPECT_EQ(priority_of(executor, "timer", "0", 1), 4);
   EXPECT_TRUE(executor.unmatched().empty());
+}
+
+TEST_F(PrioritiesFile, ALifecycleNodeHasAPriorityAsEveryNode) {
+  PreemptiveExecutor executor;
+  const auto node = std::make_shared<rclcpp_lifecycle::LifecycleNode>("managed");
+  const auto timer = node->create_wall_timer(1s, [] {});
+  executor.add_node(node->get_node_base_interface());
+  executor.set_priority(node, 3);
+  EXPECT_EQ(priority_of(executor, "timer", "0"), 3);
+  EXPECT_EQ(priority_of(executor, "service", "/managed/change_state"), 3);
+  executor.set_timing(node, {.priority = 4, .deadline = 5ms, .overload = {}});
+  EXPECT_EQ(priority_of(executor, "timer", "0"), 4);
+  EXPECT_THROW(executor.set_priority(std::shared_ptr<rclcpp::Node>(), 1), std::invalid_argument);
 }
 
 TEST_F(PrioritiesFile, SimulatedTimeMovesNoNumbers) {

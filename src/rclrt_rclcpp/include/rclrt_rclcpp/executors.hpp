@@ -109,8 +109,11 @@ class Executor : public rclcpp::Executor {
   void set_timing(const rclcpp::CallbackGroup::SharedPtr& group, const Timing& timing);
   void set_timing(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node,
                   const Timing& timing);
-  void set_timing(const rclcpp::Node::SharedPtr& node, const Timing& timing) {
-    set_timing(node->get_node_base_interface(), timing);
+  /// Of an rclcpp::Node, an rclcpp_lifecycle::LifecycleNode.
+  template <typename NodeT>
+    requires requires(NodeT& node) { node.get_node_base_interface(); }
+  void set_timing(const std::shared_ptr<NodeT>& node, const Timing& timing) {
+    set_timing(node ? node->get_node_base_interface() : nullptr, timing);
   }
   /// Changes the priority alone.
   template <typename Part>
