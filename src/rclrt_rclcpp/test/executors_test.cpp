@@ -2,6 +2,8 @@
 // Everything rclcpp offers, under every executor.
 #include <algorithm>
 #include <atomic>
+#include <lifecycle_msgs/msg/transition.hpp>
+#include <lifecycle_msgs/srv/change_state.hpp>
 #include <rclcpp_action/rclcpp_action.hpp>
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <rosgraph_msgs/msg/clock.hpp>
@@ -17,6 +19,8 @@ namespace {
 
 using Message = test_msgs::msg::BasicTypes;
 using Service = test_msgs::srv::BasicTypes;
+using lifecycle_msgs::msg::Transition;
+using lifecycle_msgs::srv::ChangeState;
 using Fibonacci = test_msgs::action::Fibonacci;
 
 template <typename E>
@@ -220,8 +224,18 @@ TYPED_TEST(Executors, ALifecycleNodeChangesItsState) {
   const auto node = std::make_shared<rclcpp_lifecycle::LifecycleNode>("managed");
   executor.add_node(node->get_node_base_interface());
   const Spinning spinning(executor);
-  EXPECT_EQ(node->configure().label(), "inactive");
-  EXPECT_EQ(node->activate().label(), "active");
+  const auto user = std::make_shared<rclcpp::Node>("user");
+  const auto client = user->create_client<ChangeState>("/managed/change_state");
+  ASSERT_TRUE(client->wait_for_service(20s));
+  for (const auto id : {Transition::TRANSITION_CONFIGURE, Transition::TRANSITION_ACTIVATE}) {
+    const auto request = std::make_shared<ChangeState::Request>();
+    request->transition.id = id;
+    auto future = client->async_send_request(request);
+    ASSERT_EQ(rclcpp::spin_until_future_complete(user, future, 20s),
+              rclcpp::FutureReturnCode::SUCCESS);
+    EXPECT_TRUE(future.get()->success);
+  }
+  EXPECT_EQ(node->get_current_state().label(), "active");
 }
 
 TYPED_TEST(Executors, ParametersAreServedToOtherNodes) {
