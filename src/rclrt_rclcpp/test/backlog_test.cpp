@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What waits is run, as far as its policy says, and counted as what it is.
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -84,6 +85,35 @@ TYPED_TEST(Backlog, AfterAnOverflowOneInstanceLooksInVain) {
   EXPECT_EQ(got, 10);
   EXPECT_EQ(counters.released, 25U + 1U);
   EXPECT_EQ(counters.completed, 10U);
+}
+
+TYPED_TEST(Backlog, TheNewestIsRunWhileItSpinsAndOverflows) {
+  const auto group = this->node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+  rclcpp::SubscriptionOptions options;
+  options.callback_group = group;
+  std::atomic<int> newest{0};
+  const auto subscription = this->node->template create_subscription<Message>(
+      "topic", rclcpp::QoS(1).reliable(),
+      [&](const Message& message) {
+        int known = newest;
+        while (known < message.int32_value &&
+               !newest.compare_exchange_weak(known, message.int32_value)) {
+        }
+      },
+      options);
+  const auto publisher =
+      this->node->template create_publisher<Message>("topic", rclcpp::QoS(1).reliable());
+  this->executor.add_node(this->node);
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  const Spinning spinning(this->executor);
+  Message message;
+  for (int round = 0; round < 300; ++round) {
+    for (int i = 0; i < 1 + round % 7; ++i) {
+      ++message.int32_value;
+      publisher->publish(message);
+    }
+    ASSERT_TRUE(eventually([&] { return newest == message.int32_value; })) << newest;
+  }
 }
 
 TYPED_TEST(Backlog, OfKeepAllNothingIsDropped) {

@@ -12,13 +12,20 @@ namespace {
 
 using Message = test_msgs::msg::BasicTypes;
 
+/// Nothing runs of it but what a test makes: no event of a parameter comes in between.
+rclcpp::Node::SharedPtr make_quiet_node() {
+  return std::make_shared<rclcpp::Node>(
+      "node",
+      rclcpp::NodeOptions().start_parameter_services(false).start_parameter_event_publisher(false));
+}
+
 template <typename E>
 class Spins : public Ros {};
 TYPED_TEST_SUITE(Spins, AllExecutors, ExecutorName);
 
 TYPED_TEST(Spins, OnceIsWhatRunsAndNotATimerThatWasCancelled) {
   TypeParam executor;
-  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto node = make_quiet_node();
   int ran = 0;
   const auto cancelled = node->create_wall_timer(20ms, [&] { ran += 10; });
   executor.add_node(node);
@@ -34,7 +41,7 @@ TYPED_TEST(Spins, OnceIsWhatRunsAndNotATimerThatWasCancelled) {
 
 TYPED_TEST(Spins, OnceIsNotAnInstanceWhoseMessageWasTaken) {
   TypeParam executor;
-  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto node = make_quiet_node();
   const auto group = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
   int ran = 0;
   rclcpp::SubscriptionOptions options;
@@ -55,7 +62,7 @@ TYPED_TEST(Spins, OnceIsNotAnInstanceWhoseMessageWasTaken) {
 
 TYPED_TEST(Spins, OnceWaitsAsLongAsItWasToldForSomethingThatRuns) {
   TypeParam executor;
-  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto node = make_quiet_node();
   const auto timer = node->create_wall_timer(20ms, [] {});
   executor.add_node(node);
   executor.spin_some();
@@ -67,7 +74,7 @@ TYPED_TEST(Spins, OnceWaitsAsLongAsItWasToldForSomethingThatRuns) {
 
 TYPED_TEST(Spins, ACancelEndsTheWaitForSomethingThatRuns) {
   TypeParam executor;
-  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto node = make_quiet_node();
   const auto timer = node->create_wall_timer(20ms, [] {});
   executor.add_node(node);
   executor.spin_some();
