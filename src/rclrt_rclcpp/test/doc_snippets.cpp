@@ -5,6 +5,7 @@
 #include <std_msgs/msg/int64.hpp>
 
 #include "rclrt/executor/flight_trace.hpp"
+#include "rclrt/realtime/thread_plan.hpp"
 #include "rclrt_rclcpp/executors.hpp"
 
 namespace rclrt_rclcpp::test {
@@ -56,6 +57,16 @@ void with_options() {
   options.engine.cpus = {2, 3};
   options.engine.realtime = rclrt::executor::Realtime::kRequire;  // an error that names the fix
   options.engine.top_priority = 80;  // SCHED_FIFO; the levels take those below it
+}
+
+void with_a_thread_plan() {
+  const rclrt::realtime::ThreadsBefore before;
+  const auto node = std::make_shared<Control>();  // here the middleware's threads begin
+  const rclrt::realtime::ThreadPlan plan{
+      {{"*", {.policy = rclrt::realtime::Policy::kFifo, .priority = 96}}}};
+  for (const std::string& problem : plan.apply(before.new_threads()).problems()) {
+    RCLCPP_WARN(node->get_logger(), "%s", problem.c_str());  // such as: no permission, and the fix
+  }
 }
 
 void with_a_trace() {

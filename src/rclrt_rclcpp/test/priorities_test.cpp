@@ -128,6 +128,22 @@ callbacks:
   EXPECT_TRUE(executor.unmatched().empty());
 }
 
+TEST_F(PrioritiesFile, OfEntriesWithAndWithoutItsGroupTheLaterOneHolds) {
+  const std::string with = "  - {node: /node, group: 0, subscription: /topic, priority: 1}\n";
+  const std::string without = "  - {node: /node, subscription: /topic, priority: 2}\n";
+  for (const bool with_comes_last : {true, false}) {
+    Options options;
+    options.priorities =
+        write("rclrt: 1\ncallbacks:\n" + (with_comes_last ? without + with : with + without));
+    PreemptiveExecutor executor(options);
+    const auto node = std::make_shared<rclcpp::Node>("node");
+    const auto subscription =
+        node->create_subscription<Message>("topic", 10, [](const Message&) {});
+    executor.add_node(node);
+    EXPECT_EQ(priority_of(executor, "subscription", "/topic"), with_comes_last ? 1 : 2);
+  }
+}
+
 TEST_F(PrioritiesFile, ALifecycleNodeHasAPriorityAsEveryNode) {
   PreemptiveExecutor executor;
   const auto node = std::make_shared<rclcpp_lifecycle::LifecycleNode>("managed");
