@@ -15,7 +15,8 @@ constexpr const char* kSameGroup =
 constexpr const char* kSameThread =
     "has the same priority. If it waits for that response and holds that priority's only thread, "
     "it "
-    "waits for ever: give the client a higher priority, or each level two threads "
+    "waits for ever: give the client a higher priority (under EDF a shorter deadline), or each "
+    "level two threads "
     "(`engine.workers_per_level`).";
 
 }  // namespace
