@@ -14,10 +14,8 @@ constexpr const char* kSameGroup =
     "ever: put the client into a callback group of its own.";
 constexpr const char* kSameThread =
     "has the same priority. If it waits for that response and holds that priority's only thread, "
-    "it "
-    "waits for ever: give the client a higher priority (under EDF a shorter deadline), or each "
-    "level two threads "
-    "(`engine.workers_per_level`).";
+    "it waits for ever: give the client a higher priority (under EDF a shorter deadline), or each "
+    "level two threads (`engine.workers_per_level`).";
 
 }  // namespace
 
