@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "compat.hpp"
-#include "rclrt/realtime/clock.hpp"
 #include "rclrt/yaml/file.hpp"
 
 namespace rclrt_rclcpp {
@@ -123,65 +122,6 @@ void Executor::Book::refresh(Wait wait) {
   }
 }
 
-/// Without the lock. False: some callback of what leaves still runs.
-bool Executor::Book::finish_leaving(Wait wait) {
-  std::vector<Leaving> leaving;
-  {
-    const std::scoped_lock lock(mutex_);
-    leaving = leaving_;
-  }
-  for (const Leaving& each : leaving) {
-    if (wait == Wait::kUntilNothingRuns) {
-      engine_->remove(each.bound.callback);
-    } else {
-      engine_->start_removal(each.bound.callback);
-    }
-  }
-  bool all_left = true;
-  std::vector<rclcpp::CallbackGroup::SharedPtr> open;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (const Leaving& each : leaving) {
-      each.bound.listener->leave_rest();
-      if (each.bound.callback->counters().pending() != 0) {
-        all_left = false;
-        continue;
-      }
-      std::erase_if(leaving_, [&](const Leaving& other) {
-        return other.bound.callback == each.bound.callback;
-      });
-      if (part_) {
-        part_->retire(*each.bound.callback);
-      }
-    }
-    open = close_groups();
-  }
-  for (const auto& group : open) {  // without the lock: who waited for them is told
-    group->trigger_notify_guard_condition();
-  }
-  return all_left;
-}
-
-/// Closes those of which something that leaves still runs, and opens and returns those of which
-/// nothing does any more.
-std::vector<rclcpp::CallbackGroup::SharedPtr> Executor::Book::close_groups() {
-  std::vector<rclcpp::CallbackGroup::SharedPtr> open;
-  for (auto& [key, entry] : groups_) {
-    const auto group = std::static_pointer_cast<rclcpp::CallbackGroup>(key.lock());
-    const bool runs =
-        group && std::any_of(leaving_.begin(), leaving_.end(),
-                             [&](const Leaving& each) { return each.group.lock() == group; });
-    if (group && runs != entry.closed) {
-      entry.closed = runs;
-      group->can_be_taken_from().store(!runs);
-      if (!runs) {
-        open.push_back(group);
-      }
-    }
-  }
-  return open;
-}
-
 /// With the lock held.
 void Executor::Book::collect(Kept& kept) {
   again_ = false;
@@ -209,18 +149,6 @@ void Executor::Book::collect(Kept& kept) {
   std::erase_if(groups_of_nodes_, expired);
   std::erase_if(refused_, expired);
   std::erase_if(nodes_, [](const auto& each) { return each.expired(); });
-}
-
-void Executor::Book::drop(const Key& key, Entry& entry) {
-  suspects_.erase(entry.bound.listener.get());
-  leaving_.push_back({key, entry.group, entry.bound});
-  entry.bound.listener->unlisten();
-}
-
-bool Executor::Book::is_leaving(const Key& entity) const {
-  return std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& each) {
-    return !each.entity.owner_before(entity) && !entity.owner_before(each.entity);
-  });
 }
 
 Executor::Book::GroupContext Executor::Book::context_of(

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an executor has no more, until its last callback has ended.
+#include <algorithm>
+
+#include "book.hpp"
+
+namespace rclrt_rclcpp {
+
+void Executor::Book::drop(const Key& key, Entry& entry) {
+  suspects_.erase(entry.bound.listener.get());
+  leaving_.push_back({key, entry.group, entry.bound});
+  entry.bound.listener->unlisten();
+}
+
+bool Executor::Book::is_leaving(const Key& entity) const {
+  return std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& each) {
+    return !each.entity.owner_before(entity) && !entity.owner_before(each.entity);
+  });
+}
+
+/// Without the lock. False: some callback of what leaves still runs.
+bool Executor::Book::finish_leaving(Wait wait) {
+  std::vector<Leaving> leaving;
+  {
+    const std::scoped_lock lock(mutex_);
+    leaving = leaving_;
+  }
+  for (const Leaving& each : leaving) {
+    if (wait == Wait::kUntilNothingRuns) {
+      engine_->remove(each.bound.callback);
+    } else {
+      engine_->start_removal(each.bound.callback);
+    }
+  }
+  bool all_left = true;
+  std::vector<rclcpp::CallbackGroup::SharedPtr> open;
+  {
+    const std::scoped_lock lock(mutex_);
+    for (const Leaving& each : leaving) {
+      each.bound.listener->leave_rest();
+      if (each.bound.callback->counters().pending() != 0) {
+        all_left = false;
+        continue;
+      }
+      std::erase_if(leaving_, [&](const Leaving& other) {
+        return other.bound.callback == each.bound.callback;
+      });
+      if (part_) {
+        part_->retire(*each.bound.callback);
+      }
+    }
+    open = close_groups();
+  }
+  for (const auto& group : open) {  // without the lock: who waited for them is told
+    group->trigger_notify_guard_condition();
+  }
+  return all_left;
+}
+
+/// Closes those of which something that leaves still runs, and opens and returns those of which
+/// nothing does any more.
+std::vector<rclcpp::CallbackGroup::SharedPtr> Executor::Book::close_groups() {
+  std::vector<rclcpp::CallbackGroup::SharedPtr> open;
+  for (auto& [key, entry] : groups_) {
+    const auto group = std::static_pointer_cast<rclcpp::CallbackGroup>(key.lock());
+    const bool runs =
+        group && std::any_of(leaving_.begin(), leaving_.end(),
+                             [&](const Leaving& each) { return each.group.lock() == group; });
+    if (group && runs != entry.closed) {
+      entry.closed = runs;
+      group->can_be_taken_from().store(!runs);
+      if (!runs) {
+        open.push_back(group);
+      }
+    }
+  }
+  return open;
+}
+
+}  // namespace rclrt_rclcpp
