@@ -25,21 +25,21 @@ bool Executor::Book::finish_leaving(Wait wait) {
     const std::scoped_lock lock(mutex_);
     leaving = leaving_;
   }
+  std::vector<bool> left;  // before what it has left behind is taken: nothing comes after
   for (const Leaving& each : leaving) {
     if (wait == Wait::kUntilNothingRuns) {
       engine_->remove(each.bound.callback);
-    } else {
-      engine_->start_removal(each.bound.callback);
     }
+    left.push_back(engine_->start_removal(each.bound.callback));
   }
-  bool all_left = true;
+  const bool all_left = std::find(left.begin(), left.end(), false) == left.end();
   std::vector<rclcpp::CallbackGroup::SharedPtr> open;
   {
     const std::scoped_lock lock(mutex_);
-    for (const Leaving& each : leaving) {
+    for (std::size_t i = 0; i < leaving.size(); ++i) {
+      const Leaving& each = leaving[i];
       each.bound.listener->leave_rest();
-      if (each.bound.callback->counters().pending() != 0) {
-        all_left = false;
+      if (!left[i]) {
         continue;
       }
       std::erase_if(leaving_, [&](const Leaving& other) {
