@@ -12,10 +12,8 @@
 #include <exception>
 #include <filesystem>
 #include <memory>
-#include <mutex>
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp_components/component_manager.hpp>
-#include <set>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -43,23 +41,7 @@ class Container : public rclcpp_components::ComponentManager {
     set_executor(preemptive_);
   }
 
-  /// Spins until the end. Until a node that is refused has been taken out, the executor's own
-  /// thread may find it, too, and end the spin with the same error: it goes on when the node is
-  /// gone.
-  void spin() {
-    for (bool again = true; again;) {
-      try {
-        preemptive_->spin();
-        again = false;
-      } catch (const std::exception& error) {
-        const std::scoped_lock lock(loading_);
-        if (!refused_.contains(error.what())) {
-          throw;
-        }
-        preemptive_->callbacks();  // throws if it is of a node that is here
-      }
-    }
-  }
+  void spin() { preemptive_->spin(); }
 
   /// What in the priorities file has fitted none of the nodes that were here.
   const std::vector<std::string>& unused() const { return unused_; }
@@ -68,13 +50,11 @@ class Container : public rclcpp_components::ComponentManager {
   void on_load_node(const std::shared_ptr<rmw_request_id_t> header,
                     const std::shared_ptr<LoadNode::Request> request,
                     std::shared_ptr<LoadNode::Response> response) override {
-    const std::scoped_lock lock(loading_);
     const std::uint64_t id = unique_id_;  // of the node, if there will be one
     try {
       ComponentManager::on_load_node(header, request, response);
     } catch (const std::exception& error) {  // not of the component: such as the executor's
-      take_out(id);
-      refused_.insert(error.what());
+      node_wrappers_.erase(id);
       RCLCPP_ERROR(get_logger(), "%s", error.what());
       response->success = false;
       response->error_message = error.what();
@@ -87,23 +67,8 @@ class Container : public rclcpp_components::ComponentManager {
   }
 
  private:
-  /// A node that could not be loaded, however far it has got.
-  void take_out(std::uint64_t id) {
-    const auto found = node_wrappers_.find(id);
-    if (found == node_wrappers_.end()) {
-      return;
-    }
-    try {
-      remove_node_from_executor(id);
-    } catch (const std::exception&) {  // the executor has not got it
-    }
-    node_wrappers_.erase(found);
-  }
-
   std::shared_ptr<rclrt_rclcpp::PreemptiveExecutor> preemptive_;
-  std::mutex loading_;               // held while a node is loaded; guards refused_
-  std::set<std::string> refused_;    // why nodes could not be loaded
-  std::vector<std::string> unused_;  // of the load service, whose group is exclusive
+  std::vector<std::string> unused_;  // of the thread that serves, while it does
 };
 
 }  // namespace

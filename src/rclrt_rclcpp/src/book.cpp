@@ -94,21 +94,27 @@ void Executor::Book::refresh_if_noted() {
   }
 }
 
-void Executor::Book::refresh(Wait wait) {
-  for (bool again = true; again;) {
+void Executor::Book::refresh(Wait wait, const Change* change) {
+  for (bool first = true, again = true; again; first = false) {
     std::exception_ptr error;
     bool elsewhere = false;
     {
-      Kept kept;  // ends without the lock, and before anybody waits
+      Found found;  // ends without the lock, and before anybody waits
       const std::scoped_lock lock(mutex_);
-      changes_.take();  // first: what changes from here on is looked at again
+      if (change != nullptr && first) {
+        change->make();
+      }
+      changes_.take();  // before the look: what changes from here on is looked at again
       try {
-        collect(kept);
+        collect(found);
       } catch (...) {
         error = std::current_exception();
+        if (change != nullptr) {
+          change->take_back();
+        }
       }
-      again = again_;
-      elsewhere = elsewhere_;
+      again = found.again;
+      elsewhere = found.elsewhere;
     }
     const bool all_left = finish_leaving(wait);
     if (!all_left || elsewhere) {
@@ -117,21 +123,22 @@ void Executor::Book::refresh(Wait wait) {
       changes_.bell().notify_one();
     }
     if (error) {
+      if (change != nullptr) {
+        refresh(Wait::kUntilNothingRuns);  // what has come in with it goes again
+      }
       std::rethrow_exception(error);
     }
   }
 }
 
 /// With the lock held.
-void Executor::Book::collect(Kept& kept) {
-  again_ = false;
-  elsewhere_ = false;
+void Executor::Book::collect(Found& found) {
   for (auto& [key, entry] : entries_) {
     entry.seen = false;
   }
   for (const auto& weak : groups_of_executor_()) {
     if (const auto group = weak.lock()) {
-      see_group(group, kept);
+      see_group(group, found);
     }
   }
   for (auto each = entries_.begin(); each != entries_.end();) {
@@ -194,10 +201,10 @@ std::optional<std::size_t> Executor::Book::index_in(const std::shared_ptr<Node>&
   return std::nullopt;
 }
 
-void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Kept& kept) {
+void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Found& found) {
   const GroupContext context = context_of(group);
   if (!context.entry->closed && !group->can_be_taken_from().load()) {
-    elsewhere_ = true;  // a callback of it runs in the executor that it comes from
+    found.elsewhere = true;  // a callback of it runs in the executor that it comes from
     return;
   }
   // First all of it, for the group's own lock is held meanwhile.
@@ -211,6 +218,7 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Ke
                           [&](const auto& each) { clients.push_back(each); },
                           [&](const auto& each) { timers.push_back(each); },
                           [&](const auto& each) { waitables.push_back(each); });
+  Kept& kept = found.kept;
   kept.insert(kept.end(), waitables.begin(), waitables.end());
   kept.insert(kept.end(), subscriptions.begin(), subscriptions.end());
   kept.insert(kept.end(), services.begin(), services.end());
@@ -227,27 +235,28 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Ke
     }
   }
   for (const auto& timer : timers) {
-    see(timer, context, "timer", index_of(timer, context.entry->timers));
+    see(timer, context, found, "timer", index_of(timer, context.entry->timers));
   }
   for (const auto& each : subscriptions) {
-    see(each, context, "subscription", each->get_topic_name());
+    see(each, context, found, "subscription", each->get_topic_name());
   }
   for (const auto& each : services) {
-    see(each, context, "service", each->get_service_name());
+    see(each, context, found, "service", each->get_service_name());
   }
   for (const auto& each : clients) {
-    see(each, context, "client", each->get_service_name());
+    see(each, context, found, "client", each->get_service_name());
   }
   for (const auto& each : waitables) {
     if (const auto owner = owners.find(Key(each)); owner != owners.end()) {
-      see(each, context, "subscription", owner->second->get_topic_name(), Key(owner->second));
+      see(each, context, found, "subscription", owner->second->get_topic_name(),
+          Key(owner->second));
       continue;
     }
     const std::string& name = index_of(each, context.entry->waitables);
-    see(each, context, "waitable", name);
+    see(each, context, found, "waitable", name);
     for (const auto& timer : compat::timers_of(*each)) {  // its own, not one of the user's
       kept.push_back(timer);
-      see(timer, context, "waitable", name, Key(each));
+      see(timer, context, found, "waitable", name, Key(each));
     }
   }
 }
@@ -263,19 +272,20 @@ const std::string& Executor::Book::index_of(const Key& entity, std::size_t& next
 
 template <typename Entity>
 void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupContext& context,
-                         const char* kind, const std::string& name, const Key& owner) {
+                         Found& found, const char* kind, const std::string& name,
+                         const Key& owner) {
   const Key key(entity);
-  const auto found = entries_.find(key);
+  const auto known = entries_.find(key);
   Place place{context.node_name, kind, name, context.index};
   const Timing timing =
       timing_of(owner.expired() ? key : owner, place, context.group, context.node);
   const int priority = timing.priority.value_or(0);
-  if (found != entries_.end()) {
-    Entry& entry = found->second;
+  if (known != entries_.end()) {
+    Entry& entry = known->second;
+    if (entry.timing.priority.value_or(0) != priority) {
+      engine_->set_level(entry.bound.callback, priority);  // first: it may be refused
+    }
     if (same_but_priority(entry.timing, timing)) {
-      if (entry.timing.priority.value_or(0) != priority) {
-        engine_->set_level(entry.bound.callback, priority);
-      }
       entry.timing = timing;
       entry.place = std::move(place);
       entry.seen = true;
@@ -284,12 +294,12 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
     // The engine's callbacks keep their deadline and overload policy: another one takes its place,
     // when this one has left behind what waits.
     drop(key, entry);
-    entries_.erase(found);
-    again_ = true;
+    entries_.erase(known);
+    found.again = true;
     return;
   }
   if (is_leaving(key)) {
-    again_ = true;
+    found.again = true;
     return;
   }
   if (refused_.contains(key)) {

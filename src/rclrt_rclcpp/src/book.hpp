@@ -59,8 +59,14 @@ class Executor::Book {
     kNo,
     kUntilNothingRuns,  ///< of what has left; but a callback of this executor waits for none
   };
-  /// Brings the engine up to date. Throws what the engine throws.
-  void refresh(Wait wait = Wait::kNo);
+  /// Of what the executor is to run, or how. Both are called with `mutex_` held.
+  struct Change {
+    std::function<void()> make;  // all of it, or throws
+    std::function<void()> take_back;
+  };
+  /// Makes the change, if there is one, and brings the engine up to date. Throws what the engine
+  /// throws: then the change is taken back.
+  void refresh(Wait wait = Wait::kNo, const Change* change = nullptr);
   void refresh_if_noted();
   /// For spins that run what is ready now: what other clocks made due is, too.
   void release_due_timers() noexcept { clocks_.release_due(); }
@@ -107,7 +113,13 @@ class Executor::Book {
     rclcpp::CallbackGroup::WeakPtr group;
     bool is_of_clock = false;
   };
-  /// What all entities of one group share, in one refresh.
+  /// What one look at all groups has found.
+  struct Found {
+    Kept kept;
+    bool again = false;      // something is to be taken in when what leaves has left
+    bool elsewhere = false;  // a group has callbacks that run in another executor
+  };
+  /// What all entities of one group share, in one look.
   struct GroupContext {
     rclcpp::CallbackGroup::SharedPtr group;
     Group* entry = nullptr;
@@ -117,14 +129,14 @@ class Executor::Book {
   };
   void look_after();
   void refresh_here();
-  void collect(Kept& kept);
+  void collect(Found& found);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
   std::optional<std::size_t> index_in(const std::shared_ptr<Node>& node,
                                       const rclcpp::CallbackGroup::SharedPtr& group);
   template <typename Entity>
-  void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, const char* kind,
-           const std::string& name, const Key& owner = {});
-  void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Kept& kept);
+  void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, Found& found,
+           const char* kind, const std::string& name, const Key& owner = {});
+  void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Found& found);
   const std::string& index_of(const Key& entity, std::size_t& next);
   bool is_leaving(const Key& entity) const;
   Timing timing_of(const Key& entity, const Place& place,
@@ -150,10 +162,6 @@ class Executor::Book {
   // that whoever removes waits for what another one took out. An entity has no new entry before: it
   // would not be told of what the old one leaves behind.
   std::vector<Leaving> leaving_;
-  // In the collection under way: something is to be taken in when what leaves has left; a group
-  // has callbacks that run in another executor.
-  bool again_ = false;
-  bool elsewhere_ = false;
   WeakMap<Group> groups_;
   WeakMap<std::string> indices_;
   WeakMap<std::vector<GroupOfNode>> groups_of_nodes_;  // in the order of their creation

@@ -25,6 +25,9 @@ bool Executor::Book::finish_leaving(Wait wait) {
     const std::scoped_lock lock(mutex_);
     leaving = leaving_;
   }
+  if (leaving.empty()) {
+    return true;  // and no group is closed
+  }
   std::vector<bool> left;  // before what it has left behind is taken: nothing comes after
   for (const Leaving& each : leaving) {
     if (wait == Wait::kUntilNothingRuns) {

@@ -68,20 +68,14 @@ void Executor::Book::set_timing(const std::shared_ptr<void>& part, const Timing&
     throw std::invalid_argument("a deadline must not be negative");
   }
   Timing before;
-  {
-    const std::scoped_lock lock(mutex_);
-    Timing& own = timings_[Key(part)];
-    before = own;
-    fill(own, timing);
-  }
-  try {
-    refresh(Wait::kUntilNothingRuns);
-  } catch (...) {  // such as more levels than there are priorities
-    const std::scoped_lock lock(mutex_);
-    timings_[Key(part)] = before;
-    changes_.note();
-    throw;
-  }
+  const Change change{.make =
+                          [&] {
+                            Timing& own = timings_[Key(part)];
+                            before = own;
+                            fill(own, timing);
+                          },
+                      .take_back = [&] { timings_[Key(part)] = before; }};
+  refresh(Wait::kUntilNothingRuns, &change);
 }
 
 std::vector<CallbackInfo> Executor::Book::callbacks() {

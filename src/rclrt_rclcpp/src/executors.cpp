@@ -190,8 +190,9 @@ void Executor::cancel() {
 void Executor::add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                         bool /*notify*/) {
   book_->know_node(node);
-  collector_.add_node(node);
-  book_->refresh();
+  const Book::Change change{.make = [&] { collector_.add_node(node); },
+                            .take_back = [&] { collector_.remove_node(node); }};
+  book_->refresh(Book::Wait::kNo, &change);
 }
 
 void Executor::remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
@@ -204,8 +205,9 @@ void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
                                   rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                                   bool /*notify*/) {
   book_->know_node(node);
-  collector_.add_callback_group(group);
-  book_->refresh();
+  const Book::Change change{.make = [&] { collector_.add_callback_group(group); },
+                            .take_back = [&] { collector_.remove_callback_group(group); }};
+  book_->refresh(Book::Wait::kNo, &change);
 }
 
 void Executor::remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool /*notify*/) {

@@ -6,7 +6,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <test_msgs/msg/basic_types.hpp>
 #include <utility>
 #include <vector>
 #if __has_include(<test_msgs/msg/keyed_string.hpp>)
@@ -18,8 +17,6 @@
 
 namespace rclrt_rclcpp::test {
 namespace {
-
-using Message = test_msgs::msg::BasicTypes;
 
 /// The counters of the subscriptions to "topic", together.
 engine::Counters counters_of_topic(Executor& executor) {
@@ -49,6 +46,20 @@ class Backlog : public Ros {
   E executor;
   rclcpp::Node::SharedPtr node = std::make_shared<rclcpp::Node>("node");
 
+  /// How many of as many messages, which all wait before the first is taken, are run.
+  int run(const rclcpp::QoS& qos, int count) {
+    int got = 0;
+    const auto subscription =
+        node->create_subscription<Message>("topic", qos, [&](const Message&) { ++got; });
+    const auto publisher = node->create_publisher<Message>("topic", qos);
+    executor.add_node(node);
+    publish(*publisher, count);
+    EXPECT_TRUE(run_all(executor));
+    counters = counters_of_topic(executor);
+    return got;
+  }
+  engine::Counters counters;  // after it
+
   void publish(rclcpp::Publisher<Message>& publisher, int count) {
     ASSERT_TRUE(eventually([&] { return publisher.get_subscription_count() == 1; }));
     Message message;
@@ -60,31 +71,15 @@ class Backlog : public Ros {
 TYPED_TEST_SUITE(Backlog, AllExecutors, ExecutorName);
 
 TYPED_TEST(Backlog, WhatFitsIsOneInstanceEach) {
-  int got = 0;
-  const auto subscription = this->node->template create_subscription<Message>(
-      "topic", 10, [&](const Message&) { ++got; });
-  const auto publisher = this->node->template create_publisher<Message>("topic", 10);
-  this->executor.add_node(this->node);
-  this->publish(*publisher, 10);
-  ASSERT_TRUE(run_all(this->executor));
-  const engine::Counters counters = counters_of_topic(this->executor);
-  EXPECT_EQ(got, 10);
-  EXPECT_EQ(counters.released, 10U);
-  EXPECT_EQ(counters.completed, 10U);
+  EXPECT_EQ(this->run(rclcpp::QoS(10), 10), 10);
+  EXPECT_EQ(this->counters.released, 10U);
+  EXPECT_EQ(this->counters.completed, 10U);
 }
 
 TYPED_TEST(Backlog, AfterAnOverflowOneInstanceLooksInVain) {
-  int got = 0;
-  const auto subscription = this->node->template create_subscription<Message>(
-      "topic", 10, [&](const Message&) { ++got; });
-  const auto publisher = this->node->template create_publisher<Message>("topic", 10);
-  this->executor.add_node(this->node);
-  this->publish(*publisher, 25);
-  ASSERT_TRUE(run_all(this->executor));
-  const engine::Counters counters = counters_of_topic(this->executor);
-  EXPECT_EQ(got, 10);
-  EXPECT_EQ(counters.released, 25U + 1U);
-  EXPECT_EQ(counters.completed, 10U);
+  EXPECT_EQ(this->run(rclcpp::QoS(10), 25), 10);
+  EXPECT_EQ(this->counters.released, 25U + 1U);
+  EXPECT_EQ(this->counters.completed, 10U);
 }
 
 TYPED_TEST(Backlog, TheNewestIsRunWhileItSpinsAndOverflows) {
@@ -117,18 +112,9 @@ TYPED_TEST(Backlog, TheNewestIsRunWhileItSpinsAndOverflows) {
 }
 
 TYPED_TEST(Backlog, OfKeepAllNothingIsDropped) {
-  int got = 0;
-  const auto qos = rclcpp::QoS(rclcpp::KeepAll()).reliable();
-  const auto subscription = this->node->template create_subscription<Message>(
-      "topic", qos, [&](const Message&) { ++got; });
-  const auto publisher = this->node->template create_publisher<Message>("topic", qos);
-  this->executor.add_node(this->node);
-  this->publish(*publisher, 500);
-  ASSERT_TRUE(run_all(this->executor));
-  const engine::Counters counters = counters_of_topic(this->executor);
-  EXPECT_EQ(got, 500);
-  EXPECT_EQ(counters.released, 500U);
-  EXPECT_EQ(counters.completed, 500U);
+  EXPECT_EQ(this->run(rclcpp::QoS(rclcpp::KeepAll()).reliable(), 500), 500);
+  EXPECT_EQ(this->counters.released, 500U);
+  EXPECT_EQ(this->counters.completed, 500U);
 }
 
 TYPED_TEST(Backlog, OfKeepAllOneInstanceMayStandForAll) {
@@ -144,11 +130,11 @@ TYPED_TEST(Backlog, OfKeepAllOneInstanceMayStandForAll) {
     fresh.add_node(this->node);
     this->publish(*publisher, 500);
     ASSERT_TRUE(run_all(fresh));
-    const engine::Counters counters = counters_of_topic(fresh);
+    const engine::Counters of_topic = counters_of_topic(fresh);
     EXPECT_EQ(got, std::vector<int>{500});
-    EXPECT_EQ(counters.released, 500U);
-    EXPECT_EQ(counters.completed, 1U);
-    EXPECT_EQ(counters.dropped, 499U);
+    EXPECT_EQ(of_topic.released, 500U);
+    EXPECT_EQ(of_topic.completed, 1U);
+    EXPECT_EQ(of_topic.dropped, 499U);
   }
 }
 

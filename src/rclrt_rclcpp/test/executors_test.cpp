@@ -8,7 +8,6 @@
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <rosgraph_msgs/msg/clock.hpp>
 #include <test_msgs/action/fibonacci.hpp>
-#include <test_msgs/msg/basic_types.hpp>
 #include <test_msgs/srv/basic_types.hpp>
 #include <vector>
 
@@ -17,7 +16,6 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-using Message = test_msgs::msg::BasicTypes;
 using Service = test_msgs::srv::BasicTypes;
 using lifecycle_msgs::msg::Transition;
 using lifecycle_msgs::srv::ChangeState;

@@ -9,6 +9,7 @@
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
+#include <test_msgs/msg/basic_types.hpp>
 #include <thread>
 #include <type_traits>
 #include <utility>
@@ -21,8 +22,13 @@ namespace rclrt_rclcpp::test {
 
 using namespace std::chrono_literals;
 
+using Message = test_msgs::msg::BasicTypes;
+
 using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
                                       ThreadDispatchExecutor, EdfExecutor>;
+/// Those that map priorities to threads'.
+using ExecutorsOfLevels =
+    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
 
 struct ExecutorName {
   template <typename E>

@@ -5,7 +5,6 @@
 #include <memory>
 #include <rclcpp_action/rclcpp_action.hpp>
 #include <test_msgs/action/fibonacci.hpp>
-#include <test_msgs/msg/basic_types.hpp>
 #include <test_msgs/srv/basic_types.hpp>
 #include <utility>
 #include <vector>
@@ -16,7 +15,6 @@ namespace rclrt_rclcpp::test {
 namespace {
 
 using Fibonacci = test_msgs::action::Fibonacci;
-using Message = test_msgs::msg::BasicTypes;
 using Service = test_msgs::srv::BasicTypes;
 
 template <typename E>
@@ -208,26 +206,6 @@ TEST_F(Ros, AReentrantGroupLosesNoEventOnSeveralThreads) {
     }
     ASSERT_TRUE(eventually([&] { return got == 30 * round; })) << got << " of " << 30 * round;
   }
-}
-
-TEST_F(Ros, APriorityThatIsRefusedChangesNothing) {
-  Options options;
-  options.engine.top_priority = 3;  // room for two levels
-  options.engine.realtime = engine::Realtime::kTry;
-  PreemptiveExecutor executor(options);
-  if (!executor.engine().realtime()) {
-    GTEST_SKIP() << executor.engine().realtime_reason();
-  }
-  const auto node = std::make_shared<rclcpp::Node>("node");
-  std::vector<rclcpp::TimerBase::SharedPtr> timers;
-  for (int i = 0; i < 3; ++i) {
-    timers.push_back(node->create_wall_timer(1s, [] {}));
-  }
-  executor.add_node(node);
-  executor.set_priority(timers[0], 5);
-  EXPECT_ANY_THROW(executor.set_priority(timers[1], 6));
-  executor.set_priority(timers[2], 5);  // it is of use still
-  executor.remove_node(node);
 }
 
 }  // namespace

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <mutex>
 #include <string>
-#include <test_msgs/msg/basic_types.hpp>
 #include <test_msgs/srv/basic_types.hpp>
 #include <vector>
 
@@ -16,7 +15,6 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-using Message = test_msgs::msg::BasicTypes;
 using Service = test_msgs::srv::BasicTypes;
 
 /// What was logged as a warning while it lives.

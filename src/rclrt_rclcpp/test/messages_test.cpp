@@ -4,15 +4,12 @@
 #include <cstdlib>
 #include <memory>
 #include <stdexcept>
-#include <test_msgs/msg/basic_types.hpp>
 #include <vector>
 
 #include "fixture.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
-
-using Message = test_msgs::msg::BasicTypes;
 
 template <typename E>
 class Messages : public Ros {};
@@ -80,8 +77,20 @@ TYPED_TEST(Messages, SerializedMessagesAndIntraProcessOnesArrive) {
   EXPECT_TRUE(eventually([&] { return typed == 5 && serialized == 5; })) << typed << serialized;
 }
 
+/// For the time of a scope, what is made can lend messages: rclcpp does not have it so by itself.
+class Loans {
+ public:
+  Loans() { EXPECT_EQ(setenv(kVariable, "0", 1), 0); }
+  ~Loans() { unsetenv(kVariable); }
+  Loans(const Loans&) = delete;
+  Loans& operator=(const Loans&) = delete;
+
+ private:
+  static constexpr const char* kVariable = "ROS_DISABLE_LOANED_MESSAGES";
+};
+
 TYPED_TEST(Messages, LoanedMessagesAreReadWhereTheyWereWrittenAndGivenBack) {
-  ASSERT_EQ(setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 1), 0);
+  const Loans loans;
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::vector<int> got;
@@ -94,7 +103,6 @@ TYPED_TEST(Messages, LoanedMessagesAreReadWhereTheyWereWrittenAndGivenBack) {
     }
   });
   const auto publisher = node->create_publisher<Message>("topic", 5);
-  unsetenv("ROS_DISABLE_LOANED_MESSAGES");
   ASSERT_TRUE(subscription->can_loan_messages());
   ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   executor.add_node(node);
@@ -123,14 +131,13 @@ TYPED_TEST(Messages, LoanedMessagesAreReadWhereTheyWereWrittenAndGivenBack) {
 }
 
 TYPED_TEST(Messages, OfLoanedMessagesTheNewestIsKept) {
-  ASSERT_EQ(setenv("ROS_DISABLE_LOANED_MESSAGES", "0", 1), 0);
+  const Loans loans;
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
   std::vector<int> got;
   auto subscription = node->create_subscription<Message>(
       "topic", 5, [&](const Message& message) { got.push_back(message.int32_value); });
   const auto publisher = node->create_publisher<Message>("topic", 5);
-  unsetenv("ROS_DISABLE_LOANED_MESSAGES");
   ASSERT_TRUE(subscription->can_loan_messages());
   ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   executor.set_timing(

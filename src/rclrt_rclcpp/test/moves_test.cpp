@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <test_msgs/msg/basic_types.hpp>
 #include <test_msgs/srv/basic_types.hpp>
 #include <vector>
 
@@ -14,7 +13,6 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-using Message = test_msgs::msg::BasicTypes;
 using Service = test_msgs::srv::BasicTypes;
 
 template <typename E>

@@ -7,7 +7,6 @@
 #include <rclcpp_lifecycle/lifecycle_node.hpp>
 #include <sstream>
 #include <test_msgs/action/fibonacci.hpp>
-#include <test_msgs/msg/basic_types.hpp>
 #include <test_msgs/srv/empty.hpp>
 #include <vector>
 
@@ -15,8 +14,6 @@
 
 namespace rclrt_rclcpp::test {
 namespace {
-
-using Message = test_msgs::msg::BasicTypes;
 
 #define RCLRT_SKIP_WITHOUT_REALTIME() \
   if (const auto reason = ::rclrt::realtime::why_no_realtime(95)) GTEST_SKIP() << *reason
@@ -51,9 +48,7 @@ class TwoTimers : public rclcpp::Node {
 
 template <typename E>
 class Preemption : public Ros {};
-using Preemptives =
-    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
-TYPED_TEST_SUITE(Preemption, Preemptives, ExecutorName);
+TYPED_TEST_SUITE(Preemption, ExecutorsOfLevels, ExecutorName);
 
 TYPED_TEST(Preemption, AnUrgentTimerPreemptsABusyCallbackOnOneCpu) {
   RCLRT_SKIP_WITHOUT_REALTIME();

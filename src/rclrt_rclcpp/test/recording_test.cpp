@@ -12,7 +12,7 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-using Message = std_msgs::msg::Int64;
+using std_msgs::msg::Int64;
 using Json = nlohmann::json;
 
 constexpr const char* kRobot = R"(
@@ -74,22 +74,22 @@ struct Robot {
     const auto options = rclcpp::NodeOptions().use_intra_process_comms(intra_process);
     lidar = std::make_shared<rclcpp::Node>("lidar", options);
     planner = std::make_shared<rclcpp::Node>("planner", options);
-    points = lidar->create_publisher<Message>("points", 10);
-    stop = planner->create_publisher<Message>("stop", 10);
+    points = lidar->create_publisher<Int64>("points", 10);
+    stop = planner->create_publisher<Int64>("stop", 10);
     rclcpp::SubscriptionOptions brakes;
     group = planner->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
     brakes.callback_group = group;
-    entities.push_back(planner->create_subscription<Message>(
-        "points", 10, [this](const Message& message) { stop->publish(message); }));
-    entities.push_back(planner->create_subscription<Message>(
-        "stop", 10, [this](const Message&) { ++braked; }, brakes));
-    scan = lidar->create_wall_timer(10ms, [this] { points->publish(Message()); });
+    entities.push_back(planner->create_subscription<Int64>(
+        "points", 10, [this](const Int64& message) { stop->publish(message); }));
+    entities.push_back(planner->create_subscription<Int64>(
+        "stop", 10, [this](const Int64&) { ++braked; }, brakes));
+    scan = lidar->create_wall_timer(10ms, [this] { points->publish(Int64()); });
   }
 
   std::shared_ptr<rclcpp::Node> lidar;
   std::shared_ptr<rclcpp::Node> planner;
-  rclcpp::Publisher<Message>::SharedPtr points;
-  rclcpp::Publisher<Message>::SharedPtr stop;
+  rclcpp::Publisher<Int64>::SharedPtr points;
+  rclcpp::Publisher<Int64>::SharedPtr stop;
   rclcpp::CallbackGroup::SharedPtr group;
   std::vector<rclcpp::SubscriptionBase::SharedPtr> entities;
   rclcpp::TimerBase::SharedPtr scan;
@@ -372,15 +372,15 @@ TEST_F(Recorded, WhatHasLeftKeepsItsCounts) {
   options.recording = recording;
   PreemptiveExecutor executor(options);
   auto node = std::make_shared<rclcpp::Node>("one");
-  const auto publisher = node->create_publisher<Message>("points", 10);
+  const auto publisher = node->create_publisher<Int64>("points", 10);
   executor.add_node(node);
   std::atomic<int> seen{0};
   for (int i = 0; i < 3; ++i) {
     auto subscription =
-        node->create_subscription<Message>("points", 10, [&](const Message&) { ++seen; });
+        node->create_subscription<Int64>("points", 10, [&](const Int64&) { ++seen; });
     const int before = seen;
     spin_until(executor, [&] {
-      publisher->publish(Message());
+      publisher->publish(Int64());
       return seen > before;
     });
     subscription.reset();

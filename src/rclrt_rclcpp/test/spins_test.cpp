@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The spins that end by themselves.
 #include <chrono>
+#include <functional>
 #include <memory>
-#include <test_msgs/msg/basic_types.hpp>
 #include <thread>
 
 #include "fixture.hpp"
@@ -10,13 +10,22 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-using Message = test_msgs::msg::BasicTypes;
-
 /// Nothing runs of it but what a test makes: no event of a parameter comes in between.
 rclcpp::Node::SharedPtr make_quiet_node() {
   return std::make_shared<rclcpp::Node>(
       "node",
       rclcpp::NodeOptions().start_parameter_services(false).start_parameter_event_publisher(false));
+}
+
+/// The executor knows its next release, at which nothing is to run.
+rclcpp::TimerBase::SharedPtr cancelled_timer(
+    Executor& executor, const rclcpp::Node::SharedPtr& node,
+    const std::function<void()>& callback = [] {}) {
+  auto timer = node->create_wall_timer(20ms, callback);
+  executor.add_node(node);
+  executor.spin_some();
+  timer->cancel();
+  return timer;
 }
 
 template <typename E>
@@ -27,10 +36,7 @@ TYPED_TEST(Spins, OnceIsWhatRunsAndNotATimerThatWasCancelled) {
   TypeParam executor;
   const auto node = make_quiet_node();
   int ran = 0;
-  const auto cancelled = node->create_wall_timer(20ms, [&] { ran += 10; });
-  executor.add_node(node);
-  executor.spin_some();  // from here on its next release is known
-  cancelled->cancel();
+  const auto cancelled = cancelled_timer(executor, node, [&] { ran += 10; });
   ran = 0;
   const auto timer = node->create_wall_timer(100ms, [&] { ++ran; });
   executor.spin_once(20s);
@@ -63,10 +69,7 @@ TYPED_TEST(Spins, OnceIsNotAnInstanceWhoseMessageWasTaken) {
 TYPED_TEST(Spins, OnceWaitsAsLongAsItWasToldForSomethingThatRuns) {
   TypeParam executor;
   const auto node = make_quiet_node();
-  const auto timer = node->create_wall_timer(20ms, [] {});
-  executor.add_node(node);
-  executor.spin_some();
-  timer->cancel();
+  const auto timer = cancelled_timer(executor, node);
   const auto start = std::chrono::steady_clock::now();
   executor.spin_once(50ms);
   EXPECT_GE(std::chrono::steady_clock::now() - start, 50ms);
@@ -75,10 +78,7 @@ TYPED_TEST(Spins, OnceWaitsAsLongAsItWasToldForSomethingThatRuns) {
 TYPED_TEST(Spins, ACancelEndsTheWaitForSomethingThatRuns) {
   TypeParam executor;
   const auto node = make_quiet_node();
-  const auto timer = node->create_wall_timer(20ms, [] {});
-  executor.add_node(node);
-  executor.spin_some();
-  timer->cancel();
+  const auto timer = cancelled_timer(executor, node);
   std::thread other([&] {
     EXPECT_TRUE(eventually([&] { return executor.is_spinning(); }));
     executor.cancel();

@@ -87,7 +87,8 @@ class Executor : public rclcpp::Executor {
   void cancel() override;
 
   // When a removal has returned, no callback of what was removed runs or will run; called from a
-  // callback of this executor it does not wait for those that run.
+  // callback of this executor it does not wait for those that run. The same holds of what is added
+  // when that throws, as for more levels than there are priorities (std::invalid_argument).
   using rclcpp::Executor::add_node;
   using rclcpp::Executor::remove_node;
   void add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
