@@ -2,11 +2,12 @@
 // rclrt's executors beside rclcpp's, on rclcpp nodes: each case runs every contender in turn, round
 // after round, in this one process.
 //
-//   rclrt_rclcpp_bench [--rounds N] [--seconds S] [--cpus N] [--json]
+//   rclrt_rclcpp_bench [--rounds N] [--seconds S] [--cpus N] [--case NAME] [--json]
 //
-// A figure is the median over the rounds; max and "worst lost" are the worst round's. A round of
-// whose time the host took more than kStolen_ms is made again, whatever it showed, kTries times at
-// most.
+// A figure is the median over the rounds; max and "worst lost" are the worst round's. The JSON has
+// the figures of each round, too, so that what was measured in turn can be compared pair by pair. A
+// round of whose time the host took more than kStolen_ms is made again, whatever it showed, kTries
+// times at most.
 //
 // All executors run under SCHED_FIFO where it is permitted: rclcpp's in a thread at priority 80,
 // the pair of best practice at 80 and 70. So what differs is the executor.
@@ -338,11 +339,23 @@ double worst(const Rounds& rounds, double Round::* figure) {
   return most;
 }
 
-int usage(const char* problem) {
+/// `"p50_us_rounds": [21.250, 19.875]`
+void print_rounds(const char* name, const Rounds& rounds, double Round::* figure) {
+  std::printf(", \"%s_rounds\": [", name);
+  const char* separator = "";
+  for (const Round& round : rounds) {
+    std::printf("%s%.3f", separator, round.*figure);
+    separator = ", ";
+  }
+  std::printf("]");
+}
+
+int usage(const std::string& problem) {
   std::fprintf(stderr,
                "rclrt_rclcpp_bench: %s\n"
-               "usage: rclrt_rclcpp_bench [--rounds N] [--seconds S] [--cpus N] [--json]\n",
-               problem);
+               "usage: rclrt_rclcpp_bench [--rounds N] [--seconds S] [--cpus N] [--case NAME] "
+               "[--json]\n",
+               problem.c_str());
   return 2;
 }
 
@@ -353,26 +366,33 @@ int main(int argc, char** argv) {
   long seconds = 2;
   long cpus = 1;
   bool json = false;
+  std::vector<Case> cases(std::begin(kCases), std::end(kCases));
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--json") {
       json = true;
       continue;
     }
+    if (option == "--case") {
+      const std::string name = i + 1 < argc ? argv[++i] : "";
+      std::erase_if(cases, [&](const Case& each) { return each.name != name; });
+      if (cases.empty()) return usage("--case needs the name of one, such as \"message\"");
+      continue;
+    }
     long* const value = option == "--rounds"    ? &rounds
                         : option == "--seconds" ? &seconds
                         : option == "--cpus"    ? &cpus
                                                 : nullptr;
-    if (value == nullptr) return usage(("unknown option " + option).c_str());
+    if (value == nullptr) return usage("unknown option " + option);
     char* end = nullptr;
     *value = i + 1 < argc ? std::strtol(argv[++i], &end, 10) : 0;
     if (end == nullptr || *end != '\0' || *value < 1 || *value > 3600) {
-      return usage((option + " needs a number from 1 to 3600").c_str());
+      return usage(option + " needs a number from 1 to 3600");
     }
   }
   const std::vector<int> allowed = rclrt::realtime::allowed_cpus();
   if (static_cast<std::size_t>(cpus) > allowed.size()) {
-    return usage(("--cpus: this process may use " + std::to_string(allowed.size())).c_str());
+    return usage("--cpus: this process may use " + std::to_string(allowed.size()));
   }
   g_cpus.assign(allowed.begin(), allowed.begin() + cpus);
   const auto reason = rclrt::realtime::why_no_realtime(90);
@@ -382,14 +402,13 @@ int main(int argc, char** argv) {
   }
   rclcpp::init(0, nullptr);
 
-  std::vector<std::vector<Rounds>> results(std::size(kCases),
-                                           std::vector<Rounds>(contenders().size()));
+  std::vector<std::vector<Rounds>> results(cases.size(), std::vector<Rounds>(contenders().size()));
   int repeated = 0;
   for (long round = 0; round < rounds; ++round) {
-    for (std::size_t c = 0; c < std::size(kCases); ++c) {
+    for (std::size_t c = 0; c < cases.size(); ++c) {
       for (std::size_t e = 0; e < contenders().size(); ++e) {
         results[c][e].push_back(
-            run_undisturbed(kCases[c], contenders()[e], std::chrono::seconds(seconds), repeated));
+            run_undisturbed(cases[c], contenders()[e], std::chrono::seconds(seconds), repeated));
       }
     }
   }
@@ -405,9 +424,9 @@ int main(int argc, char** argv) {
                 seconds, repeated);
   }
   bool first = true;
-  for (std::size_t c = 0; c < std::size(kCases); ++c) {
+  for (std::size_t c = 0; c < cases.size(); ++c) {
     if (!json) {
-      std::printf("\n%-28s %9s %9s %9s %7s %11s %8s %8s\n", kCases[c].name, "p50 us", "p99 us",
+      std::printf("\n%-28s %9s %9s %9s %7s %11s %8s %8s\n", cases[c].name, "p50 us", "p99 us",
                   "max us", "lost %", "worst lost", "cpu us", "allocs");
     }
     for (std::size_t e = 0; e < contenders().size(); ++e) {
@@ -423,9 +442,13 @@ int main(int argc, char** argv) {
         std::printf(
             "%s{\"case\": \"%s\", \"executor\": \"%s\", \"p50_us\": %.3f, "
             "\"p99_us\": %.3f, \"max_us\": %.3f, \"lost_percent\": %.4f, "
-            "\"worst_lost_percent\": %.4f, \"cpu_us\": %.3f, \"allocations\": %.3f}",
-            first ? "" : ", ", kCases[c].name, contenders()[e].name, p50, p99, most, lost,
+            "\"worst_lost_percent\": %.4f, \"cpu_us\": %.3f, \"allocations\": %.3f",
+            first ? "" : ", ", cases[c].name, contenders()[e].name, p50, p99, most, lost,
             worst_lost, cpu, allocations);
+        print_rounds("p50_us", all, &Round::p50_us);
+        print_rounds("p99_us", all, &Round::p99_us);
+        print_rounds("cpu_us", all, &Round::cpu_us);
+        std::printf("}");
       } else {
         std::printf("%-28s %9.1f %9.1f %9.1f %7.2f %11.2f %8.1f %8.2f\n", contenders()[e].name, p50,
                     p99, most, lost, worst_lost, cpu, allocations);
