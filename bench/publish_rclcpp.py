@@ -67,9 +67,9 @@ def table(run: dict[str, Any]) -> list[str]:
 
 
 def median_of_ratios(values: list[float], ours: list[float]) -> str:
-    """The median of what two had in the same rounds, and the interval that holds it in 95 % of
-    all runs: of order statistics, whose rank is binomial (approximated by the normal
-    distribution), so it assumes nothing of how the ratios scatter."""
+    """The median of what two had in the same rounds, and its 95 % confidence interval: of order
+    statistics, whose rank is binomial (approximated by the normal distribution), so it assumes
+    nothing of how the ratios scatter, but that one round tells nothing of the next."""
     ratios = sorted(value / own for value, own in zip(values, ours, strict=True))
     rank = max(0, round((len(ratios) - 1.96 * math.sqrt(len(ratios))) / 2) - 1)
     low, high = ratios[rank], ratios[-1 - rank]
@@ -117,7 +117,7 @@ def main(arguments: list[str]) -> int:
             for run in runs
         ),
         f"* The last table: the median of the ratios within each of {close['rounds']} rounds, and "
-        f"its 95 % confidence interval; {close['repeated']} rounds were made again",
+        f"its 95 % confidence interval; {close['repeated']} runs were made again",
         *(line for run in runs for line in table(run)),
         *close_table(close),
     ]

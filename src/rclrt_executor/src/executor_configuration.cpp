@@ -185,6 +185,11 @@ void Executor::set_level(const std::shared_ptr<Callback>& callback, int level) {
   }
 }
 
+void Executor::require_levels(std::vector<int> levels) const {
+  const std::scoped_lock lock(configuration_);
+  static_cast<void>(mapped_with(std::move(levels)));
+}
+
 void Executor::restart(TimerCallback& timer) {
   const std::scoped_lock lock(configuration_);
   const auto is_timer = [&](const auto& each) { return each.get() == &timer; };
@@ -263,20 +268,23 @@ void Executor::disclaim(Callback& callback) noexcept {
   callback.owner_.store(nullptr);  // from here on it may be another executor's
 }
 
-/// Maps the levels of all callbacks, and those that are known already, to priorities; moves
-/// threads, then the groups' ceilings.
+/// These levels and those that are known already, as far as they are mapped.
+PriorityMap Executor::mapped_with(std::vector<int> levels) const {
+  std::erase_if(levels, [&](int level) { return !maps_levels() || is_reserved(level); });
+  if (priorities_) {
+    levels.insert(levels.end(), priorities_->levels().begin(), priorities_->levels().end());
+  }
+  return PriorityMap(std::move(levels), options_.top_priority);
+}
+
+/// Maps the levels of all callbacks to priorities; moves threads, then the groups' ceilings.
 void Executor::settle_levels() {
   require_groups_unreserved_or_whole();
   std::vector<int> levels;
-  if (priorities_) {
-    levels = priorities_->levels();
-  }
   for (const auto& callback : callbacks_) {
-    if (maps_levels() && !is_reserved(callback->level())) {
-      levels.push_back(callback->level());
-    }
+    levels.push_back(callback->level());
   }
-  priorities_ = PriorityMap(std::move(levels), options_.top_priority);
+  priorities_ = mapped_with(std::move(levels));
   settle_priorities();
   std::map<Group*, int> ceilings;
   for (const auto& callback : callbacks_) {

@@ -148,6 +148,8 @@ TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
   EXPECT_THROW(executor->add(every_millisecond([](const InstanceInfo&) {}, 3)),
                std::invalid_argument);
   EXPECT_THROW(executor->set_level(timer, 4), std::invalid_argument);
+  EXPECT_THROW(executor->require_levels({1, 5}), std::invalid_argument);
+  executor->require_levels({2, 1, 2});
   EXPECT_EQ(timer->level(), 1);
   EXPECT_EQ(executor->callbacks().size(), 2U);
   const int before = runs;

@@ -406,7 +406,9 @@ int main(int argc, char** argv) {
   int repeated = 0;
   for (long round = 0; round < rounds; ++round) {
     for (std::size_t c = 0; c < cases.size(); ++c) {
-      for (std::size_t e = 0; e < contenders().size(); ++e) {
+      for (std::size_t i = 0; i < contenders().size(); ++i) {
+        // Each begins a round in turn, so that no place among the others is anybody's own.
+        const std::size_t e = (i + static_cast<std::size_t>(round)) % contenders().size();
         results[c][e].push_back(
             run_undisturbed(cases[c], contenders()[e], std::chrono::seconds(seconds), repeated));
       }

@@ -95,23 +95,26 @@ void Executor::Book::refresh_if_noted() {
 }
 
 void Executor::Book::refresh(Wait wait, const Change* change) {
+  std::exception_ptr refused;
   for (bool first = true, again = true; again; first = false) {
-    std::exception_ptr error;
+    bool taken_back = false;
     bool elsewhere = false;
     {
       Found found;  // ends without the lock, and before anybody waits
       const std::scoped_lock lock(mutex_);
-      if (change != nullptr && first) {
+      if (first && change != nullptr) {
         change->make();
       }
       changes_.take();  // before the look: what changes from here on is looked at again
-      try {
-        collect(found);
-      } catch (...) {
-        error = std::current_exception();
-        if (change != nullptr) {
-          change->take_back();
-        }
+      collect(found);
+      if (found.error && !refused && change != nullptr && change->take_back) {
+        refused = found.error;
+        change->take_back();
+        taken_back = true;
+        wait = Wait::kUntilNothingRuns;  // of what came in with it
+      } else if (found.error) {
+        error_ = found.error;
+        engine_->cancel();
       }
       again = found.again;
       elsewhere = found.elsewhere;
@@ -122,25 +125,28 @@ void Executor::Book::refresh(Wait wait, const Change* change) {
       unfinished_.store(true);
       changes_.bell().notify_one();
     }
-    if (error) {
-      if (change != nullptr) {
-        refresh(Wait::kUntilNothingRuns);  // what has come in with it goes again
-      }
-      std::rethrow_exception(error);
-    }
+    again = again || taken_back;
+  }
+  if (refused) {
+    std::rethrow_exception(refused);
   }
 }
 
-/// With the lock held.
+/// With the lock held. Whatever goes wrong with one entity, all are looked at.
 void Executor::Book::collect(Found& found) {
   for (auto& [key, entry] : entries_) {
     entry.seen = false;
   }
   for (const auto& weak : groups_of_executor_()) {
     if (const auto group = weak.lock()) {
-      see_group(group, found);
+      try {
+        see_group(group, found);
+      } catch (...) {  // a waitable's own code
+        found.error = std::current_exception();
+      }
     }
   }
+  take_in(found);
   for (auto each = entries_.begin(); each != entries_.end();) {
     if (each->second.seen) {
       ++each;
@@ -156,6 +162,36 @@ void Executor::Book::collect(Found& found) {
   std::erase_if(groups_of_nodes_, expired);
   std::erase_if(refused_, expired);
   std::erase_if(nodes_, [](const auto& each) { return each.expired(); });
+}
+
+/// Nothing new, if the priorities of all do not fit.
+void Executor::Book::take_in(Found& found) {
+  std::vector<int> levels;
+  for (const Seen& each : found.entities) {
+    levels.push_back(each.level);
+  }
+  bool fit = true;
+  try {
+    engine_->require_levels(std::move(levels));
+  } catch (const std::invalid_argument&) {
+    found.error = std::current_exception();
+    fit = false;
+  }
+  for (const Seen& each : found.entities) {
+    if (!each.take_in) {
+      continue;
+    }
+    try {
+      if (fit) {
+        each.take_in();
+      }
+    } catch (...) {
+      found.error = found.error ? found.error : std::current_exception();
+    }
+    if (const auto entry = entries_.find(each.entity); entry != entries_.end()) {
+      entry->second.seen = true;
+    }
+  }
 }
 
 Executor::Book::GroupContext Executor::Book::context_of(
@@ -202,11 +238,9 @@ std::optional<std::size_t> Executor::Book::index_in(const std::shared_ptr<Node>&
 }
 
 void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Found& found) {
-  const GroupContext context = context_of(group);
-  if (!context.entry->closed && !group->can_be_taken_from().load()) {
-    found.elsewhere = true;  // a callback of it runs in the executor that it comes from
-    return;
-  }
+  GroupContext context = context_of(group);
+  context.elsewhere = !context.entry->closed && !group->can_be_taken_from().load();
+  found.elsewhere = found.elsewhere || context.elsewhere;
   // First all of it, for the group's own lock is held meanwhile.
   std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions;
   std::vector<rclcpp::ServiceBase::SharedPtr> services;
@@ -275,45 +309,54 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
                          Found& found, const char* kind, const std::string& name,
                          const Key& owner) {
   const Key key(entity);
-  const auto known = entries_.find(key);
+  if (refused_.contains(key)) {
+    return;
+  }
   Place place{context.node_name, kind, name, context.index};
   const Timing timing =
       timing_of(owner.expired() ? key : owner, place, context.group, context.node);
+  Seen& seen = found.entities.emplace_back(Seen{key, timing.priority.value_or(0), {}});
+  if (!context.elsewhere) {
+    seen.take_in = [this, entity, place = std::move(place), timing, context, &found] {
+      found.again = !take_in(entity, place, timing, context) || found.again;
+    };
+  }
+}
+
+/// False: when what leaves has left.
+template <typename Entity>
+bool Executor::Book::take_in(const std::shared_ptr<Entity>& entity, Place place,
+                             const Timing& timing, const GroupContext& context) {
+  const Key key(entity);
   const int priority = timing.priority.value_or(0);
-  if (known != entries_.end()) {
+  if (const auto known = entries_.find(key); known != entries_.end()) {
     Entry& entry = known->second;
     if (entry.timing.priority.value_or(0) != priority) {
-      engine_->set_level(entry.bound.callback, priority);  // first: it may be refused
+      engine_->set_level(entry.bound.callback, priority);
     }
     if (same_but_priority(entry.timing, timing)) {
       entry.timing = timing;
       entry.place = std::move(place);
-      entry.seen = true;
-      return;
+      return true;
     }
     // The engine's callbacks keep their deadline and overload policy: another one takes its place,
     // when this one has left behind what waits.
     drop(key, entry);
     entries_.erase(known);
-    found.again = true;
-    return;
+    return false;
   }
   if (is_leaving(key)) {
-    found.again = true;
-    return;
-  }
-  if (refused_.contains(key)) {
-    return;
+    return false;
   }
   engine::CallbackOptions options{
       .name = to_string(place),
       .level = priority,
-      .overload = may_overload(kind) ? timing.overload.value_or(engine::Overload::kQueue)
-                                     : engine::Overload::kQueue,
+      .overload = may_overload(place.kind) ? timing.overload.value_or(engine::Overload::kQueue)
+                                           : engine::Overload::kQueue,
       .group = context.entry->group,
       .deadline_ns = timing.deadline.value_or(std::chrono::nanoseconds(0)).count()};
   if (part_) {
-    options.number = part_->number(place, trigger_of(entity, name));
+    options.number = part_->number(place, trigger_of(entity, place.name));
   }
   const std::uint32_t number = options.number;
   Entry entry;
@@ -334,17 +377,14 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
     RCLCPP_ERROR(rclcpp::get_logger("rclrt_rclcpp"), "%s is not run: %s",
                  to_string(entry.place).c_str(), error.what());
     refused_.emplace(key, true);
-    try {
-      drop(key, entry);
-    } catch (const std::exception&) {
-      // What could not be begun cannot always be ended.
-    }
-    return;
+    drop(key, entry);
+    return true;
   }
   if (part_) {
     part_->add(number, entry.bound);
   }
   entries_.emplace(key, std::move(entry));
+  return true;
 }
 
 void Executor::Book::know_node(const std::shared_ptr<Node>& node) {

@@ -61,11 +61,12 @@ class Executor::Book {
   };
   /// Of what the executor is to run, or how. Both are called with `mutex_` held.
   struct Change {
-    std::function<void()> make;  // all of it, or throws
-    std::function<void()> take_back;
+    std::function<void()> make;       // all of it, or throws
+    std::function<void()> take_back;  // none: it stays, whatever the engine makes of the rest
   };
-  /// Makes the change, if there is one, and brings the engine up to date. Throws what the engine
-  /// throws: then the change is taken back.
+  /// Makes the change, if there is one, and brings the engine up to date. If the engine cannot
+  /// follow, takes the change back and throws why; if there is none to take back, ends the spin,
+  /// which throws it (`rethrow`).
   void refresh(Wait wait = Wait::kNo, const Change* change = nullptr);
   void refresh_if_noted();
   /// For spins that run what is ready now: what other clocks made due is, too.
@@ -74,7 +75,7 @@ class Executor::Book {
   void begin_spin();
   /// The spin ends. On return the executor's threads hold no entity: see Gate.
   void end_spin();
-  /// Throws what the last refresh of the thread threw.
+  /// Throws why the engine could not follow, if that was found since the spin began.
   void rethrow();
 
   void know_node(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node);
@@ -113,11 +114,18 @@ class Executor::Book {
     rclcpp::CallbackGroup::WeakPtr group;
     bool is_of_clock = false;
   };
+  struct Seen {
+    Key entity;
+    int level = 0;
+    std::function<void()> take_in;  // none: not yet
+  };
   /// What one look at all groups has found.
   struct Found {
     Kept kept;
-    bool again = false;      // something is to be taken in when what leaves has left
-    bool elsewhere = false;  // a group has callbacks that run in another executor
+    std::vector<Seen> entities;
+    bool again = false;        // something is to be taken in when what leaves has left
+    bool elsewhere = false;    // a group has callbacks that run in another executor
+    std::exception_ptr error;  // the first
   };
   /// What all entities of one group share, in one look.
   struct GroupContext {
@@ -126,9 +134,9 @@ class Executor::Book {
     std::shared_ptr<Node> node;
     std::string node_name;
     std::size_t index = 0;
+    bool elsewhere = false;  // a callback of it runs in the executor that it comes from
   };
   void look_after();
-  void refresh_here();
   void collect(Found& found);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
   std::optional<std::size_t> index_in(const std::shared_ptr<Node>& node,
@@ -136,6 +144,10 @@ class Executor::Book {
   template <typename Entity>
   void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, Found& found,
            const char* kind, const std::string& name, const Key& owner = {});
+  void take_in(Found& found);
+  template <typename Entity>
+  bool take_in(const std::shared_ptr<Entity>& entity, Place place, const Timing& timing,
+               const GroupContext& context);
   void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Found& found);
   const std::string& index_of(const Key& entity, std::size_t& next);
   bool is_leaving(const Key& entity) const;
@@ -168,7 +180,7 @@ class Executor::Book {
   WeakMap<bool> refused_;                              // entities that could not be listened to
   WeakMap<Timing> timings_;                            // set in code: of entities, groups and nodes
   std::vector<std::weak_ptr<Node>> nodes_;
-  std::exception_ptr error_;
+  std::exception_ptr error_;                          // since the spin began: the last one
   std::map<const Listener*, std::int64_t> suspects_;  // who runs, since when; see warn_of_deadlocks
 
   /// A refresh has left something undone that nobody will note: the thread looks again soon.

@@ -9,7 +9,11 @@ namespace rclrt_rclcpp {
 void Executor::Book::drop(const Key& key, Entry& entry) {
   suspects_.erase(entry.bound.listener.get());
   leaving_.push_back({key, entry.group, entry.bound});
-  entry.bound.listener->unlisten();
+  try {
+    entry.bound.listener->unlisten();
+  } catch (const std::exception&) {
+    // A user's waitable: what could not be begun cannot always be ended.
+  }
 }
 
 bool Executor::Book::is_leaving(const Key& entity) const {

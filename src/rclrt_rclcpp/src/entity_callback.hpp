@@ -101,6 +101,37 @@ class Listener {
   std::atomic<std::int64_t> running_since_ns_{0};
 };
 
+/// Counts its instances, so that the last of them looks for what has none.
+///
+/// Invariant: whoever has something to be run writes that down, and then, if there is no credit for
+/// an instance, looks whether one is coming; who brings that number to 0 looks afterwards at what
+/// was written down (all seq_cst). One of the two sees the other. While a credit is out, the number
+/// is not 0, or about to be raised, and that instance looks when it ends.
+class CountingCallback : public engine::NotifiedCallback {
+ public:
+  using NotifiedCallback::NotifiedCallback;
+
+ protected:
+  /// False if there is no credit.
+  bool announce_one() noexcept RCLRT_NONBLOCKING {
+    const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+    engine::Instance* const instance = make_instance(now_ns, now_ns);
+    if (instance == nullptr) {
+      return false;
+    }
+    coming_.fetch_add(1);  // before it can run
+    submit(instance);
+    return true;
+  }
+  /// Instances that were submitted and have not ended.
+  std::size_t coming() const noexcept RCLRT_NONBLOCKING { return coming_.load(); }
+  /// An instance ends. True: it was the last one.
+  bool end_one() noexcept { return coming_.fetch_sub(1) == 1; }
+
+ private:
+  std::atomic<std::size_t> coming_{0};
+};
+
 /// A listener that is an engine callback.
 struct Bound {
   std::shared_ptr<engine::Callback> callback;

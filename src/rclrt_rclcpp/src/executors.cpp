@@ -197,8 +197,8 @@ void Executor::add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr no
 
 void Executor::remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                            bool /*notify*/) {
-  collector_.remove_node(node);
-  book_->refresh(Book::Wait::kUntilNothingRuns);
+  const Book::Change change{.make = [&] { collector_.remove_node(node); }, .take_back = {}};
+  book_->refresh(Book::Wait::kUntilNothingRuns, &change);
 }
 
 void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
@@ -211,8 +211,9 @@ void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
 }
 
 void Executor::remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool /*notify*/) {
-  collector_.remove_callback_group(group);
-  book_->refresh(Book::Wait::kUntilNothingRuns);
+  const Book::Change change{.make = [&] { collector_.remove_callback_group(group); },
+                            .take_back = {}};
+  book_->refresh(Book::Wait::kUntilNothingRuns, &change);
 }
 
 void Executor::set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription,

@@ -56,8 +56,12 @@ class ListenerSlot {
     place_ = nullptr;
   }
 
-  /// The function for the middleware (rcl_event_callback_t).
+  /// The function for the middleware (rcl_event_callback_t). nullptr: it has been given the
+  /// function, but not the pointer yet.
   static void tell(const void* user_data, std::size_t count) {
+    if (user_data == nullptr) {
+      return;
+    }
     Place& place = *static_cast<Place*>(const_cast<void*>(user_data));
     place.tellers.fetch_add(1);
     if (Told* const told = place.told.load()) {

@@ -25,7 +25,7 @@ void Executor::Book::look_after() {
       const Gate::Inside inside(gate_);
       if (inside.allowed()) {
         changes_.bell().cancel_wait();
-        refresh_here();
+        refresh_if_noted();
         continue;
       }
     }
@@ -47,22 +47,13 @@ void Executor::Book::look_after() {
   }
 }
 
-/// On the thread: what the refresh throws ends the spin, and is thrown there.
-void Executor::Book::refresh_here() {
-  try {
-    refresh_if_noted();
-  } catch (...) {
-    {
-      const std::scoped_lock lock(mutex_);
-      error_ = std::current_exception();
-    }
-    engine_->cancel();
-  }
-}
-
 void Executor::Book::begin_spin() {
   if (part_) {
     part_->begin_spin();
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    error_ = nullptr;  // what is still wrong is found again
   }
   gate_.open();
   changes_.bell().notify_all();
@@ -81,7 +72,7 @@ void Executor::Book::rethrow() {
   std::exception_ptr error;
   {
     const std::scoped_lock lock(mutex_);
-    error = std::exchange(error_, nullptr);
+    error = error_;
   }
   if (error) {
     std::rethrow_exception(error);

@@ -33,11 +33,11 @@ inline std::size_t credits_of(const rclcpp::QoS& qos) {
 }
 
 template <typename Entity>
-class MessageCallback : public engine::NotifiedCallback, public Listener, private Told {
+class MessageCallback : public CountingCallback, public Listener, private Told {
  public:
   MessageCallback(const std::shared_ptr<Entity>& entity, const rclcpp::QoS& qos,
                   const engine::CallbackOptions& options, Changes& changes)
-      : NotifiedCallback(options),
+      : CountingCallback(options),
         Listener(changes),
         entity_(entity),
         counted_(is_counted(qos) && options.overload == engine::Overload::kQueue) {}
@@ -92,14 +92,14 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
     }
     std::size_t refused = 0;
     for (std::size_t i = 0; i < count; ++i) {
-      refused += announce_one() ? 0 : 1;
+      refused += announce_message() ? 0 : 1;
     }
     if (refused > 0 && takes_one()) {
       if (!counted_) {
         looks_on_.store(true);
       }
-      if (coming_.load() == 0) {
-        announce_one();
+      if (coming() == 0) {
+        announce_message();
       }
     }
   }
@@ -136,18 +136,8 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
   void told(std::size_t count) noexcept override { tell(count); }
 
   /// False if there is no credit. What is counted is no drop then: it stays in the middleware.
-  bool announce_one() noexcept RCLRT_NONBLOCKING {
-    if (counted_ && coming_.load() >= kCountedCredits) {
-      return false;
-    }
-    const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-    engine::Instance* const instance = make_instance(now_ns, now_ns);
-    if (instance == nullptr) {
-      return false;
-    }
-    coming_.fetch_add(1);  // before it can run
-    submit(instance);
-    return true;
+  bool announce_message() noexcept RCLRT_NONBLOCKING {
+    return (!counted_ || coming() < kCountedCredits) && announce_one();
   }
 
   /// An instance ends; `looks_on`: messages may wait besides. If nobody is left who would come for
@@ -161,19 +151,15 @@ class MessageCallback : public engine::NotifiedCallback, public Listener, privat
       while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
       }
     }
-    if (coming_.fetch_sub(1) == 1 && (looks_on_.load() || waiting_.load() > 0)) {
-      announce_one();
+    if (end_one() && (looks_on_.load() || waiting_.load() > 0)) {
+      announce_message();
     }
   }
 
   const std::weak_ptr<Entity> entity_;
   const bool counted_;
   ListenerSlot slot_;
-  // Invariant: while messages wait that the next three know of, an instance is coming. Who brings
-  // coming_ to 0 looks at the other two afterwards; who finds no credit has raised one of them
-  // before it looks at coming_ (all seq_cst): one of the two sees the other. While a credit is out
-  // coming_ is not 0, or about to be raised, and that instance looks when it ends.
-  std::atomic<std::size_t> coming_{0};  // instances that were submitted and have not ended
+  // What is written down, see CountingCallback: these two.
   // If counted_: messages that were announced and have not been taken.
   std::atomic<std::size_t> waiting_{0};
   // Otherwise: messages may wait that have no instance. Somebody found no credit, and it is not

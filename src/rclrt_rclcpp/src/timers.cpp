@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "compat.hpp"
+#include "listener_slot.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -48,6 +49,26 @@ bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   return known && enabled;
 }
 
+/// Tells of the resets of a timer. rclcpp's own function for that may be taken away under its lock
+/// only, but rcl_action resets the timer of an action server without it, on whichever thread a goal
+/// ends. So rcl is given what it may call for good: see ListenerSlot.
+class Resets {
+ public:
+  /// Throws rclcpp::exceptions::RCLError.
+  void begin(const rclcpp::TimerBase::SharedPtr& timer, Told& told) {
+    if (const rcl_ret_t ret = rcl_timer_set_on_reset_callback(
+            timer->get_timer_handle().get(), &ListenerSlot::tell, slot_.open(told));
+        ret != RCL_RET_OK) {
+      rclcpp::exceptions::throw_from_rcl_error(ret, "cannot listen for the resets of a timer");
+    }
+    told.told(1);  // rcl writes function and pointer one after the other: one may have been missed
+  }
+  void end() noexcept { slot_.close(); }
+
+ private:
+  ListenerSlot slot_;
+};
+
 /// Runs what is due; false when it is not (any more), because it was cancelled or reset after its
 /// release.
 template <typename Running, typename Self>
@@ -80,9 +101,7 @@ namespace {
 /// On CLOCK_MONOTONIC, which is rcl's steady clock. The engine keeps the same grid as rcl does:
 /// releases that were missed are skipped by both. A cancelled timer leaves the engine's queue; a
 /// reset one is put to where rcl has it now.
-class SteadyTimerCallback final : public engine::TimerCallback,
-                                  public Listener,
-                                  public std::enable_shared_from_this<SteadyTimerCallback> {
+class SteadyTimerCallback final : public engine::TimerCallback, public Listener, private Told {
  public:
   SteadyTimerCallback(const rclcpp::TimerBase::SharedPtr& timer,
                       const engine::CallbackOptions& options, Changes& changes,
@@ -100,15 +119,10 @@ class SteadyTimerCallback final : public engine::TimerCallback,
 
   void listen() override {
     if (const auto timer = timer_.lock()) {
-      // Not kept: rclcpp calls it with its own lock, which `unlisten` takes.
-      timer->set_on_reset_callback([this](std::size_t) { engine_.restart(*this); });
+      resets_.begin(timer, *this);
     }
   }
-  void unlisten() override {
-    if (const auto timer = timer_.lock()) {
-      timer->clear_on_reset_callback();
-    }
-  }
+  void unlisten() override { resets_.end(); }
   bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
     return is_scheduled(timer_, kept);
   }
@@ -123,8 +137,11 @@ class SteadyTimerCallback final : public engine::TimerCallback,
     return timer ? Outcome::kEmpty : gone();
   }
 
+  void told(std::size_t /*count*/) noexcept override { engine_.restart(*this); }
+
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   engine::Executor& engine_;
+  Resets resets_;
 };
 
 }  // namespace
@@ -132,6 +149,7 @@ class SteadyTimerCallback final : public engine::TimerCallback,
 /// On a clock that may jump: ClockTimers releases it.
 class ClockTimerCallback final : public engine::NotifiedCallback,
                                  public Listener,
+                                 private Told,
                                  public std::enable_shared_from_this<ClockTimerCallback> {
  public:
   ClockTimerCallback(const rclcpp::TimerBase::SharedPtr& timer,
@@ -140,15 +158,13 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
 
   void listen() override {
     if (const auto timer = timer_.lock()) {
-      timer->set_on_reset_callback([this](std::size_t) { clocks_.look(); });
+      resets_.begin(timer, *this);
       clocks_.add(shared_from_this(), compat::clock_of(*timer));
     }
   }
   void unlisten() override {
     clocks_.remove(this);
-    if (const auto timer = timer_.lock()) {
-      timer->clear_on_reset_callback();
-    }
+    resets_.end();
   }
 
   bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
@@ -197,8 +213,11 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     return call<Running>(*timer, *this, info) ? Outcome::kRan : Outcome::kEmpty;
   }
 
+  void told(std::size_t /*count*/) noexcept override { clocks_.look(); }
+
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   ClockTimers& clocks_;
+  Resets resets_;
   std::atomic<std::int64_t> released_for_ns_{INT64_MIN};
 };
 

@@ -21,11 +21,9 @@ using engine::Outcome;
 /// A waitable tells which of its entities is ready, and wants to hear it again when that is taken.
 /// An instance carries no number; so events are counted by entity, and an instance takes one.
 ///
-/// Invariant: while an event is counted, an instance is pending or runs. Whoever counts one
-/// releases an instance afterwards; if there is no credit, one is pending that will look; and the
-/// last one that runs looks before it ends (see `run`). So no event is lost, however many come at
-/// once.
-class WaitableCallback final : public engine::NotifiedCallback,
+/// Invariant: while an event is counted, an instance is coming that takes it or looks for it when
+/// it ends: see CountingCallback. So no event is lost, however many come at once.
+class WaitableCallback final : public CountingCallback,
                                public Listener,
                                public std::enable_shared_from_this<WaitableCallback> {
  public:
@@ -33,7 +31,7 @@ class WaitableCallback final : public engine::NotifiedCallback,
 
   WaitableCallback(const rclcpp::Waitable::SharedPtr& waitable,
                    const engine::CallbackOptions& options, Changes& changes)
-      : NotifiedCallback(options), Listener(changes), waitable_(waitable) {}
+      : CountingCallback(options), Listener(changes), waitable_(waitable) {}
 
   void listen() override {
     if (const auto waitable = waitable_.lock()) {
@@ -79,6 +77,16 @@ class WaitableCallback final : public engine::NotifiedCallback,
 
   void attach() override { start_listening(); }
   void detach() noexcept override { stop_listening(); }
+
+  void announce(std::size_t count) noexcept RCLRT_NONBLOCKING override {
+    bool refused = false;
+    for (std::size_t i = 0; i < count; ++i) {
+      refused = !announce_one() || refused;
+    }
+    if (refused && coming() == 0) {
+      announce_one();
+    }
+  }
 
   void count(std::size_t count, int entity) {
     Events* const events = events_of(entity);
@@ -134,20 +142,18 @@ class WaitableCallback final : public engine::NotifiedCallback,
 
   Outcome run(InstanceInfo& info) override {
     const auto waitable = waitable_.lock();
+    struct Rest {
+      WaitableCallback& self;
+      const bool is_here;
+      ~Rest() {
+        if (self.end_one() && is_here && self.has_more()) {
+          self.announce_one();
+        }
+      }
+    } const rest{*this, waitable != nullptr};  // also when user code throws
     if (!waitable) {
       return gone();
     }
-    running_.fetch_add(1);
-    struct Rest {
-      WaitableCallback& self;
-      ~Rest() {
-        // Those that run are pending still, in a reentrant group several.
-        if (self.counters().pending() <= self.running_.load() && self.has_more()) {
-          self.announce(1);
-        }
-        self.running_.fetch_sub(1);
-      }
-    } const rest{*this};  // also when user code throws
     const Events* const events = take_one();
     if (events == nullptr) {
       return Outcome::kEmpty;
@@ -163,7 +169,6 @@ class WaitableCallback final : public engine::NotifiedCallback,
   std::shared_ptr<Mailbox> mailbox_;  // of an action server
   std::array<Events, 32> events_;
   std::atomic<std::size_t> next_{0};
-  std::atomic<std::size_t> running_{0};
 };
 
 }  // namespace

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <rclcpp/version.h>
 #include <chrono>
 #include <functional>
 #include <memory>
@@ -13,6 +14,7 @@
 #include <thread>
 #include <type_traits>
 #include <utility>
+#include <vector>
 
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
@@ -39,6 +41,9 @@ struct ExecutorName {
     return "Edf";
   }
 };
+
+#define RCLRT_SKIP_WITHOUT_REALTIME() \
+  if (const auto reason = ::rclrt::realtime::why_no_realtime(95)) GTEST_SKIP() << *reason
 
 /// rclcpp for the time of a test.
 class Ros : public ::testing::Test {
@@ -82,6 +87,18 @@ class Spinning {
  private:
   rclcpp::Executor& executor_;
   std::thread thread_;
+};
+
+/// What a waitable has for wait sets only.
+class WithoutWaitSet : public rclcpp::Waitable {
+ public:
+  void add_to_wait_set(rcl_wait_set_t&) override {}
+  bool is_ready(const rcl_wait_set_t&) override { return false; }
+  std::shared_ptr<void> take_data() override { return nullptr; }
+  std::shared_ptr<void> take_data_by_entity_id(std::size_t) override { return nullptr; }
+#if RCLCPP_VERSION_MAJOR >= 29
+  std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const override { return {}; }
+#endif
 };
 
 /// Busy, in user code, until the condition holds; only preemption lets others run on its CPU.

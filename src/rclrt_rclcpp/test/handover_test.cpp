@@ -2,6 +2,7 @@
 // Nothing that waits is lost when a callback is replaced, moved, or asked for too much.
 #include <algorithm>
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <rclcpp_action/rclcpp_action.hpp>
 #include <test_msgs/action/fibonacci.hpp>
@@ -205,6 +206,45 @@ TEST_F(Ros, AReentrantGroupLosesNoEventOnSeveralThreads) {
       publisher->publish(std::make_unique<Message>());
     }
     ASSERT_TRUE(eventually([&] { return got == 30 * round; })) << got << " of " << 30 * round;
+  }
+}
+
+/// A user's waitable, whose events anybody brings.
+class Bell final : public WithoutWaitSet {
+ public:
+  explicit Bell(std::function<void()> rung) : rung_(std::move(rung)) {}
+
+  void ring() { tell_(1, 0); }
+
+  void set_on_ready_callback(std::function<void(std::size_t, int)> callback) override {
+    tell_ = std::move(callback);
+  }
+  void clear_on_ready_callback() override { tell_ = nullptr; }
+  void execute(const std::shared_ptr<void>&) override { rung_(); }
+
+ private:
+  const std::function<void()> rung_;
+  std::function<void(std::size_t, int)> tell_;
+};
+
+TEST_F(Ros, AWaitableInAReentrantGroupLosesNoEventOnSeveralThreads) {
+  PreemptiveExecutor executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+  std::atomic<int> got{0};
+  const auto bell = std::make_shared<Bell>([&] { ++got; });
+  node->get_node_waitables_interface()->add_waitable(bell, group);
+  executor.set_timing(rclcpp::Waitable::SharedPtr(bell),
+                      {.priority = {}, .deadline = 1s, .overload = {}});  // more to do at the end
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  constexpr int kEvents = 18;  // a few more than there are credits
+  for (int round = 1; round <= 5000; ++round) {
+    for (int i = 0; i < kEvents; ++i) {
+      bell->ring();
+    }
+    ASSERT_TRUE(eventually([&] { return got == kEvents * round; }))
+        << got << " of " << kEvents * round;
   }
 }
 

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a callback replaces, moves or waits for while others of its node run.
-#include <rclcpp/version.h>
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -145,19 +144,13 @@ TYPED_TEST(Moves, WhatIsMadeWhileARemovalWaitsIsRun) {
 }
 
 /// Made for wait sets only.
-struct Mute final : rclcpp::Waitable {
+class Mute final : public WithoutWaitSet {
+ public:
   void set_on_ready_callback(std::function<void(std::size_t, int)>) override {
     throw std::runtime_error("for wait sets only");
   }
   void clear_on_ready_callback() override { throw std::runtime_error("there is none"); }
-  void add_to_wait_set(rcl_wait_set_t&) override {}
-  bool is_ready(const rcl_wait_set_t&) override { return false; }
-  std::shared_ptr<void> take_data() override { return nullptr; }
-  std::shared_ptr<void> take_data_by_entity_id(std::size_t) override { return nullptr; }
   void execute(const std::shared_ptr<void>&) override {}
-#if RCLCPP_VERSION_MAJOR >= 29
-  std::vector<std::shared_ptr<rclcpp::TimerBase>> get_timers() const override { return {}; }
-#endif
 };
 
 TYPED_TEST(Moves, AnEntityThatCannotTellOfItsWorkLeavesTheOthersAlone) {

@@ -15,9 +15,6 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
-#define RCLRT_SKIP_WITHOUT_REALTIME() \
-  if (const auto reason = ::rclrt::realtime::why_no_realtime(95)) GTEST_SKIP() << *reason
-
 /// Two timers in groups of their own; the low one is busy until the high one has run.
 class TwoTimers : public rclcpp::Node {
  public:

@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // What an executor cannot do leaves it, and what it runs, as they were.
+#include <sched.h>
+
 #include <algorithm>
 #include <atomic>
+#include <exception>
 #include <memory>
 #include <stdexcept>
+#include <thread>
 #include <vector>
 
 #include "fixture.hpp"
@@ -35,12 +39,10 @@ class Refusals : public Ros {
         std::count_if(callbacks.begin(), callbacks.end(),
                       [](const CallbackInfo& each) { return each.node == "/other"; }));
   }
-  /// The node runs on, and nothing of the other does.
   void expect_that_only_the_node_runs() {
-    const int ticks_before = ticks;
-    const int runs_before = runs;
-    EXPECT_TRUE(eventually([&] { return ticks > ticks_before + 2; }));
-    EXPECT_EQ(runs, runs_before);
+    const int before = ticks;
+    EXPECT_TRUE(eventually([&] { return ticks > before + 2; }));
+    EXPECT_EQ(runs, 0);
   }
 
   E executor{with_room_for_two_levels()};
@@ -65,13 +67,17 @@ TYPED_TEST(Refusals, ANodeThatIsRefusedIsNotTakenIn) {
     EXPECT_EQ(this->callbacks_of_other(), 0U);
   }
   this->expect_that_only_the_node_runs();
+}
 
-  this->executor.set_priority(this->timers[1], 5);
+TYPED_TEST(Refusals, OfWhatIsRefusedNoPriorityStaysTaken) {
+  const Spinning spinning(this->executor);
+  EXPECT_THROW(this->executor.add_node(this->other), std::invalid_argument);
+  this->executor.set_priority(this->timers[0], 6);
   this->executor.add_node(this->other);
   EXPECT_TRUE(eventually([&] { return this->runs > 2; }));
 }
 
-TYPED_TEST(Refusals, AlsoInACallback) {
+TYPED_TEST(Refusals, ANodeMayBeRefusedInACallback) {
   std::atomic<bool> refused{false};
   rclcpp::TimerBase::SharedPtr adds;
   adds = this->node->create_wall_timer(1ms, [&] {
@@ -134,6 +140,90 @@ TYPED_TEST(Refusals, APriorityThatIsRefusedChangesNothing) {
   const int runs_before = this->runs;
   EXPECT_TRUE(
       eventually([&] { return this->ticks > ticks_before + 2 && this->runs > runs_before + 2; }));
+}
+
+/// A node that makes what does not fit only when its executor has it.
+template <typename E>
+class Misfits : public Refusals<E> {
+ protected:
+  Misfits() {
+    this->executor.set_priority(this->timers[1], 5);
+    this->executor.add_node(this->other);
+    this->executor.set_priority(group_, 6);
+  }
+  void make_misfit() {
+    misfit_ = this->node->create_wall_timer(1ms, [] {}, group_);
+  }
+
+  rclcpp::Node::SharedPtr third = std::make_shared<rclcpp::Node>("third");
+  std::atomic<int> got{0};
+  rclcpp::Subscription<Message>::SharedPtr subscription =
+      third->create_subscription<Message>("topic", 10, [this](const Message&) { ++got; });
+  rclcpp::Publisher<Message>::SharedPtr publisher = third->create_publisher<Message>("topic", 10);
+
+ private:
+  rclcpp::CallbackGroup::SharedPtr group_ =
+      this->node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  rclcpp::TimerBase::SharedPtr misfit_;
+};
+TYPED_TEST_SUITE(Misfits, ExecutorsOfLevels, ExecutorName);
+
+TYPED_TEST(Misfits, EndTheSpinWhoeverSeesThemFirst) {
+  std::exception_ptr error;
+  std::thread spinning([&] {
+    try {
+      this->executor.spin();
+    } catch (const std::invalid_argument&) {
+      error = std::current_exception();
+    }
+  });
+  EXPECT_TRUE(eventually([&] { return this->ticks > 2; }));
+  this->make_misfit();
+  EXPECT_GT(this->callbacks_of_other(), 0U);
+  spinning.join();
+  EXPECT_TRUE(error);
+}
+
+TYPED_TEST(Misfits, ANodeBesideThemIsRefusedAndMayGoElsewhere) {
+  this->make_misfit();
+  EXPECT_THROW(this->executor.add_node(this->third), std::invalid_argument);
+  TypeParam second;
+  second.add_node(this->third);
+  this->executor.remove_node(this->other);  // what the first executor still had would end here
+  ASSERT_TRUE(eventually([&] { return this->publisher->get_subscription_count() == 1; }));
+  this->publisher->publish(Message());
+  EXPECT_TRUE(eventually([&] {
+    second.spin_some();
+    return this->got == 1;
+  }));
+}
+
+TYPED_TEST(Misfits, TheNodeThatHasThemCanBeRemovedAndTheRestRunsOn) {
+  this->make_misfit();
+  EXPECT_THROW(this->executor.spin(), std::invalid_argument);
+  this->executor.remove_node(this->node);
+  const int before = this->runs;
+  EXPECT_TRUE(eventually([&] {
+    this->executor.spin_some();
+    return this->runs > before;
+  }));
+}
+
+TYPED_TEST(Refusals, LeavesThePrioritiesOfThreadsAlone) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  std::atomic<int> priority{0};
+  const auto tells = this->node->create_wall_timer(1ms, [&] {
+    sched_param scheduling{};
+    EXPECT_EQ(sched_getparam(0, &scheduling), 0);
+    priority = scheduling.sched_priority;
+  });
+  const Spinning spinning(this->executor);
+  ASSERT_TRUE(eventually([&] { return priority > 0; }));
+  EXPECT_EQ(priority, 2);
+  EXPECT_THROW(this->executor.add_node(this->other), std::invalid_argument);
+  const int before = this->ticks;
+  ASSERT_TRUE(eventually([&] { return this->ticks > before + 5; }));
+  EXPECT_EQ(priority, 2);
 }
 
 }  // namespace

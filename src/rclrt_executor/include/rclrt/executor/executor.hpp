@@ -69,6 +69,10 @@ class Executor {
   /// fit; the priority is then as before.
   RCLRT_SETUP void set_level(const std::shared_ptr<Callback>& callback, int level);
 
+  /// After `prepare`: throws std::invalid_argument if callbacks at these levels could not be added,
+  /// because they do not fit with those that it has or had. Changes nothing.
+  RCLRT_SETUP void require_levels(std::vector<int> levels) const;
+
   /// Asks a timer anew when its first release is to be (`first_release_ns`); from any thread. An
   /// instance that waits already stays. Nothing happens to a timer that the executor does not have,
   /// or before `prepare`. Allocates nothing, but locks the configuration.
@@ -284,6 +288,7 @@ class Executor {
   bool any_pending() const;
   void claim(Callback& callback);
   void disclaim(Callback& callback) noexcept;
+  PriorityMap mapped_with(std::vector<int> levels) const;
   void settle_levels();
   void settle_ceiling(Group& group) noexcept;
   void attach(Callback& callback);
