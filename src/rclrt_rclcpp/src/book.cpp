@@ -106,15 +106,18 @@ void Executor::Book::refresh(Wait wait, const Change* change) {
         change->make();
       }
       changes_.take();  // before the look: what changes from here on is looked at again
-      collect(found);
+      try {
+        collect(found);
+      } catch (...) {  // rclcpp's, at a shutdown or when two executors add one group
+        found.error = std::current_exception();
+      }
       if (found.error && !refused && change != nullptr && change->take_back) {
         refused = found.error;
         change->take_back();
         taken_back = true;
         wait = Wait::kUntilNothingRuns;  // of what came in with it
       } else if (found.error) {
-        error_ = found.error;
-        engine_->cancel();
+        fail(found.error);
       }
       again = found.again;
       elsewhere = found.elsewhere;
@@ -132,7 +135,8 @@ void Executor::Book::refresh(Wait wait, const Change* change) {
   }
 }
 
-/// With the lock held. Whatever goes wrong with one entity, all are looked at.
+/// With the lock held. Whatever goes wrong with one entity, all are looked at; if it throws,
+/// nothing has changed.
 void Executor::Book::collect(Found& found) {
   for (auto& [key, entry] : entries_) {
     entry.seen = false;
@@ -173,7 +177,7 @@ void Executor::Book::take_in(Found& found) {
   bool fit = true;
   try {
     engine_->require_levels(std::move(levels));
-  } catch (const std::invalid_argument&) {
+  } catch (...) {
     found.error = std::current_exception();
     fit = false;
   }

@@ -33,11 +33,11 @@ std::string to_string(const Place& place);
 /// own, at normal priority, looks whenever a node or a group says that it has changed; each spin
 /// looks first.
 ///
-/// Locks: `mutex_` guards all but `engine_`, `changes_`, `gate_` and `clocks_`, which have their
-/// own. With it are taken, inside: the collector's, the entities' and the engine's; never the other
-/// way round, for no listener, no on-ready callback and no callback of a clock takes it. Nobody
-/// waits for a callback to end while holding it; and the thread, which all entities wait for, waits
-/// for none at all.
+/// Locks: `mutex_` guards all but `engine_`, `changes_`, `gate_`, `clocks_` and the error, which
+/// have their own. With it are taken, inside: the collector's, the entities' and the engine's;
+/// never the other way round, for no listener, no on-ready callback and no callback of a clock
+/// takes it. Nobody waits for a callback to end while holding it; and the thread, which all
+/// entities wait for, waits for none at all.
 class Executor::Book {
  public:
   /// The groups that the executor has now, those of its nodes included; called with `mutex_` held.
@@ -75,7 +75,9 @@ class Executor::Book {
   void begin_spin();
   /// The spin ends. On return the executor's threads hold no entity: see Gate.
   void end_spin();
-  /// Throws why the engine could not follow, if that was found since the spin began.
+  /// Whether it was found since the spin began that the engine could not follow.
+  bool failed() const noexcept { return failed_.load(); }
+  /// Throws why.
   void rethrow();
 
   void know_node(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node);
@@ -137,6 +139,7 @@ class Executor::Book {
     bool elsewhere = false;  // a callback of it runs in the executor that it comes from
   };
   void look_after();
+  void fail(const std::exception_ptr& error);
   void collect(Found& found);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
   std::optional<std::size_t> index_in(const std::shared_ptr<Node>& node,
@@ -180,8 +183,11 @@ class Executor::Book {
   WeakMap<bool> refused_;                              // entities that could not be listened to
   WeakMap<Timing> timings_;                            // set in code: of entities, groups and nodes
   std::vector<std::weak_ptr<Node>> nodes_;
-  std::exception_ptr error_;                          // since the spin began: the last one
   std::map<const Listener*, std::int64_t> suspects_;  // who runs, since when; see warn_of_deadlocks
+
+  std::mutex error_mutex_;  // guards error_; nothing else is taken inside it
+  std::exception_ptr error_;
+  std::atomic<bool> failed_{false};  // there is one: for who looks without the lock
 
   /// A refresh has left something undone that nobody will note: the thread looks again soon.
   std::atomic<bool> unfinished_{false};

@@ -11,7 +11,7 @@ void Executor::Book::drop(const Key& key, Entry& entry) {
   leaving_.push_back({key, entry.group, entry.bound});
   try {
     entry.bound.listener->unlisten();
-  } catch (const std::exception&) {
+  } catch (...) {
     // A user's waitable: what could not be begun cannot always be ended.
   }
 }

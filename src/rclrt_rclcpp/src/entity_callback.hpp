@@ -101,12 +101,14 @@ class Listener {
   std::atomic<std::int64_t> running_since_ns_{0};
 };
 
-/// Counts its instances, so that the last of them looks for what has none.
+/// Counts the instances that are coming: that were submitted and have not taken yet what they run.
+/// The last of them looks for what has none, before it runs user code, which may take its time.
 ///
 /// Invariant: whoever has something to be run writes that down, and then, if there is no credit for
 /// an instance, looks whether one is coming; who brings that number to 0 looks afterwards at what
-/// was written down (all seq_cst). One of the two sees the other. While a credit is out, the number
-/// is not 0, or about to be raised, and that instance looks when it ends.
+/// was written down (all seq_cst). One of the two sees the other. The engine gives a credit back
+/// before it runs the instance; so while one is out, the number is not 0, or about to be raised,
+/// and that instance looks.
 class CountingCallback : public engine::NotifiedCallback {
  public:
   using NotifiedCallback::NotifiedCallback;
@@ -123,10 +125,9 @@ class CountingCallback : public engine::NotifiedCallback {
     submit(instance);
     return true;
   }
-  /// Instances that were submitted and have not ended.
   std::size_t coming() const noexcept RCLRT_NONBLOCKING { return coming_.load(); }
-  /// An instance ends. True: it was the last one.
-  bool end_one() noexcept { return coming_.fetch_sub(1) == 1; }
+  /// An instance has taken what it runs, or found nothing. True: it was the last one.
+  bool came_last() noexcept { return coming_.fetch_sub(1) == 1; }
 
  private:
   std::atomic<std::size_t> coming_{0};

@@ -48,10 +48,7 @@ class Executor::Spinning {
   Spinning(const Spinning&) = delete;
   Spinning& operator=(const Spinning&) = delete;
 
-  /// Neither cancelled nor shut down.
-  bool goes_on() const {
-    return executor_.spinning.load() && rclcpp::ok(executor_.book_->context());
-  }
+  bool goes_on() const { return executor_.goes_on(); }
 
  private:
   Executor& executor_;
@@ -86,6 +83,11 @@ Executor::Executor(Options options, const char* kind, MakeEngine make_engine)
 }
 
 Executor::~Executor() { notify_waitable_->clear_on_ready_callback(); }
+
+/// Neither cancelled, nor shut down, nor failed.
+bool Executor::goes_on() const {
+  return spinning.load() && rclcpp::ok(book_->context()) && !book_->failed();
+}
 
 void Executor::spin() {
   const Spinning time(*this, "spin()");
@@ -141,8 +143,7 @@ void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   const std::uint64_t runs = Listener::runs_here();
   std::chrono::nanoseconds left = timeout;
-  while (spinning.load() && rclcpp::ok(context_) && book_->engine().run_one_here(left) &&
-         Listener::runs_here() == runs) {
+  while (goes_on() && book_->engine().run_one_here(left) && Listener::runs_here() == runs) {
     if (timeout.count() > 0) {
       const std::chrono::nanoseconds spent(rclrt::realtime::monotonic_now_ns() - start_ns);
       left = std::max(timeout - spent, std::chrono::nanoseconds(0));

@@ -31,7 +31,7 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
     waitable->clear_on_ready_callback();
     return RCL_RET_OK;
   }
-  Outcome take_and_run(IntraProcess& waitable, InstanceInfo& info) override {
+  Outcome take_and_run(IntraProcess& waitable, InstanceInfo& info, Taking& taking) override {
     std::shared_ptr<void> data = waitable.take_data();  // nullptr: there is none
     while (data && !takes_one()) {
       std::shared_ptr<void> next = waitable.take_data();
@@ -47,7 +47,7 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
       // It is announced while it is published.
       rclrt::recorder::InstanceLog::set_published(info.ready_ns);
     }
-    const Running running(*this, info);
+    const Running running(*this, info, taking);
     waitable.execute(data);
     return Outcome::kRan;
   }

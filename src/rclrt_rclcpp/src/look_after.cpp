@@ -52,8 +52,9 @@ void Executor::Book::begin_spin() {
     part_->begin_spin();
   }
   {
-    const std::scoped_lock lock(mutex_);
-    error_ = nullptr;  // what is still wrong is found again
+    const std::scoped_lock lock(error_mutex_);
+    failed_.store(false);  // what is still wrong is found again
+    error_ = nullptr;
   }
   gate_.open();
   changes_.bell().notify_all();
@@ -68,10 +69,19 @@ void Executor::Book::end_spin() {
   }
 }
 
+void Executor::Book::fail(const std::exception_ptr& error) {
+  if (rclcpp::ok(context_)) {  // at a shutdown nothing fits any more, and that is no error
+    const std::scoped_lock lock(error_mutex_);
+    error_ = error;
+    failed_.store(true);
+  }
+  engine_->cancel();
+}
+
 void Executor::Book::rethrow() {
   std::exception_ptr error;
   {
-    const std::scoped_lock lock(mutex_);
+    const std::scoped_lock lock(error_mutex_);
     error = error_;
   }
   if (error) {

@@ -105,18 +105,47 @@ class MessageCallback : public CountingCallback, public Listener, private Told {
   }
 
   engine::Outcome run(engine::InstanceInfo& info) override {
-    struct Rest {
-      MessageCallback& self;
-      // Taken away before the message: what is told of from here on sets it again, and what was
-      // told of before is there to be found.
-      bool looks_on = self.looks_on_.load() && self.looks_on_.exchange(false);
-      ~Rest() { self.look_for_rest(looks_on); }
-    } rest{*this};  // also when user code throws
+    Taking taking(*this);
     const auto entity = entity_.lock();
-    const engine::Outcome outcome = entity ? take_and_run(*entity, info) : gone();
-    rest.looks_on = rest.looks_on && outcome != engine::Outcome::kEmpty;
-    return outcome;
+    return entity ? take_and_run(*entity, info, taking) : gone();
   }
+
+  /// From the look for a message on, until there is one, or none.
+  class Taking {
+   public:
+    explicit Taking(MessageCallback& self)
+        : self_(self), looks_on_(self.looks_on_.load() && self.looks_on_.exchange(false)) {}
+    ~Taking() {
+      if (!ended_) {
+        self_.look_for_rest(false);
+      }
+    }
+    Taking(const Taking&) = delete;
+    Taking& operator=(const Taking&) = delete;
+
+    void found() noexcept {
+      ended_ = true;
+      self_.look_for_rest(looks_on_);
+    }
+
+   private:
+    MessageCallback& self_;
+    // Taken away before the message: what is told of from here on sets it again, and what was told
+    // of before is there to be found.
+    const bool looks_on_;
+    bool ended_ = false;
+  };
+  /// For the time of user code, with what was taken.
+  class Running {
+   public:
+    Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking)
+        : running_(self, info) {
+      taking.found();
+    }
+
+   private:
+    const Listener::Running running_;
+  };
 
   /// Whether an instance takes one message; with the other policies it takes all that wait.
   bool takes_one() const noexcept RCLRT_NONBLOCKING {
@@ -130,7 +159,8 @@ class MessageCallback : public CountingCallback, public Listener, private Told {
   virtual rcl_ret_t end_listener(const std::shared_ptr<Entity>& entity) {
     return set_listener(*entity, nullptr, nullptr);
   }
-  virtual engine::Outcome take_and_run(Entity& entity, engine::InstanceInfo& info) = 0;
+  virtual engine::Outcome take_and_run(Entity& entity, engine::InstanceInfo& info,
+                                       Taking& taking) = 0;
 
  private:
   void told(std::size_t count) noexcept override { tell(count); }
@@ -140,8 +170,8 @@ class MessageCallback : public CountingCallback, public Listener, private Told {
     return (!counted_ || coming() < kCountedCredits) && announce_one();
   }
 
-  /// An instance ends; `looks_on`: messages may wait besides. If nobody is left who would come for
-  /// them, one more instance.
+  /// An instance has taken its message, or there was none; `looks_on`: more may wait. If nobody
+  /// comes for them, one more instance.
   void look_for_rest(bool looks_on) noexcept {
     if (looks_on) {
       looks_on_.store(true);
@@ -151,7 +181,7 @@ class MessageCallback : public CountingCallback, public Listener, private Told {
       while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
       }
     }
-    if (end_one() && (looks_on_.load() || waiting_.load() > 0)) {
+    if (came_last() && (looks_on_.load() || waiting_.load() > 0)) {
       announce_message();
     }
   }

@@ -57,13 +57,14 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         subscription.get_subscription_handle().get(), function, user_data);
   }
 
-  Outcome take_and_run(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) override {
+  Outcome take_and_run(rclcpp::SubscriptionBase& subscription, InstanceInfo& info,
+                       Taking& taking) override {
     switch (subscription.get_delivered_message_kind()) {
       case rclcpp::DeliveredMessageKind::ROS_MESSAGE:
-        return subscription.can_loan_messages() ? run_loaned(subscription, info)
-                                                : run_message(subscription, info);
+        return subscription.can_loan_messages() ? run_loaned(subscription, info, taking)
+                                                : run_message(subscription, info, taking);
       case rclcpp::DeliveredMessageKind::SERIALIZED_MESSAGE:
-        return run_serialized(subscription, info);
+        return run_serialized(subscription, info, taking);
       default:
         throw std::runtime_error("subscription '" + std::string(subscription.get_topic_name()) +
                                  "': rclcpp cannot deliver dynamic messages to executors");
@@ -102,7 +103,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     }
   }
 
-  Outcome run_message(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) {
+  Outcome run_message(rclcpp::SubscriptionBase& subscription, InstanceInfo& info, Taking& taking) {
     rclcpp::MessageInfo message_info;
     std::shared_ptr<void> message;
     const auto give_back = [&](std::shared_ptr<void>& each) { subscription.return_message(each); };
@@ -115,14 +116,15 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         give_back);
     if (found) {
       note_published(message_info);
-      const Running running(*this, info);
+      const Running running(*this, info, taking);
       subscription.handle_message(message, message_info);
     }
     give_back(message);
     return found ? Outcome::kRan : Outcome::kEmpty;
   }
 
-  Outcome run_serialized(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) {
+  Outcome run_serialized(rclcpp::SubscriptionBase& subscription, InstanceInfo& info,
+                         Taking& taking) {
     rclcpp::MessageInfo message_info;
     std::shared_ptr<rclcpp::SerializedMessage> message;
     const auto give_back = [&](std::shared_ptr<rclcpp::SerializedMessage>& each) {
@@ -137,14 +139,14 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         give_back);
     if (found) {
       note_published(message_info);
-      const Running running(*this, info);
+      const Running running(*this, info, taking);
       subscription.handle_serialized_message(message, message_info);
     }
     give_back(message);
     return found ? Outcome::kRan : Outcome::kEmpty;
   }
 
-  Outcome run_loaned(rclcpp::SubscriptionBase& subscription, InstanceInfo& info) {
+  Outcome run_loaned(rclcpp::SubscriptionBase& subscription, InstanceInfo& info, Taking& taking) {
     struct Loan {
       rclcpp::SubscriptionBase& subscription;
       void* message = nullptr;
@@ -179,7 +181,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
       return Outcome::kEmpty;
     }
     note_published(message_info);
-    const Running running(*this, info);
+    const Running running(*this, info, taking);
     subscription.handle_loaned_message(loan.message, message_info);
     return Outcome::kRan;
   }
@@ -202,14 +204,14 @@ class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {
     LeftBehind::instance().keep(service, kUnknown, 1);
     return set_listener(*service, [](const void*, std::size_t) {}, nullptr);
   }
-  Outcome take_and_run(rclcpp::ServiceBase& service, InstanceInfo& info) override {
+  Outcome take_and_run(rclcpp::ServiceBase& service, InstanceInfo& info, Taking& taking) override {
     const auto header = service.create_request_header();
     std::shared_ptr<void> request = service.create_request();
     if (!taken("a request of service", service.get_service_name(),
                [&] { return service.take_type_erased_request(request.get(), *header); })) {
       return Outcome::kEmpty;
     }
-    const Running running(*this, info);
+    const Running running(*this, info, taking);
     service.handle_request(header, request);
     return Outcome::kRan;
   }
@@ -225,14 +227,14 @@ class ClientCallback final : public MessageCallback<rclcpp::ClientBase> {
     return rcl_client_set_on_new_response_callback(client.get_client_handle().get(), function,
                                                    user_data);
   }
-  Outcome take_and_run(rclcpp::ClientBase& client, InstanceInfo& info) override {
+  Outcome take_and_run(rclcpp::ClientBase& client, InstanceInfo& info, Taking& taking) override {
     const auto header = client.create_request_header();
     std::shared_ptr<void> response = client.create_response();
     if (!taken("a response of service", client.get_service_name(),
                [&] { return client.take_type_erased_response(response.get(), *header); })) {
       return Outcome::kEmpty;
     }
-    const Running running(*this, info);
+    const Running running(*this, info, taking);
     client.handle_response(header, response);
     return Outcome::kRan;
   }

@@ -51,21 +51,31 @@ bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
 
 /// Tells of the resets of a timer. rclcpp's own function for that may be taken away under its lock
 /// only, but rcl_action resets the timer of an action server without it, on whichever thread a goal
-/// ends. So rcl is given what it may call for good: see ListenerSlot.
+/// ends. So rcl has a function that it may call for good, and at the end loses the pointer only:
+/// see ListenerSlot.
 class Resets {
  public:
   /// Throws rclcpp::exceptions::RCLError.
   void begin(const rclcpp::TimerBase::SharedPtr& timer, Told& told) {
-    if (const rcl_ret_t ret = rcl_timer_set_on_reset_callback(
-            timer->get_timer_handle().get(), &ListenerSlot::tell, slot_.open(told));
+    timer->clear_on_reset_callback();  // rclcpp's, of an executor that has not let go of it yet
+    set(*timer, slot_.open(told));
+  }
+  void end(const rclcpp::TimerBase::SharedPtr& timer) {
+    if (timer) {
+      set(*timer, nullptr);
+    }
+    slot_.close();
+  }
+
+ private:
+  static void set(rclcpp::TimerBase& timer, const void* slot) {
+    if (const rcl_ret_t ret = rcl_timer_set_on_reset_callback(timer.get_timer_handle().get(),
+                                                              &ListenerSlot::tell, slot);
         ret != RCL_RET_OK) {
       rclcpp::exceptions::throw_from_rcl_error(ret, "cannot listen for the resets of a timer");
     }
-    told.told(1);  // rcl writes function and pointer one after the other: one may have been missed
   }
-  void end() noexcept { slot_.close(); }
 
- private:
   ListenerSlot slot_;
 };
 
@@ -114,15 +124,18 @@ class SteadyTimerCallback final : public engine::TimerCallback, public Listener,
         engine_(engine) {}
 
   std::int64_t first_release_ns(std::int64_t /*epoch_ns*/) const noexcept override {
-    return next_call_ns(timer_.lock());
+    const std::int64_t next_ns = next_call_ns(timer_.lock());
+    scheduled_ns_.store(next_ns);
+    return next_ns;
   }
 
   void listen() override {
     if (const auto timer = timer_.lock()) {
       resets_.begin(timer, *this);
+      told(1);  // rcl writes the function first, and then the pointer: one may have been missed
     }
   }
-  void unlisten() override { resets_.end(); }
+  void unlisten() override { resets_.end(timer_.lock()); }
   bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {
     return is_scheduled(timer_, kept);
   }
@@ -137,10 +150,16 @@ class SteadyTimerCallback final : public engine::TimerCallback, public Listener,
     return timer ? Outcome::kEmpty : gone();
   }
 
-  void told(std::size_t /*count*/) noexcept override { engine_.restart(*this); }
+  /// Not anew for the same time: what was released for it would be counted twice.
+  void told(std::size_t /*count*/) noexcept override {
+    if (next_call_ns(timer_.lock()) != scheduled_ns_.load()) {
+      engine_.restart(*this);
+    }
+  }
 
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   engine::Executor& engine_;
+  mutable std::atomic<std::int64_t> scheduled_ns_{kNever};  // what the engine was told last
   Resets resets_;
 };
 
@@ -164,7 +183,7 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
   }
   void unlisten() override {
     clocks_.remove(this);
-    resets_.end();
+    resets_.end(timer_.lock());
   }
 
   bool goes_on(std::vector<std::shared_ptr<void>>& kept) const override {

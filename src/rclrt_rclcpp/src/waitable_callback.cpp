@@ -21,8 +21,8 @@ using engine::Outcome;
 /// A waitable tells which of its entities is ready, and wants to hear it again when that is taken.
 /// An instance carries no number; so events are counted by entity, and an instance takes one.
 ///
-/// Invariant: while an event is counted, an instance is coming that takes it or looks for it when
-/// it ends: see CountingCallback. So no event is lost, however many come at once.
+/// Invariant: while an event is counted, an instance is coming that takes it or looks for it: see
+/// CountingCallback. So no event is lost, however many come at once.
 class WaitableCallback final : public CountingCallback,
                                public Listener,
                                public std::enable_shared_from_this<WaitableCallback> {
@@ -142,19 +142,13 @@ class WaitableCallback final : public CountingCallback,
 
   Outcome run(InstanceInfo& info) override {
     const auto waitable = waitable_.lock();
-    struct Rest {
-      WaitableCallback& self;
-      const bool is_here;
-      ~Rest() {
-        if (self.end_one() && is_here && self.has_more()) {
-          self.announce_one();
-        }
-      }
-    } const rest{*this, waitable != nullptr};  // also when user code throws
+    const Events* const events = waitable ? take_one() : nullptr;
+    if (came_last() && waitable && has_more()) {
+      announce_one();
+    }
     if (!waitable) {
       return gone();
     }
-    const Events* const events = take_one();
     if (events == nullptr) {
       return Outcome::kEmpty;
     }

@@ -101,6 +101,24 @@ class WithoutWaitSet : public rclcpp::Waitable {
 #endif
 };
 
+/// A user's waitable, whose events anybody brings.
+class Bell final : public WithoutWaitSet {
+ public:
+  explicit Bell(std::function<void()> rung) : rung_(std::move(rung)) {}
+
+  void ring() { tell_(1, 0); }
+
+  void set_on_ready_callback(std::function<void(std::size_t, int)> callback) override {
+    tell_ = std::move(callback);
+  }
+  void clear_on_ready_callback() override { tell_ = nullptr; }
+  void execute(const std::shared_ptr<void>&) override { rung_(); }
+
+ private:
+  const std::function<void()> rung_;
+  std::function<void(std::size_t, int)> tell_;
+};
+
 /// Busy, in user code, until the condition holds; only preemption lets others run on its CPU.
 template <typename Condition>
 bool busy_until(Condition condition) {

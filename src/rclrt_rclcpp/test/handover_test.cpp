@@ -209,24 +209,6 @@ TEST_F(Ros, AReentrantGroupLosesNoEventOnSeveralThreads) {
   }
 }
 
-/// A user's waitable, whose events anybody brings.
-class Bell final : public WithoutWaitSet {
- public:
-  explicit Bell(std::function<void()> rung) : rung_(std::move(rung)) {}
-
-  void ring() { tell_(1, 0); }
-
-  void set_on_ready_callback(std::function<void(std::size_t, int)> callback) override {
-    tell_ = std::move(callback);
-  }
-  void clear_on_ready_callback() override { tell_ = nullptr; }
-  void execute(const std::shared_ptr<void>&) override { rung_(); }
-
- private:
-  const std::function<void()> rung_;
-  std::function<void(std::size_t, int)> tell_;
-};
-
 TEST_F(Ros, AWaitableInAReentrantGroupLosesNoEventOnSeveralThreads) {
   PreemptiveExecutor executor;
   const auto node = std::make_shared<rclcpp::Node>("node");
@@ -246,6 +228,47 @@ TEST_F(Ros, AWaitableInAReentrantGroupLosesNoEventOnSeveralThreads) {
     ASSERT_TRUE(eventually([&] { return got == kEvents * round; }))
         << got << " of " << kEvents * round;
   }
+}
+
+TYPED_TEST(Handover, WhatHasNoCreditWaitsForNoCallbackThatRuns) {
+  if (std::is_same_v<TypeParam, EdfExecutor>) GTEST_SKIP() << "has one thread, which is waiting";
+  Options options;
+  options.engine.workers_per_level = 2;
+  TypeParam executor(options);
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::Reentrant);
+  std::atomic<int> runs{0};
+  int count = 0;
+  const auto run = [&] {
+    if (runs.fetch_add(1) == 0) {
+      EXPECT_TRUE(eventually([&] { return runs == count; })) << runs << " of " << count;
+    }
+  };
+  const auto bell = std::make_shared<Bell>(run);
+  node->get_node_waitables_interface()->add_waitable(bell, group);
+  rclcpp::SubscriptionOptions in_group;
+  in_group.callback_group = group;
+  const auto qos = rclcpp::QoS(rclcpp::KeepAll()).reliable();
+  const auto subscription =
+      node->create_subscription<Message>("topic", qos, [&](const Message&) { run(); }, in_group);
+  const auto publisher = node->create_publisher<Message>("topic", qos);
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
+  executor.add_node(node);
+  {
+    count = 18;  // of a waitable's 16 credits
+    for (int i = 0; i < count; ++i) {
+      bell->ring();
+    }
+    const Spinning spinning(executor);
+    EXPECT_TRUE(eventually([&] { return runs == count; })) << runs;
+  }
+  runs = 0;
+  count = 100;  // of 64
+  for (int i = 0; i < count; ++i) {
+    publisher->publish(Message());
+  }
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return runs == count; })) << runs;
 }
 
 }  // namespace

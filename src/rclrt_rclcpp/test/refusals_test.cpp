@@ -169,19 +169,36 @@ class Misfits : public Refusals<E> {
 TYPED_TEST_SUITE(Misfits, ExecutorsOfLevels, ExecutorName);
 
 TYPED_TEST(Misfits, EndTheSpinWhoeverSeesThemFirst) {
-  std::exception_ptr error;
+  std::atomic<bool> threw{false};
   std::thread spinning([&] {
     try {
       this->executor.spin();
     } catch (const std::invalid_argument&) {
-      error = std::current_exception();
+      threw = true;
     }
   });
   EXPECT_TRUE(eventually([&] { return this->ticks > 2; }));
   this->make_misfit();
   EXPECT_GT(this->callbacks_of_other(), 0U);
+  EXPECT_TRUE(eventually([&] { return threw.load(); }));
+  this->executor.cancel();
   spinning.join();
-  EXPECT_TRUE(error);
+}
+
+TYPED_TEST(Misfits, AlsoEndASpinThatAlwaysFindsWork) {
+  std::shared_ptr<Bell> bell;
+  int rings = 0;
+  bell = std::make_shared<Bell>([&] {
+    bell->ring();
+    if (++rings == 3) {
+      this->make_misfit();
+      this->executor.callbacks();
+    }
+  });
+  this->node->get_node_waitables_interface()->add_waitable(bell, nullptr);
+  this->executor.callbacks();
+  bell->ring();
+  EXPECT_THROW(this->executor.spin_all(0s), std::invalid_argument);
 }
 
 TYPED_TEST(Misfits, ANodeBesideThemIsRefusedAndMayGoElsewhere) {

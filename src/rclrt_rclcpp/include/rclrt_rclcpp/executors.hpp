@@ -149,6 +149,7 @@ class Executor : public rclcpp::Executor {
 
   static std::unique_ptr<Book> make_book(Executor& self, const Options& options, const char* kind,
                                          MakeEngine make_engine);
+  bool goes_on() const;
 
   const std::unique_ptr<Book> book_;
   bool active_ = false;  // somebody is in a spin; guarded by mutex_
