@@ -100,12 +100,9 @@ struct Robot {
   std::atomic<int> braked{0};
 };
 
-template <typename Spins>
-void spin_until(Spins& executor, const std::function<bool()>& condition) {
-  std::thread thread([&] { executor.spin(); });
+void spin_until(rclcpp::Executor& executor, const std::function<bool()>& condition) {
+  const Spinning spinning(executor);
   EXPECT_TRUE(eventually(condition));
-  executor.cancel();
-  thread.join();
 }
 
 template <typename Executor>
