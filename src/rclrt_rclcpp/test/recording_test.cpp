@@ -83,10 +83,7 @@ struct Robot {
         "points", 10, [this](const Int64& message) { stop->publish(message); }));
     entities.push_back(planner->create_subscription<Int64>(
         "stop", 10, [this](const Int64&) { ++braked; }, brakes));
-    scan = lidar->create_wall_timer(10ms, [this] {
-      ++scanned;
-      points->publish(Int64());
-    });
+    scan = lidar->create_wall_timer(10ms, [this] { points->publish(Int64()); });
   }
 
   std::shared_ptr<rclcpp::Node> lidar;
@@ -96,7 +93,6 @@ struct Robot {
   rclcpp::CallbackGroup::SharedPtr group;
   std::vector<rclcpp::SubscriptionBase::SharedPtr> entities;
   rclcpp::TimerBase::SharedPtr scan;
-  std::atomic<int> scanned{0};
   std::atomic<int> braked{0};
 };
 
@@ -123,8 +119,6 @@ TYPED_TEST(Recordings, FollowTheChainsOfTheApplication) {
     executor.add_node(robot.planner);
     executor.set_priority(robot.group, 7);
     spin_until(executor, [&] { return robot.braked >= 20; });
-    robot.scan->cancel();
-    spin_until(executor, [&] { return robot.braked == robot.scanned; });
     EXPECT_EQ(recording->write(), std::vector<std::string>());
 
     const Json results = Json::parse(text_of(folder / "out/results.json"));
@@ -133,8 +127,10 @@ TYPED_TEST(Recordings, FollowTheChainsOfTheApplication) {
     const Json& chain = results["chains"][0];
     EXPECT_EQ(chain["callbacks"], Json({"scan", "filter", "brake"}));
     EXPECT_GE(chain["completed"].get<int>(), 19);
-    // When it was cancelled one may have been released that had not begun.
-    EXPECT_LE(chain["pending"].get<int>(), 1);
+    // On the way when the spin ended; or, on a machine that stalls, not followed to the end.
+    EXPECT_EQ(
+        chain["pending"].get<int>(),
+        chain["released"].get<int>() - chain["completed"].get<int>() - chain["dropped"].get<int>());
     EXPECT_GT(chain["response_ms"]["best"].get<double>(), 0);
     const Json& brake = named(results["callbacks"], "brake");
     EXPECT_EQ(brake["priority"], 7);
