@@ -65,8 +65,12 @@ docs: setup
 format: setup
 	@tools/lint --fix
 
-demo: build
-	@./rclrt compare examples/autonomous_vehicle/app.yaml \
+# In release, what the demo runs and nothing else.
+demo: export PRESET := release
+demo:
+	@FOR=building tools/setup
+	@TESTS=off PACKAGES=rclrt_cli SKIP=rclrt_bench tools/build
+	@./rclrt compare examples/autonomous_vehicle/app.yaml --bounds \
 	  --executors wait_set,producer_consumer,thread_dispatch,preemptive \
 	  --seconds 10 --out '$(DEMO_OUT)'
 	@echo "report: $(abspath $(DEMO_OUT))/report.html"

@@ -197,7 +197,8 @@ class Measurement:
             what = "is not a file" if self.app.exists() else "no such file"
             raise BadInput(f"{self.app}: {what}; expected an app.yaml")
         simulated = self.simulation_options is not None
-        self.runner = find_program(os.environ, PACKAGE, SIMULATOR if simulated else PACKAGE)
+        program = SIMULATOR if simulated else PACKAGE
+        self.runner = find_program(os.environ, program, program)
         self.application = describe_app_file(self.app, self.priorities)
 
     def check_chain(self, name: str | None) -> None:

@@ -15,7 +15,7 @@ from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
 from rclrt_cli.stop_signals import StopSignals
 
 PACKAGE = "rclrt_runner"
-SIMULATOR = "rclrt_simulate"
+SIMULATOR = "rclrt_simulator"
 TICK_S = 0.5
 
 

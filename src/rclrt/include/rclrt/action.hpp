@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 
+#include "rclrt/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt {
@@ -39,10 +40,10 @@ struct ActionNames {
 };
 
 /// Throws Error, for example when `action` is empty.
-RCLRT_SETUP ActionNames action_names(const std::string& action);
+RCLRT_SETUP RCLRT_EXPORT ActionNames action_names(const std::string& action);
 
 /// A new name. Throws std::runtime_error when the kernel has no random numbers.
-GoalUUID make_goal_uuid();
+RCLRT_EXPORT GoalUUID make_goal_uuid();
 
 }  // namespace detail
 

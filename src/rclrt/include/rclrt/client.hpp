@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "rclrt/entity.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/qos.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/mutex.hpp"
@@ -24,7 +25,7 @@
 namespace rclrt {
 
 /// An rcl client as an entity of the engine: each response is an instance.
-class ClientBase : public Entity {
+class RCLRT_EXPORT ClientBase : public Entity {
  public:
   RCLRT_SETUP ClientBase(std::shared_ptr<NodeHandle> node,
                          const rosidl_service_type_support_t* type, const std::string& name,

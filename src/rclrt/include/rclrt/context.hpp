@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rclrt/detail/intra_topics.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -33,7 +34,7 @@ struct ContextOptions {
 };
 
 /// Hold it in a shared_ptr: nodes keep it alive. All member functions are thread-safe.
-class Context : public std::enable_shared_from_this<Context> {
+class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
  public:
   /// Parses ROS arguments (`--ros-args ...`) and starts the middleware. Throws Error, for example
   /// when an argument cannot be parsed.

@@ -12,6 +12,7 @@
 #include "rclrt/callback_options.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/executor/notified_callback.hpp"
+#include "rclrt/export.hpp"
 
 namespace rclrt {
 
@@ -30,7 +31,7 @@ struct WaitSetPlaces {
 /// An rcl entity that the engine runs. Executors that listen are told of work through
 /// `on_new_work`, which the entity registers as its rcl listener; `wait_set` asks through the wait
 /// set instead.
-class Entity : public executor::NotifiedCallback {
+class RCLRT_EXPORT Entity : public executor::NotifiedCallback {
  public:
   /// `default_name` is the callback's unless the options have one; `depth` is how many instances
   /// may wait. Throws std::invalid_argument for a service or client with an overload policy: what

@@ -7,10 +7,12 @@
 #include <string>
 #include <string_view>
 
+#include "rclrt/export.hpp"
+
 namespace rclrt {
 
 /// A call into rcl failed. what() says which and carries rcl's own message.
-class Error : public std::runtime_error {
+class RCLRT_EXPORT Error : public std::runtime_error {
  public:
   Error(const std::string& action, rcl_ret_t code);
   rcl_ret_t code() const noexcept { return code_; }
@@ -27,7 +29,7 @@ inline void check(rcl_ret_t code, std::string_view action) {
   }
 }
 /// For where nobody can be thrown at: says on stderr that `action` failed. False when it did.
-bool report(rcl_ret_t code, const char* action) noexcept;
+RCLRT_EXPORT bool report(rcl_ret_t code, const char* action) noexcept;
 }  // namespace detail
 
 }  // namespace rclrt

@@ -13,6 +13,7 @@
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/executor/options.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/node.hpp"
 
 namespace rclrt {
@@ -26,7 +27,7 @@ using WaitSetOrder = executor::WaitSetOrder;
 /// Runs the callbacks of the nodes added to it. Life cycle and thread-safety as the engine's
 /// executors: add, prepare, spin; `cancel` from anywhere. Shutting the context down ends
 /// `spin` for good.
-class Executor {
+class RCLRT_EXPORT Executor {
  public:
   virtual ~Executor();
   Executor(const Executor&) = delete;
@@ -81,46 +82,46 @@ class Executor {
 };
 
 /// The default. See executor::PreemptiveExecutor.
-class PreemptiveExecutor final : public Executor {
+class RCLRT_EXPORT PreemptiveExecutor final : public Executor {
  public:
   RCLRT_SETUP explicit PreemptiveExecutor(std::shared_ptr<Context> context,
                                           ExecutorOptions options = {});
 };
 
 /// See executor::ProducerConsumerExecutor.
-class ProducerConsumerExecutor final : public Executor {
+class RCLRT_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
   RCLRT_SETUP explicit ProducerConsumerExecutor(std::shared_ptr<Context> context,
                                                 ExecutorOptions options = {});
 };
 
 /// See executor::ThreadDispatchExecutor.
-class ThreadDispatchExecutor final : public Executor {
+class RCLRT_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
   RCLRT_SETUP explicit ThreadDispatchExecutor(std::shared_ptr<Context> context,
                                               ExecutorOptions options = {});
 };
 
 /// By deadline instead of priority, on one CPU. See executor::EdfExecutor.
-class EdfExecutor final : public Executor {
+class RCLRT_EXPORT EdfExecutor final : public Executor {
  public:
   RCLRT_SETUP explicit EdfExecutor(std::shared_ptr<Context> context, ExecutorOptions options = {});
 };
 
 /// The baseline, on rcl_wait. See executor::WaitSetExecutor.
-class WaitSetExecutor final : public Executor {
+class RCLRT_EXPORT WaitSetExecutor final : public Executor {
  public:
   RCLRT_SETUP explicit WaitSetExecutor(std::shared_ptr<Context> context,
                                        ExecutorOptions options = {}, WaitSetOptions wait_set = {});
 };
 
 /// The names that `make_executor` takes, the baseline first.
-const std::vector<std::string>& executor_names();
+RCLRT_EXPORT const std::vector<std::string>& executor_names();
 
 /// An executor by its name in files and on command lines. Throws std::invalid_argument with the
 /// names there are.
-RCLRT_SETUP std::unique_ptr<Executor> make_executor(std::string_view name,
-                                                    std::shared_ptr<Context> context,
-                                                    ExecutorOptions options = {});
+RCLRT_SETUP RCLRT_EXPORT std::unique_ptr<Executor> make_executor(std::string_view name,
+                                                                 std::shared_ptr<Context> context,
+                                                                 ExecutorOptions options = {});
 
 }  // namespace rclrt

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "rclrt/export.hpp"
 #include "rclrt/guard_condition.hpp"
 #include "rclrt/node.hpp"
 
@@ -14,7 +15,7 @@ namespace detail {
 class EventWatcher;
 
 /// As long as it exists, `condition` is triggered whenever the ROS graph changes.
-class GraphWatch {
+class RCLRT_EXPORT GraphWatch {
  public:
   RCLRT_SETUP GraphWatch(std::shared_ptr<NodeHandle> node, GuardCondition& condition);
   ~GraphWatch();

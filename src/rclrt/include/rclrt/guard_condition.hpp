@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "rclrt/entity.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/subscription.hpp"
 
@@ -15,7 +16,7 @@ namespace rclrt {
 class Context;
 
 /// Lets any thread ask for a callback to run. Triggers that come before it has started are one.
-class GuardCondition : public Entity {
+class RCLRT_EXPORT GuardCondition : public Entity {
  public:
   RCLRT_SETUP GuardCondition(std::shared_ptr<Context> context, const CallbackOptions& options);
   ~GuardCondition() override;

@@ -5,11 +5,13 @@
 #include <memory>
 #include <utility>
 
+#include "rclrt/export.hpp"
+
 namespace rclrt {
 
 namespace detail {
 /// What a loan goes back to when it is not published: the pool of a topic, or the middleware.
-class LoanKeeper {
+class RCLRT_EXPORT LoanKeeper {
  public:
   LoanKeeper() = default;
   virtual ~LoanKeeper() = default;

@@ -13,6 +13,7 @@
 #include "rclrt/callback_options.hpp"
 #include "rclrt/client.hpp"
 #include "rclrt/context.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/guard_condition.hpp"
 #include "rclrt/parameters.hpp"
 #include "rclrt/publisher.hpp"
@@ -24,7 +25,7 @@
 namespace rclrt {
 
 /// The rcl node, kept alive by everything that was created from it.
-struct NodeHandle {
+struct RCLRT_EXPORT NodeHandle {
   RCLRT_SETUP NodeHandle(std::shared_ptr<Context> context, const std::string& name,
                          const std::string& name_space);
   ~NodeHandle();
@@ -54,7 +55,7 @@ struct NodeOptions {
 /// A ROS node. Everything here belongs to the configure phase, on one thread, and throws Error
 /// when rcl refuses (an invalid name, for example). Entities live as long as somebody holds them;
 /// the node and the executor it is added to hold the callbacks.
-class Node {
+class RCLRT_EXPORT Node {
  public:
   RCLRT_SETUP Node(std::shared_ptr<Context> context, const std::string& name,
                    const std::string& name_space = "/", const NodeOptions& options = {});

@@ -10,6 +10,8 @@
 #include <variant>
 #include <vector>
 
+#include "rclrt/export.hpp"
+
 namespace rclrt {
 
 /// In the order of rcl_interfaces/msg/ParameterType, so the index is the number on the wire.
@@ -37,13 +39,13 @@ inline ParameterType type_of(const ParameterValue& value) noexcept {
 }
 
 /// For people: "integer", "array of strings".
-const char* to_string(ParameterType type) noexcept;
+RCLRT_EXPORT const char* to_string(ParameterType type) noexcept;
 /// For people, in YAML's flow style: 1, 2.5, true, "text", [1, 2].
-std::string to_string(const ParameterValue& value);
+RCLRT_EXPORT std::string to_string(const ParameterValue& value);
 
 /// `value` as a `type`: itself, or an integer where a double is wanted, if that loses nothing
 /// (people write `gain: 2`). kNotSet otherwise.
-ParameterValue converted(ParameterValue value, ParameterType type);
+RCLRT_EXPORT ParameterValue converted(ParameterValue value, ParameterType type);
 
 namespace detail {
 

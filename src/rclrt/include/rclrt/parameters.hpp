@@ -18,6 +18,7 @@
 #include <variant>
 #include <vector>
 
+#include "rclrt/export.hpp"
 #include "rclrt/parameter.hpp"
 #include "rclrt/parameter_value.hpp"
 #include "rclrt/publisher.hpp"
@@ -31,7 +32,7 @@ using SetParametersResult = rcl_interfaces::msg::SetParametersResult;
 /// thread-safe; they lock and may allocate, so callbacks with a deadline read through
 /// `Parameter<T>`. One thread changes parameters at a time, and the others wait. Its callbacks may
 /// read, but neither set, declare, undeclare nor add or remove callbacks: std::logic_error.
-class Parameters {
+class RCLRT_EXPORT Parameters {
  public:
   /// Is asked about the changes before they happen, the value of a new parameter included; may
   /// refuse with a reason.

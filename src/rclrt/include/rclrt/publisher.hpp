@@ -14,6 +14,7 @@
 
 #include "rclrt/detail/event_kinds.hpp"
 #include "rclrt/detail/intra_topics.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/loan.hpp"
 #include "rclrt/qos.hpp"
 #include "rclrt/realtime/safety.hpp"
@@ -32,7 +33,7 @@ struct PublisherOptions {
 namespace detail {
 
 /// The rcl publisher, kept alive by the messages that the middleware has lent.
-struct PublisherHandle final : LoanKeeper {
+struct RCLRT_EXPORT PublisherHandle final : LoanKeeper {
   RCLRT_SETUP PublisherHandle(std::shared_ptr<NodeHandle> node,
                               const rosidl_message_type_support_t* type, const std::string& topic,
                               const QoS& qos);
@@ -64,7 +65,7 @@ struct PublisherHandle final : LoanKeeper {
 
 }  // namespace detail
 
-class PublisherBase {
+class RCLRT_EXPORT PublisherBase {
  public:
   ~PublisherBase();
   PublisherBase(const PublisherBase&) = delete;

@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "rclrt/detail/event_kinds.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/guard_condition.hpp"
 #include "rclrt/node.hpp"
 #include "rclrt/publisher.hpp"
@@ -39,7 +40,7 @@ namespace detail {
 class EventWatcher;
 
 /// As long as it exists, what happens is collected.
-class EventWatch {
+class RCLRT_EXPORT EventWatch {
  public:
   /// Throws Error, std::system_error.
   RCLRT_SETUP explicit EventWatch(QosEventBase& event);
@@ -57,7 +58,7 @@ class EventWatch {
 /// An rcl event: a guard condition that is triggered when the middleware reports it. Events that
 /// come before the callback has started are one. The first one in a context starts a thread of
 /// normal priority that waits for them, whether or not an executor has the callback.
-class QosEventBase : public GuardCondition {
+class RCLRT_EXPORT QosEventBase : public GuardCondition {
  public:
   /// One of each kind for a publisher or subscription: throws std::invalid_argument for a second.
   RCLRT_SETUP QosEventBase(const std::shared_ptr<PublisherBase>& publisher,

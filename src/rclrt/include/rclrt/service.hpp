@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "rclrt/entity.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/qos.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/subscription.hpp"
@@ -17,7 +18,7 @@
 namespace rclrt {
 
 /// An rcl service as an entity of the engine: each request is an instance.
-class ServiceBase : public Entity {
+class RCLRT_EXPORT ServiceBase : public Entity {
  public:
   RCLRT_SETUP ServiceBase(std::shared_ptr<NodeHandle> node,
                           const rosidl_service_type_support_t* type, const std::string& name,

@@ -14,6 +14,7 @@
 #include "rclrt/detail/event_kinds.hpp"
 #include "rclrt/detail/intra_topics.hpp"
 #include "rclrt/entity.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/qos.hpp"
 #include "rclrt/realtime/clock.hpp"
 
@@ -23,7 +24,7 @@ struct NodeHandle;
 
 /// An rcl subscription as an entity of the engine. Messages are taken on the worker that runs the
 /// callback, into storage that exists since construction.
-class SubscriptionBase : public Entity {
+class RCLRT_EXPORT SubscriptionBase : public Entity {
  public:
   /// `get_topic` is for CallbackOptions::intra_process; throws std::invalid_argument when it is
   /// asked for without, or with a quality of service that excludes it.

@@ -23,6 +23,7 @@
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
+#include "rclrt_rclcpp/export.hpp"
 #include "rclrt_rclcpp/recording.hpp"
 
 namespace rclrt_rclcpp {
@@ -75,7 +76,7 @@ struct CallbackInfo {
 ///
 /// All public functions may be called from any thread and from callbacks, but for the spins: one
 /// thread spins at a time.
-class Executor : public rclcpp::Executor {
+class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
  public:
   ~Executor() override;
 
@@ -156,7 +157,7 @@ class Executor : public rclcpp::Executor {
 };
 
 /// A SCHED_FIFO thread per priority and CPU; the kernel preempts. The default choice.
-class PreemptiveExecutor final : public Executor {
+class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for a priorities file with mistakes (each with its place).
   explicit PreemptiveExecutor(Options options = {});
@@ -164,14 +165,14 @@ class PreemptiveExecutor final : public Executor {
 };
 
 /// The thesis's producer-consumer model: a scheduler thread, and consumers per priority.
-class ProducerConsumerExecutor final : public Executor {
+class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
   explicit ProducerConsumerExecutor(Options options = {});
   ~ProducerConsumerExecutor() override;
 };
 
 /// The thesis's thread-dispatch model: a one-off thread for each instance.
-class ThreadDispatchExecutor final : public Executor {
+class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
   explicit ThreadDispatchExecutor(Options options = {});
   ~ThreadDispatchExecutor() override;
@@ -179,7 +180,7 @@ class ThreadDispatchExecutor final : public Executor {
 
 /// Earliest deadline first on one CPU. Deadlines come from `Timing::deadline`; a steady timer has
 /// its period for one; what has none runs in the background.
-class EdfExecutor final : public Executor {
+class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
  public:
   explicit EdfExecutor(Options options = {});
   ~EdfExecutor() override;

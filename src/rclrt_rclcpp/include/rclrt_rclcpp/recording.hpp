@@ -15,6 +15,8 @@
 #include <string>
 #include <vector>
 
+#include "rclrt_rclcpp/export.hpp"
+
 namespace rclrt_rclcpp {
 
 struct RecordingOptions {
@@ -35,7 +37,7 @@ struct RecordingOptions {
 ///
 /// A chain is followed by when its messages were published: see docs/rclcpp.md for what that can
 /// and cannot tell.
-class Recording {
+class RCLRT_RCLCPP_EXPORT Recording {
  public:
   /// Throws std::invalid_argument with every mistake of the application's file, and
   /// std::system_error for a directory that cannot be written.

@@ -11,12 +11,13 @@
 
 #include "rclrt/action.hpp"
 #include "rclrt/detail/goal_book.hpp"
+#include "rclrt/export.hpp"
 #include "rclrt/publisher.hpp"
 #include "rclrt/realtime/mutex.hpp"
 
 namespace rclrt::detail {
 
-class ActionServerBase {
+class RCLRT_EXPORT ActionServerBase {
  public:
   RCLRT_SETUP ActionServerBase(const std::shared_ptr<NodeHandle>& node, const ActionNames& names,
                                std::chrono::nanoseconds result_timeout);

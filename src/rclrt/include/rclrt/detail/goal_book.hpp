@@ -11,10 +11,11 @@
 #include <vector>
 
 #include "rclrt/action.hpp"
+#include "rclrt/export.hpp"
 
 namespace rclrt::detail {
 
-class GoalBook {
+class RCLRT_EXPORT GoalBook {
  public:
   /// `stamp_ns` is system time, as in all messages. False when there is such a goal already.
   bool accept(const GoalUUID& id, std::int64_t stamp_ns);

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <vector>
 
+#include "rclrt/export.hpp"
 #include "rclrt/loan.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/safety.hpp"
@@ -19,7 +20,7 @@ namespace rclrt::detail {
 
 /// Whether the middleware has to see every message, because it keeps some for those who come late
 /// or watches over the times between them.
-bool middleware_must_see(const rmw_qos_profile_t& qos) noexcept;
+RCLRT_EXPORT bool middleware_must_see(const rmw_qos_profile_t& qos) noexcept;
 
 /// A message of the pool. Whoever holds it may read the message; the only holder may write it.
 /// Both fields are guarded by the topic's mutex.
@@ -30,7 +31,7 @@ struct IntraSlot {
 
 /// A subscription's end: a ring of the messages that wait for its callback. Joined to its topic
 /// from after construction until before destruction.
-class IntraReader {
+class RCLRT_EXPORT IntraReader {
  public:
   /// `depth` messages wait at most; `running` callbacks may be reading one more each.
   RCLRT_SETUP IntraReader(const rmw_qos_profile_t& qos, std::size_t depth, std::size_t running);
@@ -63,7 +64,7 @@ class IntraReader {
 };
 
 /// A publisher's end. Joined like a reader.
-class IntraWriter {
+class RCLRT_EXPORT IntraWriter {
  public:
   /// `loans` messages may be in its user's hands at once.
   RCLRT_SETUP IntraWriter(const rmw_qos_profile_t& qos, std::size_t loans);
@@ -88,7 +89,7 @@ class IntraWriter {
 /// One lock with priority inheritance guards the pool, the rings and who is matched with whom; it
 /// is held for a few instructions per matched subscription. Nobody waits for another lock under
 /// it (wait_set's guard conditions excepted), and no user code runs under it.
-class IntraTopic : public LoanKeeper {
+class RCLRT_EXPORT IntraTopic : public LoanKeeper {
  public:
   RCLRT_SETUP IntraTopic() = default;
   ~IntraTopic() override = default;

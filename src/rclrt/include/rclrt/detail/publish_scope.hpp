@@ -6,6 +6,7 @@
 
 #include "rclrt/entity.hpp"
 #include "rclrt/executor/instance.hpp"
+#include "rclrt/export.hpp"
 
 namespace rclrt::detail {
 
@@ -19,7 +20,7 @@ class IntraTopic;
 ///
 /// Lives on one thread's stack; nothing is shared. Each held instance is counted in its
 /// entity, which waits for it when it is detached.
-class PublishScope {
+class RCLRT_EXPORT PublishScope {
  public:
   /// `handed_over`: the topic whose intra-process subscriptions have got the message already.
   explicit PublishScope(const IntraTopic* handed_over = nullptr) noexcept

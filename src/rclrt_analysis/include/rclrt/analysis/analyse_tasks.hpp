@@ -5,15 +5,17 @@
 #include <span>
 #include <string_view>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
 
 /// The analysis of this policy: see fixed_priority.hpp and edf.hpp. Pure; may be called from
 /// several threads. Throws std::invalid_argument for a task that the analysis does not take.
-TaskSetResult analyse_tasks(std::span<const Task> tasks, Policy policy, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT TaskSetResult analyse_tasks(std::span<const Task> tasks, Policy policy,
+                                                  Effort effort = {});
 
 /// The word of task files for it, such as "fp_preemptive".
-std::string_view to_string(Policy policy);
+RCLRT_ANALYSIS_EXPORT std::string_view to_string(Policy policy);
 
 }  // namespace rclrt::analysis

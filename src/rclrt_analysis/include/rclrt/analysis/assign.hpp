@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
@@ -28,8 +29,8 @@ struct TaskAssignment {
 /// fp_preemptive, fp_nonpreemptive, fp_limited_preemptive; with equal deadlines of EDF there is
 /// nothing to assign. Pure; any thread. Throws std::invalid_argument for another policy, and as
 /// analyse_tasks() does.
-TaskAssignment assign_priorities(std::span<const Task> tasks, Policy policy,
-                                 Effort effort = {.steps = 50'000'000});
+RCLRT_ANALYSIS_EXPORT TaskAssignment assign_priorities(std::span<const Task> tasks, Policy policy,
+                                                       Effort effort = {.steps = 50'000'000});
 
 /// How good an assignment is; less is better. Of the bounds that there are, 0 without any.
 struct Quality {
@@ -50,7 +51,7 @@ enum class Objective {
 };
 
 /// Whether `a` is better than `b`.
-bool better(const Quality& a, const Quality& b, Objective objective);
+RCLRT_ANALYSIS_EXPORT bool better(const Quality& a, const Quality& b, Objective objective);
 
 struct AssignOptions {
   std::vector<int> cpus{0};  ///< one executor for each that is used
@@ -80,10 +81,11 @@ struct Assignment {
 /// algorithm over the chains. Then both are improved by local search over the chain bounds: nodes
 /// move, chains change their places in the order. Never worse than the start. Deterministic; any
 /// thread. Throws std::invalid_argument without CPUs and as chain_bounds() does.
-Assignment assign(const model::Application& application, const AssignOptions& options);
+RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
+                                        const AssignOptions& options);
 
 /// Of chain_bounds().
-Quality quality(const model::Application& application, ChainExecutor executor,
-                const Overheads& overheads, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT Quality quality(const model::Application& application, ChainExecutor executor,
+                                      const Overheads& overheads, Effort effort = {});
 
 }  // namespace rclrt::analysis

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/analysis/verdict.hpp"
 #include "rclrt/model/application.hpp"
@@ -95,9 +96,9 @@ struct ChainBound {
 /// share a CPU, each callback is bounded by itself and the responses are summed up along the chain,
 /// with jitter propagation: Tindell and Clark 1994 (see holistic.hpp). Pure; any thread. Throws
 /// std::invalid_argument for a graph with a cycle.
-std::vector<ChainBound> chain_bounds(const model::Application& application,
-                                     ChainExecutor executor = ChainExecutor::kPreemptive,
-                                     const Overheads& overheads = {}, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
+    const model::Application& application, ChainExecutor executor = ChainExecutor::kPreemptive,
+    const Overheads& overheads = {}, Effort effort = {});
 
 /// Of each callback.
 struct QueueBound {
@@ -109,11 +110,12 @@ struct QueueBound {
 
 /// Within the time from a release to the end of what it set going, so many more may be released.
 /// As chain_bounds().
-std::vector<QueueBound> queue_bounds(const model::Application& application,
-                                     ChainExecutor executor = ChainExecutor::kPreemptive,
-                                     const Overheads& overheads = {}, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
+    const model::Application& application, ChainExecutor executor = ChainExecutor::kPreemptive,
+    const Overheads& overheads = {}, Effort effort = {});
 
 /// What every bound of this executor assumes.
-std::vector<std::string> chain_assumptions(ChainExecutor executor, const Overheads& overheads);
+RCLRT_ANALYSIS_EXPORT std::vector<std::string> chain_assumptions(ChainExecutor executor,
+                                                                 const Overheads& overheads);
 
 }  // namespace rclrt::analysis

@@ -2,6 +2,7 @@
 /// Bounds for every callback on a chain's way, not only for its last one.
 #pragma once
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/model/application.hpp"
 
 namespace rclrt::analysis {
@@ -11,6 +12,6 @@ namespace rclrt::analysis {
 /// deadline, named "<chain>/<number of callbacks>". The bound of one is a bound on the time from
 /// the release of the chain's timer to the end of a callback on its way. Priorities stay what they
 /// are. Pure.
-model::Application with_steps(model::Application application);
+RCLRT_ANALYSIS_EXPORT model::Application with_steps(model::Application application);
 
 }  // namespace rclrt::analysis

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <vector>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/model/application.hpp"
 
 namespace rclrt::analysis {
@@ -32,7 +33,8 @@ struct CompressedLevels {
 /// more urgent one; summed over the levels that were merged into it before. A heuristic: check the
 /// chain bounds afterwards. `priorities` has one entry per callback. Pure; any thread. Throws
 /// std::invalid_argument when `most` is 0.
-CompressedLevels compress_levels(const model::Application& application,
-                                 const std::vector<int>& priorities, std::size_t most);
+RCLRT_ANALYSIS_EXPORT CompressedLevels compress_levels(const model::Application& application,
+                                                       const std::vector<int>& priorities,
+                                                       std::size_t most);
 
 }  // namespace rclrt::analysis

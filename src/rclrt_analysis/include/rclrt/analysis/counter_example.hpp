@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/simulation_system.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/model/application.hpp"
@@ -62,22 +63,23 @@ struct Search {
 /// ones from good ones; with WCETs and with shorter times; with all timers and messages as late as
 /// they may be and with some of them. Finding none proves nothing.
 /// Deterministic; any thread. Throws std::invalid_argument for what cannot be simulated.
-std::vector<std::optional<CounterExample>> find_counter_examples(
+RCLRT_ANALYSIS_EXPORT std::vector<std::optional<CounterExample>> find_counter_examples(
     const model::Application& application, const std::vector<bool>& wanted, const Search& search);
 
 /// The application as the counter-example has it: its offsets and priorities. Throws
 /// std::invalid_argument when it was not made for this application.
-model::Application counter_example_application(model::Application application,
-                                               const CounterExample& example);
+RCLRT_ANALYSIS_EXPORT model::Application counter_example_application(model::Application application,
+                                                                     const CounterExample& example);
 
 /// The times that the counter-example simulates with.
-SimulatedTimes counter_example_times(const CounterExample& example);
+RCLRT_ANALYSIS_EXPORT SimulatedTimes counter_example_times(const CounterExample& example);
 
 /// Simulates it: the response of its instance; nothing when that does not end before the horizon.
 /// Throws as counter_example_application() and simulate() do, and std::invalid_argument for more
 /// than 50 million instances.
-std::optional<std::int64_t> replay(const model::Application& application,
-                                   const CounterExample& example, Between between = nullptr);
+RCLRT_ANALYSIS_EXPORT std::optional<std::int64_t> replay(const model::Application& application,
+                                                         const CounterExample& example,
+                                                         Between between = nullptr);
 
 /// A schedule in which a task misses its deadline.
 struct TaskCounterExample {
@@ -94,13 +96,14 @@ inline constexpr std::size_t kJitterCycle = 1000;
 
 /// As for chains, one per task. Jobs take their WCET, are not blocked from outside and do not
 /// suspend: all of that is legal. Policies: all but kFpLimitedPreemptive, for which none is found.
-std::vector<std::optional<TaskCounterExample>> find_counter_examples(
+RCLRT_ANALYSIS_EXPORT std::vector<std::optional<TaskCounterExample>> find_counter_examples(
     std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
     const SearchEffort& effort = {});
 
 /// The response of the job in that schedule; nothing when it does not end then. Throws
 /// std::invalid_argument when it was not made for these tasks or takes more than 50 million jobs.
-std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
-                            const TaskCounterExample& example, Between between = nullptr);
+RCLRT_ANALYSIS_EXPORT std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
+                                                  const TaskCounterExample& example,
+                                                  Between between = nullptr);
 
 }  // namespace rclrt::analysis

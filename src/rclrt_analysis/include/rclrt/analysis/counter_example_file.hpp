@@ -10,13 +10,15 @@
 #include <vector>
 
 #include "rclrt/analysis/counter_example.hpp"
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/yaml/diagnostics.hpp"
 
 namespace rclrt::analysis {
 
 /// YAML, exact to the nanosecond. Throws std::invalid_argument when the counter-example was not
 /// made for this application.
-std::string to_text(const CounterExample& example, const model::Application& application);
+RCLRT_ANALYSIS_EXPORT std::string to_text(const CounterExample& example,
+                                          const model::Application& application);
 
 struct CounterExampleResult {
   std::optional<CounterExample> example;
@@ -25,12 +27,12 @@ struct CounterExampleResult {
 
 /// The inverse; timers that are not listed keep their offsets, callbacks their priorities. Never
 /// throws on bad input (only std::bad_alloc when memory runs out).
-CounterExampleResult parse_counter_example(std::string_view text,
-                                           const model::Application& application);
+RCLRT_ANALYSIS_EXPORT CounterExampleResult
+parse_counter_example(std::string_view text, const model::Application& application);
 
 /// Throws yaml::FileError, whose what() is the whole located text, when the file cannot be read or
 /// holds no counter-example of this application.
-CounterExample load_counter_example(const std::filesystem::path& file,
-                                    const model::Application& application);
+RCLRT_ANALYSIS_EXPORT CounterExample load_counter_example(const std::filesystem::path& file,
+                                                          const model::Application& application);
 
 }  // namespace rclrt::analysis

@@ -8,6 +8,7 @@
 
 #include <span>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
@@ -19,16 +20,17 @@ namespace rclrt::analysis {
 /// deadlines J nearer, suspension counts as computation, and blocking is that of the tasks with a
 /// deadline up to t: Baker, "Stack-based scheduling of realtime processes", Real-Time Systems 3,
 /// 1991.
-Answer edf_demand_test(std::span<const Task> tasks, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT Answer edf_demand_test(std::span<const Task> tasks, Effort effort = {});
 
 /// Response times: Spuri, "Analysis of deadline scheduled real-time systems", INRIA RR-2772, 1996,
 /// equations 7 to 10 and theorem 3.2, with the release jitter of its section 4.
 /// Where that takes too long and edf_demand_test() says yes, the response is the deadline.
-TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort = {});
 
 /// Non-preemptive, in continuous time (a job of a later deadline may have started an instant
 /// before): George, Rivierre and Spuri, "Preemptive and non-preemptive real-time uniprocessor
 /// scheduling", INRIA RR-2966, 1996, theorem 15. Suspension is refused.
-TaskSetResult edf_nonpreemptive(std::span<const Task> tasks, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT TaskSetResult edf_nonpreemptive(std::span<const Task> tasks,
+                                                      Effort effort = {});
 
 }  // namespace rclrt::analysis

@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <span>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
@@ -25,13 +26,15 @@ namespace rclrt::analysis {
 /// Where that takes too long, the response is the bound of Bini, Nguyen, Richard and Baruah, "A
 /// response-time bound in fixed-priority scheduling with arbitrary deadlines", IEEE TC 58(2), 2009,
 /// extended by jitter and blocking.
-TaskSetResult fixed_priority_preemptive(std::span<const Task> tasks, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_preemptive(std::span<const Task> tasks,
+                                                              Effort effort = {});
 
 /// As fixed_priority_preemptive(), where each job may switch preemption off for Task::region at any
 /// point: a task is blocked by the longest region of a less urgent one. Yao, Buttazzo and Bertogna,
 /// "Bounding the maximum length of non-preemptive regions under fixed priority scheduling", RTCSA
 /// 2009, equation 4.
-TaskSetResult fixed_priority_limited_preemptive(std::span<const Task> tasks, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_limited_preemptive(std::span<const Task> tasks,
+                                                                      Effort effort = {});
 
 /// Non-preemptive, in continuous time: a less urgent job may have started an instant before.
 /// Davis, Burns, Bril and Lukkien, "Controller area network (CAN) schedulability analysis: refuted,
@@ -39,6 +42,7 @@ TaskSetResult fixed_priority_limited_preemptive(std::span<const Task> tasks, Eff
 ///   w_q = B_i + q C_i + sum over k of (floor((w_q + J_k) / T_k) + 1) C_k,
 ///   R_i = J_i + max over q of (w_q - q T_i) + C_i.
 /// Suspension is refused: each part of a job would be blocked anew.
-TaskSetResult fixed_priority_nonpreemptive(std::span<const Task> tasks, Effort effort = {});
+RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_nonpreemptive(std::span<const Task> tasks,
+                                                                 Effort effort = {});
 
 }  // namespace rclrt::analysis

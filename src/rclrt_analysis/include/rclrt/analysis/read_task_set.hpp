@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/yaml/diagnostics.hpp"
 
@@ -37,13 +38,13 @@ struct TaskFileResult {
 
 /// Never throws on bad input (only std::bad_alloc when memory runs out). May be called from several
 /// threads.
-TaskFileResult parse_task_set(std::string_view text);
+RCLRT_ANALYSIS_EXPORT TaskFileResult parse_task_set(std::string_view text);
 
 /// Throws yaml::FileError, whose what() is the whole located text, when the file cannot be read or
 /// holds no valid task set.
-TaskFile load_task_set(const std::filesystem::path& file);
+RCLRT_ANALYSIS_EXPORT TaskFile load_task_set(const std::filesystem::path& file);
 
 /// The ticks as a decimal number of the file's unit, exact and without trailing zeros: "2.5".
-std::string in_units(Ticks ticks, int decimals);
+RCLRT_ANALYSIS_EXPORT std::string in_units(Ticks ticks, int decimals);
 
 }  // namespace rclrt::analysis

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
 namespace rclrt::analysis {
@@ -32,11 +33,12 @@ inline constexpr Ticks kMaxFactor = 1'000'000'000;
 /// Of an application: chain_bounds() says proved or conditional for every chain. WCETs and periods
 /// are tried up to an hour, in ns. A bound that takes more than `effort` counts as none. Takes
 /// some 40 analyses per callback and per timer. Pure; any thread. Throws as chain_bounds() does.
-Sensitivity sensitivity(const model::Application& application, ChainExecutor executor,
-                        const Overheads& overheads, Effort effort = {.steps = 5'000'000});
+RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
+                                              ChainExecutor executor, const Overheads& overheads,
+                                              Effort effort = {.steps = 5'000'000});
 
 /// Of a task set: analyse_tasks() says yes for every task. Throws as analyse_tasks() does.
-Sensitivity sensitivity(std::span<const Task> tasks, Policy policy,
-                        Effort effort = {.steps = 5'000'000});
+RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(std::span<const Task> tasks, Policy policy,
+                                              Effort effort = {.steps = 5'000'000});
 
 }  // namespace rclrt::analysis

@@ -19,6 +19,7 @@
 #include <span>
 #include <vector>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/simulation_system.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
@@ -78,7 +79,7 @@ struct SimulatedStretch {
 };
 
 /// Sees the simulation go by.
-class SimulationObserver {
+class RCLRT_ANALYSIS_EXPORT SimulationObserver {
  public:
   virtual ~SimulationObserver() = default;
   virtual void ended(const SimulatedInstance& /*instance*/) {}
@@ -125,7 +126,8 @@ struct SimulationResult {
 
 /// Deterministic. `observer` may be nullptr. Throws what require_valid() throws, and
 /// std::invalid_argument for a horizon that is negative or above a century.
-SimulationResult simulate(const SimulatedSystem& system, const SimulationOptions& options,
-                          SimulationObserver* observer = nullptr);
+RCLRT_ANALYSIS_EXPORT SimulationResult simulate(const SimulatedSystem& system,
+                                                const SimulationOptions& options,
+                                                SimulationObserver* observer = nullptr);
 
 }  // namespace rclrt::analysis

@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/time_distribution.hpp"
 
 namespace rclrt::analysis {
@@ -29,9 +30,9 @@ enum class Semantics {
 };
 
 /// "preemptive", "producer_consumer", ...
-const char* to_string(Semantics semantics);
+RCLRT_ANALYSIS_EXPORT const char* to_string(Semantics semantics);
 /// The inverse; nothing for any other text.
-std::optional<Semantics> semantics_of(const std::string& name);
+RCLRT_ANALYSIS_EXPORT std::optional<Semantics> semantics_of(const std::string& name);
 
 struct SimulatedExecutor {
   Semantics semantics = Semantics::kPreemptive;
@@ -109,7 +110,7 @@ struct SimulatedSystem {
 /// Throws std::invalid_argument, naming the callback or executor, for what cannot be simulated: an
 /// index that names nothing, times that are negative or above a century, a cycle of messages, a
 /// group across executors, EDF on several CPUs or on a CPU shared with other semantics.
-void require_valid(const SimulatedSystem& system);
+RCLRT_ANALYSIS_EXPORT void require_valid(const SimulatedSystem& system);
 
 /// Times for `simulated_system` that an app.yaml does not state.
 struct SimulatedTimes {
@@ -124,13 +125,14 @@ struct SimulatedTimes {
 };
 
 /// Throws std::invalid_argument for a horizon that is negative or above a century.
-void require_valid_horizon(std::int64_t horizon_ns);
+RCLRT_ANALYSIS_EXPORT void require_valid_horizon(std::int64_t horizon_ns);
 
 /// The application under one kind of executor. CPUs are numbered anew, in ascending order; an
 /// executor without stated CPUs gets `cpus_without_statement` of them, or those that others name
 /// when these are more. kEdf takes the first CPU of each executor.
-SimulatedSystem simulated_system(const model::Application& application, Semantics semantics,
-                                 const SimulatedTimes& times = {},
-                                 unsigned cpus_without_statement = 1);
+RCLRT_ANALYSIS_EXPORT SimulatedSystem simulated_system(const model::Application& application,
+                                                       Semantics semantics,
+                                                       const SimulatedTimes& times = {},
+                                                       unsigned cpus_without_statement = 1);
 
 }  // namespace rclrt::analysis

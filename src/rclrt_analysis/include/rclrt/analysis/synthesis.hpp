@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/model/application.hpp"
 
 namespace rclrt::analysis {
@@ -39,13 +40,15 @@ struct SynthesizedPriority {
 /// called from several threads; idempotent, and with kGiven never below
 /// Application::effective_priority(). Takes time in proportion to callbacks, edges and chains.
 /// Throws std::invalid_argument for a graph with a cycle.
-std::vector<SynthesizedPriority> synthesize_priorities(
+RCLRT_ANALYSIS_EXPORT std::vector<SynthesizedPriority> synthesize_priorities(
     const model::Application& application, ChainPriorities source = ChainPriorities::kGiven);
 
 /// One per chain: what synthesize_priorities() starts from. Of kPicas those given.
-std::vector<int> chain_priorities(const model::Application& application, ChainPriorities source);
+RCLRT_ANALYSIS_EXPORT std::vector<int> chain_priorities(const model::Application& application,
+                                                        ChainPriorities source);
 
 /// "chain obstacle", "sync fuse waits for it", "stated", "on no chain".
-std::string reason(const model::Application& application, const SynthesizedPriority& value);
+RCLRT_ANALYSIS_EXPORT std::string reason(const model::Application& application,
+                                         const SynthesizedPriority& value);
 
 }  // namespace rclrt::analysis

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/analysis/export.hpp"
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/model/application.hpp"
 
@@ -32,12 +33,12 @@ struct ThesisResult {
 /// syncs on it wait for, each callback once, must fit into the chain's deadline. Where several
 /// callbacks publish an input, the one with the least work counts. Pure; any thread. Throws
 /// std::invalid_argument for a graph with a cycle.
-ThesisResult thesis_feasibility(const model::Application& application);
+RCLRT_ANALYSIS_EXPORT ThesisResult thesis_feasibility(const model::Application& application);
 
 /// Section 5.4: each chain becomes a task of all work at its (synthesised) priority, and the tasks
 /// are tested by equations 5.1 and 5.2, summed over the more urgent tasks. Applies when every
 /// deadline is the period, synchronised chains have one period and no two chains one priority.
 /// Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
-ThesisResult thesis_harmonic(const model::Application& application);
+RCLRT_ANALYSIS_EXPORT ThesisResult thesis_harmonic(const model::Application& application);
 
 }  // namespace rclrt::analysis

@@ -6,10 +6,12 @@
 #include <cstdint>
 #include <vector>
 
+#include "rclrt/analysis/export.hpp"
+
 namespace rclrt::analysis {
 
 /// Repeatable random numbers (SplitMix64, Steele, Lea and Flood 2014): the same on every platform.
-class SimulationRandom {
+class RCLRT_ANALYSIS_EXPORT SimulationRandom {
  public:
   explicit SimulationRandom(std::uint64_t seed) : state_(seed) {}
 
@@ -23,7 +25,7 @@ class SimulationRandom {
 };
 
 /// A non-negative time in nanoseconds that may be another one at each use.
-class TimeDistribution {
+class RCLRT_ANALYSIS_EXPORT TimeDistribution {
  public:
   /// Always zero.
   TimeDistribution() = default;

@@ -8,6 +8,7 @@
 #include <span>
 #include <string_view>
 
+#include "rclrt/executor/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::executor {
@@ -37,7 +38,7 @@ enum class Reason : std::uint8_t {
 };
 
 /// "more urgent", "same level", "group" or "less urgent".
-const char* to_string(Reason reason) noexcept RCLRT_NONBLOCKING;
+RCLRT_EXECUTOR_EXPORT const char* to_string(Reason reason) noexcept RCLRT_NONBLOCKING;
 
 /// An instance that was in the way.
 struct Culprit {
@@ -95,8 +96,9 @@ struct BlameScratch {
 /// priority the earliest; without real time that is an estimate. While own work waits for a CPU,
 /// all who have one are in its way; and with a CPU free, those of its group or its level.
 /// Looks at no more than the scratch has room for.
-Blame explain(std::int64_t from_ns, std::int64_t until_ns, std::span<const Stretch> own,
-              std::span<const Stretch> others, std::size_t cpus,
-              const BlameScratch& scratch) noexcept RCLRT_NONBLOCKING;
+RCLRT_EXECUTOR_EXPORT Blame explain(std::int64_t from_ns, std::int64_t until_ns,
+                                    std::span<const Stretch> own, std::span<const Stretch> others,
+                                    std::size_t cpus,
+                                    const BlameScratch& scratch) noexcept RCLRT_NONBLOCKING;
 
 }  // namespace rclrt::executor

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "rclrt/executor/credits.hpp"
+#include "rclrt/executor/export.hpp"
 #include "rclrt/executor/group.hpp"
 #include "rclrt/executor/instance.hpp"
 
@@ -51,7 +52,7 @@ struct Counters {
 };
 
 /// Takes instances that became ready: a lane or a scheduler's inbox.
-class ReadySink {
+class RCLRT_EXECUTOR_EXPORT ReadySink {
  public:
   virtual ~ReadySink() = default;
   /// Takes over an instance that is ready. Thread-safe.
@@ -64,7 +65,7 @@ class Executor;
 
 /// Base of everything an executor runs; the binding (rcl, rclcpp, a test) derives from it. What a
 /// dispatch touches is on its first two cache lines.
-class alignas(64) Callback {
+class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
  public:
   /// Throws std::invalid_argument when there are no credits, or for a negative deadline.
   RCLRT_SETUP explicit Callback(CallbackOptions options);

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "rclrt/executor/export.hpp"
 #include "rclrt/executor/instance.hpp"
 
 namespace rclrt::executor {
@@ -18,7 +19,7 @@ namespace rclrt::executor {
 /// Each bit of a word is one instance, set while it is in the pool. Only the thread that cleared
 /// a bit owns the instance until it sets the bit again. Clearing acquires and setting releases,
 /// so the next owner sees all that the last one wrote.
-class Credits {
+class RCLRT_EXECUTOR_EXPORT Credits {
  public:
   /// Throws std::invalid_argument when `count` is 0, std::bad_alloc.
   RCLRT_SETUP Credits(Callback* owner, std::size_t count);

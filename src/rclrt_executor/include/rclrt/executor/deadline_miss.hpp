@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "rclrt/executor/blame.hpp"
+#include "rclrt/executor/export.hpp"
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -28,7 +29,7 @@ struct DeadlineMiss {
 };
 
 /// Told of misses; see ExecutorOptions::on_miss.
-class MissHandler {
+class RCLRT_EXECUTOR_EXPORT MissHandler {
  public:
   virtual ~MissHandler() = default;
   /// Called on the thread that ran the instance, before it leaves its group: be quick. Several

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/export.hpp"
 
 namespace rclrt::executor {
 
@@ -45,7 +46,7 @@ class EdfQueue;
 ///
 /// Without permission for real-time scheduling the order of starts is the same, but the kernel
 /// shares the CPU among an instance and those that it preempted.
-class EdfExecutor final : public Executor {
+class RCLRT_EXECUTOR_EXPORT EdfExecutor final : public Executor {
  public:
   /// `options.cpus` has one CPU or none: the last one that the caller may use is taken then, and
   /// `options()` states it. Levels have no workers of their own: `workers_per_level` is ignored.

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/export.hpp"
 #include "rclrt/executor/options.hpp"
 #include "rclrt/executor/priority_map.hpp"
 #include "rclrt/executor/timer.hpp"
@@ -38,7 +39,7 @@ enum class SpinResult {
 /// Three phases: configure (constructor, `add`), `prepare`, run (`spin`). One thread prepares and
 /// spins. `add`, `remove`, `set_level` and `cancel` may be called at any time from any thread and
 /// from callbacks; the first three may allocate and lock, so not from a callback with a deadline.
-class Executor {
+class RCLRT_EXECUTOR_EXPORT Executor {
  public:
   virtual ~Executor();
   Executor(const Executor&) = delete;

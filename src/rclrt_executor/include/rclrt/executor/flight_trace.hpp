@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "rclrt/executor/deadline_miss.hpp"
+#include "rclrt/executor/export.hpp"
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/flight_recorder.hpp"
 #include "rclrt/realtime/mpsc_queue.hpp"
@@ -33,7 +34,7 @@ struct FlightTraceOptions {
 /// worker). Every instance is a span in a flight recorder, every miss an instant on the track of
 /// the late one and a request for a dump. Instances go through a bounded queue; a thread at normal
 /// priority feeds the recorder and writes the dumps.
-class FlightTrace final : public InstanceSink, public MissHandler {
+class RCLRT_EXECUTOR_EXPORT FlightTrace final : public InstanceSink, public MissHandler {
  public:
   /// Throws as FlightRecorder, std::invalid_argument for no capacity, std::system_error.
   RCLRT_SETUP explicit FlightTrace(FlightTraceOptions options = {});

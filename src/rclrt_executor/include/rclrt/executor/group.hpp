@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "rclrt/executor/export.hpp"
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/safety.hpp"
@@ -32,7 +33,7 @@ enum class GroupType { kMutuallyExclusive, kReentrant };
 /// compare-and-swap each; with it, `state_` changes only under `mutex_`, and it is set and taken
 /// away only there. So who parks an instance sets kWaits first, and whoever was inside then has
 /// left before or looks.
-class Group {
+class RCLRT_EXECUTOR_EXPORT Group {
  public:
   /// Belongs to no executor yet.
   RCLRT_SETUP explicit Group(GroupType type = GroupType::kMutuallyExclusive) : type_(type) {}

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "rclrt/executor/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::executor {
@@ -41,7 +42,7 @@ struct InstanceRecord {
 };
 
 /// Receives every finished instance on the thread that ran it. Must not block or throw.
-class InstanceSink {
+class RCLRT_EXECUTOR_EXPORT InstanceSink {
  public:
   virtual ~InstanceSink() = default;
   /// Called once for each instance.
@@ -49,7 +50,7 @@ class InstanceSink {
 };
 
 /// The instance that the calling thread is running; nullptr outside a callback.
-const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING;
+RCLRT_EXECUTOR_EXPORT const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING;
 
 /// A queued instance. Belongs to its callback's credits, or to the queue it waits in. On a cache
 /// line of its own, which who releases it brings and who runs it takes.

@@ -6,12 +6,13 @@
 #include <cstddef>
 
 #include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/export.hpp"
 
 namespace rclrt::executor {
 
 /// For entities of a middleware: whoever brings work calls `tell`, from any thread and at any time.
 /// While an executor listens that announces instances; otherwise the number is kept until one does.
-class NotifiedCallback : public Callback {
+class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
  public:
   using Callback::Callback;
 

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/export.hpp"
 
 namespace rclrt::executor {
 
@@ -16,7 +17,7 @@ namespace rclrt::executor {
 /// Same level: in order of release. With several workers per level, two instances of different
 /// callbacks of one level run at the same time on different CPUs; a callback never overlaps with
 /// itself unless its group is reentrant.
-class PreemptiveExecutor final : public Executor {
+class RCLRT_EXECUTOR_EXPORT PreemptiveExecutor final : public Executor {
  public:
   /// Creates no thread yet.
   RCLRT_SETUP explicit PreemptiveExecutor(ExecutorOptions options = {});

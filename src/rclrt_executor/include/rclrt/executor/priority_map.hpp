@@ -4,13 +4,14 @@
 
 #include <vector>
 
+#include "rclrt/executor/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::executor {
 
 /// Orders the distinct levels and gives N of them the N SCHED_FIFO priorities right below `top`,
 /// the most urgent one first (thesis, section 5.1.3, footnote 1, with a settable top).
-class PriorityMap {
+class RCLRT_EXECUTOR_EXPORT PriorityMap {
  public:
   /// Throws std::invalid_argument when the levels do not fit into 1..top-1.
   RCLRT_SETUP PriorityMap(std::vector<int> levels, int top);

@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/export.hpp"
 
 namespace rclrt::executor {
 
@@ -13,7 +14,7 @@ class Lane;
 /// A scheduler thread above all levels sorts ready work into one queue per level; consumer threads
 /// at the level's priority run it: one per level as in the thesis, or `workers_per_level`.
 /// Timers are released by the scheduler thread. No lock is held while user code runs.
-class ProducerConsumerExecutor final : public Executor {
+class RCLRT_EXECUTOR_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
   /// Creates no thread yet.
   RCLRT_SETUP explicit ProducerConsumerExecutor(ExecutorOptions options = {});

@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/export.hpp"
 
 namespace rclrt::executor {
 
@@ -15,7 +16,7 @@ class Lane;
 /// A scheduler thread above all levels starts a one-off thread at the callback's priority for each
 /// instance. Creating threads allocates and costs tens of microseconds: zero allocation in the
 /// steady state is not offered. When the system refuses a thread, `spin` ends with that error.
-class ThreadDispatchExecutor final : public Executor {
+class RCLRT_EXECUTOR_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
   /// Creates no thread yet.
   RCLRT_SETUP explicit ThreadDispatchExecutor(ExecutorOptions options = {});

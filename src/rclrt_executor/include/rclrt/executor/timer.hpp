@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/export.hpp"
 
 namespace rclrt::executor {
 
@@ -17,7 +18,7 @@ enum class OverrunPolicy {
 };
 
 /// The sequence of nominal releases of one timer. Pure: time comes in as a parameter.
-class TimerSchedule {
+class RCLRT_EXECUTOR_EXPORT TimerSchedule {
  public:
   /// Throws std::invalid_argument unless `period_ns` is positive.
   RCLRT_SETUP explicit TimerSchedule(std::int64_t period_ns);
@@ -52,7 +53,7 @@ struct TimerOptions {
 
 /// A callback released by time. Its schedule belongs to whoever keeps the time for it: the worker
 /// that holds its lane, a scheduler thread, or a wait-set loop; nobody else touches it.
-class TimerCallback : public Callback {
+class RCLRT_EXECUTOR_EXPORT TimerCallback : public Callback {
  public:
   /// Throws std::invalid_argument unless the period is positive and the offset is not negative.
   RCLRT_SETUP TimerCallback(CallbackOptions options, TimerOptions timer);

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/export.hpp"
 #include "rclrt/realtime/mutex.hpp"
 
 namespace rclrt::executor {
 
 /// Tells which entities are ready; for ROS it is rcl_wait.
-class ReadinessSource {
+class RCLRT_EXECUTOR_EXPORT ReadinessSource {
  public:
   virtual ~ReadinessSource() = default;
 
@@ -58,7 +59,7 @@ struct WaitSetOptions {
 /// set, holding it. An entity whose group is busy is skipped and stays; the others are not kept
 /// from running by it: when nothing else is left, the next set is fetched without the busy groups,
 /// and who leaves a group wakes who waits.
-class WaitSetExecutor final : public Executor {
+class RCLRT_EXECUTOR_EXPORT WaitSetExecutor final : public Executor {
  public:
   /// Creates no thread yet. Throws std::invalid_argument for no threads.
   RCLRT_SETUP WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source,

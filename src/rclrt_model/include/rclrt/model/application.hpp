@@ -11,6 +11,7 @@
 #include <variant>
 #include <vector>
 
+#include "rclrt/model/export.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
 
 namespace rclrt::model {
@@ -107,7 +108,7 @@ using ThreadRule = realtime::ThreadRule;
 /// every topic that is read is published, every chain is a path that starts at a timer.
 /// The functions below also accept an inconsistent one made by hand; they throw std::out_of_range
 /// for an index without a callback.
-struct Application {
+struct RCLRT_MODEL_EXPORT Application {
   std::string name;
   std::string description;
   std::vector<Executor> executors;
@@ -141,6 +142,6 @@ struct Application {
 };
 
 /// The topics whose messages trigger the callback: none for a timer, two for a sync.
-std::vector<std::string> inputs(const Callback& callback);
+RCLRT_MODEL_EXPORT std::vector<std::string> inputs(const Callback& callback);
 
 }  // namespace rclrt::model

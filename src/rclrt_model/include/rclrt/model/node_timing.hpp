@@ -23,6 +23,7 @@
 #include <vector>
 
 #include "rclrt/model/application.hpp"
+#include "rclrt/model/export.hpp"
 #include "rclrt/yaml/diagnostics.hpp"
 
 namespace rclrt::model {
@@ -40,12 +41,13 @@ struct CallbackPlace {
 /// Where each callback of an application stands, a sync in two places. Callbacks without a group
 /// are in their node's default group; its other groups are counted in the order of the application,
 /// and so are timers within their group. Throws std::out_of_range for a node that there is none of.
-std::vector<std::vector<CallbackPlace>> places_of(const Application& application);
+RCLRT_MODEL_EXPORT std::vector<std::vector<CallbackPlace>> places_of(
+    const Application& application);
 
 /// What an entry of the file is for.
 enum class TimingScope { kNode, kGroup, kCallback };
 
-struct NodeTiming {
+struct RCLRT_MODEL_EXPORT NodeTiming {
   std::string node;
   std::optional<std::string> kind;   ///< none: the group, or the node
   std::string name;                  ///< of `kind`
@@ -62,7 +64,7 @@ struct NodeTiming {
 };
 
 /// "node /lidar, timer 0"
-std::string to_string(const NodeTiming& timing);
+RCLRT_MODEL_EXPORT std::string to_string(const NodeTiming& timing);
 
 /// Either the entries, or at least one diagnostic in the order of the lines.
 struct NodeTimingsResult {
@@ -71,13 +73,13 @@ struct NodeTimingsResult {
 };
 
 /// Refuses entries that say the same of the same. Never throws on bad input (only std::bad_alloc).
-NodeTimingsResult parse_node_timings(std::string_view text);
+RCLRT_MODEL_EXPORT NodeTimingsResult parse_node_timings(std::string_view text);
 
 /// Throws yaml::FileError with every mistake and its place.
-std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file);
+RCLRT_MODEL_EXPORT std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file);
 
 /// Whether one instance of such a callback may stand for several messages: what a service does not
 /// take today would be answered by the next request, and all later ones late.
-bool may_overload(std::string_view kind);
+RCLRT_MODEL_EXPORT bool may_overload(std::string_view kind);
 
 }  // namespace rclrt::model

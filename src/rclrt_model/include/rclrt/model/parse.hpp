@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "rclrt/model/application.hpp"
+#include "rclrt/model/export.hpp"
 #include "rclrt/yaml/diagnostics.hpp"
 #include "rclrt/yaml/document.hpp"
 #include "rclrt/yaml/file.hpp"
@@ -30,10 +31,10 @@ struct ParseResult {
 };
 
 /// Never throws on bad input (only std::bad_alloc when memory runs out).
-ParseResult parse_application(std::string_view text);
+RCLRT_MODEL_EXPORT ParseResult parse_application(std::string_view text);
 
 /// Throws ModelError, whose what() is the whole located text, when the file cannot be read or is
 /// not a valid application.
-Application load_application(const std::filesystem::path& file);
+RCLRT_MODEL_EXPORT Application load_application(const std::filesystem::path& file);
 
 }  // namespace rclrt::model

@@ -16,6 +16,7 @@
 #include <vector>
 
 #include "rclrt/model/application.hpp"
+#include "rclrt/model/export.hpp"
 #include "rclrt/model/parse.hpp"
 
 namespace rclrt::model {
@@ -29,11 +30,12 @@ struct PrioritiesResult {
 
 /// Refuses callbacks that the application does not have. Never throws on bad input (only
 /// std::bad_alloc when memory runs out).
-PrioritiesResult parse_priorities(std::string_view text, const Application& application);
+RCLRT_MODEL_EXPORT PrioritiesResult parse_priorities(std::string_view text,
+                                                     const Application& application);
 
 /// The application with the priorities of the second file in the place of its own; an empty path
 /// leaves them. Throws ModelError as load_application(file) does, for either file.
-Application load_application(const std::filesystem::path& file,
-                             const std::filesystem::path& priorities);
+RCLRT_MODEL_EXPORT Application load_application(const std::filesystem::path& file,
+                                                const std::filesystem::path& priorities);
 
 }  // namespace rclrt::model

@@ -5,11 +5,12 @@
 #include <string>
 
 #include "rclrt/model/application.hpp"
+#include "rclrt/model/export.hpp"
 
 namespace rclrt::model {
 
 /// An app.yaml: parse_application() of it is this application again, if that can be parsed at all.
 /// Exact to the nanosecond; what is at its default is left out. May be called from several threads.
-std::string to_yaml(const Application& application);
+RCLRT_MODEL_EXPORT std::string to_yaml(const Application& application);
 
 }  // namespace rclrt::model

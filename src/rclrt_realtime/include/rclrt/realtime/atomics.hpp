@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -14,7 +15,7 @@ namespace rclrt::realtime {
 /// The default of every `Atomics` template parameter: std::atomic, and nothing else. The
 /// interleaving tests put their own in its place; `reading` and `writing` tell those about each
 /// access to memory that threads share without an atomic.
-struct StdAtomics {
+struct RCLRT_REALTIME_EXPORT StdAtomics {
   /// What an algorithm uses for what threads share.
   template <typename T>
   using Atomic = std::atomic<T>;

@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "rclrt/realtime/event_count.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -54,7 +55,7 @@ inline void sleep_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
 /// Time as a parameter: logic that takes a `Clock&` runs on `SteadyClock` in the field and on
 /// `FakeClock` (fake_clock.hpp) in its tests. A call through `Clock&` costs about 1 ns; through
 /// `SteadyClock`, which is final, nothing. Both functions are thread-safe.
-class Clock {
+class RCLRT_REALTIME_EXPORT Clock {
  public:
   virtual std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING = 0;
 
@@ -77,7 +78,7 @@ class Clock {
 };
 
 /// CLOCK_MONOTONIC.
-class SteadyClock final : public Clock {
+class RCLRT_REALTIME_EXPORT SteadyClock final : public Clock {
  public:
   std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING override { return monotonic_now_ns(); }
   void wait_until(EventCount& event, EventCount::Key key,

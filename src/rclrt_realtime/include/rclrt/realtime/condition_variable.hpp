@@ -9,6 +9,7 @@
 #include <mutex>
 
 #include "rclrt/realtime/deadline.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -41,7 +42,7 @@ namespace rclrt::realtime {
 /// which saves a context switch when the mutex is held; it needs a mutex of its own, without
 /// robustness, and the notifier to hold it. Here a woken waiter that finds the mutex held boosts
 /// its owner like any other.
-class PiConditionVariable {
+class RCLRT_REALTIME_EXPORT PiConditionVariable {
  public:
   PiConditionVariable() = default;
   PiConditionVariable(const PiConditionVariable&) = delete;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -22,7 +23,7 @@ enum class OverrunPolicy {
 };
 
 /// The sequence of releases of one periodic loop. Pure: time comes in as a parameter.
-class CyclicSchedule {
+class RCLRT_REALTIME_EXPORT CyclicSchedule {
  public:
   /// Throws std::invalid_argument unless `period_ns` is positive.
   RCLRT_SETUP CyclicSchedule(std::int64_t period_ns, OverrunPolicy policy);

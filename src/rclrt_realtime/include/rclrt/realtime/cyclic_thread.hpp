@@ -12,6 +12,7 @@
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/cyclic_schedule.hpp"
 #include "rclrt/realtime/event_count.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/histogram.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/thread.hpp"
@@ -69,7 +70,7 @@ struct CyclicCounts {
 /// `start`, `stop`, `join` and the destructor belong to one owner; everything else is thread-safe.
 /// The figures may be read at any time without disturbing the thread: each is exact, but figures
 /// read while it runs may be of neighbouring cycles.
-class CyclicThread {
+class RCLRT_REALTIME_EXPORT CyclicThread {
  public:
   /// Does not start yet. On the thread, once per release, `loop` is called with a `const Release&`
   /// and returns nothing or a LoopControl; and each time it returned after its deadline,
@@ -110,7 +111,7 @@ class CyclicThread {
   const Histogram& loop_time() const noexcept RCLRT_NONBLOCKING { return loop_time_; }
 
  private:
-  struct Body {
+  struct RCLRT_REALTIME_EXPORT Body {
     virtual ~Body() = default;
     virtual LoopControl loop(const Release& release) = 0;
     virtual void deadline_missed(const DeadlineMiss& miss) = 0;

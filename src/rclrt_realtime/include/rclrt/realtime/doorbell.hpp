@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -39,7 +40,7 @@ class BasicArmed {
 ///     while (condition()) { ... }
 ///     bell.wait_until_ns(deadline);                  // or: back to the loop that polls fd()
 ///     make_condition_true(); bell.ring();            // ringer
-class Doorbell {
+class RCLRT_REALTIME_EXPORT Doorbell {
  public:
   /// Armed. Throws std::system_error.
   RCLRT_SETUP Doorbell();

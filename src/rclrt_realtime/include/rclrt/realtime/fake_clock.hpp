@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -22,7 +23,7 @@ namespace rclrt::realtime {
 ///     std::thread sleeper([&] { clock.sleep_until(50); });
 ///     clock.wait_for_sleepers(1);  // it has come to its sleep
 ///     clock.advance(50);           // and wakes
-class FakeClock final : public Clock {
+class RCLRT_REALTIME_EXPORT FakeClock final : public Clock {
  public:
   /// The time it shows until somebody moves it.
   RCLRT_SETUP explicit FakeClock(std::int64_t start_ns = 0) : now_ns_(start_ns) {}

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/trace_event.hpp"
 
@@ -55,7 +56,7 @@ struct FlightRecorderStatistics {
 ///
 /// Cost: copying each event once. Memory: max_bytes, allocated and touched by the constructor, and
 /// a twelfth of it and about 200 KiB more while a dump is written.
-class FlightRecorder final : public TraceSink {
+class RCLRT_REALTIME_EXPORT FlightRecorder final : public TraceSink {
  public:
   /// Throws std::invalid_argument for a max_bytes below one event or a duration that is negative or
   /// more than a year, and std::bad_alloc.

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/histogram_buckets.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -32,7 +33,7 @@ namespace rclrt::realtime {
 ///     interval.subtract(before);
 ///
 /// Atomics: each bucket is a counter of its own and orders nothing else, so relaxed is enough.
-class Histogram {
+class RCLRT_REALTIME_EXPORT Histogram {
  public:
   /// Throws std::invalid_argument for a range that cannot be, std::bad_alloc.
   RCLRT_SETUP explicit Histogram(const HistogramRange& range = {});

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -23,7 +24,7 @@ struct HistogramRange {
 /// Maps values to bucket indexes and back (G. Tene, HdrHistogram). The first 2^(m+1) buckets are as
 /// wide as the lowest value; from there on every 2^m buckets are twice as wide as those before,
 /// with the smallest m for which 2^(m+1) >= 2 × 10^digits. Pure arithmetic, immutable.
-class HistogramBuckets {
+class RCLRT_REALTIME_EXPORT HistogramBuckets {
  public:
   /// Throws std::invalid_argument that says what the range must be.
   RCLRT_SETUP explicit HistogramBuckets(const HistogramRange& range);

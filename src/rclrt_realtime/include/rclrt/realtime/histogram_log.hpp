@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/histogram.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -30,19 +31,19 @@ struct HistogramLogLimits {
 };
 
 /// "file:line: what is wrong, what was expected".
-class HistogramLogError : public std::runtime_error {
+class RCLRT_REALTIME_EXPORT HistogramLogError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
 /// The compressed V2 encoding in base64, as the HdrHistogram libraries exchange it. Counts out of
 /// range are in it where they were clamped to; that they were is not.
-RCLRT_SETUP std::string encode_histogram(const Histogram& histogram);
+RCLRT_SETUP RCLRT_REALTIME_EXPORT std::string encode_histogram(const Histogram& histogram);
 
 /// Reads what `encode_histogram` or another HdrHistogram library wrote. Throws HistogramLogError
 /// (what is wrong, what was expected).
-RCLRT_SETUP Histogram decode_histogram(std::string_view text,
-                                       const HistogramLogLimits& limits = {});
+RCLRT_SETUP RCLRT_REALTIME_EXPORT Histogram decode_histogram(std::string_view text,
+                                                             const HistogramLogLimits& limits = {});
 
 /// Writes an HdrHistogram log, format 1.3: the tools that plot and compare such logs read it. The
 /// stream must outlive the writer. Every function throws std::runtime_error when the stream fails.
@@ -50,7 +51,7 @@ RCLRT_SETUP Histogram decode_histogram(std::string_view text,
 ///     std::ofstream file("lateness.hlog");
 ///     HistogramLogWriter log(file, start_ns);
 ///     log.write({"control", start_ns, end_ns - start_ns, Histogram(thread.lateness())});
-class HistogramLogWriter {
+class RCLRT_REALTIME_EXPORT HistogramLogWriter {
  public:
   /// Writes the header with the time the recording started, in nanoseconds since 1970.
   RCLRT_SETUP HistogramLogWriter(std::ostream& out, std::int64_t start_time_ns);
@@ -70,7 +71,7 @@ class HistogramLogWriter {
 
 /// Reads HdrHistogram logs, format 1.0 to 1.3 with V2 histograms, written by any of its libraries.
 /// The content is not trusted.
-class HistogramLogReader {
+class RCLRT_REALTIME_EXPORT HistogramLogReader {
  public:
   /// `name` stands in front of every error. The stream must outlive the reader.
   RCLRT_SETUP HistogramLogReader(std::istream& in, std::string name,

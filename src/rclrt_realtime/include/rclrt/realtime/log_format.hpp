@@ -8,6 +8,7 @@
 #include <source_location>
 #include <string_view>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -93,13 +94,17 @@ constexpr LogFormatProblem find_log_format_problem(
 namespace detail {
 // Never defined: the compiler names the one that a wrong format would call. (Labelled, or a
 // constructor that calls them would not be nonblocking.)
-void log_format_has_more_placeholders_than_arguments() noexcept RCLRT_NONBLOCKING;
-void log_format_has_fewer_placeholders_than_arguments() noexcept RCLRT_NONBLOCKING;
-void log_format_has_an_unmatched_brace() noexcept RCLRT_NONBLOCKING;
-void log_format_names_an_argument() noexcept RCLRT_NONBLOCKING;
-void log_format_mixes_automatic_and_explicit_numbers() noexcept RCLRT_NONBLOCKING;
-void log_format_nests_a_placeholder() noexcept RCLRT_NONBLOCKING;
-void log_format_has_a_width_or_precision_above_1024() noexcept RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT void log_format_has_more_placeholders_than_arguments() noexcept
+    RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT void log_format_has_fewer_placeholders_than_arguments() noexcept
+    RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT void log_format_has_an_unmatched_brace() noexcept RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT void log_format_names_an_argument() noexcept RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT void log_format_mixes_automatic_and_explicit_numbers() noexcept
+    RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT void log_format_nests_a_placeholder() noexcept RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT void log_format_has_a_width_or_precision_above_1024() noexcept
+    RCLRT_NONBLOCKING;
 }  // namespace detail
 
 /// The format of a log call with arguments of these types: a string literal, checked when the call

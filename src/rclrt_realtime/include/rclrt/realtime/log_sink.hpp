@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -17,7 +18,7 @@ namespace rclrt::realtime {
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError, kFatal, kOff = 255 };
 
 /// "DEBUG", "INFO", "WARN", "ERROR", "FATAL" or "OFF".
-const char* to_string(LogLevel level) noexcept RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT const char* to_string(LogLevel level) noexcept RCLRT_NONBLOCKING;
 
 /// A formatted line. The texts are valid during the call that hands it over.
 struct LogLine {
@@ -36,7 +37,7 @@ struct LogLine {
 /// Receives lines on the logger's thread: no real-time thread, so it may allocate, write and sleep.
 /// While it does, the rings fill. What it throws is counted, see LoggerStatistics; it is called
 /// again for the next line.
-class LogSink {
+class RCLRT_REALTIME_EXPORT LogSink {
  public:
   virtual ~LogSink() = default;
 
@@ -48,7 +49,7 @@ class LogSink {
 };
 
 /// Calls a function with each line.
-class CallbackLog final : public LogSink {
+class RCLRT_REALTIME_EXPORT CallbackLog final : public LogSink {
  public:
   /// Any function, not empty.
   RCLRT_SETUP explicit CallbackLog(std::function<void(const LogLine&)> callback)
@@ -61,7 +62,7 @@ class CallbackLog final : public LogSink {
 
 /// Lines as text, one after the other, in the format of ROS 2:
 /// [WARN] [1732231702.123456789] [control]: late by 27 us
-class TextLog : public LogSink {
+class RCLRT_REALTIME_EXPORT TextLog : public LogSink {
  public:
   ~TextLog() override;
   TextLog(const TextLog&) = delete;
@@ -85,13 +86,13 @@ class TextLog : public LogSink {
 };
 
 /// To standard error.
-class StderrLog final : public TextLog {
+class RCLRT_REALTIME_EXPORT StderrLog final : public TextLog {
  public:
   RCLRT_SETUP StderrLog();
 };
 
 /// Appended to a file, which is made when missing.
-class FileLog final : public TextLog {
+class RCLRT_REALTIME_EXPORT FileLog final : public TextLog {
  public:
   /// Throws std::system_error naming the file.
   RCLRT_SETUP explicit FileLog(const std::filesystem::path& path);

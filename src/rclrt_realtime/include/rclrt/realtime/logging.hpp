@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/log_format.hpp"
 #include "rclrt/realtime/log_record.hpp"
 #include "rclrt/realtime/log_sink.hpp"
@@ -55,7 +56,7 @@ struct LoggerStatistics {
 
 /// Formats what the ThreadLoggers log and hands it to the sinks, ordered by time as far as it is
 /// there when a pass over the rings begins. All functions are thread-safe.
-class Logger {
+class RCLRT_REALTIME_EXPORT Logger {
  public:
   /// The sinks must outlive the logger. Throws std::invalid_argument for options out of range and
   /// std::system_error when no thread can be started.

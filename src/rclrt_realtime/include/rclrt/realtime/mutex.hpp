@@ -8,6 +8,7 @@
 #include <cstdint>
 
 #include "rclrt/realtime/deadline.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -15,7 +16,7 @@ namespace rclrt::realtime {
 namespace detail {
 /// A pthread mutex with a chosen protocol; meets TimedLockable on std::chrono::steady_clock, so
 /// std::scoped_lock, std::unique_lock and std::lock work with it. Error-checking; not recursive.
-class ProtocolMutex {
+class RCLRT_REALTIME_EXPORT ProtocolMutex {
  public:
   ProtocolMutex(const ProtocolMutex&) = delete;
   ProtocolMutex& operator=(const ProtocolMutex&) = delete;
@@ -91,7 +92,7 @@ class PiMutex : public detail::ProtocolMutex {
 /// thread is then blocked by at most one less urgent critical section, before it starts, and
 /// cannot deadlock (Sha, Rajkumar, Lehoczky 1990). Lockers must run under SCHED_FIFO or SCHED_RR
 /// at or below the ceiling. Locking and unlocking are a system call each that changes the priority.
-class CeilingMutex : public detail::ProtocolMutex {
+class RCLRT_REALTIME_EXPORT CeilingMutex : public detail::ProtocolMutex {
  public:
   /// Throws std::system_error for a ceiling that is not a SCHED_FIFO priority.
   RCLRT_SETUP explicit CeilingMutex(int ceiling)

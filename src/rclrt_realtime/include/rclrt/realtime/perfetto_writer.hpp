@@ -12,6 +12,7 @@
 #include <variant>
 #include <vector>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -28,7 +29,7 @@ struct PerfettoProcess {
 };
 
 /// This process under a name for display, with ids drawn at random. Throws std::system_error.
-RCLRT_SETUP PerfettoProcess this_perfetto_process(std::string name);
+RCLRT_SETUP RCLRT_REALTIME_EXPORT PerfettoProcess this_perfetto_process(std::string name);
 
 /// One instant on both clocks, from which a reader converts between them.
 struct PerfettoClocks {
@@ -36,7 +37,7 @@ struct PerfettoClocks {
   std::int64_t boottime_ns = 0;
 };
 
-RCLRT_SETUP PerfettoClocks read_perfetto_clocks();
+RCLRT_SETUP RCLRT_REALTIME_EXPORT PerfettoClocks read_perfetto_clocks();
 
 /// A track of one PerfettoWriter.
 enum class PerfettoTrack : std::uint64_t {};
@@ -69,7 +70,7 @@ struct PerfettoEvent {
 ///
 /// Errors: std::system_error when writing fails (the text names the file), std::invalid_argument
 /// for an id or time out of range, std::logic_error for an event on a track that cannot have it.
-class PerfettoWriter {
+class RCLRT_REALTIME_EXPORT PerfettoWriter {
  public:
   /// Writes to a new file beside `path`; finish() gives it that name, replacing what was there.
   RCLRT_SETUP PerfettoWriter(const std::filesystem::path& path, const PerfettoProcess& process,

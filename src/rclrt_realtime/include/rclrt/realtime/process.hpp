@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -25,7 +26,7 @@ struct ProcessOptions {
 };
 
 /// Keeps CPUs out of idle states that take longer to leave than a limit, as long as it exists.
-class CpuWakeUpLimit {
+class RCLRT_REALTIME_EXPORT CpuWakeUpLimit {
  public:
   CpuWakeUpLimit() = default;
 
@@ -53,7 +54,7 @@ struct ProcessStep {
 
 /// What `prepare_process` came to. Keep it while the process is to be real-time: it holds the limit
 /// of the CPUs' wake-up time. What else was done stays done.
-struct PreparedProcess {
+struct RCLRT_REALTIME_EXPORT PreparedProcess {
   std::vector<ProcessStep> steps;
   CpuWakeUpLimit cpu_wake_up;
 
@@ -65,24 +66,25 @@ struct PreparedProcess {
 
 /// Does what the options ask for, before the threads are made. What is not permitted is told in the
 /// result and the process goes on without; with `strict`, std::runtime_error names all of it.
-[[nodiscard]] RCLRT_SETUP PreparedProcess prepare_process(const ProcessOptions& options = {});
+[[nodiscard]] RCLRT_SETUP RCLRT_REALTIME_EXPORT PreparedProcess
+prepare_process(const ProcessOptions& options = {});
 
 /// Locks all present and future memory of the process into RAM, so that a thread meets no page
 /// fault for memory it has touched, and keeps the heap. Returns nothing on success, otherwise cause
 /// and fix; the process then goes on unlocked.
-RCLRT_SETUP std::optional<std::string> lock_memory();
+RCLRT_SETUP RCLRT_REALTIME_EXPORT std::optional<std::string> lock_memory();
 
 /// Freed memory stays with the process: the heap is never trimmed, and large blocks come from it
 /// too instead of from the system each time.
-RCLRT_SETUP void keep_heap();
+RCLRT_SETUP RCLRT_REALTIME_EXPORT void keep_heap();
 
 /// Grows the heap by `bytes` of touched memory that the next allocations of all threads are served
 /// from. For that all threads share one arena from now on. Implies `keep_heap`. Returns nothing on
 /// success, otherwise cause and fix.
-RCLRT_SETUP std::optional<std::string> prefault_heap(std::size_t bytes);
+RCLRT_SETUP RCLRT_REALTIME_EXPORT std::optional<std::string> prefault_heap(std::size_t bytes);
 
 /// Touches the next `bytes` of the calling thread's stack, so that they meet no page fault later.
 /// Stops short of the end of the stack; returns how many bytes it touched.
-RCLRT_SETUP std::size_t prefault_stack(std::size_t bytes);
+RCLRT_SETUP RCLRT_REALTIME_EXPORT std::size_t prefault_stack(std::size_t bytes);
 
 }  // namespace rclrt::realtime

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -40,7 +41,7 @@ struct RtCall {
 };
 
 /// What happened in a guarded section.
-struct RtReport {
+struct RCLRT_REALTIME_EXPORT RtReport {
   std::uint64_t allocations = 0;    ///< malloc, realloc, new and their like
   std::uint64_t deallocations = 0;  ///< free and delete
   std::uint64_t lock_waits = 0;     ///< waits for a lock without inheritance or ceiling
@@ -73,7 +74,7 @@ enum class CallKind : std::uint8_t { kAllocate, kFree, kLockWait, kFreeLock, kSl
 inline constexpr std::size_t kCallKinds = 5;
 
 /// Tells the guards of the calling thread of a call of `function`.
-void note(CallKind kind, const char* function, std::size_t argument) noexcept;
+RCLRT_REALTIME_EXPORT void note(CallKind kind, const char* function, std::size_t argument) noexcept;
 }  // namespace detail
 
 /// Watches the calling thread from construction to destruction:
@@ -98,7 +99,7 @@ void note(CallKind kind, const char* function, std::size_t argument) noexcept;
 /// voluntary switches when they sleep.
 ///
 /// A guard belongs to the thread that made it, and ends in reverse order of construction.
-class RtGuard {
+class RCLRT_REALTIME_EXPORT RtGuard {
  public:
   static constexpr std::size_t kMaxCalls = 8;    ///< calls kept with their stacks
   static constexpr std::size_t kMaxFrames = 24;  ///< frames kept of a stack
@@ -118,7 +119,7 @@ class RtGuard {
   static const char* blind() noexcept RCLRT_NONBLOCKING;
 
   /// Exempts what the calling thread does while it exists, from every guard.
-  class Allow {
+  class RCLRT_REALTIME_EXPORT Allow {
    public:
     /// `reason` is for the reader of the code.
     explicit Allow(const char* reason) noexcept RCLRT_NONBLOCKING;

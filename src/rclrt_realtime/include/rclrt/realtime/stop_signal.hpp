@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/stop_flag.hpp"
 #include "rclrt/realtime/thread.hpp"
@@ -18,7 +19,7 @@ namespace rclrt::realtime {
 /// more urgent, if that is permitted.
 ///
 /// Make it first in `main`, and destroy it when everything has stopped. One at a time.
-class StopSignal {
+class RCLRT_REALTIME_EXPORT StopSignal {
  public:
   /// Throws std::logic_error when there is one already, std::system_error.
   RCLRT_SETUP explicit StopSignal(std::chrono::nanoseconds deadline = std::chrono::seconds(5));

@@ -11,6 +11,7 @@
 #include <type_traits>
 #include <utility>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/realtime/stop_flag.hpp"
@@ -36,7 +37,7 @@ inline constexpr DeferStart kDeferStart;
 /// Owns one operating-system thread and its body, which it can run more than once. Movable; asks to
 /// stop and joins on destruction, like std::jthread. One owner constructs, starts, moves and joins
 /// it; `request_stop` may be called by everybody while the owner does not move or destroy it.
-class Thread {
+class RCLRT_REALTIME_EXPORT Thread {
  public:
   Thread() = default;
 
@@ -99,7 +100,7 @@ class Thread {
 
   /// What the thread works with. It stays in place while its Thread is moved, and outlives the run
   /// because whoever destroys it joins before.
-  struct Run {
+  struct RCLRT_REALTIME_EXPORT Run {
     explicit Run(const ThreadOptions& with) : options(with) {}
     virtual ~Run() = default;
     virtual void body() = 0;

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 
@@ -25,7 +26,8 @@ struct ThreadRule {
 
 /// Whether the pattern of a rule, as fnmatch(3) reads it, fits the name of a thread. Of a name the
 /// kernel keeps 15 characters, so a pattern that is a plain name counts with its first 15 only.
-RCLRT_SETUP bool thread_name_matches(const std::string& pattern, const std::string& name);
+RCLRT_SETUP RCLRT_REALTIME_EXPORT bool thread_name_matches(const std::string& pattern,
+                                                           const std::string& name);
 
 /// What became of one thread that a rule is for.
 struct PlannedThread {
@@ -45,7 +47,7 @@ struct UnplannedThread {
 };
 
 /// What applying a plan came to.
-struct ThreadPlanReport {
+struct RCLRT_REALTIME_EXPORT ThreadPlanReport {
   std::vector<PlannedThread> threads;      ///< by thread id
   std::vector<UnplannedThread> unplanned;  ///< by thread id
   std::vector<std::string> unused_rules;   ///< the patterns that were no thread's first match
@@ -59,7 +61,7 @@ struct ThreadPlanReport {
 
 /// Rules in the order in which they are tried: the first that matches a thread is its only one.
 /// Threads that end meanwhile appear in no report. All functions are thread-safe.
-struct ThreadPlan {
+struct RCLRT_REALTIME_EXPORT ThreadPlan {
   std::vector<ThreadRule> rules;
 
   /// Gives the threads of this process (or those of the list) what their rules state, then reads
@@ -85,10 +87,11 @@ struct ThreadPlan {
 ///
 /// Throws yaml::FileError, a std::runtime_error whose text is one "file:line:column: what is wrong;
 /// expected what" per line. A program prints it and ends with exit code 2.
-RCLRT_SETUP ThreadPlan load_thread_plan(const std::filesystem::path& file);
+RCLRT_SETUP RCLRT_REALTIME_EXPORT ThreadPlan load_thread_plan(const std::filesystem::path& file);
 
 /// The same from a text; `file` is what errors call it.
-RCLRT_SETUP ThreadPlan parse_thread_plan(std::string_view text, const std::filesystem::path& file);
+RCLRT_SETUP RCLRT_REALTIME_EXPORT ThreadPlan parse_thread_plan(std::string_view text,
+                                                               const std::filesystem::path& file);
 
 /// Remembers the threads that exist when it is made, to find those that somebody creates after: a
 /// middleware's, a driver library's. Their names may be unknown, and they inherit the scheduling
@@ -97,7 +100,7 @@ RCLRT_SETUP ThreadPlan parse_thread_plan(std::string_view text, const std::files
 ///     const ThreadsBefore before;
 ///     Middleware middleware;
 ///     const auto report = ThreadPlan{{{"*", {Policy::kFifo, 40}}}}.apply(before.new_threads());
-class ThreadsBefore {
+class RCLRT_REALTIME_EXPORT ThreadsBefore {
  public:
   RCLRT_SETUP ThreadsBefore() : ids_(thread_ids()) {}
 

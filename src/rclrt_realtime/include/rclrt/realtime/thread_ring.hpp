@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "rclrt/realtime/byte_ring.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime::detail {
@@ -24,7 +25,7 @@ using Gate = std::atomic<std::uint8_t>;
 inline constexpr std::uint8_t kGateClosed = 255;
 
 /// Shared by a thread's handle and the drain thread, whichever lives longer.
-struct ThreadRing {
+struct RCLRT_REALTIME_EXPORT ThreadRing {
   ThreadRing(std::string_view thread_name, std::size_t capacity, std::size_t max_record,
              std::shared_ptr<const Gate> ring_gate);
 
@@ -54,7 +55,7 @@ struct EndOfRing {
 using OwnedRing = std::unique_ptr<ThreadRing, EndOfRing>;
 
 /// Every ring of a Tracer or Logger.
-class ThreadRings {
+class RCLRT_REALTIME_EXPORT ThreadRings {
  public:
   using List = std::vector<std::shared_ptr<ThreadRing>>;
 

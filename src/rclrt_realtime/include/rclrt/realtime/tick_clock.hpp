@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -17,7 +18,7 @@ namespace rclrt::realtime {
 ///
 /// The counter may be read a few nanoseconds early or late: neither instruction waits for those
 /// around it. That is far below the conversion's error.
-class TickClock {
+class RCLRT_REALTIME_EXPORT TickClock {
  public:
   /// Where time stamps come from.
   enum class Source : std::uint8_t { kCounter, kMonotonic };
@@ -65,7 +66,7 @@ struct TickSample {
 
 /// Reads both clocks: CLOCK_MONOTONIC between two reads of the ticks, the tightest of several such
 /// brackets. Takes about a microsecond.
-TickSample sample_ticks(TickClock clock) noexcept RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT TickSample sample_ticks(TickClock clock) noexcept RCLRT_NONBLOCKING;
 
 /// Converts ticks to CLOCK_MONOTONIC nanoseconds by interpolation between samples, so that no
 /// frequency needs to be known or estimated. Whoever drains records calls `sample()` after it has
@@ -74,7 +75,7 @@ TickSample sample_ticks(TickClock clock) noexcept RCLRT_NONBLOCKING;
 /// Conversion is monotone over the ticks between two calls of `add`, and its error is at most
 /// `error_ns()` plus what the kernel's clock was slewed between two samples (500 ppm of their
 /// distance at the very worst: 5 µs at 10 ms). Not thread-safe.
-class TickConverter {
+class RCLRT_REALTIME_EXPORT TickConverter {
  public:
   /// Takes the first sample. Memory: about 24 KiB.
   RCLRT_SETUP explicit TickConverter(TickClock clock);

@@ -14,6 +14,7 @@
 #include <string_view>
 #include <utility>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::realtime {
@@ -49,7 +50,7 @@ struct TraceEvent {
 
 /// The texts behind the numbers in events. Grows only: about 100 bytes a name or thread.
 /// Thread-safe; what it returns stays valid as long as the dictionary.
-class TraceDictionary {
+class RCLRT_REALTIME_EXPORT TraceDictionary {
  public:
   /// The text behind a TraceName.
   struct Name {
@@ -84,7 +85,7 @@ class TraceDictionary {
 
 /// Receives events on a drain thread: no real-time thread, so it may allocate, write and sleep.
 /// While it does, the rings fill. A sink that throws is told nothing more.
-class TraceSink {
+class RCLRT_REALTIME_EXPORT TraceSink {
  public:
   virtual ~TraceSink() = default;
 

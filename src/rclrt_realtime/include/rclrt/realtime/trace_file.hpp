@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/trace_event.hpp"
 
@@ -15,7 +16,7 @@ namespace rclrt::realtime {
 
 /// Writes every event it is given. The file appears under its name when the tracer ends or
 /// `Tracer::remove_sink` is called, and not at all when writing failed: see TracerStatistics.
-class TraceFile final : public TraceSink {
+class RCLRT_REALTIME_EXPORT TraceFile final : public TraceSink {
  public:
   /// `process_name` is for display. Throws std::system_error naming the file.
   RCLRT_SETUP TraceFile(const std::filesystem::path& path, std::string process_name);

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/thread_ring.hpp"
 #include "rclrt/realtime/tick_clock.hpp"
@@ -54,7 +55,7 @@ struct TracerStatistics {
 
 /// Gathers what the ThreadTracers record and hands it to the sinks on a thread of its own.
 /// All functions are thread-safe.
-class Tracer {
+class RCLRT_REALTIME_EXPORT Tracer {
  public:
   /// The sinks must outlive the tracer. Throws std::invalid_argument for options out of range and
   /// std::system_error when no thread can be started.

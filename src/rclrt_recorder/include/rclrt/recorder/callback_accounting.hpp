@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/statistics.hpp"
 
@@ -25,7 +26,7 @@ struct CallbackResult {
 
 /// One result per callback of an application with `callbacks` of them. Records of other callbacks
 /// are ignored.
-std::vector<CallbackResult> account_callbacks(std::size_t callbacks,
-                                              std::span<const InstanceRecord> records);
+RCLRT_RECORDER_EXPORT std::vector<CallbackResult> account_callbacks(
+    std::size_t callbacks, std::span<const InstanceRecord> records);
 
 }  // namespace rclrt::recorder

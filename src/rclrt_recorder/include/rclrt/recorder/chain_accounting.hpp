@@ -8,6 +8,7 @@
 #include <span>
 #include <vector>
 
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/host_stall.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/statistics.hpp"
@@ -76,10 +77,9 @@ struct ChainResult {
 /// `releases[c]`: those of chain c; instances are distinct, in any order. Releases outside the
 /// window and tokens of instances that are not among the releases are ignored. Throws
 /// std::invalid_argument when there are not as many lists of releases as chains.
-std::vector<ChainResult> account_chains(const model::Application& application,
-                                        const RunWindow& window,
-                                        std::span<const std::vector<ChainRelease>> releases,
-                                        std::span<const InstanceRecord> records,
-                                        std::span<const HostStall> stalls);
+RCLRT_RECORDER_EXPORT std::vector<ChainResult> account_chains(
+    const model::Application& application, const RunWindow& window,
+    std::span<const std::vector<ChainRelease>> releases, std::span<const InstanceRecord> records,
+    std::span<const HostStall> stalls);
 
 }  // namespace rclrt::recorder

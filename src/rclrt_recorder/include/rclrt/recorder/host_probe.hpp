@@ -13,6 +13,7 @@
 
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/host_stall.hpp"
 
 namespace rclrt::recorder {
@@ -27,7 +28,8 @@ struct HostProbeOptions {
 
 /// Beside executors of which each has these CPUs, or may use every CPU where it has none: on
 /// theirs, one step below the most urgent priority.
-HostProbeOptions probe_beside(std::span<const std::vector<int>> cpus_of_executors);
+RCLRT_RECORDER_EXPORT HostProbeOptions
+probe_beside(std::span<const std::vector<int>> cpus_of_executors);
 
 struct HostStallReport {
   /// False when the probes had no real-time priority: what delayed them may then be any thread, and
@@ -45,7 +47,7 @@ struct HostStallReport {
 };
 
 /// Turns the wake-ups of one probe into stalls. Never allocates after construction.
-class StallRecorder {
+class RCLRT_RECORDER_EXPORT StallRecorder {
  public:
   RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
 
@@ -67,12 +69,12 @@ class StallRecorder {
 
 /// When a probe that woke at `actual_ns` is to wake next: the first instant after it on the grid of
 /// `expected_ns` and `period_ns`.
-std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
-                          std::int64_t period_ns) noexcept RCLRT_NONBLOCKING;
+RCLRT_RECORDER_EXPORT std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
+                                                std::int64_t period_ns) noexcept RCLRT_NONBLOCKING;
 
 /// One thread per CPU that sleeps until an absolute time each period and records how late it woke.
 /// Not thread-safe: one owner starts and stops it.
-class HostProbe {
+class RCLRT_RECORDER_EXPORT HostProbe {
  public:
   /// Allocates. Throws std::invalid_argument for a CPU that the process may not use, or a period
   /// that is not above 0.

@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "rclrt/recorder/export.hpp"
+
 namespace rclrt::recorder {
 
 /// A probe of the highest priority on `cpu` should have run at `start_ns` and did at `end_ns`
@@ -26,7 +28,7 @@ struct HostStall {
 
 /// The host's part of the stalls of a set of CPUs as one: a time in which several stall counts
 /// once.
-class StallTimeline {
+class RCLRT_RECORDER_EXPORT StallTimeline {
  public:
   /// `cpus`: nothing stands for every CPU. The stalls may come in any order.
   StallTimeline(std::span<const HostStall> stalls, const std::optional<std::set<int>>& cpus);

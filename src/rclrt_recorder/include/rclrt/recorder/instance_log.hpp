@@ -13,6 +13,7 @@
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/realtime/mpsc_queue.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 
 namespace rclrt::recorder {
@@ -20,7 +21,7 @@ namespace rclrt::recorder {
 /// Workers of any number of executors write into one bounded queue, a thread at normal priority
 /// empties it. One queue and not one per thread, because thread_dispatch starts a thread per
 /// instance. What finds the queue full is dropped and counted.
-class InstanceLog {
+class RCLRT_RECORDER_EXPORT InstanceLog {
  public:
   /// Keeps `most` instances, or as many as there is memory for; later ones are dropped and counted.
   explicit InstanceLog(std::size_t most = SIZE_MAX);
@@ -34,7 +35,7 @@ class InstanceLog {
 
   /// The sink of one executor; to be used while the log lives. Callbacks without a number are left
   /// out.
-  class Sink final : public executor::InstanceSink {
+  class RCLRT_RECORDER_EXPORT Sink final : public executor::InstanceSink {
    public:
     Sink(InstanceLog& log, std::uint32_t executor) : log_(log), executor_(executor) {}
     void record(const executor::InstanceRecord& record) noexcept override;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "rclrt/recorder/chain_accounting.hpp"
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 
 namespace rclrt::recorder {
@@ -28,10 +29,11 @@ namespace rclrt::recorder {
 ///
 /// `going_on`: per callback, whether it would have gone on at the end of the window. Of a timer
 /// that would, what follows its last release counts: nobody got round to it.
-void follow_chains(model::Application& application, const RunWindow& window,
-                   std::span<LoggedInstance> instances, const std::vector<bool>& going_on);
+RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const RunWindow& window,
+                                         std::span<LoggedInstance> instances,
+                                         const std::vector<bool>& going_on);
 
 /// The chains that cannot be followed, by their index: those through a synchronisation.
-std::vector<std::size_t> unfollowed(const model::Application& application);
+RCLRT_RECORDER_EXPORT std::vector<std::size_t> unfollowed(const model::Application& application);
 
 }  // namespace rclrt::recorder

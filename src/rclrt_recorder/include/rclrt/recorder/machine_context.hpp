@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "rclrt/recorder/export.hpp"
+
 namespace rclrt::recorder {
 
 struct MachineContext {
@@ -16,28 +18,29 @@ struct MachineContext {
   bool preempt_rt = false;
 };
 
-MachineContext read_machine_context();
+RCLRT_RECORDER_EXPORT MachineContext read_machine_context();
 
 /// What this process is sourced for; "unknown" if nobody says.
-std::string ros_distro();
+RCLRT_RECORDER_EXPORT std::string ros_distro();
 
 /// Whether all that this process has in memory is locked there (mlockall).
-bool memory_is_locked();
+RCLRT_RECORDER_EXPORT bool memory_is_locked();
 
 /// Milliseconds that the host has taken from all CPUs of this machine since it started.
 /// Nothing when /proc/stat does not tell.
-std::optional<double> read_steal_ms();
+RCLRT_RECORDER_EXPORT std::optional<double> read_steal_ms();
 
 /// Now as "2026-01-02T03:04:05Z".
-std::string utc_now();
+RCLRT_RECORDER_EXPORT std::string utc_now();
 
 /// The CPU's name from the text of /proc/cpuinfo; empty when it has none.
-std::string parse_cpu_model(std::string_view cpuinfo);
+RCLRT_RECORDER_EXPORT std::string parse_cpu_model(std::string_view cpuinfo);
 
 /// The steal column of all CPUs together from the text of /proc/stat, in clock ticks.
-std::optional<std::uint64_t> parse_steal_ticks(std::string_view stat);
+RCLRT_RECORDER_EXPORT std::optional<std::uint64_t> parse_steal_ticks(std::string_view stat);
 
 /// `realtime_file`: the text of /sys/kernel/realtime, empty when it is absent.
-bool is_preempt_rt(std::string_view realtime_file, std::string_view kernel_version);
+RCLRT_RECORDER_EXPORT bool is_preempt_rt(std::string_view realtime_file,
+                                         std::string_view kernel_version);
 
 }  // namespace rclrt::recorder

@@ -16,6 +16,7 @@
 #include "rclrt/recorder/callback_accounting.hpp"
 #include "rclrt/recorder/chain_accounting.hpp"
 #include "rclrt/recorder/chain_misses.hpp"
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/host_probe.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/machine_context.hpp"
@@ -58,7 +59,7 @@ struct ThreadResult {
 };
 
 /// Of every thread of this process, now.
-std::vector<ThreadResult> read_threads();
+RCLRT_RECORDER_EXPORT std::vector<ThreadResult> read_threads();
 
 /// How a run was simulated.
 struct SimulationStatement {
@@ -97,13 +98,13 @@ struct RunResults {
 };
 
 /// "completed", "late", "dropped" or "pending".
-const char* to_string(ChainStatus status);
+RCLRT_RECORDER_EXPORT const char* to_string(ChainStatus status);
 
 /// "ran", "buffered" or "empty".
-const char* to_string(Outcome outcome);
+RCLRT_RECORDER_EXPORT const char* to_string(Outcome outcome);
 
 /// Throws std::invalid_argument when a list has not one entry per chain or callback, or a record
 /// names a callback or track that there is none of.
-void require_consistent(const RunResults& results);
+RCLRT_RECORDER_EXPORT void require_consistent(const RunResults& results);
 
 }  // namespace rclrt::recorder

@@ -4,13 +4,15 @@
 
 #include <filesystem>
 
+#include "rclrt/recorder/export.hpp"
+
 namespace rclrt::recorder {
 
 /// Files are written into staging(), a new directory beside the target; commit() puts it in the
 /// target's place. A target that exists must be empty or hold nothing but the files of a run and of
 /// its report, which are then replaced. Make it before the run: it fails early where nothing can be
 /// written. Errors are std::system_error with the target's name and, where there is one, the fix.
-class ResultsDirectory {
+class RCLRT_RECORDER_EXPORT ResultsDirectory {
  public:
   /// Makes missing parents.
   explicit ResultsDirectory(const std::filesystem::path& target);

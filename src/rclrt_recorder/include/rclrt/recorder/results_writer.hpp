@@ -6,6 +6,7 @@
 #include <iosfwd>
 #include <string>
 
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/results.hpp"
 
 namespace rclrt::recorder {
@@ -18,15 +19,16 @@ inline constexpr const char* kTraceFile = "trace.pftrace";
 
 /// Writes the four files into an existing directory. Throws std::system_error, naming the file,
 /// when one cannot be written, and what require_consistent() throws.
-void write_results(const std::filesystem::path& directory, const RunResults& results);
+RCLRT_RECORDER_EXPORT void write_results(const std::filesystem::path& directory,
+                                         const RunResults& results);
 
 /// The text of results.json. Bytes that are not UTF-8 become U+FFFD.
-std::string results_json(const RunResults& results);
+RCLRT_RECORDER_EXPORT std::string results_json(const RunResults& results);
 
 /// Times relative to the start of the window; empty cells where there is no time.
-void write_chains_csv(std::ostream& out, const RunResults& results);
-void write_instances_csv(std::ostream& out, const RunResults& results);
+RCLRT_RECORDER_EXPORT void write_chains_csv(std::ostream& out, const RunResults& results);
+RCLRT_RECORDER_EXPORT void write_instances_csv(std::ostream& out, const RunResults& results);
 /// The moments in which the host did not run a CPU, as far as they are known to be the host's.
-void write_stalls_csv(std::ostream& out, const RunResults& results);
+RCLRT_RECORDER_EXPORT void write_stalls_csv(std::ostream& out, const RunResults& results);
 
 }  // namespace rclrt::recorder

@@ -8,21 +8,23 @@
 #include <vector>
 
 #include "rclrt/recorder/chain_accounting.hpp"
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/results.hpp"
 
 namespace rclrt::recorder {
 
 /// What a report calls the executor.
-std::string label_of(const std::string& executor);
+RCLRT_RECORDER_EXPORT std::string label_of(const std::string& executor);
 
 /// Fills in what follows from the instances and from the application, window and stalls that
 /// `results` has: records, display tracks, chains, callbacks. Tracks are in the order of executor,
 /// most urgent level (if there are `levels`), worker.
-void account(RunResults& results, std::vector<LoggedInstance> instances, bool levels);
+RCLRT_RECORDER_EXPORT void account(RunResults& results, std::vector<LoggedInstance> instances,
+                                   bool levels);
 
 /// Explains the worst misses of each chain; needs the OS priorities, too. `cpus`: of an executor
 /// that states none.
-void settle_misses(RunResults& results, std::size_t cpus);
+RCLRT_RECORDER_EXPORT void settle_misses(RunResults& results, std::size_t cpus);
 
 }  // namespace rclrt::recorder

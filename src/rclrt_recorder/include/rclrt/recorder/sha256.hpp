@@ -4,10 +4,12 @@
 #include <filesystem>
 #include <string>
 
+#include "rclrt/recorder/export.hpp"
+
 namespace rclrt::recorder {
 
 /// The SHA-256 of a file's content in 64 lower-case hexadecimal digits.
 /// Throws std::system_error, naming the file, when it cannot be read.
-std::string sha256_of_file(const std::filesystem::path& path);
+RCLRT_RECORDER_EXPORT std::string sha256_of_file(const std::filesystem::path& path);
 
 }  // namespace rclrt::recorder

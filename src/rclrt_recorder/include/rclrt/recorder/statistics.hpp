@@ -8,6 +8,8 @@
 #include <span>
 #include <vector>
 
+#include "rclrt/recorder/export.hpp"
+
 namespace rclrt::recorder {
 
 /// A distribution of times in nanoseconds.
@@ -27,9 +29,10 @@ struct Summary {
 /// The smallest of the ascending values that at least `percent` (1..100) % of them do not exceed:
 /// nearest rank, index ceil(percent / 100 * n) - 1. Always a value that was measured.
 /// Throws std::invalid_argument when there are no values or `percent` is out of range.
-std::int64_t nearest_rank(std::span<const std::int64_t> ascending, std::size_t percent);
+RCLRT_RECORDER_EXPORT std::int64_t nearest_rank(std::span<const std::int64_t> ascending,
+                                                std::size_t percent);
 
 /// Nothing when there are no values.
-std::optional<Summary> summarise(std::vector<std::int64_t> values_ns);
+RCLRT_RECORDER_EXPORT std::optional<Summary> summarise(std::vector<std::int64_t> values_ns);
 
 }  // namespace rclrt::recorder

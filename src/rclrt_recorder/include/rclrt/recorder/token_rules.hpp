@@ -7,12 +7,13 @@
 #include <rclrt/model/application.hpp>
 #include <vector>
 
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 
 namespace rclrt::recorder {
 
 /// The chains of one callback.
-class TokenRules {
+class RCLRT_RECORDER_EXPORT TokenRules {
  public:
   /// Throws std::invalid_argument when more chains meet here than a record has room for.
   TokenRules(const model::Application& application, std::size_t callback);

@@ -5,6 +5,7 @@
 #include <filesystem>
 
 #include "rclrt/realtime/perfetto_writer.hpp"
+#include "rclrt/recorder/export.hpp"
 #include "rclrt/recorder/results.hpp"
 
 namespace rclrt::recorder {
@@ -15,10 +16,12 @@ namespace rclrt::recorder {
 ///  - "Threads": per display track a slice for each callback instance
 /// A flow leads from each chain release over the callbacks of the chain that ran for it.
 /// Throws what require_consistent() and the writer throw.
-void export_trace(realtime::PerfettoWriter& writer, const RunResults& results);
+RCLRT_RECORDER_EXPORT void export_trace(realtime::PerfettoWriter& writer,
+                                        const RunResults& results);
 
 /// The trace of a run of this process, as kTraceFile in an existing directory. Throws what
 /// export_trace() does.
-void write_trace(const std::filesystem::path& directory, const RunResults& results);
+RCLRT_RECORDER_EXPORT void write_trace(const std::filesystem::path& directory,
+                                       const RunResults& results);
 
 }  // namespace rclrt::recorder

@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "rclrt/yaml/export.hpp"
+
 namespace rclrt::yaml {
 
 /// A place in the text, counted from 1.
@@ -25,9 +27,9 @@ struct Diagnostic {
 };
 
 /// "file:line:column: message"
-std::string to_string(const Diagnostic& diagnostic, std::string_view file);
+RCLRT_YAML_EXPORT std::string to_string(const Diagnostic& diagnostic, std::string_view file);
 
-class Diagnostics {
+class RCLRT_YAML_EXPORT Diagnostics {
  public:
   /// A hostile file can hold millions of problems: this many are kept, the rest only counted.
   static constexpr std::size_t kMaxKept = 1000;
@@ -46,12 +48,12 @@ class Diagnostics {
 
 /// The text in single quotes, safe for a terminal: control and invisible characters are escaped,
 /// long texts shortened.
-std::string in_quotes(std::string_view text);
+RCLRT_YAML_EXPORT std::string in_quotes(std::string_view text);
 
 /// "'a', 'b' or 'c'"
-std::string list_in_quotes(const std::vector<std::string_view>& texts);
+RCLRT_YAML_EXPORT std::string list_in_quotes(const std::vector<std::string_view>& texts);
 
 /// "line 3"
-std::string line_of(Position at);
+RCLRT_YAML_EXPORT std::string line_of(Position at);
 
 }  // namespace rclrt::yaml

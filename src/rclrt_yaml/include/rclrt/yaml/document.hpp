@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rclrt/yaml/diagnostics.hpp"
+#include "rclrt/yaml/export.hpp"
 
 namespace rclrt::yaml {
 
@@ -29,7 +30,7 @@ struct Node {
 };
 
 /// A text or number: no list, no mapping, nothing refused.
-bool is_scalar(const Node& node);
+RCLRT_YAML_EXPORT bool is_scalar(const Node& node);
 
 /// Larger texts are refused.
 inline constexpr std::size_t kMaxInputBytes = 16U * 1024U * 1024U;
@@ -43,6 +44,6 @@ inline constexpr std::size_t kMaxValues = 3'000'000;
 /// Reads one document from any bytes. Refuses anchors, aliases, tags, duplicate keys, keys that are
 /// not scalars, several documents and what exceeds the limits. No value when there is no whole
 /// tree.
-std::optional<Node> read_yaml(std::string_view text, Diagnostics& diagnostics);
+RCLRT_YAML_EXPORT std::optional<Node> read_yaml(std::string_view text, Diagnostics& diagnostics);
 
 }  // namespace rclrt::yaml

@@ -8,6 +8,7 @@
 
 #include "rclrt/yaml/diagnostics.hpp"
 #include "rclrt/yaml/document.hpp"
+#include "rclrt/yaml/export.hpp"
 #include "rclrt/yaml/suggest.hpp"
 
 namespace rclrt::yaml {
@@ -19,11 +20,11 @@ struct Context {
 };
 
 /// Reports "<what> is <the node>; expected ...". Says nothing of nodes that are refused already.
-void report_value(const Node& node, std::string_view what, std::string_view expected,
-                  Context& context);
+RCLRT_YAML_EXPORT void report_value(const Node& node, std::string_view what,
+                                    std::string_view expected, Context& context);
 
 /// A mapping and the keys it may have.
-class Fields {
+class RCLRT_YAML_EXPORT Fields {
  public:
   /// Reports a node that is no mapping, and keys that are not known. `what` names the mapping in
   /// messages, such as "callback".
@@ -51,10 +52,11 @@ class Fields {
 };
 
 /// The items of a list; reports anything else and gives none.
-const std::vector<Node>& read_list(const Node& node, std::string_view what, Context& context);
+RCLRT_YAML_EXPORT const std::vector<Node>& read_list(const Node& node, std::string_view what,
+                                                     Context& context);
 
 /// As read_list(), and reports an empty list.
-const std::vector<Node>& read_filled_list(const Node& node, std::string_view what,
-                                          Context& context);
+RCLRT_YAML_EXPORT const std::vector<Node>& read_filled_list(const Node& node, std::string_view what,
+                                                            Context& context);
 
 }  // namespace rclrt::yaml

@@ -9,12 +9,13 @@
 #include <vector>
 
 #include "rclrt/yaml/diagnostics.hpp"
+#include "rclrt/yaml/export.hpp"
 
 namespace rclrt::yaml {
 
 /// A file that cannot be read or does not hold what it should. Programs print what() and end with
 /// exit code 2.
-class FileError : public std::runtime_error {
+class RCLRT_YAML_EXPORT FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 
@@ -24,6 +25,6 @@ class FileError : public std::runtime_error {
 
 /// The file's bytes, or one more than kMaxInputBytes when it is larger, which read_yaml() refuses.
 /// Throws FileError, which then asks for "a readable <kind>", such as "app.yaml".
-std::string read_file(const std::filesystem::path& file, std::string_view kind);
+RCLRT_YAML_EXPORT std::string read_file(const std::filesystem::path& file, std::string_view kind);
 
 }  // namespace rclrt::yaml

@@ -6,6 +6,8 @@
 #include <optional>
 #include <string_view>
 
+#include "rclrt/yaml/export.hpp"
+
 namespace rclrt::yaml {
 
 using Nanoseconds = std::chrono::nanoseconds;
@@ -20,6 +22,6 @@ struct MillisecondsResult {
 
 /// Digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign,
 /// exponent, leading zeros or spaces. At most kMaxTime.
-MillisecondsResult parse_milliseconds(std::string_view text);
+RCLRT_YAML_EXPORT MillisecondsResult parse_milliseconds(std::string_view text);
 
 }  // namespace rclrt::yaml

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "rclrt/yaml/export.hpp"
 #include "rclrt/yaml/fields.hpp"
 
 namespace rclrt::yaml {
@@ -15,7 +16,7 @@ namespace rclrt::yaml {
 /// Stands for a reference that led nowhere and was reported.
 inline constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
 
-class NameIndex {
+class RCLRT_YAML_EXPORT NameIndex {
  public:
   /// `what` names an entry in messages ("callback"), `section` the key it is declared under.
   NameIndex(std::string_view what, std::string_view section) : what_(what), section_(section) {}

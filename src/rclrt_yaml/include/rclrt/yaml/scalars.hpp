@@ -12,27 +12,31 @@
 #include <utility>
 #include <vector>
 
+#include "rclrt/yaml/export.hpp"
 #include "rclrt/yaml/fields.hpp"
 #include "rclrt/yaml/milliseconds.hpp"
 
 namespace rclrt::yaml {
 
-std::optional<std::string> read_text(const Node& node, std::string_view what, Context& context);
+RCLRT_YAML_EXPORT std::optional<std::string> read_text(const Node& node, std::string_view what,
+                                                       Context& context);
 
 struct IntegerRange {
   std::int64_t min;
   std::int64_t max;
 };
-std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
-                                         IntegerRange range, Context& context);
+RCLRT_YAML_EXPORT std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
+                                                           IntegerRange range, Context& context);
 
 enum class Zero { kAllowed, kRefused };
-std::optional<Nanoseconds> read_milliseconds(const Node& node, std::string_view what, Zero zero,
-                                             Context& context);
+RCLRT_YAML_EXPORT std::optional<Nanoseconds> read_milliseconds(const Node& node,
+                                                               std::string_view what, Zero zero,
+                                                               Context& context);
 
 /// The position of the value in the list of words.
-std::optional<std::size_t> read_word(const Node& node, std::string_view what,
-                                     const std::vector<std::string_view>& words, Context& context);
+RCLRT_YAML_EXPORT std::optional<std::size_t> read_word(const Node& node, std::string_view what,
+                                                       const std::vector<std::string_view>& words,
+                                                       Context& context);
 
 /// The value that stands for the word.
 template <typename T>

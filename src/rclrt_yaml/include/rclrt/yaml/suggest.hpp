@@ -7,10 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include "rclrt/yaml/export.hpp"
+
 namespace rclrt::yaml {
 
 /// Number of insertions, deletions, replacements and swaps of neighbours between two short words.
-std::size_t edit_distance(std::string_view a, std::string_view b);
+RCLRT_YAML_EXPORT std::size_t edit_distance(std::string_view a, std::string_view b);
 
 struct Suggestion {
   std::string expected;    ///< what to expect instead of the word, with the guess
@@ -19,7 +21,7 @@ struct Suggestion {
 
 /// One object serves one file and stops guessing when it has compared a hundred thousand pairs, so
 /// a hostile file cannot keep it busy.
-class Suggester {
+class RCLRT_YAML_EXPORT Suggester {
  public:
   /// The nearest known word; without one, all known words when they are few. `otherwise` says in
   /// general what to expect, such as "a known key".

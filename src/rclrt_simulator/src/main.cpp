@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// rclrt_simulate: what rclrt_runner measures, simulated. No ROS, no threads, deterministic.
+// rclrt_simulator: what rclrt_runner measures, simulated. No ROS, no threads, deterministic.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -15,7 +15,6 @@
 #include <string_view>
 #include <vector>
 
-#include "command_line.hpp"
 #include "rclrt/realtime/perfetto_writer.hpp"
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/results_writer.hpp"
@@ -25,14 +24,20 @@
 
 namespace {
 
-using namespace rclrt::recorder;  // NOLINT(google-build-using-namespace): this is a program
-using namespace rclrt::runner;    // NOLINT(google-build-using-namespace): this is its program
+using namespace rclrt::recorder;   // NOLINT(google-build-using-namespace): this is a program
+using namespace rclrt::simulator;  // NOLINT(google-build-using-namespace): this is its program
+
+/// Says what is wrong with the command line and what was expected.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
 
 constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 constexpr const char* kSimulateUsage =
-    "usage: rclrt_simulate APP.yaml --executor NAME --seconds S --out DIR [options]\n"
+    "usage: rclrt_simulator APP.yaml --executor NAME --seconds S --out DIR [options]\n"
     "\n"
     "Simulates the application under one executor and writes into DIR what rclrt_runner would.\n"
     "\n"
@@ -205,16 +210,16 @@ int main(int argc, char** argv) {
     simulate_application(parse_arguments(argc, argv));
     return 0;
   } catch (const UsageError& error) {
-    std::fprintf(stderr, "rclrt_simulate: %s\n", error.what());
+    std::fprintf(stderr, "rclrt_simulator: %s\n", error.what());
     return kBadInput;
   } catch (const rclrt::model::ModelError& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kBadInput;
   } catch (const std::invalid_argument& error) {
-    std::fprintf(stderr, "rclrt_simulate: %s\n", error.what());
+    std::fprintf(stderr, "rclrt_simulator: %s\n", error.what());
     return kBadInput;
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "rclrt_simulate: %s\n", error.what());
+    std::fprintf(stderr, "rclrt_simulator: %s\n", error.what());
     return kFailed;
   }
 }

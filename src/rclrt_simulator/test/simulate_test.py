@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""rclrt_simulate as the rclrt command calls it."""
+"""rclrt_simulator as the rclrt command calls it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 import jsonschema
 import pytest
 
-SIMULATE = os.environ["RCLRT_SIMULATE"]
+SIMULATE = os.environ["RCLRT_SIMULATOR"]
 ROOT = Path(__file__).parents[3]
 APPLICATION = ROOT / "examples" / "fig_5_7" / "app.yaml"
 EXECUTORS = ["wait_set", "producer_consumer", "thread_dispatch", "preemptive"]

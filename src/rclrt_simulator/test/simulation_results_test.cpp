@@ -8,7 +8,7 @@
 
 #include "rclrt/recorder/results_writer.hpp"
 
-namespace rclrt::runner {
+namespace rclrt::simulator {
 namespace {
 
 using recorder::CallbackCounts;
@@ -95,4 +95,4 @@ TEST(SimulatedRun, counts_each_callback_release_once) {
 }
 
 }  // namespace
-}  // namespace rclrt::runner
+}  // namespace rclrt::simulator

@@ -10,7 +10,7 @@
 #include "rclrt/recorder/run_accounting.hpp"
 #include "rclrt/recorder/token_rules.hpp"
 
-namespace rclrt::runner {
+namespace rclrt::simulator {
 
 namespace {
 
@@ -106,4 +106,4 @@ recorder::RunResults simulate_run(const model::Application& application,
   return results;
 }
 
-}  // namespace rclrt::runner
+}  // namespace rclrt::simulator

@@ -9,7 +9,7 @@
 
 #include "rclrt/recorder/results.hpp"
 
-namespace rclrt::runner {
+namespace rclrt::simulator {
 
 struct SimulationSettings {
   analysis::Semantics executor = analysis::Semantics::kPreemptive;
@@ -24,4 +24,4 @@ struct SimulationSettings {
 recorder::RunResults simulate_run(const model::Application& application,
                                   const SimulationSettings& settings);
 
-}  // namespace rclrt::runner
+}  // namespace rclrt::simulator

@@ -1,0 +1,76 @@
+# SPDX-License-Identifier: Apache-2.0
+# Libraries and programs.
+
+# rclrt_add_library(SOURCES... [PUBLIC LIBRARIES...] [PRIVATE LIBRARIES...] [PRECOMPILE HEADERS...]):
+# the library that has the package's name, with <package>::<package> as its alias. Shared unless
+# BUILD_SHARED_LIBS is off. Its public headers mark what it exports with <PACKAGE>_EXPORT of
+# <package's include directory>/export.hpp, which is generated; all else is hidden.
+# Where tests are built, the target <package>_internals is a static library of the same objects, for
+# tests of what is not exported. Link one of the two, never both.
+function(rclrt_add_library)
+  cmake_parse_arguments(arg "" "" "PUBLIC;PRIVATE;PRECOMPILE" ${ARGN})
+  set(name ${PROJECT_NAME})
+  _rclrt_export_header(export_directory)
+
+  add_library(${name}_objects OBJECT ${arg_UNPARSED_ARGUMENTS})
+  _rclrt_library_usage(${name}_objects)
+  target_include_directories(${name}_objects PRIVATE src)
+  # Calls of our own functions are not to be replaced from outside: they can be inlined.
+  target_compile_options(${name}_objects PRIVATE ${RCLRT_WARNINGS} -fno-semantic-interposition)
+  target_link_libraries(${name}_objects PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  if(arg_PRECOMPILE)
+    target_precompile_headers(${name}_objects PRIVATE ${arg_PRECOMPILE})
+  endif()
+
+  add_library(${name} $<TARGET_OBJECTS:${name}_objects>)
+  add_library(${name}::${name} ALIAS ${name})
+  set_target_properties(${name} PROPERTIES LINKER_LANGUAGE CXX
+    VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+  _rclrt_library_usage(${name})
+  target_link_libraries(${name} PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+
+  if(BUILD_TESTING)
+    add_library(${name}_internals STATIC EXCLUDE_FROM_ALL $<TARGET_OBJECTS:${name}_objects>)
+    set_target_properties(${name}_internals PROPERTIES LINKER_LANGUAGE CXX)
+    _rclrt_library_usage(${name}_internals)
+    target_include_directories(${name}_internals INTERFACE src)
+    target_link_libraries(${name}_internals PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
+  endif()
+
+  install(FILES ${PROJECT_BINARY_DIR}/include/${export_directory}/export.hpp
+    DESTINATION include/${name}/${export_directory})
+  install(TARGETS ${name} EXPORT export_${name}
+    ARCHIVE DESTINATION lib LIBRARY DESTINATION lib RUNTIME DESTINATION bin)
+endfunction()
+
+# How the library is used: its headers, and C++20.
+function(_rclrt_library_usage target)
+  target_compile_features(${target} PUBLIC cxx_std_20)
+  target_include_directories(${target} PUBLIC
+    $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
+    $<BUILD_INTERFACE:${PROJECT_BINARY_DIR}/include>
+    $<INSTALL_INTERFACE:include/${PROJECT_NAME}>)
+endfunction()
+
+# Writes the export header, and its directory below the include directory to `result`:
+# rclrt/realtime for rclrt_realtime, but rclrt_rclcpp for rclrt_rclcpp, whose headers lie there.
+function(_rclrt_export_header result)
+  string(REGEX REPLACE "^rclrt_" "rclrt/" directory ${PROJECT_NAME})
+  if(NOT IS_DIRECTORY ${PROJECT_SOURCE_DIR}/include/${directory})
+    set(directory ${PROJECT_NAME})
+  endif()
+  string(TOUPPER ${PROJECT_NAME} macro)
+  configure_file(${RCLRT_CMAKE_DIR}/export.hpp.in
+    ${PROJECT_BINARY_DIR}/include/${directory}/export.hpp @ONLY)
+  set(${result} ${directory} PARENT_SCOPE)
+endfunction()
+
+# rclrt_add_program(NAME SOURCES... [LIBRARIES NAMES...]): a program for lib/<package>/, where
+# `ros2 run` looks.
+function(rclrt_add_program name)
+  cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
+  add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
+  target_compile_options(${name} PRIVATE ${RCLRT_WARNINGS})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
+  install(TARGETS ${name} RUNTIME DESTINATION lib/${PROJECT_NAME})
+endfunction()

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: Apache-2.0
+# Python packages with a native module.
+
+# rclrt_python_install_dir(RESULT): where Python packages lie below the prefix, as ament and colcon
+# have it. RCLRT_PYTHON_INSTALL_DIR overrides it.
+function(rclrt_python_install_dir result)
+  if(NOT DEFINED RCLRT_PYTHON_INSTALL_DIR)
+    execute_process(
+      COMMAND ${Python3_EXECUTABLE} -c
+        "import sysconfig; print(sysconfig.get_path('purelib', vars={'base': ''}).lstrip('/'))"
+      OUTPUT_VARIABLE directory OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+    set(RCLRT_PYTHON_INSTALL_DIR ${directory})
+  endif()
+  set(${result} ${RCLRT_PYTHON_INSTALL_DIR} PARENT_SCOPE)
+endfunction()
+
+# rclrt_add_python_module(SOURCES...): the Python package that has the project's name. Its directory
+# has __init__.py, _native.pyi and py.typed; its module _native is made from the sources and the
+# library of the same name. The target is <project>_python; the whole package also stands in
+# ${PROJECT_BINARY_DIR}/python, for the tests.
+function(rclrt_add_python_module)
+  find_package(Python3 REQUIRED COMPONENTS Interpreter Development.Module)
+  find_package(pybind11 REQUIRED)
+  set(target ${PROJECT_NAME}_python)
+  pybind11_add_module(${target} ${ARGN})
+  target_compile_options(${target} PRIVATE ${RCLRT_WARNINGS})
+  target_link_libraries(${target} PRIVATE ${PROJECT_NAME})
+  set(files __init__.py _native.pyi py.typed)
+  foreach(file ${files})
+    configure_file(${PROJECT_NAME}/${file}
+      ${PROJECT_BINARY_DIR}/python/${PROJECT_NAME}/${file} COPYONLY)
+  endforeach()
+  set_target_properties(${target} PROPERTIES
+    OUTPUT_NAME _native
+    LIBRARY_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/python/${PROJECT_NAME})
+  rclrt_python_install_dir(directory)
+  file(RELATIVE_PATH up "/${directory}/${PROJECT_NAME}" "/lib")
+  set_property(TARGET ${target} APPEND PROPERTY INSTALL_RPATH "$ORIGIN/${up}")
+  list(TRANSFORM files PREPEND ${PROJECT_NAME}/)
+  install(FILES ${files} DESTINATION ${directory}/${PROJECT_NAME})
+  install(TARGETS ${target} LIBRARY DESTINATION ${directory}/${PROJECT_NAME})
+endfunction()

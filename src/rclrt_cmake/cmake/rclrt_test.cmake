@@ -1,0 +1,86 @@
+# SPDX-License-Identifier: Apache-2.0
+# Tests. Those of one package run side by side, as many as ctest is told to; the ones that state
+# SERIAL run alone: they take real-time priorities or measure, and would starve their neighbours.
+
+# rclrt_add_gtest(NAME [SOURCES FILES...] [LIBRARIES NAMES...] [OPTIONS FLAGS...]
+#   [DEFINITIONS NAMES...] [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [OWN_HEADERS]):
+# a GoogleTest program NAME_test of test/NAME_test.cpp and the SOURCES; each of its tests is one of
+# ctest's. Precompiled are the headers that RCLRT_TEST_HEADERS lists, once for all tests of a
+# directory; OWN_HEADERS: not for this one, since its definitions differ.
+function(rclrt_add_gtest name)
+  cmake_parse_arguments(arg "SERIAL;OWN_HEADERS" "TIMEOUT"
+    "SOURCES;LIBRARIES;OPTIONS;DEFINITIONS;ENVIRONMENT" ${ARGN})
+  find_package(GTest REQUIRED)
+  include(GoogleTest)
+  set(target ${name}_test)
+  set(source test/${name}_test.cpp)
+  if(NOT EXISTS ${CMAKE_CURRENT_SOURCE_DIR}/${source})
+    set(source ${name}_test.cpp)
+  endif()
+  add_executable(${target} ${source} ${arg_SOURCES})
+  target_compile_options(${target} PRIVATE
+    -Wall -Wextra -Wshadow -Wno-missing-field-initializers ${arg_OPTIONS})
+  target_compile_definitions(${target} PRIVATE ${arg_DEFINITIONS})
+  target_link_libraries(${target} PRIVATE ${arg_LIBRARIES} GTest::gmock GTest::gtest_main)
+  if(NOT arg_OWN_HEADERS)
+    _rclrt_precompile_test(${target})
+  endif()
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set(properties TIMEOUT ${arg_TIMEOUT})
+  if(arg_SERIAL)
+    list(APPEND properties RUN_SERIAL ON)
+  endif()
+  set(list ${CMAKE_CURRENT_BINARY_DIR}/${target}_environment.cmake)
+  gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_LIST ${target}_discovered
+    PROPERTIES ${properties})
+  if(arg_ENVIRONMENT)
+    # Not as a property above: of a list, that passes on the first value only.
+    file(GENERATE OUTPUT ${list} CONTENT
+      "set_tests_properties(\${${target}_discovered} PROPERTIES ENVIRONMENT [==[${arg_ENVIRONMENT}]==])\n")
+    set_property(DIRECTORY APPEND PROPERTY TEST_INCLUDE_FILES ${list})
+  endif()
+endfunction()
+
+# The first test of a directory precompiles RCLRT_TEST_HEADERS, the others reuse what it made.
+function(_rclrt_precompile_test target)
+  if(NOT RCLRT_TEST_HEADERS)
+    return()
+  endif()
+  get_property(first DIRECTORY PROPERTY RCLRT_FIRST_TEST)
+  if(first)
+    target_precompile_headers(${target} REUSE_FROM ${first})
+  else()
+    target_precompile_headers(${target} PRIVATE ${RCLRT_TEST_HEADERS})
+    set_property(DIRECTORY PROPERTY RCLRT_FIRST_TEST ${target})
+  endif()
+endfunction()
+
+# rclrt_add_pytest(NAME PATH [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [JOBS N]): the
+# tests below PATH as one of ctest's, with a result file that counts each. JOBS processes run them.
+function(rclrt_add_pytest name path)
+  cmake_parse_arguments(arg "SERIAL" "TIMEOUT;JOBS" "ENVIRONMENT" ${ARGN})
+  find_package(Python3 REQUIRED COMPONENTS Interpreter)
+  set(jobs "")
+  if(arg_JOBS)
+    set(jobs -n ${arg_JOBS})
+  endif()
+  add_test(NAME ${name}
+    COMMAND ${Python3_EXECUTABLE} -m pytest -q -p no:cacheprovider ${jobs}
+      --junit-xml=${PROJECT_BINARY_DIR}/test_results/${PROJECT_NAME}/${name}.xunit.xml
+      -o junit_suite_name=${PROJECT_NAME}.${name} ${CMAKE_CURRENT_SOURCE_DIR}/${path}
+    WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})
+  if(NOT arg_TIMEOUT)
+    set(arg_TIMEOUT 300)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT}
+    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${arg_ENVIRONMENT}")
+  if(EXISTS ${PROJECT_BINARY_DIR}/python)
+    set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION
+      "PYTHONPATH=path_list_prepend:${PROJECT_BINARY_DIR}/python")
+  endif()
+  if(arg_SERIAL)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+endfunction()
