@@ -24,6 +24,7 @@ from rclrt_cli import (
     simulate_command,
     synthesize_command,
 )
+from rclrt_cli.completion import add_completers, complete
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, RclrtError, did_you_mean
 
 VERBS: dict[str, ModuleType] = {
@@ -50,7 +51,9 @@ def main(arguments: Sequence[str]) -> int:
             file=sys.stderr,
         )
         return EXIT_BAD_INPUT
-    return run_verb(make_parser().parse_args(arguments))
+    parser = make_parser()
+    complete(parser)
+    return run_verb(parser.parse_args(arguments))
 
 
 def run_verb(parsed: argparse.Namespace) -> int:
@@ -122,6 +125,7 @@ def fill_parser(parser: argparse.ArgumentParser) -> None:
     for name, module in VERBS.items():
         verb = verbs.add_parser(name, help=module.HELP, description=module.HELP, allow_abbrev=False)
         module.add_arguments(verb)
+        add_completers(verb)
         if name in TAKES_ROS_ARGUMENTS:
             verb.takes_ros_arguments = True
             usage = verb.format_usage().removeprefix("usage: ").rstrip()
