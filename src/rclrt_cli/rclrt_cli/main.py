@@ -24,6 +24,7 @@ from rclrt_cli import (
     simulate_command,
     synthesize_command,
 )
+from rclrt_cli.completion import add_completers, complete
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, RclrtError, did_you_mean
 
 VERBS: dict[str, ModuleType] = {
@@ -43,20 +44,21 @@ TAKES_ROS_ARGUMENTS = ("run", "compare")
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code."""
-    _never_fail_to_print()
-    own, ros_arguments = split_ros_arguments(arguments)
-    if own and not own[0].startswith("-") and own[0] not in VERBS:
+    if arguments and not arguments[0].startswith("-") and arguments[0] not in VERBS:
         print(
-            f"rclrt: unknown command '{own[0]}'{did_you_mean(own[0], VERBS)}\n"
+            f"rclrt: unknown command '{arguments[0]}'{did_you_mean(arguments[0], VERBS)}\n"
             f"  expected one of: {', '.join(VERBS)}",
             file=sys.stderr,
         )
         return EXIT_BAD_INPUT
-    parsed = make_parser().parse_args(own)
-    if ros_arguments and parsed.verb not in TAKES_ROS_ARGUMENTS:
-        print(f"rclrt: {parsed.verb} takes no ROS arguments after --", file=sys.stderr)
-        return EXIT_BAD_INPUT
-    parsed.ros_arguments = ros_arguments
+    parser = make_parser()
+    complete(parser)
+    return run_verb(parser.parse_args(arguments))
+
+
+def run_verb(parsed: argparse.Namespace) -> int:
+    """Runs the verb of a parsed command line and returns its exit code."""
+    _never_fail_to_print()
     try:
         code: int = VERBS[parsed.verb].run(parsed)
         sys.stdout.flush()
@@ -84,30 +86,47 @@ def _never_fail_to_print() -> None:
             stream.reconfigure(errors="replace")
 
 
-def split_ros_arguments(arguments: Sequence[str]) -> tuple[list[str], list[str]]:
-    """What stands before the first `--`, and what stands behind it."""
-    own = list(arguments)
-    if "--" not in own:
-        return own, []
-    index = own.index("--")
-    return own[:index], own[index + 1 :]
+class VerbParser(argparse.ArgumentParser):
+    """Parses the arguments of a verb, and keeps those behind the first `--` for ROS."""
+
+    takes_ros_arguments = False
+
+    def parse_known_args(  # type: ignore[override]
+        self, args: Sequence[str], namespace: argparse.Namespace | None = None
+    ) -> tuple[argparse.Namespace, list[str]]:
+        own = list(args)
+        index = own.index("--") if "--" in own else len(own)
+        parsed, unknown = super().parse_known_args(own[:index], namespace)
+        parsed.ros_arguments = own[index + 1 :]
+        if parsed.ros_arguments and not self.takes_ros_arguments:
+            self.error(f"{self.prog.split()[-1]} takes no ROS arguments after --")
+        return parsed, unknown
 
 
 def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(
-        prog="rclrt",
-        description="Predictable timing for ROS 2 applications: run, compare, report, analyze.",
-        epilog="exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run, a "
-        "deadline that is not proved), 2 bad input, 3 observed above a proved bound, 128+n stopped "
-        "by signal n",
-        allow_abbrev=False,
+    parser = argparse.ArgumentParser(prog="rclrt")
+    fill_parser(parser)
+    return parser
+
+
+def fill_parser(parser: argparse.ArgumentParser) -> None:
+    """Makes a new parser that of the command, whatever its program is called."""
+    parser.description = "Predictable timing for ROS 2 applications: run, compare, report, analyze."
+    parser.epilog = (
+        "exit codes: 0 yes, 1 the answer is no (a miss, a blocker, a failed run, a deadline that "
+        "is not proved), 2 bad input, 3 observed above a proved bound, 128+n stopped by signal n"
     )
+    parser.formatter_class = argparse.HelpFormatter
+    parser.allow_abbrev = False
     parser.add_argument("--version", action="version", version=f"rclrt {__version__}")
-    verbs = parser.add_subparsers(dest="verb", metavar="COMMAND", required=True)
+    verbs = parser.add_subparsers(
+        dest="verb", metavar="COMMAND", required=True, parser_class=VerbParser
+    )
     for name, module in VERBS.items():
-        usage_tail = " [-- ROS arguments]" if name in TAKES_ROS_ARGUMENTS else ""
         verb = verbs.add_parser(name, help=module.HELP, description=module.HELP, allow_abbrev=False)
         module.add_arguments(verb)
-        if usage_tail:
-            verb.usage = verb.format_usage().removeprefix("usage: ").rstrip() + usage_tail
-    return parser
+        add_completers(verb)
+        if name in TAKES_ROS_ARGUMENTS:
+            verb.takes_ros_arguments = True
+            usage = verb.format_usage().removeprefix("usage: ").rstrip()
+            verb.usage = f"{usage} [-- ROS arguments]"

@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`ros2 rt VERB`: the same as `rclrt VERB`."""
+
+from __future__ import annotations
+
+import argparse
+
+from rclrt_cli.main import fill_parser, run_verb
+
+
+class RtCommand:
+    """Predictable timing for ROS 2 applications: run, compare, report, analyze."""
+
+    NAME = "rt"
+
+    def add_arguments(self, parser: argparse.ArgumentParser, cli_name: str) -> None:
+        fill_parser(parser)
+
+    def main(self, *, parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
+        return run_verb(args)
