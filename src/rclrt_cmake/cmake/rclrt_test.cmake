@@ -1,14 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests. Those of one package run side by side, as many as ctest is told to; the ones that state
-# SERIAL run alone: they take real-time priorities or measure, and would starve their neighbours.
+# SERIAL run alone, and those with the same LOCK not beside each other: for what a machine has once,
+# such as the bandwidth that the kernel grants to SCHED_DEADLINE.
 
 # rclrt_add_gtest(NAME [SOURCES FILES...] [LIBRARIES NAMES...] [OPTIONS FLAGS...]
-#   [DEFINITIONS NAMES...] [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [OWN_HEADERS]):
+#   [DEFINITIONS NAMES...] [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [LOCK NAME] [SERIAL]
+#   [OWN_HEADERS]):
 # a GoogleTest program NAME_test of test/NAME_test.cpp and the SOURCES; each of its tests is one of
 # ctest's. Precompiled are the headers that RCLRT_TEST_HEADERS lists, once for all tests of a
 # directory; OWN_HEADERS: not for this one, since its definitions differ.
 function(rclrt_add_gtest name)
-  cmake_parse_arguments(arg "SERIAL;OWN_HEADERS" "TIMEOUT"
+  cmake_parse_arguments(arg "SERIAL;OWN_HEADERS" "TIMEOUT;LOCK"
     "SOURCES;LIBRARIES;OPTIONS;DEFINITIONS;ENVIRONMENT" ${ARGN})
   find_package(GTest REQUIRED)
   include(GoogleTest)
@@ -31,6 +33,9 @@ function(rclrt_add_gtest name)
   set(properties TIMEOUT ${arg_TIMEOUT})
   if(arg_SERIAL)
     list(APPEND properties RUN_SERIAL ON)
+  endif()
+  if(arg_LOCK)
+    list(APPEND properties RESOURCE_LOCK ${arg_LOCK})
   endif()
   set(list ${CMAKE_CURRENT_BINARY_DIR}/${target}_environment.cmake)
   gtest_discover_tests(${target} DISCOVERY_MODE PRE_TEST TEST_LIST ${target}_discovered

@@ -15,6 +15,7 @@ import pytest
 
 HERE = Path(__file__).resolve().parent
 INCLUDE = HERE.parent / "include"
+GENERATED = os.environ["RCLRT_GENERATED_INCLUDE"]
 COMPILE = sorted((HERE / "must_fail/compile").glob("*.cpp"))
 RUN = sorted((HERE / "must_fail/run").glob("*.cpp"))
 RTSAN_EXIT_CODE = 43
@@ -32,7 +33,16 @@ def reason(source: Path) -> str:
 
 def clang(source: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [COMPILER, "-std=c++20", "-Wall", "-Wextra", f"-I{INCLUDE}", *options, str(source)],
+        [
+            COMPILER,
+            "-std=c++20",
+            "-Wall",
+            "-Wextra",
+            f"-I{INCLUDE}",
+            f"-I{GENERATED}",
+            *options,
+            str(source),
+        ],
         capture_output=True,
         text=True,
     )
