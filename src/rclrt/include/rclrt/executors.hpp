@@ -120,7 +120,7 @@ RCLRT_EXPORT const std::vector<std::string>& executor_names();
 
 /// An executor by its name in files and on command lines. Throws std::invalid_argument with the
 /// names there are.
-RCLRT_SETUP RCLRT_EXPORT std::unique_ptr<Executor> make_executor(std::string_view name,
+RCLRT_EXPORT RCLRT_SETUP std::unique_ptr<Executor> make_executor(std::string_view name,
                                                                  std::shared_ptr<Context> context,
                                                                  ExecutorOptions options = {});
 

@@ -38,11 +38,11 @@ class RCLRT_REALTIME_EXPORT HistogramLogError : public std::runtime_error {
 
 /// The compressed V2 encoding in base64, as the HdrHistogram libraries exchange it. Counts out of
 /// range are in it where they were clamped to; that they were is not.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::string encode_histogram(const Histogram& histogram);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string encode_histogram(const Histogram& histogram);
 
 /// Reads what `encode_histogram` or another HdrHistogram library wrote. Throws HistogramLogError
 /// (what is wrong, what was expected).
-RCLRT_SETUP RCLRT_REALTIME_EXPORT Histogram decode_histogram(std::string_view text,
+RCLRT_REALTIME_EXPORT RCLRT_SETUP Histogram decode_histogram(std::string_view text,
                                                              const HistogramLogLimits& limits = {});
 
 /// Writes an HdrHistogram log, format 1.3: the tools that plot and compare such logs read it. The

@@ -29,7 +29,7 @@ struct PerfettoProcess {
 };
 
 /// This process under a name for display, with ids drawn at random. Throws std::system_error.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT PerfettoProcess this_perfetto_process(std::string name);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP PerfettoProcess this_perfetto_process(std::string name);
 
 /// One instant on both clocks, from which a reader converts between them.
 struct PerfettoClocks {
@@ -37,7 +37,7 @@ struct PerfettoClocks {
   std::int64_t boottime_ns = 0;
 };
 
-RCLRT_SETUP RCLRT_REALTIME_EXPORT PerfettoClocks read_perfetto_clocks();
+RCLRT_REALTIME_EXPORT RCLRT_SETUP PerfettoClocks read_perfetto_clocks();
 
 /// A track of one PerfettoWriter.
 enum class PerfettoTrack : std::uint64_t {};

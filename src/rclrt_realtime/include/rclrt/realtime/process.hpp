@@ -66,25 +66,25 @@ struct RCLRT_REALTIME_EXPORT PreparedProcess {
 
 /// Does what the options ask for, before the threads are made. What is not permitted is told in the
 /// result and the process goes on without; with `strict`, std::runtime_error names all of it.
-[[nodiscard]] RCLRT_SETUP RCLRT_REALTIME_EXPORT PreparedProcess
+[[nodiscard]] RCLRT_REALTIME_EXPORT RCLRT_SETUP PreparedProcess
 prepare_process(const ProcessOptions& options = {});
 
 /// Locks all present and future memory of the process into RAM, so that a thread meets no page
 /// fault for memory it has touched, and keeps the heap. Returns nothing on success, otherwise cause
 /// and fix; the process then goes on unlocked.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::optional<std::string> lock_memory();
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> lock_memory();
 
 /// Freed memory stays with the process: the heap is never trimmed, and large blocks come from it
 /// too instead of from the system each time.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT void keep_heap();
+RCLRT_REALTIME_EXPORT RCLRT_SETUP void keep_heap();
 
 /// Grows the heap by `bytes` of touched memory that the next allocations of all threads are served
 /// from. For that all threads share one arena from now on. Implies `keep_heap`. Returns nothing on
 /// success, otherwise cause and fix.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::optional<std::string> prefault_heap(std::size_t bytes);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> prefault_heap(std::size_t bytes);
 
 /// Touches the next `bytes` of the calling thread's stack, so that they meet no page fault later.
 /// Stops short of the end of the stack; returns how many bytes it touched.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::size_t prefault_stack(std::size_t bytes);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::size_t prefault_stack(std::size_t bytes);
 
 }  // namespace rclrt::realtime

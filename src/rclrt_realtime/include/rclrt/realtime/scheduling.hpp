@@ -42,45 +42,45 @@ struct Scheduling {
 };
 
 /// "SCHED_FIFO priority 80 on CPUs 0, 1"
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::string to_string(const Scheduling& scheduling);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string to_string(const Scheduling& scheduling);
 
 /// Nothing when a thread of this process can run under SCHED_FIFO at `priority`; otherwise the
 /// cause and its fix in one sentence. Asks the kernel by starting a short-lived thread. Builds with
 /// AddressSanitizer or ThreadSanitizer always have a reason not to.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::optional<std::string> why_no_realtime(int priority);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_no_realtime(int priority);
 
 /// Nothing when a thread of this process can be scheduled like this; otherwise cause and fix. Asks
 /// the kernel by giving it to a short-lived thread; real-time policies as `why_no_realtime`.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::optional<std::string> why_refused(
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_refused(
     const Scheduling& scheduling);
 
 /// SCHED_FIFO as urgent as a thread of this process may be: 99, or what the limit (`rtprio` in
 /// limits.conf) permits, which then is the limit of its other threads, too. Normal scheduling if no
 /// real-time priority is permitted. Asks as `why_refused`.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT Scheduling most_urgent_permitted();
+RCLRT_REALTIME_EXPORT RCLRT_SETUP Scheduling most_urgent_permitted();
 
 /// The CPUs the calling thread may run on now, and a thread that it starts without stating any;
 /// ascending. Throws std::system_error.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::vector<int> allowed_cpus();
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<int> allowed_cpus();
 
 /// Throws std::invalid_argument naming the first CPU of `cpus` that the kernel gives no thread of
 /// this process, and those it does. Where the caller is pinned to (taskset, isolcpus=, a thread
 /// plan) does not matter; what limits the process (a container's cpuset) does.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT void require_allowed_cpus(const std::vector<int>& cpus);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP void require_allowed_cpus(const std::vector<int>& cpus);
 
 /// Gives thread `tid` of this process (0: the caller) what `scheduling` states.
 /// Throws std::system_error or std::invalid_argument with cause and fix.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT void apply_scheduling(pid_t tid, const Scheduling& scheduling);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP void apply_scheduling(pid_t tid, const Scheduling& scheduling);
 
 /// What /proc says thread `tid` of this process (0: the caller) has now; nothing when it has ended.
 /// `nice` is there for OTHER, `reservation` for DEADLINE. While a priority is lent to the thread by
 /// a mutex, its own is given.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::optional<Scheduling> read_scheduling(pid_t tid);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<Scheduling> read_scheduling(pid_t tid);
 
 /// The threads of this process by thread id, ascending, as /proc/self/task lists them.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::vector<pid_t> thread_ids();
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<pid_t> thread_ids();
 
 /// The name of a thread of this process (0: the caller); empty when it has ended.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::string thread_name(pid_t tid);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string thread_name(pid_t tid);
 
 }  // namespace rclrt::realtime

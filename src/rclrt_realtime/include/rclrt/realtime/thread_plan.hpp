@@ -26,7 +26,7 @@ struct ThreadRule {
 
 /// Whether the pattern of a rule, as fnmatch(3) reads it, fits the name of a thread. Of a name the
 /// kernel keeps 15 characters, so a pattern that is a plain name counts with its first 15 only.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT bool thread_name_matches(const std::string& pattern,
+RCLRT_REALTIME_EXPORT RCLRT_SETUP bool thread_name_matches(const std::string& pattern,
                                                            const std::string& name);
 
 /// What became of one thread that a rule is for.
@@ -87,10 +87,10 @@ struct RCLRT_REALTIME_EXPORT ThreadPlan {
 ///
 /// Throws yaml::FileError, a std::runtime_error whose text is one "file:line:column: what is wrong;
 /// expected what" per line. A program prints it and ends with exit code 2.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT ThreadPlan load_thread_plan(const std::filesystem::path& file);
+RCLRT_REALTIME_EXPORT RCLRT_SETUP ThreadPlan load_thread_plan(const std::filesystem::path& file);
 
 /// The same from a text; `file` is what errors call it.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT ThreadPlan parse_thread_plan(std::string_view text,
+RCLRT_REALTIME_EXPORT RCLRT_SETUP ThreadPlan parse_thread_plan(std::string_view text,
                                                                const std::filesystem::path& file);
 
 /// Remembers the threads that exist when it is made, to find those that somebody creates after: a

@@ -13,18 +13,18 @@
 namespace rclrt::realtime {
 
 /// The keys of a rule, for yaml::Fields.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::vector<std::string_view> thread_rule_keys();
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<std::string_view> thread_rule_keys();
 
 /// A list of rules. What is wrong is reported in the context.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::vector<ThreadRule> read_thread_rules(
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<ThreadRule> read_thread_rules(
     const yaml::Node& section, yaml::Context& context);
 
 /// Everything of a rule but its name.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT Scheduling read_rule_scheduling(const yaml::Fields& rule,
+RCLRT_REALTIME_EXPORT RCLRT_SETUP Scheduling read_rule_scheduling(const yaml::Fields& rule,
                                                                   yaml::Context& context);
 
 /// The optional key "cpus": distinct numbers in the order of the file.
-RCLRT_SETUP RCLRT_REALTIME_EXPORT std::vector<int> read_cpus(const yaml::Fields& fields,
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<int> read_cpus(const yaml::Fields& fields,
                                                              yaml::Context& context);
 
 }  // namespace rclrt::realtime
