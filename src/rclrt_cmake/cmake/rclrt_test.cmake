@@ -9,6 +9,7 @@ function(rclrt_add_test_program name)
   cmake_parse_arguments(arg "" "" "LIBRARIES" ${ARGN})
   add_executable(${name} ${arg_UNPARSED_ARGUMENTS})
   target_compile_options(${name} PRIVATE -Wall -Wextra -Wshadow -Wno-missing-field-initializers
+    ${RCLRT_NO_FALSE_OVERRUNS}
     $<$<CONFIG:RelWithDebInfo>:-O1> $<$<CONFIG:RelWithDebInfo>:-g1>)
   target_link_libraries(${name} PRIVATE ${arg_LIBRARIES})
 endfunction()
