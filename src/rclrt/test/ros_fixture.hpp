@@ -31,7 +31,7 @@ inline std::shared_ptr<Context> make_context(std::vector<const char*> arguments 
 
 /// Polls; for conditions that only the middleware's own threads bring about.
 inline bool eventually(const std::function<bool()>& condition,
-                       std::chrono::seconds limit = std::chrono::seconds(20)) {
+                       std::chrono::seconds limit = std::chrono::seconds(120)) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) {
