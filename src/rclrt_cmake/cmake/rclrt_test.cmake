@@ -73,13 +73,22 @@ endfunction()
 
 # rclrt_add_pytest(NAME PATH [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [JOBS N]): the
 # tests below PATH as one of ctest's, with a result file that counts each. JOBS processes run them.
+# Each has a DDS domain of its own (ROS_DOMAIN_ID, from 81; with JOBS, as many as processes).
 function(rclrt_add_pytest name path)
   cmake_parse_arguments(arg "SERIAL" "TIMEOUT;JOBS" "ENVIRONMENT" ${ARGN})
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(jobs "")
+  set(domains 1)
   if(arg_JOBS)
     set(jobs -n ${arg_JOBS})
+    set(domains ${arg_JOBS})
   endif()
+  get_property(domain GLOBAL PROPERTY RCLRT_NEXT_DOMAIN)
+  if(NOT domain)
+    set(domain 81)
+  endif()
+  math(EXPR next "${domain} + ${domains}")
+  set_property(GLOBAL PROPERTY RCLRT_NEXT_DOMAIN ${next})
   add_test(NAME ${name}
     COMMAND ${Python3_EXECUTABLE} -m pytest -q -p no:cacheprovider ${jobs}
       --junit-xml=${PROJECT_BINARY_DIR}/test_results/${PROJECT_NAME}/${name}.xunit.xml
@@ -89,7 +98,7 @@ function(rclrt_add_pytest name path)
     set(arg_TIMEOUT 300)
   endif()
   set_tests_properties(${name} PROPERTIES TIMEOUT ${arg_TIMEOUT}
-    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;${arg_ENVIRONMENT}")
+    ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;ROS_DOMAIN_ID=${domain};${arg_ENVIRONMENT}")
   if(EXISTS ${PROJECT_BINARY_DIR}/python)
     set_tests_properties(${name} PROPERTIES ENVIRONMENT_MODIFICATION
       "PYTHONPATH=path_list_prepend:${PROJECT_BINARY_DIR}/python")
