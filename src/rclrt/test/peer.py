@@ -9,7 +9,7 @@ from collections.abc import Callable
 from rclpy.executors import SingleThreadedExecutor
 from rclpy.node import Node
 
-LIMIT_S = 30.0
+LIMIT_S = 120.0
 
 
 def spin_until(node: Node, condition: Callable[[], bool]) -> bool:
