@@ -71,11 +71,14 @@ function(_rclrt_precompile_test target)
   endif()
 endfunction()
 
-# rclrt_add_pytest(NAME PATH [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [JOBS N]): the
-# tests below PATH as one of ctest's, with a result file that counts each. JOBS processes run them.
-# Each has a DDS domain of its own (ROS_DOMAIN_ID, from 81; with JOBS, as many as processes).
+# rclrt_add_pytest(NAME PATH [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [JOBS N]
+#   [OPTIONAL]):
+# the tests below PATH as one of ctest's, with a result file that counts each. JOBS processes run
+# them. Each has a DDS domain of its own (ROS_DOMAIN_ID, from 81; with JOBS, as many as processes).
+# OPTIONAL: the file skips itself where something that it needs is not installed, and ctest shows it
+# as skipped.
 function(rclrt_add_pytest name path)
-  cmake_parse_arguments(arg "SERIAL" "TIMEOUT;JOBS" "ENVIRONMENT" ${ARGN})
+  cmake_parse_arguments(arg "SERIAL;OPTIONAL" "TIMEOUT;JOBS" "ENVIRONMENT" ${ARGN})
   find_package(Python3 REQUIRED COMPONENTS Interpreter)
   set(jobs "")
   set(domains 1)
@@ -105,5 +108,8 @@ function(rclrt_add_pytest name path)
   endif()
   if(arg_SERIAL)
     set_tests_properties(${name} PROPERTIES RUN_SERIAL ON)
+  endif()
+  if(arg_OPTIONAL)
+    set_tests_properties(${name} PROPERTIES SKIP_RETURN_CODE 5)  # pytest: no test was collected
   endif()
 endfunction()
