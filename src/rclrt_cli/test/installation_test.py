@@ -7,11 +7,12 @@ from pathlib import Path
 
 import pytest
 from conftest import Rclrt
-from rclrt_cli import installation
 from rclrt_cli.doctor import ros
 from rclrt_cli.errors import BadInput
 from rclrt_cli.runner import find_program
 from workspace import app_yaml
+
+from rclrt_cli import installation
 
 
 def program(path: Path) -> Path:

@@ -13,9 +13,10 @@ from pathlib import Path
 import pytest
 from conftest import Rclrt
 from program_test import SOURCES
-from rclrt_cli import analyze_command
 from rclrt_cli.main import VERBS
 from rclrt_cli.ros2.command import RtCommand
+
+from rclrt_cli import analyze_command
 
 GENERATE = """
 import argparse
