@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The analysis is C++ and may be missing where only reports are made."""
+"""The native modules, which may be missing where only reports are made; files for them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,20 @@ from rclrt_cli.errors import BadInput, RclrtError
 
 def analysis() -> Any:
     """The module rclrt_analysis."""
+    return _load("rclrt_analysis")
+
+
+def model() -> Any:
+    """The module rclrt_model."""
+    return _load("rclrt_model")
+
+
+def _load(name: str) -> Any:
     try:
-        return importlib.import_module("rclrt_analysis")
+        return importlib.import_module(name)
     except ImportError as error:
         raise RclrtError(
-            f"rclrt_analysis cannot be loaded ({error})\n  fix: make build PACKAGES=rclrt_analysis"
+            f"{name} cannot be loaded ({error})\n  fix: make build PACKAGES={name}"
         ) from error
 
 
@@ -57,8 +66,8 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
 
 def load_application(path: Path, priorities: Path | None = None) -> Any:
     """What rclrt_model makes of an app.yaml, with the priorities of a second file if given."""
-    model = importlib.import_module("rclrt_model")
+    module = model()
     try:
-        return model.load(path, priorities)
-    except model.ModelError as error:
+        return module.load(path, priorities)
+    except module.ModelError as error:
         raise BadInput(str(error)) from error

@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import importlib
 import json
 import textwrap
 from collections.abc import Iterator
@@ -12,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli import chain_analysis, overheads
-from rclrt_cli.analysis_module import analysis, load_application, read_input
+from rclrt_cli.analysis_module import analysis, load_application, model, read_input
 from rclrt_cli.analyze_command import is_task_set
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
@@ -143,7 +142,7 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[dict[str, Any], 
             for index, callback in enumerate(made.callbacks)
         ],
     }
-    text: str = importlib.import_module("rclrt_model").to_yaml(made)
+    text: str = model().to_yaml(made)
     return result, f"# Executors and priorities by rclrt assign.\n{text}"
 
 

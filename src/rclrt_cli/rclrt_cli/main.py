@@ -8,7 +8,7 @@ import io
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import ModuleType
 
 from rclrt_cli import (
@@ -25,7 +25,8 @@ from rclrt_cli import (
     synthesize_command,
 )
 from rclrt_cli.completion import add_completers, complete
-from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, RclrtError, did_you_mean
+from rclrt_cli.errors import EXIT_NO, BadInput, RclrtError, did_you_mean
+from rclrt_cli.verbs import added_verbs, load_all_verbs, load_verb
 
 VERBS: dict[str, ModuleType] = {
     "run": run_command,
@@ -44,23 +45,44 @@ TAKES_ROS_ARGUMENTS = ("run", "compare")
 
 def main(arguments: Sequence[str]) -> int:
     """Runs one command line and returns its exit code."""
-    if arguments and not arguments[0].startswith("-") and arguments[0] not in VERBS:
-        print(
-            f"rclrt: unknown command '{arguments[0]}'{did_you_mean(arguments[0], VERBS)}\n"
-            f"  expected one of: {', '.join(VERBS)}",
-            file=sys.stderr,
-        )
-        return EXIT_BAD_INPUT
-    parser = make_parser()
+    try:
+        verbs = VERBS | _verbs_of_others(arguments)
+    except RclrtError as error:
+        print(f"rclrt: {error}", file=sys.stderr)
+        return error.exit_code
+    parser = argparse.ArgumentParser(prog="rclrt")
+    fill_parser(parser, verbs)
     complete(parser)
     return run_verb(parser.parse_args(arguments))
+
+
+def command() -> int:
+    """Runs the command line of this process: the entry point of the Python wheel."""
+    return main(sys.argv[1:])
+
+
+def _verbs_of_others(arguments: Sequence[str]) -> dict[str, ModuleType]:
+    """Those that this command line may need. Throws BadInput if its verb is unknown."""
+    word = arguments[0] if arguments else ""
+    if word in ("-h", "--help") or "_ARGCOMPLETE" in os.environ:
+        return load_all_verbs(VERBS)
+    if not word or word.startswith("-") or word in VERBS:
+        return {}
+    added = added_verbs(VERBS)
+    if word in added:
+        return {word: load_verb(added[word])}
+    known = [*VERBS, *added]
+    raise BadInput(
+        f"unknown command '{word}'{did_you_mean(word, known)}\n"
+        f"  expected one of: {', '.join(known)}"
+    )
 
 
 def run_verb(parsed: argparse.Namespace) -> int:
     """Runs the verb of a parsed command line and returns its exit code."""
     _never_fail_to_print()
     try:
-        code: int = VERBS[parsed.verb].run(parsed)
+        code: int = parsed.verb_module.run(parsed)
         sys.stdout.flush()
         return code
     except RclrtError as error:
@@ -103,13 +125,7 @@ class VerbParser(argparse.ArgumentParser):
         return parsed, unknown
 
 
-def make_parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="rclrt")
-    fill_parser(parser)
-    return parser
-
-
-def fill_parser(parser: argparse.ArgumentParser) -> None:
+def fill_parser(parser: argparse.ArgumentParser, modules: Mapping[str, ModuleType]) -> None:
     """Makes a new parser that of the command, whatever its program is called."""
     parser.description = "Predictable timing for ROS 2 applications: run, compare, report, analyze."
     parser.epilog = (
@@ -122,8 +138,9 @@ def fill_parser(parser: argparse.ArgumentParser) -> None:
     verbs = parser.add_subparsers(
         dest="verb", metavar="COMMAND", required=True, parser_class=VerbParser
     )
-    for name, module in VERBS.items():
+    for name, module in modules.items():
         verb = verbs.add_parser(name, help=module.HELP, description=module.HELP, allow_abbrev=False)
+        verb.set_defaults(verb_module=module)
         module.add_arguments(verb)
         add_completers(verb)
         if name in TAKES_ROS_ARGUMENTS:

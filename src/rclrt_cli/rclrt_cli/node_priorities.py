@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import rclrt_model
+from rclrt_cli.analysis_module import model
 
 
 def node_priorities(application: Any, callbacks: list[dict[str, Any]]) -> str:
@@ -15,7 +15,7 @@ def node_priorities(application: Any, callbacks: list[dict[str, Any]]) -> str:
     higher priority.
     """
     entries: dict[str, list[dict[str, Any]]] = {}
-    for places, item in zip(rclrt_model.places_of(application), callbacks, strict=True):
+    for places, item in zip(model().places_of(application), callbacks, strict=True):
         for place in places:
             group = f", group: {place.group}" if place.group else ""
             key = f"node: {place.node}{group}, {place.kind}: {place.name}"

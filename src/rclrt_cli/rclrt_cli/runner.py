@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rclrt_cli import installation
 from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
 from rclrt_cli.stop_signals import StopSignals
 
@@ -34,18 +35,29 @@ def find_runner(environment: Mapping[str, str]) -> Path:
 
 
 def find_program(environment: Mapping[str, str], package: str, program: str) -> Path:
-    """A package's program in the first workspace on AMENT_PREFIX_PATH that has it."""
+    """A package's program in the first workspace on AMENT_PREFIX_PATH that has it, or the wheel's.
+
+    Throws BadInput if there is none.
+    """
     prefixes = [item for item in environment.get("AMENT_PREFIX_PATH", "").split(":") if item]
     for prefix in prefixes:
         path = Path(prefix) / "lib" / package / program
-        if path.is_file() and os.access(path, os.X_OK):
+        if _is_program(path):
             return path
+    if _is_program(installation.PROGRAMS / program):
+        return installation.PROGRAMS / program
     name = program if program == package else f"{program} of {package}"
     searched = f"not in {', '.join(prefixes)}" if prefixes else "AMENT_PREFIX_PATH is not set"
-    raise BadInput(
-        f"the program {name} was not found ({searched}); start through ./rclrt, or source the "
-        "workspace's install/setup.bash"
-    )
+    if installation.is_wheel():
+        raise BadInput(
+            f"this rclrt is the Python wheel, which works without ROS 2; the program {name} needs "
+            f"ROS 2 and was not found ({searched})\n  fix: {installation.ros_fix()}"
+        )
+    raise BadInput(f"the program {name} was not found ({searched}); {installation.ros_fix()}")
+
+
+def _is_program(path: Path) -> bool:
+    return path.is_file() and os.access(path, os.X_OK)
 
 
 def runner_command(

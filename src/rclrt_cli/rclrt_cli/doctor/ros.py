@@ -9,18 +9,18 @@ from pathlib import Path
 
 from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
 from rclrt_cli.errors import BadInput
+from rclrt_cli.installation import is_wheel, ros_fix
 from rclrt_cli.runner import find_runner
 
 DEFAULT_RMW = "rmw_fastrtps_cpp"
 TRIED_RMW = (DEFAULT_RMW,)  # those that rclrt's tests have run on: docs/dependencies.md
-_ENTER = "start through ./rclrt, or source the workspace's install/setup.bash"
 
 
 def distribution(environment: Mapping[str, str]) -> Finding:
     name = "ROS 2"
     version = package_version(environment, "rcl")
     if version is None:
-        return blocker(name, "rcl was not found on AMENT_PREFIX_PATH", _ENTER)
+        return blocker(name, "rcl was not found on AMENT_PREFIX_PATH", ros_fix())
     distro = environment.get("ROS_DISTRO") or "distribution not named by ROS_DISTRO"
     return ok(name, f"{distro}, rcl {version}")
 
@@ -33,7 +33,7 @@ def middleware(environment: Mapping[str, str]) -> Finding:
         return blocker(
             name,
             f"{rmw} was not found on AMENT_PREFIX_PATH",
-            f"unset RMW_IMPLEMENTATION, or install {rmw}; {_ENTER}",
+            f"unset RMW_IMPLEMENTATION, or install {rmw}; {ros_fix()}",
         )
     if rmw not in TRIED_RMW:
         return warning(
@@ -49,7 +49,8 @@ def runner(environment: Mapping[str, str]) -> Finding:
     try:
         return ok(name, str(find_runner(environment)))
     except BadInput:
-        return blocker(name, "was not found on AMENT_PREFIX_PATH", f"make build; {_ENTER}")
+        fix = ros_fix() if is_wheel() else f"make build; {ros_fix()}"
+        return blocker(name, "was not found on AMENT_PREFIX_PATH", fix)
 
 
 def package_version(environment: Mapping[str, str], package: str) -> str | None:

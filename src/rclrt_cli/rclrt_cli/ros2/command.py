@@ -5,7 +5,8 @@ from __future__ import annotations
 
 import argparse
 
-from rclrt_cli.main import fill_parser, run_verb
+from rclrt_cli.main import VERBS, fill_parser, run_verb
+from rclrt_cli.verbs import load_all_verbs
 
 
 class RtCommand:
@@ -14,7 +15,7 @@ class RtCommand:
     NAME = "rt"
 
     def add_arguments(self, parser: argparse.ArgumentParser, cli_name: str) -> None:
-        fill_parser(parser)
+        fill_parser(parser, VERBS | load_all_verbs(VERBS))
 
     def main(self, *, parser: argparse.ArgumentParser, args: argparse.Namespace) -> int:
         return run_verb(args)

@@ -1,0 +1,63 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs of other packages: `rclrt generate` of a package that has the entry point
+
+    [rclrt.verbs]
+    generate = their_package.generate_command
+
+which names a module with HELP, add_arguments(parser) and run(arguments), as our own verbs have
+them. Looking for them takes time, so it is done for an unknown verb and for a list of all verbs.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Container
+from types import ModuleType
+from typing import TYPE_CHECKING
+
+from rclrt_cli.errors import RclrtError
+
+if TYPE_CHECKING:
+    from importlib.metadata import EntryPoint
+
+GROUP = "rclrt.verbs"
+PARTS = ("HELP", "add_arguments", "run")
+
+
+def added_verbs(own: Container[str]) -> dict[str, EntryPoint]:
+    """The entry points by verb, sorted. A verb of our `own` cannot be replaced."""
+    from importlib.metadata import entry_points
+
+    points = {point.name: point for point in entry_points(group=GROUP) if point.name not in own}
+    return dict(sorted(points.items()))
+
+
+def load_verb(point: EntryPoint) -> ModuleType:
+    """Throws RclrtError if the module cannot be imported or is not that of a verb."""
+    try:
+        module: ModuleType = point.load()
+    except Exception as error:
+        raise _broken(point, f"{type(error).__name__}: {error}") from error
+    missing = [part for part in PARTS if not hasattr(module, part)]
+    if missing:
+        raise _broken(point, f"it has no {', no '.join(missing)}")
+    return module
+
+
+def load_all_verbs(own: Container[str]) -> dict[str, ModuleType]:
+    """All that can be loaded; says on standard error which cannot."""
+    modules = {}
+    for name, point in added_verbs(own).items():
+        try:
+            modules[name] = load_verb(point)
+        except RclrtError as error:
+            print(f"rclrt: {error}", file=sys.stderr)
+    return modules
+
+
+def _broken(point: EntryPoint, reason: str) -> RclrtError:
+    package = point.dist.name if point.dist else "another package"
+    return RclrtError(
+        f"the verb {point.name} of {package} cannot be loaded from {point.value} ({reason})\n"
+        f"  fix: install a version of {package} that fits this rclrt, or remove it"
+    )

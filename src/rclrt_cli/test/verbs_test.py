@@ -1,0 +1,149 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Verbs that other packages add by entry points, with tiny packages on the path."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.metadata
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from conftest import Rclrt
+from program_test import SOURCES
+from rclrt_cli.main import VERBS
+from rclrt_cli.ros2.command import RtCommand
+
+from rclrt_cli import analyze_command
+
+GENERATE = """
+import argparse
+
+HELP = "make a random application"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--nodes", type=int, default=3)
+
+
+def run(arguments: argparse.Namespace) -> int:
+    print(f"{arguments.nodes} nodes")
+    return 1
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A directory of installed packages."""
+    monkeypatch.syspath_prepend(tmp_path)
+    return tmp_path
+
+
+def install(site: Path, package: str, verb: str, source: str | None = None) -> None:
+    """What pip leaves of a package with one verb in one module."""
+    metadata = site / f"{package}-1.0.dist-info"
+    metadata.mkdir()
+    (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {package}\nVersion: 1.0\n")
+    (metadata / "entry_points.txt").write_text(f"[rclrt.verbs]\n{verb} = {package}\n")
+    if source is not None:
+        (site / f"{package}.py").write_text(source)
+
+
+def test_the_verb_of_another_package_runs(site: Path, rclrt: Rclrt) -> None:
+    install(site, "tiny_generator", "generate", GENERATE)
+    answer = rclrt("generate", "--nodes", "7")
+    assert (answer.code, answer.out, answer.err) == (1, "7 nodes\n", "")
+    assert "make a random application" in rclrt("generate", "--help").out
+
+
+def test_it_stands_in_the_help_and_is_suggested(site: Path, rclrt: Rclrt) -> None:
+    install(site, "tiny_help", "generate", GENERATE)
+    help_line = next(line for line in rclrt("--help").out.splitlines() if "generate" in line)
+    assert help_line.split() == ["generate", "make", "a", "random", "application"]
+    answer = rclrt("generat")
+    assert (answer.code, answer.out) == (2, "")
+    assert "unknown command 'generat'; did you mean 'generate'?" in answer.err
+    assert answer.err.endswith(f"  expected one of: {', '.join(VERBS)}, generate\n")
+
+
+def test_a_verb_of_ours_cannot_be_replaced(site: Path, rclrt: Rclrt) -> None:
+    install(site, "tiny_thief", "analyze", GENERATE)
+    assert analyze_command.HELP in " ".join(rclrt("analyze", "--help").out.split())
+    assert "make a random application" not in rclrt("--help").out
+
+
+def test_a_verb_that_cannot_be_loaded_spoils_only_itself(site: Path, rclrt: Rclrt) -> None:
+    install(site, "tiny_absent", "generate")
+    install(site, "tiny_partial", "verify", 'HELP = "nothing"\n')
+    answer = rclrt("generate")
+    assert (answer.code, answer.out) == (1, "")
+    assert answer.err == (
+        "rclrt: the verb generate of tiny_absent cannot be loaded from tiny_absent "
+        "(ModuleNotFoundError: No module named 'tiny_absent')\n"
+        "  fix: install a version of tiny_absent that fits this rclrt, or remove it\n"
+    )
+    assert "(it has no add_arguments, no run)" in rclrt("verify").err
+    listed = rclrt("--help")
+    assert listed.code == 0
+    assert listed.err.count("cannot be loaded") == 2
+    assert "analyze" in listed.out
+
+
+def test_a_verb_of_ours_starts_without_looking_for_others(
+    rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(**_: object) -> None:
+        raise AssertionError("looked for entry points")
+
+    monkeypatch.setattr(importlib.metadata, "entry_points", refuse)
+    assert rclrt("analyze", "absent.yaml").code == 2
+    assert rclrt("--version").code == 0
+    with pytest.raises(AssertionError):
+        rclrt("generate")
+
+
+def test_ros2_rt_has_it_too(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    install(site, "tiny_ros2", "generate", GENERATE)
+    command = RtCommand()
+    parser = argparse.ArgumentParser(prog="ros2 rt")
+    command.add_arguments(parser, "ros2")
+    assert command.main(parser=parser, args=parser.parse_args(["generate"])) == 1
+    assert capsys.readouterr().out == "3 nodes\n"
+
+
+# ---- without the native modules ----
+
+WITHOUT = """
+import sys
+sys.modules.update({name: None for name in ("rclrt_model", "rclrt_analysis")})
+import rclrt_cli.main
+sys.exit(rclrt_cli.main.main(sys.argv[1:]))
+"""
+
+
+def without_modules(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-P", "-c", WITHOUT, *arguments],
+        env={**os.environ, "PYTHONPATH": SOURCES},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_the_command_starts_without_the_native_modules() -> None:
+    answer = without_modules("--version")
+    assert (answer.returncode, answer.stderr) == (0, "")
+    assert answer.stdout.startswith("rclrt ")
+
+
+def test_what_needs_them_says_so(tmp_path: Path) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text("rclrt: 1\nname: small\nnodes: [{name: a}]\ncallbacks: []\nchains: []\n")
+    answer = without_modules("synthesize", "--nodes", str(app))
+    assert answer.returncode == 1
+    assert answer.stderr.startswith("rclrt: rclrt_")
+    assert "cannot be loaded" in answer.stderr
+    assert "fix: make build PACKAGES=rclrt_" in answer.stderr
