@@ -25,7 +25,7 @@ namespace rclrt::test {
 /// socket that only one can bind, which ends with the process and is seen as far as its DDS
 /// traffic. ROS recommends to stay below 102; ctest gives those above 80 to the tests in Python.
 inline std::size_t domain_id() {
-  static const std::size_t domain = [] {
+  static const std::size_t kDomain = [] {
     const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     for (std::size_t candidate = 1; candidate <= 80; ++candidate) {
       const std::string name = "rclrt test domain " + std::to_string(candidate);
@@ -39,7 +39,7 @@ inline std::size_t domain_id() {
     }
     throw std::runtime_error("no DDS domain is free: 80 test programs run at once");
   }();
-  return domain;
+  return kDomain;
 }
 
 inline std::shared_ptr<Context> make_context(std::vector<const char*> arguments = {},
