@@ -63,8 +63,8 @@ def _become(kind: str, cpu: int, parent: int) -> None:
         _end_with_parent(signal.SIGKILL)
         if os.getppid() != parent:  # it ended before prctl
             os._exit(0)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the parent ends us
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.sched_setaffinity(0, {cpu})
         if kind == "disturber":
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
