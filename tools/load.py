@@ -39,6 +39,10 @@ class LoadError(Exception):
     """What is wrong, and what to do."""
 
 
+def _end_with_parent(number: signal.Signals) -> None:
+    ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, number)
+
+
 def _spin() -> None:
     while True:
         pass
@@ -56,11 +60,11 @@ def _disturb() -> None:
 def _become(kind: str, cpu: int, parent: int) -> None:
     """The child's life: ends with its parent, and never returns."""
     try:
-        ctypes.CDLL(None, use_errno=True).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        _end_with_parent(signal.SIGKILL)
         if os.getppid() != parent:  # it ended before prctl
             os._exit(0)
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_DFL)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # of the terminal: the parent ends us
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
         os.sched_setaffinity(0, {cpu})
         if kind == "disturber":
             os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(PRIORITY))
@@ -176,6 +180,7 @@ if __name__ == "__main__":  # the load alone, to look at one test under it, unti
     if len(sys.argv) != 2 or sys.argv[1] not in KINDS:
         sys.exit(f"usage: {sys.argv[0]} {'|'.join(KINDS)}")
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))
+    _end_with_parent(signal.SIGTERM)
     try:
         with Load(sys.argv[1]):
             signal.pause()
