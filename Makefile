@@ -18,11 +18,15 @@ DEMO_OUT ?= demo-out
 
 SOAK_SECONDS ?= 600
 
-.PHONY: help setup build test test-rclcpp soak safety lint docs format demo clean distclean
+LOAD ?=
+REPEAT ?= 1
+
+.PHONY: help setup build test test-loaded test-rclcpp soak safety lint docs format demo clean distclean
 
 help:
 	@echo "make demo      the autonomous vehicle under four executors, with a report"
 	@echo "make test      every test"
+	@echo "make test-loaded    every test on a busy machine, LOAD=busy|disturber (both), REPEAT=1"
 	@echo "make test-rclcpp    rclrt_rclcpp, on the rclcpp that is sourced or in UNDERLAY=<install folder>"
 	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan, PACKAGES=rclrt_rclcpp"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
@@ -44,6 +48,11 @@ build: setup
 
 test: build
 	@tools/test
+
+test-loaded: export LOAD := $(LOAD)
+test-loaded: export REPEAT := $(REPEAT)
+test-loaded: build
+	@tools/test_loaded
 
 test-rclcpp: setup
 	@tools/test_rclcpp

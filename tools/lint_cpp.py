@@ -9,6 +9,7 @@ Usage: lint_cpp.py BUILD_DIR [PATH_PREFIX...]
 import hashlib
 import json
 import os
+import re
 import shlex
 import subprocess
 import sys
@@ -34,19 +35,25 @@ class Check:
 
 
 def is_ours(path: Path) -> bool:
-    return any(path.is_relative_to(ROOT / top) for top in ("src", "bench"))
+    return any(path.is_relative_to(ROOT / top) for top in ("src", "bench", "test"))
 
 
 def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
     """The compile commands of our own files, by the package's source directory.
 
-    A file that another package compiles, too, counts with the flags of its own.
+    A file that another package compiles, too, counts with the flags of its own. Precompiled headers
+    are left out: each file must include what it uses.
     """
     packages: dict[Path, list[dict[str, str]]] = {}
     for database in sorted(build.glob("*/compile_commands.json")):
         entries = json.loads(database.read_text())
+        own = build / "lint" / database.parent.name
+        own.mkdir(parents=True, exist_ok=True)
         for entry in entries:
-            entry["database"] = str(database.parent)
+            entry["command"] = re.sub(r" -Winvalid-pch -include \S+", "", entry["command"])
+        (own / database.name).write_text(json.dumps(entries))
+        for entry in entries:
+            entry["database"] = str(own)
             source = Path(entry["file"])
             if is_ours(source) and source.is_file():
                 package = next(p for p in source.parents if (p / "package.xml").is_file())

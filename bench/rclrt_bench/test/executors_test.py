@@ -19,10 +19,8 @@ Row = dict[str, Any]
 
 
 def run(*arguments: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"ROS_DOMAIN_ID": str(1 + os.getpid() % 100)}
     return subprocess.run(
         [PROGRAM, *arguments],
-        env=environment,
         capture_output=True,
         text=True,
         timeout=280,

@@ -14,7 +14,7 @@ from peer import LIMIT_S
 from rclpy.context import Context
 from rclpy.node import Node
 
-DOMAIN = 1 + os.getpid() % 101
+DOMAIN = int(os.environ["ROS_DOMAIN_ID"])
 
 
 @pytest.fixture

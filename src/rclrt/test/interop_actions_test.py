@@ -4,11 +4,12 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 from action_msgs.msg import GoalStatus
 from action_msgs.srv import CancelGoal
-from peer import LIMIT_S, spin_until
+from peer import LIMIT_S, meet, meet_service, spin_until
 from rclpy.action import ActionClient, ActionServer, GoalResponse
 from rclpy.node import Node
 from rclpy.task import Future
@@ -26,6 +27,18 @@ def answer(node: Node, future: Future) -> Any:
 def ready_client(node: Node) -> ActionClient:
     client = ActionClient(node, Fibonacci, "fibonacci")
     assert client.wait_for_server(timeout_sec=LIMIT_S)
+    meet_service(node, lambda: client.send_goal_async(Fibonacci.Goal(order=-1)))
+    heard: list[Any] = []
+    goals: list[Any] = []
+
+    def be_heard() -> Callable[[], bool]:
+        goal = answer(node, client.send_goal_async(Fibonacci.Goal(order=1), heard.append))
+        goals.append(goal)
+        return lambda: bool(heard)
+
+    meet(node, be_heard)
+    meet_service(node, goals[-1].get_result_async)
+    meet_service(node, goals[-1].cancel_goal_async)
     return client
 
 
@@ -90,12 +103,19 @@ def test_our_client_sends_a_goal_to_a_python_server(peer: Peer, node: Node) -> N
             and all(node.count_clients(part) > 0 for part in parts)
         ),
     )
+
+    def order_one() -> Callable[[], bool]:
+        orders.publish(Int32(data=1))
+        return lambda: {"accepted", "feedback 0 1", "succeeded 0"} <= set(went)
+
+    meet(node, order_one)
+    went.clear()
     orders.publish(Int32(data=3))
     assert spin_until(node, lambda: "succeeded 0 1 2" in went), went
     assert "accepted" in went
     assert spin_until(node, lambda: "feedback 0 1" in went), went
-    went.clear()
     orders.publish(Int32(data=0))
-    assert spin_until(node, lambda: went == ["rejected"])
+    assert spin_until(node, lambda: went[-1] == "rejected")
+    assert went.count("rejected") == 1
     server.destroy()
     assert peer.poll() is None

@@ -4,10 +4,11 @@
 from __future__ import annotations
 
 import subprocess
+from collections.abc import Callable
 from typing import Any
 
 import pytest
-from peer import LIMIT_S, spin_until
+from peer import LIMIT_S, meet, meet_service, spin_until
 from rcl_interfaces.msg import ParameterDescriptor, ParameterEvent, ParameterType
 from rclpy.node import Node
 from rclpy.parameter import Parameter, parameter_value_to_python
@@ -21,6 +22,15 @@ Peer = subprocess.Popen[bytes]
 def client(peer: Peer, node: Node) -> AsyncParameterClient:
     client = AsyncParameterClient(node, "rclrt_peer")
     assert client.wait_for_services(timeout_sec=LIMIT_S)
+    for call in (
+        lambda: client.list_parameters([], 0),
+        lambda: client.describe_parameters(["gain"]),
+        lambda: client.get_parameter_types(["gain"]),
+        lambda: client.get_parameters(["gain"]),
+        lambda: client.set_parameters([]),
+        lambda: client.set_parameters_atomically([]),
+    ):
+        meet_service(node, call)
     return client
 
 
@@ -53,7 +63,12 @@ def test_python_lists_and_describes_our_parameters(
 def test_python_gets_and_sets_our_parameters(client: AsyncParameterClient, node: Node) -> None:
     events: list[ParameterEvent] = []
     node.create_subscription(ParameterEvent, "/parameter_events", events.append, 10)
-    assert spin_until(node, lambda: node.count_publishers("/parameter_events") > 1)
+
+    def tell_gain() -> Callable[[], bool]:
+        answer(node, client.set_parameters([Parameter("gain", value=1.5)]))
+        return lambda: any(event.node == "/rclrt_peer" for event in events)
+
+    meet(node, tell_gain)
 
     def values(*names: str) -> list[object]:
         got = answer(node, client.get_parameters(list(names))).values
@@ -61,6 +76,7 @@ def test_python_gets_and_sets_our_parameters(client: AsyncParameterClient, node:
 
     assert values("gain", "frame", "unknown", "limits.max") == [1.5, "map", None, 7]
 
+    events.clear()
     wanted = [Parameter("gain", value=2.5), Parameter("frame", value="odom")]
     gain, frame = answer(node, client.set_parameters(wanted)).results
     assert gain.successful

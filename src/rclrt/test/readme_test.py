@@ -35,16 +35,15 @@ def test_the_package_readme_shows_code_that_was_compiled() -> None:
 
 
 def test_the_node_runs_until_ctrl_c() -> None:
-    environment = os.environ | {"ROS_DOMAIN_ID": str(os.getpid() % 100)}
-    process = subprocess.Popen([os.environ["README_SAMPLE"]], env=environment)
+    process = subprocess.Popen([os.environ["README_SAMPLE"]])
     try:
-        end = time.monotonic() + 30
+        end = time.monotonic() + 120
         threads = Path(f"/proc/{process.pid}/task")
         while time.monotonic() < end and not any(
             (task / "comm").read_text().startswith("executor L") for task in threads.iterdir()
         ):
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 0
+        assert process.wait(timeout=120) == 0
     finally:
         process.kill()

@@ -3,13 +3,16 @@
 #pragma once
 
 #include <gtest/gtest.h>
-#include <unistd.h>
+#include <sys/socket.h>
+#include <sys/un.h>
 
 #include <atomic>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -18,9 +21,26 @@
 
 namespace rclrt::test {
 
-/// Different for processes that run at the same time; rmw_fastrtps takes 0..232, and ROS
-/// recommends to stay below 102.
-inline std::size_t domain_id() { return 1 + static_cast<std::size_t>(getpid()) % 100; }
+/// Returns a DDS domain that no other test program has while this process lives: the name of a
+/// socket that only one can bind, which ends with the process and is seen as far as its DDS
+/// traffic. ROS recommends to stay below 102; ctest gives those above 80 to the tests in Python.
+inline std::size_t domain_id() {
+  static const std::size_t domain = [] {
+    const int socket = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+    for (std::size_t candidate = 1; candidate <= 80; ++candidate) {
+      const std::string name = "rclrt test domain " + std::to_string(candidate);
+      sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};  // path[0] stays 0: no file
+      name.copy(address.sun_path + 1, name.size());
+      const auto size = offsetof(sockaddr_un, sun_path) + 1 + name.size();
+      if (::bind(socket, reinterpret_cast<const sockaddr*>(&address),
+                 static_cast<socklen_t>(size)) == 0) {
+        return candidate;
+      }
+    }
+    throw std::runtime_error("no DDS domain is free: 80 test programs run at once");
+  }();
+  return domain;
+}
 
 inline std::shared_ptr<Context> make_context(std::vector<const char*> arguments = {},
                                              bool handle_signals = false) {
@@ -31,7 +51,7 @@ inline std::shared_ptr<Context> make_context(std::vector<const char*> arguments 
 
 /// Polls; for conditions that only the middleware's own threads bring about.
 inline bool eventually(const std::function<bool()>& condition,
-                       std::chrono::seconds limit = std::chrono::seconds(20)) {
+                       std::chrono::seconds limit = std::chrono::seconds(120)) {
   const auto end = std::chrono::steady_clock::now() + limit;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) {

@@ -197,6 +197,16 @@ def test_a_missing_ros_or_middleware_blocks(tmp_path: Path) -> None:
     assert level_of(ros.runner(environment)) == "blocker"
 
 
+def test_a_middleware_that_was_not_tried_is_named_as_such(tmp_path: Path) -> None:
+    environment = installed(tmp_path, "rcl", "rmw_zenoh_cpp")
+    finding = ros.middleware(environment | {"RMW_IMPLEMENTATION": "rmw_zenoh_cpp"})
+    assert level_of(finding) == "warning"
+    assert finding.found == "rmw_zenoh_cpp 9.2.8, on which rclrt has not been tried"
+    assert (
+        finding.fix == "set RMW_IMPLEMENTATION=rmw_fastrtps_cpp, or run make test on rmw_zenoh_cpp"
+    )
+
+
 def test_the_name_of_a_middleware_is_not_a_path(tmp_path: Path) -> None:
     environment = installed(tmp_path, "rcl") | {"RMW_IMPLEMENTATION": "../../rcl"}
     assert level_of(ros.middleware(environment)) == "blocker"

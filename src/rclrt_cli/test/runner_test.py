@@ -36,9 +36,15 @@ chains:
 """
 
 
+def domain_id() -> int:
+    """Returns a DDS domain of this process: ctest gives one for each of pytest's workers."""
+    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
+    return int(os.environ["ROS_DOMAIN_ID"]) + int(worker.removeprefix("gw"))
+
+
 def environment() -> dict[str, str]:
     path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
-    return {**os.environ, "PYTHONPATH": path, "ROS_DOMAIN_ID": str(os.getpid() % 100)}
+    return {**os.environ, "PYTHONPATH": path, "ROS_DOMAIN_ID": str(domain_id())}
 
 
 def command(*arguments: str) -> list[str]:

@@ -100,7 +100,7 @@ def context() -> dict[str, Any]:
         "memory_locked": True,
         "rmw": "rmw_fastrtps_cpp",
         "ros_distro": "jazzy",
-        "versions": {"rclrt": "0.1.0", "rcl": "9.2.8"},
+        "versions": {"rclrt": "1.2.3", "rcl": "9.2.8"},
         "steal_ms": 1.5,
         "host_stalls": {
             "count": 2,

@@ -4,10 +4,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from xml.etree import ElementTree
 
 import pytest
 from rclrt_cli.main import main
 from workspace import Workspace
+
+PACKAGE_XML = Path(__file__).resolve().parents[1] / "package.xml"
 
 
 @pytest.fixture
@@ -165,7 +168,8 @@ def test_the_report_cannot_replace_a_directory(
 
 
 def test_help_and_version_answer_with_exit_code_0(capsys: pytest.CaptureFixture[str]) -> None:
+    version = ElementTree.parse(PACKAGE_XML).findtext("version")
     assert exit_code("--version") == 0
-    assert capsys.readouterr().out == "rclrt 0.1.0\n"
+    assert capsys.readouterr().out == f"rclrt {version}\n"
     assert exit_code("compare", "--help") == 0
     assert "-- ROS arguments" in capsys.readouterr().out

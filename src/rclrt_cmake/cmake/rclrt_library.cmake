@@ -19,6 +19,7 @@ function(rclrt_add_library)
   target_compile_options(${name}_objects PRIVATE ${RCLRT_WARNINGS} -fno-semantic-interposition)
   target_link_libraries(${name}_objects PUBLIC ${arg_PUBLIC} PRIVATE ${arg_PRIVATE})
   if(arg_PRECOMPILE)
+    target_compile_options(${name}_objects PRIVATE ${RCLRT_NO_FALSE_OVERRUNS})
     target_precompile_headers(${name}_objects PRIVATE ${arg_PRECOMPILE})
   endif()
 

@@ -161,14 +161,17 @@ TYPED_TEST(Changes, ACancelWhileALevelComesInEndsSpin) {
     auto executor = make<TypeParam>(on_all_cpus());
     executor->prepare();
     std::thread spinner([&] { executor->spin(); });
+    std::atomic<int> added{0};
     std::thread adder([&] {
       for (int level = 0; level < 3; ++level) {
         executor->add(every_millisecond([](const InstanceInfo&) {}, level));
+        ++added;
       }
     });
-    for (int i = 0; i < round * 20; ++i) {
+    while (added < round % 4) {
       std::this_thread::yield();
     }
+    busy_for(round / 4 * 4'000);  // so that the cancel meets every stage of the next level
     executor->cancel();
     spinner.join();  // hangs when a new worker does not hear of the cancel
     adder.join();

@@ -33,7 +33,7 @@ class Watch {
  public:
   explicit Watch(std::size_t workers) : workers_(workers) {}
 
-  /// True when every worker has reported.
+  /// True once: when as many workers as must have reported. Others may before the spin ends.
   bool operator()() {
     thread_local std::optional<realtime::RtGuard> guard;
     thread_local bool reported = false;
@@ -67,7 +67,7 @@ TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
 
 /// Timers at each level, callbacks that they release, two groups across the levels, each overload
 /// policy, a sink. One worker per level; of producer_consumer the consumers are watched, of edf the
-/// two workers that are sure to run: a third level of preemption is chance.
+/// two workers that are sure to run: a third level of preemption is chance, but watched too.
 TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   if (const char* const reason = realtime::RtGuard::blind()) {
     GTEST_SKIP() << reason;
@@ -105,7 +105,7 @@ TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
     executor->add(callback);
   }
   executor->spin();
-  ASSERT_EQ(watch.reports().size(), workers);
+  EXPECT_GE(watch.reports().size(), workers);
   for (const auto& report : watch.reports()) {
     EXPECT_TRUE(report.clean()) << report.text();
   }

@@ -14,7 +14,7 @@ BROKEN = sorted((HERE / "broken").glob("*.yaml"))
 
 def check(*arguments: str | Path) -> subprocess.CompletedProcess[bytes]:
     program = os.environ["RCLRT_MODEL_CHECK"]
-    return subprocess.run([program, *arguments], capture_output=True, check=False, timeout=60)
+    return subprocess.run([program, *arguments], capture_output=True, check=False, timeout=120)
 
 
 def expected_errors(file: Path) -> list[bytes]:

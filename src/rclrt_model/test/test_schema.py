@@ -148,7 +148,7 @@ def test_the_parser_and_the_schema_have_the_same_limits(place: str, tmp_path: Pa
         file = tmp_path / "app.yaml"
         file.write_bytes(text)
         result = subprocess.run(
-            [os.environ["RCLRT_MODEL_CHECK"], file], capture_output=True, check=False, timeout=60
+            [os.environ["RCLRT_MODEL_CHECK"], file], capture_output=True, check=False, timeout=120
         )
         verdicts[repr(value)] = (result.returncode == 0, structurally_valid(text))
     assert {value for value, (parser, schema) in verdicts.items() if parser != schema} == set()

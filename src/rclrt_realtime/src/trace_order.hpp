@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <limits>
 #include <numeric>
 #include <vector>
 
@@ -13,26 +12,40 @@
 
 namespace rclrt::realtime {
 
-/// By begin; of those that begin together, enclosing spans first.
-inline bool comes_before(const TraceEvent& a, const TraceEvent& b) {
-  // What has no end of its own keeps the order in which it was recorded.
-  const auto end_of = [](const TraceEvent& event) {
-    return event.kind == TraceKind::kSpan ? event.end_ns : std::numeric_limits<std::int64_t>::max();
-  };
-  return a.begin_ns != b.begin_ns ? a.begin_ns < b.begin_ns : end_of(a) > end_of(b);
-}
-
-/// Makes `order` the numbers 0 to count - 1 of the events `event_at(number)` in that order, those
-/// that compare equal by number.
+/// Makes `order` the numbers 0 to count - 1 of the events `event_at(number)`, which are numbered as
+/// they were recorded, in order of their begin. Clocks have steps, so several may begin together:
+/// then begins and ends of spans stay where they were recorded; between two of them come first the
+/// spans, enclosing ones first, and then what has no duration, which so lies inside them.
 template <typename EventAt>
 void order_by_begin(std::size_t count, EventAt&& event_at, std::vector<std::uint32_t>& order) {
   order.resize(count);
   std::iota(order.begin(), order.end(), 0U);
   std::sort(order.begin(), order.end(), [&](std::uint32_t a, std::uint32_t b) {
+    const std::int64_t first_ns = event_at(a).begin_ns;
+    const std::int64_t second_ns = event_at(b).begin_ns;
+    return first_ns != second_ns ? first_ns < second_ns : a < b;
+  });
+  const auto opens_or_closes = [&](std::uint32_t number) {
+    const TraceKind kind = event_at(number).kind;
+    return kind == TraceKind::kBegin || kind == TraceKind::kEnd;
+  };
+  const auto encloses = [&](std::uint32_t a, std::uint32_t b) {
     const TraceEvent& first = event_at(a);
     const TraceEvent& second = event_at(b);
-    return comes_before(first, second) || (a < b && !comes_before(second, first));
-  });
+    const bool first_is_span = first.kind == TraceKind::kSpan;
+    if (first_is_span != (second.kind == TraceKind::kSpan)) {
+      return first_is_span;
+    }
+    return first_is_span && first.end_ns != second.end_ns ? first.end_ns > second.end_ns : a < b;
+  };
+  for (auto begin = order.begin(); begin != order.end();) {
+    const std::int64_t begin_ns = event_at(*begin).begin_ns;
+    const auto end = std::find_if(begin + 1, order.end(), [&](std::uint32_t number) {
+      return event_at(number).begin_ns != begin_ns || opens_or_closes(number);
+    });
+    std::sort(opens_or_closes(*begin) ? begin + 1 : begin, end, encloses);
+    begin = end;
+  }
 }
 
 }  // namespace rclrt::realtime

@@ -100,7 +100,7 @@ TEST(ByteRing, RefusesRecordsLargerThanItself) {
 
 TEST(ByteRing, LosesAndTearsNothingBetweenTwoThreads) {
   constexpr std::uint64_t kRecords = 200'000;
-  ByteRing ring(1024, 128);
+  ByteRing ring(32 * 1024, 128);  // full 500 times: each costs a time slice on a busy machine
   std::uint64_t refused = 0;
   std::thread producer([&] {
     for (std::uint64_t number = 0; number < kRecords;) {

@@ -59,7 +59,7 @@ TEST(MpscQueue, KeepsEachProducersOrderAndLosesNothingUnderContention) {
     int producer;
     int value;
   };
-  MpscQueue<Item> queue(64);
+  MpscQueue<Item> queue(1024);  // full 80 times: each time costs a time slice on a busy machine
   std::vector<std::thread> producers;
   for (int producer = 0; producer < kProducers; ++producer) {
     producers.emplace_back([&queue, producer] {

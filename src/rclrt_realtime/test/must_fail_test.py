@@ -55,7 +55,7 @@ def build(source: Path, program: Path, *options: str) -> None:
 
 def run(program: Path) -> subprocess.CompletedProcess[str]:
     environment = {**os.environ, "RTSAN_OPTIONS": f"halt_on_error=1:exitcode={RTSAN_EXIT_CODE}"}
-    return subprocess.run([program], capture_output=True, text=True, env=environment, timeout=60)
+    return subprocess.run([program], capture_output=True, text=True, env=environment, timeout=120)
 
 
 def test_there_are_examples_of_both_kinds() -> None:

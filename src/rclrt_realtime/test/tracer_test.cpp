@@ -13,6 +13,8 @@
 #include <thread>
 #include <vector>
 
+#include "../src/trace_order.hpp"
+
 namespace rclrt::realtime {
 namespace {
 
@@ -95,6 +97,31 @@ TEST(Tracer, HandsOverAThreadsEventsInOrderOfTheirBegin) {
   EXPECT_EQ(kept.events.at(4).kind, TraceKind::kBegin);
   EXPECT_EQ(kept.events.at(5).kind, TraceKind::kEnd);
   EXPECT_EQ(tracer.statistics().recorded, 6U);
+}
+
+// The time-stamp counter of a virtual machine may advance in steps of 10 ns and more.
+TEST(Tracer, NestsEventsOfOneClockStepAsTheyRan) {
+  const auto event = [](TraceKind kind, std::int64_t begin_ns, std::int64_t end_ns) {
+    return TraceEvent{.begin_ns = begin_ns, .end_ns = end_ns, .kind = kind};
+  };
+  // As recorded: what has no duration when it happens, spans when they end.
+  const std::vector<TraceEvent> events = {
+      event(TraceKind::kInstant, 20, 20),  // 0, inside 1
+      event(TraceKind::kSpan, 20, 30),     // 1, inside 2
+      event(TraceKind::kSpan, 20, 40),     // 2
+      event(TraceKind::kCounter, 40, 40),  // 3
+      event(TraceKind::kBegin, 40, 40),    // 4
+      event(TraceKind::kSpan, 40, 40),     // 5, between 4 and 6
+      event(TraceKind::kEnd, 40, 40),      // 6
+      event(TraceKind::kInstant, 40, 40),  // 7, inside 8
+      event(TraceKind::kSpan, 40, 50),     // 8, after 6
+      event(TraceKind::kInstant, 10, 10),  // 9
+  };
+  std::vector<std::uint32_t> order;
+  order_by_begin(
+      events.size(), [&](std::size_t number) -> const TraceEvent& { return events[number]; },
+      order);
+  EXPECT_THAT(order, ElementsAre(9, 2, 1, 0, 3, 4, 5, 6, 8, 7));
 }
 
 TEST(Tracer, NamesAreOneNumberPerText) {

@@ -43,7 +43,7 @@ TEST(ResultsJson, StatesTheContext) {
     "kernel": "6.1.0 #1 SMP PREEMPT_RT", "cpus": 2, "cpu_model": "Model", "preempt_rt": true,
     "realtime": true, "realtime_reason": "SCHED_FIFO permitted", "memory_locked": true,
     "rmw": "rmw_fastrtps_cpp", "ros_distro": "jazzy",
-    "versions": {"rcl": "9.2.8", "rclrt": "0.1.0"}, "steal_ms": 1.5,
+    "versions": {"rcl": "9.2.8", "rclrt": "1.2.3"}, "steal_ms": 1.5,
     "host_stalls": {"count": 1, "total_ms": 30.0, "worst_ms": 30.0, "threshold_ms": 0.5,
                     "valid": true},
     "records_dropped": 3})"));

@@ -36,7 +36,7 @@ inline RunResults sample_results() {
                      .memory_locked = true,
                      .rmw = "rmw_fastrtps_cpp",
                      .ros_distro = "jazzy",
-                     .versions = {{"rcl", "9.2.8"}, {"rclrt", "0.1.0"}},
+                     .versions = {{"rcl", "9.2.8"}, {"rclrt", "1.2.3"}},
                      .steal_ms = 1.5,
                      .records_dropped = 3};
   results.host_stalls = {

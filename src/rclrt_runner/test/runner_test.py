@@ -16,6 +16,7 @@ from typing import Any
 import pytest
 
 RUNNER = os.environ["RCLRT_RUNNER"]
+GENEROUS_S = 120  # only a program that hangs takes as long
 EXECUTORS = ["wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf"]
 APPLICATION = """\
 rclrt: 1
@@ -37,10 +38,13 @@ topics: [{name: points, size_bytes: 10000}]
 
 
 def run(app: Path, out: Path, executor: str, *more: str) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"ROS_DOMAIN_ID": str(os.getpid() % 100)}
     command = [RUNNER, str(app), "--executor", executor, "--seconds", "0.6", "--out", str(out)]
     return subprocess.run(
-        [*command, *more], env=environment, capture_output=True, text=True, timeout=60, check=False
+        [*command, *more],
+        capture_output=True,
+        text=True,
+        timeout=GENEROUS_S,
+        check=False,
     )
 
 
@@ -83,7 +87,8 @@ def test_every_chain_instance_is_accounted_for(app: Path, tmp_path: Path, execut
     assert by_callback["fuse"]["released"] >= 2 * chains["obstacle"]["completed"]
     assert by_callback["brake"]["priority"] == 2
     assert (out / "trace.pftrace").stat().st_size > 1000
-    assert results["context"]["rmw"] == "rmw_fastrtps_cpp"
+    middleware = os.environ.get("RMW_IMPLEMENTATION") or "rmw_fastrtps_cpp"
+    assert results["context"]["rmw"] == middleware
     assert results["context"]["records_dropped"] == 0
 
 
@@ -98,7 +103,21 @@ def test_messages_handed_over_within_the_process_carry_their_chains(
     assert done.returncode == 0, done.stderr
     results: dict[str, Any] = json.loads((tmp_path / "out" / "results.json").read_text())
     obstacle = next(chain for chain in results["chains"] if chain["id"] == "obstacle")
-    assert obstacle["completed"] + obstacle["pending"] == obstacle["released"] == 30
+    # A machine that is late loses releases (wait_set skips them); what was released is accounted
+    # for, and each message that was handed over carries the instance that it belongs to.
+    accounted = obstacle["completed"] + obstacle["dropped"] + obstacle["pending"]
+    assert accounted == obstacle["released"] == 30
+    ran = [row for row in rows(tmp_path / "out" / "instances.csv") if row["outcome"] == "ran"]
+    fused = [row["tokens"] for row in ran if row["callback"] == "fuse"]
+    braked = [row["tokens"] for row in ran if row["callback"] == "brake"]
+    assert len(set(fused)) == len(fused)
+    assert len(set(braked)) == len(braked)
+    assert set(fused).issuperset(braked)
+    of_run = [f"obstacle:{number}" for number in range(30)]  # one more may be released at its end
+    assert obstacle["completed"] == len(set(braked).intersection(of_run)) > 0
+    assert set(braked).issubset([*of_run, "obstacle:30"])
+    brake = next(each for each in results["callbacks"] if each["id"] == "brake")
+    assert brake["released"] == len(fused)
 
 
 def test_members_of_a_group_do_not_overlap(app: Path, tmp_path: Path) -> None:
@@ -173,16 +192,30 @@ def test_a_missed_chain_names_what_was_in_its_way(tmp_path: Path) -> None:
     # The burner takes 20 of each 50 ms: ticks released meanwhile are late or lost.
     assert results["chains"][0]["missed"] > 10
     assert len(results["misses"]) == 10
+    burns = [
+        (int(row["start_ns"]) / 1e6, int(row["end_ns"]) / 1e6)
+        for row in rows(tmp_path / "out" / "instances.csv")
+        if row["callback"] == "burner" and row["outcome"] == "ran"
+    ]
+    named = 0
     for miss in results["misses"]:
+        release = miss["release_ms"]
+        end = release + (miss["response_ms"] or results["chains"][0]["deadline_ms"])
         culprits = {each["callback"]: each for each in miss["culprits"]}
-        assert culprits["burner"]["reason"] == "less urgent"
+        # Without it in the way, the machine was: it took the CPU from all of us.
+        overlap = sum(max(min(end, b) - max(release, a), 0) for a, b in burns)
+        assert ("burner" in culprits) == (overlap > 0)
+        if "burner" in culprits:
+            named += 1
+            assert culprits["burner"]["reason"] == "less urgent"
+            assert culprits["burner"]["time_ms"] == pytest.approx(overlap, abs=1e-3)
         parts = sum(miss[f"{part}_ms"] for part in ("execution", "delayed", "transit"))
         total = miss["response_ms"] or results["chains"][0]["deadline_ms"]
         assert parts + miss["unexplained_ms"] == pytest.approx(total)
     burner = next(each for each in results["callbacks"] if each["id"] == "burner")
     assert burner["missed"] == burner["completed"] > 0  # 20 ms of work, a deadline of 10
-    assert done.stdout.startswith("chain control instance ")
-    assert "burner#" in done.stdout
+    assert named > 0
+    assert done.stdout.startswith(results["misses"][0]["text"])
 
 
 def test_remapping_reaches_the_nodes(app: Path, tmp_path: Path) -> None:
@@ -191,13 +224,12 @@ def test_remapping_reaches_the_nodes(app: Path, tmp_path: Path) -> None:
 
 
 def test_two_runs_in_one_domain_notice_each_other(app: Path, tmp_path: Path) -> None:
-    environment = os.environ | {"ROS_DOMAIN_ID": str(os.getpid() % 100)}
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "20"]
-    other = subprocess.Popen([*command, "--out", str(tmp_path / "other")], env=environment)
+    other = subprocess.Popen([*command, "--out", str(tmp_path / "other")])
     try:
         # Not before the other one runs: it would notice us first, and leave.
         threads = Path(f"/proc/{other.pid}/task")
-        end = time.monotonic() + 30
+        end = time.monotonic() + GENEROUS_S
         while time.monotonic() < end and not any(
             (task / "comm").read_text().startswith("main L") for task in threads.iterdir()
         ):
@@ -212,7 +244,7 @@ def test_two_runs_in_one_domain_notice_each_other(app: Path, tmp_path: Path) -> 
         assert "set ROS_DOMAIN_ID" in done.stderr
     finally:
         other.send_signal(signal.SIGINT)
-        other.wait(timeout=30)
+        other.wait(timeout=GENEROUS_S)
 
 
 def test_a_broken_application_is_exit_code_2_and_writes_nothing(tmp_path: Path) -> None:
@@ -241,17 +273,16 @@ def test_an_output_below_a_file_is_exit_code_2(app: Path, tmp_path: Path) -> Non
 
 def test_ctrl_c_ends_the_run_and_writes_nothing(app: Path, tmp_path: Path) -> None:
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "60"]
-    environment = os.environ | {"ROS_DOMAIN_ID": str(os.getpid() % 100)}
-    process = subprocess.Popen([*command, "--out", str(tmp_path / "out")], env=environment)
+    process = subprocess.Popen([*command, "--out", str(tmp_path / "out")])
     try:
         threads = Path(f"/proc/{process.pid}/task")
-        end = time.monotonic() + 30
+        end = time.monotonic() + GENEROUS_S
         while time.monotonic() < end and not any(
             (task / "comm").read_text().startswith("main L") for task in threads.iterdir()
         ):
             time.sleep(0.05)
         process.send_signal(signal.SIGINT)
-        assert process.wait(timeout=30) == 130
+        assert process.wait(timeout=GENEROUS_S) == 130
     finally:
         process.kill()
     assert list(tmp_path.iterdir()) == [app]

@@ -22,7 +22,7 @@ def simulate(out: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
         [SIMULATE, str(APPLICATION), "--seconds", "1", "--out", str(out), *arguments],
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=120,
         check=False,
     )
 

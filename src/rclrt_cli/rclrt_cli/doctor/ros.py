@@ -7,12 +7,13 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
-from rclrt_cli.doctor.checks import Finding, blocker, ok, read
+from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
 from rclrt_cli.errors import BadInput
 from rclrt_cli.installation import is_wheel, ros_fix
 from rclrt_cli.runner import find_runner
 
 DEFAULT_RMW = "rmw_fastrtps_cpp"
+TRIED_RMW = (DEFAULT_RMW,)  # those that rclrt's tests have run on: docs/dependencies.md
 
 
 def distribution(environment: Mapping[str, str]) -> Finding:
@@ -33,6 +34,12 @@ def middleware(environment: Mapping[str, str]) -> Finding:
             name,
             f"{rmw} was not found on AMENT_PREFIX_PATH",
             f"unset RMW_IMPLEMENTATION, or install {rmw}; {ros_fix()}",
+        )
+    if rmw not in TRIED_RMW:
+        return warning(
+            name,
+            f"{rmw} {version}, on which rclrt has not been tried",
+            f"set RMW_IMPLEMENTATION={DEFAULT_RMW}, or run make test on {rmw}",
         )
     return ok(name, f"{rmw} {version}")
 

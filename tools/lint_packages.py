@@ -1,0 +1,138 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks what a release needs of every package: package.xml, version, changelog, dependencies.
+
+* Every package.xml is valid, and all have the same version; so does the `rclrt` command.
+* Every package has a CHANGELOG.rst that bloom can read, whose newest version is the package's; the
+  project's CHANGELOG.md has it too, of the same day.
+* Every dependency is a package of ours or stands in docs/dependencies.md, and what stands there is
+  used. The Debian packages named there are those that tools/setup installs.
+"""
+
+import contextlib
+import io
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from catkin_pkg.changelog import DuplicateVersionsException, get_changelog_from_path
+from catkin_pkg.package import InvalidPackage, Package, parse_package
+
+ROOT = Path(__file__).resolve().parent.parent
+CHANGELOG = ROOT / "CHANGELOG.md"
+DEPENDENCIES = ROOT / "docs/dependencies.md"
+SETUP = ROOT / "tools/setup"
+COMMAND = ROOT / "src/rclrt_cli/rclrt_cli/__init__.py"
+KINDS = ("build", "buildtool", "build_export", "buildtool_export", "exec", "test", "doc")
+
+
+def name_of(path: Path) -> str:
+    return str(path.relative_to(ROOT))
+
+
+def read_packages(problems: list[str]) -> dict[Path, Package]:
+    """Every valid package by its directory; what is wrong with the others goes to `problems`."""
+    packages = {}
+    for manifest in sorted([*ROOT.glob("src/*/package.xml"), *ROOT.glob("bench/*/package.xml")]):
+        warnings: list[str] = []
+        try:
+            packages[manifest.parent] = parse_package(manifest, warnings=warnings)
+        except InvalidPackage as error:
+            warnings.append(str(error))
+        problems += [f"{name_of(manifest)}: {warning}" for warning in warnings]
+    return packages
+
+
+def version_problems(packages: dict[Path, Package], version: str) -> Iterator[str]:
+    for directory, package in packages.items():
+        if package.version != version:
+            yield (
+                f"{name_of(directory)}/package.xml: version {package.version}; expected {version}, "
+                "as of the other packages"
+            )
+    found = re.search(r'^__version__ = "(.*)"$', COMMAND.read_text(), re.MULTILINE)
+    if found is None or found[1] != version:
+        yield f'{name_of(COMMAND)}: expected __version__ = "{version}", as in package.xml'
+
+
+def released(version: str) -> str | None:
+    """The day that CHANGELOG.md gives for a version."""
+    pattern = rf"^## \[{re.escape(version)}\] - (\d{{4}}-\d\d-\d\d)$"
+    found = re.search(pattern, CHANGELOG.read_text(), re.MULTILINE)
+    return found[1] if found else None
+
+
+def changelog_problems(directory: Path, package: Package) -> Iterator[str]:
+    path = directory / "CHANGELOG.rst"
+    if not path.is_file():
+        yield f"{name_of(path)}: is missing; expected one per package"
+        return
+    title = f"Changelog for package {package.name}"
+    if title not in path.read_text().splitlines()[:2]:
+        yield f"{name_of(path)}: expected the title {title!r}"
+    try:
+        with contextlib.redirect_stderr(io.StringIO()) as complaints:  # docutils' own
+            changelog = get_changelog_from_path(directory, package.name)
+    except DuplicateVersionsException as error:
+        yield f"{name_of(path)}: {error}"
+        return
+    if complaints.getvalue():
+        yield f"{name_of(path)}: {complaints.getvalue().strip()}"
+    sections = list(changelog.foreach_version(reverse=True))
+    newest = sections[0] if sections else None
+    if newest is None or newest[0] != package.version:
+        found = newest[0] if newest else "none"
+        yield f"{name_of(path)}: newest version is {found}; expected {package.version}"
+    elif f"{newest[1]:%Y-%m-%d}" != released(package.version):
+        yield (
+            f"{name_of(path)}: {package.version} is of {newest[1]:%Y-%m-%d}; {CHANGELOG.name} "
+            f"says {released(package.version) or 'nothing of it'}"
+        )
+    yield from (f"{name_of(path)}: {s[0]} has no items" for s in sections if not s[2])
+
+
+def table(heading: str) -> dict[str, str]:
+    """The first two columns of the table below a heading of docs/dependencies.md."""
+    _, _, text = DEPENDENCIES.read_text().partition(f"\n## {heading}\n")
+    section = text.partition("\n## ")[0]
+    return dict(re.findall(r"^\| `([^`]+)` \| ([^|]*?) \|", section, re.MULTILINE))
+
+
+def dependency_problems(packages: dict[Path, Package]) -> Iterator[str]:
+    ours = {package.name for package in packages.values()}
+    debian = table("From the distribution")
+    known = debian.keys() | table("From ROS").keys()
+    used = set()
+    for directory, package in packages.items():
+        names = {d.name for kind in KINDS for d in getattr(package, f"{kind}_depends")} - ours
+        used |= names
+        for name in sorted(names - known):
+            yield (
+                f"{name_of(directory)}/package.xml: {name} does not stand in "
+                f"{name_of(DEPENDENCIES)}; expected a key of rosdep or a package of ROS from there"
+            )
+    for name in sorted(known - used):
+        yield f"{name_of(DEPENDENCIES)}: {name} is in no package.xml; remove it"
+    installed = re.findall(r"[\w.+-]+", SETUP.read_text())
+    for key, entry in debian.items():
+        package = entry.strip("`")
+        if package not in installed and not package.startswith("python3-"):  # these come by pip
+            yield f"{name_of(DEPENDENCIES)}: {key} is Debian's {package}; tools/setup has no such"
+
+
+def main() -> int:
+    problems: list[str] = []
+    packages = read_packages(problems)
+    versions = [package.version for package in packages.values()]
+    if not problems:
+        problems += version_problems(packages, max(set(versions), key=versions.count))
+        for directory, package in packages.items():
+            problems += changelog_problems(directory, package)
+        problems += dependency_problems(packages)
+    print("\n".join(problems), end="\n" if problems else "")
+    print(f"{len(packages)} packages, {len(problems)} problem(s)")
+    return 1 if problems else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
