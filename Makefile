@@ -21,7 +21,7 @@ SOAK_SECONDS ?= 600
 LOAD ?=
 REPEAT ?= 1
 
-.PHONY: help setup build test test-loaded test-rclcpp soak safety lint docs format demo clean distclean
+.PHONY: help setup build test test-loaded test-rclcpp soak safety lint docs format demo wheel clean distclean
 
 help:
 	@echo "make demo      the autonomous vehicle under four executors, with a report"
@@ -31,6 +31,7 @@ help:
 	@echo "make soak      everything at once on every executor, SOAK_SECONDS=600; with PRESET=tsan, asan, PACKAGES=rclrt_rclcpp"
 	@echo "make safety    the real-time labels: clang's function effects, RealtimeSanitizer"
 	@echo "make docs      the reference, from the comments: build/docs/html/index.html"
+	@echo "make wheel     a Python wheel of what needs no ROS: model, analysis, simulator, reports; into dist/"
 	@echo "make build     build the workspace into install/<distro>-<preset>"
 	@echo "make lint      formatting, naming, types, headers; make format repairs the formatting"
 	@echo "make setup     system packages, and a Python environment with ROS 2 and our tools"
@@ -86,8 +87,11 @@ demo:
 	  --overheads '$(OVERHEADS)' --seconds 10 --out '$(DEMO_OUT)'; code=$$?; \
 	  echo "report: $(abspath $(DEMO_OUT))/report.html"; exit $$code
 
+wheel: setup
+	@tools/wheel
+
 clean:
-	rm -rf build install log demo-out demo-out-overheads.json
+	rm -rf build install log dist demo-out demo-out-overheads.json
 
 distclean: clean
 	rm -rf .venv .venv-* .setup.lock

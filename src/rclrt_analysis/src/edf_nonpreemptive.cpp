@@ -18,8 +18,8 @@ using detail::sum;
 
 /// The end of the job of task i that arrives at `a` and starts as late as it can. George et al.
 /// 1996, theorem 15.
-std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Ticks a,
-                                Budget& budget) {
+std::optional<Ticks> nonpreemptive_end(std::span<const Task> tasks, std::size_t i, Ticks a,
+                                       Budget& budget) {
   const Task& own = tasks[i];
   const Ticks due = a + own.deadline;
   Ticks blocking = 0;  // by a job of a later deadline that started just before 0
@@ -42,10 +42,10 @@ std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Tick
   return start ? std::optional(*start + own.wcet) : std::nullopt;
 }
 
-std::optional<Ticks> response(std::span<const Task> tasks, std::size_t i, Ticks busy,
-                              Budget& budget) {
+std::optional<Ticks> nonpreemptive_response(std::span<const Task> tasks, std::size_t i, Ticks busy,
+                                            Budget& budget) {
   return detail::worst_response(tasks, i, busy, budget,
-                                [&](Ticks a) { return end_of_job(tasks, i, a, budget); });
+                                [&](Ticks a) { return nonpreemptive_end(tasks, i, a, budget); });
 }
 
 }  // namespace
@@ -70,7 +70,7 @@ TaskSetResult edf_nonpreemptive(std::span<const Task> tasks, Effort effort) {
       task.note = "the load is more than the core: no bound exists";
       continue;
     }
-    task.response = busy ? response(tasks, i, *busy, budget) : std::nullopt;
+    task.response = busy ? nonpreemptive_response(tasks, i, *busy, budget) : std::nullopt;
     task.exact = task.response.has_value();
     if (task.response) {
       task.schedulable = *task.response <= tasks[i].deadline ? Answer::kYes : Answer::kNo;

@@ -132,7 +132,7 @@ TYPED_TEST(OverloadPolicy, QueueRunsEachReleaseInOrder) {
   }
   this->executor_->spin();
   if (std::is_same_v<TypeParam, ThreadDispatchExecutor> && realtime::why_no_realtime(95)) {
-    // Each instance has a thread of its own: at normal priority the kernel chooses which starts first.
+    // Gives each instance a thread: at normal priority the kernel chooses which starts first.
     std::sort(this->releases_.begin(), this->releases_.end());
   }
   EXPECT_EQ(this->releases_, (std::vector<std::int64_t>{1, 2, 3, 4}));

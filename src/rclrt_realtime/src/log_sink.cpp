@@ -20,14 +20,14 @@ namespace {
 constexpr std::size_t kBufferBytes = std::size_t{64} * 1024;
 constexpr mode_t kMode = 0666;  // less the umask, as for any new file
 
-[[noreturn]] void fail(const std::string& what) {
+[[noreturn]] void throw_cannot_write(const std::string& what) {
   throw std::system_error(errno, std::generic_category(), "cannot write " + what);
 }
 
 int open_to_append(const std::filesystem::path& path) {
   const int descriptor = open(path.c_str(), O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, kMode);
   if (descriptor < 0) {
-    fail(path.string());
+    throw_cannot_write(path.string());
   }
   return descriptor;
 }
@@ -82,7 +82,7 @@ void TextLog::flush() {
         continue;
       }
       buffer_.clear();
-      fail(what_);
+      throw_cannot_write(what_);
     }
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
