@@ -40,11 +40,19 @@ void Executor::guarded_spin(const std::function<void()>& spin) {
   spin();
 }
 
+/// However long ago prepare was. Called while no thread takes work: the schedules are in nobody's
+/// hands. All timers shift alike: queues by time stay ordered.
 void Executor::start_clock() {
-  if (!std::exchange(has_spun_, true) && !options_.epoch_ns) {
-    // However long ago prepare was. All timers shift alike: queues by time stay ordered.
-    start_timers(realtime::monotonic_now_ns());
+  {
+    const std::scoped_lock lock(configuration_);
+    if (has_spun_) {
+      return;
+    }
   }
+  const std::int64_t epoch_ns = options_.epoch ? options_.epoch() : realtime::monotonic_now_ns();
+  const std::scoped_lock lock(configuration_);
+  has_spun_ = true;
+  start_timers(epoch_ns);
 }
 
 void Executor::do_spin(const Ended& ended) {
@@ -55,9 +63,11 @@ void Executor::do_spin(const Ended& ended) {
     start_.notify_all();
   };
   try {
-    const std::scoped_lock lock(configuration_);
+    {
+      const std::scoped_lock lock(configuration_);
+      start_threads();
+    }
     start_clock();
-    start_threads();
   } catch (...) {  // no thread has taken work yet: end those that exist
     stop_.store(true);
     open_gate();

@@ -341,7 +341,7 @@ void Executor::prepare() {
       claim(*callback);
     }
     settle_levels();
-    start_timers(options_.epoch_ns.value_or(kNotYet_ns));
+    start_timers(kNotYet_ns);
     for (const auto& callback : callbacks_) {
       take_in(*callback);
     }

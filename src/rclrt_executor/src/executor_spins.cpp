@@ -49,8 +49,8 @@ void Executor::limited_spin(SpinLimit limit, std::int64_t deadline_ns) {
   Ended ended;  // those who poll know it themselves
   if (listens()) {
     {
-      const std::scoped_lock lock(configuration_);
       start_clock();
+      const std::scoped_lock lock(configuration_);
       release_due_timers();
     }
     const Ended over = limit == SpinLimit::kReadyNow ? all_ended() : Ended([this, deadline_ns] {
@@ -84,10 +84,7 @@ bool Executor::run_one_here(nanoseconds timeout, std::int64_t ready_by_ns) RCLRT
   bool ran = false;
   guarded_spin([&] {
     prepare();
-    {
-      const std::scoped_lock lock(configuration_);
-      start_clock();
-    }
+    start_clock();
     while (!stopping()) {
       const auto key = here_.prepare_wait();
       Instance* instance = nullptr;

@@ -3,11 +3,13 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <memory>
 #include <stdexcept>
 #include <string>
 #include <thread>
 
 #include "all_executors.hpp"
+#include "rclrt/realtime/thread_plan.hpp"
 
 namespace rclrt::executor::test {
 namespace {
@@ -182,14 +184,15 @@ TYPED_TEST(LifeCycle, RealTimeSwitchedOffRunsAtNormalPriorityAndSaysSo) {
 
 TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
   auto options = on_one_cpu();
-  options.epoch_ns = realtime::monotonic_now_ns() + 1'000'000;
+  const std::int64_t epoch_ns = realtime::monotonic_now_ns() + 1'000'000;
+  options.epoch = [epoch_ns] { return epoch_ns; };
   auto executor = make<TypeParam>(options);
   std::vector<std::int64_t> releases;
   executor->add(std::make_shared<TestTimer>(
       timer_named("t"), TimerOptions{.period_ns = 200'000, .offset_ns = 50'000},
       [&](const InstanceInfo& info) {
         EXPECT_GE(info.start_ns, info.release_ns);
-        releases.push_back(info.release_ns - *options.epoch_ns);
+        releases.push_back(info.release_ns - epoch_ns);
         if (releases.size() == 5) {
           executor->cancel();
         }
@@ -199,6 +202,69 @@ TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
     EXPECT_GE(release, 50'000);
     EXPECT_EQ((release - 50'000) % 200'000, 0);
   }
+}
+
+TYPED_TEST(LifeCycle, TheEpochIsAskedForOnceItsThreadsExistAndBeforeAnyWorkIsTaken) {
+  auto options = on_one_cpu();
+  std::size_t threads = 0;
+  std::atomic<int> runs{0};
+  int runs_before = -1;
+  int calls = 0;
+  std::int64_t epoch_ns = 0;
+  const realtime::ThreadsBefore before;
+  options.epoch = [&] {
+    ++calls;
+    threads = before.new_threads().size();
+    runs_before = runs.load();
+    return epoch_ns = realtime::monotonic_now_ns();
+  };
+  auto executor = make<TypeParam>(options);
+  const auto timer = ticking([&](const InstanceInfo&) {
+    ++runs;
+    executor->cancel();
+  });
+  executor->add(timer);
+  executor->spin();
+  EXPECT_GE(threads, 1U);
+  EXPECT_EQ(runs_before, 0);
+  EXPECT_EQ(executor->epoch_ns(), epoch_ns);
+  executor->spin();
+  EXPECT_EQ(calls, 1);
+}
+
+TYPED_TEST(LifeCycle, ACancelWhileTheEpochIsAwaitedEndsSpinBeforeAnythingRan) {
+  auto options = on_one_cpu();
+  std::unique_ptr<TypeParam> executor;
+  options.epoch = [&] {
+    executor->cancel();
+    return realtime::monotonic_now_ns() + 1'000'000'000'000;
+  };
+  executor = make<TypeParam>(options);
+  int runs = 0;
+  executor->add(ticking([&](const InstanceInfo&) { ++runs; }));
+  executor->spin();
+  EXPECT_EQ(runs, 0);
+}
+
+TYPED_TEST(LifeCycle, AnEpochThatThrowsEndsSpinAndIsAskedForAgain) {
+  auto options = on_one_cpu();
+  int calls = 0;
+  options.epoch = [&] {
+    if (++calls == 1) {
+      throw std::runtime_error("not yet");
+    }
+    return realtime::monotonic_now_ns();
+  };
+  auto executor = make<TypeParam>(options);
+  int runs = 0;
+  executor->add(ticking([&](const InstanceInfo&) {
+    ++runs;
+    executor->cancel();
+  }));
+  EXPECT_THROW(executor->spin(), std::runtime_error);
+  EXPECT_EQ(runs, 0);
+  executor->spin();
+  EXPECT_GE(runs, 1);
 }
 
 TYPED_TEST(LifeCycle, TimersCountFromTheFirstSpinHoweverLongAgoPrepareWas) {

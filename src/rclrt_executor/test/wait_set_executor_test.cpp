@@ -69,12 +69,13 @@ TEST_F(WaitSet, ALateTimerRunsOnceAndTheReleasesItMissedAreDropped) {
   const std::int64_t period = 50'000'000;
   ExecutorOptions options = on_one_cpu();
   // 4.5 periods ago: the releases at 0..4 periods are due, the next is half a period away.
-  options.epoch_ns = realtime::monotonic_now_ns() - 4 * period - period / 2;
+  std::int64_t epoch_ns = 0;
+  options.epoch = [&] { return epoch_ns = realtime::monotonic_now_ns() - 4 * period - period / 2; };
   WaitSetExecutor late(options, std::make_unique<FakeReadiness>());
   std::vector<std::int64_t> releases;
   const auto timer = std::make_shared<TestTimer>(
       timer_named("t"), TimerOptions{.period_ns = period}, [&](const InstanceInfo& info) {
-        releases.push_back(info.release_ns - *options.epoch_ns);
+        releases.push_back(info.release_ns - epoch_ns);
         if (releases.size() == 2) {
           late.cancel();
         }

@@ -4,13 +4,15 @@
 #include <rmw/rmw.h>
 
 #include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
 #include <cstdio>
-#include <cstdlib>
 #include <exception>
-#include <map>
+#include <mutex>
+#include <optional>
 #include <stdexcept>
 #include <thread>
-#include <tuple>
 #include <utility>
 
 #include "live_application.hpp"
@@ -27,8 +29,11 @@ namespace rclrt::runner {
 
 namespace {
 
-/// Time for all threads to start and to fall asleep before the first release.
+/// From the time when all threads exist to the epoch: for the executors to start their timers, and
+/// for their threads to fall asleep.
 constexpr std::int64_t kLeadTime_ns = 200'000'000;
+constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
+constexpr std::chrono::nanoseconds kPoll{50'000'000};
 constexpr int kTopPriority = 95;
 
 /// Whether its threads belong to levels.
@@ -41,12 +46,50 @@ void notice(bool strict, const std::string& problem) {
   std::fprintf(stderr, "rclrt: %s\n", problem.c_str());
 }
 
+/// One epoch for several executors, stated when the threads of all of them exist: however long a
+/// busy machine takes for that, no release is lost to it. Thread-safe.
+class CommonStart {
+ public:
+  explicit CommonStart(std::size_t executors) : missing_(executors) {}
+
+  /// Called by each executor once its threads exist. Returns the epoch.
+  std::int64_t arrive_and_wait() {
+    std::unique_lock lock(mutex_);
+    --missing_;
+    changed_.notify_all();
+    changed_.wait(lock, [this] { return epoch_ns_.has_value(); });
+    return *epoch_ns_;
+  }
+
+  /// Whether all have arrived; waits for that at most as long.
+  bool wait_for_all(std::chrono::nanoseconds limit) {
+    std::unique_lock lock(mutex_);
+    return changed_.wait_for(lock, limit, [this] { return missing_ == 0; });
+  }
+
+  /// The first epoch stated counts.
+  void state_epoch(std::int64_t epoch_ns) {
+    const std::scoped_lock lock(mutex_);
+    if (!epoch_ns_) {
+      epoch_ns_ = epoch_ns;
+    }
+    changed_.notify_all();
+  }
+
+ private:
+  std::mutex mutex_;  // guards the two below; taken before the run only
+  std::condition_variable changed_;
+  std::size_t missing_;
+  std::optional<std::int64_t> epoch_ns_;
+};
+
 /// The executors of the application, each spinning on a thread of its own until destroyed.
 class Spinning {
  public:
   Spinning(const model::Application& application, const RunOptions& options,
            const LiveApplication& live, const std::shared_ptr<Context>& context,
-           recorder::InstanceLog& log, std::int64_t epoch_ns) {
+           recorder::InstanceLog& log)
+      : start_(application.executors.size()) {
     sinks_.reserve(application.executors.size());
     for (std::size_t i = 0; i < application.executors.size(); ++i) {
       const model::Executor& stated = application.executors[i];
@@ -57,7 +100,7 @@ class Spinning {
           .cpus = stated.cpus,
           .realtime = options.strict ? Realtime::kRequire : Realtime::kTry,
           .top_priority = kTopPriority,
-          .epoch_ns = epoch_ns,
+          .epoch = [this] { return start_.arrive_and_wait(); },
           .sink = sinks_.back().get()};
       executors_.push_back(make_executor(options.executor, context, std::move(executor_options)));
       live.add_nodes(i, *executors_.back());
@@ -85,10 +128,14 @@ class Spinning {
 
   bool failed() const { return failed_.load(); }
 
+  /// Of all executors: the epoch is stated when the threads of all exist.
+  CommonStart& common_start() { return start_; }
+
   void stop() {
     for (const auto& executor : executors_) {
       executor->cancel();
     }
+    start_.state_epoch(kNever_ns);  // for those who still wait
     for (std::thread& thread : threads_) {
       thread.join();
     }
@@ -106,6 +153,7 @@ class Spinning {
   const std::vector<std::unique_ptr<Executor>>& executors() const { return executors_; }
 
  private:
+  CommonStart start_;
   std::vector<std::unique_ptr<recorder::InstanceLog::Sink>> sinks_;
   std::vector<std::unique_ptr<Executor>> executors_;
   std::vector<std::exception_ptr> errors_;  // each written by its thread before it ends
@@ -169,20 +217,22 @@ std::optional<recorder::RunResults> run(const model::Application& application,
     results.context.memory_locked = true;
   }
 
+  Spinning spinning(application, options, live, context, log);
+  probe.start();
+  spinning.start();
+  const auto goes_on = [&] { return context->ok() && !spinning.failed(); };
+  while (goes_on() && !spinning.common_start().wait_for_all(kPoll)) {
+  }
+  results.threads = recorder::read_threads();
+  results.started_utc = recorder::utc_now();
+  const auto steal_before = recorder::read_steal_ms();
   const std::int64_t epoch_ns = realtime::monotonic_now_ns() + kLeadTime_ns;
   results.window = {epoch_ns, epoch_ns + options.duration.count()};
   live.set_epoch(epoch_ns);
-  Spinning spinning(application, options, live, context, log, epoch_ns);
-  results.started_utc = recorder::utc_now();
-  const auto steal_before = recorder::read_steal_ms();
-  probe.start();
-  spinning.start();
-  realtime::sleep_until_ns(epoch_ns - kLeadTime_ns / 4);
-  results.threads = recorder::read_threads();
-  while (realtime::monotonic_now_ns() < results.window.end_ns && context->ok() &&
-         !spinning.failed()) {
+  spinning.common_start().state_epoch(epoch_ns);
+  while (goes_on() && realtime::monotonic_now_ns() < results.window.end_ns) {
     realtime::sleep_until_ns(
-        std::min(results.window.end_ns, realtime::monotonic_now_ns() + 50'000'000));
+        std::min(results.window.end_ns, realtime::monotonic_now_ns() + kPoll.count()));
   }
   const bool interrupted = !context->ok();
   spinning.stop();

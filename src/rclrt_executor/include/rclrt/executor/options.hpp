@@ -4,8 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -39,9 +39,11 @@ struct ExecutorOptions {
   std::map<int, realtime::Reservation> reservations;
   /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).
   std::size_t stack_size = std::size_t{1} << 20;
-  /// The time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC; none:
-  /// the start of the first `spin`.
-  std::optional<std::int64_t> epoch_ns;
+  /// Returns the time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC;
+  /// none: the start of the first `spin`. Called once, by the first spin, on the calling thread and
+  /// with nothing locked. `spin` calls it when its threads exist, and none takes work before it has
+  /// returned: it may wait until other executors are as far, and return the same time for all.
+  std::function<std::int64_t()> epoch;
   InstanceSink* sink = nullptr;    ///< receives every finished instance; must outlive the executor
   MissHandler* on_miss = nullptr;  ///< told of deadlines missed; must outlive the executor
   /// How many of the latest instances the blame for a miss is found among; 300 bytes each.
