@@ -66,9 +66,10 @@ void ServiceBase::respond(rmw_request_id_t& id, void* response) {
   if (result == RCL_RET_OK) {
     return;
   }
-  // A client that ended while we worked is not an error of the service.
+  // A client that cannot be found is not an error of the service, and ends no executor.
   if (result == RCL_RET_TIMEOUT || !node_->context->ok()) {
     rcl_reset_error();
+    lost_responses_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
   throw Error("answering a request of service \"" + service_name() + "\"", result);

@@ -99,6 +99,27 @@ TEST_P(Services, ACallbackMayAskAndItsResponseIsHandledByAnotherCallback) {
   EXPECT_TRUE(answered);
 }
 
+TEST_P(Services, AResponseThatDoesNotFindItsClientIsCounted) {
+  // Its responses are best-effort, and the client takes reliable ones only: they never match.
+  const auto service = server_node_.create_service<SetBool>(
+      "unheard", [this](const SetBool::Request&, SetBool::Response&) { ++served_; },
+      QoS(10).best_effort());
+  const auto client = client_node_.create_client<SetBool>("unheard");
+  Node asking(context, "asking");
+  asking.create_wall_timer(std::chrono::milliseconds(10), [&] {
+    client->async_send_request(request(true), [](const SetBool::Response&) { ADD_FAILURE(); });
+    if (service->lost_responses() >= 2) {
+      executor_->cancel();
+    }
+  });
+  executor_->add_node(server_node_);
+  executor_->add_node(client_node_);
+  executor_->add_node(asking);
+  EXPECT_EQ(service->lost_responses(), 0U);
+  executor_->spin();
+  EXPECT_GE(served_.load(), 2);
+}
+
 TEST_P(Services, EveryRequestOfABurstWithinTheDepthIsAnswered) {
   constexpr int kBurst = 10;
   int answers = 0;

@@ -3,7 +3,9 @@
 
 #include <rcl/service.h>
 
+#include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <rosidl_typesupport_cpp/service_type_support.hpp>
 #include <string>
@@ -28,6 +30,13 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   /// After remapping, with its namespace.
   std::string service_name() const;
 
+  /// Responses that the middleware did not send, because it did not find the client that asked:
+  /// not yet (rmw_fastrtps waits 100 ms for a client that is being discovered), no more, or with
+  /// other settings for quality of service. Thread-safe.
+  std::uint64_t lost_responses() const noexcept RCLRT_NONBLOCKING {
+    return lost_responses_.load(std::memory_order_relaxed);
+  }
+
   void count_places(WaitSetPlaces& places) const override { ++places.services; }
   void add_to(rcl_wait_set_t& wait_set) override;
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
@@ -35,7 +44,7 @@ class RCLRT_EXPORT ServiceBase : public Entity {
  protected:
   /// Takes the oldest request; false when there is none. Throws Error.
   bool take(void* request, rmw_request_id_t& id, InstanceInfo& info);
-  /// Sends the answer to the client that asked; nothing when it has gone meanwhile. Throws Error.
+  /// Sends the answer to the client that asked, or counts it as lost. Throws Error.
   void respond(rmw_request_id_t& id, void* response);
 
   void attach() override;
@@ -47,6 +56,7 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   const std::shared_ptr<NodeHandle> node_;
   rcl_service_t service_;
   std::size_t place_ = 0;  // in the wait set
+  std::atomic<std::uint64_t> lost_responses_{0};
   // The rcl listener stays from the first attach on: rmw_fastrtps calls that of a service without a
   // look whether it was taken away meanwhile.
   bool has_listener_ = false;  // attach's alone
