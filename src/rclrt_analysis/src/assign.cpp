@@ -183,7 +183,7 @@ bool is_independent(const Application& application) {
 
 }  // namespace
 
-Quality quality(const Application& application, ChainExecutor executor, const Overheads& overheads,
+Quality quality(const Application& application, ExecutorKind executor, const Overheads& overheads,
                 Effort effort) {
   Quality result;
   const auto bounds = chain_bounds(application, executor, overheads, effort);
@@ -221,7 +221,7 @@ Assignment assign(const Application& application, const AssignOptions& options) 
   Assignment result = LocalSearch(application, options).run();
   // The search begins with Audsley's algorithm, whose last chain decides for independent ones.
   result.optimal = is_independent(application) && options.cpus.size() == 1 &&
-                   options.executor != ChainExecutor::kWaitSet &&
+                   options.executor != ExecutorKind::kWaitSet &&
                    result.evaluations < options.evaluations;
   return result;
 }

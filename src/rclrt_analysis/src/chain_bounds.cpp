@@ -20,10 +20,6 @@ using detail::RelyingBound;
 using detail::Workload;
 using model::Application;
 
-bool has_scheduler(ChainExecutor executor) {
-  return executor == ChainExecutor::kProducerConsumer || executor == ChainExecutor::kThreadDispatch;
-}
-
 void decide(const model::Chain& chain, ChainBound& result) {
   if (!result.bound) return;
   if (*result.bound > chain.deadline.count()) {
@@ -33,15 +29,19 @@ void decide(const model::Chain& chain, ChainBound& result) {
   }
 }
 
-Overheads of_executor(Overheads overheads, ChainExecutor executor) {
-  if (!has_scheduler(executor)) overheads.scheduler = 0;
-  if (executor != ChainExecutor::kWaitSet) overheads.polling = 0;
+Overheads of_executor(Overheads overheads, ExecutorKind executor) {
+  if (traits(executor).simulated_only) {
+    throw std::invalid_argument("there are no bounds of chains under " +
+                                std::string(traits(executor).name));
+  }
+  if (!traits(executor).has_scheduler_thread) overheads.scheduler = 0;
+  if (!traits(executor).polls) overheads.polling = 0;
   return overheads;
 }
 
-Workload::Order order_of(ChainExecutor executor) {
-  if (executor == ChainExecutor::kEdf) return Workload::Order::kAny;
-  if (executor == ChainExecutor::kWaitSet) return Workload::Order::kAnyToTheEnd;
+Workload::Order order_of(ExecutorKind executor) {
+  if (executor == ExecutorKind::kEdf) return Workload::Order::kAny;
+  if (executor == ExecutorKind::kWaitSet) return Workload::Order::kAnyToTheEnd;
   return Workload::Order::kPriority;
 }
 
@@ -52,7 +52,7 @@ constexpr std::size_t kOneByOne = 150;
 /// The analyses of one application, each made when it is first asked for.
 class Bounds {
  public:
-  Bounds(const Application& application, ChainExecutor executor, const Overheads& stated,
+  Bounds(const Application& application, ExecutorKind executor, const Overheads& stated,
          Effort effort)
       : application_(application),
         executor_(executor),
@@ -94,7 +94,7 @@ class Bounds {
 
  private:
   /// Releases of a timer that come while an earlier one waits.
-  bool skips() const { return executor_ == ChainExecutor::kWaitSet; }
+  bool skips() const { return executor_ == ExecutorKind::kWaitSet; }
 
   Ticks most_pending(std::size_t callback) {
     const std::size_t own = cores_.executor_of.at(callback);
@@ -137,7 +137,7 @@ class Bounds {
   }
 
   const Application& application_;
-  ChainExecutor executor_;
+  ExecutorKind executor_;
   Overheads overheads_;
   Effort effort_;
   Workload workload_;
@@ -149,7 +149,7 @@ class Bounds {
 
 }  // namespace
 
-std::vector<ChainBound> chain_bounds(const Application& application, ChainExecutor executor,
+std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKind executor,
                                      const Overheads& overheads, Effort effort) {
   Bounds bounds(application, executor, overheads, effort);
   std::vector<ChainBound> result;
@@ -162,7 +162,7 @@ std::vector<ChainBound> chain_bounds(const Application& application, ChainExecut
   return result;
 }
 
-std::vector<QueueBound> queue_bounds(const Application& application, ChainExecutor executor,
+std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKind executor,
                                      const Overheads& overheads, Effort effort) {
   Bounds bounds(application, executor, overheads, effort);
   std::vector<QueueBound> result;
@@ -170,7 +170,7 @@ std::vector<QueueBound> queue_bounds(const Application& application, ChainExecut
   return result;
 }
 
-std::vector<std::string> chain_assumptions(ChainExecutor executor, const Overheads& overheads) {
+std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
   std::vector<std::string> result{
       "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU",
       "no callback takes longer than its wcet_ms, and none sleeps or waits",
@@ -181,9 +181,9 @@ std::vector<std::string> chain_assumptions(ChainExecutor executor, const Overhea
       "messages are stamped with their timer's release, a sync's with the later one of its two",
       "what finds no partner in a sync's window has no response",
   };
-  if (executor == ChainExecutor::kWaitSet) {
+  if (executor == ExecutorKind::kWaitSet) {
     result.emplace_back("the wait set has one thread (with several, no bound is offered)");
-  } else if (executor == ChainExecutor::kEdf) {
+  } else if (executor == ExecutorKind::kEdf) {
     result.emplace_back(
         "deadlines are those of the callbacks, a timer's by default its period; a callback without "
         "one runs in the background; groups follow the stack resource policy");
@@ -196,7 +196,7 @@ std::vector<std::string> chain_assumptions(ChainExecutor executor, const Overhea
   }
   if (overheads.dispatch == 0 && overheads.timer_jitter == 0) {
     result.emplace_back("dispatching takes no time (give the machine's overheads to include it)");
-  } else if (has_scheduler(executor) && overheads.scheduler == 0) {
+  } else if (traits(executor).has_scheduler_thread && overheads.scheduler == 0) {
     result.emplace_back("the scheduler thread's work is part of the dispatch overhead");
   }
   return result;

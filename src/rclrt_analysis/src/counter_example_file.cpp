@@ -143,9 +143,9 @@ class Reader {
     }
     if (const Node* node = fields.require("executor", "executor: preemptive")) {
       const auto name = yaml::read_text(*node, "executor", context_);
-      const auto semantics = name ? semantics_of(*name) : std::nullopt;
-      if (semantics) {
-        example_.executor = *semantics;
+      const auto kind = name ? model::executor_kind_of(*name) : std::nullopt;
+      if (kind) {
+        example_.executor = *kind;
       } else if (name) {
         yaml::report_value(*node, "executor",
                            "wait_set, producer_consumer, thread_dispatch, preemptive or edf",
@@ -200,7 +200,7 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   };
   line("rclrt", "1");
   line("application", application.name);
-  line("executor", to_string(example.executor));
+  line("executor", std::string(traits(example.executor).name));
   line("chain", chain.id);
   line("instance", std::to_string(example.instance));
   line("release_ms", ms(example.release_ns));

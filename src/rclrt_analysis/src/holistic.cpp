@@ -44,7 +44,7 @@ void add_background(const CoreProblem& problem, std::vector<Interferer>& others)
   for (const Stream& stream : background_streams(problem)) others.push_back({stream, {}});
 }
 
-Holistic::Holistic(const Workload& workload, const Cores& cores, ChainExecutor executor,
+Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor,
                    const Overheads& overheads, Effort effort)
     : workload_(workload),
       cores_(cores),
@@ -61,9 +61,9 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ChainExecutor e
     Responses next = responses_;
     for (const Core& core : cores.cores) {
       const CoreProblem problem{workload, core, flows_, overheads_, workload.dispatch};
-      if (executor == ChainExecutor::kEdf) {
+      if (executor == ExecutorKind::kEdf) {
         edf_core(problem, next, budget);
-      } else if (executor == ChainExecutor::kWaitSet) {
+      } else if (executor == ExecutorKind::kWaitSet) {
         wait_set_core(problem, next, budget);
       } else {
         fixed_priority_core(problem, next, budget);
@@ -158,7 +158,7 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
     waiting = sum(waiting, timer ? 1 : most_pending(callback));
   }
   const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callbacks.front()]]];
-  if (executor_ == ChainExecutor::kWaitSet && callbacks.size() > 1 && core.executors.size() == 1 &&
+  if (executor_ == ExecutorKind::kWaitSet && callbacks.size() > 1 && core.executors.size() == 1 &&
       waiting < kMaxTicks) {
     Budget budget({.between = between_});
     const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch};
@@ -196,7 +196,7 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks) const {
     const auto before = latency(first, joins_of(first));
     if (!before) return std::nullopt;
     // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
-    const Ticks taken = executor_ == ChainExecutor::kWaitSet ? responses_[callbacks[n]] : 0;
+    const Ticks taken = executor_ == ExecutorKind::kWaitSet ? responses_[callbacks[n]] : 0;
     return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
   });
 }

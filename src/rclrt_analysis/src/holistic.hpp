@@ -61,7 +61,7 @@ void add_background(const CoreProblem& problem, std::vector<Interferer>& others)
 /// execution times until nothing changes any more; the least fixed point bounds all.
 class Holistic {
  public:
-  Holistic(const Workload& workload, const Cores& cores, ChainExecutor executor,
+  Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor,
            const Overheads& overheads, Effort effort);
 
   /// From the release of the chain's timer to the end of its last callback, with the terms.
@@ -89,7 +89,7 @@ class Holistic {
 
   const Workload& workload_;
   const Cores& cores_;
-  ChainExecutor executor_;
+  ExecutorKind executor_;
   Overheads overheads_;
   Between between_;
   Responses responses_;

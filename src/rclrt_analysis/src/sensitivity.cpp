@@ -62,7 +62,7 @@ Ticks scaled(Ticks time, Ticks factor) {
 
 class OfApplication {
  public:
-  OfApplication(const model::Application& application, ChainExecutor executor,
+  OfApplication(const model::Application& application, ExecutorKind executor,
                 const Overheads& overheads, Effort effort)
       : stated_(application),
         tried_(application),
@@ -120,14 +120,14 @@ class OfApplication {
 
   const model::Application& stated_;
   model::Application tried_;
-  ChainExecutor executor_;
+  ExecutorKind executor_;
   const Overheads& overheads_;
   Effort effort_;
 };
 
 }  // namespace
 
-Sensitivity sensitivity(const model::Application& application, ChainExecutor executor,
+Sensitivity sensitivity(const model::Application& application, ExecutorKind executor,
                         const Overheads& overheads, Effort effort) {
   return OfApplication(application, executor, overheads, effort).run();
 }

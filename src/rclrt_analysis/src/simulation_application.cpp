@@ -38,9 +38,9 @@ class CpuNumbers {
   std::set<int> cpus_;
 };
 
-SimulatedExecutor simulated_executor(const model::Executor& executor, Semantics semantics,
+SimulatedExecutor simulated_executor(const model::Executor& executor, ExecutorKind kind,
                                      const SimulatedTimes& times, const CpuNumbers& cpus) {
-  SimulatedExecutor result{.semantics = semantics,
+  SimulatedExecutor result{.kind = kind,
                            .cpus = {},
                            .workers_per_level = 0,
                            .dispatch_ns = times.dispatch_ns,
@@ -49,7 +49,7 @@ SimulatedExecutor simulated_executor(const model::Executor& executor, Semantics 
   for (const int cpu : executor.cpus) {
     result.cpus.push_back(cpus.of(cpu));
   }
-  if (semantics == Semantics::kEdf) {
+  if (kind == ExecutorKind::kEdf) {
     result.cpus = {result.cpus.empty() ? 0 : result.cpus.front()};
   }
   return result;
@@ -131,7 +131,7 @@ void detail::set_delays(SimulatedSystem& system, const SimulatedTimes& times) {
   }
 }
 
-SimulatedSystem simulated_system(const model::Application& application, Semantics semantics,
+SimulatedSystem simulated_system(const model::Application& application, ExecutorKind kind,
                                  const SimulatedTimes& times, unsigned cpus_without_statement) {
   if (!(times.lowest_execution >= 0 && times.lowest_execution <= 1)) {
     throw std::invalid_argument("the lowest execution time is a share of the WCET from 0 to 1");
@@ -140,7 +140,7 @@ SimulatedSystem simulated_system(const model::Application& application, Semantic
   SimulatedSystem result;
   result.cpus = cpus.count();
   for (const model::Executor& executor : application.executors) {
-    result.executors.push_back(simulated_executor(executor, semantics, times, cpus));
+    result.executors.push_back(simulated_executor(executor, kind, times, cpus));
   }
   const Readers readers = readers_of(application);
   std::map<std::pair<std::size_t, std::string>, std::size_t> groups;

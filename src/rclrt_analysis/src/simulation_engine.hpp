@@ -169,14 +169,14 @@ class SimulationEngine {
   const Callback& callback_of(const Instance& instance) const {
     return callbacks_[entities_[instance.entity].callback];
   }
-  Semantics semantics_of(Id executor) const { return executors_[executor].stated->semantics; }
+  ExecutorKind kind_of(Id executor) const { return executors_[executor].stated->kind; }
   bool is_edf(Id executor) const {
-    return semantics_of(executor) == Semantics::kEdf ||
-           semantics_of(executor) == Semantics::kEdfNonPreemptive;
+    return kind_of(executor) == ExecutorKind::kEdf ||
+           kind_of(executor) == ExecutorKind::kEdfNonPreemptive;
   }
   bool has_started_for_good(Id executor) const {  // what has started is finished
-    return semantics_of(executor) == Semantics::kEdfNonPreemptive ||
-           semantics_of(executor) == Semantics::kFixedPriorityNonPreemptive;
+    return kind_of(executor) == ExecutorKind::kEdfNonPreemptive ||
+           kind_of(executor) == ExecutorKind::kFixedPriorityNonPreemptive;
   }
 
   const SimulatedSystem& system_;

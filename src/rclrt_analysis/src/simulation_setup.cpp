@@ -82,18 +82,18 @@ void SimulationEngine::set_up_executor(Id index) {
   Executor& executor = executors_[index];
   executor.stated = &system_.executors[index];
   executor.cpus = cpu_mask(index);
-  const Semantics semantics = executor.stated->semantics;
-  if (semantics == Semantics::kWaitSet) {
+  const ExecutorKind kind = executor.stated->kind;
+  if (kind == ExecutorKind::kWaitSet) {
     SimulatedThread thread;
     thread.kind = ThreadKind::kLoop;
     thread.executor = index;
     thread.cpus = executor.cpus;
     thread.base_key = thread.key = kTopKey - 1;
     executor.loop = threads_.add(thread);
-  } else if (semantics != Semantics::kPreemptive) {
+  } else if (kind != ExecutorKind::kPreemptive) {
     const bool schedules =
         executor.stated->scheduler_ns > 0 &&
-        (semantics == Semantics::kProducerConsumer || semantics == Semantics::kThreadDispatch);
+        (kind == ExecutorKind::kProducerConsumer || kind == ExecutorKind::kThreadDispatch);
     executor.inbox = add_lane(index, kTopKey, schedules ? 1 : 0);
     executor.scheduler = schedules ? lanes_[executor.inbox].workers.front() : kNone;
   }
@@ -137,7 +137,7 @@ void SimulationEngine::set_up_callbacks() {
 /// Keys and lanes by the executor's levels, and the ceilings of its groups.
 void SimulationEngine::set_up_levels(Id index) {
   Executor& executor = executors_[index];
-  const Semantics semantics = executor.stated->semantics;
+  const ExecutorKind kind = executor.stated->kind;
   std::vector<int> levels;
   for (const Callback& callback : callbacks_) {
     if (callback.executor == index) {
@@ -152,9 +152,9 @@ void SimulationEngine::set_up_levels(Id index) {
   };
   std::vector<Id> lanes(levels.size(), kNone);
   unsigned workers = 0;
-  if (semantics == Semantics::kPreemptive || semantics == Semantics::kProducerConsumer) {
+  if (kind == ExecutorKind::kPreemptive || kind == ExecutorKind::kProducerConsumer) {
     const auto cpus = static_cast<unsigned>(__builtin_popcountll(executor.cpus));
-    workers = semantics == Semantics::kPreemptive ? cpus : 1;
+    workers = kind == ExecutorKind::kPreemptive ? cpus : 1;
     if (executor.stated->workers_per_level != 0) {
       workers = executor.stated->workers_per_level;
     }
@@ -172,7 +172,7 @@ void SimulationEngine::set_up_levels(Id index) {
     callback.lane = lanes[static_cast<std::size_t>(level)];
     callback.key = is_edf(index) ? kBackground : key_of(callback.stated->level);
     SimulatedGroup& group = groups_[callback.group];
-    if (semantics != Semantics::kWaitSet) {
+    if (kind != ExecutorKind::kWaitSet) {
       group.ceiling = std::max(group.ceiling, callback.key);
     }
     if (callback.deadline_ns != 0) {

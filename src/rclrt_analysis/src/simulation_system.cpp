@@ -25,10 +25,6 @@ void require_time(const std::string& what, std::size_t index, const std::string&
   }
 }
 
-bool is_edf(Semantics semantics) {
-  return semantics == Semantics::kEdf || semantics == Semantics::kEdfNonPreemptive;
-}
-
 std::set<unsigned> cpus_of(const SimulatedSystem& system, std::size_t executor) {
   const std::vector<unsigned>& stated = system.executors[executor].cpus;
   std::set<unsigned> cpus(stated.begin(), stated.end());
@@ -54,14 +50,14 @@ void require_executors(const SimulatedSystem& system) {
              "uses CPU " + std::to_string(*cpus.rbegin()) + "; there are " +
                  std::to_string(system.cpus));
     }
-    if (executor.semantics == Semantics::kEdf && cpus.size() != 1) {
+    if (executor.kind == ExecutorKind::kEdf && cpus.size() != 1) {
       refuse("executor", i, "is edf on several CPUs; expected one: state which");
     }
     for (std::size_t other = 0; other < i; ++other) {
       const std::set<unsigned> others = cpus_of(system, other);
       const bool share =
           std::any_of(cpus.begin(), cpus.end(), [&](unsigned cpu) { return others.contains(cpu); });
-      if (share && is_edf(executor.semantics) != is_edf(system.executors[other].semantics)) {
+      if (share && traits(executor.kind).by_deadline != traits(system.executors[other].kind).by_deadline) {
         refuse("executor", i,
                "shares a CPU with executor " + std::to_string(other) +
                    ": deadlines and priorities cannot be compared");
@@ -146,38 +142,6 @@ void require_no_cycle(const SimulatedSystem& system) {
 }
 
 }  // namespace
-
-const char* to_string(Semantics semantics) {
-  switch (semantics) {
-    case Semantics::kPreemptive:
-      return "preemptive";
-    case Semantics::kProducerConsumer:
-      return "producer_consumer";
-    case Semantics::kThreadDispatch:
-      return "thread_dispatch";
-    case Semantics::kWaitSet:
-      return "wait_set";
-    case Semantics::kEdf:
-      return "edf";
-    case Semantics::kEdfNonPreemptive:
-      return "edf_nonpreemptive";
-    case Semantics::kFixedPriorityNonPreemptive:
-      return "fp_nonpreemptive";
-  }
-  throw std::invalid_argument("no such semantics");
-}
-
-std::optional<Semantics> semantics_of(const std::string& name) {
-  for (const Semantics each :
-       {Semantics::kPreemptive, Semantics::kProducerConsumer, Semantics::kThreadDispatch,
-        Semantics::kWaitSet, Semantics::kEdf, Semantics::kEdfNonPreemptive,
-        Semantics::kFixedPriorityNonPreemptive}) {
-    if (name == to_string(each)) {
-      return each;
-    }
-  }
-  return std::nullopt;
-}
 
 void require_valid(const SimulatedSystem& system) {
   require_executors(system);

@@ -16,16 +16,16 @@ constexpr std::int64_t kLongest_ns = std::int64_t{18'250} * 86'400 * 1'000'000'0
 constexpr std::uint64_t kLongestReplay = 50'000'000;
 constexpr std::size_t kManyJobs = 1'000'000;
 
-std::optional<Semantics> semantics_of(Policy policy) {
+std::optional<ExecutorKind> kind_of(Policy policy) {
   switch (policy) {
     case Policy::kFpPreemptive:
-      return Semantics::kPreemptive;
+      return ExecutorKind::kPreemptive;
     case Policy::kFpNonpreemptive:
-      return Semantics::kFixedPriorityNonPreemptive;
+      return ExecutorKind::kFixedPriorityNonPreemptive;
     case Policy::kEdf:
-      return Semantics::kEdf;
+      return ExecutorKind::kEdf;
     case Policy::kEdfNonpreemptive:
-      return Semantics::kEdfNonPreemptive;
+      return ExecutorKind::kEdfNonPreemptive;
     case Policy::kFpLimitedPreemptive:
       break;
   }
@@ -33,9 +33,9 @@ std::optional<Semantics> semantics_of(Policy policy) {
 }
 
 /// A tick is simulated as a nanosecond. A chain for each task.
-SimulatedSystem system_of(std::span<const Task> tasks, Semantics semantics) {
+SimulatedSystem system_of(std::span<const Task> tasks, ExecutorKind kind) {
   SimulatedSystem system;
-  system.executors.push_back({.semantics = semantics});
+  system.executors.push_back({.kind = kind});
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SimulatedCallback callback;
     callback.level = tasks[i].priority;
@@ -79,14 +79,14 @@ std::int64_t horizon(std::span<const Task> tasks, double jobs) {
 
 class TaskSearcher {
  public:
-  TaskSearcher(std::span<const Task> tasks, Semantics semantics, const std::vector<bool>& wanted,
+  TaskSearcher(std::span<const Task> tasks, ExecutorKind kind, const std::vector<bool>& wanted,
                const SearchEffort& effort)
       : tasks_(tasks),
         random_(effort.seed),
         left_(effort.instances),
         per_trial_(effort.per_trial),
         between_(effort.between),
-        system_(system_of(tasks, semantics)),
+        system_(system_of(tasks, kind)),
         horizon_(horizon(tasks, static_cast<double>(effort.per_trial))),
         found_(tasks.size()) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
@@ -165,20 +165,20 @@ std::vector<std::optional<TaskCounterExample>> find_counter_examples(
     std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
     const SearchEffort& effort) {
   if (wanted.size() != tasks.size()) throw std::invalid_argument("expected one flag per task");
-  const auto semantics = semantics_of(policy);
-  if (!semantics || tasks.empty())
+  const auto kind = kind_of(policy);
+  if (!kind || tasks.empty())
     return std::vector<std::optional<TaskCounterExample>>(tasks.size());
-  return TaskSearcher(tasks, *semantics, wanted, effort).run();
+  return TaskSearcher(tasks, *kind, wanted, effort).run();
 }
 
 std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
                             const TaskCounterExample& example, Between between) {
-  const auto semantics = semantics_of(policy);
-  if (!semantics || example.offsets.size() != tasks.size() ||
+  const auto kind = kind_of(policy);
+  if (!kind || example.offsets.size() != tasks.size() ||
       example.jitter.size() != tasks.size() || example.task >= tasks.size()) {
     throw std::invalid_argument("the counter-example belongs to another task set");
   }
-  SimulatedSystem system = system_of(tasks, *semantics);
+  SimulatedSystem system = system_of(tasks, *kind);
   set_up(system, example);
   detail::InstanceEnd end(system, example.task, example.job);
   const auto horizon_ns =

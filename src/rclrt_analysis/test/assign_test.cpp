@@ -170,7 +170,7 @@ TEST(Assign, OverheadsCount) {
   const auto found = assign(long_and_short(), {.overheads = overheads});
   EXPECT_EQ(found.before.not_proved, 1U);
   EXPECT_DOUBLE_EQ(found.before.worst, 9.0 / 8);  // 6.5 + 1.5, a millisecond late
-  EXPECT_EQ(found.after, quality(found.application, ChainExecutor::kPreemptive, overheads));
+  EXPECT_EQ(found.after, quality(found.application, ExecutorKind::kPreemptive, overheads));
   EXPECT_LT(found.after.worst, found.before.worst);
 }
 

@@ -68,7 +68,7 @@ TEST(ChainBounds, ACallbackReturnsAfterTheSchedulerThreadHasSeenToItsMessages) {
                                .chain("low", {"l"}, 1)
                                .done();
   const auto bounds =
-      chain_bounds(application, ChainExecutor::kProducerConsumer, {.scheduler = ms(1).count()});
+      chain_bounds(application, ExecutorKind::kProducerConsumer, {.scheduler = ms(1).count()});
   EXPECT_EQ(bounds[0].bound, ms(8).count());
 }
 
@@ -85,7 +85,7 @@ TEST(ChainBounds, MessagesOfCallbacksWithoutWorkArePendingTogether) {
                                .chain("one", {"a", "c"}, 1)
                                .done();
   for (const auto executor :
-       {ChainExecutor::kPreemptive, ChainExecutor::kEdf, ChainExecutor::kWaitSet}) {
+       {ExecutorKind::kPreemptive, ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
     EXPECT_EQ(queue_bounds(application, executor)[2].pending, 2);
   }
 }
@@ -334,7 +334,7 @@ TEST(ChainBounds, SeveralCpusMakeItConditional) {
 TEST(ChainBounds, DispatchCostsEachInstanceAndJitterComesOnTop) {
   const auto application =
       Builder().timer("a", 10, 1).subscription("a2", "a", 1).chain("one", {"a", "a2"}, 1).done();
-  const auto bounds = chain_bounds(application, ChainExecutor::kPreemptive,
+  const auto bounds = chain_bounds(application, ExecutorKind::kPreemptive,
                                    {.dispatch = 50'000, .timer_jitter = 200'000});
   EXPECT_EQ(bounds[0].bound, 2'300'000);
 }
@@ -349,7 +349,7 @@ TEST(ChainBounds, AStallDelaysByItselfAndByWhatIsReleasedMeanwhile) {
                                .done();
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 8}));
   const auto stalled =
-      chain_bounds(application, ChainExecutor::kPreemptive, {.stall = ms(3).count()});
+      chain_bounds(application, ExecutorKind::kPreemptive, {.stall = ms(3).count()});
   EXPECT_EQ(stalled[0].bound, ms(2 + 3).count());
   EXPECT_EQ(stalled[1].bound, ms(4 + 3 + 3 * 2).count());
   EXPECT_EQ(stalled[1].why.front().kind, Contribution::Kind::kInterference);
@@ -360,10 +360,10 @@ TEST(ChainBounds, AStallDelaysByItselfAndByWhatIsReleasedMeanwhile) {
 TEST(ChainBounds, AStallIsCountedOnceHoweverLongItsBacklogLasts) {
   const auto application = Builder().timer("a", 5, 2).chain("one", {"a"}, 0).done();
   const auto stalled =
-      chain_bounds(application, ChainExecutor::kPreemptive, {.stall = ms(50).count()});
+      chain_bounds(application, ExecutorKind::kPreemptive, {.stall = ms(50).count()});
   EXPECT_EQ(stalled[0].bound, ms(52).count());
   EXPECT_FALSE(
-      queue_bounds(application, ChainExecutor::kPreemptive, {.stall = ms(80).count()})[0].holds());
+      queue_bounds(application, ExecutorKind::kPreemptive, {.stall = ms(80).count()})[0].holds());
 }
 
 }  // namespace

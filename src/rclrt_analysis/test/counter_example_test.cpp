@@ -12,7 +12,7 @@ namespace {
 constexpr SearchEffort kLittle{.instances = 50'000};
 
 std::vector<std::optional<CounterExample>> search(const model::Application& application,
-                                                  Semantics executor = Semantics::kPreemptive) {
+                                                  ExecutorKind executor = ExecutorKind::kPreemptive) {
   return find_counter_examples(application, std::vector<bool>(application.chains.size(), true),
                                {.executor = executor, .effort = {.instances = 200'000}});
 }
@@ -74,7 +74,7 @@ TEST(CounterExample, StatedOffsetsAreKept) {
 }
 
 /// What makes the response of `application`'s only chain too long, which else is in time.
-std::int64_t response_with(const model::Application& application, Semantics executor,
+std::int64_t response_with(const model::Application& application, ExecutorKind executor,
                            const Overheads& overheads) {
   EXPECT_FALSE(search(application, executor)[0]);
   const auto found = find_counter_examples(
@@ -92,11 +92,11 @@ TEST(CounterExample, TheOverheadsOfTheMachineAreSimulated) {
                           .polling = ms(0.5).count(),
                           .background = ms(0.125).count(),
                           .stall = ms(2).count()};
-  EXPECT_EQ(response_with(alone, Semantics::kPreemptive, machine), ms(5.5).count());
-  EXPECT_EQ(response_with(alone, Semantics::kEdf, machine), ms(5.5).count());
-  EXPECT_EQ(response_with(alone, Semantics::kProducerConsumer, machine), ms(5.75).count());
-  EXPECT_EQ(response_with(alone, Semantics::kThreadDispatch, machine), ms(5.75).count());
-  EXPECT_EQ(response_with(alone, Semantics::kWaitSet, machine), ms(6).count());
+  EXPECT_EQ(response_with(alone, ExecutorKind::kPreemptive, machine), ms(5.5).count());
+  EXPECT_EQ(response_with(alone, ExecutorKind::kEdf, machine), ms(5.5).count());
+  EXPECT_EQ(response_with(alone, ExecutorKind::kProducerConsumer, machine), ms(5.75).count());
+  EXPECT_EQ(response_with(alone, ExecutorKind::kThreadDispatch, machine), ms(5.75).count());
+  EXPECT_EQ(response_with(alone, ExecutorKind::kWaitSet, machine), ms(6).count());
 }
 
 TEST(CounterExample, MessagesTakeTheirTimeWithinAndBetweenExecutors) {
@@ -107,11 +107,11 @@ TEST(CounterExample, MessagesTakeTheirTimeWithinAndBetweenExecutors) {
                   .done();
   const Overheads machine{.near = {ms(0.5).count(), ms(1).count()},
                           .far = {ms(1).count(), ms(2).count()}};
-  EXPECT_EQ(response_with(pair, Semantics::kPreemptive, machine), ms(3).count());
+  EXPECT_EQ(response_with(pair, ExecutorKind::kPreemptive, machine), ms(3).count());
   pair.executors.push_back({.name = "other", .cpus = {1}});
   pair.nodes.push_back({.name = "other", .name_space = "/", .executor = 1});
   pair.callbacks[1].node = 1;
-  EXPECT_EQ(response_with(pair, Semantics::kPreemptive, machine), ms(4).count());
+  EXPECT_EQ(response_with(pair, ExecutorKind::kPreemptive, machine), ms(4).count());
 }
 
 // Only when the first release is late and the second is not, b meets both: 1 + 4 + 4.
@@ -121,7 +121,7 @@ TEST(CounterExample, SomeTimersAreLateAndOthersNot) {
   auto with_priorities = application;
   with_priorities.callbacks[0].priority = 2;
   const Overheads machine{.timer_jitter = ms(8).count()};
-  EXPECT_GT(response_with(with_priorities, Semantics::kPreemptive, machine), ms(8.5).count());
+  EXPECT_GT(response_with(with_priorities, ExecutorKind::kPreemptive, machine), ms(8.5).count());
 }
 
 TEST(CounterExample, AProvedDeadlineHasNone) {
@@ -137,7 +137,7 @@ TEST(CounterExample, AProvedDeadlineHasNone) {
 TEST(CounterExample, TheWaitSetOfTheExamplesMissesAndReplays) {
   const auto application = example("autonomous_vehicle");
   std::size_t count = 0;
-  for (const auto& found : search(application, Semantics::kWaitSet)) {
+  for (const auto& found : search(application, ExecutorKind::kWaitSet)) {
     if (!found) continue;
     ++count;
     expect_replays(application, *found);

@@ -11,7 +11,7 @@
 namespace rclrt::analysis {
 namespace {
 
-std::vector<double> bounds_ms(const model::Application& application, ChainExecutor executor,
+std::vector<double> bounds_ms(const model::Application& application, ExecutorKind executor,
                               const Overheads& overheads = {}) {
   std::vector<double> result;
   for (const ChainBound& chain : chain_bounds(application, executor, overheads)) {
@@ -33,7 +33,7 @@ model::Application buttazzo() {
 
 // U = 2/5 + 4/7 = 0.971: EDF meets all deadlines. A job of a waits for one of b that is due before.
 TEST(HolisticBounds, UnderEdfTasksHaveTheirResponseTimes) {
-  EXPECT_EQ(bounds_ms(buttazzo(), ChainExecutor::kEdf), (std::vector<double>{4, 6}));
+  EXPECT_EQ(bounds_ms(buttazzo(), ExecutorKind::kEdf), (std::vector<double>{4, 6}));
 }
 
 TEST(HolisticBounds, UnderEdfAStatedDeadlineDecidesAndOthersRunInTheBackground) {
@@ -45,10 +45,10 @@ TEST(HolisticBounds, UnderEdfAStatedDeadlineDecidesAndOthersRunInTheBackground) 
                          .chain("two", {"b"}, 0)
                          .done();
   // a and b have their periods for deadlines; a2 has none. One b at most delays the whole chain.
-  EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf), (std::vector<double>{2 + 1 + 3, 5}));
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf), (std::vector<double>{2 + 1 + 3, 5}));
   application.callbacks[1].deadline = ms(4);
   // a2's deadline, from its release, is before that of any b that may still be there.
-  EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf)[1], 6);
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf)[1], 6);
 }
 
 // The group's ceiling is a's relative deadline: c of the same group may have started, though it is
@@ -63,7 +63,7 @@ TEST(HolisticBounds, UnderEdfAGroupBlocksOnceByALaterDeadline) {
                                .chain("one", {"a"}, 0)
                                .chain("two", {"b"}, 0)
                                .done();
-  const auto bounds = bounds_ms(application, ChainExecutor::kEdf);
+  const auto bounds = bounds_ms(application, ExecutorKind::kEdf);
   EXPECT_EQ(bounds[0], 1 + 3);
   EXPECT_EQ(bounds[1], 1 + 2 + 3);
 }
@@ -73,7 +73,7 @@ TEST(HolisticBounds, UnderEdfAGroupBlocksOnceByALaterDeadline) {
 TEST(HolisticBounds, InAWaitSetTheCurrentReadySetAndTheNextAreWaitedFor) {
   const auto application =
       Builder().timer("a", 40, 2).timer("b", 50, 4).timer("c", 60, 3).chain("one", {"a"}, 0).done();
-  EXPECT_EQ(bounds_ms(application, ChainExecutor::kWaitSet), (std::vector<double>{9}));
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kWaitSet), (std::vector<double>{9}));
 }
 
 // By the busy period, b would run five times before a ends, up to 15. In two ready sets it runs
@@ -81,12 +81,12 @@ TEST(HolisticBounds, InAWaitSetTheCurrentReadySetAndTheNextAreWaitedFor) {
 TEST(HolisticBounds, InAWaitSetAFrequentCallbackRunsOnceInEachReadySet) {
   const auto application =
       Builder().timer("a", 100, 5).timer("b", 3, 2).chain("one", {"a"}, 0).done();
-  EXPECT_EQ(bounds_ms(application, ChainExecutor::kWaitSet), (std::vector<double>{5 + 2 * 2}));
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kWaitSet), (std::vector<double>{5 + 2 * 2}));
 }
 
 // Under either executor the stall and both callbacks are before the end of b.
 TEST(HolisticBounds, AStallCountsOnceInABusyTime) {
-  for (const ChainExecutor executor : {ChainExecutor::kEdf, ChainExecutor::kWaitSet}) {
+  for (const ExecutorKind executor : {ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
     const auto application =
         Builder().timer("a", 40, 2).timer("b", 50, 4).chain("one", {"b"}, 0).done();
     EXPECT_EQ(bounds_ms(application, executor), (std::vector<double>{6}));
@@ -114,7 +114,7 @@ model::Application two_cpus() {
 TEST(HolisticBounds, AChainAcrossExecutorsAddsTheHopAndBothSides) {
   Overheads overheads;
   overheads.far = {.min = ms(0.1).count(), .max = ms(0.5).count()};
-  const auto bounds = chain_bounds(two_cpus(), ChainExecutor::kPreemptive, overheads);
+  const auto bounds = chain_bounds(two_cpus(), ExecutorKind::kPreemptive, overheads);
   EXPECT_EQ(bounds[0].bound, ms(6.5).count());
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
 }
@@ -144,7 +144,7 @@ TEST(HolisticBounds, ExecutorsOnOneCpuInterfere) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
   // a is the only level of its executor, as high as c: 2 + 1. b is below both: 3 + 2 + 1.
-  EXPECT_EQ(bounds_ms(application, ChainExecutor::kPreemptive), (std::vector<double>{3 + 6}));
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive), (std::vector<double>{3 + 6}));
 }
 
 // The executors are connected as 2 - 1 and 1 - 0: all three belong together.
@@ -169,7 +169,7 @@ TEST(HolisticBounds, AChainThatComesBackPaysForEachHop) {
   Overheads overheads;
   overheads.far.max = ms(0.5).count();
   // 1, a hop, b behind d at most: 2, a hop, c behind a at most: 2.
-  EXPECT_EQ(bounds_ms(application, ChainExecutor::kPreemptive, overheads),
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive, overheads),
             (std::vector<double>{1 + 0.5 + 2 + 0.5 + 2}));
 }
 
@@ -178,7 +178,7 @@ TEST(HolisticBounds, AChainThatComesBackPaysForEachHop) {
 TEST(HolisticBounds, WaitSetsOnOneCpuPollEachForItself) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
-  const auto bounds = bounds_ms(application, ChainExecutor::kWaitSet, {.polling = ms(0.1).count()});
+  const auto bounds = bounds_ms(application, ExecutorKind::kWaitSet, {.polling = ms(0.1).count()});
   const double all = 2 + 3 + 1 + 3 * 0.1 + 2 * 0.1;
   EXPECT_EQ(bounds, (std::vector<double>{all + all}));
 }
@@ -186,7 +186,7 @@ TEST(HolisticBounds, WaitSetsOnOneCpuPollEachForItself) {
 TEST(HolisticBounds, EdfDoesNotShareItsCpu) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
-  EXPECT_EQ(bounds_ms(application, ChainExecutor::kEdf), (std::vector<double>{-1}));
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf), (std::vector<double>{-1}));
 }
 
 }  // namespace

@@ -31,9 +31,9 @@ model::Application application() {
 }
 
 TEST(Interruption, EndsTheBoundsOfEachExecutor) {
-  for (const ChainExecutor executor :
-       {ChainExecutor::kPreemptive, ChainExecutor::kProducerConsumer,
-        ChainExecutor::kThreadDispatch, ChainExecutor::kEdf, ChainExecutor::kWaitSet}) {
+  for (const ExecutorKind executor :
+       {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
+        ExecutorKind::kThreadDispatch, ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
     EXPECT_THROW(chain_bounds(application(), executor, {}, kStopped), Stopped);
     EXPECT_THROW(queue_bounds(application(), executor, {}, kStopped), Stopped);
     const Overheads hops{.near = {0, 1000}, .far = {0, 1000}};  // each callback by itself
@@ -54,9 +54,9 @@ TEST(Interruption, EndsTheAnalysisOfTasksUnderEachPolicy) {
 
 TEST(Interruption, EndsWhatIsSearched) {
   EXPECT_THROW(assign(application(), {.between = stop}), Stopped);
-  EXPECT_THROW(sensitivity(application(), ChainExecutor::kPreemptive, {}, kStopped), Stopped);
+  EXPECT_THROW(sensitivity(application(), ExecutorKind::kPreemptive, {}, kStopped), Stopped);
   const Search search{
-      .executor = Semantics::kPreemptive, .overheads = {}, .effort = {.between = stop}};
+      .executor = ExecutorKind::kPreemptive, .overheads = {}, .effort = {.between = stop}};
   EXPECT_THROW(find_counter_examples(application(), {true, true}, search), Stopped);
   const std::vector<Task> tasks(2, Task{.id = "a", .wcet = 4, .period = 6, .deadline = 6});
   EXPECT_THROW(find_counter_examples(tasks, Policy::kEdf, {true, true}, {.between = stop}),
@@ -65,7 +65,7 @@ TEST(Interruption, EndsWhatIsSearched) {
 
 TEST(Interruption, ComesAgainAndAgainWhileASimulationGoesOn) {
   static int calls = 0;
-  const auto system = simulated_system(application(), Semantics::kPreemptive);
+  const auto system = simulated_system(application(), ExecutorKind::kPreemptive);
   simulate(system, {.horizon_ns = ms(100'000).count(), .between = [] { ++calls; }});
   EXPECT_GT(calls, 5);  // 25,000 instances
 }

@@ -18,19 +18,19 @@
 namespace rclrt::analysis {
 namespace {
 
-constexpr std::array kExecutors{ChainExecutor::kPreemptive, ChainExecutor::kProducerConsumer,
-                                ChainExecutor::kEdf, ChainExecutor::kWaitSet};
+constexpr std::array kExecutors{ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
+                                ExecutorKind::kEdf, ExecutorKind::kWaitSet};
 
 /// `more` makes something of the application or the machine longer.
 void expect_monotone(
     const std::function<void(RandomApplication&, model::Application&, Overheads&)>& more) {
   std::size_t grown = 0;
   for (std::uint64_t seed = 1; seed <= test::trials(60); ++seed) {
-    for (const ChainExecutor executor : kExecutors) {
+    for (const ExecutorKind executor : kExecutors) {
       RandomApplication random(seed);
       model::Application application = random.make();
-      if (seed % 3 == 0) random.spread(application, executor != ChainExecutor::kEdf);
-      if (executor == ChainExecutor::kEdf) random.add_deadlines(application);
+      if (seed % 3 == 0) random.spread(application, executor != ExecutorKind::kEdf);
+      if (executor == ExecutorKind::kEdf) random.add_deadlines(application);
       Overheads overheads;
       const auto before = chain_bounds(application, executor, overheads);
       more(random, application, overheads);

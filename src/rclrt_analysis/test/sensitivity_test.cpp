@@ -20,7 +20,7 @@ model::Application two_chains() {
 }
 
 Sensitivity of(const model::Application& application) {
-  return sensitivity(application, ChainExecutor::kPreemptive, {});
+  return sensitivity(application, ExecutorKind::kPreemptive, {});
 }
 
 TEST(Sensitivity, TheLargestTimesOfTwoChainsByHand) {

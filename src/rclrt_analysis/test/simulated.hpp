@@ -19,9 +19,9 @@ inline double to_ms(std::int64_t time_ns) { return static_cast<double>(time_ns) 
 /// Callbacks are called a, b, c, ... in the order in which they are added.
 class System {
  public:
-  explicit System(Semantics semantics, unsigned cpus = 1) {
+  explicit System(ExecutorKind kind, unsigned cpus = 1) {
     value.cpus = cpus;
-    value.executors.push_back({.semantics = semantics});
+    value.executors.push_back({.kind = kind});
   }
 
   std::size_t timer(double period, double wcet, int level, double offset = 0) {

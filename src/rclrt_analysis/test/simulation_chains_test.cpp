@@ -12,7 +12,7 @@ using testing::ElementsAre;
 
 /// Figure 5.7 of the thesis with the priorities of figure 5.8; `offset` is that of tau_3.
 System figure_5_7(double offset) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t c1 = system.timer(5, 1, 2);
   const std::size_t c2 = system.subscription(c1, 1, 2);
   const std::size_t c3 = system.timer(10, 1, 1);
@@ -46,7 +46,7 @@ TEST(SimulatedChains, of_figure_5_7_take_twice_as_long_as_predicted_out_of_phase
 /// tau_1 = {a 1, s 1.5} T 4, tau_2 = {b, s, c} T 8 of the errata. The shared callback s is two that
 /// exclude each other, so that c runs for the messages of its own chain only.
 System shared_callback(double b_wcet, double c_wcet) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(4, 1, 2);
   const std::size_t s_of_1 = system.subscription(a, 1.5, 2);
   const std::size_t b = system.timer(8, b_wcet, 1);
@@ -80,7 +80,7 @@ TEST(SimulatedChains, with_a_latency_between_callbacks_suspend) {
   // Errata: tau_1 = {1, hop 0..3, 1} T 5, tau_2 C = 3: predicted 5, observed 6.
   // 0   1       4   5   6   7
   // a   c       b   a . .
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(5, 1, 2);
   const std::size_t b = system.add(1, 2, MessageTrigger{});
   system[a].topics.push_back({{b, 0, TimeDistribution::list({ms(3), 0})}});
@@ -97,7 +97,7 @@ TEST(SimulatedChains, with_a_latency_keep_the_order_of_their_messages) {
     }
     std::vector<std::uint64_t> seen;
   } order;
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(10, 1, 2);
   const std::size_t b = system.add(1, 1, MessageTrigger{});
   system[a].topics.push_back({{b, 0, TimeDistribution::list({ms(10), 0})}});
@@ -115,7 +115,7 @@ TEST(SimulatedChains, pass_on_the_release_of_their_timer) {
     }
     std::vector<std::tuple<std::size_t, std::uint64_t, double>> seen;
   } ends;
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(10, 1, 1, 2);
   const std::size_t b = system.subscription(a, 1, 0);
   system.chain({a, b});
@@ -125,7 +125,7 @@ TEST(SimulatedChains, pass_on_the_release_of_their_timer) {
 }
 
 TEST(SimulatedChains, end_before_those_that_their_last_callback_wakes_at_a_lower_level) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(10, 1, 2);
   const std::size_t b = system.subscription(a, 5, 1);
   system.chain({a});
@@ -135,7 +135,7 @@ TEST(SimulatedChains, end_before_those_that_their_last_callback_wakes_at_a_lower
 
 TEST(SimulatedChains, end_after_those_that_their_last_callback_wakes_at_a_higher_level) {
   // The publisher is preempted inside its publication, as in the real engine.
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(10, 1, 1);
   const std::size_t b = system.subscription(a, 5, 2);
   system.chain({a});
@@ -144,7 +144,7 @@ TEST(SimulatedChains, end_after_those_that_their_last_callback_wakes_at_a_higher
 }
 
 TEST(SimulatedChains, that_overload_the_cpu_grow_their_backlog_to_the_depth_and_then_drop) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   system.timer(10, 12, 1);
   std::get<TimerTrigger>(system[0].trigger).depth = 3;
   const SimulationResult result = system.run(1200);

@@ -15,7 +15,7 @@ using testing::ElementsAre;
 TEST(SimulatedGroups, let_a_member_run_at_the_level_of_the_most_urgent_one) {
   // a (level 3) and c (level 1) exclude each other: from 1 on c runs at level 3, so b (level 2),
   // released at 2, does not delay a, released at 3, beyond the end of c.
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   system.timer(100, 1, 3, 3);
   system.timer(100, 4, 2, 2);
   system.timer(100, 4, 1, 1);
@@ -25,7 +25,7 @@ TEST(SimulatedGroups, let_a_member_run_at_the_level_of_the_most_urgent_one) {
 
 TEST(SimulatedGroups, delay_a_callback_by_one_less_urgent_member_only) {
   // Two less urgent members: the second may not start between.
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   system.timer(100, 1, 3, 1);
   system.timer(100, 4, 2, 0);
   system.timer(100, 4, 1, 0);
@@ -35,7 +35,7 @@ TEST(SimulatedGroups, delay_a_callback_by_one_less_urgent_member_only) {
 
 TEST(SimulatedGroups, park_a_member_on_a_second_cpu_and_let_the_worker_take_other_work) {
   // CPU 0 runs a from 0 to 4. At 1 its fellow b is parked, and c of b's level runs instead.
-  System system(Semantics::kPreemptive, 2);
+  System system(ExecutorKind::kPreemptive, 2);
   system.timer(100, 4, 2, 0);
   system.timer(100, 2, 1, 1);
   system.timer(100, 5, 1, 1);
@@ -44,7 +44,7 @@ TEST(SimulatedGroups, park_a_member_on_a_second_cpu_and_let_the_worker_take_othe
 }
 
 TEST(SimulatedGroups, of_its_own_keep_a_callback_from_overtaking_itself_on_two_cpus) {
-  System system(Semantics::kPreemptive, 2);
+  System system(ExecutorKind::kPreemptive, 2);
   system.timer(2, 3, 1);
   EXPECT_EQ(schedule(system, 6.5), "a 0-3 a 3-6 a 6-6.5");
 }
@@ -52,7 +52,7 @@ TEST(SimulatedGroups, of_its_own_keep_a_callback_from_overtaking_itself_on_two_c
 TEST(SimulatedGroups, under_edf_let_nobody_start_whose_preemption_level_is_not_above_the_ceiling) {
   // Stack resource policy: c holds the group of a (relative deadline 5), so b (6) may not start at
   // 1 although its deadline is earlier; d (relative deadline 3) may.
-  System system(Semantics::kEdf);
+  System system(ExecutorKind::kEdf);
   system.timer(100, 1, 0, 2);
   system.timer(100, 1, 0, 1);
   system.timer(100, 4, 0, 0);
@@ -69,7 +69,7 @@ TEST(SimulatedGroups, under_edf_let_nobody_start_whose_preemption_level_is_not_a
 
 TEST(SimulatedWaitSet, runs_timers_before_subscriptions_and_each_in_order_of_registration) {
   // At 4 b, c and d are ready; the levels are ignored.
-  System system(Semantics::kWaitSet);
+  System system(ExecutorKind::kWaitSet);
   const std::size_t a = system.timer(100, 4, 9);
   system.subscription(a, 1, 9);
   system.timer(100, 1, 1, 3);
@@ -79,7 +79,7 @@ TEST(SimulatedWaitSet, runs_timers_before_subscriptions_and_each_in_order_of_reg
 
 TEST(SimulatedWaitSet, looks_at_nothing_new_until_its_ready_set_is_empty) {
   // b becomes ready at 1, within the window of {a, c}: c goes first though b is more urgent.
-  System system(Semantics::kWaitSet);
+  System system(ExecutorKind::kWaitSet);
   system.timer(100, 2, 9);
   system.timer(100, 1, 9, 1);
   system.timer(100, 2, 1);
@@ -88,7 +88,7 @@ TEST(SimulatedWaitSet, looks_at_nothing_new_until_its_ready_set_is_empty) {
 
 TEST(SimulatedWaitSet, polls_once_for_each_ready_set) {
   // As before, with 1 before a and before b.
-  System system(Semantics::kWaitSet);
+  System system(ExecutorKind::kWaitSet);
   system.timer(100, 2, 9);
   system.timer(100, 1, 9, 1);
   system.timer(100, 2, 1);
@@ -97,7 +97,7 @@ TEST(SimulatedWaitSet, polls_once_for_each_ready_set) {
 }
 
 TEST(SimulatedWaitSet, sees_a_timer_that_is_late_when_it_is_ready) {
-  System system(Semantics::kWaitSet);
+  System system(ExecutorKind::kWaitSet);
   const std::size_t a = system.timer(10, 1, 9);
   std::get<TimerTrigger>(system[a].trigger).jitter = TimeDistribution::list({ms(3), 0});
   EXPECT_EQ(schedule(system, 20), "a 3-4 a 10-11");
@@ -106,7 +106,7 @@ TEST(SimulatedWaitSet, sees_a_timer_that_is_late_when_it_is_ready) {
 
 TEST(SimulatedWaitSet, takes_one_message_of_a_subscription_per_ready_set) {
   // b's two messages of time 0 need two sets. c, released at 1, comes between.
-  System system(Semantics::kWaitSet);
+  System system(ExecutorKind::kWaitSet);
   const std::size_t a = system.timer(100, 0, 0);
   const std::size_t b = system.subscription(a, 2, 0);
   system.connect(a, b);  // on a second topic: each release of a is two messages
@@ -115,7 +115,7 @@ TEST(SimulatedWaitSet, takes_one_message_of_a_subscription_per_ready_set) {
 }
 
 TEST(SimulatedWaitSet, skips_timer_releases_that_passed_while_it_was_busy) {
-  System system(Semantics::kWaitSet);
+  System system(ExecutorKind::kWaitSet);
   system.timer(2, 1, 9);
   system.timer(100, 7, 0);
   // At 8 the releases of 2, 4 and 6 have passed: the oldest runs, and that of 8 is on the grid.
@@ -125,7 +125,7 @@ TEST(SimulatedWaitSet, skips_timer_releases_that_passed_while_it_was_busy) {
 }
 
 TEST(SimulatedWaitSet, loses_messages_beyond_the_depth_without_a_trace) {
-  System system(Semantics::kWaitSet);
+  System system(ExecutorKind::kWaitSet);
   const std::size_t a = system.timer(100, 0, 0);
   const std::size_t b = system.add(1, 0, MessageTrigger{.depth = 1});
   system[a].topics = {{{b, 0, {}}}, {{b, 0, {}}}, {{b, 0, {}}}};
@@ -136,18 +136,18 @@ TEST(SimulatedWaitSet, loses_messages_beyond_the_depth_without_a_trace) {
 // Scheduler threads, workers, overheads.
 
 TEST(SimulatedProducerConsumer, has_one_worker_per_level_where_preemptive_has_one_per_cpu) {
-  System system(Semantics::kPreemptive, 2);
+  System system(ExecutorKind::kPreemptive, 2);
   system.timer(100, 3, 1);
   system.timer(100, 2, 1);
   EXPECT_EQ(schedule(system, 20), "a 0-3 1:b 0-2");
-  system.value.executors[0].semantics = Semantics::kProducerConsumer;
+  system.value.executors[0].kind = ExecutorKind::kProducerConsumer;
   EXPECT_EQ(schedule(system, 20), "a 0-3 b 3-5");
   system.value.executors[0].workers_per_level = 2;
   EXPECT_EQ(schedule(system, 20), "a 0-3 1:b 0-2");
 }
 
 TEST(SimulatedOverheads, delay_each_instance_between_pick_up_and_first_instruction) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   system.timer(100, 1, 2, 2);
   system.timer(100, 3, 1);
   system.value.executors[0].dispatch_ns = ms(0.5);
@@ -166,12 +166,12 @@ TEST(SimulatedOverheads, delay_each_instance_between_pick_up_and_first_instructi
 
 TEST(SimulatedOverheads,
      of_a_scheduler_thread_delay_the_most_urgent_callback_by_releases_below_it) {
-  for (const Semantics semantics : {Semantics::kProducerConsumer, Semantics::kThreadDispatch}) {
-    System system(semantics);
+  for (const ExecutorKind kind : {ExecutorKind::kProducerConsumer, ExecutorKind::kThreadDispatch}) {
+    System system(kind);
     system.timer(100, 2, 9);
     system.timer(100, 1, 1, 1);
     system.value.executors[0].scheduler_ns = ms(0.25);
-    EXPECT_EQ(schedule(system, 20), "a 0.25-1 a 1.25-2.5 b 2.5-3.5") << to_string(semantics);
+    EXPECT_EQ(schedule(system, 20), "a 0.25-1 a 1.25-2.5 b 2.5-3.5") << to_string(kind);
   }
 }
 
@@ -179,7 +179,7 @@ TEST(SimulatedOverheads,
 
 /// A publisher of every millisecond, and a subscriber that takes 2.4.
 System overloaded(model::Overload overload, std::size_t depth) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(1, 0, 2);
   const std::size_t b = system.subscription(a, 2.4, 1, depth);
   system[b].overload = overload;
@@ -218,7 +218,7 @@ TEST(SimulatedOverload, skips_what_comes_while_one_runs_but_the_newest_message_s
 }
 
 TEST(SimulatedTimers, skip_or_rebase_releases_that_nobody_could_keep) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   system.timer(2, 5, 1);
   auto& timer = std::get<TimerTrigger>(system[0].trigger);
   timer.overrun = model::OverrunPolicy::kSkip;
@@ -241,8 +241,8 @@ TEST(SimulatedTimers, skip_or_rebase_releases_that_nobody_could_keep) {
 
 TEST(SimulatedExecutors, that_share_a_cpu_compete_by_their_operating_system_priorities) {
   // Both executors map their highest level to the same priority, whatever its number.
-  System system(Semantics::kPreemptive);
-  system.value.executors.push_back({.semantics = Semantics::kPreemptive});
+  System system(ExecutorKind::kPreemptive);
+  system.value.executors.push_back({.kind = ExecutorKind::kPreemptive});
   system.timer(100, 4, 9);
   system.timer(100, 1, 1, 1);
   system.timer(100, 1, 0, 1);
@@ -251,7 +251,7 @@ TEST(SimulatedExecutors, that_share_a_cpu_compete_by_their_operating_system_prio
 }
 
 TEST(SimulatedExecutors, on_two_cpus_run_the_two_most_urgent) {
-  System system(Semantics::kPreemptive, 2);
+  System system(ExecutorKind::kPreemptive, 2);
   system.timer(100, 4, 1);
   system.timer(100, 4, 2);
   system.timer(100, 1, 3, 1);
@@ -259,7 +259,7 @@ TEST(SimulatedExecutors, on_two_cpus_run_the_two_most_urgent) {
 }
 
 TEST(SimulatedMessages, of_a_synchroniser_are_paired_with_the_nearest_stamp_in_the_window) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(10, 0, 2);
   const std::size_t b = system.timer(10, 0, 2, 4);
   const std::size_t s = system.add(1, 1, SyncTrigger{.depth = 10, .window_ns = ms(5)});
@@ -274,7 +274,7 @@ TEST(SimulatedMessages, of_a_synchroniser_are_paired_with_the_nearest_stamp_in_t
 }
 
 TEST(SimulatedMessages, on_one_connection_do_not_overtake_each_other) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(1, 0, 2);
   const std::size_t b = system.add(0, 1, MessageTrigger{});
   system[a].topics = {{{b, 0, TimeDistribution::list({ms(5), 0, 0})}}};
@@ -283,7 +283,7 @@ TEST(SimulatedMessages, on_one_connection_do_not_overtake_each_other) {
 }
 
 TEST(Simulations, repeat_for_the_same_seed_and_differ_for_another) {
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   system.timer(10, 1, 1);
   system[0].execution = TimeDistribution::uniform(0, ms(10));
   const auto run = [&](std::uint64_t seed) {
@@ -302,13 +302,13 @@ TEST(Simulations, give_an_instance_the_same_execution_time_under_each_executor) 
     }
     std::vector<std::int64_t> cpu_ns[2];
   };
-  System system(Semantics::kPreemptive);
+  System system(ExecutorKind::kPreemptive);
   system.timer(10, 0, 1);
   system.timer(15, 0, 2);
   system[0].execution = system[1].execution = TimeDistribution::uniform(0, ms(4));
   Times preemptive;
   system.run(99, &preemptive);
-  system.value.executors[0].semantics = Semantics::kWaitSet;
+  system.value.executors[0].kind = ExecutorKind::kWaitSet;
   Times wait_set;
   system.run(99, &wait_set);
   EXPECT_EQ(preemptive.cpu_ns[0], wait_set.cpu_ns[0]);

@@ -16,29 +16,23 @@
 namespace rclrt::analysis {
 namespace {
 
-struct Kind {
-  ChainExecutor executor;
-  Semantics semantics;
-};
-constexpr std::array kKinds{Kind{ChainExecutor::kPreemptive, Semantics::kPreemptive},
-                            Kind{ChainExecutor::kEdf, Semantics::kEdf},
-                            Kind{ChainExecutor::kWaitSet, Semantics::kWaitSet}};
+constexpr std::array kKinds{ExecutorKind::kPreemptive, ExecutorKind::kEdf, ExecutorKind::kWaitSet};
 
 TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
   const std::uint64_t applications = test::trials(200);
-  for (const Kind& kind : kKinds) {
+  for (const ExecutorKind kind : kKinds) {
     test::Tightness tightness;
     for (std::uint64_t seed = 1; seed <= applications; ++seed) {
       RandomApplication random(seed);
       model::Application application = random.make();
-      if (kind.executor == ChainExecutor::kEdf) random.add_deadlines(application);
-      const auto bounds = chain_bounds(application, kind.executor);
+      if (kind == ExecutorKind::kEdf) random.add_deadlines(application);
+      const auto bounds = chain_bounds(application, kind);
       std::vector<std::int64_t> worst(bounds.size());
       for (int phasing = 0; phasing < 4; ++phasing) {
         if (phasing > 0) random.move_phases(application);
         test::Ages ages(application);
         simulate(simulated_system(
-                     application, kind.semantics,
+                     application, kind,
                      {.lowest_execution = phasing % 2 == 0 ? 1.0 : 0.3, .hop = {}, .far_hop = {}}),
                  {.horizon_ns = 400'000'000, .seed = seed}, &ages);
         for (std::size_t i = 0; i < bounds.size(); ++i) {
@@ -57,19 +51,19 @@ TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
       }
     }
     ASSERT_GT(tightness.count(), applications / 4);
-    tightness.print(std::string("reaction time and data age, ") + to_string(kind.semantics));
+    tightness.print(std::string("reaction time and data age, ") + std::string(traits(kind).name));
   }
 }
 
 TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
   const std::uint64_t applications = test::trials(200);
-  for (const Kind& kind : kKinds) {
+  for (const ExecutorKind kind : kKinds) {
     std::size_t held = 0;
     std::size_t overflowed = 0;
     for (std::uint64_t seed = 1; seed <= applications; ++seed) {
       RandomApplication random(seed);
       model::Application application = random.make();
-      if (kind.executor == ChainExecutor::kEdf) random.add_deadlines(application);
+      if (kind == ExecutorKind::kEdf) random.add_deadlines(application);
       for (model::Callback& callback : application.callbacks) {
         const auto depth = static_cast<std::size_t>(random.uniform(1, 3.99));
         if (auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
@@ -78,12 +72,12 @@ TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
           sync->depth = depth;
         }
       }
-      const auto queues = queue_bounds(application, kind.executor);
+      const auto queues = queue_bounds(application, kind);
       const bool all_hold =
           std::ranges::all_of(queues, [](const QueueBound& queue) { return queue.holds(); });
       for (int phasing = 0; phasing < 4; ++phasing) {
         if (phasing > 0) random.move_phases(application);
-        const auto result = simulate(simulated_system(application, kind.semantics),
+        const auto result = simulate(simulated_system(application, kind),
                                      {.horizon_ns = 400'000'000, .seed = seed});
         for (std::size_t i = 0; i < queues.size(); ++i) {
           const bool lost = result.callbacks[i].counts.dropped > 0;
@@ -97,7 +91,7 @@ TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
       }
     }
     EXPECT_GT(held, applications);
-    EXPECT_GT(overflowed, 0U) << to_string(kind.semantics);
+    EXPECT_GT(overflowed, 0U) << std::string(traits(kind).name);
   }
 }
 

@@ -18,8 +18,7 @@ namespace {
 
 /// What the bounds and the simulation are told of the machine.
 struct Machine {
-  ChainExecutor executor{};
-  Semantics semantics{};
+  ExecutorKind executor{};
   Overheads overheads;
 };
 
@@ -42,7 +41,7 @@ void try_application(RandomApplication& random, model::Application& application,
   for (int phasing = 0; phasing < 8; ++phasing) {
     if (phasing > 0) random.move_phases(application);
     const auto result = simulate(
-        simulated_system(application, machine.semantics, times_of(machine, phasing % 4 == 3)),
+        simulated_system(application, machine.executor, times_of(machine, phasing % 4 == 3)),
         {.horizon_ns = 400'000'000, .seed = seed});
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       worst[i] = std::max(worst[i], result.chains[i].response.worst_ns);
@@ -69,7 +68,7 @@ TEST(Soundness, NoSimulatedResponseIsAboveABound) {
   for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
     RandomApplication random(seed);
     model::Application application = random.make();
-    Machine machine{ChainExecutor::kPreemptive, Semantics::kPreemptive, {}};
+    Machine machine{ExecutorKind::kPreemptive, {}};
     if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     try_application(random, application, machine, seed, tightness);
   }
@@ -83,9 +82,9 @@ TEST(Soundness, NorUnderASchedulerThreadWithOverheads) {
   for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
     RandomApplication random(seed);
     model::Application application = random.make();
-    Machine machine{ChainExecutor::kProducerConsumer, Semantics::kProducerConsumer, {}};
+    Machine machine{ExecutorKind::kProducerConsumer, {}};
     if (seed % 2 == 0) {
-      machine = {ChainExecutor::kThreadDispatch, Semantics::kThreadDispatch, {}};
+      machine = {ExecutorKind::kThreadDispatch, {}};
     }
     machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
     machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
@@ -103,7 +102,7 @@ TEST(Soundness, NorUnderEdf) {
     RandomApplication random(seed);
     model::Application application = random.make();
     random.add_deadlines(application);
-    Machine machine{ChainExecutor::kEdf, Semantics::kEdf, {}};
+    Machine machine{ExecutorKind::kEdf, {}};
     if (seed % 2 == 0) machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
     if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     try_application(random, application, machine, seed, tightness);
@@ -118,7 +117,7 @@ TEST(Soundness, NorInAWaitSet) {
   for (std::uint64_t seed = 1; seed <= applications && !HasFatalFailure(); ++seed) {
     RandomApplication random(seed);
     model::Application application = random.make();
-    Machine machine{ChainExecutor::kWaitSet, Semantics::kWaitSet, {}};
+    Machine machine{ExecutorKind::kWaitSet, {}};
     if (seed % 2 == 0) machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
     if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
     if (seed % 5 < 2) machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
@@ -130,15 +129,14 @@ TEST(Soundness, NorInAWaitSet) {
 
 TEST(Soundness, NorAcrossExecutors) {
   struct Kind {
-    ChainExecutor executor;
-    Semantics semantics;
+    ExecutorKind executor;
     bool may_share;
   };
   constexpr std::array kKinds{
-      Kind{ChainExecutor::kPreemptive, Semantics::kPreemptive, true},
-      Kind{ChainExecutor::kEdf, Semantics::kEdf, false},
-      Kind{ChainExecutor::kWaitSet, Semantics::kWaitSet, true},
-      Kind{ChainExecutor::kProducerConsumer, Semantics::kProducerConsumer, true}};
+      Kind{ExecutorKind::kPreemptive, true},
+      Kind{ExecutorKind::kEdf, false},
+      Kind{ExecutorKind::kWaitSet, true},
+      Kind{ExecutorKind::kProducerConsumer, true}};
   const std::uint64_t applications = test::trials(400);
   for (const Kind& kind : kKinds) {
     test::Tightness tightness;
@@ -146,22 +144,22 @@ TEST(Soundness, NorAcrossExecutors) {
       RandomApplication random(seed);
       model::Application application = random.make();
       random.spread(application, kind.may_share);
-      if (kind.executor == ChainExecutor::kEdf) random.add_deadlines(application);
-      Machine machine{kind.executor, kind.semantics, {}};
+      if (kind.executor == ExecutorKind::kEdf) random.add_deadlines(application);
+      Machine machine{kind.executor, {}};
       machine.overheads.far.min = ms(random.uniform(0, 1)).count();
       machine.overheads.far.max = machine.overheads.far.min + ms(random.uniform(0, 2)).count();
       if (seed % 3 == 0) machine.overheads.near.max = ms(random.uniform(0, 0.5)).count();
       if (seed % 5 < 2) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
-      if (kind.executor == ChainExecutor::kWaitSet && seed % 2 == 0) {
+      if (kind.executor == ExecutorKind::kWaitSet && seed % 2 == 0) {
         machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
       }
-      if (kind.executor == ChainExecutor::kProducerConsumer) {
+      if (kind.executor == ExecutorKind::kProducerConsumer) {
         machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
       }
       try_application(random, application, machine, seed, tightness);
     }
     ASSERT_GT(tightness.count(), applications / 16);
-    tightness.print(std::string("chains across executors, ") + to_string(kind.semantics));
+    tightness.print("chains across executors, " + std::string(traits(kind.executor).name));
   }
 }
 

@@ -23,8 +23,7 @@ constexpr int kPhasings = 16;
 
 struct Kind {
   const char* name;
-  ChainExecutor executor;
-  Semantics semantics;
+  ExecutorKind executor;
   bool across;  ///< several executors
 };
 
@@ -40,14 +39,11 @@ Overheads random_machine(RandomGraph& random, const Kind& kind) {
   Overheads result;
   if (random.uniform(0, 1) < 0.6) {
     result.dispatch = up_to(0.2);
-    const bool schedules = kind.semantics == Semantics::kProducerConsumer ||
-                           kind.semantics == Semantics::kThreadDispatch;
-    if (schedules) result.scheduler = up_to(0.2);
-    if (kind.semantics == Semantics::kWaitSet) result.polling = up_to(0.2);
+    if (traits(kind.executor).has_scheduler_thread) result.scheduler = up_to(0.2);
+    if (traits(kind.executor).polls) result.polling = up_to(0.2);
   }
   if (random.uniform(0, 1) < 0.4) result.timer_jitter = up_to(4);
-  const bool by_level = kind.semantics != Semantics::kWaitSet && kind.semantics != Semantics::kEdf;
-  if (by_level && random.uniform(0, 1) < 0.2) result.background = up_to(0.2);
+  if (traits(kind.executor).has_levels && random.uniform(0, 1) < 0.2) result.background = up_to(0.2);
   if (kind.across) {
     result.far.min = up_to(random.uniform(0, 1) < 0.7 ? 2 : 60);
     result.far.max = result.far.min + up_to(4);
@@ -59,7 +55,7 @@ Overheads random_machine(RandomGraph& random, const Kind& kind) {
 /// On every CPU a thread above all levels that takes its time in each millisecond.
 void add_background(SimulatedSystem& system, const Overheads& overheads, RandomGraph& random) {
   for (unsigned cpu = 0; cpu < system.cpus && overheads.background > 0; ++cpu) {
-    system.executors.push_back({.semantics = Semantics::kProducerConsumer,
+    system.executors.push_back({.kind = ExecutorKind::kProducerConsumer,
                                 .cpus = {cpu},
                                 .workers_per_level = 0,
                                 .dispatch_ns = 0,
@@ -75,7 +71,7 @@ void add_background(SimulatedSystem& system, const Overheads& overheads, RandomG
 SimulatedSystem random_system(const model::Application& application, const Kind& kind,
                               const Overheads& overheads, double lowest, RandomGraph& random) {
   SimulatedSystem result = simulated_system(
-      application, kind.semantics,
+      application, kind.executor,
       {.lowest_execution = lowest,
        .dispatch_ns = overheads.dispatch,
        .scheduler_ns = overheads.scheduler,
@@ -117,8 +113,8 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
     const Kind& kind = GetParam();
     RandomGraph random(seed);
     model::Application application = random.make_graph();
-    if (kind.across) random.spread(application, kind.semantics != Semantics::kEdf);
-    if (kind.semantics == Semantics::kEdf) random.add_deadlines(application);
+    if (kind.across) random.spread(application, kind.executor != ExecutorKind::kEdf);
+    if (kind.executor == ExecutorKind::kEdf) random.add_deadlines(application);
     const Overheads overheads = random_machine(random, kind);
     const auto bounds = chain_bounds(application, kind.executor, overheads);
     const auto queues = queue_bounds(application, kind.executor, overheads);
@@ -189,16 +185,16 @@ TEST_P(SoundnessOfGraphs, NothingIsAboveItsBound) {
 }
 
 constexpr Kind kKinds[] = {
-    {"preemptive", ChainExecutor::kPreemptive, Semantics::kPreemptive, false},
-    {"producer_consumer", ChainExecutor::kProducerConsumer, Semantics::kProducerConsumer, false},
-    {"thread_dispatch", ChainExecutor::kThreadDispatch, Semantics::kThreadDispatch, false},
-    {"edf", ChainExecutor::kEdf, Semantics::kEdf, false},
-    {"wait_set", ChainExecutor::kWaitSet, Semantics::kWaitSet, false},
-    {"preemptive_across", ChainExecutor::kPreemptive, Semantics::kPreemptive, true},
-    {"producer_consumer_across", ChainExecutor::kProducerConsumer, Semantics::kProducerConsumer,
+    {"preemptive", ExecutorKind::kPreemptive, false},
+    {"producer_consumer", ExecutorKind::kProducerConsumer, false},
+    {"thread_dispatch", ExecutorKind::kThreadDispatch, false},
+    {"edf", ExecutorKind::kEdf, false},
+    {"wait_set", ExecutorKind::kWaitSet, false},
+    {"preemptive_across", ExecutorKind::kPreemptive, true},
+    {"producer_consumer_across", ExecutorKind::kProducerConsumer,
      true},
-    {"edf_across", ChainExecutor::kEdf, Semantics::kEdf, true},
-    {"wait_set_across", ChainExecutor::kWaitSet, Semantics::kWaitSet, true},
+    {"edf_across", ExecutorKind::kEdf, true},
+    {"wait_set_across", ExecutorKind::kWaitSet, true},
 };
 
 INSTANTIATE_TEST_SUITE_P(, SoundnessOfGraphs, testing::ValuesIn(kKinds),

@@ -34,10 +34,10 @@ std::vector<Task> random_tasks(SimulationRandom& random, bool with_jitter, bool 
 
 enum class Phases { kTogether, kRandom, kLessUrgentJustStarted };
 
-SimulatedSystem simulated_tasks(const std::vector<Task>& tasks, Semantics semantics, Phases phases,
+SimulatedSystem simulated_tasks(const std::vector<Task>& tasks, ExecutorKind kind, Phases phases,
                                 std::size_t observed, SimulationRandom& random) {
   SimulatedSystem system;
-  system.executors.push_back({.semantics = semantics});
+  system.executors.push_back({.kind = kind});
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const Task& task = tasks[i];
     SimulatedCallback callback;
@@ -63,7 +63,7 @@ SimulatedSystem simulated_tasks(const std::vector<Task>& tasks, Semantics semant
 
 struct Trial {
   const char* name;
-  Semantics semantics;
+  ExecutorKind executor;
   TaskSetResult (*analyse)(std::span<const Task>);
   bool jitter;
   bool equal_levels;
@@ -89,7 +89,7 @@ TEST_P(TaskBounds, are_never_exceeded_by_the_simulation) {
       const Phases phases = phasing == 0  ? Phases::kTogether
                             : phasing < 4 ? Phases::kRandom
                                           : Phases::kLessUrgentJustStarted;
-      const auto system = simulated_tasks(tasks, trial.semantics, phases, phasing - 4, random);
+      const auto system = simulated_tasks(tasks, trial.executor, phases, phasing - 4, random);
       const auto simulated = simulate(system, {.horizon_ns = 4000, .seed = seed});
       for (std::size_t i = 0; i < tasks.size(); ++i) {
         worst[i] = std::max(worst[i], simulated.callbacks[i].response.worst_ns);
@@ -113,7 +113,7 @@ TEST(ExactTaskBounds, are_reached_when_all_are_released_together) {
     const std::vector<Task> tasks = random_tasks(random, false, false);
     const TaskSetResult result = fixed_priority_preemptive(tasks);
     const auto simulated =
-        simulate(simulated_tasks(tasks, Semantics::kPreemptive, Phases::kTogether, 0, random),
+        simulate(simulated_tasks(tasks, ExecutorKind::kPreemptive, Phases::kTogether, 0, random),
                  {.horizon_ns = 40'000});
     for (std::size_t i = 0; i < tasks.size(); ++i) {
       if (result.tasks[i].exact && result.tasks[i].response) {
@@ -125,25 +125,25 @@ TEST(ExactTaskBounds, are_reached_when_all_are_released_together) {
 }
 
 constexpr Trial kTrials[] = {
-    {"preemptive", Semantics::kPreemptive,
+    {"preemptive", ExecutorKind::kPreemptive,
      [](std::span<const Task> tasks) { return fixed_priority_preemptive(tasks); }, false, false},
-    {"preemptive_with_jitter", Semantics::kPreemptive,
+    {"preemptive_with_jitter", ExecutorKind::kPreemptive,
      [](std::span<const Task> tasks) { return fixed_priority_preemptive(tasks); }, true, false},
-    {"preemptive_with_equal_levels", Semantics::kPreemptive,
+    {"preemptive_with_equal_levels", ExecutorKind::kPreemptive,
      [](std::span<const Task> tasks) { return fixed_priority_preemptive(tasks); }, true, true},
-    {"nonpreemptive", Semantics::kFixedPriorityNonPreemptive,
+    {"nonpreemptive", ExecutorKind::kFixedPriorityNonPreemptive,
      [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, false, false},
-    {"nonpreemptive_with_jitter", Semantics::kFixedPriorityNonPreemptive,
+    {"nonpreemptive_with_jitter", ExecutorKind::kFixedPriorityNonPreemptive,
      [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, true, false},
-    {"nonpreemptive_with_equal_levels", Semantics::kFixedPriorityNonPreemptive,
+    {"nonpreemptive_with_equal_levels", ExecutorKind::kFixedPriorityNonPreemptive,
      [](std::span<const Task> tasks) { return fixed_priority_nonpreemptive(tasks); }, true, true},
-    {"edf", Semantics::kEdf, [](std::span<const Task> tasks) { return edf_preemptive(tasks); },
+    {"edf", ExecutorKind::kEdf, [](std::span<const Task> tasks) { return edf_preemptive(tasks); },
      false, false, true},
-    {"edf_with_jitter", Semantics::kEdf,
+    {"edf_with_jitter", ExecutorKind::kEdf,
      [](std::span<const Task> tasks) { return edf_preemptive(tasks); }, true, false, true},
-    {"edf_nonpreemptive", Semantics::kEdfNonPreemptive,
+    {"edf_nonpreemptive", ExecutorKind::kEdfNonPreemptive,
      [](std::span<const Task> tasks) { return edf_nonpreemptive(tasks); }, false, false, true},
-    {"edf_nonpreemptive_with_jitter", Semantics::kEdfNonPreemptive,
+    {"edf_nonpreemptive_with_jitter", ExecutorKind::kEdfNonPreemptive,
      [](std::span<const Task> tasks) { return edf_nonpreemptive(tasks); }, true, false, true},
 };
 

@@ -33,7 +33,7 @@ constexpr Overheads kFar{.far = {.min = 50'000'000, .max = 50'000'000}};
 // before it, so it waits for a release of b at 51 + 20 at the latest: 2 for b behind an s, and 2
 // for s behind a b.
 TEST(SyncBounds, AMessageThatWasLongOnItsWayMayWaitForALaterRelease) {
-  const auto bounds = chain_bounds(far_apart(20, 1000), ChainExecutor::kPreemptive, kFar);
+  const auto bounds = chain_bounds(far_apart(20, 1000), ExecutorKind::kPreemptive, kFar);
   EXPECT_EQ(bounds[0].bound, ms(51 + 20 + 2 + 2).count());
 }
 
@@ -45,11 +45,11 @@ TEST(SyncBounds, PartnersMustFitIntoTheSyncForAReactionToBeSure) {
     std::get<model::Timer>(application.callbacks[timer].trigger).offset_stated = true;
   }
   sync_of(application, 2).depth = 6;
-  const auto enough = chain_bounds(application, ChainExecutor::kPreemptive, kFar);
+  const auto enough = chain_bounds(application, ExecutorKind::kPreemptive, kFar);
   EXPECT_EQ(enough[0].reaction, ms(10 + 51 + 2).count());
   EXPECT_TRUE(enough[0].assumptions.empty());
   sync_of(application, 2).depth = 5;
-  EXPECT_EQ(chain_bounds(application, ChainExecutor::kPreemptive, kFar)[0].assumptions,
+  EXPECT_EQ(chain_bounds(application, ExecutorKind::kPreemptive, kFar)[0].assumptions,
             (std::vector<std::string>{"the queue of 's' (depth 5) does not overflow"}));
 }
 

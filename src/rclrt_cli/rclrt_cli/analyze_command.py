@@ -13,6 +13,7 @@ from typing import Any
 from rclrt_cli import chain_analysis, overheads, sensitivity, task_analysis, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input, read_lines
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
+from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.measure import add_priorities_argument
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains, refute_tasks
@@ -62,7 +63,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--executor",
-        choices=chain_analysis.EXECUTORS,
+        choices=EXECUTORS,
         default="preemptive",
         help="of --test sound",
     )

@@ -15,12 +15,12 @@ from rclrt_cli.analysis_module import analysis, load_application, model, read_in
 from rclrt_cli.analyze_command import is_task_set
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_cli.executors import WITH_LEVELS
 from rclrt_cli.measure import add_priorities_argument
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains
 
 HELP = "allocate nodes to cores and set priorities, for the bounds of the chains"
-EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch")
 OBJECTIVES = {
     "max-slack": "the fewest chains without a proof, then the least of the largest bound / "
     "deadline",
@@ -44,7 +44,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write the new app.yaml or task set there; - is the standard output",
     )
-    parser.add_argument("--executor", choices=EXECUTORS, default="preemptive")
+    parser.add_argument("--executor", choices=WITH_LEVELS, default="preemptive")
     parser.add_argument(
         "--objective",
         choices=tuple(OBJECTIVES),

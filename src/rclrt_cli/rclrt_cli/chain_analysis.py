@@ -11,7 +11,6 @@ from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import held_back
 
-EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "edf", "wait_set")
 HOLDS = ("proved", "conditional")
 WIDTH = 12
 CONTRIBUTIONS = {

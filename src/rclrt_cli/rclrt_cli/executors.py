@@ -1,16 +1,51 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The executors the runner offers. The words shown to a reader come from each results.json."""
+"""The kinds of executors, as rclrt_model has them (a test compares): reports need no native module.
+
+The words shown to a reader come from each results.json.
+"""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from rclrt_cli.errors import BadInput, did_you_mean
 
+
+@dataclass(frozen=True)
+class ExecutorKind:
+    """What analyses and reports have to know of an executor; see rclrt/model/executor_kind.hpp."""
+
+    name: str
+    has_levels: bool = False
+    has_scheduler_thread: bool = False
+    polls: bool = False
+    one_at_a_time: bool = False
+    by_deadline: bool = False
+
+
+KINDS = {
+    kind.name: kind
+    for kind in (
+        ExecutorKind("wait_set", polls=True, one_at_a_time=True),
+        ExecutorKind("producer_consumer", has_levels=True, has_scheduler_thread=True),
+        ExecutorKind("thread_dispatch", has_levels=True, has_scheduler_thread=True),
+        ExecutorKind("preemptive", has_levels=True),
+        ExecutorKind("edf", by_deadline=True),
+    )
+}
+"""Those that run callbacks, by name."""
+EXECUTORS = tuple(KINDS)
+WITH_LEVELS = tuple(name for name, kind in KINDS.items() if kind.has_levels)
 BASELINE = "wait_set"
-COMPARED = (BASELINE, "producer_consumer", "thread_dispatch", "preemptive")
+COMPARED = tuple(name for name, kind in KINDS.items() if not kind.by_deadline)
 """Those that a comparison takes unless told otherwise: they can all use the same CPUs."""
-EXECUTORS = (*COMPARED, "edf")
 FOCUS = "preemptive"
 """The executor a comparison's headline speaks of when it took part."""
+
+
+def kind_of(name: str) -> ExecutorKind:
+    """The kind of this name; one without any trait for a name that only a file knows."""
+    return KINDS.get(name, ExecutorKind(name))
 
 
 def check_executor(name: str) -> str:

@@ -11,11 +11,13 @@ variable to loop over it.
 """
 
 from rclrt_model._native import (
+    EXECUTOR_KINDS,
     Application,
     Callback,
     CallbackPlace,
     Chain,
     Executor,
+    ExecutorTraits,
     ModelError,
     Node,
     NodeTiming,
@@ -31,11 +33,13 @@ from rclrt_model._native import (
 )
 
 __all__ = [
+    "EXECUTOR_KINDS",
     "Application",
     "Callback",
     "CallbackPlace",
     "Chain",
     "Executor",
+    "ExecutorTraits",
     "ModelError",
     "Node",
     "NodeTiming",

@@ -54,7 +54,7 @@ py::object to_python(const std::optional<Overload>& policy) {
 py::object to_python(Reliability reliability) {
   return to_python(reliability, std::array{"reliable", "best_effort"});
 }
-py::object to_python(realtime::Policy policy) {
+py::object to_python(Policy policy) {
   return to_python(policy, std::array{"other", "fifo", "rr", "deadline"});
 }
 py::object to_python(const std::array<std::string, 2>& pair) {
@@ -230,6 +230,23 @@ void bind_node_timing(py::module_& module) {
       .field("line", &NodeTiming::line);
 }
 
+void bind_executor_kinds(py::module_& module) {
+  Record<ExecutorTraits>(module, "ExecutorTraits")
+      .field("name", &ExecutorTraits::name)
+      .field("label", &ExecutorTraits::label)
+      .field("simulated_only", &ExecutorTraits::simulated_only)
+      .field("has_levels", &ExecutorTraits::has_levels)
+      .field("has_scheduler_thread", &ExecutorTraits::has_scheduler_thread)
+      .field("polls", &ExecutorTraits::polls)
+      .field("one_at_a_time", &ExecutorTraits::one_at_a_time)
+      .field("by_deadline", &ExecutorTraits::by_deadline);
+  py::list kinds;
+  for (const ExecutorTraits& each : executor_kinds()) {
+    kinds.append(each);
+  }
+  module.attr("EXECUTOR_KINDS") = py::tuple(kinds);
+}
+
 }  // namespace
 }  // namespace rclrt::model
 
@@ -239,6 +256,7 @@ PYBIND11_MODULE(_native, module) {
   rclrt::model::bind_parts(module);
   rclrt::model::bind_application(module);
   rclrt::model::bind_node_timing(module);
+  rclrt::model::bind_executor_kinds(module);
   module.def("places_of", &rclrt::model::places_of, py::arg("application"),
              "Where each callback stands in the ROS graph of a robot on rclcpp; a sync in two "
              "places.");

@@ -3,7 +3,6 @@
 #include <utility>
 
 #include "names.hpp"
-#include "rclrt/realtime/thread_plan_yaml.hpp"
 #include "reader.hpp"
 #include "yaml.hpp"
 
@@ -50,7 +49,7 @@ void read_executors(const YamlNode* section, Reading& reading) {
     Executor executor;
     executor.name =
         read_declared_name(fields, "name", "name: main", reading.executors, reading.context);
-    executor.cpus = realtime::read_cpus(fields, reading.context);
+    executor.cpus = read_cpus(fields, reading.context);
     reading.draft.application.executors.push_back(std::move(executor));
   }
 }

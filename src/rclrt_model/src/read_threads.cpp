@@ -2,7 +2,7 @@
 /// The section "threads".
 #include <utility>
 
-#include "rclrt/realtime/thread_plan_yaml.hpp"
+#include "read_scheduling.hpp"
 #include "reader.hpp"
 
 namespace rclrt::model::detail {
@@ -12,7 +12,7 @@ void read_threads(const YamlNode* section, Reading& reading) {
   Context& context = reading.context;
   NameIndex threads("thread", "threads");
   for (const YamlNode& item : read_list(*section, "threads", context)) {
-    const Fields fields(item, "thread", realtime::thread_rule_keys(), context);
+    const Fields fields(item, "thread", thread_rule_keys(), context);
     ThreadRule rule;
     if (const YamlNode* node = fields.require("name", "name: middleware")) {
       if (read_word(*node, "name", {"middleware"}, context)) {
@@ -20,7 +20,7 @@ void read_threads(const YamlNode* section, Reading& reading) {
         threads.add(rule.name, node->at, context);
       }
     }
-    rule.scheduling = realtime::read_rule_scheduling(fields, context);
+    rule.scheduling = read_scheduling(fields, context);
     reading.draft.application.threads.push_back(std::move(rule));
   }
 }

@@ -119,20 +119,20 @@ std::string to_text(const Application& application, const Callback& callback) {
 }
 
 std::string to_text(const ThreadRule& rule) {
-  const realtime::Scheduling& stated = rule.scheduling;
+  const Scheduling& stated = rule.scheduling;
   std::string text = "{name: " + name(rule.name) + ", policy: ";
   switch (stated.policy) {
-    case realtime::Policy::kOther:
+    case Policy::kOther:
       text += "other";
       if (stated.nice) text += ", nice: " + std::to_string(*stated.nice);
       break;
-    case realtime::Policy::kFifo:
+    case Policy::kFifo:
       text += "fifo, priority: " + std::to_string(stated.priority);
       break;
-    case realtime::Policy::kRoundRobin:
+    case Policy::kRoundRobin:
       text += "rr, priority: " + std::to_string(stated.priority);
       break;
-    case realtime::Policy::kDeadline:
+    case Policy::kDeadline:
       text += "deadline, runtime_ms: " + ms(stated.reservation.runtime) +
               ", deadline_ms: " + ms(stated.reservation.deadline) +
               ", period_ms: " + ms(stated.reservation.period);

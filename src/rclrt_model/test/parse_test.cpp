@@ -97,7 +97,7 @@ TEST(AppYaml, KeepsEverythingThatTheFileStates) {
   expected.chains = {{"obstacle", {0, 2, 4}, 2, microseconds(49'500)},
                      {"seen", {1, 3}, 1'000'000, milliseconds(50)}};
   expected.topics = {{"/points", 0}, {"/raw", 0}, {"/objects", 0}, {"/fused", 100'000}};
-  expected.threads = {{"middleware", {realtime::Policy::kRoundRobin, 98, {0}}}};
+  expected.threads = {{"middleware", {Policy::kRoundRobin, 98, {0}}}};
   EXPECT_EQ(parse_good(kFull), expected);
 }
 

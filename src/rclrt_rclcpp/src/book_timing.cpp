@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "book.hpp"
+#include "rclrt/recorder/model_conversion.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -14,17 +15,7 @@ namespace {
 using rclrt::model::TimingScope;
 
 std::optional<engine::Overload> to_engine(const std::optional<rclrt::model::Overload>& overload) {
-  if (!overload) {
-    return std::nullopt;
-  }
-  switch (*overload) {
-    case rclrt::model::Overload::kKeepLast:
-      return engine::Overload::kKeepLast;
-    case rclrt::model::Overload::kSkipIfRunning:
-      return engine::Overload::kSkipIfRunning;
-    default:
-      return engine::Overload::kQueue;
-  }
+  return overload ? std::optional(rclrt::recorder::to_engine(*overload)) : std::nullopt;
 }
 
 void fill(Timing& timing, const Timing& with) {

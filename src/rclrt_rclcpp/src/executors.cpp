@@ -55,7 +55,7 @@ class Executor::Spinning {
 };
 
 std::unique_ptr<Executor::Book> Executor::make_book(Executor& self, const Options& options,
-                                                    const char* kind, MakeEngine make_engine) {
+                                                    rclrt::model::ExecutorKind kind, MakeEngine make_engine) {
   engine::ExecutorOptions for_engine = options.engine;
   std::unique_ptr<Recording::Impl::Part> part;
   if (options.recording) {
@@ -71,7 +71,7 @@ std::unique_ptr<Executor::Book> Executor::make_book(Executor& self, const Option
       options.ros.context, std::move(part));
 }
 
-Executor::Executor(Options options, const char* kind, MakeEngine make_engine)
+Executor::Executor(Options options, rclrt::model::ExecutorKind kind, MakeEngine make_engine)
     : rclcpp::Executor(options.ros), book_(make_book(*this, options, kind, make_engine)) {
   // Triggered when a node or a group gets something new, and at shutdown.
   notify_waitable_->set_on_ready_callback([book = book_.get()](std::size_t, int) {
@@ -283,6 +283,8 @@ void Executor::write_priorities(std::ostream& out) {
 const engine::Executor& Executor::engine() const noexcept { return book_->engine(); }
 
 namespace {
+using rclrt::model::ExecutorKind;
+
 template <typename Engine>
 std::unique_ptr<engine::Executor> make_engine(engine::ExecutorOptions options) {
   return std::make_unique<Engine>(std::move(options));
@@ -290,21 +292,21 @@ std::unique_ptr<engine::Executor> make_engine(engine::ExecutorOptions options) {
 }  // namespace
 
 PreemptiveExecutor::PreemptiveExecutor(Options options)
-    : Executor(std::move(options), "preemptive", &make_engine<engine::PreemptiveExecutor>) {}
+    : Executor(std::move(options), ExecutorKind::kPreemptive, &make_engine<engine::PreemptiveExecutor>) {}
 PreemptiveExecutor::~PreemptiveExecutor() = default;
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(Options options)
-    : Executor(std::move(options), "producer_consumer",
+    : Executor(std::move(options), ExecutorKind::kProducerConsumer,
                &make_engine<engine::ProducerConsumerExecutor>) {}
 ProducerConsumerExecutor::~ProducerConsumerExecutor() = default;
 
 ThreadDispatchExecutor::ThreadDispatchExecutor(Options options)
-    : Executor(std::move(options), "thread_dispatch",
+    : Executor(std::move(options), ExecutorKind::kThreadDispatch,
                &make_engine<engine::ThreadDispatchExecutor>) {}
 ThreadDispatchExecutor::~ThreadDispatchExecutor() = default;
 
 EdfExecutor::EdfExecutor(Options options)
-    : Executor(std::move(options), "edf", &make_engine<engine::EdfExecutor>) {}
+    : Executor(std::move(options), ExecutorKind::kEdf, &make_engine<engine::EdfExecutor>) {}
 EdfExecutor::~EdfExecutor() = default;
 
 }  // namespace rclrt_rclcpp

@@ -91,12 +91,13 @@ Recording::Impl::Impl(RecordingOptions options)
       log_(options_.most_instances) {}
 
 std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
-    const std::shared_ptr<Impl>& self, const std::string& kind,
+    const std::shared_ptr<Impl>& self, model::ExecutorKind kind,
     const engine::ExecutorOptions& options) {
   const std::scoped_lock lock(self->mutex_);
-  if (!self->kind_.empty() && self->kind_ != kind) {
+  if (!self->joined_.empty() && self->kind_ != kind) {
     throw std::invalid_argument("a recording is of executors of one kind: this one has " +
-                                self->kind_ + ", and a " + kind + " executor needs one of its own");
+                                std::string(traits(self->kind_).name) + ", and a " +
+                                std::string(traits(kind).name) + " executor needs one of its own");
   }
   self->kind_ = kind;
   self->joined_.push_back({.executor = {.name = options.name, .cpus = options.cpus}});
@@ -177,7 +178,7 @@ void Recording::Impl::settle(std::uint32_t index) {
       continue;
     }
     row.level = row.callbacks.back().callback->level();
-    if (joined.realtime && kind_ != "edf") {
+    if (joined.realtime && !traits(kind_).by_deadline) {
       row.os_priority = joined.engine->os_priority(*row.level);
     }
   }
@@ -389,10 +390,10 @@ std::vector<std::string> Recording::Impl::write() {
     results_.application_sha256 = recorder::sha256_of_file(options_.application);
   }
   results_.executor = kind_;
-  results_.executor_label = recorder::label_of(kind_) + " (rclcpp)";
+  results_.executor_label = std::string(traits(kind_).label) + " (rclcpp)";
   fill_context(results_.context);
   results_.context.records_dropped = log_.dropped();
-  recorder::account(results_, std::move(instances), kind_ != "edf");
+  recorder::account(results_, std::move(instances));
   results_.callback_counts.resize(results_.application.callbacks.size());
   results_.os_priorities.resize(results_.application.callbacks.size());
   for (std::size_t i = 0; i < rows_.size(); ++i) {

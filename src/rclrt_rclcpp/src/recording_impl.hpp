@@ -71,7 +71,7 @@ class Recording::Impl {
     engine::InstanceSink* const also_;
   };
 
-  static std::unique_ptr<Part> join(const std::shared_ptr<Impl>& self, const std::string& kind,
+  static std::unique_ptr<Part> join(const std::shared_ptr<Impl>& self, model::ExecutorKind kind,
                                     const engine::ExecutorOptions& options);
 
   void start();
@@ -118,7 +118,7 @@ class Recording::Impl {
   recorder::InstanceLog log_;
 
   std::mutex mutex_;
-  std::string kind_;  // of all the executors
+  model::ExecutorKind kind_{};  // of all the executors
   std::vector<Joined> joined_;
   std::vector<Row> rows_;  // by number
   std::map<model::CallbackPlace, std::uint32_t> numbers_;

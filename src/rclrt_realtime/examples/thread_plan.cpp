@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A plan in a file decides how every thread is scheduled, those of a library too.
-//   example_thread_plan [plan.yaml]
+// A plan decides how every thread is scheduled, those of a library too.
 #include <cstdio>
-#include <exception>
 
 #include "rclrt/realtime/thread.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
@@ -18,8 +16,14 @@ struct VendorLibrary {
   realtime::Thread send{{.name = "vendor-send"}, work};
 };
 
-int run(const char* file) {
-  const realtime::ThreadPlan plan = realtime::load_thread_plan(file);
+}  // namespace
+
+int main() {
+  using realtime::Policy;
+  // The first rule that matches a name counts.
+  const realtime::ThreadPlan plan{{{"control", {.policy = Policy::kFifo, .priority = 40}},
+                                   {"vendor-*", {.policy = Policy::kRoundRobin, .priority = 20}},
+                                   {"*", {.policy = Policy::kOther}}}};
 
   const realtime::ThreadsBefore before;
   const VendorLibrary library;
@@ -34,15 +38,4 @@ int run(const char* file) {
     std::printf("%s\n", problem.c_str());  // without permission the program runs nevertheless
   }
   return report.threads.size() >= 4 ? 0 : 1;
-}
-
-}  // namespace
-
-int main(int argc, char** argv) {
-  try {
-    return run(argc > 1 ? argv[1] : RCLRT_EXAMPLES_DIR "/plan.yaml");
-  } catch (const std::exception& error) {
-    std::fprintf(stderr, "%s\n", error.what());  // file:line:column: what is wrong
-    return 2;
-  }
 }

@@ -7,10 +7,6 @@
 
 namespace rclrt::recorder {
 
-std::string label_of(const std::string& executor) {
-  return executor == "wait_set" ? "wait set (rclcpp semantics)" : executor;
-}
-
 namespace {
 
 /// For each chain every release of the window, those that never ran too.
@@ -66,7 +62,7 @@ std::vector<std::string> name_tracks(const model::Application& application, bool
   return names;
 }
 
-/// By which edf orders instances; see EdfExecutor.
+/// Returns by what EDF orders instances; see EdfExecutor.
 std::vector<std::int64_t> relative_deadlines(const model::Application& application) {
   std::vector<std::int64_t> result;
   for (const model::Callback& callback : application.callbacks) {
@@ -81,9 +77,9 @@ std::vector<std::int64_t> relative_deadlines(const model::Application& applicati
 
 }  // namespace
 
-void account(RunResults& results, std::vector<LoggedInstance> instances, bool levels) {
+void account(RunResults& results, std::vector<LoggedInstance> instances) {
   const model::Application& application = results.application;
-  results.thread_tracks = name_tracks(application, levels, instances);
+  results.thread_tracks = name_tracks(application, traits(results.executor).has_levels, instances);
   for (const LoggedInstance& instance : instances) {
     results.records.push_back(instance.record);
   }
@@ -95,15 +91,15 @@ void account(RunResults& results, std::vector<LoggedInstance> instances, bool le
 
 void settle_misses(RunResults& results, std::size_t cpus) {
   constexpr std::size_t kMissesPerChain = 10;
-  const bool one_at_a_time = results.executor == "wait_set";
+  const model::ExecutorTraits& kind = traits(results.executor);
   std::vector<int> priorities;
   for (std::size_t i = 0; i < results.application.callbacks.size(); ++i) {
     const int priority =
         results.os_priorities[i].value_or(results.application.effective_priority(i));
-    priorities.push_back(one_at_a_time ? 0 : priority);
+    priorities.push_back(kind.one_at_a_time ? 0 : priority);
   }
   std::vector<std::int64_t> deadlines;
-  if (results.executor == "edf") {
+  if (kind.by_deadline) {
     deadlines = relative_deadlines(results.application);
     cpus = 1;
   }
@@ -112,7 +108,7 @@ void settle_misses(RunResults& results, std::size_t cpus) {
                                    .records = results.records,
                                    .priorities = priorities,
                                    .cpus = cpus,
-                                   .one_at_a_time = one_at_a_time,
+                                   .one_at_a_time = kind.one_at_a_time,
                                    .deadlines = deadlines},
                                   kMissesPerChain);
 }

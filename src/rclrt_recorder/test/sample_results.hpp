@@ -23,7 +23,7 @@ inline RunResults sample_results() {
   results.application = sample_application();
   results.application_file = "examples/vehicle/app.yaml";
   results.application_sha256 = std::string(64, '0');
-  results.executor = "wait_set";
+  results.executor = model::ExecutorKind::kWaitSet;
   results.executor_label = "wait set (rclcpp semantics)";
   results.started_utc = "2026-01-02T03:04:05Z";
   results.window = {.start_ns = kSampleStart, .end_ns = sample_time(100'000)};

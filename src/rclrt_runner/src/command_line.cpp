@@ -7,7 +7,6 @@
 #include <string_view>
 #include <vector>
 
-#include "rclrt/executors.hpp"
 
 namespace rclrt::runner {
 
@@ -45,6 +44,7 @@ std::chrono::nanoseconds parse_seconds(std::string_view text) {
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
   CommandLine result;
+  std::string executor;
   std::string seconds;
   std::string output;
   std::string priorities;
@@ -73,7 +73,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
     } else if (argument == "--not-alone") {
       result.alone = false;
     } else if (argument == "--executor") {
-      value(i, result.executor);
+      value(i, executor);
     } else if (argument == "--seconds") {
       value(i, seconds);
     } else if (argument == "--out") {
@@ -96,16 +96,13 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   }
   result.application = files.front();
   result.priorities = priorities;
-  const auto& names = executor_names();
-  if (std::find(names.begin(), names.end(), result.executor) == names.end()) {
-    std::string known;
-    for (const std::string& name : names) {
-      known += (known.empty() ? "" : ", ") + name;
-    }
-    throw UsageError((result.executor.empty() ? "no --executor"
-                                              : "unknown executor \"" + result.executor + "\"") +
-                     "; expected one of " + known);
+  const auto kind = model::executor_kind_of(executor);
+  if (!kind || traits(*kind).simulated_only) {
+    throw UsageError(
+        (executor.empty() ? "no --executor" : "unknown executor \"" + executor + "\"") +
+        "; expected one of " + model::executor_names());
   }
+  result.executor = *kind;
   if (seconds.empty()) {
     throw UsageError("no --seconds; expected how long to run");
   }

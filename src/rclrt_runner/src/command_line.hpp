@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <rclrt/model/executor_kind.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -22,7 +23,7 @@ struct CommandLine {
   bool alone = true;  ///< nobody else may use the application's topics
   std::filesystem::path application;
   std::filesystem::path priorities;  ///< of callbacks; empty: those of the application
-  std::string executor;
+  model::ExecutorKind executor{};
   std::chrono::nanoseconds duration{};
   std::filesystem::path output;
 };

@@ -9,6 +9,8 @@
 #include <utility>
 #include <variant>
 
+#include "rclrt/recorder/model_conversion.hpp"
+
 namespace rclrt::runner {
 
 using rclrt_msgs::msg::ChainMessage;
@@ -17,30 +19,6 @@ namespace {
 
 /// Header, stamp, sequence lengths: what a message has on the wire besides tokens and padding.
 constexpr std::size_t kFixedBytes = 24;
-
-OverrunPolicy overrun_policy(model::OverrunPolicy policy) {
-  switch (policy) {
-    case model::OverrunPolicy::kSkip:
-      return OverrunPolicy::kSkip;
-    case model::OverrunPolicy::kRebase:
-      return OverrunPolicy::kRebase;
-    case model::OverrunPolicy::kCatchUp:
-      break;
-  }
-  return OverrunPolicy::kCatchUp;
-}
-
-Overload overload_policy(model::Overload policy) {
-  switch (policy) {
-    case model::Overload::kKeepLast:
-      return Overload::kKeepLast;
-    case model::Overload::kSkipIfRunning:
-      return Overload::kSkipIfRunning;
-    case model::Overload::kQueue:
-      break;
-  }
-  return Overload::kQueue;
-}
 
 recorder::ChainToken from_message(const rclrt_msgs::msg::ChainToken& token) {
   return {token.chain, token.instance, token.release_ns};
@@ -135,7 +113,7 @@ void LiveApplication::create(std::size_t index, Node& node) {
                           : static_cast<std::uint64_t>(since_first / timer->period.count());
           live.work(live.rules.start(instance, info.release_ns), info.release_ns, workload_);
         },
-        options(live), {.offset = timer->offset, .overrun = overrun_policy(timer->overrun)}));
+        options(live), {.offset = timer->offset, .overrun = recorder::to_engine(timer->overrun)}));
   } else if (const auto* sub = std::get_if<model::Subscription>(&callback.trigger)) {
     QoS qos(sub->depth);
     CallbackOptions with_intra_process = options(live);
@@ -177,7 +155,7 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
   CallbackOptions result;
   result.name = live.callback.id;
   result.priority = application_.effective_priority(live.index);
-  result.overload = overload_policy(live.callback.overload);
+  result.overload = recorder::to_engine(live.callback.overload);
   result.deadline = live.callback.deadline.value_or(std::chrono::nanoseconds::zero());
   if (live.callback.group) {
     // The first member of a group of a node makes it, the others join.

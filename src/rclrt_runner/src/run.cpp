@@ -36,9 +36,6 @@ constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
 constexpr std::chrono::nanoseconds kPoll{50'000'000};
 constexpr int kTopPriority = 95;
 
-/// Whether its threads belong to levels.
-bool has_levels(const std::string& executor) { return executor != "wait_set" && executor != "edf"; }
-
 void notice(bool strict, const std::string& problem) {
   if (strict) {
     throw std::runtime_error(problem);
@@ -102,7 +99,7 @@ class Spinning {
           .top_priority = kTopPriority,
           .epoch = [this] { return start_.arrive_and_wait(); },
           .sink = sinks_.back().get()};
-      executors_.push_back(make_executor(options.executor, context, std::move(executor_options)));
+      executors_.push_back(make_executor(traits(options.executor).name, context, std::move(executor_options)));
       live.add_nodes(i, *executors_.back());
       executors_.back()->prepare();
     }
@@ -196,7 +193,7 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   recorder::RunResults results;
   results.application = application;
   results.executor = options.executor;
-  results.executor_label = recorder::label_of(options.executor);
+  results.executor_label = traits(options.executor).label;
 
   // The probe, the log and ROS itself come first; whatever thread follows is the middleware's.
   recorder::HostProbe probe(probe_options(application));
@@ -249,14 +246,14 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   results.context.steal_ms = steal_before && steal_after ? *steal_after - *steal_before : 0;
   settle_context(results, spinning.executors());
   results.host_stalls = probe.report();
-  account(results, log.finish(), has_levels(options.executor));
+  account(results, log.finish());
   results.context.records_dropped = log.dropped();
   results.callback_counts = live.counts();
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& executor =
         *spinning.executors()[application.nodes[application.callbacks[i].node].executor];
     const int priority = executor.engine().os_priority(application.effective_priority(i));
-    const bool fixed = executor.engine().realtime() && options.executor != "edf";
+    const bool fixed = executor.engine().realtime() && !traits(options.executor).by_deadline;
     results.os_priorities.push_back(fixed ? std::optional(priority) : std::nullopt);
   }
   settle_misses(results, realtime::allowed_cpus().size());

@@ -5,14 +5,14 @@
 #include <chrono>
 #include <optional>
 #include <rclrt/model/application.hpp>
-#include <string>
+#include <rclrt/model/executor_kind.hpp>
 
 #include "rclrt/recorder/results.hpp"
 
 namespace rclrt::runner {
 
 struct RunOptions {
-  std::string executor;
+  model::ExecutorKind executor{};
   std::chrono::nanoseconds duration{};
   bool strict = false;
   bool alone = true;  ///< refuse to measure while others publish on the topics

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <string>
 #include <vector>
+
+#include "rclrt/executors.hpp"
 
 namespace rclrt::runner {
 namespace {
@@ -27,7 +30,7 @@ TEST(CommandLine, HoldsWhatWasAskedFor) {
       parse({"app.yaml", "--executor", "preemptive", "--seconds", "2.5", "--out", "dir", "--strict",
              "--priorities", "p.yaml", "--not-alone", "--ros-args", "--not-ours"});
   EXPECT_EQ(command.application, "app.yaml");
-  EXPECT_EQ(command.executor, "preemptive");
+  EXPECT_EQ(command.executor, model::ExecutorKind::kPreemptive);
   EXPECT_EQ(command.duration, std::chrono::milliseconds(2500));
   EXPECT_EQ(command.output, "dir");
   EXPECT_TRUE(command.strict);
@@ -58,6 +61,14 @@ TEST(CommandLine, EachMistakeHasItsOwnMessage) {
   EXPECT_EQ(error_of({"a", "--fast"}), "unknown option --fast; see --help");
   EXPECT_EQ(error_of({"a", "--out"}), "--out: expected a value after it");
   EXPECT_EQ(error_of({"a", "--out", "x", "--out", "y"}), "--out is given twice; expected it once");
+}
+
+TEST(CommandLine, OffersTheExecutorsThatRclrtHas) {
+  std::string names;
+  for (const std::string& name : executor_names()) {
+    names += (names.empty() ? "" : ", ") + name;
+  }
+  EXPECT_EQ(names, model::executor_names());
 }
 
 }  // namespace

@@ -63,7 +63,7 @@ struct Arguments {
   std::filesystem::path priorities;
   std::filesystem::path replay;
   std::filesystem::path output;
-  std::optional<rclrt::analysis::Semantics> executor;  // none: that of the replay
+  std::optional<rclrt::analysis::ExecutorKind> executor;  // none: that of the replay
   std::optional<std::chrono::nanoseconds> duration;    // ditto
   SimulationSettings settings;
 };
@@ -140,17 +140,16 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       throw UsageError(std::string(option) + ": --replay states that; expected one of the two");
     }
   }
-  const auto semantics = rclrt::analysis::semantics_of(given["--executor"]);
-  if (!semantics && !(replays && given["--executor"].empty())) {
+  const auto kind = rclrt::model::executor_kind_of(given["--executor"]);
+  if (!kind && !(replays && given["--executor"].empty())) {
     throw UsageError("--executor \"" + given["--executor"] +
-                     "\": expected wait_set, producer_consumer, thread_dispatch, preemptive or "
-                     "edf");
+                     "\": expected one of " + rclrt::model::executor_names());
   }
   Arguments result{.application = files.front(),
                    .priorities = given["--priorities"],
                    .replay = given["--replay"],
                    .output = given["--out"],
-                   .executor = semantics,
+                   .executor = kind,
                    .duration = {},
                    .settings = {}};
   if (!given["--seconds"].empty()) {

@@ -86,15 +86,15 @@ recorder::RunResults simulate_run(const model::Application& application,
 
   recorder::RunResults results;
   results.application = application;
-  results.executor = to_string(settings.executor);
-  results.executor_label = "simulated: " + recorder::label_of(results.executor);
+  results.executor = settings.executor;
+  results.executor_label = "simulated: " + std::string(traits(results.executor).label);
   results.started_utc = "1970-01-01T00:00:00Z";
   results.window = {0, settings.duration.count()};
   results.simulation = recorder::SimulationStatement{
       .seed = settings.seed, .lowest_execution = settings.times.lowest_execution};
   results.context = simulated_context(system);
   results.host_stalls.valid = true;  // there is no host to stall
-  account(results, std::move(kept.instances), settings.executor != analysis::Semantics::kWaitSet);
+  account(results, std::move(kept.instances));
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& [counts, response, late] = simulation.callbacks[i];
     const std::uint64_t lost = application.callbacks[i].deadline ? counts.dropped : 0;

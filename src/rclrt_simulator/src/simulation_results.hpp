@@ -12,7 +12,7 @@
 namespace rclrt::simulator {
 
 struct SimulationSettings {
-  analysis::Semantics executor = analysis::Semantics::kPreemptive;
+  analysis::ExecutorKind executor = analysis::ExecutorKind::kPreemptive;
   std::chrono::nanoseconds duration{};
   std::uint64_t seed = 0;
   analysis::SimulatedTimes times;

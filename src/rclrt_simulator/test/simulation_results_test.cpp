@@ -39,8 +39,8 @@ chains:
   return parsed.application.value();
 }
 
-RunResults simulate_sample(analysis::Semantics semantics, std::uint64_t seed = 0) {
-  return simulate_run(sample_application(), {.executor = semantics,
+RunResults simulate_sample(analysis::ExecutorKind kind, std::uint64_t seed = 0) {
+  return simulate_run(sample_application(), {.executor = kind,
                                              .duration = std::chrono::milliseconds(200),
                                              .seed = seed,
                                              .times = {.lowest_execution = 0.5}});
@@ -62,8 +62,8 @@ TEST(SimulatedRun, has_the_responses_of_its_schedule) {
 }
 
 TEST(SimulatedRun, is_marked_as_such) {
-  const RunResults results = simulate_sample(analysis::Semantics::kWaitSet, 7);
-  EXPECT_EQ(results.executor, "wait_set");
+  const RunResults results = simulate_sample(analysis::ExecutorKind::kWaitSet, 7);
+  EXPECT_EQ(results.executor, analysis::ExecutorKind::kWaitSet);
   EXPECT_EQ(results.executor_label, "simulated: wait set (rclcpp semantics)");
   EXPECT_THAT(recorder::results_json(results), testing::HasSubstr(R"("simulated": {
     "seed": 7,
@@ -72,20 +72,20 @@ TEST(SimulatedRun, is_marked_as_such) {
 }
 
 TEST(SimulatedRun, is_the_same_for_the_same_seed) {
-  for (const auto semantics :
-       {analysis::Semantics::kPreemptive, analysis::Semantics::kProducerConsumer,
-        analysis::Semantics::kThreadDispatch, analysis::Semantics::kWaitSet}) {
-    EXPECT_EQ(recorder::results_json(simulate_sample(semantics, 3)),
-              recorder::results_json(simulate_sample(semantics, 3)));
-    EXPECT_NE(recorder::results_json(simulate_sample(semantics, 3)),
-              recorder::results_json(simulate_sample(semantics, 4)));
+  for (const auto kind :
+       {analysis::ExecutorKind::kPreemptive, analysis::ExecutorKind::kProducerConsumer,
+        analysis::ExecutorKind::kThreadDispatch, analysis::ExecutorKind::kWaitSet}) {
+    EXPECT_EQ(recorder::results_json(simulate_sample(kind, 3)),
+              recorder::results_json(simulate_sample(kind, 3)));
+    EXPECT_NE(recorder::results_json(simulate_sample(kind, 3)),
+              recorder::results_json(simulate_sample(kind, 4)));
   }
 }
 
 TEST(SimulatedRun, counts_each_callback_release_once) {
-  for (const auto semantics :
-       {analysis::Semantics::kPreemptive, analysis::Semantics::kThreadDispatch}) {
-    const RunResults results = simulate_sample(semantics);
+  for (const auto kind :
+       {analysis::ExecutorKind::kPreemptive, analysis::ExecutorKind::kThreadDispatch}) {
+    const RunResults results = simulate_sample(kind);
     for (const CallbackCounts& counts : results.callback_counts) {
       EXPECT_GE(counts.released, counts.completed + counts.dropped);
       EXPECT_GT(counts.completed, 0U);

@@ -122,7 +122,7 @@ void bind_bounds(py::module_& module) {
   module.def(
       "chain_bounds",
       [](const Application& application, const std::string& executor, const Overheads& overheads) {
-        const ChainExecutor value = chain_executor_of(executor);
+        const ExecutorKind value = executor_kind_or_throw(executor);
         const py::gil_scoped_release release;
         return chain_bounds(application, value, overheads, {.between = check_signals});
       },
@@ -135,7 +135,7 @@ void bind_bounds(py::module_& module) {
   module.def(
       "queue_bounds",
       [](const Application& application, const std::string& executor, const Overheads& overheads) {
-        const ChainExecutor value = chain_executor_of(executor);
+        const ExecutorKind value = executor_kind_or_throw(executor);
         const py::gil_scoped_release release;
         return queue_bounds(application, value, overheads, {.between = check_signals});
       },
@@ -144,7 +144,7 @@ void bind_bounds(py::module_& module) {
   module.def(
       "chain_assumptions",
       [](const std::string& executor, const Overheads& overheads) {
-        return chain_assumptions(chain_executor_of(executor), overheads);
+        return chain_assumptions(executor_kind_or_throw(executor), overheads);
       },
       py::arg("executor") = "preemptive", py::arg("overheads") = Overheads{});
 }
@@ -177,13 +177,12 @@ void bind_levels(py::module_& module) {
 
 }  // namespace
 
-ChainExecutor chain_executor_of(const std::string& word) {
-  return choice<ChainExecutor>(word, "executor",
-                               {{"preemptive", ChainExecutor::kPreemptive},
-                                {"producer_consumer", ChainExecutor::kProducerConsumer},
-                                {"thread_dispatch", ChainExecutor::kThreadDispatch},
-                                {"wait_set", ChainExecutor::kWaitSet},
-                                {"edf", ChainExecutor::kEdf}});
+ExecutorKind executor_kind_or_throw(const std::string& word) {
+  std::vector<std::pair<std::string, ExecutorKind>> choices;
+  for (const model::ExecutorTraits& each : model::executor_kinds()) {
+    if (!each.simulated_only) choices.emplace_back(each.name, each.kind);
+  }
+  return choice<ExecutorKind>(word, "executor", choices);
 }
 
 void bind_application(py::module_& module) {

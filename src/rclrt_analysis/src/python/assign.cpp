@@ -45,7 +45,7 @@ void bind_assign(py::module_& module) {
          const Overheads& overheads, const std::string& objective, std::size_t evaluations) {
         AssignOptions options;
         options.cpus = std::move(cpus);
-        options.executor = chain_executor_of(executor);
+        options.executor = executor_kind_or_throw(executor);
         options.overheads = overheads;
         options.objective = choice<Objective>(objective, "objective",
                                               {{"feasible", Objective::kFeasible},

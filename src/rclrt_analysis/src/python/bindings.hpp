@@ -33,7 +33,7 @@ pybind11::object to_python(Answer answer);
 
 /// Throw std::invalid_argument for a word that is not known.
 Policy policy_of(const std::string& word);
-ChainExecutor chain_executor_of(const std::string& word);
+ExecutorKind executor_kind_or_throw(const std::string& word);
 
 /// Raises KeyboardInterrupt when there was one; for long work that has released the lock.
 void check_signals();

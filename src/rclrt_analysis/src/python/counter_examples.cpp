@@ -18,10 +18,10 @@ namespace {
 
 using model::Application;
 
-Semantics semantics_or_throw(const std::string& word) {
-  const auto semantics = semantics_of(word);
-  if (!semantics) throw std::invalid_argument("executor '" + word + "' is not known");
-  return *semantics;
+ExecutorKind any_kind_or_throw(const std::string& word) {
+  const auto kind = model::executor_kind_of(word);
+  if (!kind) throw std::invalid_argument("executor '" + word + "' is not known");
+  return *kind;
 }
 
 std::vector<std::optional<CounterExample>> find(const Application& application,
@@ -29,10 +29,10 @@ std::vector<std::optional<CounterExample>> find(const Application& application,
                                                 const std::vector<bool>& wanted,
                                                 const Overheads& overheads, unsigned cpus,
                                                 std::uint64_t instances) {
-  const Semantics semantics = semantics_or_throw(executor);
+  const ExecutorKind kind = any_kind_or_throw(executor);
   const py::gil_scoped_release release;
   return find_counter_examples(application, wanted,
-                               {.executor = semantics,
+                               {.executor = kind,
                                 .cpus = cpus,
                                 .overheads = overheads,
                                 .effort = {.instances = instances, .between = check_signals}});
@@ -42,7 +42,7 @@ void bind_chains(py::module_& module) {
   py::class_<CounterExample>(module, "CounterExample")
       .def_property_readonly(
           "executor",
-          [](const CounterExample& self) { return std::string(to_string(self.executor)); })
+          [](const CounterExample& self) { return std::string(traits(self.executor).name); })
       .def_readonly("offsets_ns", &CounterExample::offsets_ns)
       .def_readonly("priorities", &CounterExample::priorities)
       .def_readonly("seed", &CounterExample::seed)

@@ -11,9 +11,8 @@ from typing import Any
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import held_back
 from rclrt_cli.csv_reader import InstanceRow, StallRow
+from rclrt_cli.executors import kind_of
 
-ONE_QUEUE = ("wait_set", "edf")
-"""Executors for whom priorities do not say who can be in whose way."""
 PROBE_PERIOD_NS = 1_000_000
 RT_PERIOD_NS = 1_000_000_000
 """Of the kernel's bandwidth limit, by default."""
@@ -102,7 +101,7 @@ class BusyTimes:
         spans = sorted(
             (row.ready, row.end)
             for row in instances
-            if executor in ONE_QUEUE or row.priority >= level
+            if not kind_of(executor).has_levels or row.priority >= level
         )
         self._busy = list(_joined(spans))
 
@@ -133,7 +132,7 @@ class OneCpu:
         self._starts = [row.start for row in self._rows]
         self._stalls = list(_joined(sorted((stall.start, stall.end) for stall in stalls)))
         self._in_the_way = [
-            row for row in self._rows if executor in ONE_QUEUE or row.priority >= level
+            row for row in self._rows if not kind_of(executor).has_levels or row.priority >= level
         ]
         # Something less urgent may only be in the way because it had started before.
         started = [

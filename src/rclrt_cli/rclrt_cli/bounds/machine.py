@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli.analysis_module import analysis
+from rclrt_cli.executors import ExecutorKind, kind_of
 from rclrt_cli.json_reader import JsonValue
 
 STATISTICS = ("max", "max_undisturbed", "p99", "p50")
@@ -20,14 +21,15 @@ MOST_US = 1e9
 
 
 ASCENDING = ("min", "p50", "p99", "max")
-ALSO_OF = {
-    "wait_set": ("polling_us",),
-    "producer_consumer": ("scheduler_us",),
-    "thread_dispatch": ("scheduler_us",),
-}
-"""What else is measured of an executor."""
 HELD_BACK_BELOW = 0.995
 """A share of the CPU that is measured below this is one that the kernel enforces."""
+
+
+def _also_of(kind: ExecutorKind) -> tuple[str, ...]:
+    """What else is measured of an executor."""
+    if kind.polls:
+        return ("polling_us",)
+    return ("scheduler_us",) if kind.has_scheduler_thread else ()
 
 
 @dataclass(frozen=True)
@@ -101,7 +103,7 @@ class OverheadsFile:
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
         no_hops = JsonValue({}, self.path, "hop_us")
         hops = self._json.get("hop_us") if self._json.has("hop_us") else no_hops
-        stated = ["dispatch_us", "timer_lateness_us", *ALSO_OF.get(executor, ())]
+        stated = ["dispatch_us", "timer_lateness_us", *_also_of(kind_of(executor))]
         missing = [f"{name} of {executor}" for name in stated if not own.has(name)]
         if not hops.has(between):
             missing.append(f"hop_us.{between}")

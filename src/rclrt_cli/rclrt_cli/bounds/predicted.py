@@ -12,6 +12,7 @@ from typing import Any
 from rclrt_cli import chain_analysis
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads, OverheadsFile
+from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
 
@@ -96,7 +97,7 @@ def predict(
     found = {
         executor: _predict(application, executor, overheads)
         for executor in executors
-        if executor in chain_analysis.EXECUTORS
+        if executor in EXECUTORS
     }
     return Predictions(found, f"{overheads.path}, {overheads.statistic}" if overheads else "")
 

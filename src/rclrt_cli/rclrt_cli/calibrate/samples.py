@@ -10,13 +10,10 @@ from typing import Any
 
 from rclrt_cli.calibrate.applications import ALONE_MS, CYCLE_NS, SHORT_MS, TICK_NS
 from rclrt_cli.csv_reader import InstanceRow, StallRow
+from rclrt_cli.executors import kind_of
 from rclrt_cli.stats import nearest_rank
 
 WARM_UP_NS = 500_000_000
-POLLS = ("wait_set",)
-"""Executors that do not preempt: what they had started is no sample of an interruption."""
-SCHEDULES = ("producer_consumer", "thread_dispatch")
-"""Executors with a scheduler thread."""
 
 
 @dataclass
@@ -100,7 +97,7 @@ class Found:
 def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
     """The samples of a run of applications.one_cpu()."""
     found = Found()
-    polls = executor in POLLS
+    kind = kind_of(executor)
     followers: dict[str, InstanceRow] = {}
     ticks: list[InstanceRow] = []
     for row in rows:
@@ -113,10 +110,10 @@ def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
             followers[row.tokens] = row
         elif row.callback == "alone":
             found.background.add(_lost(row, ALONE_MS) / ALONE_MS, disturbed)
-        elif row.callback == "victim" and not polls:
+        elif row.callback == "victim" and not kind.polls:
             # Preempted by one tick and by what follows it.
             found.dispatch.add(_lost(row, SHORT_MS) / 2, disturbed)
-        elif row.callback == "urgent" and executor in SCHEDULES:
+        elif row.callback == "urgent" and kind.has_scheduler_thread:
             found.scheduler.add(_lost(row, SHORT_MS), disturbed)
     for tick in ticks:
         follow = followers.get(tick.tokens)
@@ -128,7 +125,7 @@ def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
             found.lateness.add(tick.start - tick.release, disturbed)
             # A more urgent follower is done before its publisher has returned.
             found.dispatch.add((max(tick.end, follow.end) - tick.start) / 2, disturbed)
-            if polls:
+            if kind.polls:
                 found.polling.add(follow.start - tick.end, disturbed)
     return found
 

@@ -26,6 +26,10 @@
 #include "rclrt_rclcpp/export.hpp"
 #include "rclrt_rclcpp/recording.hpp"
 
+namespace rclrt::model {
+enum class ExecutorKind;
+}
+
 namespace rclrt_rclcpp {
 
 namespace engine = rclrt::executor;
@@ -135,8 +139,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 
  protected:
   using MakeEngine = std::unique_ptr<engine::Executor> (*)(engine::ExecutorOptions options);
-  /// `kind`: as in results.
-  Executor(Options options, const char* kind, MakeEngine make_engine);
+  Executor(Options options, rclrt::model::ExecutorKind kind, MakeEngine make_engine);
 
   rclcpp::FutureReturnCode spin_until_future_complete_impl(
       std::chrono::nanoseconds timeout,
@@ -148,8 +151,8 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   class Book;
   class Spinning;
 
-  static std::unique_ptr<Book> make_book(Executor& self, const Options& options, const char* kind,
-                                         MakeEngine make_engine);
+  static std::unique_ptr<Book> make_book(Executor& self, const Options& options,
+                                         rclrt::model::ExecutorKind kind, MakeEngine make_engine);
   bool goes_on() const;
 
   const std::unique_ptr<Book> book_;

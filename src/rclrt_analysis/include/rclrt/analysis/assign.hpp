@@ -55,7 +55,7 @@ RCLRT_ANALYSIS_EXPORT bool better(const Quality& a, const Quality& b, Objective 
 
 struct AssignOptions {
   std::vector<int> cpus{0};  ///< one executor for each that is used
-  ChainExecutor executor{ChainExecutor::kPreemptive};
+  ExecutorKind executor{ExecutorKind::kPreemptive};
   Overheads overheads{};
   Objective objective{Objective::kMaxSlack};
   std::size_t evaluations = 2000;  ///< of all chain bounds, at most
@@ -85,7 +85,7 @@ RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
                                         const AssignOptions& options);
 
 /// Of chain_bounds().
-RCLRT_ANALYSIS_EXPORT Quality quality(const model::Application& application, ChainExecutor executor,
+RCLRT_ANALYSIS_EXPORT Quality quality(const model::Application& application, ExecutorKind executor,
                                       const Overheads& overheads, Effort effort = {});
 
 }  // namespace rclrt::analysis

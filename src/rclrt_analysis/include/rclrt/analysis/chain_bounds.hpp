@@ -12,12 +12,14 @@
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/analysis/verdict.hpp"
 #include "rclrt/model/application.hpp"
+#include "rclrt/model/executor_kind.hpp"
 
 namespace rclrt::analysis {
 
-/// The executors that bounds are offered for. The first three differ in who does the dispatching,
-/// which on one core is a matter of Overheads only. kWaitSet is the one with one thread.
-enum class ChainExecutor { kPreemptive, kProducerConsumer, kThreadDispatch, kWaitSet, kEdf };
+/// Bounds are offered for the kinds that run callbacks; the functions below throw
+/// std::invalid_argument for one that is simulated only. kPreemptive, kProducerConsumer and
+/// kThreadDispatch differ in who does the dispatching, which on one core is a matter of Overheads.
+using model::ExecutorKind;
 
 /// Least and most time from a publication to the subscriber's being ready.
 struct Hop {
@@ -97,7 +99,7 @@ struct ChainBound {
 /// with jitter propagation: Tindell and Clark 1994 (see holistic.hpp). Pure; any thread. Throws
 /// std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
-    const model::Application& application, ChainExecutor executor = ChainExecutor::kPreemptive,
+    const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
 /// Of each callback.
@@ -111,11 +113,11 @@ struct QueueBound {
 /// Within the time from a release to the end of what it set going, so many more may be released.
 /// As chain_bounds().
 RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
-    const model::Application& application, ChainExecutor executor = ChainExecutor::kPreemptive,
+    const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
 /// What every bound of this executor assumes.
-RCLRT_ANALYSIS_EXPORT std::vector<std::string> chain_assumptions(ChainExecutor executor,
+RCLRT_ANALYSIS_EXPORT std::vector<std::string> chain_assumptions(ExecutorKind executor,
                                                                  const Overheads& overheads);
 
 }  // namespace rclrt::analysis

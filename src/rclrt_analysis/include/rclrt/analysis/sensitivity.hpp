@@ -34,7 +34,7 @@ inline constexpr Ticks kMaxFactor = 1'000'000'000;
 /// are tried up to an hour, in ns. A bound that takes more than `effort` counts as none. Takes
 /// some 40 analyses per callback and per timer. Pure; any thread. Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
-                                              ChainExecutor executor, const Overheads& overheads,
+                                              ExecutorKind executor, const Overheads& overheads,
                                               Effort effort = {.steps = 5'000'000});
 
 /// Of a task set: analyse_tasks() says yes for every task. Throws as analyse_tasks() does.

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <rclrt/model/application.hpp>
+#include <rclrt/model/executor_kind.hpp>
 #include <string>
 #include <variant>
 #include <vector>
@@ -17,25 +18,10 @@
 
 namespace rclrt::analysis {
 
-/// How an executor decides what runs. The first five are those of `rclrt_executor`, the last two
-/// exist in simulation only.
-enum class Semantics {
-  kPreemptive,                  ///< a lane per level, as many workers each as the executor has CPUs
-  kProducerConsumer,            ///< a scheduler thread and a queue per level
-  kThreadDispatch,              ///< a scheduler thread and a thread per instance
-  kWaitSet,                     ///< one thread: polling points, ready sets, no preemption
-  kEdf,                         ///< the earliest absolute deadline, preemptive, on one CPU
-  kEdfNonPreemptive,            ///< the earliest absolute deadline; what has started is finished
-  kFixedPriorityNonPreemptive,  ///< the highest level; what has started is finished
-};
-
-/// "preemptive", "producer_consumer", ...
-RCLRT_ANALYSIS_EXPORT const char* to_string(Semantics semantics);
-/// The inverse; nothing for any other text.
-RCLRT_ANALYSIS_EXPORT std::optional<Semantics> semantics_of(const std::string& name);
+using model::ExecutorKind;
 
 struct SimulatedExecutor {
-  Semantics semantics = Semantics::kPreemptive;
+  ExecutorKind kind = ExecutorKind::kPreemptive;
   std::vector<unsigned> cpus{};  ///< CPUs its threads may run on; empty: all
   /// Workers of each level, for kPreemptive and kProducerConsumer; 0: the executor's own default.
   unsigned workers_per_level = 0;
@@ -109,7 +95,7 @@ struct SimulatedSystem {
 
 /// Throws std::invalid_argument, naming the callback or executor, for what cannot be simulated: an
 /// index that names nothing, times that are negative or above a century, a cycle of messages, a
-/// group across executors, EDF on several CPUs or on a CPU shared with other semantics.
+/// group across executors, EDF on several CPUs or on a CPU shared with another kind.
 RCLRT_ANALYSIS_EXPORT void require_valid(const SimulatedSystem& system);
 
 /// Times for `simulated_system` that an app.yaml does not state.
@@ -131,7 +117,7 @@ RCLRT_ANALYSIS_EXPORT void require_valid_horizon(std::int64_t horizon_ns);
 /// executor without stated CPUs gets `cpus_without_statement` of them, or those that others name
 /// when these are more. kEdf takes the first CPU of each executor.
 RCLRT_ANALYSIS_EXPORT SimulatedSystem simulated_system(const model::Application& application,
-                                                       Semantics semantics,
+                                                       ExecutorKind kind,
                                                        const SimulatedTimes& times = {},
                                                        unsigned cpus_without_statement = 1);
 

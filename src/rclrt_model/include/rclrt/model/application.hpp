@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "rclrt/model/export.hpp"
-#include "rclrt/realtime/thread_plan.hpp"
+#include "rclrt/model/thread_plan.hpp"
 
 namespace rclrt::model {
 
@@ -101,9 +101,6 @@ struct Topic {
   bool operator==(const Topic&) const = default;
 };
 
-/// Scheduling of threads that are not rclrt's own. The name is "middleware": all that it created.
-using ThreadRule = realtime::ThreadRule;
-
 /// The whole application. A parsed one is consistent: every index is valid, the graph has no cycle,
 /// every topic that is read is published, every chain is a path that starts at a timer.
 /// The functions below also accept an inconsistent one made by hand; they throw std::out_of_range
@@ -116,6 +113,7 @@ struct RCLRT_MODEL_EXPORT Application {
   std::vector<Callback> callbacks;
   std::vector<Chain> chains;
   std::vector<Topic> topics;  ///< every topic of the graph, in order of first appearance
+  /// Scheduling of threads that are not rclrt's own. The name is "middleware": all that it created.
   std::vector<ThreadRule> threads;
 
   /// The callback's own priority, else the highest of the chains it is on, else 0.

@@ -5,9 +5,7 @@
 #include <sys/types.h>
 
 #include <cstddef>
-#include <filesystem>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "rclrt/realtime/export.hpp"
@@ -75,23 +73,6 @@ struct RCLRT_REALTIME_EXPORT ThreadPlan {
 
   bool operator==(const ThreadPlan&) const = default;
 };
-
-/// Reads a plan from a YAML file:
-///
-///     rclrt: 1
-///     threads:
-///       - {name: control, policy: fifo, priority: 80, cpus: [1]}
-///       - {name: "dds.*", policy: rr, priority: 40}
-///       - {name: camera, policy: deadline, runtime_ms: 2, deadline_ms: 10, period_ms: 20}
-///       - {name: "log*", policy: other, nice: 10}
-///
-/// Throws yaml::FileError, a std::runtime_error whose text is one "file:line:column: what is wrong;
-/// expected what" per line. A program prints it and ends with exit code 2.
-RCLRT_REALTIME_EXPORT RCLRT_SETUP ThreadPlan load_thread_plan(const std::filesystem::path& file);
-
-/// The same from a text; `file` is what errors call it.
-RCLRT_REALTIME_EXPORT RCLRT_SETUP ThreadPlan parse_thread_plan(std::string_view text,
-                                                               const std::filesystem::path& file);
 
 /// Remembers the threads that exist when it is made, to find those that somebody creates after: a
 /// middleware's, a driver library's. Their names may be unknown, and they inherit the scheduling

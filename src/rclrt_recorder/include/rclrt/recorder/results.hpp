@@ -8,6 +8,7 @@
 #include <map>
 #include <optional>
 #include <rclrt/model/application.hpp>
+#include <rclrt/model/executor_kind.hpp>
 #include <string>
 #include <vector>
 
@@ -78,7 +79,7 @@ struct RunResults {
   std::string application_file;
   std::string application_sha256;
   std::optional<PrioritiesFile> priorities;  ///< none: those of the application
-  std::string executor;
+  model::ExecutorKind executor{};
   std::string executor_label;
   std::string started_utc;
   RunWindow window;

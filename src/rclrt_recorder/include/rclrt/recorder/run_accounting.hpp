@@ -14,14 +14,10 @@
 
 namespace rclrt::recorder {
 
-/// What a report calls the executor.
-RCLRT_RECORDER_EXPORT std::string label_of(const std::string& executor);
-
-/// Fills in what follows from the instances and from the application, window and stalls that
-/// `results` has: records, display tracks, chains, callbacks. Tracks are in the order of executor,
-/// most urgent level (if there are `levels`), worker.
-RCLRT_RECORDER_EXPORT void account(RunResults& results, std::vector<LoggedInstance> instances,
-                                   bool levels);
+/// Fills in what follows from the instances and from the application, executor, window and stalls
+/// that `results` has: records, display tracks, chains, callbacks. Tracks are in the order of
+/// executor, most urgent level (where the kind of executor has levels), worker.
+RCLRT_RECORDER_EXPORT void account(RunResults& results, std::vector<LoggedInstance> instances);
 
 /// Explains the worst misses of each chain; needs the OS priorities, too. `cpus`: of an executor
 /// that states none.

@@ -1,25 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/realtime/thread_plan_yaml.hpp"
+#include "read_scheduling.hpp"
 
 #include <algorithm>
 #include <cstdint>
 #include <optional>
 #include <set>
 
-#include "rclrt/yaml/file.hpp"
-#include "rclrt/yaml/name_index.hpp"
-#include "rclrt/yaml/scalars.hpp"
-
-namespace rclrt::realtime {
+namespace rclrt::model::detail {
 
 namespace {
 
-using yaml::Context;
-using yaml::Fields;
-using yaml::IntegerRange;
-using yaml::Node;
-
-constexpr IntegerRange kFormatVersions{1, 1};
 constexpr IntegerRange kCpus{0, 1023};      // CPU_SETSIZE of glibc
 constexpr IntegerRange kPriorities{1, 98};  // 99 is for the kernel's own threads
 constexpr IntegerRange kNice{-20, 19};
@@ -28,7 +18,7 @@ constexpr std::chrono::nanoseconds kLeastRuntime{1024};  // the kernel's DL_SCAL
 /// Reports the key when it is there although the policy gives it no meaning.
 void refuse(const Fields& rule, std::string_view key, const std::string& policy,
             std::string_view expected, Context& context) {
-  if (const Node* node = rule.find(key)) {
+  if (const YamlNode* node = rule.find(key)) {
     context.diagnostics.report(
         node->at, std::string(key) + " has no meaning with 'policy: " + policy + "'", expected);
   }
@@ -36,11 +26,11 @@ void refuse(const Fields& rule, std::string_view key, const std::string& policy,
 
 std::chrono::nanoseconds read_time(const Fields& rule, std::string_view key,
                                    std::string_view example, Context& context) {
-  const Node* node = rule.require(key, example);
+  const YamlNode* node = rule.require(key, example);
   if (node == nullptr) {
     return {};
   }
-  return read_milliseconds(*node, key, yaml::Zero::kRefused, context)
+  return read_milliseconds(*node, key, Zero::kRefused, context)
       .value_or(std::chrono::nanoseconds::zero());
 }
 
@@ -76,12 +66,12 @@ std::vector<std::string_view> thread_rule_keys() {
 
 std::vector<int> read_cpus(const Fields& fields, Context& context) {
   std::vector<int> cpus;
-  const Node* node = fields.find("cpus");
+  const YamlNode* node = fields.find("cpus");
   if (node == nullptr) {
     return cpus;
   }
   std::set<std::int64_t> seen;
-  for (const Node& item : read_filled_list(*node, "cpus", context)) {
+  for (const YamlNode& item : read_filled_list(*node, "cpus", context)) {
     const auto cpu = read_integer(item, "the CPU", kCpus, context);
     if (!cpu) {
       continue;
@@ -96,11 +86,11 @@ std::vector<int> read_cpus(const Fields& fields, Context& context) {
   return cpus;
 }
 
-Scheduling read_rule_scheduling(const Fields& rule, Context& context) {
+Scheduling read_scheduling(const Fields& rule, Context& context) {
   Scheduling scheduling;
   scheduling.cpus = read_cpus(rule, context);
   std::sort(scheduling.cpus.begin(), scheduling.cpus.end());
-  const Node* node = rule.require("policy", "policy: fifo");
+  const YamlNode* node = rule.require("policy", "policy: fifo");
   if (node == nullptr) {
     return scheduling;
   }
@@ -115,7 +105,7 @@ Scheduling read_rule_scheduling(const Fields& rule, Context& context) {
   }
   scheduling.policy = *policy;
   if (*policy == Policy::kFifo || *policy == Policy::kRoundRobin) {
-    if (const Node* priority = rule.require("priority", "priority: 50")) {
+    if (const YamlNode* priority = rule.require("priority", "priority: 50")) {
       scheduling.priority =
           static_cast<int>(read_integer(*priority, "priority", kPriorities, context).value_or(0));
     }
@@ -133,7 +123,7 @@ Scheduling read_rule_scheduling(const Fields& rule, Context& context) {
   }
   if (*policy != Policy::kOther) {
     refuse(rule, "nice", node->text, "no nice value, or 'policy: other'", context);
-  } else if (const Node* nice = rule.find("nice")) {
+  } else if (const YamlNode* nice = rule.find("nice")) {
     if (const auto value = read_integer(*nice, "nice", kNice, context)) {
       scheduling.nice = static_cast<int>(*value);
     }
@@ -141,46 +131,4 @@ Scheduling read_rule_scheduling(const Fields& rule, Context& context) {
   return scheduling;
 }
 
-std::vector<ThreadRule> read_thread_rules(const Node& section, Context& context) {
-  std::vector<ThreadRule> rules;
-  yaml::NameIndex names("rule", "threads");
-  for (const Node& item : read_filled_list(section, "threads", context)) {
-    const Fields fields(item, "thread", thread_rule_keys(), context);
-    ThreadRule rule;
-    if (const Node* node = fields.require("name", "name: control")) {
-      if (const auto name = read_text(*node, "name", context)) {
-        rule.name = *name;
-        names.add(rule.name, node->at, context);
-      }
-    }
-    rule.scheduling = read_rule_scheduling(fields, context);
-    rules.push_back(std::move(rule));
-  }
-  return rules;
-}
-
-ThreadPlan parse_thread_plan(std::string_view text, const std::filesystem::path& file) {
-  Context context;
-  ThreadPlan plan;
-  if (const auto root = read_yaml(text, context.diagnostics)) {
-    const Fields fields(*root, "thread plan", {"rclrt", "threads"}, context);
-    const Node* version = fields.require("rclrt", "rclrt: 1");
-    // Of another version nothing else can be judged.
-    if (version == nullptr ||
-        read_integer(*version, "the format version", kFormatVersions, context)) {
-      if (const Node* threads = fields.require("threads", "threads: [...]")) {
-        plan.rules = read_thread_rules(*threads, context);
-      }
-    }
-  }
-  if (!context.diagnostics.empty()) {
-    throw yaml::FileError(file, context.diagnostics.take());
-  }
-  return plan;
-}
-
-ThreadPlan load_thread_plan(const std::filesystem::path& file) {
-  return parse_thread_plan(yaml::read_file(file, "thread plan"), file);
-}
-
-}  // namespace rclrt::realtime
+}  // namespace rclrt::model::detail

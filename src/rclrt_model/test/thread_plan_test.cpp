@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/realtime/thread_plan_yaml.hpp"
+#include "rclrt/model/thread_plan.hpp"
 
 #include <gtest/gtest.h>
 
 #include <stdexcept>
 #include <string>
 
-namespace rclrt::realtime {
+namespace rclrt::model {
 namespace {
 
 using std::chrono::microseconds;
@@ -128,4 +128,4 @@ TEST(ThreadPlanFile, ThatIsMissingIsNamed) {
 }
 
 }  // namespace
-}  // namespace rclrt::realtime
+}  // namespace rclrt::model

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/// The executors that rclrt has, and what tells them apart.
+#pragma once
+
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rclrt/model/export.hpp"
+
+namespace rclrt::model {
+
+/// How an executor decides what runs. The first five run callbacks, the last two are simulated only.
+enum class ExecutorKind {
+  kWaitSet,                     ///< one thread: polling points, ready sets, no preemption
+  kProducerConsumer,            ///< a scheduler thread and a queue per priority
+  kThreadDispatch,              ///< a scheduler thread and a thread per instance
+  kPreemptive,                  ///< a queue per priority, as many workers each as it has CPUs
+  kEdf,                         ///< the earliest absolute deadline, preemptive, on one CPU
+  kEdfNonPreemptive,            ///< the earliest absolute deadline; what has started is finished
+  kFixedPriorityNonPreemptive,  ///< the highest priority; what has started is finished
+};
+
+/// What analyses, recordings and reports have to know of a kind.
+struct ExecutorTraits {
+  ExecutorKind kind{};
+  std::string_view name;   ///< in files and on the command line
+  std::string_view label;  ///< in reports
+  bool simulated_only{};
+  bool has_levels{};            ///< each priority has threads of its own
+  bool has_scheduler_thread{};  ///< a thread above all callbacks hands the work out
+  bool polls{};                 ///< looks for work at polling points, between callbacks
+  bool one_at_a_time{};         ///< what has started is finished before anything else starts
+  bool by_deadline{};           ///< absolute deadlines order the work, not priorities
+
+  bool operator==(const ExecutorTraits&) const = default;
+};
+
+/// Returns the traits of a kind. Throws std::invalid_argument for a value that is no enumerator.
+/// Thread-safe.
+RCLRT_MODEL_EXPORT const ExecutorTraits& traits(ExecutorKind kind);
+
+/// Returns every kind, in the order of the enumerators. Thread-safe.
+RCLRT_MODEL_EXPORT std::span<const ExecutorTraits> executor_kinds() noexcept;
+
+/// Returns the kind that has this name; nullopt if none has it. Thread-safe.
+RCLRT_MODEL_EXPORT std::optional<ExecutorKind> executor_kind_of(std::string_view name) noexcept;
+
+/// Returns the names of the kinds that run callbacks, separated by ", ". Thread-safe.
+RCLRT_MODEL_EXPORT std::string executor_names();
+
+}  // namespace rclrt::model

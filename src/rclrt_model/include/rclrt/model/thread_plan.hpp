@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+/// How threads are scheduled, by name: the values, and the files that state them.
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/model/export.hpp"
+#include "rclrt/yaml/file.hpp"
+
+namespace rclrt::model {
+
+/// The kernel's scheduling policies SCHED_OTHER, SCHED_FIFO, SCHED_RR and SCHED_DEADLINE.
+enum class Policy { kOther, kFifo, kRoundRobin, kDeadline };
+
+/// A reservation under SCHED_DEADLINE: `runtime` of CPU time within `deadline` of the begin of each
+/// `period`. 1024 ns <= runtime <= deadline <= period.
+struct Reservation {
+  std::chrono::nanoseconds runtime{};
+  std::chrono::nanoseconds deadline{};
+  std::chrono::nanoseconds period{};
+
+  bool operator==(const Reservation&) const = default;
+};
+
+/// How a thread is scheduled.
+struct Scheduling {
+  Policy policy = Policy::kOther;
+  int priority = 0;           ///< FIFO and RR: 1 to 98, higher is more urgent; otherwise 0
+  std::vector<int> cpus{};    ///< ascending; empty: as the thread has them
+  std::optional<int> nice{};  ///< OTHER: -20 to 19; without a value: as the thread has it
+  Reservation reservation{};  ///< DEADLINE, which also needs `cpus` to be empty
+
+  bool operator==(const Scheduling&) const = default;
+};
+
+/// Scheduling for every thread whose name matches.
+struct ThreadRule {
+  std::string name;  ///< a pattern as fnmatch(3) reads it; in an app.yaml "middleware"
+  Scheduling scheduling{};
+
+  bool operator==(const ThreadRule&) const = default;
+};
+
+/// Rules in the order in which they are tried: the first that matches a thread is its only one.
+struct ThreadPlan {
+  std::vector<ThreadRule> rules;
+
+  bool operator==(const ThreadPlan&) const = default;
+};
+
+/// Reads a plan from a YAML file:
+///
+///     rclrt: 1
+///     threads:
+///       - {name: control, policy: fifo, priority: 80, cpus: [1]}
+///       - {name: "dds.*", policy: rr, priority: 40}
+///       - {name: camera, policy: deadline, runtime_ms: 2, deadline_ms: 10, period_ms: 20}
+///       - {name: "log*", policy: other, nice: 10}
+///
+/// Throws yaml::FileError, a std::runtime_error whose text is one "file:line:column: what is wrong;
+/// expected what" per line. A program prints it and ends with exit code 2. Thread-safe.
+RCLRT_MODEL_EXPORT ThreadPlan load_thread_plan(const std::filesystem::path& file);
+
+/// Reads a plan from a text; `file` is what errors call it. Throws as `load_thread_plan`.
+/// Thread-safe.
+RCLRT_MODEL_EXPORT ThreadPlan parse_thread_plan(std::string_view text,
+                                                const std::filesystem::path& file);
+
+}  // namespace rclrt::model

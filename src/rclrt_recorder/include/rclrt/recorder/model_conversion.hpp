@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the model states, in the types of the engine and of rclrt_realtime, which do not know the
+// model.
+#pragma once
+
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/timer.hpp"
+#include "rclrt/model/application.hpp"
+#include "rclrt/model/thread_plan.hpp"
+#include "rclrt/realtime/thread_plan.hpp"
+#include "rclrt/recorder/export.hpp"
+
+namespace rclrt::recorder {
+
+/// Converts a value of the model. Thread-safe.
+RCLRT_RECORDER_EXPORT executor::Overload to_engine(model::Overload overload) noexcept;
+RCLRT_RECORDER_EXPORT executor::OverrunPolicy to_engine(model::OverrunPolicy policy) noexcept;
+RCLRT_RECORDER_EXPORT realtime::Scheduling to_realtime(const model::Scheduling& scheduling);
+RCLRT_RECORDER_EXPORT realtime::ThreadPlan to_realtime(const model::ThreadPlan& plan);
+
+}  // namespace rclrt::recorder
