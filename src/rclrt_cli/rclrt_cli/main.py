@@ -11,34 +11,34 @@ import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from rclrt_cli import (
-    __version__,
-    analyze_command,
-    assign_command,
-    bench_command,
-    calibrate_command,
-    compare_command,
-    doctor_command,
-    report_command,
-    run_command,
-    simulate_command,
-    synthesize_command,
+from rclrt_cli import __version__
+from rclrt_cli.commands import (
+    analyze,
+    assign,
+    bench,
+    calibrate,
+    compare,
+    doctor,
+    report,
+    run,
+    simulate,
+    synthesize,
 )
 from rclrt_cli.completion import add_completers, complete
 from rclrt_cli.errors import EXIT_NO, BadInput, RclrtError, did_you_mean
 from rclrt_cli.verbs import added_verbs, load_all_verbs, load_verb
 
 VERBS: dict[str, ModuleType] = {
-    "run": run_command,
-    "compare": compare_command,
-    "simulate": simulate_command,
-    "report": report_command,
-    "doctor": doctor_command,
-    "bench": bench_command,
-    "calibrate": calibrate_command,
-    "analyze": analyze_command,
-    "synthesize": synthesize_command,
-    "assign": assign_command,
+    "run": run,
+    "compare": compare,
+    "simulate": simulate,
+    "report": report,
+    "doctor": doctor,
+    "bench": bench,
+    "calibrate": calibrate,
+    "analyze": analyze,
+    "synthesize": synthesize,
+    "assign": assign,
 }
 TAKES_ROS_ARGUMENTS = ("run", "compare")
 

@@ -1,10 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What `run` and `compare` share: options, one measured run, and the files made from the runs."""
+"""What `run`, `compare` and `simulate` share: one measured run, and the exit code."""
 
 from __future__ import annotations
 
 import argparse
-import math
 import os
 import shutil
 import sys
@@ -18,10 +17,12 @@ from rclrt_cli.application import ApplicationInfo, describe_app_file
 from rclrt_cli.bounds.comparing import judgement
 from rclrt_cli.bounds.excesses import excesses_csv
 from rclrt_cli.bounds.judging import Judge
-from rclrt_cli.bounds.machine import STATISTICS, OverheadsFile
+from rclrt_cli.bounds.machine import OverheadsFile
 from rclrt_cli.bounds.predicted import Predictions, predict
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
+from rclrt_cli.options.overheads import overheads_file
+from rclrt_cli.options.run import ANY_CHAIN
 from rclrt_cli.output_directory import APPLICATION, BOUNDS, STAGING, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.run_data import EXCESSES, INSTANCES, RESULTS, Run
@@ -34,91 +35,6 @@ from rclrt_cli.runner import (
     simulator_command,
 )
 from rclrt_cli.stop_signals import StopSignals
-
-MAX_SECONDS = 24 * 3600.0
-MIN_RUN_SECONDS = 0.01
-ANY_CHAIN = ""
-
-
-def seconds_argument(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= MAX_SECONDS:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a time; expected seconds above 0 and up to {MAX_SECONDS:.0f}"
-        )
-    return seconds
-
-
-def check_run_seconds(seconds: float) -> None:
-    """The shortest run that the runner measures."""
-    if seconds < MIN_RUN_SECONDS:
-        raise BadInput(
-            f"--seconds: each run would last {seconds:g} s; expected at least {MIN_RUN_SECONDS:g} s"
-        )
-
-
-def add_priorities_argument(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--priorities",
-        metavar="FILE",
-        type=Path,
-        help="callback priorities in the place of the application's, from rclrt synthesize -o",
-    )
-
-
-def add_common_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("app", metavar="APP", type=Path, help="the application, an app.yaml")
-    add_priorities_argument(parser)
-    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
-    parser.add_argument(
-        "--strict", action="store_true", help="fail when real-time scheduling is not permitted"
-    )
-    parser.add_argument(
-        "--fail-on-miss",
-        metavar="CHAIN",
-        nargs="?",
-        const=ANY_CHAIN,
-        help="exit with 1 when CHAIN (or any chain) missed a deadline that no stall of the "
-        "machine explains; a comparison does not hold this against its baseline",
-    )
-
-
-def add_bounds_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--bounds",
-        action="store_true",
-        help="put the analysis' bounds beside what is observed; an observation above a proved "
-        "bound that no stall of the machine explains is exit code 3",
-    )
-    add_overheads_arguments(parser)
-
-
-def add_overheads_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--overheads", metavar="FILE", type=Path, help="what rclrt calibrate wrote, for the bounds"
-    )
-    parser.add_argument(
-        "--overhead-percentile",
-        choices=STATISTICS,
-        help=f"which of the statistics in the file, default {STATISTICS[0]}; a percentile makes "
-        "verdicts conditional",
-    )
-
-
-def overheads_file(arguments: argparse.Namespace) -> OverheadsFile | None:
-    """What --overheads names, None without it."""
-    statistic = arguments.overhead_percentile
-    if arguments.overheads is None:
-        if statistic is not None:
-            raise BadInput(
-                f"--overhead-percentile {statistic}: of which file? Name the one that rclrt "
-                "calibrate wrote with --overheads FILE"
-            )
-        return None
-    return OverheadsFile(arguments.overheads, statistic or STATISTICS[0])
 
 
 @dataclass(frozen=True)
@@ -181,7 +97,7 @@ class Measurement:
         stop: StopSignals,
         progress: Progress,
     ) -> Measurement:
-        """What `add_common_arguments` and `add_bounds_arguments` read."""
+        """What the options of `run` and of `bounds` read."""
         return cls(
             arguments.app,
             arguments.strict,

@@ -13,7 +13,7 @@ import jsonschema
 import pytest
 from rclrt_cli.calibrate import bandwidth
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, between_processes, find
-from rclrt_cli.calibrate_command import lines
+from rclrt_cli.commands.calibrate import lines
 from rclrt_cli.csv_reader import InstanceRow, StallRow
 from runner_test import ROOT, finished
 

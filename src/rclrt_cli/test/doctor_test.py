@@ -8,13 +8,12 @@ import resource
 from pathlib import Path
 
 import pytest
+from rclrt_cli.commands import doctor as doctor_command
 from rclrt_cli.doctor import checks, privileges, ros
 from rclrt_cli.doctor.checks import Finding, Level
 from rclrt_cli.doctor.examine import examine
 from rclrt_cli.main import main
 from rclrt_cli.table import Paint
-
-from rclrt_cli import doctor_command
 
 CPU = "sys/devices/system/cpu"
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"

@@ -13,10 +13,9 @@ from pathlib import Path
 import pytest
 from conftest import Rclrt
 from program_test import SOURCES
+from rclrt_cli.commands import analyze
 from rclrt_cli.main import VERBS
 from rclrt_cli.ros2.command import RtCommand
-
-from rclrt_cli import analyze_command
 
 GENERATE = """
 import argparse
@@ -70,7 +69,7 @@ def test_it_stands_in_the_help_and_is_suggested(site: Path, rclrt: Rclrt) -> Non
 
 def test_a_verb_of_ours_cannot_be_replaced(site: Path, rclrt: Rclrt) -> None:
     install(site, "tiny_thief", "analyze", GENERATE)
-    assert analyze_command.HELP in " ".join(rclrt("analyze", "--help").out.split())
+    assert analyze.HELP in " ".join(rclrt("analyze", "--help").out.split())
     assert "make a random application" not in rclrt("--help").out
 
 

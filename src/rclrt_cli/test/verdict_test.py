@@ -8,7 +8,8 @@ from dataclasses import replace
 import pytest
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.errors import BadInput
-from rclrt_cli.measure import ANY_CHAIN, verdict
+from rclrt_cli.measure import verdict
+from rclrt_cli.options.run import ANY_CHAIN
 
 
 def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:

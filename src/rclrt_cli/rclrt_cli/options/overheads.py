@@ -6,14 +6,39 @@ from __future__ import annotations
 import argparse
 import re
 from dataclasses import replace
+from pathlib import Path
 
-from rclrt_cli.bounds.machine import HOPS, Overheads
+from rclrt_cli.bounds.machine import HOPS, STATISTICS, Overheads, OverheadsFile
 from rclrt_cli.errors import BadInput
-from rclrt_cli.measure import add_overheads_arguments, overheads_file
+
+
+def add_file_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--overheads", metavar="FILE", type=Path, help="what rclrt calibrate wrote, for the bounds"
+    )
+    parser.add_argument(
+        "--overhead-percentile",
+        choices=STATISTICS,
+        help=f"which of the statistics in the file, default {STATISTICS[0]}; a percentile makes "
+        "verdicts conditional",
+    )
+
+
+def overheads_file(arguments: argparse.Namespace) -> OverheadsFile | None:
+    """What --overheads names, None without it."""
+    statistic = arguments.overhead_percentile
+    if arguments.overheads is None:
+        if statistic is not None:
+            raise BadInput(
+                f"--overhead-percentile {statistic}: of which file? Name the one that rclrt "
+                "calibrate wrote with --overheads FILE"
+            )
+        return None
+    return OverheadsFile(arguments.overheads, statistic or STATISTICS[0])
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_overheads_arguments(parser)
+    add_file_arguments(parser)
     parser.add_argument(
         "--hops",
         choices=HOPS,

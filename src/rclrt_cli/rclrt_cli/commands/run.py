@@ -4,35 +4,25 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 
-from rclrt_cli.bounds.comparing import add_to_results_file, bound_lines
-from rclrt_cli.comparison import load_single_run
+from rclrt_cli import single_run
 from rclrt_cli.executors import check_executor
-from rclrt_cli.measure import (
-    Measurement,
-    add_bounds_arguments,
-    add_common_arguments,
-    check_run_seconds,
-    outcome,
-    seconds_argument,
-    verdict,
-)
-from rclrt_cli.misses import miss_lines
-from rclrt_cli.output_directory import REPORT, Plan, claimed, move_up, write_atomically
+from rclrt_cli.measure import Measurement, outcome, verdict
+from rclrt_cli.options import bounds as bounds_options
+from rclrt_cli.options import run as run_options
+from rclrt_cli.options.run import check_run_seconds, seconds_argument
+from rclrt_cli.output_directory import REPORT, Plan, claimed
 from rclrt_cli.progress import Progress
-from rclrt_cli.report.page import make_report
 from rclrt_cli.run_data import Run
 from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.table import print_table
 
 HELP = "run an application under one executor and measure it"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_common_arguments(parser)
-    add_bounds_arguments(parser)
+    run_options.add_arguments(parser)
+    bounds_options.add_arguments(parser)
     parser.add_argument("--executor", metavar="X", required=True, help="for example preemptive")
     parser.add_argument(
         "--seconds", metavar="S", type=seconds_argument, default=10.0, help="default 10"
@@ -55,16 +45,8 @@ def run(arguments: argparse.Namespace) -> int:
                 progress.say("rclrt: stopped before anything was measured; nothing was written")
                 return stop.exit_code
             progress.finished(outcome(Run.load(made)))
-            move_up(made, directory)
-            comparison = load_single_run(directory)
-            if measurement.expected:
-                add_to_results_file(directory, comparison.executors[0])
-            write_atomically(directory / REPORT, make_report(comparison, directory))
-        print_table(comparison, sys.stdout, os.environ)
-        for line in bound_lines(comparison.executors):
-            print(line)
-        for line in miss_lines(directory):
-            print(line)
+            comparison = single_run.finish(measurement, made, directory)
+        single_run.show(comparison, directory)
         print(f"\n{directory / REPORT}")
         if not complete:
             duration = comparison.executors[0].duration_s

@@ -18,7 +18,7 @@ from rclrt_cli.calibrate import applications, bandwidth
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, between_processes, find
 from rclrt_cli.errors import EXIT_OK, BadInput, RunFailed
 from rclrt_cli.executors import EXECUTORS, parse_executors
-from rclrt_cli.measure import seconds_argument
+from rclrt_cli.options.run import seconds_argument
 from rclrt_cli.output_directory import check_file, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.run_data import RESULTS, Run

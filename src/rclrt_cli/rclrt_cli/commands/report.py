@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 
 from rclrt_cli.bounds.comparing import bound_lines
-from rclrt_cli.compare_command import finish
+from rclrt_cli.commands.compare import finish
 from rclrt_cli.comparison import Comparison, combine, load_comparison, load_single_run
 from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.measure import add_overheads_arguments, overheads_file, verdict
+from rclrt_cli.measure import verdict
+from rclrt_cli.options.overheads import add_file_arguments, overheads_file
 from rclrt_cli.output_directory import REPORT, Plan, write_atomically
 from rclrt_cli.recorded import hold_against
 from rclrt_cli.report.page import make_report
@@ -45,7 +46,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="the app.yaml of a recorded run: its bounds are put beside what was observed",
     )
-    add_overheads_arguments(parser)
+    add_file_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:

@@ -4,34 +4,22 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli import task_replay
+from rclrt_cli import single_run, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input
-from rclrt_cli.analyze_command import is_task_set
-from rclrt_cli.comparison import load_single_run
+from rclrt_cli.commands.analyze import is_task_set
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.executors import EXECUTORS, check_executor
-from rclrt_cli.measure import (
-    ANY_CHAIN,
-    MIN_RUN_SECONDS,
-    Measurement,
-    add_priorities_argument,
-    check_run_seconds,
-    outcome,
-    seconds_argument,
-    verdict,
-)
-from rclrt_cli.misses import miss_lines
-from rclrt_cli.output_directory import REPORT, Plan, claimed, move_up, write_atomically
+from rclrt_cli.measure import Measurement, outcome, verdict
+from rclrt_cli.options import run as run_options
+from rclrt_cli.options.run import MIN_RUN_SECONDS, check_run_seconds, seconds_argument
+from rclrt_cli.output_directory import REPORT, Plan, claimed
 from rclrt_cli.progress import Progress
-from rclrt_cli.report.page import make_report
 from rclrt_cli.run_data import Run
 from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.table import print_table
 
 HELP = "simulate an application under one executor: no ROS, no waiting, repeatable"
 PASSED_ON = (
@@ -49,8 +37,7 @@ PASSED_ON = (
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("app", metavar="APP", type=Path, help="the application, an app.yaml")
-    add_priorities_argument(parser)
+    run_options.add_application_argument(parser)
     parser.add_argument("--executor", metavar="X", help="for example preemptive")
     parser.add_argument("--out", metavar="DIR", type=Path, help="where results go")
     parser.add_argument("--seconds", metavar="S", type=seconds_argument, help="default 10")
@@ -88,13 +75,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--cpus", metavar="N", help="CPUs of executors that the application gives none; default 1"
     )
-    parser.add_argument(
-        "--fail-on-miss",
-        metavar="CHAIN",
-        nargs="?",
-        const=ANY_CHAIN,
-        help="exit with 1 when CHAIN (or any chain) missed a deadline",
-    )
+    run_options.add_fail_on_miss_argument(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
@@ -131,12 +112,8 @@ def run(arguments: argparse.Namespace) -> int:
                 progress.say("rclrt: stopped before the simulation ended; nothing was written")
                 return stop.exit_code
             progress.say(f"{executor}  {outcome(Run.load(made))}")
-            move_up(made, directory)
-            comparison = load_single_run(directory)
-            write_atomically(directory / REPORT, make_report(comparison, directory))
-        print_table(comparison, sys.stdout, os.environ)
-        for line in miss_lines(directory):
-            print(line)
+            comparison = single_run.finish(simulation, made, directory)
+        single_run.show(comparison, directory)
         if example is not None:
             print(_replayed(example, Run.load(directory)))
         print(f"\n{directory / REPORT}")

@@ -14,15 +14,10 @@ from rclrt_cli.bounds.comparing import bound_lines
 from rclrt_cli.comparison import MAX_ROUNDS, Comparison, merge_directory, round_directory
 from rclrt_cli.errors import RclrtError
 from rclrt_cli.executors import COMPARED, parse_executors
-from rclrt_cli.measure import (
-    Measurement,
-    add_bounds_arguments,
-    add_common_arguments,
-    check_run_seconds,
-    outcome,
-    seconds_argument,
-    verdict,
-)
+from rclrt_cli.measure import Measurement, outcome, verdict
+from rclrt_cli.options import bounds as bounds_options
+from rclrt_cli.options import run as run_options
+from rclrt_cli.options.run import check_run_seconds, seconds_argument
 from rclrt_cli.output_directory import REPORT, Plan, claimed, replacing, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.report.page import make_report
@@ -34,8 +29,8 @@ HELP = "compare executors on one application, in interleaved rounds"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    add_common_arguments(parser)
-    add_bounds_arguments(parser)
+    run_options.add_arguments(parser)
+    bounds_options.add_arguments(parser)
     parser.add_argument(
         "--executors",
         metavar="A,B,...",

@@ -10,13 +10,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli import chain_analysis, overheads
+from rclrt_cli import chain_analysis
 from rclrt_cli.analysis_module import analysis, load_application, model, read_input
-from rclrt_cli.analyze_command import is_task_set
 from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.commands.analyze import is_task_set
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.executors import WITH_LEVELS
-from rclrt_cli.measure import add_priorities_argument
+from rclrt_cli.options import overheads, priorities
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains
 
@@ -59,7 +59,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         default=2000,
         help="how often the bounds may be computed; default 2000",
     )
-    add_priorities_argument(parser)
+    priorities.add_arguments(parser)
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
 
 

@@ -10,11 +10,11 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli import chain_analysis, overheads, sensitivity, task_analysis, task_replay
+from rclrt_cli import chain_analysis, sensitivity, task_analysis, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input, read_lines
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.executors import EXECUTORS
-from rclrt_cli.measure import add_priorities_argument
+from rclrt_cli.options import overheads, priorities
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains, refute_tasks
 
@@ -35,7 +35,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="one task set per line, and one result",
     )
-    add_priorities_argument(parser)
+    priorities.add_arguments(parser)
     parser.add_argument(
         "--no-search",
         action="store_true",

@@ -1,0 +1,16 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The option --priorities."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--priorities",
+        metavar="FILE",
+        type=Path,
+        help="callback priorities in the place of the application's, from rclrt synthesize -o",
+    )
