@@ -171,7 +171,7 @@ TEST(SimulatedOverheads,
     system.timer(100, 2, 9);
     system.timer(100, 1, 1, 1);
     system.value.executors[0].scheduler_ns = ms(0.25);
-    EXPECT_EQ(schedule(system, 20), "a 0.25-1 a 1.25-2.5 b 2.5-3.5") << to_string(kind);
+    EXPECT_EQ(schedule(system, 20), "a 0.25-1 a 1.25-2.5 b 2.5-3.5") << traits(kind).name;
   }
 }
 

@@ -57,8 +57,9 @@ class Browser:
         return entries
 
     def messages(self) -> list[str]:
-        """What the console has said since the last call."""
-        return [entry["message"] for entry in self._log("browser")]
+        """What the console has said of pages (not the browser's own ones) since the last call."""
+        said = [entry["message"] for entry in self._log("browser")]
+        return [message for message in said if not message.startswith("chrome://")]
 
     def requests(self, page: Path | None = None) -> list[str]:
         """What the page (not the browser's own ones) has requested since the last call."""

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "rclrt/model/executor_kind.hpp"
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"

@@ -3,6 +3,7 @@
 #include <utility>
 
 #include "names.hpp"
+#include "read_scheduling.hpp"
 #include "reader.hpp"
 #include "yaml.hpp"
 

@@ -37,7 +37,7 @@ TEST(MiddlewareThreads, GetTheStatedPolicyPriorityAndCpuAndNobodyElseDoes) {
   const auto context = Context::make(0, nullptr, {.handle_signals = true, .domain_id = 97});
   const Node node(context, "node");
   const auto created = realtime::thread_ids().size();
-  EXPECT_EQ(middleware.apply(with_rule({"middleware", {realtime::Policy::kFifo, 33, {cpu}}})),
+  EXPECT_EQ(middleware.apply(with_rule({"middleware", {model::Policy::kFifo, 33, {cpu}}})),
             std::nullopt);
   const int changed = threads_with({realtime::Policy::kFifo, 33, {cpu}});
   EXPECT_GT(changed, 0);
@@ -58,7 +58,7 @@ TEST(MiddlewareThreads, ARuleThatCannotBeAppliedIsReportedWithTheThread) {
   const auto context = Context::make(0, nullptr, {.handle_signals = false, .domain_id = 97});
   const Node node(context, "node");
   const auto problem =
-      middleware.apply(with_rule({"middleware", {realtime::Policy::kOther, 0, {100'000}}}));
+      middleware.apply(with_rule({"middleware", {model::Policy::kOther, 0, {100'000}}}));
   ASSERT_TRUE(problem.has_value());
   EXPECT_NE(problem->find("middleware thread \""), std::string::npos) << *problem;
   EXPECT_NE(problem->find("CPU 100000 cannot be used"), std::string::npos) << *problem;

@@ -4,11 +4,11 @@
 
 #include <pybind11/pybind11.h>
 
-#include <initializer_list>
 #include <stdexcept>
 #include <string>
 #include <string_view>
 #include <utility>
+#include <vector>
 
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/task_set.hpp"
@@ -18,7 +18,7 @@ namespace rclrt::analysis {
 /// The value that stands for the word. Throws std::invalid_argument.
 template <typename T>
 T choice(const std::string& word, const char* what,
-         std::initializer_list<std::pair<std::string_view, T>> choices) {
+         const std::vector<std::pair<std::string_view, T>>& choices) {
   std::string known;
   for (const auto& [name, value] : choices) {
     if (word == name) return value;
