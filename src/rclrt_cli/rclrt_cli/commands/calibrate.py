@@ -27,8 +27,10 @@ from rclrt_cli.stop_signals import StopSignals
 
 HELP = "measure this machine's overheads, for rclrt analyze --overheads"
 MIN_SECONDS = 1.0
-START_S = (2.0, 8.0, 32.0)
-"""By so much one of two processes that are started together may come later, attempt by attempt."""
+START_S = 2.0
+"""By so much one of two processes that are started together may come later."""
+PATIENCE = (1, 4, 16)
+"""Times as long, attempt by attempt, until a message came: on a busy machine processes start late."""
 MAX_MESSAGE_BYTES = 10_000_000
 HOPS = ("intra_process", "same_host")
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
@@ -133,7 +135,7 @@ class Calibration:
         """Runs one executor. False: the user stopped it."""
         self.progress.step(executor, self.seconds)
         app = applications.one_cpu(self.cpu, self.message_bytes)
-        run = self._run(executor, executor, app)
+        run = self._run(executor, executor, app, self.seconds)
         if run is None:
             return False
         found = self.found[executor] = find(
@@ -144,14 +146,10 @@ class Calibration:
         return True
 
     def measure_between_processes(self) -> bool:
-        """Two runners, on two CPUs if there are two. False: the user stopped it.
-
-        On a busy machine the publisher may have ended when the listener is there: it then gets more
-        time.
-        """
-        for start_s in START_S:
-            self.progress.step("between processes", self.seconds)
-            if not self._try_between_processes(start_s):
+        """Two runners, on two CPUs if there are two. False: the user stopped it."""
+        for patience in PATIENCE:
+            self.progress.step("between processes", patience * self.seconds)
+            if not self._try_between_processes(patience):
                 return False
             if measured := self.between.to_json():
                 self.progress.finished(f"hop {measured['p50']:.1f} µs")
@@ -159,12 +157,14 @@ class Calibration:
             self.progress.finished("no message came")
         return True
 
-    def _try_between_processes(self, start_s: float) -> bool:
-        publisher, listener = f"publisher-{start_s:g}", f"listener-{start_s:g}"
+    def _try_between_processes(self, patience: int) -> bool:
+        publisher, listener = f"publisher-{patience}", f"listener-{patience}"
         other_cpu = self.cpus[-2] if len(self.cpus) > 1 and self.cpu == self.cpus[-1] else self.cpu
         out = self.directory / publisher
         app = applications.publisher(other_cpu, self.message_bytes)
-        command = self._command(publisher, "preemptive", app, out, self.seconds + start_s)
+        command = self._command(
+            publisher, "preemptive", app, out, patience * (self.seconds + START_S)
+        )
         environment = run_environment(os.environ, os.getpid())
         with (
             (self.directory / f"{publisher}.log").open("wb") as log,
@@ -174,7 +174,7 @@ class Calibration:
         ):
             try:
                 app = applications.listener(self.cpu)
-                listened = self._run(listener, "preemptive", app)
+                listened = self._run(listener, "preemptive", app, patience * self.seconds)
             except BaseException:
                 child.kill()
                 raise
@@ -212,11 +212,11 @@ class Calibration:
             "--not-alone",
         ]
 
-    def _run(self, name: str, executor: str, app: dict[str, Any]) -> Run | None:
+    def _run(self, name: str, executor: str, app: dict[str, Any], seconds: float) -> Run | None:
         out = self.directory / name
         tick = self.progress.tick if self.progress.live else None
-        command = self._command(name, executor, app, out, self.seconds)
-        ended = run_child(command, self.directory, self.seconds, self.stop, tick)
+        command = self._command(name, executor, app, out, seconds)
+        ended = run_child(command, self.directory, seconds, self.stop, tick)
         for note in ended.notes:
             self.progress.say(note)
         if ended.interrupted or not (out / RESULTS).is_file():
