@@ -6,6 +6,7 @@
   project's CHANGELOG.md has it too, of the same day.
 * Every dependency is a package of ours or stands in docs/dependencies.md, and what stands there is
   used. The Debian packages named there are those that tools/setup installs.
+* docs/architecture.md names the packages of ours that each package in src uses.
 """
 
 import contextlib
@@ -21,7 +22,9 @@ from catkin_pkg.package import InvalidPackage, Package, parse_package
 ROOT = Path(__file__).resolve().parent.parent
 CHANGELOG = ROOT / "CHANGELOG.md"
 DEPENDENCIES = ROOT / "docs/dependencies.md"
+ARCHITECTURE = ROOT / "docs/architecture.md"
 SETUP = ROOT / "tools/setup"
+BUILD_TOOL = "rclrt_cmake"
 COMMAND = ROOT / "src/rclrt_cli/rclrt_cli/__init__.py"
 KINDS = ("build", "buildtool", "build_export", "buildtool_export", "exec", "test", "doc")
 
@@ -120,6 +123,29 @@ def dependency_problems(packages: dict[Path, Package]) -> Iterator[str]:
             yield f"{name_of(DEPENDENCIES)}: {key} is Debian's {package}; tools/setup has no such"
 
 
+def architecture_problems(packages: dict[Path, Package]) -> Iterator[str]:
+    rows = re.findall(r"^\| `(\w+)` \| ?([^|]*)\|$", ARCHITECTURE.read_text(), re.MULTILINE)
+    stated = {name: set(re.findall(r"`(\w+)`", uses)) for name, uses in rows}
+    ours = {package.name for package in packages.values()} - {BUILD_TOOL}
+    inside = {
+        package.name: {
+            dependency.name
+            for kind in KINDS
+            if kind != "test"
+            for dependency in getattr(package, f"{kind}_depends")
+        }
+        & ours
+        for directory, package in packages.items()
+        if directory.parent.name == "src" and package.name != BUILD_TOOL
+    }
+    for name in sorted(inside.keys() | stated.keys()):
+        if stated.get(name) != inside.get(name):
+            yield (
+                f"{name_of(ARCHITECTURE)}: {name} uses {sorted(stated.get(name, ()))}; its "
+                f"package.xml says {sorted(inside.get(name, ()))}"
+            )
+
+
 def main() -> int:
     problems: list[str] = []
     packages = read_packages(problems)
@@ -129,6 +155,7 @@ def main() -> int:
         for directory, package in packages.items():
             problems += changelog_problems(directory, package)
         problems += dependency_problems(packages)
+        problems += architecture_problems(packages)
     print("\n".join(problems), end="\n" if problems else "")
     print(f"{len(packages)} packages, {len(problems)} problem(s)")
     return 1 if problems else 0

@@ -83,7 +83,7 @@ def test_equal_command_lines_write_equal_files(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "expected wait_set, producer_consumer"),
+        ((), "expected one of wait_set, producer_consumer"),
         (("--executor", "best"), '--executor "best"'),
         (("--executor", "preemptive", "--seed", "-1"), "--seed -1: expected a whole number"),
         (("--executor", "preemptive", "--execution-from", "2"), "--execution-from 2"),

@@ -30,7 +30,7 @@ MIN_SECONDS = 1.0
 START_S = 2.0
 """By so much one of two processes that are started together may come later."""
 PATIENCE = (1, 4, 16)
-"""Times as long, attempt by attempt, until a message came: on a busy machine processes start late."""
+"""Times as long, attempt by attempt, until a message came: a busy machine starts late."""
 MAX_MESSAGE_BYTES = 10_000_000
 HOPS = ("intra_process", "same_host")
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
