@@ -95,7 +95,7 @@ int measure(const CommandLine& line) {
   }
   const auto context = Context::make();
   if (conditions.realtime) {
-    // Nodes are made above the rest of the system: what runs beside must not stretch the run.
+    // Nodes are made above the rest of the system: what runs beside must not interval the run.
     realtime::apply_scheduling(0, {realtime::Policy::kFifo, 1});
   }
   double longest_s = 0;

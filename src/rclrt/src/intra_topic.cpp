@@ -169,7 +169,7 @@ IntraSlot* IntraTopic::take(IntraReader& reader, std::int64_t& ready_ns,
   return nullptr;
 }
 
-void IntraTopic::let_go(IntraSlot* slot) noexcept RCLRT_WAITS {
+void IntraTopic::return_slot(IntraSlot* slot) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   drop(slot);
 }

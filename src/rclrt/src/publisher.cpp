@@ -154,7 +154,7 @@ bool PublisherBase::send_slot(detail::IntraSlot* slot, const void* message) noex
       sent = false;
     }
   }
-  intra_topic_->let_go(slot);
+  intra_topic_->return_slot(slot);
   return sent;
 }
 

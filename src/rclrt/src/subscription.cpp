@@ -154,8 +154,8 @@ std::size_t SubscriptionBase::publisher_count() const {
   return slot;
 }
 
-void SubscriptionBase::let_go(const detail::IntraSlot* slot) noexcept {
-  port_->topic->let_go(const_cast<detail::IntraSlot*>(slot));
+void SubscriptionBase::return_slot(const detail::IntraSlot* slot) noexcept {
+  port_->topic->return_slot(const_cast<detail::IntraSlot*>(slot));
 }
 
 bool SubscriptionBase::keeps_newest() const noexcept {

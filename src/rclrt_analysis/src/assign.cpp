@@ -58,7 +58,9 @@ class LocalSearch {
   }
 
  private:
-  Effort effort() const { return {.steps = kStepsPerBound, .between = options_.between}; }
+  Effort effort() const {
+    return {.steps = kStepsPerBound, .check_interrupt = options_.check_interrupt};
+  }
 
   Quality quality_of(const Application& application) {
     ++result_.evaluations;

@@ -181,7 +181,7 @@ class Searcher {
                                  {.horizon_ns = horizon_ns_,
                                   .seed = trial.seed,
                                   .max_instances = std::min(left_, 2 * search_.effort.per_trial),
-                                  .between = search_.effort.between},
+                                  .check_interrupt = search_.effort.check_interrupt},
                                  &misses);
     // Also a trial in which nothing ends costs something.
     left_ -= std::min(left_, result.instances + 1 + application_.callbacks.size() / 8);
@@ -264,7 +264,7 @@ SimulatedTimes counter_example_times(const CounterExample& example) {
 }
 
 std::optional<std::int64_t> replay(const Application& application, const CounterExample& example,
-                                   Between between) {
+                                   InterruptCheck check_interrupt) {
   const SimulatedSystem system =
       simulated_system(counter_example_application(application, example), example.executor,
                        counter_example_times(example), example.cpus);
@@ -278,7 +278,7 @@ std::optional<std::int64_t> replay(const Application& application, const Counter
            {.horizon_ns = example.horizon_ns,
             .seed = example.seed,
             .max_instances = kLongestReplay,
-            .between = between},
+            .check_interrupt = check_interrupt},
            &end);
   return end.response_ns();
 }

@@ -76,17 +76,17 @@ class Demand {
 class Budget {
  public:
   explicit Budget(Effort effort)
-      : given_(effort.steps), left_(effort.steps), between_(effort.between) {
-    if (between_ != nullptr) next_ = left_;
+      : given_(effort.steps), left_(effort.steps), check_interrupt_(effort.check_interrupt) {
+    if (check_interrupt_ != nullptr) next_ = left_;
   }
   /// For a part of the work; what it uses is still to be taken from this one.
-  Budget part(std::int64_t steps) const { return Budget({steps, between_}); }
+  Budget part(std::int64_t steps) const { return Budget({steps, check_interrupt_}); }
   /// False when they are used up.
   bool take(std::size_t steps) {
     left_ -= static_cast<std::int64_t>(steps) + 8;  // 8 for what surrounds the loop
     if (left_ < next_) [[unlikely]] {
       next_ = left_ - kStepsBetween;
-      between_();
+      check_interrupt_();
     }
     return left_ > 0;
   }
@@ -99,8 +99,8 @@ class Budget {
 
   std::int64_t given_;
   std::int64_t left_;
-  Between between_;
-  /// Below it `between_` is due; never when there is none.
+  InterruptCheck check_interrupt_;
+  /// Below it `check_interrupt_` is due; never when there is none.
   std::int64_t next_ = std::numeric_limits<std::int64_t>::min();
 };
 

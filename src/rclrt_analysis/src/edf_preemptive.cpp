@@ -56,7 +56,7 @@ std::optional<Ticks> response(std::span<const Task> tasks, std::size_t i, Ticks 
 TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort) {
   TaskSetResult result;
   result.tasks.resize(tasks.size());
-  result.schedulable = edf_demand_test(tasks, Effort{effort.steps / 2, effort.between});
+  result.schedulable = edf_demand_test(tasks, Effort{effort.steps / 2, effort.check_interrupt});
   const bool suspends =
       std::ranges::any_of(tasks, [](const Task& task) { return task.suspension > 0; });
   std::vector<Task> whole(tasks.begin(), tasks.end());
@@ -75,7 +75,7 @@ TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort) {
     }
     return result;
   }
-  Budget budget({effort.steps / 2, effort.between});
+  Budget budget({effort.steps / 2, effort.check_interrupt});
   const auto busy = detail::busy_period(whole, load, blocking, budget);
   for (std::size_t i = 0; i < whole.size(); ++i) {
     TaskResult& task = result.tasks[i];

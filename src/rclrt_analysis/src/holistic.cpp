@@ -50,9 +50,9 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
       cores_(cores),
       executor_(executor),
       overheads_(overheads),
-      between_(effort.between),
+      check_interrupt_(effort.check_interrupt),
       responses_(workload.wcet.size()) {
-  Budget budget({effort.steps / 8, effort.between});  // its steps divide
+  Budget budget({effort.steps / 8, effort.check_interrupt});  // its steps divide
   Ticks longest = 1;
   for (const Ticks period : workload.period) longest = std::max(longest, period);
   const Ticks limit = product(longest, 20);  // what grows beyond is taken for endless
@@ -160,7 +160,7 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
   const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callbacks.front()]]];
   if (executor_ == ExecutorKind::kWaitSet && callbacks.size() > 1 && core.executors.size() == 1 &&
       waiting < kMaxTicks) {
-    Budget budget({.between = between_});
+    Budget budget({.check_interrupt = check_interrupt_});
     const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch};
     const Ticks sets = ready_sets(problem, waiting, budget);
     if (sets < total) {

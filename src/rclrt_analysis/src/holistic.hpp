@@ -91,7 +91,7 @@ class Holistic {
   const Cores& cores_;
   ExecutorKind executor_;
   Overheads overheads_;
-  Between between_;
+  InterruptCheck check_interrupt_;
   Responses responses_;
   std::vector<std::vector<Flow>> flows_;
   /// Of each callback: from the release of a timer that set it going to its end.

@@ -57,7 +57,8 @@ void require_executors(const SimulatedSystem& system) {
       const std::set<unsigned> others = cpus_of(system, other);
       const bool share =
           std::any_of(cpus.begin(), cpus.end(), [&](unsigned cpu) { return others.contains(cpu); });
-      if (share && traits(executor.kind).by_deadline != traits(system.executors[other].kind).by_deadline) {
+      if (share &&
+          traits(executor.kind).by_deadline != traits(system.executors[other].kind).by_deadline) {
         refuse("executor", i,
                "shares a CPU with executor " + std::to_string(other) +
                    ": deadlines and priorities cannot be compared");

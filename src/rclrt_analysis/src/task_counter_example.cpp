@@ -85,7 +85,7 @@ class TaskSearcher {
         random_(effort.seed),
         left_(effort.instances),
         per_trial_(effort.per_trial),
-        between_(effort.between),
+        check_interrupt_(effort.check_interrupt),
         system_(system_of(tasks, kind)),
         horizon_(horizon(tasks, static_cast<double>(effort.per_trial))),
         found_(tasks.size()) {
@@ -133,7 +133,7 @@ class TaskSearcher {
     const auto result = simulate(system_,
                                  {.horizon_ns = horizon_,
                                   .max_instances = std::min(left_, 2 * per_trial_),
-                                  .between = between_},
+                                  .check_interrupt = check_interrupt_},
                                  &misses);
     left_ -= std::min(left_, result.instances + 1 + tasks_.size() / 8);
     std::erase_if(open_, [&](std::size_t task) {
@@ -152,7 +152,7 @@ class TaskSearcher {
   SimulationRandom random_;
   std::uint64_t left_;  // jobs
   std::uint64_t per_trial_;
-  Between between_;
+  InterruptCheck check_interrupt_;
   SimulatedSystem system_;
   std::int64_t horizon_;
   std::vector<std::optional<TaskCounterExample>> found_;
@@ -166,16 +166,15 @@ std::vector<std::optional<TaskCounterExample>> find_counter_examples(
     const SearchEffort& effort) {
   if (wanted.size() != tasks.size()) throw std::invalid_argument("expected one flag per task");
   const auto kind = kind_of(policy);
-  if (!kind || tasks.empty())
-    return std::vector<std::optional<TaskCounterExample>>(tasks.size());
+  if (!kind || tasks.empty()) return std::vector<std::optional<TaskCounterExample>>(tasks.size());
   return TaskSearcher(tasks, *kind, wanted, effort).run();
 }
 
 std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
-                            const TaskCounterExample& example, Between between) {
+                            const TaskCounterExample& example, InterruptCheck check_interrupt) {
   const auto kind = kind_of(policy);
-  if (!kind || example.offsets.size() != tasks.size() ||
-      example.jitter.size() != tasks.size() || example.task >= tasks.size()) {
+  if (!kind || example.offsets.size() != tasks.size() || example.jitter.size() != tasks.size() ||
+      example.task >= tasks.size()) {
     throw std::invalid_argument("the counter-example belongs to another task set");
   }
   SimulatedSystem system = system_of(tasks, *kind);
@@ -186,7 +185,10 @@ std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
   if (rate_of(tasks) * static_cast<double>(horizon_ns) > static_cast<double>(kLongestReplay)) {
     throw std::invalid_argument("the counter-example takes more than 50 million jobs");
   }
-  simulate(system, {.horizon_ns = horizon_ns, .max_instances = kLongestReplay, .between = between},
+  simulate(system,
+           {.horizon_ns = horizon_ns,
+            .max_instances = kLongestReplay,
+            .check_interrupt = check_interrupt},
            &end);
   return end.response_ns();
 }

@@ -11,8 +11,8 @@ namespace {
 
 constexpr SearchEffort kLittle{.instances = 50'000};
 
-std::vector<std::optional<CounterExample>> search(const model::Application& application,
-                                                  ExecutorKind executor = ExecutorKind::kPreemptive) {
+std::vector<std::optional<CounterExample>> search(
+    const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive) {
   return find_counter_examples(application, std::vector<bool>(application.chains.size(), true),
                                {.executor = executor, .effort = {.instances = 200'000}});
 }

@@ -18,7 +18,7 @@ struct Stopped {};
 
 void stop() { throw Stopped(); }
 
-constexpr Effort kStopped{.between = stop};
+constexpr Effort kStopped{.check_interrupt = stop};
 
 model::Application application() {
   return Builder()
@@ -32,8 +32,8 @@ model::Application application() {
 
 TEST(Interruption, EndsTheBoundsOfEachExecutor) {
   for (const ExecutorKind executor :
-       {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
-        ExecutorKind::kThreadDispatch, ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
+       {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kThreadDispatch,
+        ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
     EXPECT_THROW(chain_bounds(application(), executor, {}, kStopped), Stopped);
     EXPECT_THROW(queue_bounds(application(), executor, {}, kStopped), Stopped);
     const Overheads hops{.near = {0, 1000}, .far = {0, 1000}};  // each callback by itself
@@ -53,20 +53,20 @@ TEST(Interruption, EndsTheAnalysisOfTasksUnderEachPolicy) {
 }
 
 TEST(Interruption, EndsWhatIsSearched) {
-  EXPECT_THROW(assign(application(), {.between = stop}), Stopped);
+  EXPECT_THROW(assign(application(), {.check_interrupt = stop}), Stopped);
   EXPECT_THROW(sensitivity(application(), ExecutorKind::kPreemptive, {}, kStopped), Stopped);
   const Search search{
-      .executor = ExecutorKind::kPreemptive, .overheads = {}, .effort = {.between = stop}};
+      .executor = ExecutorKind::kPreemptive, .overheads = {}, .effort = {.check_interrupt = stop}};
   EXPECT_THROW(find_counter_examples(application(), {true, true}, search), Stopped);
   const std::vector<Task> tasks(2, Task{.id = "a", .wcet = 4, .period = 6, .deadline = 6});
-  EXPECT_THROW(find_counter_examples(tasks, Policy::kEdf, {true, true}, {.between = stop}),
+  EXPECT_THROW(find_counter_examples(tasks, Policy::kEdf, {true, true}, {.check_interrupt = stop}),
                Stopped);
 }
 
 TEST(Interruption, ComesAgainAndAgainWhileASimulationGoesOn) {
   static int calls = 0;
   const auto system = simulated_system(application(), ExecutorKind::kPreemptive);
-  simulate(system, {.horizon_ns = ms(100'000).count(), .between = [] { ++calls; }});
+  simulate(system, {.horizon_ns = ms(100'000).count(), .check_interrupt = [] { ++calls; }});
   EXPECT_GT(calls, 5);  // 25,000 instances
 }
 

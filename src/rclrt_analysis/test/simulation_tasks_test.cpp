@@ -63,8 +63,9 @@ TEST(SimulatedTasks, have_the_worst_responses_of_schedcats_tests) {
 TEST(SimulatedTasks, have_the_worst_responses_of_burns_and_wellings) {
   EXPECT_THAT(worst_responses(tasks(ExecutorKind::kPreemptive, {{3, 7}, {3, 12}, {5, 20}}), 420),
               ElementsAre(3, 6, 20));
-  EXPECT_THAT(worst_responses(tasks(ExecutorKind::kPreemptive, {{10, 30}, {10, 40}, {12, 50}}), 600),
-              ElementsAre(10, 20, 52));
+  EXPECT_THAT(
+      worst_responses(tasks(ExecutorKind::kPreemptive, {{10, 30}, {10, 40}, {12, 50}}), 600),
+      ElementsAre(10, 20, 52));
   EXPECT_THAT(worst_responses(tasks(ExecutorKind::kPreemptive, {{4, 16}, {5, 40}, {32, 80}}), 80),
               ElementsAre(4, 9, 58));
   // At U = 1.

@@ -132,11 +132,9 @@ TEST(Soundness, NorAcrossExecutors) {
     ExecutorKind executor;
     bool may_share;
   };
-  constexpr std::array kKinds{
-      Kind{ExecutorKind::kPreemptive, true},
-      Kind{ExecutorKind::kEdf, false},
-      Kind{ExecutorKind::kWaitSet, true},
-      Kind{ExecutorKind::kProducerConsumer, true}};
+  constexpr std::array kKinds{Kind{ExecutorKind::kPreemptive, true},
+                              Kind{ExecutorKind::kEdf, false}, Kind{ExecutorKind::kWaitSet, true},
+                              Kind{ExecutorKind::kProducerConsumer, true}};
   const std::uint64_t applications = test::trials(400);
   for (const Kind& kind : kKinds) {
     test::Tightness tightness;

@@ -43,7 +43,8 @@ Overheads random_machine(RandomGraph& random, const Kind& kind) {
     if (traits(kind.executor).polls) result.polling = up_to(0.2);
   }
   if (random.uniform(0, 1) < 0.4) result.timer_jitter = up_to(4);
-  if (traits(kind.executor).has_levels && random.uniform(0, 1) < 0.2) result.background = up_to(0.2);
+  if (traits(kind.executor).has_levels && random.uniform(0, 1) < 0.2)
+    result.background = up_to(0.2);
   if (kind.across) {
     result.far.min = up_to(random.uniform(0, 1) < 0.7 ? 2 : 60);
     result.far.max = result.far.min + up_to(4);
@@ -191,8 +192,7 @@ constexpr Kind kKinds[] = {
     {"edf", ExecutorKind::kEdf, false},
     {"wait_set", ExecutorKind::kWaitSet, false},
     {"preemptive_across", ExecutorKind::kPreemptive, true},
-    {"producer_consumer_across", ExecutorKind::kProducerConsumer,
-     true},
+    {"producer_consumer_across", ExecutorKind::kProducerConsumer, true},
     {"edf_across", ExecutorKind::kEdf, true},
     {"wait_set_across", ExecutorKind::kWaitSet, true},
 };

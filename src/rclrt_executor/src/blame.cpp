@@ -12,8 +12,9 @@ enum What : std::uint8_t { kEnds, kReady, kPasses, kStarts };
 /// Goes through the moments at which something changes.
 class Sweep {
  public:
-  Sweep(std::int64_t from_ns, std::int64_t until_ns, std::span<const Stretch> own,
-        std::span<const Stretch> others, std::size_t cpus, const BlameScratch& scratch) noexcept
+  Sweep(std::int64_t from_ns, std::int64_t until_ns, std::span<const ExecutionInterval> own,
+        std::span<const ExecutionInterval> others, std::size_t cpus,
+        const BlameScratch& scratch) noexcept
       : from_ns_(from_ns),
         until_ns_(until_ns),
         own_(own),
@@ -39,7 +40,7 @@ class Sweep {
   }
 
  private:
-  const Stretch& at(std::uint32_t index) const noexcept {
+  const ExecutionInterval& at(std::uint32_t index) const noexcept {
     return index < others_.size() ? others_[index] : own_[index - others_.size()];
   }
   bool is_own(std::uint32_t index) const noexcept { return index >= others_.size(); }
@@ -47,7 +48,7 @@ class Sweep {
   std::span<BlameScratch::Event> collect() noexcept {
     std::size_t size = 0;
     for (std::uint32_t i = 0; i < others_.size() + own_.size(); ++i) {
-      const Stretch& each = at(i);
+      const ExecutionInterval& each = at(i);
       if (is_own(i)) {
         scratch_.events[size++] = {each.ready_ns, i, kReady};
       }
@@ -66,8 +67,8 @@ class Sweep {
   }
 
   bool goes_first(std::uint32_t a, std::uint32_t b) const noexcept {
-    const Stretch& first = at(a);
-    const Stretch& second = at(b);
+    const ExecutionInterval& first = at(a);
+    const ExecutionInterval& second = at(b);
     if (first.priority != second.priority) {
       return first.priority > second.priority;
     }
@@ -81,19 +82,19 @@ class Sweep {
     switch (event.what) {
       case kStarts: {
         std::uint32_t* place = end;
-        for (; place != begin && goes_first(event.stretch, place[-1]); --place) {
+        for (; place != begin && goes_first(event.interval, place[-1]); --place) {
           *place = place[-1];
         }
-        *place = event.stretch;
+        *place = event.interval;
         ++active_;
-        has_started(event.stretch);
+        has_started(event.interval);
         break;
       }
       case kPasses:
-        has_started(event.stretch);
+        has_started(event.interval);
         break;
       case kEnds:
-        active_ = static_cast<std::size_t>(std::remove(begin, end, event.stretch) - begin);
+        active_ = static_cast<std::size_t>(std::remove(begin, end, event.interval) - begin);
         break;
       default:
         break;  // only its time counts
@@ -120,7 +121,7 @@ class Sweep {
       return;
     }
     const auto preempted = std::find_if(active.begin(), active.end(), mine);
-    const Stretch* waits = nullptr;
+    const ExecutionInterval* waits = nullptr;
     if (preempted != active.end()) {
       waits = &at(*preempted);
       result_.preempted_ns += span_ns;
@@ -141,9 +142,9 @@ class Sweep {
     result_.delayed_ns += any ? span_ns : 0;
   }
 
-  bool blame(std::uint32_t index, const Stretch& waits, bool running,
+  bool blame(std::uint32_t index, const ExecutionInterval& waits, bool running,
              std::int64_t span_ns) noexcept {
-    const Stretch& other = at(index);
+    const ExecutionInterval& other = at(index);
     const bool same_group = waits.group != nullptr && waits.group == other.group;
     const bool all_cpus = active_ >= cpus_;
     if (!same_group && !(running && (all_cpus || other.level == waits.level))) {
@@ -157,7 +158,8 @@ class Sweep {
     return true;
   }
 
-  static Reason reason_of(const Stretch& other, const Stretch& waits, bool same_group) noexcept {
+  static Reason reason_of(const ExecutionInterval& other, const ExecutionInterval& waits,
+                          bool same_group) noexcept {
     const bool by_level = other.deadline_ns == INT64_MAX && waits.deadline_ns == INT64_MAX;
     if (by_level ? other.level > waits.level : other.deadline_ns < waits.deadline_ns) {
       return Reason::kMoreUrgent;
@@ -173,7 +175,7 @@ class Sweep {
   void conclude() noexcept {
     std::int64_t cpu_ns = 0;
     bool known = true;
-    for (const Stretch& each : own_) {
+    for (const ExecutionInterval& each : own_) {
       known = known && (each.cpu_ns >= 0 || each.start_ns >= until_ns_);
       cpu_ns += std::max<std::int64_t>(each.cpu_ns, 0);
     }
@@ -199,7 +201,7 @@ class Sweep {
     for (; place > 0 && worst[place - 1].time_ns < tally.time_ns; --place) {
       worst[place] = worst[place - 1];
     }
-    const Stretch& other = others_[index];
+    const ExecutionInterval& other = others_[index];
     worst[place] = {.id = other.id,
                     .callback = other.callback,
                     .level = other.level,
@@ -210,8 +212,8 @@ class Sweep {
 
   const std::int64_t from_ns_;
   const std::int64_t until_ns_;
-  const std::span<const Stretch> own_;
-  const std::span<const Stretch> others_;
+  const std::span<const ExecutionInterval> own_;
+  const std::span<const ExecutionInterval> others_;
   const std::size_t cpus_;
   const BlameScratch& scratch_;
   Blame result_;
@@ -237,8 +239,8 @@ const char* to_string(Reason reason) noexcept RCLRT_NONBLOCKING {
   return "more urgent";
 }
 
-Blame explain(std::int64_t from_ns, std::int64_t until_ns, std::span<const Stretch> own,
-              std::span<const Stretch> others, std::size_t cpus,
+Blame explain(std::int64_t from_ns, std::int64_t until_ns, std::span<const ExecutionInterval> own,
+              std::span<const ExecutionInterval> others, std::size_t cpus,
               const BlameScratch& scratch) noexcept RCLRT_NONBLOCKING {
   const std::size_t room =
       std::min({scratch.active.size(), scratch.tallies.size(), scratch.events.size() / 3});

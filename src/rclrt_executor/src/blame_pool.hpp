@@ -22,7 +22,7 @@ class BlamePool {
   /// Guarded by `mutex`, held for a copy of the history and a sort of it.
   struct Room {
     explicit Room(std::size_t remembered)
-        : stretches(remembered),
+        : intervals(remembered),
           events(3 * (remembered + 1)),
           running(remembered + 1),
           tallies(remembered + 1) {}
@@ -32,7 +32,7 @@ class BlamePool {
     }
 
     realtime::PiMutex mutex;
-    std::vector<Stretch> stretches;
+    std::vector<ExecutionInterval> intervals;
     std::vector<BlameScratch::Event> events;
     std::vector<std::uint32_t> running;
     std::vector<BlameScratch::Tally> tallies;

@@ -33,7 +33,8 @@ struct EdfExecutor::Worker {
 };
 
 EdfExecutor::EdfExecutor(ExecutorOptions options)
-    : Executor(on_one_cpu(std::move(options))), queue_(std::make_unique<EdfQueue>(here_bell())) {}
+    : Executor(on_one_cpu(std::move(options))),
+      queue_(std::make_unique<EdfQueue>(caller_wakeup())) {}
 
 EdfExecutor::~EdfExecutor() { shut_down(); }
 
@@ -52,19 +53,19 @@ std::int64_t EdfExecutor::ordering_deadline_ns(Callback& callback,
   return EdfQueue::deadline_ns(release_ns, relative_deadline_ns(callback));
 }
 
-void EdfExecutor::take_in(Callback& callback) {
+void EdfExecutor::on_added(Callback& callback) {
   const std::int64_t relative_ns = relative_deadline_ns(callback);
-  ReadySink& band = queue_->band(relative_ns);
+  ReadySink& deadline_class = queue_->deadline_class(relative_ns);
   settle_workers();
   Group& group = callback.group();
   group.set_deadline_ceiling(std::min(group.deadline_ceiling_ns(), relative_ns));
-  set_sinks(callback, &band, &band);
+  set_sinks(callback, &deadline_class, &deadline_class);
   if (TimerCallback* const timer = as_timer(callback)) {
     queue_->add_timer(relative_ns, timer);
   }
 }
 
-void EdfExecutor::let_out(Callback& callback) noexcept {
+void EdfExecutor::on_removed(Callback& callback) noexcept {
   if (TimerCallback* const timer = as_timer(callback)) {
     queue_->remove_timer(timer);
   }
@@ -81,15 +82,15 @@ void EdfExecutor::let_out(Callback& callback) noexcept {
 
 void EdfExecutor::retime() noexcept { queue_->retime(); }
 
-void EdfExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
-  queue_->take_out(callback, taken);
+void EdfExecutor::remove_queued(const Callback& callback, Instance*& taken) noexcept {
+  queue_->remove_queued(callback, taken);
 }
 
-Instance* EdfExecutor::take_here(std::int64_t ready_by_ns) noexcept {
+Instance* EdfExecutor::take_on_caller(std::int64_t ready_by_ns) noexcept {
   return queue_->try_pop_here(ready_by_ns);
 }
 
-void EdfExecutor::end_here() noexcept { queue_->end_here(); }
+void EdfExecutor::end_on_caller() noexcept { queue_->end_on_caller(); }
 
 std::int64_t EdfExecutor::next_release_ns() noexcept { return queue_->next_release_ns(); }
 

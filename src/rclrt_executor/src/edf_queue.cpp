@@ -11,9 +11,9 @@
 namespace rclrt::executor {
 
 /// What waits with one relative deadline.
-class EdfQueue::Band final : public ReadySink {
+class EdfQueue::DeadlineClass final : public ReadySink {
  public:
-  Band(EdfQueue& with_owner, std::int64_t with_relative_ns)
+  DeadlineClass(EdfQueue& with_owner, std::int64_t with_relative_ns)
       : owner(with_owner), relative_ns(with_relative_ns) {}
 
   void submit(Instance* instance) noexcept RCLRT_NONBLOCKING override {
@@ -46,34 +46,34 @@ std::int64_t EdfQueue::deadline_ns(std::int64_t release_ns,
 EdfQueue::EdfQueue(realtime::EventCount& outside) : outside_(outside) {}
 
 EdfQueue::~EdfQueue() {
-  for (const auto& band : bands_) {
-    band->queue.discard_all();
+  for (const auto& deadline_class : classes_) {
+    deadline_class->queue.discard_all();
   }
 }
 
-EdfQueue::Band* EdfQueue::find_band(std::int64_t relative_ns) const noexcept {
+EdfQueue::DeadlineClass* EdfQueue::find_class(std::int64_t relative_ns) const noexcept {
   const auto place = std::lower_bound(
-      bands_.begin(), bands_.end(), relative_ns,
+      classes_.begin(), classes_.end(), relative_ns,
       [](const auto& each, std::int64_t value) { return each->relative_ns < value; });
-  return place != bands_.end() && (*place)->relative_ns == relative_ns ? place->get() : nullptr;
+  return place != classes_.end() && (*place)->relative_ns == relative_ns ? place->get() : nullptr;
 }
 
-ReadySink& EdfQueue::band(std::int64_t relative_ns) {
-  if (Band* const found = find_band(relative_ns)) {
+ReadySink& EdfQueue::deadline_class(std::int64_t relative_ns) {
+  if (DeadlineClass* const found = find_class(relative_ns)) {
     return *found;
   }
-  auto made = std::make_unique<Band>(*this, relative_ns);
-  Band& result = *made;
-  std::vector<std::unique_ptr<Band>> larger;
-  larger.reserve(bands_.size() + 1);  // allocates before the lock is taken
+  auto made = std::make_unique<DeadlineClass>(*this, relative_ns);
+  DeadlineClass& result = *made;
+  std::vector<std::unique_ptr<DeadlineClass>> larger;
+  larger.reserve(classes_.size() + 1);  // allocates before the lock is taken
   {
     const std::scoped_lock lock(mutex_);
-    std::move(bands_.begin(), bands_.end(), std::back_inserter(larger));
-    bands_.swap(larger);
-    const auto place = std::find_if(bands_.begin(), bands_.end(), [&](const auto& each) {
+    std::move(classes_.begin(), classes_.end(), std::back_inserter(larger));
+    classes_.swap(larger);
+    const auto place = std::find_if(classes_.begin(), classes_.end(), [&](const auto& each) {
       return each->relative_ns > relative_ns;
     });
-    bands_.insert(place, std::move(made));
+    classes_.insert(place, std::move(made));
   }
   return result;
 }
@@ -82,7 +82,7 @@ void EdfQueue::add_timer(std::int64_t relative_ns, TimerCallback* timer) {
   std::size_t woken = kNobody;
   {
     const std::scoped_lock lock(mutex_);
-    find_band(relative_ns)->queue.timers().add(timer);
+    find_class(relative_ns)->queue.timers().add(timer);
     woken = whom_to_wake(kNobody);
   }
   wake(woken);
@@ -90,8 +90,8 @@ void EdfQueue::add_timer(std::int64_t relative_ns, TimerCallback* timer) {
 
 void EdfQueue::remove_timer(TimerCallback* timer) noexcept {
   const std::scoped_lock lock(mutex_);
-  for (const auto& band : bands_) {
-    band->queue.timers().remove(timer);
+  for (const auto& deadline_class : classes_) {
+    deadline_class->queue.timers().remove(timer);
   }
 }
 
@@ -99,34 +99,34 @@ void EdfQueue::retime() noexcept {
   std::size_t woken = kNobody;
   {
     const std::scoped_lock lock(mutex_);
-    for (const auto& band : bands_) {
-      band->queue.timers().retime();
+    for (const auto& deadline_class : classes_) {
+      deadline_class->queue.timers().retime();
     }
     woken = whom_to_wake(kNobody);
   }
   wake(woken);
 }
 
-void EdfQueue::take_out(const Callback& callback, Instance*& taken) noexcept {
+void EdfQueue::remove_queued(const Callback& callback, Instance*& taken) noexcept {
   const std::scoped_lock lock(mutex_);
   collect();
-  for (const auto& band : bands_) {
-    band->queue.take_out(callback, taken);
+  for (const auto& deadline_class : classes_) {
+    deadline_class->queue.remove_queued(callback, taken);
   }
 }
 
 void EdfQueue::announce(std::int64_t deadline_ns,
                         std::int64_t relative_ns) noexcept RCLRT_NONBLOCKING {
-  if (passes(deadline_ns, relative_ns)) {
+  if (may_preempt(deadline_ns, relative_ns)) {
     wake(standby_.load());
   }
 }
 
-void EdfQueue::resume(Band& band, Instance* instance) noexcept RCLRT_WAITS {
+void EdfQueue::resume(DeadlineClass& deadline_class, Instance* instance) noexcept RCLRT_WAITS {
   std::size_t woken = kNobody;
   {
     const std::scoped_lock lock(mutex_);
-    band.queue.put_back(instance);
+    deadline_class.queue.put_back(instance);
     woken = whom_to_wake(kNobody);
   }
   wake(woken);
@@ -145,8 +145,8 @@ void EdfQueue::wake_all() noexcept RCLRT_NONBLOCKING {
   outside_.notify_all();
 }
 
-bool EdfQueue::passes(std::int64_t deadline_ns,
-                      std::int64_t relative_ns) const noexcept RCLRT_NONBLOCKING {
+bool EdfQueue::may_preempt(std::int64_t deadline_ns,
+                           std::int64_t relative_ns) const noexcept RCLRT_NONBLOCKING {
   return deadline_ns < earliest_ns_.load() && relative_ns < ceiling_ns_.load();
 }
 
@@ -169,28 +169,30 @@ void EdfQueue::settle_gate() noexcept {
 }
 
 void EdfQueue::collect() noexcept {
-  for (const auto& band : bands_) {
-    band->pushed = band->queue.take_pushed();  // before the clock is read: in order of release
+  for (const auto& deadline_class : classes_) {
+    deadline_class->pushed =
+        deadline_class->queue.take_pushed();  // before the clock is read: in order of release
   }
   const std::int64_t now_ns = realtime::monotonic_now_ns();
-  for (const auto& band : bands_) {
-    band->queue.merge(std::exchange(band->pushed, nullptr), now_ns);
+  for (const auto& deadline_class : classes_) {
+    deadline_class->queue.merge(std::exchange(deadline_class->pushed, nullptr), now_ns);
   }
 }
 
-/// The band whose first instance has the earliest deadline; of equal ones the earliest release.
-EdfQueue::Band* EdfQueue::best(std::int64_t ready_by_ns) const noexcept {
-  Band* best = nullptr;
+/// The deadline_class whose first instance has the earliest deadline; of equal ones the earliest
+/// release.
+EdfQueue::DeadlineClass* EdfQueue::best(std::int64_t ready_by_ns) const noexcept {
+  DeadlineClass* best = nullptr;
   std::int64_t best_deadline_ns = 0;
-  for (const auto& band : bands_) {
-    const Instance* const first = band->queue.first();
+  for (const auto& deadline_class : classes_) {
+    const Instance* const first = deadline_class->queue.first();
     if (first == nullptr || first->ready_ns > ready_by_ns) {
       continue;
     }
-    const std::int64_t deadline_ns = band->deadline_of(first->release_ns);
+    const std::int64_t deadline_ns = deadline_class->deadline_of(first->release_ns);
     if (best == nullptr || deadline_ns < best_deadline_ns ||
         (deadline_ns == best_deadline_ns && first->release_ns < best->queue.first()->release_ns)) {
-      best = band.get();
+      best = deadline_class.get();
       best_deadline_ns = deadline_ns;
     }
   }
@@ -199,23 +201,26 @@ EdfQueue::Band* EdfQueue::best(std::int64_t ready_by_ns) const noexcept {
 
 /// Only the earliest is asked: what has a later deadline must not start before it.
 Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
-  for (Band* band = best(ready_by_ns); band != nullptr; band = best(ready_by_ns)) {
-    const std::int64_t deadline_ns = band->deadline_of(band->queue.first()->release_ns);
-    if (!passes(deadline_ns, band->relative_ns)) {
+  for (DeadlineClass* deadline_class = best(ready_by_ns); deadline_class != nullptr;
+       deadline_class = best(ready_by_ns)) {
+    const std::int64_t deadline_ns =
+        deadline_class->deadline_of(deadline_class->queue.first()->release_ns);
+    if (!may_preempt(deadline_ns, deadline_class->relative_ns)) {
       return nullptr;
     }
-    Instance* const instance = band->queue.unlink_first();
+    Instance* const instance = deadline_class->queue.unlink_first();
     Callback& callback = *instance->callback;
-    callback.hold();  // before it is in no list that `take_out` or the group's `unpark` sees
+    callback.pin();  // before it is in no list that `remove_queued` or the group's `unpark` sees
     if (callback.group().enter(instance)) {
       slot.started = true;
       slot.deadline_ns = deadline_ns;
-      slot.ceiling_ns = std::min(band->relative_ns, callback.group().deadline_ceiling_ns());
+      slot.ceiling_ns =
+          std::min(deadline_class->relative_ns, callback.group().deadline_ceiling_ns());
       settle_gate();
       return instance;
     }
     // Only while ceilings change: it is parked, and comes back by `resume`.
-    callback.let_go();
+    callback.unpin();
   }
   return nullptr;
 }
@@ -223,9 +228,10 @@ Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
 /// Until when the standby may sleep.
 std::int64_t EdfQueue::next_preempting_release() const noexcept {
   std::int64_t next_ns = realtime::EventCount::kForever;
-  for (const auto& band : bands_) {
-    const std::int64_t release_ns = band->queue.timers().next_ns();
-    if (release_ns < next_ns && passes(band->deadline_of(release_ns), band->relative_ns)) {
+  for (const auto& deadline_class : classes_) {
+    const std::int64_t release_ns = deadline_class->queue.timers().next_ns();
+    if (release_ns < next_ns &&
+        may_preempt(deadline_class->deadline_of(release_ns), deadline_class->relative_ns)) {
       next_ns = release_ns;
     }
   }
@@ -242,9 +248,10 @@ std::size_t EdfQueue::whom_to_wake(std::size_t except) const noexcept {
   if (wake_up_ns == kAwake) {
     return kNobody;
   }
-  const Band* const band = best();
-  if (band != nullptr &&
-      passes(band->deadline_of(band->queue.first()->release_ns), band->relative_ns)) {
+  const DeadlineClass* const deadline_class = best();
+  if (deadline_class != nullptr &&
+      may_preempt(deadline_class->deadline_of(deadline_class->queue.first()->release_ns),
+                  deadline_class->relative_ns)) {
     return standby;
   }
   return next_preempting_release() < wake_up_ns ? standby : kNobody;
@@ -267,8 +274,8 @@ Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
       if (instance != nullptr) {
         collect();  // ditto
       } else {
-        for (const auto& band : bands_) {
-          band->queue.timers().settle();
+        for (const auto& deadline_class : classes_) {
+          deadline_class->queue.timers().settle();
         }
         slot.wake_up_ns = next_preempting_release();
       }
@@ -290,7 +297,7 @@ Instance* EdfQueue::try_pop_here(std::int64_t ready_by_ns) noexcept RCLRT_WAITS 
   return start_best(slots_[0], ready_by_ns);
 }
 
-void EdfQueue::end_here() noexcept RCLRT_WAITS {
+void EdfQueue::end_on_caller() noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   slots_[0].started = false;
   settle_gate();
@@ -299,9 +306,9 @@ void EdfQueue::end_here() noexcept RCLRT_WAITS {
 std::int64_t EdfQueue::next_release_ns() noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   std::int64_t next_ns = INT64_MAX;
-  for (const auto& band : bands_) {
-    band->queue.timers().settle();
-    next_ns = std::min(next_ns, band->queue.timers().next_ns());
+  for (const auto& deadline_class : classes_) {
+    deadline_class->queue.timers().settle();
+    next_ns = std::min(next_ns, deadline_class->queue.timers().next_ns());
   }
   return next_ns;
 }

@@ -19,12 +19,12 @@ namespace rclrt::executor {
 
 /// Instances in order of absolute deadline, for workers that form a stack: see EdfExecutor.
 ///
-/// Callbacks of one relative deadline share a band: there, order of release is order of deadline,
-/// so putting an instance in its place costs the same however many wait. Choosing looks at the
-/// first of each band.
+/// Callbacks of one relative deadline share a deadline_class: there, order of release is order of
+/// deadline, so putting an instance in its place costs the same however many wait. Choosing looks
+/// at the first of each deadline_class.
 ///
 /// * All but what the producers write is touched with `mutex_` held. It has priority inheritance
-///   and is held for a few instructions per band. Groups' mutexes are taken inside it.
+///   and is held for a few instructions per deadline_class. Groups' mutexes are taken inside it.
 /// * Only the standby may start an instance: the worker right above the highest that has one. It is
 ///   asleep, or awake and about to take `mutex_`. Who changes the state so that the standby has
 ///   something to do, or to wake up earlier for, wakes it.
@@ -53,13 +53,13 @@ class EdfQueue {
   // Configuration: one thread at a time.
 
   /// Where instances with this relative deadline go. Stays until the queue ends.
-  RCLRT_SETUP ReadySink& band(std::int64_t relative_ns);
-  RCLRT_SETUP std::size_t band_count() const noexcept { return bands_.size(); }
+  RCLRT_SETUP ReadySink& deadline_class(std::int64_t relative_ns);
+  RCLRT_SETUP std::size_t band_count() const noexcept { return classes_.size(); }
   RCLRT_SETUP void add_timer(std::int64_t relative_ns, TimerCallback* timer);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
   RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
-  RCLRT_SETUP void take_out(const Callback& callback, Instance*& taken) noexcept;
+  RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
   /// How many workers there are: nothing nests deeper.
   RCLRT_SETUP void set_workers(std::size_t count) noexcept { workers_.store(count); }
 
@@ -73,13 +73,13 @@ class EdfQueue {
                     std::int64_t& wake_up_ns) noexcept RCLRT_WAITS;
   /// While there are no workers: as the lowest of them; what became ready later stays.
   Instance* try_pop_here(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
-  void end_here() noexcept RCLRT_WAITS;
+  void end_on_caller() noexcept RCLRT_WAITS;
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;
   /// After `stop` was set: lets all sleeping workers see it.
   void wake_all() noexcept RCLRT_NONBLOCKING;
 
  private:
-  class Band;
+  class DeadlineClass;
 
   struct Slot {
     realtime::EventCount wake;
@@ -93,12 +93,13 @@ class EdfQueue {
   static constexpr std::size_t kNobody = SIZE_MAX;
 
   void announce(std::int64_t deadline_ns, std::int64_t relative_ns) noexcept RCLRT_NONBLOCKING;
-  void resume(Band& band, Instance* instance) noexcept RCLRT_WAITS;
-  bool passes(std::int64_t deadline_ns, std::int64_t relative_ns) const noexcept RCLRT_NONBLOCKING;
+  void resume(DeadlineClass& deadline_class, Instance* instance) noexcept RCLRT_WAITS;
+  bool may_preempt(std::int64_t deadline_ns,
+                   std::int64_t relative_ns) const noexcept RCLRT_NONBLOCKING;
   void settle_gate() noexcept;
   void collect() noexcept;
-  Band* find_band(std::int64_t relative_ns) const noexcept;
-  Band* best(std::int64_t ready_by_ns = INT64_MAX) const noexcept;
+  DeadlineClass* find_class(std::int64_t relative_ns) const noexcept;
+  DeadlineClass* best(std::int64_t ready_by_ns = INT64_MAX) const noexcept;
   Instance* start_best(Slot& slot, std::int64_t ready_by_ns = INT64_MAX) noexcept;
   std::int64_t next_preempting_release() const noexcept;
   std::size_t whom_to_wake(std::size_t except) const noexcept;
@@ -106,7 +107,7 @@ class EdfQueue {
 
   realtime::EventCount& outside_;
   PiLock mutex_;
-  std::vector<std::unique_ptr<Band>> bands_;  // ascending
+  std::vector<std::unique_ptr<DeadlineClass>> classes_;  // ascending
   std::array<Slot, kMaxWorkers> slots_;
 
   // The gate, written with `mutex_` held.

@@ -117,11 +117,11 @@ void Executor::cancel() noexcept RCLRT_NONBLOCKING {
   if (ready_to_wake_.load()) {
     wake_threads();
   }
-  here_.notify_all();
+  caller_wakeup_.notify_all();
   stopped_.post();
 }
 
-void Executor::forget_cancel() noexcept RCLRT_NONBLOCKING {
+void Executor::clear_cancel() noexcept RCLRT_NONBLOCKING {
   if (!spinning_.load()) {
     stop_.store(false);
   }

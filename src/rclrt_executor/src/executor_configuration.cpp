@@ -49,7 +49,7 @@ void Executor::add(std::shared_ptr<Callback> callback) {
     if (TimerCallback* const timer = as_timer(*callback)) {
       timer->start(has_spun_ ? realtime::monotonic_now_ns() : epoch_ns_.load());
     }
-    take_in(*callback);
+    on_added(*callback);
     attach(*callback);
   } catch (...) {
     callbacks_.pop_back();
@@ -62,7 +62,7 @@ void Executor::add(std::shared_ptr<Callback> callback) {
 }
 
 /// From here on it is not released. False: the executor does not have it.
-bool Executor::take_out(const std::shared_ptr<Callback>& callback) {
+bool Executor::start_leaving(const std::shared_ptr<Callback>& callback) {
   const std::scoped_lock lock(configuration_);
   const auto found = std::find(callbacks_.begin(), callbacks_.end(), callback);
   if (found == callbacks_.end()) {
@@ -89,7 +89,7 @@ bool Executor::has_left(const std::shared_ptr<Callback>& callback) {
 }
 
 bool Executor::remove(const std::shared_ptr<Callback>& callback) {
-  const bool removed = take_out(callback);
+  const bool removed = start_leaving(callback);
   const bool in_a_callback = in_own_callback();
   while (!has_left(callback)) {
     if (in_a_callback) {
@@ -103,7 +103,7 @@ bool Executor::remove(const std::shared_ptr<Callback>& callback) {
 }
 
 bool Executor::start_removal(const std::shared_ptr<Callback>& callback) {
-  take_out(callback);
+  start_leaving(callback);
   const bool left = has_left(callback);
   if (!left) {
     stopped_.post();  // as above
@@ -116,7 +116,7 @@ bool Executor::start_removal(const std::shared_ptr<Callback>& callback) {
 void Executor::leave(const std::shared_ptr<Callback>& callback) noexcept {
   leaving_.push_back(callback);
   callback->removed_.store(true);
-  let_out(*callback);
+  on_removed(*callback);
   flush(*callback);
   settle_ceiling(callback->group());
 }
@@ -147,14 +147,14 @@ bool Executor::have_all_left() {
 /// An instance is pending until it was run or discarded, in a list or held; who holds it has let go
 /// only after that.
 bool Executor::is_quiet(const Callback& callback) const noexcept {
-  return callback.counters().pending() == 0 && callback.held_.load() == 0 &&
+  return callback.counters().pending() == 0 && callback.pins_.load() == 0 &&
          has_forgotten(callback);
 }
 
 void Executor::flush(Callback& callback) noexcept {
   // All first: abandoning one may bring the next that is parked back into its lane.
   Instance* taken = nullptr;
-  take_out(callback, taken);
+  remove_queued(callback, taken);
   while (Instance* const parked = callback.group().unpark(callback)) {
     parked->next = std::exchange(taken, parked);
   }
@@ -174,12 +174,12 @@ void Executor::set_level(const std::shared_ptr<Callback>& callback, int level) {
   }
   try {
     settle_levels();
-    let_out(*callback);
-    take_in(*callback);
+    on_removed(*callback);
+    on_added(*callback);
   } catch (...) {
     callback->level_.store(before);
-    let_out(*callback);
-    take_in(*callback);
+    on_removed(*callback);
+    on_added(*callback);
     settle_levels();
     throw;
   }
@@ -196,9 +196,9 @@ void Executor::restart(TimerCallback& timer) {
   if (!prepared_ || std::none_of(callbacks_.begin(), callbacks_.end(), is_timer)) {
     return;
   }
-  let_out(timer);  // from here on the schedule is in nobody's hands
+  on_removed(timer);  // from here on the schedule is in nobody's hands
   timer.start(has_spun_ ? realtime::monotonic_now_ns() : epoch_ns_.load());
-  take_in(timer);
+  on_added(timer);
 }
 
 std::vector<std::shared_ptr<Callback>> Executor::callbacks() const {
@@ -343,7 +343,7 @@ void Executor::prepare() {
     settle_levels();
     start_timers(kNotYet_ns);
     for (const auto& callback : callbacks_) {
-      take_in(*callback);
+      on_added(*callback);
     }
     ready_to_wake_.store(true);
     attached_ = listens();
@@ -388,7 +388,7 @@ void Executor::give_up_callbacks(Callbacks& gone) {
     callbacks_.pop_back();
     Callback& callback = *gone.back();
     if (callback.owner_.load() == this) {
-      let_out(callback);
+      on_removed(callback);
       flush(callback);
       disclaim(callback);
     }

@@ -47,7 +47,7 @@ bool Executor::in_own_callback() const noexcept RCLRT_NONBLOCKING {
   if (Instance* const next = callback.group().leave()) {
     next->callback->resume(next);
   }
-  callback.let_go();
+  callback.unpin();
   priority.restore();  // last: what was resumed above is in its lane before anybody runs again
 }
 
@@ -61,13 +61,13 @@ void Executor::abandon(Instance* instance) noexcept {
 
 void Executor::execute(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
                        std::uint32_t slot) noexcept {
-  callback.hold();
+  callback.pin();
   if (!callback.removed_.load()) {
     InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
     callback.released_.fetch_add(1, std::memory_order_relaxed);
     run(callback, info, slot, 0);  // nobody who polls preempts
   }
-  callback.let_go();
+  callback.unpin();
 }
 
 [[gnu::hot]] Outcome Executor::run_user_code(Callback& callback, InstanceInfo& info) noexcept {
@@ -117,21 +117,21 @@ Outcome Executor::run_observed(Callback& callback, InstanceInfo& info, std::uint
   const bool watched = watch_ != nullptr && watch_->active();
   const std::int64_t cpu_before = sink != nullptr || watched ? realtime::thread_cpu_now_ns() : 0;
   const std::uint32_t switches_before = sink != nullptr ? involuntary_switches() : 0;
-  Stretch stretch;
+  ExecutionInterval interval;
   InstanceHistory::Place* place = nullptr;
   if (watched) {
     Group* const group = callback.shared_group().get();
-    stretch = {.id = info.id,
-               .callback = *callback.kept_name_,
-               .level = info.level,
-               .deadline_ns = ordering_deadline_ns(callback, info.release_ns),
-               // SCHED_DEADLINE is above all of SCHED_FIFO.
-               .priority = realtime_ && is_reserved(info.level) ? INT_MAX : priority,
-               .group = group != nullptr && group->type() == GroupType::kMutuallyExclusive
-                            ? group
-                            : nullptr,
-               .start_ns = realtime::monotonic_now_ns()};
-    place = watch_->history().begin(stretch, *callback.kept_name_);
+    interval = {.id = info.id,
+                .callback = *callback.kept_name_,
+                .level = info.level,
+                .deadline_ns = ordering_deadline_ns(callback, info.release_ns),
+                // SCHED_DEADLINE is above all of SCHED_FIFO.
+                .priority = realtime_ && is_reserved(info.level) ? INT_MAX : priority,
+                .group = group != nullptr && group->type() == GroupType::kMutuallyExclusive
+                             ? group
+                             : nullptr,
+                .start_ns = realtime::monotonic_now_ns()};
+    place = watch_->history().begin(interval, *callback.kept_name_);
   }
 
   const Outcome outcome = run_user_code(callback, info);
@@ -149,11 +149,11 @@ Outcome Executor::run_observed(Callback& callback, InstanceInfo& info, std::uint
     InstanceHistory::end(*place, record.end_ns, record.cpu_ns);
   }
   if (callback.deadline_ns() != 0 && outcome != Outcome::kEmpty && outcome != Outcome::kBuffered) {
-    stretch.ready_ns = info.ready_ns;
-    stretch.end_ns = record.end_ns;
-    stretch.cpu_ns = record.cpu_ns;
+    interval.ready_ns = info.ready_ns;
+    interval.end_ns = record.end_ns;
+    interval.cpu_ns = record.cpu_ns;
     // Only the threads of levels with a budget have no SCHED_FIFO priority.
-    judge(callback, info, stretch, realtime_ && priority == 0 && !options_.reservations.empty());
+    judge(callback, info, interval, realtime_ && priority == 0 && !options_.reservations.empty());
   }
   count(callback, outcome);
   if (sink != nullptr) {
@@ -168,9 +168,9 @@ Outcome Executor::run_observed(Callback& callback, InstanceInfo& info, std::uint
 }
 
 /// Whether it was in time; and what was lost before it.
-void Executor::judge(Callback& callback, const InstanceInfo& info, const Stretch& stretch,
-                     bool has_budget) noexcept {
-  const bool late = stretch.end_ns - info.release_ns > callback.deadline_ns();
+void Executor::judge(Callback& callback, const InstanceInfo& info,
+                     const ExecutionInterval& interval, bool has_budget) noexcept {
+  const bool late = interval.end_ns - info.release_ns > callback.deadline_ns();
   if (late) {
     callback.missed_.fetch_add(1, std::memory_order_relaxed);
   }
@@ -182,9 +182,9 @@ void Executor::judge(Callback& callback, const InstanceInfo& info, const Stretch
     DeadlineMiss miss{.callback = &callback,
                       .info = info,
                       .deadline_ns = callback.deadline_ns(),
-                      .end_ns = stretch.end_ns,
+                      .end_ns = interval.end_ns,
                       .dropped = dropped};
-    watch_->report(miss, stretch, has_budget);
+    watch_->report(miss, interval, has_budget);
   }
 }
 

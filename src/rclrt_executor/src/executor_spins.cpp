@@ -75,10 +75,10 @@ void Executor::limited_spin(SpinLimit limit, std::int64_t deadline_ns) {
   do_spin(ended);
 }
 
-bool Executor::run_one_here(nanoseconds timeout, std::int64_t ready_by_ns) RCLRT_WAITS {
+bool Executor::run_one_on_caller(nanoseconds timeout, std::int64_t ready_by_ns) RCLRT_WAITS {
   if (!listens()) {
     throw std::logic_error("executor \"" + options_.name +
-                           "\" asks for work by itself: run_one_here is not offered");
+                           "\" asks for work by itself: run_one_on_caller is not offered");
   }
   const std::int64_t deadline_ns = deadline_of(timeout);
   bool ran = false;
@@ -86,25 +86,25 @@ bool Executor::run_one_here(nanoseconds timeout, std::int64_t ready_by_ns) RCLRT
     prepare();
     start_clock();
     while (!stopping()) {
-      const auto key = here_.prepare_wait();
+      const auto key = caller_wakeup_.prepare_wait();
       Instance* instance = nullptr;
       std::int64_t next_ns = 0;
       {
         const std::scoped_lock lock(configuration_);
-        instance = take_here(ready_by_ns);
+        instance = take_on_caller(ready_by_ns);
         next_ns = instance == nullptr ? next_release_ns() : 0;
       }
       const bool over = deadline_ns <= realtime::monotonic_now_ns();
       if (instance != nullptr || over || stopping()) {
-        here_.cancel_wait();
+        caller_wakeup_.cancel_wait();
       } else {
-        here_.wait_until(key, std::min(deadline_ns, next_ns));
+        caller_wakeup_.wait_until(key, std::min(deadline_ns, next_ns));
         continue;
       }
       if (instance != nullptr) {
         WorkerPriority priority;
         execute(instance, 0, priority);
-        end_here();
+        end_on_caller();
         ran = true;
       }
       break;
@@ -146,13 +146,13 @@ void Executor::release_due_timers() {
     if (timer == nullptr || timer->schedule().next_ns() > now) {
       continue;
     }
-    let_out(*timer);
+    on_removed(*timer);
     while (timer->schedule().next_ns() <= now) {
       if (Instance* const instance = timer->expire(now)) {
         released.push_back(instance);
       }
     }
-    take_in(*timer);
+    on_added(*timer);
   }
   std::stable_sort(released.begin(), released.end(), [](const Instance* a, const Instance* b) {
     return a->release_ns < b->release_ns;

@@ -27,7 +27,7 @@ InstanceHistory::InstanceHistory(std::size_t capacity)
 }
 
 InstanceHistory::Place* InstanceHistory::begin(
-    const Stretch& stretch, const std::string& callback) noexcept RCLRT_NONBLOCKING {
+    const ExecutionInterval& interval, const std::string& callback) noexcept RCLRT_NONBLOCKING {
   for (int i = 0; i < kTries; ++i) {
     // From 1: state 0 is a place never used.
     const std::uint64_t ticket = 1 + next_.fetch_add(1, std::memory_order_relaxed);
@@ -38,13 +38,13 @@ InstanceHistory::Place* InstanceHistory::begin(
                                              std::memory_order_relaxed)) {
       continue;
     }
-    place.id.store(stretch.id, kRelease);
+    place.id.store(interval.id, kRelease);
     place.callback.store(&callback, kRelease);
-    place.group.store(stretch.group, kRelease);
-    place.level.store(stretch.level, kRelease);
-    place.priority.store(stretch.priority, kRelease);
-    place.deadline_ns.store(stretch.deadline_ns, kRelease);
-    place.start_ns.store(stretch.start_ns, kRelease);
+    place.group.store(interval.group, kRelease);
+    place.level.store(interval.level, kRelease);
+    place.priority.store(interval.priority, kRelease);
+    place.deadline_ns.store(interval.deadline_ns, kRelease);
+    place.start_ns.store(interval.start_ns, kRelease);
     place.end_ns.store(INT64_MAX, kRelease);
     place.cpu_ns.store(-1, kRelease);
     place.state.store(ticket * kPhases + kRunning, kRelease);
@@ -62,9 +62,9 @@ void InstanceHistory::end(Place& place, std::int64_t end_ns,
   place.state.store(state - kRunning + kEnded, kRelease);
 }
 
-std::size_t InstanceHistory::copy(std::int64_t from_ns, std::int64_t until_ns,
-                                  std::uint64_t without,
-                                  std::span<Stretch> to) const noexcept RCLRT_NONBLOCKING {
+std::size_t InstanceHistory::copy(
+    std::int64_t from_ns, std::int64_t until_ns, std::uint64_t without,
+    std::span<ExecutionInterval> to) const noexcept RCLRT_NONBLOCKING {
   std::size_t size = 0;
   for (std::size_t i = 0; i < capacity_ && size < to.size(); ++i) {
     const Place& place = places_[i];
@@ -72,25 +72,25 @@ std::size_t InstanceHistory::copy(std::int64_t from_ns, std::int64_t until_ns,
     if (before == 0 || before % kPhases == kFilling) {
       continue;
     }
-    Stretch& stretch = to[size];
-    stretch.id = place.id.load(kAcquire);
+    ExecutionInterval& interval = to[size];
+    interval.id = place.id.load(kAcquire);
     const std::string* const callback = place.callback.load(kAcquire);
-    stretch.group = place.group.load(kAcquire);
-    stretch.level = place.level.load(kAcquire);
-    stretch.priority = place.priority.load(kAcquire);
-    stretch.deadline_ns = place.deadline_ns.load(kAcquire);
-    stretch.start_ns = place.start_ns.load(kAcquire);
-    stretch.end_ns = place.end_ns.load(kAcquire);
-    stretch.cpu_ns = place.cpu_ns.load(kAcquire);
+    interval.group = place.group.load(kAcquire);
+    interval.level = place.level.load(kAcquire);
+    interval.priority = place.priority.load(kAcquire);
+    interval.deadline_ns = place.deadline_ns.load(kAcquire);
+    interval.start_ns = place.start_ns.load(kAcquire);
+    interval.end_ns = place.end_ns.load(kAcquire);
+    interval.cpu_ns = place.cpu_ns.load(kAcquire);
     // The ticket alone: running or ended, it is the same instance.
     if (place.state.load(std::memory_order_relaxed) / kPhases != before / kPhases) {
       continue;
     }
-    if (stretch.end_ns <= from_ns || stretch.start_ns >= until_ns || stretch.id == without) {
+    if (interval.end_ns <= from_ns || interval.start_ns >= until_ns || interval.id == without) {
       continue;
     }
-    stretch.callback = *callback;
-    stretch.end_ns = std::min(stretch.end_ns, until_ns);
+    interval.callback = *callback;
+    interval.end_ns = std::min(interval.end_ns, until_ns);
     ++size;
   }
   return size;

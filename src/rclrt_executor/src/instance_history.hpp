@@ -29,9 +29,10 @@ class InstanceHistory {
 
   struct Place;
 
-  /// An instance starts. `callback` must outlive the history; what else `stretch` says is taken
+  /// An instance starts. `callback` must outlive the history; what else `interval` says is taken
   /// but its end. nullptr when no place was found: the instance is then not remembered.
-  Place* begin(const Stretch& stretch, const std::string& callback) noexcept RCLRT_NONBLOCKING;
+  Place* begin(const ExecutionInterval& interval,
+               const std::string& callback) noexcept RCLRT_NONBLOCKING;
   /// It has ended.
   static void end(Place& place, std::int64_t end_ns,
                   std::int64_t cpu_ns) noexcept RCLRT_NONBLOCKING;
@@ -40,7 +41,7 @@ class InstanceHistory {
   /// those that run now end at `until_ns`. Returns how many. One that is written meanwhile may be
   /// missing.
   std::size_t copy(std::int64_t from_ns, std::int64_t until_ns, std::uint64_t without,
-                   std::span<Stretch> to) const noexcept RCLRT_NONBLOCKING;
+                   std::span<ExecutionInterval> to) const noexcept RCLRT_NONBLOCKING;
 
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return capacity_; }
 

@@ -31,10 +31,10 @@ void Lane::retime() noexcept {
   wake_all();
 }
 
-void Lane::take_out(const Callback& callback, Instance*& taken) noexcept {
+void Lane::remove_queued(const Callback& callback, Instance*& taken) noexcept {
   const std::scoped_lock lock(consumer_);
   queue_.collect();
-  queue_.take_out(callback, taken);
+  queue_.remove_queued(callback, taken);
 }
 
 Lane::~Lane() { queue_.discard_all(); }
@@ -48,8 +48,8 @@ void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
 }
 
 [[gnu::hot]] void Lane::wake_one() noexcept RCLRT_NONBLOCKING {
-  for (const Post post : {Post::kSpare, Post::kDeputy, Post::kKeeper}) {
-    if (bell(post).notify_one()) {
+  for (const Role role : {Role::kFollower, Role::kBackup, Role::kLeader}) {
+    if (wakeup(role).notify_one()) {
       return;
     }
   }
@@ -57,7 +57,7 @@ void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
 }
 
 void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
-  for (realtime::EventCount& each : bells_) {
+  for (realtime::EventCount& each : wakeups_) {
     each.notify_all();
   }
   outside_.notify_all();
@@ -80,11 +80,11 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
   while (queue_.first() != nullptr && queue_.first()->ready_ns <= ready_by_ns) {
     Instance* const instance = queue_.unlink_first();
     Callback& callback = *instance->callback;
-    callback.hold();  // before it is in no list that `take_out` or the group's `unpark` sees
+    callback.pin();  // before it is in no list that `remove_queued` or the group's `unpark` sees
     if (use_ == Use::kPass || enter(instance, priority)) {
       return instance;
     }
-    callback.let_go();
+    callback.unpin();
   }
   return nullptr;
 }
@@ -102,11 +102,11 @@ std::int64_t Lane::next_release_ns() noexcept RCLRT_WAITS {
 
 [[gnu::hot]] Instance* Lane::pop(const std::atomic<bool>& stop,
                                  WorkerPriority& priority) noexcept RCLRT_WAITS {
-  Post post = Post::kSpare;
+  Role role = Role::kFollower;
   for (;;) {
     priority.restore();  // its level may have moved while it slept, or just as it was lowered
     std::unique_lock lock(consumer_);
-    watch_.leave(post);
+    watch_.leave(role);
     if (stop.load()) {
       return nullptr;
     }
@@ -114,7 +114,7 @@ std::int64_t Lane::next_release_ns() noexcept RCLRT_WAITS {
       // This worker is busy now. Another one takes what is left (timers due together wake only one)
       // or keeps the time. Nobody sleeps: no system call.
       const bool wake = queue_.first() != nullptr ||
-                        watch_.lacks_keeper(queue_.timers().next_beside_ns(*instance->callback));
+                        watch_.lacks_leader(queue_.timers().next_beside_ns(*instance->callback));
       lock.unlock();
       if (wake) {
         wake_one();
@@ -123,15 +123,15 @@ std::int64_t Lane::next_release_ns() noexcept RCLRT_WAITS {
     }
     TimerHeap& timers = queue_.timers();
     timers.settle();
-    const LaneWatch::Sleep sleep = watch_.take_post(timers.next_ns(), timers.following_ns());
-    post = sleep.post;
-    const auto key = bell(post).prepare_wait();
+    const LaneWatch::Sleep sleep = watch_.take_role(timers.next_ns(), timers.following_ns());
+    role = sleep.role;
+    const auto key = wakeup(role).prepare_wait();
     if (stop.load() || queue_.has_pushed()) {
-      bell(post).cancel_wait();
+      wakeup(role).cancel_wait();
       continue;
     }
     lock.unlock();
-    bell(post).wait_until(key, sleep.until_ns);
+    wakeup(role).wait_until(key, sleep.until_ns);
     __builtin_prefetch(&consumer_, 1);  // which may be in no cache any more
   }
 }

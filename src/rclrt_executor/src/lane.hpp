@@ -20,15 +20,16 @@ namespace rclrt::executor {
 /// popped by its workers. A worker that would sleep sleeps until the lane's next timer release
 /// instead, so a timer costs one wake-up and no other level pays for it; see LaneWatch.
 ///
-/// * Who pops an instance has entered its group: instances of one callback run in the order in
-///   which they were released, and no worker waits for a group while its lane has other work.
+/// * `pop` enters the instance's group before it returns the instance: instances of one callback
+/// run
+///   in the order of their releases, and no worker waits for a group while its lane has other work.
 /// * `queue_`, its timers' schedules included, and `watch_` are touched only with `consumer_` held,
 ///   a push excepted. The lock has priority inheritance and is held for a few instructions, and
 ///   two system calls when a worker takes a group's ceiling. Groups' mutexes are taken inside it,
 ///   never the other way round.
-/// * A worker sleeps on the bell of its post, and checks once more, with `consumer_` held, what
-///   was pushed after it has prepared to. Who has work for one worker wakes a spare one first and
-///   the keeper last, whose place another would have to be woken for.
+/// * A worker sleeps on the event count of its role, and checks once more, with `consumer_` held,
+///   what was pushed after it has prepared to. Work for one worker wakes a follower first and the
+///   leader last: another worker would have to be woken to take the leader's place.
 ///
 /// Two cache lines: the first is all that a producer touches.
 class alignas(64) Lane : public ReadySink {
@@ -36,7 +37,7 @@ class alignas(64) Lane : public ReadySink {
   /// What its consumer does with instances.
   enum class Use {
     kRun,   ///< runs them: they have entered their group when they are popped
-    kPass,  ///< passes them on
+    kPass,  ///< may_preempt them on
   };
   /// `outside` is rung as well when no worker sleeps who could take what became ready.
   RCLRT_SETUP Lane(Use use, realtime::EventCount& outside) : use_(use), outside_(outside) {}
@@ -65,24 +66,24 @@ class alignas(64) Lane : public ReadySink {
   /// The schedules of its timers were started anew.
   RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
-  RCLRT_SETUP void take_out(const Callback& callback, Instance*& taken) noexcept;
+  RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
 
   /// After `stop` was set: lets all sleeping workers see it.
   void wake_all() noexcept RCLRT_NONBLOCKING;
 
  private:
-  using Post = LaneWatch::Post;
+  using Role = LaneWatch::Role;
 
   Instance* take(WorkerPriority& priority, std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
   bool enter(Instance* instance, WorkerPriority& priority) noexcept;
   void wake_one() noexcept RCLRT_NONBLOCKING;
-  realtime::EventCount& bell(Post post) noexcept RCLRT_NONBLOCKING {
-    return bells_[static_cast<std::size_t>(post)];
+  realtime::EventCount& wakeup(Role role) noexcept RCLRT_NONBLOCKING {
+    return wakeups_[static_cast<std::size_t>(role)];
   }
 
   const Use use_;
   realtime::EventCount& outside_;
-  std::array<realtime::EventCount, 3> bells_;
+  std::array<realtime::EventCount, 3> wakeups_;
   ReleaseQueue queue_;
   PiLock consumer_;
   LaneWatch watch_;

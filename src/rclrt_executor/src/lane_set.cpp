@@ -14,7 +14,7 @@ Lane& LaneSet::at(int level) {
   auto place = std::lower_bound(levels_.begin(), levels_.end(), level,
                                 [](const auto& each, int value) { return each->level < value; });
   if (place == levels_.end() || (*place)->level != level) {
-    auto made = std::make_unique<Level>(level, executor_.here_bell());
+    auto made = std::make_unique<Level>(level, executor_.caller_wakeup());
     made->os_priority.store(executor_.mapped_priority(level));
     place = levels_.insert(place, std::move(made));
     // Before its workers exist, so that a cancel that they did not see wakes them.
@@ -36,9 +36,9 @@ void LaneSet::retime() noexcept {
   }
 }
 
-void LaneSet::take_out(const Callback& callback, Instance*& taken) noexcept {
+void LaneSet::remove_queued(const Callback& callback, Instance*& taken) noexcept {
   for (const auto& each : levels_) {
-    each->lane.take_out(callback, taken);
+    each->lane.remove_queued(callback, taken);
   }
 }
 

@@ -28,7 +28,7 @@ class LaneSet {
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
   RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
-  RCLRT_SETUP void take_out(const Callback& callback, Instance*& taken) noexcept;
+  RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
   /// Gives lanes and workers the priorities that the executor has now, the least urgent first:
   /// levels move down when others come in above them, and never overtake each other.
   RCLRT_SETUP void settle_priorities();

@@ -9,61 +9,64 @@
 
 namespace rclrt::executor {
 
-/// One idle worker, the keeper, sleeps until the lane's next release. It takes that release itself
-/// and need not hand over to anybody first, for another one, the deputy, sleeps until half-way
-/// to the release after it. If the keeper is back by then, the deputy goes on sleeping, half-way to
-/// the release after that; if not, it becomes the keeper. So a release costs one wake-up on its
-/// path and one at most beside it, and the thread that is warm runs the next one, too.
+/// Says which idle worker of a lane wakes up for the lane's timers, after the Leader/Followers
+/// pattern (Schmidt et al., Pattern-Oriented Software Architecture 2, 2000). The leader sleeps
+/// until the lane's next release and takes it itself. It need not wake up another worker first: the
+/// backup sleeps until half-way to the release after that. If the leader is back by then, the
+/// backup goes on sleeping, half-way to the release that follows; if not, it becomes the leader. So
+/// a release costs one wake-up on its path and one at most beside it, and the thread that is warm
+/// runs the next one.
 ///
 /// Invariant, whenever the lane's lock is free: if a worker sleeps and the lane has timers, then
-/// one of those that sleep wakes up, or has been woken, no later than at the next release that
-/// needs it. Who breaks it mends it:
-/// * who leaves its post and takes an instance asks `lacks_keeper`, and if so wakes one who sleeps;
-/// * who adds a timer, and may so bring the next release forward, wakes all.
-/// What makes releases later or fewer (removal, overrun policies) only lets somebody wake up for
-/// nothing, who then takes a post anew.
+/// one of the sleeping workers wakes up, or has been woken, no later than at the next release that
+/// needs it. What breaks the invariant restores it:
+/// * a worker that gives up its role and takes an instance asks `lacks_leader`, and if so wakes one
+///   that sleeps;
+/// * adding a timer, which may bring the next release forward, wakes all.
+/// What makes releases later or fewer (removal, overrun policies) only wakes a worker for nothing;
+/// it then takes a role anew.
 ///
 /// Guarded by the lane's lock.
 class LaneWatch {
  public:
-  enum class Post : std::uint8_t { kKeeper, kDeputy, kSpare };
+  enum class Role : std::uint8_t { kLeader, kBackup, kFollower };
   struct Sleep {
-    Post post;
+    Role role;
     std::int64_t until_ns;
   };
 
-  /// A worker found nothing and will sleep. `next_ns`: the next release; `following_ns`: the next
-  /// after that one is taken and runs.
-  Sleep take_post(std::int64_t next_ns, std::int64_t following_ns) noexcept RCLRT_NONBLOCKING {
-    if (next_ns != kNever && !has_keeper_) {
-      has_keeper_ = true;
-      return {Post::kKeeper, next_ns};
+  /// Gives a role to a worker that found nothing and will sleep. `next_ns`: the next release;
+  /// `following_ns`: the next after that one is taken and runs.
+  Sleep take_role(std::int64_t next_ns, std::int64_t following_ns) noexcept RCLRT_NONBLOCKING {
+    if (next_ns != kNever && !has_leader_) {
+      has_leader_ = true;
+      return {Role::kLeader, next_ns};
     }
-    if (following_ns != kNever && deputy_ns_ == kNever) {
-      deputy_ns_ = next_ns + (following_ns - next_ns) / 2;
-      return {Post::kDeputy, deputy_ns_};
+    if (following_ns != kNever && backup_ns_ == kNever) {
+      backup_ns_ = next_ns + (following_ns - next_ns) / 2;
+      return {Role::kBackup, backup_ns_};
     }
-    return {Post::kSpare, kNever};
+    return {Role::kFollower, kNever};
   }
-  /// It is awake.
-  void leave(Post post) noexcept RCLRT_NONBLOCKING {
-    if (post == Post::kKeeper) {
-      has_keeper_ = false;
-    } else if (post == Post::kDeputy) {
-      deputy_ns_ = kNever;
+  /// Ends the role of a worker that is awake.
+  void leave(Role role) noexcept RCLRT_NONBLOCKING {
+    if (role == Role::kLeader) {
+      has_leader_ = false;
+    } else if (role == Role::kBackup) {
+      backup_ns_ = kNever;
     }
   }
-  /// Whether those who sleep would miss the release at `next_ns`.
-  bool lacks_keeper(std::int64_t next_ns) const noexcept RCLRT_NONBLOCKING {
-    return !has_keeper_ && next_ns < deputy_ns_;
+  /// Returns whether the workers that sleep would miss the release at `next_ns`.
+  bool lacks_leader(std::int64_t next_ns) const noexcept RCLRT_NONBLOCKING {
+    return !has_leader_ && next_ns < backup_ns_;
   }
-  bool has_keeper() const noexcept RCLRT_NONBLOCKING { return has_keeper_; }
+  bool has_leader() const noexcept RCLRT_NONBLOCKING { return has_leader_; }
 
  private:
   static constexpr std::int64_t kNever = realtime::EventCount::kForever;
 
-  bool has_keeper_ = false;
-  std::int64_t deputy_ns_ = kNever;  // kNever: there is none
+  bool has_leader_ = false;
+  std::int64_t backup_ns_ = kNever;  // kNever: there is none
 };
 
 }  // namespace rclrt::executor

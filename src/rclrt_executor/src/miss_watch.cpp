@@ -9,15 +9,15 @@ namespace rclrt::executor {
 MissWatch::MissWatch(MissHandler& handler, std::size_t remembered, std::size_t budgets)
     : handler_(handler), history_(remembered), pool_(remembered, budgets) {}
 
-void MissWatch::report(DeadlineMiss& miss, const Stretch& self,
+void MissWatch::report(DeadlineMiss& miss, const ExecutionInterval& self,
                        bool has_budget) noexcept RCLRT_WAITS {
   {
     BlamePool::Room& room = pool_.lock(has_budget);
     const std::scoped_lock lock(std::adopt_lock, room.mutex);
     const std::size_t others =
-        history_.copy(miss.info.release_ns, miss.end_ns, miss.info.id, room.stretches);
+        history_.copy(miss.info.release_ns, miss.end_ns, miss.info.id, room.intervals);
     miss.blame = explain(miss.info.release_ns, miss.end_ns, std::span(&self, 1),
-                         std::span(room.stretches).first(others), cpus_.load(), room.scratch());
+                         std::span(room.intervals).first(others), cpus_.load(), room.scratch());
   }
   handler_.missed(miss);
 }

@@ -36,7 +36,8 @@ class MissWatch {
 
   /// Fills in the blame and calls the handler. `self` is the instance, as in the history;
   /// `has_budget` is true on a worker under SCHED_DEADLINE.
-  void report(DeadlineMiss& miss, const Stretch& self, bool has_budget) noexcept RCLRT_WAITS;
+  void report(DeadlineMiss& miss, const ExecutionInterval& self,
+              bool has_budget) noexcept RCLRT_WAITS;
 
  private:
   MissHandler& handler_;

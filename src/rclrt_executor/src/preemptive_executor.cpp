@@ -12,7 +12,7 @@ PreemptiveExecutor::PreemptiveExecutor(ExecutorOptions options)
 
 PreemptiveExecutor::~PreemptiveExecutor() { shut_down(); }
 
-void PreemptiveExecutor::take_in(Callback& callback) {
+void PreemptiveExecutor::on_added(Callback& callback) {
   Lane& lane = lanes_->at(callback.level());
   set_sinks(callback, &lane, &lane);
   if (TimerCallback* const timer = as_timer(callback)) {
@@ -20,7 +20,7 @@ void PreemptiveExecutor::take_in(Callback& callback) {
   }
 }
 
-void PreemptiveExecutor::let_out(Callback& callback) noexcept {
+void PreemptiveExecutor::on_removed(Callback& callback) noexcept {
   if (TimerCallback* const timer = as_timer(callback)) {
     lanes_->remove_timer(timer);
   }
@@ -28,11 +28,11 @@ void PreemptiveExecutor::let_out(Callback& callback) noexcept {
 
 void PreemptiveExecutor::retime() noexcept { lanes_->retime(); }
 
-void PreemptiveExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
-  lanes_->take_out(callback, taken);
+void PreemptiveExecutor::remove_queued(const Callback& callback, Instance*& taken) noexcept {
+  lanes_->remove_queued(callback, taken);
 }
 
-Instance* PreemptiveExecutor::take_here(std::int64_t ready_by_ns) noexcept {
+Instance* PreemptiveExecutor::take_on_caller(std::int64_t ready_by_ns) noexcept {
   return lanes_->try_pop(ready_by_ns);
 }
 

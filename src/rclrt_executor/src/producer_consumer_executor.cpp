@@ -10,19 +10,19 @@ namespace rclrt::executor {
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(ExecutorOptions options)
     : Executor(std::move(options)),
-      inbox_(std::make_unique<Lane>(Lane::Use::kPass, here_bell())),
+      inbox_(std::make_unique<Lane>(Lane::Use::kPass, caller_wakeup())),
       queues_(std::make_unique<LaneSet>(*this)) {}
 
 ProducerConsumerExecutor::~ProducerConsumerExecutor() { shut_down(); }
 
-void ProducerConsumerExecutor::take_in(Callback& callback) {
+void ProducerConsumerExecutor::on_added(Callback& callback) {
   set_sinks(callback, inbox_.get(), &queues_->at(callback.level()));
   if (TimerCallback* const timer = as_timer(callback)) {
     inbox_->add_timer(timer);
   }
 }
 
-void ProducerConsumerExecutor::let_out(Callback& callback) noexcept {
+void ProducerConsumerExecutor::on_removed(Callback& callback) noexcept {
   if (TimerCallback* const timer = as_timer(callback)) {
     inbox_->remove_timer(timer);
   }
@@ -30,12 +30,12 @@ void ProducerConsumerExecutor::let_out(Callback& callback) noexcept {
 
 void ProducerConsumerExecutor::retime() noexcept { inbox_->retime(); }
 
-void ProducerConsumerExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
-  inbox_->take_out(callback, taken);
-  queues_->take_out(callback, taken);
+void ProducerConsumerExecutor::remove_queued(const Callback& callback, Instance*& taken) noexcept {
+  inbox_->remove_queued(callback, taken);
+  queues_->remove_queued(callback, taken);
 }
 
-Instance* ProducerConsumerExecutor::take_here(std::int64_t ready_by_ns) noexcept {
+Instance* ProducerConsumerExecutor::take_on_caller(std::int64_t ready_by_ns) noexcept {
   while (Instance* const instance = inbox_->try_pop(INT64_MAX)) {
     pass_on(instance);
   }
@@ -49,7 +49,7 @@ std::int64_t ProducerConsumerExecutor::next_release_ns() noexcept {
 void ProducerConsumerExecutor::pass_on(Instance* instance) noexcept RCLRT_NONBLOCKING {
   Callback& callback = *instance->callback;
   callback.pass_on(instance);
-  let_go(callback);
+  unpin(callback);
 }
 
 void ProducerConsumerExecutor::settle_priorities() { queues_->settle_priorities(); }

@@ -72,7 +72,7 @@ void ReleaseQueue::put_back(Instance* instance) noexcept {
   *link = instance;
 }
 
-void ReleaseQueue::take_out(const Callback& callback, Instance*& taken) noexcept {
+void ReleaseQueue::remove_queued(const Callback& callback, Instance*& taken) noexcept {
   last_ = nullptr;
   for (Instance** link = &first_; *link != nullptr;) {
     Instance* const instance = *link;

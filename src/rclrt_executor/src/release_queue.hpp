@@ -41,7 +41,7 @@ class ReleaseQueue {
   /// Puts back, to its old place, what was taken out.
   void put_back(Instance* instance) noexcept;
   /// Moves every instance of `callback` to the list `taken`.
-  void take_out(const Callback& callback, Instance*& taken) noexcept;
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept;
   /// Nobody pushes any more: gives back what is left, as counted drops.
   void discard_all() noexcept;
 

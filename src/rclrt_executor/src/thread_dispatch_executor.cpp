@@ -9,18 +9,19 @@
 namespace rclrt::executor {
 
 ThreadDispatchExecutor::ThreadDispatchExecutor(ExecutorOptions options)
-    : Executor(std::move(options)), inbox_(std::make_unique<Lane>(Lane::Use::kPass, here_bell())) {}
+    : Executor(std::move(options)),
+      inbox_(std::make_unique<Lane>(Lane::Use::kPass, caller_wakeup())) {}
 
 ThreadDispatchExecutor::~ThreadDispatchExecutor() { shut_down(); }
 
-void ThreadDispatchExecutor::take_in(Callback& callback) {
+void ThreadDispatchExecutor::on_added(Callback& callback) {
   set_sinks(callback, inbox_.get(), inbox_.get());
   if (TimerCallback* const timer = as_timer(callback)) {
     inbox_->add_timer(timer);
   }
 }
 
-void ThreadDispatchExecutor::let_out(Callback& callback) noexcept {
+void ThreadDispatchExecutor::on_removed(Callback& callback) noexcept {
   if (TimerCallback* const timer = as_timer(callback)) {
     inbox_->remove_timer(timer);
   }
@@ -28,16 +29,16 @@ void ThreadDispatchExecutor::let_out(Callback& callback) noexcept {
 
 void ThreadDispatchExecutor::retime() noexcept { inbox_->retime(); }
 
-void ThreadDispatchExecutor::take_out(const Callback& callback, Instance*& taken) noexcept {
-  inbox_->take_out(callback, taken);
+void ThreadDispatchExecutor::remove_queued(const Callback& callback, Instance*& taken) noexcept {
+  inbox_->remove_queued(callback, taken);
 }
 
-Instance* ThreadDispatchExecutor::take_here(std::int64_t ready_by_ns) noexcept {
+Instance* ThreadDispatchExecutor::take_on_caller(std::int64_t ready_by_ns) noexcept {
   while (Instance* const instance = inbox_->try_pop(ready_by_ns)) {
     if (instance->callback->group().enter(instance)) {
       return instance;
     }
-    let_go(*instance->callback);  // it comes back when its group is left
+    unpin(*instance->callback);  // it comes back when its group is left
   }
   return nullptr;
 }
@@ -81,7 +82,7 @@ void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
   } catch (...) {
     Callback& callback = *instance->callback;
     abandon(instance);
-    let_go(callback);
+    unpin(callback);
     fail();
   }
   if (job != nullptr) {
@@ -99,7 +100,7 @@ void ThreadDispatchExecutor::run(Job& job) noexcept {
     if (callback.group().enter(instance)) {
       execute(instance, job.slot, priority);
     } else {
-      let_go(callback);  // another thread will run it
+      unpin(callback);  // another thread will run it
     }
   }
   // release: the scheduler that takes the job sees all the thread did.

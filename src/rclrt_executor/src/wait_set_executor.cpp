@@ -34,9 +34,9 @@ WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<Readin
 
 WaitSetExecutor::~WaitSetExecutor() { shut_down(); }
 
-void WaitSetExecutor::take_in(Callback& /*callback*/) { look_again(); }
+void WaitSetExecutor::on_added(Callback& /*callback*/) { look_again(); }
 
-void WaitSetExecutor::let_out(Callback& /*callback*/) noexcept { look_again(); }
+void WaitSetExecutor::on_removed(Callback& /*callback*/) noexcept { look_again(); }
 
 void WaitSetExecutor::look_again() noexcept {
   changed_.store(true);
@@ -113,7 +113,7 @@ void WaitSetExecutor::run(std::uint32_t slot) {
     if (wait_set_.threads > 1 && callback.group().type() == GroupType::kMutuallyExclusive) {
       source_->wake();
     }
-    callback.let_go();
+    callback.unpin();
   }
 }
 
@@ -144,7 +144,7 @@ bool WaitSetExecutor::take_ready(Work& work) {
       due_[i] = false;
       const auto release = timers_[i]->take(realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
       work = {timers_[i], release.nominal_ns, release.nominal_ns};
-      work.callback->hold();
+      work.callback->pin();
       return true;
     }
   }
@@ -152,7 +152,7 @@ bool WaitSetExecutor::take_ready(Work& work) {
     if (ready_[i] && others_[i]->group().try_enter()) {
       ready_[i] = false;
       work = {others_[i], polled_ns_, 0};
-      work.callback->hold();
+      work.callback->pin();
       return true;
     }
   }

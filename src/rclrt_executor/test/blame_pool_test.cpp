@@ -59,7 +59,7 @@ TEST(BlamePool, WithoutBudgetsThereIsOneRoom) {
 TEST(BlamePool, ARoomHasPlaceForWhatIsRemembered) {
   BlamePool pool(4, 1);
   BlamePool::Room& room = pool.lock(true);
-  EXPECT_EQ(room.stretches.size(), 4U);
+  EXPECT_EQ(room.intervals.size(), 4U);
   EXPECT_EQ(room.scratch().active.size(), 5U);  // and the late one itself
   room.mutex.unlock();
 }

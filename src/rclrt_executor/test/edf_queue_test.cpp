@@ -35,7 +35,7 @@ class Kernel {
       CallbackOptions options = named(std::to_string(i), 0, 1'000, group);
       callbacks_.push_back(std::make_unique<TestCallback>(options, [](const InstanceInfo&) {}));
       number_[callbacks_.back().get()] = static_cast<int>(i);
-      queue_.band(tasks[i].deadline);
+      queue_.deadline_class(tasks[i].deadline);
     }
   }
 
@@ -44,7 +44,7 @@ class Kernel {
     for (int now = 0; now < ticks; ++now) {
       for (std::size_t i = 0; i < tasks_.size(); ++i) {
         if (now >= tasks_[i].offset && (now - tasks_[i].offset) % tasks_[i].period == 0) {
-          queue_.band(tasks_[i].deadline).submit(callbacks_[i]->make_instance(now, now));
+          queue_.deadline_class(tasks_[i].deadline).submit(callbacks_[i]->make_instance(now, now));
         }
       }
       // The last one that ended asks first, then whoever stands above the top.
@@ -127,7 +127,7 @@ TEST(EdfQueue, NoMessageGoesBeforeAnEarlierTimerOfItsDeadline) {
   realtime::EventCount outside;
   EdfQueue queue(outside);
   queue.set_workers(1);
-  ReadySink& band = queue.band(kDeadline);
+  ReadySink& deadline_class = queue.deadline_class(kDeadline);
   timer.schedule().start(realtime::monotonic_now_ns(), 0);
   queue.add_timer(kDeadline, &timer);
   std::atomic<bool> stop{false};
@@ -135,7 +135,7 @@ TEST(EdfQueue, NoMessageGoesBeforeAnEarlierTimerOfItsDeadline) {
     while (!stop.load()) {
       const std::int64_t now = realtime::monotonic_now_ns();
       if (Instance* const instance = message.make_instance(now, now)) {
-        band.submit(instance);
+        deadline_class.submit(instance);
       }
     }
   });
@@ -241,19 +241,19 @@ TEST(EdfQueue, TheStandbySleepsUntilTheNextReleaseThatMayPreempt) {
         timer_named("t"), TimerOptions{.period_ns = 10 * hour, .offset_ns = offset},
         [](const InstanceInfo&) {});
     made->schedule().start(now, offset);
-    queue.band(deadline);
+    queue.deadline_class(deadline);
     queue.add_timer(deadline, made.get());
     return made;
   };
   TestCallback running(named("running"), [](const InstanceInfo&) {});
-  ReadySink& band = queue.band(5 * hour);
+  ReadySink& deadline_class = queue.deadline_class(5 * hour);
   const auto later = timer(6 * hour, 1 * hour);    // due after the running one
   const auto longer = timer(4 * hour, 2 * hour);   // shorter, but due after the running one
   const auto earlier = timer(1 * hour, 3 * hour);  // preempts it
   std::int64_t wake_up_ns = 0;
   ASSERT_EQ(queue.try_pop(0, true, wake_up_ns), nullptr);
   EXPECT_EQ(wake_up_ns, now + hour) << "nothing runs: the first of all";
-  band.submit(running.make_instance(now, now));
+  deadline_class.submit(running.make_instance(now, now));
   ASSERT_NE(queue.try_pop(0, true, wake_up_ns), nullptr);
   ASSERT_EQ(queue.try_pop(1, true, wake_up_ns), nullptr);
   EXPECT_EQ(wake_up_ns, now + 3 * hour);

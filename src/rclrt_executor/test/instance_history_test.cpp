@@ -17,10 +17,11 @@ const std::string& name() {
   return kName;
 }
 
-Stretch starting(std::uint64_t id, std::int64_t at) { return {.id = id, .start_ns = at}; }
+ExecutionInterval starting(std::uint64_t id, std::int64_t at) { return {.id = id, .start_ns = at}; }
 
-std::vector<Stretch> read(const InstanceHistory& history, std::int64_t from, std::int64_t until) {
-  std::vector<Stretch> result(history.capacity());
+std::vector<ExecutionInterval> read(const InstanceHistory& history, std::int64_t from,
+                                    std::int64_t until) {
+  std::vector<ExecutionInterval> result(history.capacity());
   result.resize(history.copy(from, until, UINT64_MAX, result));
   return result;
 }
@@ -32,7 +33,7 @@ TEST(InstanceHistory, RemembersAsManyAsItHasRoomForTheLatestOfThem) {
     InstanceHistory::end(*history.begin(starting(id, time), name()), time + 1, 1);
   }
   std::uint64_t sum = 0;
-  for (const Stretch& each : read(history, 0, 100)) {
+  for (const ExecutionInterval& each : read(history, 0, 100)) {
     EXPECT_EQ(each.callback, "callback");
     sum += each.id;
   }
@@ -67,9 +68,9 @@ TEST(InstanceHistory, ReadersSeeNoMixtureOfTwoInstances) {
     writers.emplace_back([&, thread] {
       for (std::uint64_t i = thread; !stop; i += 2) {
         // All fields follow from the id.
-        Stretch stretch = starting(i, static_cast<std::int64_t>(10 * i));
-        stretch.level = static_cast<int>(i % 1000);
-        if (auto* const place = history.begin(stretch, name())) {
+        ExecutionInterval interval = starting(i, static_cast<std::int64_t>(10 * i));
+        interval.level = static_cast<int>(i % 1000);
+        if (auto* const place = history.begin(interval, name())) {
           InstanceHistory::end(*place, static_cast<std::int64_t>(10 * i + 5), 3);
         }
       }
@@ -77,7 +78,7 @@ TEST(InstanceHistory, ReadersSeeNoMixtureOfTwoInstances) {
   }
   int seen = 0;
   while (seen < 1'000'000) {
-    for (const Stretch& each : read(history, INT64_MIN, INT64_MAX)) {
+    for (const ExecutionInterval& each : read(history, INT64_MIN, INT64_MAX)) {
       ++seen;
       ASSERT_EQ(each.start_ns, static_cast<std::int64_t>(10 * each.id));
       ASSERT_EQ(each.level, static_cast<int>(each.id % 1000));

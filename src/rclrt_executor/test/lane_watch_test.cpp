@@ -34,9 +34,9 @@ class SimulatedLane {
     timers_.back()->schedule().start(first_ns, 0);
     executions_.push_back(execution_ns);
     heap_.add(timers_.back().get());
-    wake(Post::kSpare, workers_.size());
-    wake(Post::kDeputy, workers_.size());
-    wake(Post::kKeeper, workers_.size());
+    wake(Post::kFollower, workers_.size());
+    wake(Post::kBackup, workers_.size());
+    wake(Post::kLeader, workers_.size());
   }
   void remove_timer(std::size_t index) { heap_.remove(timers_[index].get()); }
   /// A message, whose callback takes so long.
@@ -76,7 +76,7 @@ class SimulatedLane {
   };
   struct Worker {
     bool sleeps = false;
-    Post post = Post::kSpare;
+    Post post = Post::kFollower;
     std::int64_t until_ns = 0;  // asleep: wakes up by itself; else: its callback ends
     const Callback* runs = nullptr;
     bool woken = true;
@@ -91,7 +91,7 @@ class SimulatedLane {
     }
   }
   bool wake_one() {
-    for (const Post post : {Post::kSpare, Post::kDeputy, Post::kKeeper}) {
+    for (const Post post : {Post::kFollower, Post::kBackup, Post::kLeader}) {
       for (Worker& worker : workers_) {
         if (worker.sleeps && worker.post == post && !worker.woken) {
           return worker.woken = true;
@@ -153,7 +153,7 @@ class SimulatedLane {
                                     [&](const Job& each) { return !runs(each.timer); });
       if (more) {
         wake_one();
-      } else if (watch_.lacks_keeper(heap_.next_beside_ns(running))) {
+      } else if (watch_.lacks_leader(heap_.next_beside_ns(running))) {
         hand_overs_ += wake_one() ? 1 : 0;
       }
       note_when_all_are_busy();

@@ -188,15 +188,15 @@ TYPED_TEST(LifeCycle, TimersReleaseOnTheGridOfTheEpoch) {
   options.epoch = [epoch_ns] { return epoch_ns; };
   auto executor = make<TypeParam>(options);
   std::vector<std::int64_t> releases;
-  executor->add(std::make_shared<TestTimer>(
-      timer_named("t"), TimerOptions{.period_ns = 200'000, .offset_ns = 50'000},
-      [&](const InstanceInfo& info) {
-        EXPECT_GE(info.start_ns, info.release_ns);
-        releases.push_back(info.release_ns - epoch_ns);
-        if (releases.size() == 5) {
-          executor->cancel();
-        }
-      }));
+  executor->add(std::make_shared<TestTimer>(timer_named("t"),
+                                            TimerOptions{.period_ns = 200'000, .offset_ns = 50'000},
+                                            [&](const InstanceInfo& info) {
+                                              EXPECT_GE(info.start_ns, info.release_ns);
+                                              releases.push_back(info.release_ns - epoch_ns);
+                                              if (releases.size() == 5) {
+                                                executor->cancel();
+                                              }
+                                            }));
   executor->spin();
   for (const std::int64_t release : releases) {
     EXPECT_GE(release, 50'000);

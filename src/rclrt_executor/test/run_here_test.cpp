@@ -47,7 +47,7 @@ TYPED_TEST(RunHere, TheMostUrgentOfWhatIsReadyRunsFirstOnTheCallingThread) {
   low->release_now();
   middle->release_now();
   high->release_now();
-  while (executor->run_one_here(milliseconds(0))) {
+  while (executor->run_one_on_caller(milliseconds(0))) {
   }
   // thread_dispatch has one queue, in order of release: its threads are what has priorities.
   EXPECT_EQ(order, (std::is_same_v<TypeParam, ThreadDispatchExecutor> ? std::vector{1, 2, 3}
@@ -66,7 +66,7 @@ TYPED_TEST(RunHere, WhatBecameReadyLaterStays) {
   once->release_now();
   const std::int64_t now_ns = realtime::monotonic_now_ns();
   int runs = 0;
-  while (executor->run_one_here(milliseconds(0), now_ns)) {
+  while (executor->run_one_on_caller(milliseconds(0), now_ns)) {
     ++runs;
   }
   EXPECT_EQ(runs, 2);
@@ -84,7 +84,7 @@ TYPED_TEST(RunHere, ItWaitsForWorkOfAnotherThreadAndForTimers) {
     std::this_thread::sleep_for(milliseconds(5));
     told->release_now();
   });
-  EXPECT_TRUE(executor->run_one_here(hours(1)));
+  EXPECT_TRUE(executor->run_one_on_caller(hours(1)));
   EXPECT_EQ(told->counters().completed, 1U);
   teller.join();
 
@@ -92,18 +92,18 @@ TYPED_TEST(RunHere, ItWaitsForWorkOfAnotherThreadAndForTimers) {
       timer_named("timer"), TimerOptions{.period_ns = 3'000'000, .offset_ns = 3'000'000},
       [](const InstanceInfo&) {});
   executor->add(timer);
-  EXPECT_TRUE(executor->run_one_here(hours(1)));
+  EXPECT_TRUE(executor->run_one_on_caller(hours(1)));
   EXPECT_EQ(timer->counters().completed, 1U);
 }
 
 TYPED_TEST(RunHere, ItReturnsWhenTheTimeIsOverAndWhenSomebodyCancels) {
   auto executor = make<TypeParam>(on_one_cpu());
-  EXPECT_FALSE(executor->run_one_here(milliseconds(2)));
+  EXPECT_FALSE(executor->run_one_on_caller(milliseconds(2)));
   std::thread canceller([&] {
     std::this_thread::sleep_for(milliseconds(5));
     executor->cancel();
   });
-  EXPECT_FALSE(executor->run_one_here(hours(1)));
+  EXPECT_FALSE(executor->run_one_on_caller(hours(1)));
   canceller.join();
 }
 
@@ -114,8 +114,8 @@ TYPED_TEST(RunHere, ACancelThatIsTakenBackEndsNoSpin) {
   executor->prepare();
   callback->release_now();
   executor->cancel();
-  executor->forget_cancel();
-  EXPECT_TRUE(executor->run_one_here(milliseconds(0)));
+  executor->clear_cancel();
+  EXPECT_TRUE(executor->run_one_on_caller(milliseconds(0)));
 }
 
 TYPED_TEST(RunHere, WhatACallbackThrowsReachesTheCaller) {
@@ -124,9 +124,9 @@ TYPED_TEST(RunHere, WhatACallbackThrowsReachesTheCaller) {
   executor->add(throws);
   executor->prepare();
   throws->release_now();
-  EXPECT_THROW(executor->run_one_here(milliseconds(0)), std::runtime_error);
+  EXPECT_THROW(executor->run_one_on_caller(milliseconds(0)), std::runtime_error);
   throws->release_now();
-  EXPECT_THROW(executor->run_one_here(milliseconds(0)), std::runtime_error);
+  EXPECT_THROW(executor->run_one_on_caller(milliseconds(0)), std::runtime_error);
 }
 
 TYPED_TEST(RunHere, ThreadsMayFollowAndWhatWaitsRunsThere) {
@@ -138,18 +138,18 @@ TYPED_TEST(RunHere, ThreadsMayFollowAndWhatWaitsRunsThere) {
   executor->add(last);
   executor->prepare();
   first->release_now();
-  EXPECT_TRUE(executor->run_one_here(milliseconds(0)));
+  EXPECT_TRUE(executor->run_one_on_caller(milliseconds(0)));
   first->release_now();
   last->release_now();
   executor->spin();
   EXPECT_EQ(first->counters().completed, 2U);
   first->release_now();
-  EXPECT_TRUE(executor->run_one_here(milliseconds(0)));
+  EXPECT_TRUE(executor->run_one_on_caller(milliseconds(0)));
 }
 
 TEST(RunHereOfWaitSet, ItIsNotOffered) {
   auto executor = make<WaitSetExecutor>(on_one_cpu());
-  EXPECT_THROW(executor->run_one_here(milliseconds(0)), std::logic_error);
+  EXPECT_THROW(executor->run_one_on_caller(milliseconds(0)), std::logic_error);
 }
 
 /// Its next release is where the test says.
@@ -209,7 +209,7 @@ TYPED_TEST(Restart, ATimerMayStopAndSetBackItselfFromItsCallback) {
   executor->add(timer);
   executor->spin();
   EXPECT_EQ(runs, 3);
-  EXPECT_FALSE(executor->run_one_here(milliseconds(5)));  // stopped
+  EXPECT_FALSE(executor->run_one_on_caller(milliseconds(5)));  // stopped
 }
 
 TYPED_TEST(Restart, ATimerOfNobodyIsLeftAlone) {

@@ -34,7 +34,7 @@ class Executor::Spinning {
       throw std::runtime_error(std::string(function) + " called while already spinning");
     }
     executor_.book_->begin_spin();
-    executor_.book_->engine().forget_cancel();  // of a shutdown that nobody was spinning for
+    executor_.book_->engine().clear_cancel();  // of a shutdown that nobody was spinning for
     executor_.active_ = true;
     executor_.spinning.store(true);
   }
@@ -43,7 +43,7 @@ class Executor::Spinning {
     const std::scoped_lock lock(executor_.mutex_);
     executor_.active_ = false;
     executor_.spinning.store(false);
-    executor_.book_->engine().forget_cancel();
+    executor_.book_->engine().clear_cancel();
   }
   Spinning(const Spinning&) = delete;
   Spinning& operator=(const Spinning&) = delete;
@@ -55,7 +55,8 @@ class Executor::Spinning {
 };
 
 std::unique_ptr<Executor::Book> Executor::make_book(Executor& self, const Options& options,
-                                                    rclrt::model::ExecutorKind kind, MakeEngine make_engine) {
+                                                    rclrt::model::ExecutorKind kind,
+                                                    MakeEngine make_engine) {
   engine::ExecutorOptions for_engine = options.engine;
   std::unique_ptr<Recording::Impl::Part> part;
   if (options.recording) {
@@ -105,7 +106,8 @@ void Executor::spin_some(std::chrono::nanoseconds max_duration) {
   book_->rethrow();
   book_->release_due_timers();
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
-  while (time.goes_on() && book_->engine().run_one_here(std::chrono::nanoseconds(0), start_ns) &&
+  while (time.goes_on() &&
+         book_->engine().run_one_on_caller(std::chrono::nanoseconds(0), start_ns) &&
          (max_duration.count() == 0 ||
           rclrt::realtime::monotonic_now_ns() - start_ns < max_duration.count())) {
   }
@@ -121,7 +123,7 @@ void Executor::spin_all(std::chrono::nanoseconds max_duration) {
   book_->rethrow();
   book_->release_due_timers();
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
-  while (time.goes_on() && book_->engine().run_one_here(std::chrono::nanoseconds(0)) &&
+  while (time.goes_on() && book_->engine().run_one_on_caller(std::chrono::nanoseconds(0)) &&
          (max_duration.count() == 0 ||
           rclrt::realtime::monotonic_now_ns() - start_ns < max_duration.count())) {
     book_->refresh_if_noted();
@@ -143,7 +145,7 @@ void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   const std::uint64_t runs = Listener::runs_here();
   std::chrono::nanoseconds left = timeout;
-  while (goes_on() && book_->engine().run_one_here(left) && Listener::runs_here() == runs) {
+  while (goes_on() && book_->engine().run_one_on_caller(left) && Listener::runs_here() == runs) {
     if (timeout.count() > 0) {
       const std::chrono::nanoseconds spent(rclrt::realtime::monotonic_now_ns() - start_ns);
       left = std::max(timeout - spent, std::chrono::nanoseconds(0));
@@ -292,7 +294,8 @@ std::unique_ptr<engine::Executor> make_engine(engine::ExecutorOptions options) {
 }  // namespace
 
 PreemptiveExecutor::PreemptiveExecutor(Options options)
-    : Executor(std::move(options), ExecutorKind::kPreemptive, &make_engine<engine::PreemptiveExecutor>) {}
+    : Executor(std::move(options), ExecutorKind::kPreemptive,
+               &make_engine<engine::PreemptiveExecutor>) {}
 PreemptiveExecutor::~PreemptiveExecutor() = default;
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(Options options)

@@ -88,7 +88,7 @@ Recording::Impl::Impl(RecordingOptions options)
     : options_(std::move(options)),
       stated_(load(options_.application)),
       directory_(options_.directory),
-      log_(options_.most_instances) {}
+      log_(options_.max_instances) {}
 
 std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
     const std::shared_ptr<Impl>& self, model::ExecutorKind kind,
@@ -359,7 +359,7 @@ std::vector<std::string> Recording::Impl::write() {
     results_.window.end_ns = std::max(start_ns, *full_ns);
     told.push_back("the recording was full after " +
                    milliseconds(model::Nanoseconds(results_.window.end_ns - start_ns)) +
-                   " and ends there: see RecordingOptions::most_instances");
+                   " and ends there: see RecordingOptions::max_instances");
   }
   model::Application application = stated_.value_or(model::Application{.name = options_.name,
                                                                        .description = {},

@@ -344,7 +344,7 @@ chains:
 TEST_F(Recorded, EndsWhereItIsFull) {
   const Folder folder;
   const auto recording = std::make_shared<Recording>(
-      RecordingOptions{.directory = folder / "out", .most_instances = 30});
+      RecordingOptions{.directory = folder / "out", .max_instances = 30});
   Options options = on_one_cpu();
   options.recording = recording;
   PreemptiveExecutor executor(options);

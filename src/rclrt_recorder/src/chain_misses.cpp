@@ -15,7 +15,7 @@ namespace {
 
 using executor::Blame;
 using executor::BlameScratch;
-using executor::Stretch;
+using executor::ExecutionInterval;
 
 class Explanation {
  public:
@@ -42,7 +42,7 @@ class Explanation {
     const std::int64_t deadline_ns =
         instance.release_ns + inputs_.application.chains[chain].deadline.count();
     const std::int64_t until_ns = instance.completion_ns.value_or(deadline_ns);
-    std::vector<Stretch> own;
+    std::vector<ExecutionInterval> own;
     std::vector<std::size_t> others;  // records
     for (std::size_t i = 0; i < inputs_.records.size(); ++i) {
       const InstanceRecord& record = inputs_.records[i];
@@ -50,13 +50,14 @@ class Explanation {
         continue;
       }
       if (works_for(record, chain, instance.instance)) {
-        own.push_back(stretch(i));
+        own.push_back(interval(i));
       } else {
         others.push_back(i);
       }
     }
-    std::sort(own.begin(), own.end(),
-              [](const Stretch& a, const Stretch& b) { return a.start_ns < b.start_ns; });
+    std::sort(own.begin(), own.end(), [](const ExecutionInterval& a, const ExecutionInterval& b) {
+      return a.start_ns < b.start_ns;
+    });
     const std::size_t waiting = add_missing_stage(chain, instance, until_ns, own);
 
     ChainMiss miss{.chain = chain,
@@ -89,14 +90,15 @@ class Explanation {
   }
 
   /// Explains the part of `miss` from `from_ns` to `until_ns`, in which it was at `stage`.
-  void add_stage(ChainMiss& miss, std::int64_t from_ns, std::int64_t until_ns, const Stretch& stage,
-                 std::size_t executor, const std::vector<std::size_t>& records) const {
+  void add_stage(ChainMiss& miss, std::int64_t from_ns, std::int64_t until_ns,
+                 const ExecutionInterval& stage, std::size_t executor,
+                 const std::vector<std::size_t>& records) const {
     const auto executors = sharing_with(executor);
-    std::vector<Stretch> own{stage};
-    std::vector<Stretch> others;
+    std::vector<ExecutionInterval> own{stage};
+    std::vector<ExecutionInterval> others;
     for (const std::size_t each : records) {
       if (executors.contains(executor_of(inputs_.records[each].callback))) {
-        others.push_back(stretch(each));
+        others.push_back(interval(each));
       }
     }
     if (!inputs_.deadlines.empty()) {
@@ -155,7 +157,7 @@ class Explanation {
            });
   }
 
-  Stretch of_callback(std::size_t callback, std::int64_t release_ns) const {
+  ExecutionInterval of_callback(std::size_t callback, std::int64_t release_ns) const {
     const void* const group = groups_[callback];
     return {.callback = inputs_.application.callbacks[callback].id,
             .level = inputs_.application.effective_priority(callback),
@@ -165,9 +167,9 @@ class Explanation {
             .group = group};
   }
 
-  Stretch stretch(std::size_t index) const {
+  ExecutionInterval interval(std::size_t index) const {
     const InstanceRecord& record = inputs_.records[index];
-    Stretch result = of_callback(record.callback, record.release_ns);
+    ExecutionInterval result = of_callback(record.callback, record.release_ns);
     result.id = index;
     result.ready_ns = record.ready_ns;
     result.start_ns = record.start_ns;
@@ -176,15 +178,17 @@ class Explanation {
     return result;
   }
 
-  static void rank_by_start(std::vector<Stretch>& own, std::vector<Stretch>& others) {
-    std::vector<Stretch*> all;
+  static void rank_by_start(std::vector<ExecutionInterval>& own,
+                            std::vector<ExecutionInterval>& others) {
+    std::vector<ExecutionInterval*> all;
     for (auto* const list : {&own, &others}) {
-      for (Stretch& each : *list) {
+      for (ExecutionInterval& each : *list) {
         all.push_back(&each);
       }
     }
-    std::sort(all.begin(), all.end(),
-              [](const Stretch* a, const Stretch* b) { return a->start_ns < b->start_ns; });
+    std::sort(all.begin(), all.end(), [](const ExecutionInterval* a, const ExecutionInterval* b) {
+      return a->start_ns < b->start_ns;
+    });
     for (std::size_t rank = 0; rank < all.size(); ++rank) {
       all[rank]->priority = static_cast<int>(rank);
     }
@@ -193,21 +197,21 @@ class Explanation {
   /// The stage that would have been next, if it never ended: waiting until the end. Returns its
   /// callback; without meaning when none is added.
   std::size_t add_missing_stage(std::size_t chain, const ChainInstance& instance,
-                                std::int64_t until_ns, std::vector<Stretch>& own) const {
+                                std::int64_t until_ns, std::vector<ExecutionInterval>& own) const {
     if (instance.completion_ns) {
       return 0;
     }
     const auto& callbacks = inputs_.application.chains[chain].callbacks;
     std::size_t next = 0;
     std::int64_t ready_ns = instance.release_ns;
-    for (const Stretch& each : own) {
+    for (const ExecutionInterval& each : own) {
       const auto place =
           std::find(callbacks.begin(), callbacks.end(), inputs_.records[each.id].callback);
       next = std::max(next, static_cast<std::size_t>(place - callbacks.begin()) + 1);
       ready_ns = std::max(ready_ns, each.end_ns);
     }
     if (next < callbacks.size() && ready_ns < until_ns) {
-      Stretch missing = of_callback(callbacks[next], ready_ns);
+      ExecutionInterval missing = of_callback(callbacks[next], ready_ns);
       missing.ready_ns = ready_ns;
       missing.start_ns = until_ns;
       missing.end_ns = until_ns;

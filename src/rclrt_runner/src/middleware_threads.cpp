@@ -15,7 +15,8 @@ std::optional<std::string> MiddlewareThreads::apply(const model::Application& ap
   }
   std::vector<pid_t> threads = before_.new_threads();
   std::erase_if(threads, [](pid_t tid) { return realtime::thread_name(tid).starts_with("rclrt"); });
-  const auto report = realtime::ThreadPlan{{{"*", recorder::to_realtime(rule->scheduling)}}}.apply(threads);
+  const auto report =
+      realtime::ThreadPlan{{{"*", recorder::to_realtime(rule->scheduling)}}}.apply(threads);
   const auto problems = report.problems();
   if (problems.empty()) {
     return std::nullopt;

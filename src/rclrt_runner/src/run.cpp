@@ -99,7 +99,8 @@ class Spinning {
           .top_priority = kTopPriority,
           .epoch = [this] { return start_.arrive_and_wait(); },
           .sink = sinks_.back().get()};
-      executors_.push_back(make_executor(traits(options.executor).name, context, std::move(executor_options)));
+      executors_.push_back(
+          make_executor(traits(options.executor).name, context, std::move(executor_options)));
       live.add_nodes(i, *executors_.back());
       executors_.back()->prepare();
     }

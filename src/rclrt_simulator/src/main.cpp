@@ -64,7 +64,7 @@ struct Arguments {
   std::filesystem::path replay;
   std::filesystem::path output;
   std::optional<rclrt::analysis::ExecutorKind> executor;  // none: that of the replay
-  std::optional<std::chrono::nanoseconds> duration;    // ditto
+  std::optional<std::chrono::nanoseconds> duration;       // ditto
   SimulationSettings settings;
 };
 
@@ -142,8 +142,8 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   }
   const auto kind = rclrt::model::executor_kind_of(given["--executor"]);
   if (!kind && !(replays && given["--executor"].empty())) {
-    throw UsageError("--executor \"" + given["--executor"] +
-                     "\": expected one of " + rclrt::model::executor_names());
+    throw UsageError("--executor \"" + given["--executor"] + "\": expected one of " +
+                     rclrt::model::executor_names());
   }
   Arguments result{.application = files.front(),
                    .priorities = given["--priorities"],

@@ -63,9 +63,9 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   bool keeps_newest() const noexcept;
 
   /// The oldest message that was handed over within the context; nullptr when there is none. Ends
-  /// with `let_go`.
+  /// with `return_slot`.
   const detail::IntraSlot* take_slot(InstanceInfo& info) noexcept;
-  void let_go(const detail::IntraSlot* slot) noexcept;
+  void return_slot(const detail::IntraSlot* slot) noexcept;
 
   /// As `take`, without a copy; nullptr when there is none. Ends with `give_back`.
   const void* take_lent(InstanceInfo& info);
@@ -112,7 +112,7 @@ class Subscription : public SubscriptionBase {
     }
     ~InPlace() {
       if (slot_ != nullptr) {
-        subscription_.let_go(slot_);
+        subscription_.return_slot(slot_);
       } else if (message_ != nullptr) {
         subscription_.give_back(message_);
       }

@@ -124,7 +124,7 @@ void bind_bounds(py::module_& module) {
       [](const Application& application, const std::string& executor, const Overheads& overheads) {
         const ExecutorKind value = executor_kind_or_throw(executor);
         const py::gil_scoped_release release;
-        return chain_bounds(application, value, overheads, {.between = check_signals});
+        return chain_bounds(application, value, overheads, {.check_interrupt = check_signals});
       },
       py::arg("application"), py::arg("executor") = "preemptive",
       py::arg("overheads") = Overheads{});
@@ -137,7 +137,7 @@ void bind_bounds(py::module_& module) {
       [](const Application& application, const std::string& executor, const Overheads& overheads) {
         const ExecutorKind value = executor_kind_or_throw(executor);
         const py::gil_scoped_release release;
-        return queue_bounds(application, value, overheads, {.between = check_signals});
+        return queue_bounds(application, value, overheads, {.check_interrupt = check_signals});
       },
       py::arg("application"), py::arg("executor") = "preemptive",
       py::arg("overheads") = Overheads{});

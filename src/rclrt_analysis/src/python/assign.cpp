@@ -36,7 +36,8 @@ void bind_assign(py::module_& module) {
       [](const std::vector<Task>& tasks, const std::string& policy) {
         const Policy value = policy_of(policy);
         const py::gil_scoped_release release;
-        return assign_priorities(tasks, value, {.steps = 50'000'000, .between = check_signals});
+        return assign_priorities(tasks, value,
+                                 {.steps = 50'000'000, .check_interrupt = check_signals});
       },
       py::arg("tasks"), py::arg("policy") = "fp_preemptive");
   module.def(
@@ -52,7 +53,7 @@ void bind_assign(py::module_& module) {
                                                {"max-slack", Objective::kMaxSlack},
                                                {"min-response", Objective::kMinResponse}});
         options.evaluations = evaluations;
-        options.between = check_signals;
+        options.check_interrupt = check_signals;
         const py::gil_scoped_release release;
         return assign(application, options);
       },

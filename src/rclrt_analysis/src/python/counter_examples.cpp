@@ -31,11 +31,12 @@ std::vector<std::optional<CounterExample>> find(const Application& application,
                                                 std::uint64_t instances) {
   const ExecutorKind kind = any_kind_or_throw(executor);
   const py::gil_scoped_release release;
-  return find_counter_examples(application, wanted,
-                               {.executor = kind,
-                                .cpus = cpus,
-                                .overheads = overheads,
-                                .effort = {.instances = instances, .between = check_signals}});
+  return find_counter_examples(
+      application, wanted,
+      {.executor = kind,
+       .cpus = cpus,
+       .overheads = overheads,
+       .effort = {.instances = instances, .check_interrupt = check_signals}});
 }
 
 void bind_chains(py::module_& module) {
@@ -101,7 +102,7 @@ void bind_counter_examples(py::module_& module) {
          const std::vector<bool>& wanted) {
         const Policy value = policy_of(policy);
         const py::gil_scoped_release release;
-        return find_counter_examples(tasks, value, wanted, {.between = check_signals});
+        return find_counter_examples(tasks, value, wanted, {.check_interrupt = check_signals});
       },
       py::arg("tasks"), py::arg("policy"), py::arg("wanted"));
   module.def(

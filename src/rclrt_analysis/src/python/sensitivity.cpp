@@ -28,7 +28,7 @@ void bind_sensitivity(py::module_& module) {
         const ExecutorKind value = executor_kind_or_throw(executor);
         const py::gil_scoped_release release;
         return sensitivity(application, value, overheads,
-                           {.steps = 5'000'000, .between = check_signals});
+                           {.steps = 5'000'000, .check_interrupt = check_signals});
       },
       py::arg("application"), py::arg("executor") = "preemptive",
       py::arg("overheads") = Overheads{});
@@ -37,7 +37,7 @@ void bind_sensitivity(py::module_& module) {
       [](const std::vector<Task>& tasks, const std::string& policy) {
         const Policy value = policy_of(policy);
         const py::gil_scoped_release release;
-        return sensitivity(tasks, value, {.steps = 5'000'000, .between = check_signals});
+        return sensitivity(tasks, value, {.steps = 5'000'000, .check_interrupt = check_signals});
       },
       py::arg("tasks"), py::arg("policy") = "fp_preemptive");
 }

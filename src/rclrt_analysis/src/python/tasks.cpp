@@ -116,7 +116,7 @@ void bind_tasks(py::module_& module) {
       [](const std::vector<Task>& tasks, const std::string& policy) {
         const Policy value = policy_of(policy);
         const py::gil_scoped_release release;
-        return analyse_tasks(tasks, value, {.between = check_signals});
+        return analyse_tasks(tasks, value, {.check_interrupt = check_signals});
       },
       py::arg("tasks"), py::arg("policy") = "fp_preemptive");
   module.def("edf_demand_test",

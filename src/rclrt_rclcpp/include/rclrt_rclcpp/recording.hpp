@@ -29,7 +29,7 @@ struct RecordingOptions {
   std::string name = "robot";  ///< what the report calls it, without an application
   /// Of about 0.5 kB each, and as much again while they are written. When there are more, the
   /// recording ends there; later ones are only counted.
-  std::size_t most_instances = 1'000'000;
+  std::size_t max_instances = 1'000'000;
 };
 
 /// Records every instance of the executors that it is given to (`Options::recording`), and when the

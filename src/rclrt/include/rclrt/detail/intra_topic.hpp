@@ -114,9 +114,9 @@ class RCLRT_EXPORT IntraTopic : public LoanKeeper {
   /// Lets go of what waits since before `time_ns`.
   void discard_before(IntraReader& reader, std::int64_t time_ns) noexcept RCLRT_WAITS;
   /// The caller is a holder no more. The last one gives the slot back to the pool.
-  void let_go(IntraSlot* slot) noexcept RCLRT_WAITS;
+  void return_slot(IntraSlot* slot) noexcept RCLRT_WAITS;
 
-  void give_back(void* token) noexcept override { let_go(static_cast<IntraSlot*>(token)); }
+  void give_back(void* token) noexcept override { return_slot(static_cast<IntraSlot*>(token)); }
 
   /// For what `on_message` uses: it changes under this lock.
   realtime::PiMutex& mutex() noexcept { return mutex_; }

@@ -60,7 +60,7 @@ struct AssignOptions {
   Objective objective{Objective::kMaxSlack};
   std::size_t evaluations = 2000;  ///< of all chain bounds, at most
   std::uint64_t seed = 1;
-  Between between = nullptr;
+  InterruptCheck check_interrupt = nullptr;
 };
 
 struct Assignment {

@@ -46,7 +46,7 @@ struct SearchEffort {
   std::uint64_t instances = 400'000;  ///< simulated in all; some 300 ns each
   std::uint64_t per_trial = 20'000;   ///< simulated with one choice of offsets
   std::uint64_t seed = 1;
-  Between between = nullptr;
+  InterruptCheck check_interrupt = nullptr;
 };
 
 /// What is looked for, and under which circumstances.
@@ -79,7 +79,7 @@ RCLRT_ANALYSIS_EXPORT SimulatedTimes counter_example_times(const CounterExample&
 /// than 50 million instances.
 RCLRT_ANALYSIS_EXPORT std::optional<std::int64_t> replay(const model::Application& application,
                                                          const CounterExample& example,
-                                                         Between between = nullptr);
+                                                         InterruptCheck check_interrupt = nullptr);
 
 /// A schedule in which a task misses its deadline.
 struct TaskCounterExample {
@@ -104,6 +104,6 @@ RCLRT_ANALYSIS_EXPORT std::vector<std::optional<TaskCounterExample>> find_counte
 /// std::invalid_argument when it was not made for these tasks or takes more than 50 million jobs.
 RCLRT_ANALYSIS_EXPORT std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
                                                   const TaskCounterExample& example,
-                                                  Between between = nullptr);
+                                                  InterruptCheck check_interrupt = nullptr);
 
 }  // namespace rclrt::analysis

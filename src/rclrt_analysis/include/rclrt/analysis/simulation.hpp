@@ -33,7 +33,7 @@ struct SimulationOptions {
   std::uint64_t seed = 0;
   /// The simulation also ends when so many instances have ended.
   std::uint64_t max_instances = std::numeric_limits<std::uint64_t>::max();
-  Between between = nullptr;
+  InterruptCheck check_interrupt = nullptr;
 };
 
 /// One instance of a chain on its way.

@@ -49,13 +49,13 @@ enum class Answer {
 };
 
 /// Long work calls it every millisecond or so; what it throws ends the work.
-using Between = void (*)();
+using InterruptCheck = void (*)();
 
 /// How much work a call may do before it answers "unknown" (or with a bound that is quick to
 /// compute) for what is left; in additions, about a nanosecond each.
 struct Effort {
   std::int64_t steps = 2'000'000'000;
-  Between between = nullptr;
+  InterruptCheck check_interrupt = nullptr;
 };
 
 /// What is known of one task.

@@ -13,8 +13,8 @@
 
 namespace rclrt::executor {
 
-/// One instance as a stretch of time, CLOCK_MONOTONIC.
-struct Stretch {
+/// One instance as a interval of time, CLOCK_MONOTONIC.
+struct ExecutionInterval {
   std::uint64_t id = 0;
   std::string_view callback;  ///< its name
   int level = 0;              ///< its callback's priority; higher is more urgent
@@ -69,13 +69,13 @@ struct Blame {
   }
 };
 
-/// What `explain` works in: as many as there are stretches, own and others; three times as many
+/// What `explain` works in: as many as there are intervals, own and others; three times as many
 /// events.
 struct BlameScratch {
   /// A moment at which something changes.
   struct Event {
     std::int64_t time_ns;
-    std::uint32_t stretch;
+    std::uint32_t interval;
     std::uint8_t what;
   };
   /// How long one was in the way, and why at last.
@@ -97,8 +97,8 @@ struct BlameScratch {
 /// all who have one are in its way; and with a CPU free, those of its group or its level.
 /// Looks at no more than the scratch has room for.
 RCLRT_EXECUTOR_EXPORT Blame explain(std::int64_t from_ns, std::int64_t until_ns,
-                                    std::span<const Stretch> own, std::span<const Stretch> others,
-                                    std::size_t cpus,
+                                    std::span<const ExecutionInterval> own,
+                                    std::span<const ExecutionInterval> others, std::size_t cpus,
                                     const BlameScratch& scratch) noexcept RCLRT_NONBLOCKING;
 
 }  // namespace rclrt::executor

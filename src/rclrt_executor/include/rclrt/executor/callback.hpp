@@ -142,9 +142,9 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   void end(Instance* instance) noexcept RCLRT_NONBLOCKING;
 
   /// Between these two a worker or a scheduler has an instance in its hands: the callback is not
-  /// let go of. `let_go` is that thread's last access.
-  void hold() noexcept RCLRT_NONBLOCKING { held_.fetch_add(1); }
-  void let_go() noexcept RCLRT_NONBLOCKING { held_.fetch_sub(1); }
+  /// let go of. `unpin` is that thread's last access.
+  void pin() noexcept RCLRT_NONBLOCKING { pins_.fetch_add(1); }
+  void unpin() noexcept RCLRT_NONBLOCKING { pins_.fetch_sub(1); }
 
   // The first cache line, with the virtual table.
   Credits credits_;
@@ -153,7 +153,7 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   // Settled by an executor's configuration, as sink_, lane_ and os_priority_ are; the order between
   // them is unimportant: an instance on its way runs at the old level.
   std::atomic<int> level_;
-  std::atomic<int> held_{0};  // seq_cst: see Executor::remove
+  std::atomic<int> pins_{0};  // seq_cst: see Executor::remove
 
   // The second one, as far as own_group_'s state.
   // Statistics only: no data is published by them. The release increments and acquire loads of the
@@ -162,7 +162,7 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   std::atomic<std::uint64_t> completed_{0};
   const std::int64_t deadline_ns_;  // of options_, as the next
   const Overload overload_;
-  std::atomic<bool> removed_{false};  // seq_cst, as held_; looked at by executors that poll
+  std::atomic<bool> removed_{false};  // seq_cst, as pins_; looked at by executors that poll
   Group own_group_;
 
   // Whose it is. Who sets it from nullptr (Executor::claim) has it until setting it back, which is

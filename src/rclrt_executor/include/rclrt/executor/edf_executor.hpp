@@ -60,10 +60,10 @@ class RCLRT_EXECUTOR_EXPORT EdfExecutor final : public Executor {
  private:
   struct Worker;
 
-  void take_in(Callback& callback) override;
-  void let_out(Callback& callback) noexcept override;
+  void on_added(Callback& callback) override;
+  void on_removed(Callback& callback) noexcept override;
   void retime() noexcept override;
-  void take_out(const Callback& callback, Instance*& taken) noexcept override;
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
   bool maps_levels() const noexcept override { return false; }
   int priority_of(int level) const noexcept override;
   /// The place in the stack: it does not move when priorities do, and is there without real time.
@@ -72,8 +72,8 @@ class RCLRT_EXECUTOR_EXPORT EdfExecutor final : public Executor {
   }
   std::int64_t ordering_deadline_ns(Callback& callback,
                                     std::int64_t release_ns) const noexcept override;
-  Instance* take_here(std::int64_t ready_by_ns) noexcept override;
-  void end_here() noexcept override;
+  Instance* take_on_caller(std::int64_t ready_by_ns) noexcept override;
+  void end_on_caller() noexcept override;
   std::int64_t next_release_ns() noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;

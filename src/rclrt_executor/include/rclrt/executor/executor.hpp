@@ -121,15 +121,15 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   /// for one at most as long; negative: for ever. True if one has run. Nothing preempts it and no
   /// ceiling is raised, for nobody else runs. Exceptions and cancel as in `spin`. `wait_set` does
   /// not offer it and throws std::logic_error.
-  bool run_one_here(std::chrono::nanoseconds timeout,
-                    std::int64_t ready_by_ns = INT64_MAX) RCLRT_WAITS;
+  bool run_one_on_caller(std::chrono::nanoseconds timeout,
+                         std::int64_t ready_by_ns = INT64_MAX) RCLRT_WAITS;
 
   /// Makes the running `spin`, or the next one, return. Thread-safe; must have returned before the
   /// executor is destroyed. Async-signal-safe unless the executor waits in a middleware (wait_set).
   void cancel() noexcept RCLRT_NONBLOCKING;
 
   /// Takes back a cancel that no spin has seen yet; between two spins.
-  void forget_cancel() noexcept RCLRT_NONBLOCKING;
+  void clear_cancel() noexcept RCLRT_NONBLOCKING;
 
   /// Cancels, for good: every later `spin` returns at once.
   void close() noexcept RCLRT_NONBLOCKING;
@@ -162,14 +162,14 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   // These are called with the configuration locked, `stop_threads` excepted.
 
   /// Takes a callback in: its sinks, and its time if it is a timer, whose schedule is started. Also
-  /// called again when its level has changed, after `let_out`.
-  virtual void take_in(Callback& callback) = 0;
+  /// called again when its level has changed, after `on_removed`.
+  virtual void on_added(Callback& callback) = 0;
   /// Releases no more of it by time.
-  virtual void let_out(Callback& callback) noexcept = 0;
+  virtual void on_removed(Callback& callback) noexcept = 0;
   /// The schedules of all timers were started anew.
   virtual void retime() noexcept {}
   /// Moves every instance of it that waits in a queue to the list `taken`.
-  virtual void take_out(const Callback& callback, Instance*& taken) noexcept = 0;
+  virtual void remove_queued(const Callback& callback, Instance*& taken) noexcept = 0;
   /// Whether no thread looks at it any more; instances apart.
   virtual bool has_forgotten(const Callback& /*callback*/) const noexcept { return true; }
   /// The SCHED_FIFO priorities of the levels have changed.
@@ -180,11 +180,11 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   virtual bool offers_reservations() const noexcept { return false; }
   /// The SCHED_FIFO priority of a level with real time.
   virtual int priority_of(int level) const noexcept;
-  /// What a worker's instance has for `Stretch::priority`: which of two has the CPU.
+  /// What a worker's instance has for `ExecutionInterval::priority`: which of two has the CPU.
   virtual int rank_of(int os_priority, std::uint32_t /*slot*/) const noexcept {
     return os_priority;
   }
-  /// What an instance has for `Stretch::deadline_ns`.
+  /// What an instance has for `ExecutionInterval::deadline_ns`.
   virtual std::int64_t ordering_deadline_ns(Callback& /*callback*/,
                                             std::int64_t /*release_ns*/) const noexcept {
     return INT64_MAX;
@@ -195,15 +195,15 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   /// Wakes every thread that sleeps, so that it sees `stopping()`.
   virtual void wake_threads() noexcept RCLRT_NONBLOCKING = 0;
 
-  /// For `run_one_here`, with the configuration locked: the instance to run, which has entered its
-  /// group and is held; nullptr when there is none.
-  virtual Instance* take_here(std::int64_t /*ready_by_ns*/) noexcept { return nullptr; }
+  /// For `run_one_on_caller`, with the configuration locked: the instance to run, which has entered
+  /// its group and is held; nullptr when there is none.
+  virtual Instance* take_on_caller(std::int64_t /*ready_by_ns*/) noexcept { return nullptr; }
   /// That instance has ended.
-  virtual void end_here() noexcept {}
+  virtual void end_on_caller() noexcept {}
   /// When the next timer is due; with the configuration locked.
   virtual std::int64_t next_release_ns() noexcept { return INT64_MAX; }
   /// Rung for whatever becomes ready and finds no sleeping worker.
-  realtime::EventCount& here_bell() noexcept { return here_; }
+  realtime::EventCount& caller_wakeup() noexcept { return caller_wakeup_; }
 
   /// Of the running spin. Those who poll end it by `cancel` when nothing is ready: with kReadyNow
   /// after one set, with kOne once the deadline has passed.
@@ -246,7 +246,7 @@ class RCLRT_EXECUTOR_EXPORT Executor {
     callback.lane_.store(lane);
   }
   /// An instance that `Lane::pop` gave out is in other hands, and this its last access.
-  static void let_go(Callback& callback) noexcept RCLRT_NONBLOCKING { callback.let_go(); }
+  static void unpin(Callback& callback) noexcept RCLRT_NONBLOCKING { callback.unpin(); }
   /// The SCHED_FIFO priority of the callback's level as it is now; lives as long as the callback.
   static const std::atomic<int>& os_priority_of(const Callback& callback) noexcept {
     return callback.os_priority_;
@@ -300,7 +300,7 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   // callback owns may use the executor in its destructor.
   void leave(const std::shared_ptr<Callback>& callback) noexcept;
   void reap(Callbacks& gone);
-  bool take_out(const std::shared_ptr<Callback>& callback);
+  bool start_leaving(const std::shared_ptr<Callback>& callback);
   bool has_left(const std::shared_ptr<Callback>& callback);
   bool have_all_left();
   void give_up_callbacks(Callbacks& gone);
@@ -309,7 +309,7 @@ class RCLRT_EXECUTOR_EXPORT Executor {
                        int priority) noexcept;
   Outcome run_user_code(Callback& callback, InstanceInfo& info) noexcept;
   Outcome count(Callback& callback, Outcome outcome) const noexcept;
-  void judge(Callback& callback, const InstanceInfo& info, const Stretch& stretch,
+  void judge(Callback& callback, const InstanceInfo& info, const ExecutionInterval& interval,
              bool has_budget) noexcept;
   /// Whether the calling thread is in a callback that this executor runs.
   bool in_own_callback() const noexcept RCLRT_NONBLOCKING;
@@ -336,7 +336,7 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   std::atomic<std::int64_t> spin_deadline_ns_{0};
   std::atomic<bool> one_ended_{false};  // of kOne
   std::atomic<bool> started_{false};    // all threads of this spin exist
-  realtime::EventCount here_;           // the thread in run_one_here sleeps on it
+  realtime::EventCount caller_wakeup_;  // the thread in run_one_on_caller sleeps on it
   realtime::EventCount start_;
   std::atomic<bool> ready_to_wake_{false};  // do_prepare is done: wake_threads may be called
   std::atomic_flag failed_;                 // who sets it first owns error_ until spin has joined

@@ -21,14 +21,14 @@ class RCLRT_EXECUTOR_EXPORT ProducerConsumerExecutor final : public Executor {
   ~ProducerConsumerExecutor() override;
 
  private:
-  void take_in(Callback& callback) override;
-  void let_out(Callback& callback) noexcept override;
+  void on_added(Callback& callback) override;
+  void on_removed(Callback& callback) noexcept override;
   void retime() noexcept override;
-  void take_out(const Callback& callback, Instance*& taken) noexcept override;
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
   bool offers_reservations() const noexcept override { return true; }
   void settle_priorities() override;
   static void pass_on(Instance* instance) noexcept RCLRT_NONBLOCKING;
-  Instance* take_here(std::int64_t ready_by_ns) noexcept override;
+  Instance* take_on_caller(std::int64_t ready_by_ns) noexcept override;
   std::int64_t next_release_ns() noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;

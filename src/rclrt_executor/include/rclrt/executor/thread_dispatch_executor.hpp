@@ -31,11 +31,11 @@ class RCLRT_EXECUTOR_EXPORT ThreadDispatchExecutor final : public Executor {
     Job* next_finished = nullptr;  // of finished_, then of ending_
   };
 
-  void take_in(Callback& callback) override;
-  void let_out(Callback& callback) noexcept override;
+  void on_added(Callback& callback) override;
+  void on_removed(Callback& callback) noexcept override;
   void retime() noexcept override;
-  void take_out(const Callback& callback, Instance*& taken) noexcept override;
-  Instance* take_here(std::int64_t ready_by_ns) noexcept override;
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
+  Instance* take_on_caller(std::int64_t ready_by_ns) noexcept override;
   std::int64_t next_release_ns() noexcept override;
   void start_threads() override;
   void stop_threads() noexcept override;

@@ -12,8 +12,8 @@ namespace rclrt::executor {
 
 /// What happens to releases whose time passed before anybody could release them: kCatchUp: each of
 /// them is an instance, as far as the credits reach. kSkip: the oldest is an instance, the others
-/// are skipped and counted as dropped; the grid stays (as with rcl's timers). kRebase: the oldest is
-/// an instance, the next release is one period from now.
+/// are skipped and counted as dropped; the grid stays (as with rcl's timers). kRebase: the oldest
+/// is an instance, the next release is one period from now.
 using realtime::OverrunPolicy;
 
 /// The sequence of nominal releases of one timer. Pure: time comes in as a parameter.

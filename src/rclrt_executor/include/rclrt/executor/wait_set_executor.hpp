@@ -75,9 +75,9 @@ class RCLRT_EXECUTOR_EXPORT WaitSetExecutor final : public Executor {
     std::int64_t ready_ns = 0;
   };
 
-  void take_in(Callback& callback) override;
-  void let_out(Callback& callback) noexcept override;
-  void take_out(const Callback& /*callback*/, Instance*& /*taken*/) noexcept override {}
+  void on_added(Callback& callback) override;
+  void on_removed(Callback& callback) noexcept override;
+  void remove_queued(const Callback& /*callback*/, Instance*& /*taken*/) noexcept override {}
   bool has_forgotten(const Callback& callback) const noexcept override;
   int priority_of(int level) const noexcept override;
   void start_threads() override;

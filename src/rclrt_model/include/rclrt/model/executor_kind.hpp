@@ -11,7 +11,8 @@
 
 namespace rclrt::model {
 
-/// How an executor decides what runs. The first five run callbacks, the last two are simulated only.
+/// How an executor decides what runs. The first five run callbacks, the last two are simulated
+/// only.
 enum class ExecutorKind {
   kWaitSet,                     ///< one thread: polling points, ready sets, no preemption
   kProducerConsumer,            ///< a scheduler thread and a queue per priority

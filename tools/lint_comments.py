@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Checks that the comment of every public function begins with what it does, verb first.
+
+Looks at the headers in src/*/include. A comment (`///`) of a function or function template begins
+with a verb in the third person: "Returns", "Waits until", "Throws". Comments of types, of values
+and of groups of declarations say what something is, and are left alone.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+NO_VERB = {"This", "Is", "Has", "Its", "As", "Always", "Does", "Whose", "Others", "Was"}
+"""Words that end as a verb in the third person does, but are none or say nothing."""
+TYPE = re.compile(
+    r"^\s*(template\s*<.*>\s*)?(requires .*)?(class|struct|enum|union|using|namespace|concept|typedef|"
+    r"friend|static_assert|#|inline constexpr|constexpr|static constexpr|extern)\b"
+)
+
+
+def declaration(lines: list[str], index: int) -> str:
+    """The declaration that begins at a line, up to its end or body, without template heads."""
+    text = ""
+    while index < len(lines) and not re.search(r"[;{]", text):
+        text += " " + lines[index].split("//")[0].strip()
+        index += 1
+    return re.sub(r"^\s*template\s*<[^()]*?>\s+(?=\w)", "", text)
+
+
+def is_function(text: str) -> bool:
+    if TYPE.match(text) or text.lstrip().startswith(("#", "RCLRT_LOG", "}")):
+        return False
+    head = re.split(r"[={;]", text)[0]
+    if not re.search(r"[\w~>\]=!()]\s*\(", head):
+        return False
+    return not re.search(r"\(\s*\*|std::function<", head.split("(")[0] + "(")
+
+
+def problems(path: Path) -> Iterator[str]:
+    lines = path.read_text().splitlines()
+    for index, line in enumerate(lines):
+        found = re.match(r"\s*/// ?(.*)", line)
+        before = lines[index - 1].strip() if index else ""
+        if not found or before.startswith("///"):
+            continue
+        end = index
+        while end < len(lines) and lines[end].strip().startswith("///"):
+            end += 1
+        if not is_function(declaration(lines, end)):
+            continue
+        word = re.match(r"[\w']+", found[1])
+        if word is None or not re.fullmatch(r"[A-Z][a-z]+s", word[0]) or word[0] in NO_VERB:
+            yield (
+                f"{path.relative_to(ROOT)}:{index + 1}: the comment of a function begins with "
+                f"'{found[1][:30]}'; expected a verb, such as Returns, Waits or Throws"
+            )
+
+
+def main() -> int:
+    headers = sorted(ROOT.glob("src/*/include/**/*.hpp"))
+    found = [problem for path in headers for problem in problems(path)]
+    print("\n".join(found), end="\n" if found else "")
+    print(f"{len(headers)} headers, {len(found)} problem(s)")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
