@@ -17,8 +17,8 @@ ROOT = Path(__file__).resolve().parent.parent
 NO_VERB = {"This", "Is", "Has", "Its", "As", "Always", "Does", "Whose", "Others", "Was"}
 """Words that end as a verb in the third person does, but are none or say nothing."""
 TYPE = re.compile(
-    r"^\s*(template\s*<.*>\s*)?(requires .*)?(class|struct|enum|union|using|namespace|concept|typedef|"
-    r"friend|static_assert|#|inline constexpr|constexpr|static constexpr|extern)\b"
+    r"^\s*(template\s*<.*>\s*)?(requires .*)?(class|struct|enum|union|using|namespace|concept|"
+    r"typedef|friend|static_assert|#|inline constexpr|constexpr|static constexpr|extern)\b"
 )
 
 
