@@ -58,11 +58,14 @@ class Soak {
     }
   }
 
+  /// Until `end`, and on a busy machine until everything has happened at least once.
   void run(std::chrono::steady_clock::time_point end) {
     std::thread spinner([&] { keep_spinning(); });
     std::thread bursts([&] { keep_sending(); });
     Random random(seed_);
-    while (std::chrono::steady_clock::now() < end) {
+    const auto limit = end + 300s;
+    while (std::chrono::steady_clock::now() < end ||
+           (!has_seen_everything() && std::chrono::steady_clock::now() < limit)) {
       change(random);
     }
     stop_ = true;
@@ -84,6 +87,11 @@ class Soak {
       std::printf("  %s\n", problem.c_str());
     }
     return problems_.empty() && ran_ > 0 && caught_ > 0 && nodes_ > 0;
+  }
+
+  /// From the thread in `run`.
+  bool has_seen_everything() const {
+    return ran_ > 0 && caught_ > 0 && nodes_ > 0 && robot_.has_seen_everything();
   }
 
  private:

@@ -87,6 +87,9 @@ class SoakNode {
     }
   }
 
+  /// Whether a goal has had a result and something was late. From any thread.
+  bool has_seen_everything() const { return results_ != 0 && events_ != 0; }
+
   /// Once no executor has it any more.
   std::vector<std::string> problems() const {
     std::vector<std::string> result;
@@ -98,7 +101,7 @@ class SoakNode {
                          std::to_string(counters.dropped));
       }
     }
-    if (results_ == 0 || events_ == 0) {
+    if (!has_seen_everything()) {
       result.push_back("no goal has had a result, or nothing was ever late");
     }
     return result;

@@ -20,7 +20,7 @@
 namespace rclrt::executor::test {
 namespace {
 
-using Post = LaneWatch::Post;
+using Role = LaneWatch::Role;
 constexpr std::int64_t kNever = TimerHeap::kNever;
 
 /// As Lane::pop, with as many CPUs as workers.
@@ -34,9 +34,9 @@ class SimulatedLane {
     timers_.back()->schedule().start(first_ns, 0);
     executions_.push_back(execution_ns);
     heap_.add(timers_.back().get());
-    wake(Post::kFollower, workers_.size());
-    wake(Post::kBackup, workers_.size());
-    wake(Post::kLeader, workers_.size());
+    wake(Role::kFollower, workers_.size());
+    wake(Role::kBackup, workers_.size());
+    wake(Role::kLeader, workers_.size());
   }
   void remove_timer(std::size_t index) { heap_.remove(timers_[index].get()); }
   /// A message, whose callback takes so long.
@@ -76,24 +76,24 @@ class SimulatedLane {
   };
   struct Worker {
     bool sleeps = false;
-    Post post = Post::kFollower;
+    Role role = Role::kFollower;
     std::int64_t until_ns = 0;  // asleep: wakes up by itself; else: its callback ends
     const Callback* runs = nullptr;
     bool woken = true;
   };
 
-  void wake(Post post, std::size_t count) {
+  void wake(Role role, std::size_t count) {
     for (Worker& worker : workers_) {
-      if (count > 0 && worker.sleeps && worker.post == post && !worker.woken) {
+      if (count > 0 && worker.sleeps && worker.role == role && !worker.woken) {
         worker.woken = true;
         --count;
       }
     }
   }
   bool wake_one() {
-    for (const Post post : {Post::kFollower, Post::kBackup, Post::kLeader}) {
+    for (const Role role : {Role::kFollower, Role::kBackup, Role::kLeader}) {
       for (Worker& worker : workers_) {
-        if (worker.sleeps && worker.post == post && !worker.woken) {
+        if (worker.sleeps && worker.role == role && !worker.woken) {
           return worker.woken = true;
         }
       }
@@ -123,7 +123,7 @@ class SimulatedLane {
   void look(Worker& worker) {
     wake_ups_ += worker.sleeps && !worker.woken ? 1 : 0;
     if (worker.sleeps) {
-      watch_.leave(worker.post);
+      watch_.leave(worker.role);
     }
     worker = {.woken = false};
     while (heap_.next_ns() <= now_ns_) {
@@ -160,9 +160,9 @@ class SimulatedLane {
       return;
     }
     heap_.settle();
-    const LaneWatch::Sleep sleep = watch_.take_post(heap_.next_ns(), heap_.following_ns());
+    const LaneWatch::Sleep sleep = watch_.take_role(heap_.next_ns(), heap_.following_ns());
     worker.sleeps = true;
-    worker.post = sleep.post;
+    worker.role = sleep.role;
     worker.until_ns = sleep.until_ns;
   }
 
