@@ -52,12 +52,18 @@ def failures(build: Path) -> list[str]:
 def run_tests() -> tuple[int, ...]:
     """Runs tools/test and shows what it prints. Returns passed, failed, skipped."""
     totals = None
-    with subprocess.Popen([ROOT / "tools/test"], stdout=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen(
+        [ROOT / "tools/test"], stdout=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
         assert process.stdout
-        for line in process.stdout:
-            print(line, end="", flush=True)
-            if match := TOTALS.fullmatch(line):
-                totals = tuple(int(group) for group in match.groups())
+        try:
+            for line in process.stdout:
+                print(line, end="", flush=True)
+                if match := TOTALS.fullmatch(line):
+                    totals = tuple(int(group) for group in match.groups())
+        except BaseException:  # Ctrl-C or SIGTERM: the tests end with us
+            os.killpg(process.pid, signal.SIGINT)
+            raise
     if totals is None:
         raise LoadError("tools/test ended without its totals.\nfix: see its output above.")
     if process.returncode != 0 and totals[1] == 0:
