@@ -12,7 +12,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).resolve().parent))
 
-from installed import ROOT  # noqa: E402
+from installed import ROOT
 
 
 @pytest.fixture(scope="module")

@@ -93,12 +93,17 @@ def installation(outside: Path) -> Installation:
     wheel = build_wheel(outside / "dist")
     venv = outside / "venv"
     without_ros = {k: v for k, v in os.environ.items() if k in ("PATH", "HOME")}
-    python = sys.executable
-    for command in (
-        (python, "-m", "venv", "--without-pip", venv),
-        (python, "-m", "pip", "--python", venv / "bin/python3", "--disable-pip-version-check")
-        + ("install", "--quiet", "--no-index", "--no-deps", wheel),
-    ):
+    make = (sys.executable, "-m", "venv", "--without-pip", venv)
+    pip = (
+        sys.executable,
+        "-m",
+        "pip",
+        "--disable-pip-version-check",
+        "--python",
+        venv / "bin/python3",
+    )
+    install = (*pip, "install", "--quiet", "--no-index", "--no-deps", wheel)
+    for command in (make, install):
         run(*command, environment=without_ros, directory=outside)
     wheel.unlink()
     (outside / "work").mkdir()
