@@ -135,6 +135,11 @@ def test_symbols_are_resolved_when_the_library_is_loaded(package: str) -> None:
     assert any("BIND_NOW" in flags for flags in dynamic(package, "FLAGS"))
 
 
+def test_the_client_library_is_never_unloaded() -> None:
+    """Its thread for signals lives as long as the process."""
+    assert any("NODELETE" in flags for flags in dynamic("rclrt", "FLAGS_1"))
+
+
 @each_library
 def test_nothing_is_exported_but_ours(package: str) -> None:
     lines = output("nm", "--dynamic", "--defined-only", LIBRARIES[package]).splitlines()

@@ -45,4 +45,5 @@ def test_two_components_have_one_engine_between_them(workspace: Path) -> None:
     assert printed.splitlines() == [
         "the second's node in the first's executor: five runs, one state",
         "the first's node in the second's executor: five runs, one state",
+        "unloaded",
     ]

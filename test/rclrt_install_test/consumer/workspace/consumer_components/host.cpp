@@ -10,14 +10,19 @@
 
 namespace {
 
-const Component& load(const char* path) {
-  void* const library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-  void* const entry = library != nullptr ? dlsym(library, "component") : nullptr;
+struct Library {
+  void* handle;
+  const Component* component;
+};
+
+Library load(const char* path) {
+  void* const handle = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+  void* const entry = handle != nullptr ? dlsym(handle, "component") : nullptr;
   if (entry == nullptr) {
     std::fprintf(stderr, "%s\n", dlerror());
     std::exit(2);
   }
-  return *reinterpret_cast<GetComponent>(entry)();
+  return {handle, reinterpret_cast<GetComponent>(entry)()};
 }
 
 void run(const char* what, const Component& engine_of, const Component& node_of) {
@@ -37,12 +42,14 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: host FIRST SECOND\n");
     return 2;
   }
-  const Component& first = load(argv[1]);
-  const Component& second = load(argv[2]);
-  if (&first == &second) {
+  const Library first = load(argv[1]);
+  const Library second = load(argv[2]);
+  if (first.component == second.component) {
     std::fprintf(stderr, "both are the same library\n");
     return 2;
   }
-  run("the second's node in the first's executor", first, second);
-  run("the first's node in the second's executor", second, first);
+  run("the second's node in the first's executor", *first.component, *second.component);
+  run("the first's node in the second's executor", *second.component, *first.component);
+  const bool unloaded = dlclose(first.handle) == 0 && dlclose(second.handle) == 0;
+  std::printf("%s\n", unloaded ? "unloaded" : dlerror());
 }
