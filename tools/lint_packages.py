@@ -26,6 +26,7 @@ ARCHITECTURE = ROOT / "docs/architecture.md"
 SETUP = ROOT / "tools/setup"
 BUILD_TOOL = "rclrt_cmake"
 COMMAND = ROOT / "src/rclrt_cli/rclrt_cli/__init__.py"
+BASES = ("src", "bench", "test")
 KINDS = ("build", "buildtool", "build_export", "buildtool_export", "exec", "test", "doc")
 
 
@@ -36,7 +37,8 @@ def name_of(path: Path) -> str:
 def read_packages(problems: list[str]) -> dict[Path, Package]:
     """Every valid package by its directory; what is wrong with the others goes to `problems`."""
     packages = {}
-    for manifest in sorted([*ROOT.glob("src/*/package.xml"), *ROOT.glob("bench/*/package.xml")]):
+    manifests = (path for base in BASES for path in ROOT.glob(f"{base}/*/package.xml"))
+    for manifest in sorted(manifests):
         warnings: list[str] = []
         try:
             packages[manifest.parent] = parse_package(manifest, warnings=warnings)

@@ -38,9 +38,10 @@ macro(rclrt_package)
   set(RCLRT_WARNINGS -Wall -Wextra -Wpedantic -Wshadow -Wconversion
     -Wno-missing-field-initializers)  # designated initializers leave the rest at its default
   # GCC 12 sees overruns within std::string that are none (its bugs 105329 and 105651), and shows them
-  # when <string> is precompiled.
+  # when <string> is precompiled, and at -O3.
   set(RCLRT_NO_FALSE_OVERRUNS "$<$<CXX_COMPILER_ID:GNU>:-Wno-array-bounds;-Wno-restrict>"
     "$<$<CXX_COMPILER_ID:GNU>:-Wno-stringop-overflow;-Wno-stringop-overread>")
+  list(APPEND RCLRT_WARNINGS "$<$<CONFIG:Release>:${RCLRT_NO_FALSE_OVERRUNS}>")
   set(RCLRT_LINKER "" CACHE STRING "Linker for -fuse-ld, such as mold; empty: the compiler's own")
   if(RCLRT_LINKER)
     add_link_options(-fuse-ld=${RCLRT_LINKER})

@@ -1,0 +1,157 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What every shared library promises: its name, early binding, what it exports and needs."""
+
+from __future__ import annotations
+
+import os
+import re
+import xml.etree.ElementTree as ElementTree
+from pathlib import Path
+
+import pytest
+from installed import our_prefixes, run
+
+ALWAYS = {
+    "rclrt",
+    "rclrt_analysis",
+    "rclrt_executor",
+    "rclrt_model",
+    "rclrt_realtime",
+    "rclrt_recorder",
+    "rclrt_yaml",
+}
+"""rclrt_rclcpp has one where rclcpp is."""
+
+BENEATH = {"c", "crypto", "fmt", "gcc_s", "m", "stdc++", "yaml-0", "z"}
+"""What libraries without ROS may need besides ours: docs/dependencies.md, and the compiler's."""
+
+# A mangled name up to its outermost namespace: perhaps a vtable, typeinfo, thunk or guard of it,
+# perhaps local to a function, perhaps nested.
+SCOPE = re.compile(
+    r"_Z(?:T[VTIS]|GV|GR|T(?:h[n\d]+_|v[n\d]+_[n\d]+_|c.*?_))?[PKF]*Z*(?:N[VKrRO]*)?"
+    r"(?P<scope>S[tabsiod]|\d+[A-Za-z_]\w*)"
+)
+VAGUE = "WVu"
+"""The letters of nm for what every library may define, and the linker makes one of."""
+
+
+def libraries() -> dict[str, Path]:
+    """Our libraries by the name of their package. Those with __ in it are rosidl's, of messages."""
+    return {
+        path.name.removeprefix("lib").removesuffix(".so"): path
+        for prefix in our_prefixes()
+        for path in sorted((prefix / "lib").glob("librclrt*.so"))
+        if "__" not in path.name
+    }
+
+
+LIBRARIES = libraries()
+each_library = pytest.mark.parametrize("package", LIBRARIES)
+
+
+def output(*command: object) -> str:
+    environment = {"PATH": os.environ["PATH"], "LC_ALL": "C"}
+    return run(*command, environment=environment, directory=Path("/")).stdout
+
+
+def manifest(package: str) -> ElementTree.Element:
+    path = LIBRARIES[package].parent.parent / "share" / package / "package.xml"
+    return ElementTree.parse(path).getroot()
+
+
+def dynamic(package: str, entry: str) -> list[str]:
+    """The values of a kind of entry in the library's dynamic section."""
+    section = output("readelf", "--dynamic", "--wide", LIBRARIES[package])
+    return re.findall(rf"\({entry}\)\s+(.*)", section)
+
+
+def scope(symbol: str) -> str:
+    """rclrt, the name of a package, std, or the symbol itself: it is in none of these."""
+    found = SCOPE.match(symbol)
+    if found is None:
+        return symbol
+    if found["scope"].startswith("S") or found["scope"].startswith("9__gnu_cxx"):
+        return "std"
+    length = re.match(r"\d+", found["scope"])
+    assert length is not None
+    return found["scope"][length.end() :][: int(length[0])]
+
+
+def unwanted(package: str, symbols: list[tuple[str, str]]) -> list[str]:
+    """Of exported symbols (letter of nm, name), those that are not ours.
+
+    Ours are in the namespace rclrt, or that of the package. Instances of templates of the standard
+    library may be there, too, of vague linkage: libstdc++ declares its namespace visible, which
+    comes before -fvisibility=hidden.
+    """
+    names = []
+    for letter, name in symbols:
+        allowed = {"rclrt", package}
+        if letter in VAGUE:
+            allowed.add("std")
+        if scope(name) not in allowed:
+            names.append(name)
+    return names
+
+
+@pytest.mark.parametrize(
+    ("letter", "name", "wanted"),
+    [
+        ("T", "_ZN5rclrt8executor16current_instanceEv", True),
+        ("V", "_ZTVN5rclrt4NodeE", True),
+        ("W", "_ZN5rclrt4yamleqERKNS_8PositionES3_", True),
+        ("u", "_ZZNSt19_Sp_make_shared_tag5_S_tiEvE5__tag", True),
+        ("W", "_ZNKSt6vectorIN5rclrt4NodeESaIS1_EE4sizeEv", True),
+        ("T", "_ZNSt6vectorIN5rclrt4NodeESaIS1_EE4sizeEv", False),  # nobody else has the same
+        ("T", "main", False),
+        ("T", "sha256_of", False),
+        ("T", "_Z7do_workv", False),
+        ("W", "_ZN8nlohmann4json5parseEv", False),
+        ("W", "_ZN3fmt2v96formatIN5rclrt4NodeEEEvT_", False),
+        ("V", "_ZTIN5boost9exceptionE", False),
+        ("T", "_ZN6rclrt24makeEv", False),
+    ],
+)
+def test_the_rule_tells_ours_from_others(letter: str, name: str, wanted: bool) -> None:
+    assert unwanted("rclrt", [(letter, name)]) == ([] if wanted else [name])
+
+
+def test_every_library_is_there() -> None:
+    assert set(LIBRARIES) - {"rclrt_rclcpp"} == ALWAYS
+
+
+@each_library
+def test_the_name_has_the_version_on_which_the_abi_depends(package: str) -> None:
+    version = manifest(package).findtext("version") or ""
+    abi = ".".join(version.split(".")[:2])  # until 1.0.0 a minor version may change it
+    path = LIBRARIES[package]
+    assert dynamic(package, "SONAME") == [f"Library soname: [{path.name}.{abi}]"]
+    assert path.resolve().name == f"{path.name}.{version}"
+    assert (path.parent / f"{path.name}.{abi}").resolve() == path.resolve()
+
+
+@each_library
+def test_symbols_are_resolved_when_the_library_is_loaded(package: str) -> None:
+    assert any("BIND_NOW" in flags for flags in dynamic(package, "FLAGS"))
+
+
+def test_the_client_library_is_never_unloaded() -> None:
+    """Its thread for signals lives as long as the process."""
+    assert any("NODELETE" in flags for flags in dynamic("rclrt", "FLAGS_1"))
+
+
+@each_library
+def test_nothing_is_exported_but_ours(package: str) -> None:
+    lines = output("nm", "--dynamic", "--defined-only", LIBRARIES[package]).splitlines()
+    symbols = [(line.split()[-2], line.split()[-1]) for line in lines]
+    assert any(scope(name) in ("rclrt", package) for _, name in symbols)
+    assert unwanted(package, symbols) == []
+
+
+@each_library
+def test_a_package_without_ros_needs_no_library_of_it(package: str) -> None:
+    needed = re.findall(r"\[lib([^]]+?)\.so", " ".join(dynamic(package, "NEEDED")))
+    if manifest(package).findtext("export/build_type") == "cmake":
+        assert set(needed) <= BENEATH | ALWAYS - {"rclrt"}
+    else:
+        assert "rclrt_executor" in needed  # the engine is shared, not linked in
