@@ -9,6 +9,9 @@ namespace rclrt::model::detail {
 
 inline constexpr IntegerRange kFormatVersions{1, 1};
 inline constexpr IntegerRange kPriorities{0, 1'000'000};
+inline constexpr IntegerRange kOsPriorities{1, 98};  // 99 is for the kernel's own threads
+inline constexpr IntegerRange kNice{-20, 19};
+inline constexpr IntegerRange kCpus{0, 1023};  // CPU_SETSIZE of glibc
 inline constexpr IntegerRange kDepths{1, 10'000};
 inline constexpr IntegerRange kPayloadBytes{0, 256 * 1024 * 1024};
 inline constexpr std::size_t kDefaultDepth = 10;

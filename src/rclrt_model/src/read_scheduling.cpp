@@ -6,13 +6,12 @@
 #include <optional>
 #include <set>
 
+#include "limits.hpp"
+
 namespace rclrt::model::detail {
 
 namespace {
 
-constexpr IntegerRange kCpus{0, 1023};      // CPU_SETSIZE of glibc
-constexpr IntegerRange kPriorities{1, 98};  // 99 is for the kernel's own threads
-constexpr IntegerRange kNice{-20, 19};
 constexpr std::chrono::nanoseconds kLeastRuntime{1024};  // the kernel's DL_SCALE
 
 /// Reports the key when it is there although the policy gives it no meaning.
@@ -107,7 +106,7 @@ Scheduling read_scheduling(const Fields& rule, Context& context) {
   if (*policy == Policy::kFifo || *policy == Policy::kRoundRobin) {
     if (const YamlNode* priority = rule.require("priority", "priority: 50")) {
       scheduling.priority =
-          static_cast<int>(read_integer(*priority, "priority", kPriorities, context).value_or(0));
+          static_cast<int>(read_integer(*priority, "priority", kOsPriorities, context).value_or(0));
     }
   } else {
     refuse(rule, "priority", node->text, "no priority, or 'policy: fifo' or 'policy: rr'", context);

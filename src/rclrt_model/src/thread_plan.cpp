@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "limits.hpp"
 #include "read_scheduling.hpp"
 
 namespace rclrt::model {
@@ -10,8 +11,6 @@ namespace rclrt::model {
 namespace {
 
 using namespace detail;  // NOLINT(google-build-using-namespace): the readers' vocabulary
-
-constexpr IntegerRange kFormatVersions{1, 1};
 
 std::vector<ThreadRule> read_rules(const YamlNode& section, Context& context) {
   std::vector<ThreadRule> rules;
