@@ -185,10 +185,10 @@ int main(int argc, char** argv) {
   executor.set_priority(pong->low_group(), 1);
   std::thread spinning([&] { executor.spin(); });
 
+  ping->start();  // before the message: after Ctrl-C no timer can be created
+  const auto end = Clock::now() + duration;
   RCLCPP_INFO(pong->get_logger(), "Running experiment from now on for %g seconds ...",
               duration.count());
-  const auto end = Clock::now() + duration;
-  ping->start();
   while (rclcpp::ok() && Clock::now() < end) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
   }

@@ -4,7 +4,9 @@
 #include <composition_interfaces/srv/load_node.hpp>
 #include <composition_interfaces/srv/unload_node.hpp>
 #include <mutex>
+#include <set>
 #include <std_msgs/msg/string.hpp>
+#include <string>
 
 #include "program.hpp"
 
@@ -98,6 +100,30 @@ TEST_F(ComponentContainer, NodesAreUnloadedWhileTheyRun) {
     unload.unique_id = loaded.unique_id;
     ASSERT_TRUE(call<UnloadNode>("unload_node", unload).success) << container.output();
   }
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+}
+
+TEST_F(ComponentContainer, TwoLibrariesInOneProcessSeeTheSameEngine) {
+  const char* const engine = std::getenv("ENGINE");
+  ASSERT_NE(engine, nullptr) << "ENGINE is not set: run the test through ctest";
+  if (engine != std::string("SHARED_LIBRARY")) {
+    GTEST_SKIP() << "each library has a static engine of its own";
+  }
+  Program container("CONTAINER", {"--ros-args", "-p",
+                                  write_priorities("  - {node: /a, timer: 0, priority: 7}\n"
+                                                   "  - {node: /b, timer: 0, priority: 3}\n")});
+  std::set<std::string> told;
+  const auto subscription = node_->create_subscription<std_msgs::msg::String>(
+      "engine_state", 10, [&](const std_msgs::msg::String& state) { told.insert(state.data); });
+  for (const char name : {'a', 'b'}) {
+    LoadNode::Request request = component(std::string("EngineState") + (name == 'a' ? "A" : "B"));
+    request.node_name = name;
+    const LoadNode::Response loaded = call<LoadNode>("load_node", request);
+    ASSERT_TRUE(loaded.success) << loaded.error_message << container.output();
+  }
+  EXPECT_TRUE(becomes_true([&] { return told.size() >= 2; })) << container.output();
+  EXPECT_EQ(told, (std::set<std::string>{"a: level 7", "b: level 3"})) << container.output();
   container.signal(SIGINT);
   EXPECT_EQ(container.exit_code(), 0) << container.output();
 }
