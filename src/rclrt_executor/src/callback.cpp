@@ -94,7 +94,7 @@ void Callback::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCKING {
 
 void Callback::discard(Instance* instance) noexcept RCLRT_NONBLOCKING {
   credits_.give_back(instance);
-  left_behind_.fetch_add(1);
+  undelivered_.fetch_add(1);
   dropped_.fetch_add(1, std::memory_order_release);
 }
 

@@ -309,7 +309,7 @@ void Executor::settle_ceiling(Group& group) noexcept {
 }
 
 void Executor::attach(Callback& callback) {
-  const std::uint64_t left_behind = callback.take_left_behind();
+  const std::uint64_t left_behind = callback.take_undelivered();
   if (!listens()) {
     return;  // polling finds what is there
   }

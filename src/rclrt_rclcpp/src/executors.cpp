@@ -8,7 +8,7 @@
 #include <tuple>
 #include <utility>
 
-#include "book.hpp"
+#include "entity_registry.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt_rclcpp {
@@ -33,17 +33,17 @@ class Executor::Spinning {
     if (executor_.active_) {
       throw std::runtime_error(std::string(function) + " called while already spinning");
     }
-    executor_.book_->begin_spin();
-    executor_.book_->engine().clear_cancel();  // of a shutdown that nobody was spinning for
+    executor_.registry_->begin_spin();
+    executor_.registry_->engine().clear_cancel();  // of a shutdown that nobody was spinning for
     executor_.active_ = true;
     executor_.spinning.store(true);
   }
   ~Spinning() {
-    executor_.book_->end_spin();  // without the lock: it waits
+    executor_.registry_->end_spin();  // without the lock: it waits
     const std::scoped_lock lock(executor_.mutex_);
     executor_.active_ = false;
     executor_.spinning.store(false);
-    executor_.book_->engine().clear_cancel();
+    executor_.registry_->engine().clear_cancel();
   }
   Spinning(const Spinning&) = delete;
   Spinning& operator=(const Spinning&) = delete;
@@ -54,16 +54,17 @@ class Executor::Spinning {
   Executor& executor_;
 };
 
-std::unique_ptr<Executor::Book> Executor::make_book(Executor& self, const Options& options,
-                                                    rclrt::model::ExecutorKind kind,
-                                                    MakeEngine make_engine) {
+std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self,
+                                                                  const Options& options,
+                                                                  rclrt::model::ExecutorKind kind,
+                                                                  MakeEngine make_engine) {
   engine::ExecutorOptions for_engine = options.engine;
   std::unique_ptr<Recording::Impl::Part> part;
   if (options.recording) {
     part = Recording::Impl::join(options.recording->impl_, kind, for_engine);
     for_engine.sink = part.get();
   }
-  return std::make_unique<Book>(
+  return std::make_unique<EntityRegistry>(
       options, make_engine(std::move(for_engine)),
       [&self] {
         self.collector_.update_collections();
@@ -73,12 +74,12 @@ std::unique_ptr<Executor::Book> Executor::make_book(Executor& self, const Option
 }
 
 Executor::Executor(Options options, rclrt::model::ExecutorKind kind, MakeEngine make_engine)
-    : rclcpp::Executor(options.ros), book_(make_book(*this, options, kind, make_engine)) {
+    : rclcpp::Executor(options.ros), registry_(make_registry(*this, options, kind, make_engine)) {
   // Triggered when a node or a group gets something new, and at shutdown.
-  notify_waitable_->set_on_ready_callback([book = book_.get()](std::size_t, int) {
-    book->changes().note();
-    if (!rclcpp::ok(book->context())) {
-      book->engine().cancel();
+  notify_waitable_->set_on_ready_callback([registry = registry_.get()](std::size_t, int) {
+    registry->changes().note();
+    if (!rclcpp::ok(registry->context())) {
+      registry->engine().cancel();
     }
   });
 }
@@ -87,31 +88,31 @@ Executor::~Executor() { notify_waitable_->clear_on_ready_callback(); }
 
 /// Neither cancelled, nor shut down, nor failed.
 bool Executor::goes_on() const {
-  return spinning.load() && rclcpp::ok(book_->context()) && !book_->failed();
+  return spinning.load() && rclcpp::ok(registry_->context()) && !registry_->failed();
 }
 
 void Executor::spin() {
   const Spinning time(*this, "spin()");
-  book_->refresh();
-  book_->rethrow();
+  registry_->refresh();
+  registry_->rethrow();
   if (time.goes_on()) {
-    book_->engine().spin();
-    book_->rethrow();
+    registry_->engine().spin();
+    registry_->rethrow();
   }
 }
 
 void Executor::spin_some(std::chrono::nanoseconds max_duration) {
   const Spinning time(*this, "spin_some()");
-  book_->refresh();
-  book_->rethrow();
-  book_->release_due_timers();
+  registry_->refresh();
+  registry_->rethrow();
+  registry_->release_due_timers();
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   while (time.goes_on() &&
-         book_->engine().run_one_on_caller(std::chrono::nanoseconds(0), start_ns) &&
+         registry_->engine().run_one_on_caller(std::chrono::nanoseconds(0), start_ns) &&
          (max_duration.count() == 0 ||
           rclrt::realtime::monotonic_now_ns() - start_ns < max_duration.count())) {
   }
-  book_->rethrow();
+  registry_->rethrow();
 }
 
 void Executor::spin_all(std::chrono::nanoseconds max_duration) {
@@ -119,16 +120,16 @@ void Executor::spin_all(std::chrono::nanoseconds max_duration) {
     throw std::invalid_argument("max_duration must be greater than or equal to 0");
   }
   const Spinning time(*this, "spin_all()");
-  book_->refresh();
-  book_->rethrow();
-  book_->release_due_timers();
+  registry_->refresh();
+  registry_->rethrow();
+  registry_->release_due_timers();
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
-  while (time.goes_on() && book_->engine().run_one_on_caller(std::chrono::nanoseconds(0)) &&
+  while (time.goes_on() && registry_->engine().run_one_on_caller(std::chrono::nanoseconds(0)) &&
          (max_duration.count() == 0 ||
           rclrt::realtime::monotonic_now_ns() - start_ns < max_duration.count())) {
-    book_->refresh_if_noted();
+    registry_->refresh_if_noted();
   }
-  book_->rethrow();
+  registry_->rethrow();
 }
 
 void Executor::spin_once(std::chrono::nanoseconds timeout) {
@@ -137,21 +138,22 @@ void Executor::spin_once(std::chrono::nanoseconds timeout) {
 }
 
 void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
-  book_->refresh();
-  book_->rethrow();
-  book_->release_due_timers();
+  registry_->refresh();
+  registry_->rethrow();
+  registry_->release_due_timers();
   // An instance may find that there is nothing to run: a timer that was cancelled, a message that
   // another one has replaced. It does not count.
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   const std::uint64_t runs = Listener::runs_here();
   std::chrono::nanoseconds left = timeout;
-  while (goes_on() && book_->engine().run_one_on_caller(left) && Listener::runs_here() == runs) {
+  while (goes_on() && registry_->engine().run_one_on_caller(left) &&
+         Listener::runs_here() == runs) {
     if (timeout.count() > 0) {
       const std::chrono::nanoseconds spent(rclrt::realtime::monotonic_now_ns() - start_ns);
       left = std::max(timeout - spent, std::chrono::nanoseconds(0));
     }
   }
-  book_->rethrow();
+  registry_->rethrow();
 }
 
 rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(
@@ -161,8 +163,8 @@ rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(
     return rclcpp::FutureReturnCode::SUCCESS;
   }
   const Spinning time(*this, "spin_until_future_complete()");
-  book_->refresh();
-  book_->rethrow();
+  registry_->refresh();
+  registry_->rethrow();
   if (!time.goes_on()) {
     return rclcpp::FutureReturnCode::INTERRUPTED;
   }
@@ -170,8 +172,8 @@ rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(
     const std::function<std::future_status(std::chrono::nanoseconds)>& wait;
     std::future_status wait_for(std::chrono::nanoseconds time) const { return wait(time); }
   };
-  const auto result = book_->engine().spin_until_complete(Future{wait_for_future}, timeout);
-  book_->rethrow();
+  const auto result = registry_->engine().spin_until_complete(Future{wait_for_future}, timeout);
+  registry_->rethrow();
   switch (result) {
     case engine::SpinResult::kComplete:
       return rclcpp::FutureReturnCode::SUCCESS;
@@ -186,69 +188,71 @@ void Executor::cancel() {
   const std::scoped_lock lock(mutex_);  // against the end of the spin: see Spinning
   spinning.store(false);
   if (active_) {
-    book_->engine().cancel();
+    registry_->engine().cancel();
   }
 }
 
 void Executor::add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                         bool /*notify*/) {
-  book_->know_node(node);
-  const Book::Change change{.make = [&] { collector_.add_node(node); },
-                            .take_back = [&] { collector_.remove_node(node); }};
-  book_->refresh(Book::Wait::kNo, &change);
+  registry_->know_node(node);
+  const EntityRegistry::Change change{.make = [&] { collector_.add_node(node); },
+                                      .take_back = [&] { collector_.remove_node(node); }};
+  registry_->refresh(EntityRegistry::Wait::kNo, &change);
 }
 
 void Executor::remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                            bool /*notify*/) {
-  const Book::Change change{.make = [&] { collector_.remove_node(node); }, .take_back = {}};
-  book_->refresh(Book::Wait::kUntilNothingRuns, &change);
+  const EntityRegistry::Change change{.make = [&] { collector_.remove_node(node); },
+                                      .take_back = {}};
+  registry_->refresh(EntityRegistry::Wait::kUntilNothingRuns, &change);
 }
 
 void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
                                   rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                                   bool /*notify*/) {
-  book_->know_node(node);
-  const Book::Change change{.make = [&] { collector_.add_callback_group(group); },
-                            .take_back = [&] { collector_.remove_callback_group(group); }};
-  book_->refresh(Book::Wait::kNo, &change);
+  registry_->know_node(node);
+  const EntityRegistry::Change change{
+      .make = [&] { collector_.add_callback_group(group); },
+      .take_back = [&] { collector_.remove_callback_group(group); }};
+  registry_->refresh(EntityRegistry::Wait::kNo, &change);
 }
 
 void Executor::remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool /*notify*/) {
-  const Book::Change change{.make = [&] { collector_.remove_callback_group(group); },
-                            .take_back = {}};
-  book_->refresh(Book::Wait::kUntilNothingRuns, &change);
+  const EntityRegistry::Change change{.make = [&] { collector_.remove_callback_group(group); },
+                                      .take_back = {}};
+  registry_->refresh(EntityRegistry::Wait::kUntilNothingRuns, &change);
 }
 
 void Executor::set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription,
                           const Timing& timing) {
-  book_->set_timing(subscription, timing);
+  registry_->set_timing(subscription, timing);
 }
 void Executor::set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing) {
-  book_->set_timing(timer, timing);
+  registry_->set_timing(timer, timing);
 }
 void Executor::set_timing(const rclcpp::ServiceBase::SharedPtr& service, const Timing& timing) {
   require_queue(timing, "a service answers every request");
-  book_->set_timing(service, timing);
+  registry_->set_timing(service, timing);
 }
 void Executor::set_timing(const rclcpp::ClientBase::SharedPtr& client, const Timing& timing) {
   require_queue(timing, "a client takes every response");
-  book_->set_timing(client, timing);
+  registry_->set_timing(client, timing);
 }
 void Executor::set_timing(const rclcpp::Waitable::SharedPtr& waitable, const Timing& timing) {
   require_queue(timing, "a waitable takes every event");
-  book_->set_timing(waitable, timing);
+  registry_->set_timing(waitable, timing);
 }
 void Executor::set_timing(const rclcpp::CallbackGroup::SharedPtr& group, const Timing& timing) {
-  book_->set_timing(group, timing);
+  registry_->set_timing(group, timing);
 }
 void Executor::set_timing(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node,
                           const Timing& timing) {
-  book_->set_timing(node, timing);
+  registry_->set_timing(node, timing);
 }
 
-std::vector<CallbackInfo> Executor::callbacks() { return book_->callbacks(); }
+std::vector<CallbackInfo> Executor::callbacks() { return registry_->callbacks(); }
 
-std::vector<std::string> Executor::unmatched() { return book_->unmatched(); }
+std::vector<std::string> Executor::unmatched() { return registry_->unmatched(); }
 
 void Executor::write_priorities(std::ostream& out) {
   out << "rclrt: 1\ncallbacks:\n";
@@ -282,7 +286,7 @@ void Executor::write_priorities(std::ostream& out) {
   }
 }
 
-const engine::Executor& Executor::engine() const noexcept { return book_->engine(); }
+const engine::Executor& Executor::engine() const noexcept { return registry_->engine(); }
 
 namespace {
 using rclrt::model::ExecutorKind;

@@ -11,14 +11,14 @@
 
 namespace rclrt_rclcpp {
 
-/// Who is told of work by a middleware.
-class Told {
+/// Hears of new work from a middleware.
+class WorkListener {
  public:
   /// `count` more wait. Called from threads of the middleware.
-  virtual void told(std::size_t count) noexcept = 0;
+  virtual void on_new_work(std::size_t count) noexcept = 0;
 
  protected:
-  ~Told() = default;
+  ~WorkListener() = default;
 };
 
 /// The pointer that a middleware's listener is given. The middleware's entity outlives rclcpp's: a
@@ -35,20 +35,20 @@ class ListenerSlot {
   ListenerSlot(const ListenerSlot&) = delete;
   ListenerSlot& operator=(const ListenerSlot&) = delete;
 
-  /// From here on `told` is told. What it returns goes to the middleware, with `tell`.
-  const void* open(Told& told) {
+  /// Tells `listener` of new work from here on. Returns what the middleware is given, with `tell`.
+  const void* open(WorkListener& listener) {
     if (place_ == nullptr) {
       place_ = Places::instance().take();
     }
-    place_->told.store(&told);
+    place_->listener.store(&listener);
     return place_;
   }
-  /// On return nobody is in `told` any more, and nobody will be. Waits for who is.
+  /// Waits until no thread is in the listener any more; none will be.
   void close() noexcept {
     if (place_ == nullptr) {
       return;
     }
-    place_->told.store(nullptr);
+    place_->listener.store(nullptr);
     while (place_->tellers.load() != 0) {
       std::this_thread::sleep_for(std::chrono::microseconds(50));
     }
@@ -64,8 +64,8 @@ class ListenerSlot {
     }
     Place& place = *static_cast<Place*>(const_cast<void*>(user_data));
     place.tellers.fetch_add(1);
-    if (Told* const told = place.told.load()) {
-      told->told(count);
+    if (WorkListener* const listener = place.listener.load()) {
+      listener->on_new_work(count);
     }
     place.tellers.fetch_sub(1);
   }
@@ -74,7 +74,7 @@ class ListenerSlot {
   /// Who tells counts itself and then looks for the listener; who closes takes the listener away
   /// and then looks at the number (all seq_cst). So one of the two sees the other.
   struct Place {
-    std::atomic<Told*> told{nullptr};
+    std::atomic<WorkListener*> listener{nullptr};
     std::atomic<int> tellers{0};
   };
 

@@ -9,8 +9,8 @@
 #include <mutex>
 #include <utility>
 
-#include "left_behind.hpp"
 #include "rclrt/realtime/mutex.hpp"
+#include "undelivered_work.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -59,7 +59,7 @@ class Mailbox {
     if (listener_) {
       listener_(count, entity);
     } else {
-      LeftBehind::instance().keep(owner_, entity, count);
+      UndeliveredWork::instance().keep(owner_, entity, count);
     }
   }
 

@@ -9,8 +9,8 @@
 #include <rclcpp/rclcpp.hpp>
 
 #include "entity_callback.hpp"
-#include "left_behind.hpp"
 #include "listener_slot.hpp"
+#include "undelivered_work.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -33,7 +33,7 @@ inline std::size_t credits_of(const rclcpp::QoS& qos) {
 }
 
 template <typename Entity>
-class MessageCallback : public CountingCallback, public Listener, private Told {
+class MessageCallback : public CountingCallback, public Listener, private WorkListener {
  public:
   MessageCallback(const std::shared_ptr<Entity>& entity, const rclcpp::QoS& qos,
                   const engine::CallbackOptions& options, Changes& changes)
@@ -44,7 +44,7 @@ class MessageCallback : public CountingCallback, public Listener, private Told {
 
   void listen() override {
     if (const auto entity = entity_.lock()) {
-      const LeftBehind::Counts left = LeftBehind::instance().take(entity_);
+      const UndeliveredWork::Counts left = UndeliveredWork::instance().take(entity_);
       // Before anything runs: an instance that did not look on, and runs, would not be counted.
       looks_on_.store(left.contains(kUnknown) && takes_one());
       const void* const slot = slot_.open(*this);
@@ -55,7 +55,7 @@ class MessageCallback : public CountingCallback, public Listener, private Told {
             ret != RCL_RET_OK) {
           slot_.close();
           for (const auto& [key, count] : left) {
-            LeftBehind::instance().keep(entity_, key, count);
+            UndeliveredWork::instance().keep(entity_, key, count);
           }
           rclcpp::exceptions::throw_from_rcl_error(ret, "cannot listen for '" + name() + "'");
         }
@@ -72,13 +72,13 @@ class MessageCallback : public CountingCallback, public Listener, private Told {
     slot_.close();
   }
   void leave_rest() override {
-    const std::size_t discarded = take_left_behind();
+    const std::size_t discarded = take_undelivered();
     const std::size_t announced = counted_ ? waiting_.exchange(0) : discarded;
     const std::size_t left = announced + take_untold();
-    LeftBehind::instance().keep(entity_, kSoMany, left);
+    UndeliveredWork::instance().keep(entity_, kSoMany, left);
     // One instance may have stood for several messages.
     if (looks_on_.exchange(false) || (left > 0 && !takes_one())) {
-      LeftBehind::instance().keep(entity_, kUnknown, 1);
+      UndeliveredWork::instance().keep(entity_, kUnknown, 1);
     }
   }
 
@@ -163,7 +163,7 @@ class MessageCallback : public CountingCallback, public Listener, private Told {
                                        Taking& taking) = 0;
 
  private:
-  void told(std::size_t count) noexcept override { tell(count); }
+  void on_new_work(std::size_t count) noexcept override { tell(count); }
 
   /// False if there is no credit. What is counted is no drop then: it stays in the middleware.
   bool announce_message() noexcept RCLRT_NONBLOCKING {

@@ -201,7 +201,7 @@ class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {
   /// meanwhile: so one stays. What comes then is told to nobody; so the next listener looks for
   /// requests until there is none.
   rcl_ret_t end_listener(const rclcpp::ServiceBase::SharedPtr& service) override {
-    LeftBehind::instance().keep(service, kUnknown, 1);
+    UndeliveredWork::instance().keep(service, kUnknown, 1);
     return set_listener(*service, [](const void*, std::size_t) {}, nullptr);
   }
   Outcome take_and_run(rclcpp::ServiceBase& service, InstanceInfo& info, Taking& taking) override {

@@ -30,8 +30,8 @@ namespace recorder = rclrt::recorder;
 using Kept = std::vector<std::shared_ptr<void>>;
 using Trigger = std::variant<model::Timer, model::Subscription, model::Sync>;
 
-/// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the lock of a Book;
-/// nothing of one is called with it.
+/// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the lock of a
+/// EntityRegistry; nothing of one is called with it.
 class Recording::Impl {
  public:
   explicit Impl(RecordingOptions options);

@@ -56,7 +56,7 @@ bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
 class Resets {
  public:
   /// Throws rclcpp::exceptions::RCLError.
-  void begin(const rclcpp::TimerBase::SharedPtr& timer, Told& told) {
+  void begin(const rclcpp::TimerBase::SharedPtr& timer, WorkListener& told) {
     timer->clear_on_reset_callback();  // rclcpp's, of an executor that has not let go of it yet
     set(*timer, slot_.open(told));
   }
@@ -111,7 +111,9 @@ namespace {
 /// On CLOCK_MONOTONIC, which is rcl's steady clock. The engine keeps the same grid as rcl does:
 /// releases that were missed are skipped by both. A cancelled timer leaves the engine's queue; a
 /// reset one is put to where rcl has it now.
-class SteadyTimerCallback final : public engine::TimerCallback, public Listener, private Told {
+class SteadyTimerCallback final : public engine::TimerCallback,
+                                  public Listener,
+                                  private WorkListener {
  public:
   SteadyTimerCallback(const rclcpp::TimerBase::SharedPtr& timer,
                       const engine::CallbackOptions& options, Changes& changes,
@@ -132,7 +134,8 @@ class SteadyTimerCallback final : public engine::TimerCallback, public Listener,
   void listen() override {
     if (const auto timer = timer_.lock()) {
       resets_.begin(timer, *this);
-      told(1);  // rcl writes the function first, and then the pointer: one may have been missed
+      on_new_work(
+          1);  // rcl writes the function first, and then the pointer: one may have been missed
     }
   }
   void unlisten() override { resets_.end(timer_.lock()); }
@@ -151,7 +154,7 @@ class SteadyTimerCallback final : public engine::TimerCallback, public Listener,
   }
 
   /// Not anew for the same time: what was released for it would be counted twice.
-  void told(std::size_t /*count*/) noexcept override {
+  void on_new_work(std::size_t /*count*/) noexcept override {
     if (next_call_ns(timer_.lock()) != scheduled_ns_.load()) {
       engine_.restart(*this);
     }
@@ -168,7 +171,7 @@ class SteadyTimerCallback final : public engine::TimerCallback, public Listener,
 /// On a clock that may jump: ClockTimers releases it.
 class ClockTimerCallback final : public engine::NotifiedCallback,
                                  public Listener,
-                                 private Told,
+                                 private WorkListener,
                                  public std::enable_shared_from_this<ClockTimerCallback> {
  public:
   ClockTimerCallback(const rclcpp::TimerBase::SharedPtr& timer,
@@ -232,7 +235,7 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     return call<Running>(*timer, *this, info) ? Outcome::kRan : Outcome::kEmpty;
   }
 
-  void told(std::size_t /*count*/) noexcept override { clocks_.look(); }
+  void on_new_work(std::size_t /*count*/) noexcept override { clocks_.look(); }
 
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   ClockTimers& clocks_;

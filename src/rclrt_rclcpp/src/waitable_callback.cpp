@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "entity_callback.hpp"
-#include "left_behind.hpp"
 #include "mailbox.hpp"
+#include "undelivered_work.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -47,7 +47,7 @@ class WaitableCallback final : public CountingCallback,
       } else {
         waitable->set_on_ready_callback(tell);
       }
-      for (const auto& [entity, count] : LeftBehind::instance().take(waitable_)) {
+      for (const auto& [entity, count] : UndeliveredWork::instance().take(waitable_)) {
         this->count(count, entity);
       }
     }
@@ -60,10 +60,10 @@ class WaitableCallback final : public CountingCallback,
     }
   }
   void leave_rest() override {
-    take_left_behind();
+    take_undelivered();
     take_untold();
     for (Events& each : events_) {
-      LeftBehind::instance().keep(waitable_, each.entity.load(), each.count.exchange(0));
+      UndeliveredWork::instance().keep(waitable_, each.entity.load(), each.count.exchange(0));
     }
   }
 

@@ -148,14 +148,15 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   void spin_once_impl(std::chrono::nanoseconds timeout) override;
 
  private:
-  class Book;
+  class EntityRegistry;
   class Spinning;
 
-  static std::unique_ptr<Book> make_book(Executor& self, const Options& options,
-                                         rclrt::model::ExecutorKind kind, MakeEngine make_engine);
+  static std::unique_ptr<EntityRegistry> make_registry(Executor& self, const Options& options,
+                                                       rclrt::model::ExecutorKind kind,
+                                                       MakeEngine make_engine);
   bool goes_on() const;
 
-  const std::unique_ptr<Book> book_;
+  const std::unique_ptr<EntityRegistry> registry_;
   bool active_ = false;  // somebody is in a spin; guarded by mutex_
 };
 

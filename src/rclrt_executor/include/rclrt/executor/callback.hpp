@@ -111,7 +111,7 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   void discard(Instance* instance) noexcept RCLRT_NONBLOCKING;
   /// How many were discarded since the last call, or since it was in an executor: for a binding
   /// that makes another callback for the same entity.
-  std::uint64_t take_left_behind() noexcept RCLRT_NONBLOCKING { return left_behind_.exchange(0); }
+  std::uint64_t take_undelivered() noexcept RCLRT_NONBLOCKING { return undelivered_.exchange(0); }
 
  protected:
   /// Runs one instance: take what is to take, set `info.start_ns`, call the user's code. Called by
@@ -178,7 +178,7 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   // sees whether the credit it did not find is out again: then it is left to the next instance.
   std::atomic<std::int64_t> newest_ns_{INT64_MIN};
   // Instances discarded with their executor: their messages still wait in the middleware.
-  std::atomic<std::uint64_t> left_behind_{0};
+  std::atomic<std::uint64_t> undelivered_{0};
   const CallbackOptions options_;
 };
 

@@ -38,17 +38,17 @@ std::string to_string(const Place& place);
 /// never the other way round, for no listener, no on-ready callback and no callback of a clock
 /// takes it. Nobody waits for a callback to end while holding it; and the thread, which all
 /// entities wait for, waits for none at all.
-class Executor::Book {
+class Executor::EntityRegistry {
  public:
   /// The groups that the executor has now, those of its nodes included; called with `mutex_` held.
   using Groups = std::function<std::vector<rclcpp::CallbackGroup::WeakPtr>()>;
 
   /// `part`: of a recording; nullptr: there is none.
-  Book(const Options& options, std::unique_ptr<engine::Executor> engine, Groups groups,
-       rclcpp::Context::SharedPtr context, std::unique_ptr<Recording::Impl::Part> part);
-  ~Book();
-  Book(const Book&) = delete;
-  Book& operator=(const Book&) = delete;
+  EntityRegistry(const Options& options, std::unique_ptr<engine::Executor> engine, Groups groups,
+                 rclcpp::Context::SharedPtr context, std::unique_ptr<Recording::Impl::Part> part);
+  ~EntityRegistry();
+  EntityRegistry(const EntityRegistry&) = delete;
+  EntityRegistry& operator=(const EntityRegistry&) = delete;
 
   engine::Executor& engine() noexcept { return *engine_; }
   const rclcpp::Context::SharedPtr& context() const noexcept { return context_; }
@@ -119,7 +119,7 @@ class Executor::Book {
   struct Seen {
     Key entity;
     int level = 0;
-    std::function<void()> take_in;  // none: not yet
+    std::function<void()> add;  // none: not yet
   };
   /// What one look at all groups has found.
   struct Found {
@@ -138,7 +138,7 @@ class Executor::Book {
     std::size_t index = 0;
     bool elsewhere = false;  // a callback of it runs in the executor that it comes from
   };
-  void look_after();
+  void maintenance_loop();
   void fail(const std::exception_ptr& error);
   void collect(Found& found);
   GroupContext context_of(const rclcpp::CallbackGroup::SharedPtr& group);
@@ -147,10 +147,10 @@ class Executor::Book {
   template <typename Entity>
   void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, Found& found,
            const char* kind, const std::string& name, const Key& owner = {});
-  void take_in(Found& found);
+  void add_found(Found& found);
   template <typename Entity>
-  bool take_in(const std::shared_ptr<Entity>& entity, Place place, const Timing& timing,
-               const GroupContext& context);
+  bool add_entity(const std::shared_ptr<Entity>& entity, Place place, const Timing& timing,
+                  const GroupContext& context);
   void see_group(const rclcpp::CallbackGroup::SharedPtr& group, Found& found);
   const std::string& index_of(const Key& entity, std::size_t& next);
   bool is_leaving(const Key& entity) const;

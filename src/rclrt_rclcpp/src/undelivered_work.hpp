@@ -13,14 +13,14 @@ namespace rclrt_rclcpp {
 /// A middleware tells of a message once, a waitable of an event. When an entity moves from one
 /// executor to another, what the first has been told of and has not run waits, and the second would
 /// never hear of it. Here the number is kept between the two. Thread-safe.
-class LeftBehind {
+class UndeliveredWork {
  public:
   /// How many, by the entity within a waitable; others have keys of their own.
   using Counts = std::map<int, std::size_t>;
 
-  static LeftBehind& instance() {
+  static UndeliveredWork& instance() {
     // Never destroyed: an executor may be a global object that ends later.
-    static LeftBehind& result = *new LeftBehind;
+    static UndeliveredWork& result = *new UndeliveredWork;
     return result;
   }
 
@@ -43,7 +43,7 @@ class LeftBehind {
   }
 
  private:
-  LeftBehind() = default;
+  UndeliveredWork() = default;
 
   std::mutex mutex_;
   std::map<std::weak_ptr<void>, Counts, std::owner_less<std::weak_ptr<void>>> counts_;

@@ -5,7 +5,7 @@
 #include <tuple>
 #include <utility>
 
-#include "book.hpp"
+#include "entity_registry.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
 
 namespace rclrt_rclcpp {
@@ -31,9 +31,9 @@ std::string to_string(const Place& place) {
 }
 
 /// The widest first; at each of them what the file says goes before what code says.
-Timing Executor::Book::timing_of(const Key& entity, const Place& place,
-                                 const rclcpp::CallbackGroup::WeakPtr& group,
-                                 const Key& node) const {
+Timing Executor::EntityRegistry::timing_of(const Key& entity, const Place& place,
+                                           const rclcpp::CallbackGroup::WeakPtr& group,
+                                           const Key& node) const {
   Timing timing;
   const auto apply = [&](const Key& part, TimingScope scope) {
     if (const auto found = timings_.find(part); found != timings_.end()) {
@@ -51,7 +51,7 @@ Timing Executor::Book::timing_of(const Key& entity, const Place& place,
   return timing;
 }
 
-void Executor::Book::set_timing(const std::shared_ptr<void>& part, const Timing& timing) {
+void Executor::EntityRegistry::set_timing(const std::shared_ptr<void>& part, const Timing& timing) {
   if (!part) {
     throw std::invalid_argument("nullptr has no priority");
   }
@@ -69,7 +69,7 @@ void Executor::Book::set_timing(const std::shared_ptr<void>& part, const Timing&
   refresh(Wait::kUntilNothingRuns, &change);
 }
 
-std::vector<CallbackInfo> Executor::Book::callbacks() {
+std::vector<CallbackInfo> Executor::EntityRegistry::callbacks() {
   refresh();
   std::vector<CallbackInfo> result;
   const std::scoped_lock lock(mutex_);
@@ -85,7 +85,7 @@ std::vector<CallbackInfo> Executor::Book::callbacks() {
   return result;
 }
 
-std::vector<std::string> Executor::Book::unmatched() {
+std::vector<std::string> Executor::EntityRegistry::unmatched() {
   std::vector<std::string> result;
   refresh();
   const std::scoped_lock lock(mutex_);

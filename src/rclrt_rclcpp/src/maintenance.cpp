@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "book.hpp"
+#include "entity_registry.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt_rclcpp {
@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kSoon_ns = 1'000'000;
 }  // namespace
 
-void Executor::Book::look_after() {
+void Executor::EntityRegistry::maintenance_loop() {
   std::int64_t watch_ns = rclrt::realtime::monotonic_now_ns() + kSecond_ns;
   while (!stop_.load()) {
     const auto key = changes_.bell().prepare_wait();
@@ -47,7 +47,7 @@ void Executor::Book::look_after() {
   }
 }
 
-void Executor::Book::begin_spin() {
+void Executor::EntityRegistry::begin_spin() {
   if (part_) {
     part_->begin_spin();
   }
@@ -61,7 +61,7 @@ void Executor::Book::begin_spin() {
   clocks_.look();
 }
 
-void Executor::Book::end_spin() {
+void Executor::EntityRegistry::end_spin() {
   gate_.close();
   finish_leaving(Wait::kNo);  // nothing runs any more
   if (part_) {
@@ -69,7 +69,7 @@ void Executor::Book::end_spin() {
   }
 }
 
-void Executor::Book::fail(const std::exception_ptr& error) {
+void Executor::EntityRegistry::fail(const std::exception_ptr& error) {
   if (rclcpp::ok(context_)) {  // at a shutdown nothing fits any more, and that is no error
     const std::scoped_lock lock(error_mutex_);
     error_ = error;
@@ -78,7 +78,7 @@ void Executor::Book::fail(const std::exception_ptr& error) {
   engine_->cancel();
 }
 
-void Executor::Book::rethrow() {
+void Executor::EntityRegistry::rethrow() {
   std::exception_ptr error;
   {
     const std::scoped_lock lock(error_mutex_);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "book.hpp"
+#include "entity_registry.hpp"
 
 #include <algorithm>
 #include <string_view>
@@ -53,9 +53,10 @@ Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& n
 
 }  // namespace
 
-Executor::Book::Book(const Options& options, std::unique_ptr<engine::Executor> engine,
-                     Groups groups, rclcpp::Context::SharedPtr context,
-                     std::unique_ptr<Recording::Impl::Part> part)
+Executor::EntityRegistry::EntityRegistry(const Options& options,
+                                         std::unique_ptr<engine::Executor> engine, Groups groups,
+                                         rclcpp::Context::SharedPtr context,
+                                         std::unique_ptr<Recording::Impl::Part> part)
     : part_(std::move(part)),
       engine_(std::move(engine)),
       groups_of_executor_(std::move(groups)),
@@ -67,11 +68,11 @@ Executor::Book::Book(const Options& options, std::unique_ptr<engine::Executor> e
   if (part_) {
     part_->known(*engine_);
   }
-  thread_ = rclrt::realtime::Thread({.name = options.engine.name + " house", .scheduling = {}},
-                                    [this] { look_after(); });
+  thread_ = rclrt::realtime::Thread({.name = options.engine.name + " maint", .scheduling = {}},
+                                    [this] { maintenance_loop(); });
 }
 
-Executor::Book::~Book() {
+Executor::EntityRegistry::~EntityRegistry() {
   stop_.store(true);
   changes_.bell().notify_all();
   thread_.join();
@@ -88,13 +89,13 @@ Executor::Book::~Book() {
   finish_leaving(Wait::kUntilNothingRuns);
 }
 
-void Executor::Book::refresh_if_noted() {
+void Executor::EntityRegistry::refresh_if_noted() {
   if (changes_.noted()) {
     refresh();
   }
 }
 
-void Executor::Book::refresh(Wait wait, const Change* change) {
+void Executor::EntityRegistry::refresh(Wait wait, const Change* change) {
   std::exception_ptr refused;
   for (bool first = true, again = true; again; first = false) {
     bool taken_back = false;
@@ -137,7 +138,7 @@ void Executor::Book::refresh(Wait wait, const Change* change) {
 
 /// With the lock held. Whatever goes wrong with one entity, all are looked at; if it throws,
 /// nothing has changed.
-void Executor::Book::collect(Found& found) {
+void Executor::EntityRegistry::collect(Found& found) {
   for (auto& [key, entry] : entries_) {
     entry.seen = false;
   }
@@ -150,7 +151,7 @@ void Executor::Book::collect(Found& found) {
       }
     }
   }
-  take_in(found);
+  add_found(found);
   for (auto each = entries_.begin(); each != entries_.end();) {
     if (each->second.seen) {
       ++each;
@@ -169,7 +170,7 @@ void Executor::Book::collect(Found& found) {
 }
 
 /// Nothing new, if the priorities of all do not fit.
-void Executor::Book::take_in(Found& found) {
+void Executor::EntityRegistry::add_found(Found& found) {
   std::vector<int> levels;
   for (const Seen& each : found.entities) {
     levels.push_back(each.level);
@@ -182,12 +183,12 @@ void Executor::Book::take_in(Found& found) {
     fit = false;
   }
   for (const Seen& each : found.entities) {
-    if (!each.take_in) {
+    if (!each.add) {
       continue;
     }
     try {
       if (fit) {
-        each.take_in();
+        each.add();
       }
     } catch (...) {
       found.error = found.error ? found.error : std::current_exception();
@@ -198,7 +199,7 @@ void Executor::Book::take_in(Found& found) {
   }
 }
 
-Executor::Book::GroupContext Executor::Book::context_of(
+Executor::EntityRegistry::GroupContext Executor::EntityRegistry::context_of(
     const rclcpp::CallbackGroup::SharedPtr& group) {
   GroupContext context;
   context.group = group;
@@ -222,8 +223,8 @@ Executor::Book::GroupContext Executor::Book::context_of(
 }
 
 /// Its place among the groups that the node has or had, but for those of /clock.
-std::optional<std::size_t> Executor::Book::index_in(const std::shared_ptr<Node>& node,
-                                                    const rclcpp::CallbackGroup::SharedPtr& group) {
+std::optional<std::size_t> Executor::EntityRegistry::index_in(
+    const std::shared_ptr<Node>& node, const rclcpp::CallbackGroup::SharedPtr& group) {
   std::vector<GroupOfNode>& known = groups_of_nodes_[Key(node)];
   node->for_each_callback_group([&](const rclcpp::CallbackGroup::SharedPtr& each) {
     const auto found = std::find_if(known.begin(), known.end(),
@@ -241,7 +242,8 @@ std::optional<std::size_t> Executor::Book::index_in(const std::shared_ptr<Node>&
   return std::nullopt;
 }
 
-void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Found& found) {
+void Executor::EntityRegistry::see_group(const rclcpp::CallbackGroup::SharedPtr& group,
+                                         Found& found) {
   GroupContext context = context_of(group);
   context.elsewhere = !context.entry->closed && !group->can_be_taken_from().load();
   found.elsewhere = found.elsewhere || context.elsewhere;
@@ -300,7 +302,7 @@ void Executor::Book::see_group(const rclcpp::CallbackGroup::SharedPtr& group, Fo
 }
 
 /// What has no name is called by the order in which its group got it, for as long as it exists.
-const std::string& Executor::Book::index_of(const Key& entity, std::size_t& next) {
+const std::string& Executor::EntityRegistry::index_of(const Key& entity, std::size_t& next) {
   const auto [found, fresh] = indices_.try_emplace(entity);
   if (fresh) {
     found->second = std::to_string(next++);
@@ -309,9 +311,9 @@ const std::string& Executor::Book::index_of(const Key& entity, std::size_t& next
 }
 
 template <typename Entity>
-void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupContext& context,
-                         Found& found, const char* kind, const std::string& name,
-                         const Key& owner) {
+void Executor::EntityRegistry::see(const std::shared_ptr<Entity>& entity,
+                                   const GroupContext& context, Found& found, const char* kind,
+                                   const std::string& name, const Key& owner) {
   const Key key(entity);
   if (refused_.contains(key)) {
     return;
@@ -321,16 +323,16 @@ void Executor::Book::see(const std::shared_ptr<Entity>& entity, const GroupConte
       timing_of(owner.expired() ? key : owner, place, context.group, context.node);
   Seen& seen = found.entities.emplace_back(Seen{key, timing.priority.value_or(0), {}});
   if (!context.elsewhere) {
-    seen.take_in = [this, entity, place = std::move(place), timing, context, &found] {
-      found.again = !take_in(entity, place, timing, context) || found.again;
+    seen.add = [this, entity, place = std::move(place), timing, context, &found] {
+      found.again = !add_entity(entity, place, timing, context) || found.again;
     };
   }
 }
 
 /// False: when what leaves has left.
 template <typename Entity>
-bool Executor::Book::take_in(const std::shared_ptr<Entity>& entity, Place place,
-                             const Timing& timing, const GroupContext& context) {
+bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity, Place place,
+                                          const Timing& timing, const GroupContext& context) {
   const Key key(entity);
   const int priority = timing.priority.value_or(0);
   if (const auto known = entries_.find(key); known != entries_.end()) {
@@ -391,7 +393,7 @@ bool Executor::Book::take_in(const std::shared_ptr<Entity>& entity, Place place,
   return true;
 }
 
-void Executor::Book::know_node(const std::shared_ptr<Node>& node) {
+void Executor::EntityRegistry::know_node(const std::shared_ptr<Node>& node) {
   const std::scoped_lock lock(mutex_);
   if (node && std::none_of(nodes_.begin(), nodes_.end(),
                            [&](const auto& each) { return each.lock() == node; })) {

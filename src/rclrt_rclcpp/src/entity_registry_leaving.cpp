@@ -2,11 +2,11 @@
 // What an executor has no more, until its last callback has ended.
 #include <algorithm>
 
-#include "book.hpp"
+#include "entity_registry.hpp"
 
 namespace rclrt_rclcpp {
 
-void Executor::Book::drop(const Key& key, Entry& entry) {
+void Executor::EntityRegistry::drop(const Key& key, Entry& entry) {
   suspects_.erase(entry.bound.listener.get());
   leaving_.push_back({key, entry.group, entry.bound});
   try {
@@ -16,14 +16,14 @@ void Executor::Book::drop(const Key& key, Entry& entry) {
   }
 }
 
-bool Executor::Book::is_leaving(const Key& entity) const {
+bool Executor::EntityRegistry::is_leaving(const Key& entity) const {
   return std::any_of(leaving_.begin(), leaving_.end(), [&](const Leaving& each) {
     return !each.entity.owner_before(entity) && !entity.owner_before(each.entity);
   });
 }
 
 /// Without the lock. False: some callback of what leaves still runs.
-bool Executor::Book::finish_leaving(Wait wait) {
+bool Executor::EntityRegistry::finish_leaving(Wait wait) {
   std::vector<Leaving> leaving;
   {
     const std::scoped_lock lock(mutex_);
@@ -66,7 +66,7 @@ bool Executor::Book::finish_leaving(Wait wait) {
 
 /// Closes those of which something that leaves still runs, and opens and returns those of which
 /// nothing does any more.
-std::vector<rclcpp::CallbackGroup::SharedPtr> Executor::Book::close_groups() {
+std::vector<rclcpp::CallbackGroup::SharedPtr> Executor::EntityRegistry::close_groups() {
   std::vector<rclcpp::CallbackGroup::SharedPtr> open;
   for (auto& [key, entry] : groups_) {
     const auto group = std::static_pointer_cast<rclcpp::CallbackGroup>(key.lock());

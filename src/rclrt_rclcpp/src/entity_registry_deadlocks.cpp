@@ -2,7 +2,7 @@
 // Who waits for itself.
 #include <utility>
 
-#include "book.hpp"
+#include "entity_registry.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt_rclcpp {
@@ -22,7 +22,7 @@ constexpr const char* kSameThread =
 /// A response that waits for a callback which waits for the response is never taken. What is seen
 /// from outside: a client's instance is pending, and the same callback of its exclusive group, or
 /// of its level, has been running for a second and more.
-void Executor::Book::warn_of_deadlocks() {
+void Executor::EntityRegistry::warn_of_deadlocks() {
   const std::scoped_lock lock(mutex_);
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   for (const auto& [key, client] : entries_) {
