@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Tests. Those of one package run side by side, as many as ctest is told to; the ones that state
 # SERIAL run alone, and those with the same LOCK not beside each other: for what a machine has once,
-# such as the bandwidth that the kernel grants to SCHED_DEADLINE.
+# such as the bandwidth that the kernel grants to SCHED_DEADLINE. RCLRT_TESTS_SERIAL: all GoogleTest
+# programs of a directory run alone, because their real-time threads would starve each other's.
 
 # rclrt_add_test_program(NAME SOURCES... [LIBRARIES NAMES...]): a program for tests, not installed.
 # Its own code is less optimised than what it tests, which makes it compile in half the time.
@@ -40,7 +41,7 @@ function(rclrt_add_gtest name)
     set(arg_TIMEOUT 900)
   endif()
   set(properties TIMEOUT ${arg_TIMEOUT})
-  if(arg_SERIAL)
+  if(arg_SERIAL OR RCLRT_TESTS_SERIAL)
     list(APPEND properties RUN_SERIAL ON)
   endif()
   if(arg_LOCK)
