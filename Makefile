@@ -75,7 +75,8 @@ docs: setup
 format: setup
 	@tools/lint --fix
 
-# In release, what the demo runs and nothing else. The bounds count what dispatching costs here.
+# In release, what the demo runs and nothing else. The bounds count what dispatching costs here, but
+# for the moments in which a virtual machine's host took the CPU: those are told apart by a probe.
 demo: export PRESET := release
 demo: OVERHEADS = $(DEMO_OUT)-overheads.json
 demo: EXECUTORS = wait_set,producer_consumer,thread_dispatch,preemptive
@@ -84,7 +85,8 @@ demo:
 	@TESTS=off PACKAGES=rclrt_cli tools/build
 	@./rclrt calibrate --executors $(EXECUTORS) --seconds 3 -o '$(OVERHEADS)' >/dev/null
 	@./rclrt compare examples/autonomous_vehicle/app.yaml --executors $(EXECUTORS) \
-	  --overheads '$(OVERHEADS)' --seconds 10 --out '$(DEMO_OUT)'; code=$$?; \
+	  --overheads '$(OVERHEADS)' --overhead-percentile max_undisturbed --seconds 10 \
+	  --out '$(DEMO_OUT)'; code=$$?; \
 	  echo "report: $(abspath $(DEMO_OUT))/report.html"; exit $$code
 
 wheel: setup

@@ -12,7 +12,6 @@
 #include <mutex>
 #include <optional>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 
 #include "live_application.hpp"
@@ -21,6 +20,7 @@
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/process.hpp"
 #include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/realtime/thread.hpp"
 #include "rclrt/recorder/host_probe.hpp"
 #include "rclrt/recorder/instance_log.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
@@ -80,6 +80,16 @@ class CommonStart {
   std::optional<std::int64_t> epoch_ns_;
 };
 
+/// How the threads that start a run are scheduled: above what runs already, where that is
+/// permitted, or on a busy machine the first releases would be over before anybody is there to take
+/// them.
+realtime::Scheduling starting() {
+  if (realtime::why_no_realtime(kTopPriority)) {
+    return {};
+  }
+  return {.policy = realtime::Policy::kFifo, .priority = kTopPriority};
+}
+
 /// The executors of the application, each spinning on a thread of its own until destroyed.
 class Spinning {
  public:
@@ -113,28 +123,39 @@ class Spinning {
   void start() {
     errors_.resize(executors_.size());
     for (std::size_t i = 0; i < executors_.size(); ++i) {
-      threads_.emplace_back([this, i] {
-        try {
-          executors_[i]->spin();
-        } catch (...) {
-          errors_[i] = std::current_exception();
-          failed_.store(true);
-        }
-      });
+      threads_.emplace_back(realtime::ThreadOptions{.name = "rclrt spin", .scheduling = starting_},
+                            [this, i] {
+                              try {
+                                executors_[i]->spin();
+                              } catch (...) {
+                                errors_[i] = std::current_exception();
+                                failed_.store(true);
+                              }
+                            });
     }
   }
 
   bool failed() const { return failed_.load(); }
 
-  /// Of all executors: the epoch is stated when the threads of all exist.
-  CommonStart& common_start() { return start_; }
+  /// Whether the threads of all executors exist; waits for that at most as long.
+  bool wait_for_all(std::chrono::nanoseconds limit) { return start_.wait_for_all(limit); }
+
+  /// After that: states the epoch, of which `before` is told, and lets the executors begin.
+  template <typename Before>
+  void begin(const Before& before) {
+    realtime::apply_scheduling(0, starting_);
+    const std::int64_t epoch_ns = realtime::monotonic_now_ns() + kLeadTime_ns;
+    before(epoch_ns);
+    start_.state_epoch(epoch_ns);
+    realtime::apply_scheduling(0, {});
+  }
 
   void stop() {
     for (const auto& executor : executors_) {
       executor->cancel();
     }
     start_.state_epoch(kNever_ns);  // for those who still wait
-    for (std::thread& thread : threads_) {
+    for (realtime::Thread& thread : threads_) {
       thread.join();
     }
     threads_.clear();
@@ -156,7 +177,8 @@ class Spinning {
   std::vector<std::unique_ptr<Executor>> executors_;
   std::vector<std::exception_ptr> errors_;  // each written by its thread before it ends
   std::atomic<bool> failed_{false};
-  std::vector<std::thread> threads_;
+  const realtime::Scheduling starting_ = starting();
+  std::vector<realtime::Thread> threads_;
 };
 
 recorder::HostProbeOptions probe_options(const model::Application& application) {
@@ -219,15 +241,15 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   probe.start();
   spinning.start();
   const auto goes_on = [&] { return context->ok() && !spinning.failed(); };
-  while (goes_on() && !spinning.common_start().wait_for_all(kPoll)) {
+  while (goes_on() && !spinning.wait_for_all(kPoll)) {
   }
   results.threads = recorder::read_threads();
   results.started_utc = recorder::utc_now();
   const auto steal_before = recorder::read_steal_ms();
-  const std::int64_t epoch_ns = realtime::monotonic_now_ns() + kLeadTime_ns;
-  results.window = {epoch_ns, epoch_ns + options.duration.count()};
-  live.set_epoch(epoch_ns);
-  spinning.common_start().state_epoch(epoch_ns);
+  spinning.begin([&](std::int64_t epoch_ns) {
+    results.window = {epoch_ns, epoch_ns + options.duration.count()};
+    live.set_epoch(epoch_ns);
+  });
   while (goes_on() && realtime::monotonic_now_ns() < results.window.end_ns) {
     realtime::sleep_until_ns(
         std::min(results.window.end_ns, realtime::monotonic_now_ns() + kPoll.count()));
