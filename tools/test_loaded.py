@@ -62,7 +62,8 @@ def run_tests() -> tuple[int, ...]:
                 if match := TOTALS.fullmatch(line):
                     totals = tuple(int(group) for group in match.groups())
         except BaseException:  # Ctrl-C or SIGTERM: the tests end with us
-            os.killpg(process.pid, signal.SIGTERM)  # not SIGINT, which a job in the background ignores
+            # Not by SIGINT, which a job in the background ignores.
+            os.killpg(process.pid, signal.SIGTERM)
             raise
     if totals is None:
         raise LoadError("tools/test ended without its totals.\nfix: see its output above.")
