@@ -4,6 +4,9 @@
 Looks at the headers in src/*/include. A comment (`///`) of a function or function template begins
 with a verb in the third person: "Returns", "Waits until", "Throws". Comments of types, of values
 and of groups of declarations say what something is, and are left alone.
+
+LEFT counts the comments that are older than this check: in no package may there be more, and who
+mends some lowers the number.
 """
 
 from __future__ import annotations
@@ -14,6 +17,16 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+LEFT = {
+    "rclrt": 113,
+    "rclrt_analysis": 46,
+    "rclrt_executor": 79,
+    "rclrt_model": 11,
+    "rclrt_realtime": 169,
+    "rclrt_rclcpp": 6,
+    "rclrt_recorder": 39,
+    "rclrt_yaml": 21,
+}
 NO_VERB = {"This", "Is", "Has", "Its", "As", "Always", "Does", "Whose", "Others", "Was"}
 """Words that end as a verb in the third person does, but are none or say nothing."""
 TYPE = re.compile(
@@ -61,11 +74,21 @@ def problems(path: Path) -> Iterator[str]:
 
 
 def main() -> int:
+    failed = False
     headers = sorted(ROOT.glob("src/*/include/**/*.hpp"))
-    found = [problem for path in headers for problem in problems(path)]
-    print("\n".join(found), end="\n" if found else "")
-    print(f"{len(headers)} headers, {len(found)} problem(s)")
-    return 1 if found else 0
+    for package in sorted(ROOT.glob("src/*")):
+        own = [path for path in headers if path.is_relative_to(package)]
+        found = [problem for path in own for problem in problems(path)]
+        left = LEFT.get(package.name, 0)
+        if len(found) > left:
+            failed = True
+            print("\n".join(found))
+            print(f"{package.name}: {len(found)}; expected {left} at the most")
+        elif len(found) < left:
+            failed = True
+            print(f"{Path(__file__).name}: {package.name} has {len(found)} left; lower the number")
+    print(f"{len(headers)} headers, {sum(LEFT.values())} older comments left")
+    return 1 if failed else 0
 
 
 if __name__ == "__main__":
