@@ -2,7 +2,9 @@
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 
 #include <algorithm>
+#include <new>
 #include <utility>
+#include <vector>
 
 #include "lane.hpp"
 
@@ -47,7 +49,26 @@ std::int64_t ThreadDispatchExecutor::next_release_ns() noexcept {
   return inbox_->next_release_ns();
 }
 
+/// The C library gives the stack and the heap of a thread that has ended to the next one. Without
+/// these threads each of the first instances would wait until the kernel has mapped, and in a
+/// process that locks its memory filled, a stack: a millisecond and more.
+void ThreadDispatchExecutor::warm_stacks() {
+  constexpr std::size_t kMost = 16;  // MiB by default; the C library keeps 40
+  realtime::ThreadOptions options = thread_options("warm", 0);
+  options.scheduling.policy = realtime::Policy::kOther;
+  std::vector<realtime::Thread> threads(std::min(locked_callbacks().size(), kMost));
+  for (realtime::Thread& thread : threads) {
+    thread = realtime::Thread(options, [](const realtime::StopFlag& stop) {
+      ::operator delete(::operator new(64));  // makes the heap
+      stop.wait();
+    });
+  }
+}
+
 void ThreadDispatchExecutor::start_threads() {
+  if (realtime() && !std::exchange(has_warm_stacks_, true)) {
+    warm_stacks();
+  }
   scheduler_ = realtime::Thread(thread_options("sched", options().top_priority), [this] {
     await_start();
     WorkerPriority priority;  // nothing runs here, so nothing is raised

@@ -41,11 +41,13 @@ class RCLRT_EXECUTOR_EXPORT ThreadDispatchExecutor final : public Executor {
   void stop_threads() noexcept override;
   void wake_threads() noexcept RCLRT_NONBLOCKING override;
 
+  void warm_stacks();
   void dispatch(Instance* instance) noexcept;
   void run(Job& job) noexcept;
   void reap() noexcept;
 
   const std::unique_ptr<Lane> inbox_;
+  bool has_warm_stacks_ = false;  // of start_threads
   realtime::Thread scheduler_;
   // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop_threads once that has
   // ended.
