@@ -29,7 +29,7 @@ TEST_P(Spins, SpinUntilCompleteBringsTheResponseOfAServiceInTheSameExecutor) {
   const auto spinner = executor();
   spinner->add_node(node);
   auto sent = client->async_send_request(Trigger::Request{});
-  ASSERT_EQ(spinner->spin_until_complete(sent.future, seconds(20)), SpinResult::kComplete);
+  ASSERT_EQ(spinner->spin_until_future_complete(sent.future, seconds(20)), SpinResult::kComplete);
   EXPECT_EQ(sent.future.get().message, "done");
 }
 

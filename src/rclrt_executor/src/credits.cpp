@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/executor/credits.hpp"
+#include "rclrt/executor/detail/credits.hpp"
 
 #include <algorithm>
 #include <bit>
 #include <stdexcept>
 
-namespace rclrt::executor {
+namespace rclrt::executor::detail {
 
 Credits::Credits(Callback* owner, std::size_t count)
     : instances_(std::make_unique<Instance[]>(count)),
@@ -53,4 +53,4 @@ bool Credits::all_out() const noexcept RCLRT_NONBLOCKING {
   word(index / kBits).fetch_or(std::uint64_t{1} << (index % kBits), std::memory_order_release);
 }
 
-}  // namespace rclrt::executor
+}  // namespace rclrt::executor::detail

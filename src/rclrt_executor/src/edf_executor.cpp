@@ -2,11 +2,18 @@
 #include "rclrt/executor/edf_executor.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <memory>
+#include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "edf_queue.hpp"
+#include "engine.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/realtime/thread.hpp"
 #include "worker_priority.hpp"
 
 namespace rclrt::executor {
@@ -25,20 +32,7 @@ ExecutorOptions on_one_cpu(ExecutorOptions options) {
   return options;
 }
 
-}  // namespace
-
-struct EdfExecutor::Worker {
-  std::atomic<int> os_priority{0};  // read by the thread, which may have been moved
-  realtime::Thread thread;
-};
-
-EdfExecutor::EdfExecutor(ExecutorOptions options)
-    : Executor(on_one_cpu(std::move(options))),
-      queue_(std::make_unique<EdfQueue>(caller_wakeup())) {}
-
-EdfExecutor::~EdfExecutor() { shut_down(); }
-
-std::int64_t EdfExecutor::relative_deadline_ns(Callback& callback) noexcept {
+std::int64_t relative_deadline_ns(Callback& callback) noexcept {
   if (callback.deadline_ns() != 0) {
     return std::min(callback.deadline_ns(), EdfQueue::kBackground);
   }
@@ -48,71 +42,99 @@ std::int64_t EdfExecutor::relative_deadline_ns(Callback& callback) noexcept {
   return EdfQueue::kBackground;
 }
 
-std::int64_t EdfExecutor::ordering_deadline_ns(Callback& callback,
-                                               std::int64_t release_ns) const noexcept {
-  return EdfQueue::deadline_ns(release_ns, relative_deadline_ns(callback));
-}
+/// A stack of workers over one queue in order of deadline.
+class EdfDispatcher final : public Dispatcher {
+ public:
+  explicit EdfDispatcher(const DispatcherContext& context)
+      : Dispatcher(context, {.maps_levels = false}), queue_(context.spin.caller_wakeup()) {}
 
-void EdfExecutor::on_added(Callback& callback) {
+  void add(Callback& callback) override;
+  void remove(Callback& callback) noexcept override;
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
+    queue_.remove_queued(callback, taken);
+  }
+  int os_priority(int /*level*/) const noexcept override { return worker_priority(0); }
+
+  void start() override {
+    running_ = true;
+    settle_workers();
+  }
+  void stop() noexcept override;
+  void wake() noexcept RCLRT_NONBLOCKING override { queue_.wake_all(); }
+
+  Instance* take_on_caller(std::int64_t ready_by_ns,
+                           std::int64_t& next_release_ns) noexcept override {
+    Instance* const instance = queue_.try_pop_on_caller(ready_by_ns);
+    next_release_ns = queue_.next_release_ns();
+    return instance;
+  }
+  void end_on_caller() noexcept override { queue_.end_on_caller(); }
+
+ private:
+  struct Worker {
+    std::atomic<int> os_priority{0};  // read by the thread, which may have been moved
+    realtime::Thread thread;
+  };
+
+  std::size_t wanted_workers() const noexcept;
+  int worker_priority(std::size_t index) const noexcept;
+  void settle_workers();
+  void run(std::size_t index, const std::atomic<int>& os_priority) noexcept;
+
+  EdfQueue queue_;
+  // Guarded by the configuration.
+  std::vector<std::unique_ptr<Worker>> workers_;  // from the bottom of the stack
+  bool running_ = false;
+};
+
+void EdfDispatcher::add(Callback& callback) {
   const std::int64_t relative_ns = relative_deadline_ns(callback);
-  ReadySink& deadline_class = queue_->deadline_class(relative_ns);
+  detail::ReadySink& deadline_class = queue_.deadline_class(relative_ns);
   settle_workers();
-  Group& group = callback.group();
+  detail::GroupState& group = group_of(callback);
   group.set_deadline_ceiling(std::min(group.deadline_ceiling_ns(), relative_ns));
-  set_sinks(callback, &deadline_class, &deadline_class);
+  detail::CallbackState& state = state_of(callback);
+  state.ordering_deadline_ns = relative_ns;
+  state.sink.store(&deadline_class);
+  state.lane.store(&deadline_class);
   if (TimerCallback* const timer = as_timer(callback)) {
-    queue_->add_timer(relative_ns, timer);
+    queue_.add_timer(relative_ns, timer);
   }
 }
 
-void EdfExecutor::on_removed(Callback& callback) noexcept {
+void EdfDispatcher::remove(Callback& callback) noexcept {
   if (TimerCallback* const timer = as_timer(callback)) {
-    queue_->remove_timer(timer);
+    queue_.remove_timer(timer);
   }
   std::int64_t ceiling_ns = INT64_MAX;
   if (callback.shared_group()) {
-    for (const auto& other : locked_callbacks()) {
+    for (const auto& other : context().callbacks.locked()) {
       if (&other->group() == &callback.group()) {
         ceiling_ns = std::min(ceiling_ns, relative_deadline_ns(*other));
       }
     }
   }
-  callback.group().set_deadline_ceiling(ceiling_ns);
+  group_of(callback).set_deadline_ceiling(ceiling_ns);
 }
 
-void EdfExecutor::retime() noexcept { queue_->retime(); }
-
-void EdfExecutor::remove_queued(const Callback& callback, Instance*& taken) noexcept {
-  queue_->remove_queued(callback, taken);
+/// Returns one for each relative deadline, as far as the priorities reach.
+std::size_t EdfDispatcher::wanted_workers() const noexcept {
+  return std::clamp<std::size_t>(queue_.class_count(), 1,
+                                 static_cast<std::size_t>(context().options.top_priority - 1));
 }
 
-Instance* EdfExecutor::take_on_caller(std::int64_t ready_by_ns) noexcept {
-  return queue_->try_pop_here(ready_by_ns);
+int EdfDispatcher::worker_priority(std::size_t index) const noexcept {
+  return context().options.top_priority - static_cast<int>(wanted_workers() - index);
 }
-
-void EdfExecutor::end_on_caller() noexcept { queue_->end_on_caller(); }
-
-std::int64_t EdfExecutor::next_release_ns() noexcept { return queue_->next_release_ns(); }
-
-/// One for each relative deadline, as far as the priorities reach.
-std::size_t EdfExecutor::wanted_workers() const noexcept {
-  return std::clamp<std::size_t>(queue_->band_count(), 1,
-                                 static_cast<std::size_t>(options().top_priority - 1));
-}
-
-int EdfExecutor::worker_priority(std::size_t index) const noexcept {
-  return options().top_priority - static_cast<int>(wanted_workers() - index);
-}
-
-int EdfExecutor::priority_of(int /*level*/) const noexcept { return worker_priority(0); }
 
 /// Moves those there are, the lowest first, so that none overtakes another, and starts those that
 /// lack. Throws std::system_error; the next call goes on.
-void EdfExecutor::settle_workers() {
+void EdfDispatcher::settle_workers() {
   if (!running_) {
     return;
   }
-  for (std::size_t i = 0; i < workers_.size() && realtime(); ++i) {
+  const bool realtime = context().threads.realtime();
+  for (std::size_t i = 0; i < workers_.size() && realtime; ++i) {
     const int os_priority = worker_priority(i);
     if (workers_[i]->os_priority.exchange(os_priority) != os_priority) {
       workers_[i]->thread.set_priority(realtime::Policy::kFifo, os_priority);
@@ -121,37 +143,41 @@ void EdfExecutor::settle_workers() {
   while (workers_.size() < wanted_workers()) {
     const std::size_t index = workers_.size();
     auto worker = std::make_unique<Worker>();
-    worker->os_priority.store(realtime() ? worker_priority(index) : 0);
+    worker->os_priority.store(realtime ? worker_priority(index) : 0);
     workers_.reserve(index + 1);
-    worker->thread =
-        realtime::Thread(thread_options("edf" + std::to_string(index), worker->os_priority.load()),
-                         [this, index, &own = worker->os_priority] {
-                           await_start();
-                           WorkerPriority priority(own);
-                           while (Instance* const instance = queue_->pop(index, stop_flag())) {
-                             execute(instance, static_cast<std::uint32_t>(index), priority);
-                           }
-                         });
+    worker->thread = realtime::Thread(
+        context().threads.thread_options("edf" + std::to_string(index), worker->os_priority.load()),
+        [this, index, &own = worker->os_priority] { run(index, own); });
     workers_.push_back(std::move(worker));
-    queue_->set_workers(workers_.size());
+    queue_.set_workers(workers_.size());
   }
 }
 
-void EdfExecutor::start_threads() {
-  running_ = true;
-  settle_workers();
+void EdfDispatcher::run(std::size_t index, const std::atomic<int>& os_priority) noexcept {
+  context().spin.await_start();
+  WorkerPriority priority(os_priority);
+  // The rank is the place in the stack: it does not move when priorities do, and is there without
+  // real time.
+  const InstanceRunner::Worker worker{.slot = static_cast<std::uint32_t>(index),
+                                      .rank = static_cast<int>(index)};
+  while (Instance* const instance = queue_.pop(index, context().spin.stop_flag())) {
+    context().runner.execute(instance, worker, priority);
+  }
 }
 
-void EdfExecutor::stop_threads() noexcept {
+void EdfDispatcher::stop() noexcept {
   std::vector<std::unique_ptr<Worker>> ending;
   {
-    const std::scoped_lock lock(configuration());
+    const std::scoped_lock lock(context().callbacks.mutex());
     running_ = false;
     ending.swap(workers_);
   }
   ending.clear();  // joins; without the lock, for a callback may wait for it
 }
 
-void EdfExecutor::wake_threads() noexcept RCLRT_NONBLOCKING { queue_->wake_all(); }
+}  // namespace
+
+EdfExecutor::EdfExecutor(ExecutorOptions options)
+    : Executor(Engine::with<EdfDispatcher>(on_one_cpu(std::move(options)))) {}
 
 }  // namespace rclrt::executor

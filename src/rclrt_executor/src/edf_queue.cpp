@@ -6,12 +6,13 @@
 #include <mutex>
 #include <utility>
 
+#include "access.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::executor {
 
 /// What waits with one relative deadline.
-class EdfQueue::DeadlineClass final : public ReadySink {
+class EdfQueue::DeadlineClass final : public detail::ReadySink {
  public:
   DeadlineClass(EdfQueue& with_owner, std::int64_t with_relative_ns)
       : owner(with_owner), relative_ns(with_relative_ns) {}
@@ -58,7 +59,7 @@ EdfQueue::DeadlineClass* EdfQueue::find_class(std::int64_t relative_ns) const no
   return place != classes_.end() && (*place)->relative_ns == relative_ns ? place->get() : nullptr;
 }
 
-ReadySink& EdfQueue::deadline_class(std::int64_t relative_ns) {
+detail::ReadySink& EdfQueue::deadline_class(std::int64_t relative_ns) {
   if (DeadlineClass* const found = find_class(relative_ns)) {
     return *found;
   }
@@ -93,18 +94,6 @@ void EdfQueue::remove_timer(TimerCallback* timer) noexcept {
   for (const auto& deadline_class : classes_) {
     deadline_class->queue.timers().remove(timer);
   }
-}
-
-void EdfQueue::retime() noexcept {
-  std::size_t woken = kNobody;
-  {
-    const std::scoped_lock lock(mutex_);
-    for (const auto& deadline_class : classes_) {
-      deadline_class->queue.timers().retime();
-    }
-    woken = whom_to_wake(kNobody);
-  }
-  wake(woken);
 }
 
 void EdfQueue::remove_queued(const Callback& callback, Instance*& taken) noexcept {
@@ -210,17 +199,18 @@ Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
     }
     Instance* const instance = deadline_class->queue.unlink_first();
     Callback& callback = *instance->callback;
-    callback.pin();  // before it is in no list that `remove_queued` or the group's `unpark` sees
-    if (callback.group().enter(instance)) {
+    // Before it is in no list that `remove_queued` or the group's `unpark` sees.
+    state_of(callback).pin();
+    if (group_of(callback).enter(instance)) {
       slot.started = true;
       slot.deadline_ns = deadline_ns;
       slot.ceiling_ns =
-          std::min(deadline_class->relative_ns, callback.group().deadline_ceiling_ns());
+          std::min(deadline_class->relative_ns, group_of(callback).deadline_ceiling_ns());
       settle_gate();
       return instance;
     }
     // Only while ceilings change: it is parked, and comes back by `resume`.
-    callback.unpin();
+    state_of(callback).unpin();
   }
   return nullptr;
 }
@@ -289,7 +279,7 @@ Instance* EdfQueue::try_pop(std::size_t worker, bool may_start,
   return instance;
 }
 
-Instance* EdfQueue::try_pop_here(std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
+Instance* EdfQueue::try_pop_on_caller(std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   workers_.store(1);
   settle_gate();

@@ -53,11 +53,10 @@ class EdfQueue {
   // Configuration: one thread at a time.
 
   /// Where instances with this relative deadline go. Stays until the queue ends.
-  RCLRT_SETUP ReadySink& deadline_class(std::int64_t relative_ns);
-  RCLRT_SETUP std::size_t band_count() const noexcept { return classes_.size(); }
+  RCLRT_SETUP detail::ReadySink& deadline_class(std::int64_t relative_ns);
+  RCLRT_SETUP std::size_t class_count() const noexcept { return classes_.size(); }
   RCLRT_SETUP void add_timer(std::int64_t relative_ns, TimerCallback* timer);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
-  RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
   /// How many workers there are: nothing nests deeper.
@@ -72,7 +71,7 @@ class EdfQueue {
   Instance* try_pop(std::size_t worker, bool may_start,
                     std::int64_t& wake_up_ns) noexcept RCLRT_WAITS;
   /// While there are no workers: as the lowest of them; what became ready later stays.
-  Instance* try_pop_here(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
+  Instance* try_pop_on_caller(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
   void end_on_caller() noexcept RCLRT_WAITS;
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;
   /// After `stop` was set: lets all sleeping workers see it.

@@ -1,174 +1,82 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/executor.hpp"
 
-#include <mutex>
-#include <stdexcept>
 #include <utility>
 
-#include "miss_watch.hpp"
-#include "rclrt/realtime/clock.hpp"
-#include "rclrt/realtime/scheduling.hpp"
+#include "engine.hpp"
 
 namespace rclrt::executor {
 
-Executor::Executor(ExecutorOptions options)
-    : options_(std::move(options)),
-      sink_(options_.sink),
-      watch_(options_.on_miss == nullptr
-                 ? nullptr
-                 : std::make_unique<MissWatch>(*options_.on_miss, options_.miss_history,
-                                               options_.reservations.size())) {}
+Executor::Executor(std::unique_ptr<Engine> engine) noexcept : engine_(std::move(engine)) {}
 
 Executor::~Executor() = default;
 
-void Executor::spin() RCLRT_WAITS {
-  guarded_spin([this] { do_spin(nullptr); });
+void Executor::add(std::shared_ptr<Callback> callback) {
+  engine_->callbacks.add(std::move(callback));
 }
 
-void Executor::guarded_spin(const std::function<void()>& spin) {
-  if (closed_.load()) {
-    return;
-  }
-  if (spinning_.exchange(true)) {
-    throw std::logic_error("executor \"" + options_.name +
-                           "\" is spinning already: spin it from one thread, not in a callback");
-  }
-  struct Done {
-    std::atomic<bool>& spinning;
-    ~Done() { spinning.store(false); }
-  } const done{spinning_};
-  spin();
+bool Executor::remove(const std::shared_ptr<Callback>& callback) {
+  return engine_->callbacks.remove(callback);
 }
 
-/// However long ago prepare was. Called while no thread takes work: the schedules are in nobody's
-/// hands. All timers shift alike: queues by time stay ordered.
-void Executor::start_clock() {
-  {
-    const std::scoped_lock lock(configuration_);
-    if (has_spun_) {
-      return;
-    }
-  }
-  const std::int64_t epoch_ns = options_.epoch ? options_.epoch() : realtime::monotonic_now_ns();
-  const std::scoped_lock lock(configuration_);
-  has_spun_ = true;
-  start_timers(epoch_ns);
+bool Executor::start_removal(const std::shared_ptr<Callback>& callback) {
+  return engine_->callbacks.start_removal(callback);
 }
 
-void Executor::do_spin(const Ended& ended) {
-  prepare();
-  started_.store(false);
-  const auto open_gate = [this] {
-    started_.store(true);
-    start_.notify_all();
-  };
-  try {
-    {
-      const std::scoped_lock lock(configuration_);
-      start_threads();
-    }
-    start_clock();
-  } catch (...) {  // no thread has taken work yet: end those that exist
-    stop_.store(true);
-    open_gate();
-    stop_threads();
-    stop_.store(false);
-    throw;
-  }
-  open_gate();
-  while (!stopping()) {
-    if (ended == nullptr) {
-      stopped_.wait();
-    } else if (ended()) {
-      stop_.store(true);
-    }
-    while (!stopping() && !have_all_left()) {
-      realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);
-    }
-  }
-  wake_threads();
-  stop_threads();
-  finish_spin();
+void Executor::set_level(const std::shared_ptr<Callback>& callback, int level) {
+  engine_->callbacks.set_level(callback, level);
 }
 
-/// The next spin may start; and what a callback threw is thrown to the caller of this one.
-void Executor::finish_spin() {
-  const std::exception_ptr error = std::exchange(error_, nullptr);
-  failed_.clear();
-  stop_.store(false);
-  if (error) {
-    std::rethrow_exception(error);
-  }
+void Executor::require_levels(std::vector<int> levels) const {
+  engine_->callbacks.require_levels(std::move(levels));
 }
 
-void Executor::await_start() noexcept RCLRT_WAITS {
-  while (!started_.load()) {
-    const auto key = start_.prepare_wait();
-    if (started_.load()) {
-      start_.cancel_wait();
-      break;
-    }
-    start_.wait(key);
-  }
+void Executor::restart(TimerCallback& timer) { engine_->callbacks.restart(timer); }
+
+void Executor::prepare() { engine_->callbacks.prepare(); }
+
+void Executor::spin() RCLRT_WAITS { engine_->spins->spin(); }
+
+void Executor::spin_some() RCLRT_WAITS { engine_->spins->spin_some(); }
+
+bool Executor::spin_once(std::chrono::nanoseconds timeout) RCLRT_WAITS {
+  return engine_->spins->spin_once(timeout);
 }
 
-void Executor::cancel() noexcept RCLRT_NONBLOCKING {
-  stop_.store(true);
-  if (ready_to_wake_.load()) {
-    wake_threads();
-  }
-  caller_wakeup_.notify_all();
-  stopped_.post();
+SpinResult Executor::spin_until(const std::function<bool(std::chrono::nanoseconds)>& complete,
+                                std::chrono::nanoseconds timeout) RCLRT_WAITS {
+  return engine_->spins->spin_until(complete, timeout);
 }
 
-void Executor::clear_cancel() noexcept RCLRT_NONBLOCKING {
-  if (!spinning_.load()) {
-    stop_.store(false);
-  }
+bool Executor::run_one_on_caller(std::chrono::nanoseconds timeout,
+                                 std::int64_t ready_by_ns) RCLRT_WAITS {
+  return engine_->spins->run_one_on_caller(timeout, ready_by_ns);
 }
 
-void Executor::close() noexcept RCLRT_NONBLOCKING {
-  closed_.store(true);
-  cancel();
+void Executor::cancel() noexcept RCLRT_NONBLOCKING { engine_->state.cancel(); }
+
+void Executor::clear_cancel() noexcept RCLRT_NONBLOCKING { engine_->state.clear_cancel(); }
+
+void Executor::close() noexcept RCLRT_NONBLOCKING { engine_->state.close(); }
+
+const ExecutorOptions& Executor::options() const noexcept RCLRT_NONBLOCKING {
+  return engine_->options;
 }
 
-void Executor::fail() noexcept {
-  if (!failed_.test_and_set()) {
-    error_ = std::current_exception();
-  }
-  cancel();
+std::vector<std::shared_ptr<Callback>> Executor::callbacks() const {
+  return engine_->callbacks.all();
 }
 
-int Executor::os_priority(int level) const {
-  const std::scoped_lock lock(configuration_);
-  return mapped_priority(level);
+bool Executor::realtime() const noexcept RCLRT_NONBLOCKING { return engine_->threads.realtime(); }
+
+const std::string& Executor::realtime_reason() const noexcept RCLRT_NONBLOCKING {
+  return engine_->threads.reason();
 }
 
-int Executor::priority_of(int level) const noexcept { return priorities_->os_priority(level); }
+int Executor::os_priority(int level) const { return engine_->callbacks.os_priority(level); }
 
-realtime::ThreadOptions Executor::thread_options(const std::string& suffix, int os_priority) const {
-  realtime::ThreadOptions result{
-      .name = options_.name + " " + suffix, .scheduling = {}, .stack_size = options_.stack_size};
-  result.scheduling.cpus = options_.cpus;
-  if (realtime_) {
-    result.scheduling.policy = realtime::Policy::kFifo;
-    result.scheduling.priority = os_priority;
-  }
-  return result;
-}
-
-realtime::ThreadOptions Executor::level_thread_options(int level) const {
-  realtime::ThreadOptions result =
-      thread_options("L" + std::to_string(level), mapped_priority(level));
-  if (realtime_ && is_reserved(level)) {
-    result.scheduling.policy = realtime::Policy::kDeadline;
-    result.scheduling.reservation = options_.reservations.at(level);
-  }
-  return result;
-}
-
-std::size_t Executor::cpu_count() const {
-  return options_.cpus.empty() ? realtime::allowed_cpus().size() : options_.cpus.size();
+std::int64_t Executor::epoch_ns() const noexcept RCLRT_NONBLOCKING {
+  return engine_->callbacks.epoch_ns();
 }
 
 }  // namespace rclrt::executor

@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <mutex>
 
+#include "access.hpp"
+
 // What is gnu::hot, here and elsewhere, is the path of an instance: the linker puts it side by
 // side. After a millisecond of sleep its code is in no cache, and fewer lines and pages are to be
 // fetched.
@@ -21,14 +23,6 @@ void Lane::add_timer(TimerCallback* timer) {
 void Lane::remove_timer(TimerCallback* timer) noexcept {
   const std::scoped_lock lock(consumer_);
   queue_.timers().remove(timer);
-}
-
-void Lane::retime() noexcept {
-  {
-    const std::scoped_lock lock(consumer_);
-    queue_.timers().retime();
-  }
-  wake_all();
 }
 
 void Lane::remove_queued(const Callback& callback, Instance*& taken) noexcept {
@@ -64,7 +58,7 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
 }
 
 [[gnu::hot]] bool Lane::enter(Instance* instance, WorkerPriority& priority) noexcept {
-  Group& group = instance->callback->group();
+  detail::GroupState& group = group_of(*instance->callback);
   priority.raise_to(group.ceiling());  // first: who is inside is never below the ceiling
   if (group.enter(instance)) {
     return true;
@@ -80,11 +74,12 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
   while (queue_.first() != nullptr && queue_.first()->ready_ns <= ready_by_ns) {
     Instance* const instance = queue_.unlink_first();
     Callback& callback = *instance->callback;
-    callback.pin();  // before it is in no list that `remove_queued` or the group's `unpark` sees
+    // Before it is in no list that `remove_queued` or the group's `unpark` sees.
+    state_of(callback).pin();
     if (use_ == Use::kPass || enter(instance, priority)) {
       return instance;
     }
-    callback.unpin();
+    state_of(callback).unpin();
   }
   return nullptr;
 }

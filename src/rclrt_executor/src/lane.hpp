@@ -32,7 +32,7 @@ namespace rclrt::executor {
 ///   leader last: another worker would have to be woken to take the leader's place.
 ///
 /// Two cache lines: the first is all that a producer touches.
-class alignas(64) Lane : public ReadySink {
+class alignas(64) Lane : public detail::ReadySink {
  public:
   /// What its consumer does with instances.
   enum class Use {
@@ -63,8 +63,6 @@ class alignas(64) Lane : public ReadySink {
   /// Keeps the time for one more timer, whose schedule has been started, or no longer.
   RCLRT_SETUP void add_timer(TimerCallback* timer);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
-  /// The schedules of its timers were started anew.
-  RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
 

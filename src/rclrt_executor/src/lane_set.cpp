@@ -3,9 +3,14 @@
 
 #include <algorithm>
 #include <iterator>
+#include <mutex>
 #include <string>
 #include <utility>
 
+#include "callback_set.hpp"
+#include "instance_runner.hpp"
+#include "spin_state.hpp"
+#include "thread_settings.hpp"
 #include "worker_priority.hpp"
 
 namespace rclrt::executor {
@@ -14,8 +19,8 @@ Lane& LaneSet::at(int level) {
   auto place = std::lower_bound(levels_.begin(), levels_.end(), level,
                                 [](const auto& each, int value) { return each->level < value; });
   if (place == levels_.end() || (*place)->level != level) {
-    auto made = std::make_unique<Level>(level, executor_.caller_wakeup());
-    made->os_priority.store(executor_.mapped_priority(level));
+    auto made = std::make_unique<Level>(level, context_.spin.caller_wakeup());
+    made->os_priority.store(dispatcher_.thread_priority(level));
     place = levels_.insert(place, std::move(made));
     // Before its workers exist, so that a cancel that they did not see wakes them.
     lanes_[levels_.size() - 1].store(&(*place)->lane);
@@ -27,12 +32,6 @@ Lane& LaneSet::at(int level) {
 void LaneSet::remove_timer(TimerCallback* timer) noexcept {
   for (const auto& each : levels_) {
     each->lane.remove_timer(timer);
-  }
-}
-
-void LaneSet::retime() noexcept {
-  for (const auto& each : levels_) {
-    each->lane.retime();
   }
 }
 
@@ -61,7 +60,7 @@ std::int64_t LaneSet::next_release_ns() noexcept RCLRT_WAITS {
 
 void LaneSet::settle_priorities() {
   for (const auto& each : levels_) {
-    const int os_priority = executor_.mapped_priority(each->level);
+    const int os_priority = dispatcher_.thread_priority(each->level);
     if (each->os_priority.exchange(os_priority) != os_priority) {
       for (realtime::Thread& worker : each->workers) {
         worker.set_priority(realtime::Policy::kFifo, os_priority);
@@ -72,18 +71,20 @@ void LaneSet::settle_priorities() {
 
 void LaneSet::start_workers(Level& level) {
   // A reservation is one thread's: more workers would be more budgets.
-  const std::size_t wanted = executor_.is_reserved(level.level)
+  const std::size_t wanted = context_.threads.is_reserved(level.level)
                                  ? std::min<std::size_t>(workers_per_lane_, 1)
                                  : workers_per_lane_;
   while (level.workers.size() < wanted) {
     const auto slot = static_cast<std::uint32_t>(level.workers.size());
-    level.workers.emplace_back(executor_.level_thread_options(level.level), [this, &level, slot] {
-      executor_.await_start();
-      WorkerPriority priority(level.os_priority);
-      while (Instance* const instance = level.lane.pop(executor_.stop_flag(), priority)) {
-        executor_.execute(instance, slot, priority);
-      }
-    });
+    const int os_priority = dispatcher_.thread_priority(level.level);
+    level.workers.emplace_back(
+        context_.threads.level_thread_options(level.level, os_priority), [this, &level, slot] {
+          context_.spin.await_start();
+          WorkerPriority priority(level.os_priority);
+          while (Instance* const instance = level.lane.pop(context_.spin.stop_flag(), priority)) {
+            context_.runner.execute(instance, {.slot = slot, .rank = priority.now()}, priority);
+          }
+        });
   }
 }
 
@@ -94,10 +95,10 @@ void LaneSet::start(std::size_t workers_per_lane) {
   }
 }
 
-void LaneSet::stop(std::mutex& configuration) noexcept RCLRT_WAITS {
+void LaneSet::stop() noexcept RCLRT_WAITS {
   std::vector<realtime::Thread> threads;
   {
-    const std::scoped_lock lock(configuration);
+    const std::scoped_lock lock(context_.callbacks.mutex());
     workers_per_lane_ = 0;
     for (const auto& each : levels_) {
       std::move(each->workers.begin(), each->workers.end(), std::back_inserter(threads));

@@ -6,11 +6,11 @@
 #include <atomic>
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <vector>
 
+#include "dispatcher.hpp"
 #include "lane.hpp"
-#include "rclrt/executor/executor.hpp"
+#include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::executor {
 
@@ -20,27 +20,28 @@ class LaneSet {
  public:
   static constexpr std::size_t kMaxReservations = 64;
 
-  explicit LaneSet(Executor& executor) : executor_(executor) {}
+  LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher)
+      : context_(context), dispatcher_(dispatcher) {}
 
   /// The lane of `level`; makes it, and starts its workers if the others run. Throws
   /// std::system_error; the lane stays then, and the next call starts the workers it lacks.
   RCLRT_SETUP Lane& at(int level);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
-  RCLRT_SETUP void retime() noexcept;
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
   /// Gives lanes and workers the priorities that the executor has now, the least urgent first:
   /// levels move down when others come in above them, and never overtake each other.
   RCLRT_SETUP void settle_priorities();
 
-  /// Without workers: the most urgent instance that became ready by then; nullptr: none.
+  /// Returns, without workers, the most urgent instance that became ready by then; nullptr: none.
   Instance* try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
+  /// Returns the next release of all timers.
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;
 
   /// Starts as many workers for each lane. Throws std::system_error.
   RCLRT_SETUP void start(std::size_t workers_per_lane);
   /// Joins them. Takes the lock itself and joins without it, for a callback may wait for it.
-  void stop(std::mutex& configuration) noexcept RCLRT_WAITS;
+  void stop() noexcept RCLRT_WAITS;
 
   /// Any thread.
   void wake_all() noexcept RCLRT_NONBLOCKING;
@@ -57,7 +58,8 @@ class LaneSet {
   /// Those that it lacks.
   void start_workers(Level& level);
 
-  Executor& executor_;
+  const DispatcherContext context_;
+  const Dispatcher& dispatcher_;
   std::vector<std::unique_ptr<Level>> levels_;  // ascending
   std::size_t workers_per_lane_ = 0;            // 0 while they do not run
   // For wake_all, which takes no lock: filled in order, never emptied. SCHED_FIFO has room for no

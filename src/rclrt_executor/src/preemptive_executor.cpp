@@ -3,49 +3,61 @@
 
 #include <utility>
 
+#include "engine.hpp"
 #include "lane_set.hpp"
 
 namespace rclrt::executor {
 
+namespace {
+
+/// A lane for each level; entities release straight into it.
+class LaneDispatcher final : public Dispatcher {
+ public:
+  explicit LaneDispatcher(const DispatcherContext& context)
+      : Dispatcher(context, {.offers_reservations = true}), lanes_(context, *this) {}
+
+  void add(Callback& callback) override {
+    Lane& lane = lanes_.at(callback.level());
+    state_of(callback).sink.store(&lane);
+    state_of(callback).lane.store(&lane);
+    if (TimerCallback* const timer = as_timer(callback)) {
+      lane.add_timer(timer);
+    }
+  }
+
+  void remove(Callback& callback) noexcept override {
+    if (TimerCallback* const timer = as_timer(callback)) {
+      lanes_.remove_timer(timer);
+    }
+  }
+
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
+    lanes_.remove_queued(callback, taken);
+  }
+
+  void settle_priorities() override { lanes_.settle_priorities(); }
+
+  void start() override {
+    const std::size_t workers = context().options.workers_per_level;
+    lanes_.start(workers != 0 ? workers : context().threads.cpu_count());
+  }
+  void stop() noexcept override { lanes_.stop(); }
+  void wake() noexcept RCLRT_NONBLOCKING override { lanes_.wake_all(); }
+
+  Instance* take_on_caller(std::int64_t ready_by_ns,
+                           std::int64_t& next_release_ns) noexcept override {
+    Instance* const instance = lanes_.try_pop(ready_by_ns);
+    next_release_ns = lanes_.next_release_ns();
+    return instance;
+  }
+
+ private:
+  LaneSet lanes_;
+};
+
+}  // namespace
+
 PreemptiveExecutor::PreemptiveExecutor(ExecutorOptions options)
-    : Executor(std::move(options)), lanes_(std::make_unique<LaneSet>(*this)) {}
-
-PreemptiveExecutor::~PreemptiveExecutor() { shut_down(); }
-
-void PreemptiveExecutor::on_added(Callback& callback) {
-  Lane& lane = lanes_->at(callback.level());
-  set_sinks(callback, &lane, &lane);
-  if (TimerCallback* const timer = as_timer(callback)) {
-    lane.add_timer(timer);
-  }
-}
-
-void PreemptiveExecutor::on_removed(Callback& callback) noexcept {
-  if (TimerCallback* const timer = as_timer(callback)) {
-    lanes_->remove_timer(timer);
-  }
-}
-
-void PreemptiveExecutor::retime() noexcept { lanes_->retime(); }
-
-void PreemptiveExecutor::remove_queued(const Callback& callback, Instance*& taken) noexcept {
-  lanes_->remove_queued(callback, taken);
-}
-
-Instance* PreemptiveExecutor::take_on_caller(std::int64_t ready_by_ns) noexcept {
-  return lanes_->try_pop(ready_by_ns);
-}
-
-std::int64_t PreemptiveExecutor::next_release_ns() noexcept { return lanes_->next_release_ns(); }
-
-void PreemptiveExecutor::settle_priorities() { lanes_->settle_priorities(); }
-
-void PreemptiveExecutor::start_threads() {
-  lanes_->start(options().workers_per_level != 0 ? options().workers_per_level : cpu_count());
-}
-
-void PreemptiveExecutor::stop_threads() noexcept { lanes_->stop(configuration()); }
-
-void PreemptiveExecutor::wake_threads() noexcept RCLRT_NONBLOCKING { lanes_->wake_all(); }
+    : Executor(Engine::with<LaneDispatcher>(std::move(options))) {}
 
 }  // namespace rclrt::executor

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/executor/priority_map.hpp"
+#include "priority_map.hpp"
 
 #include <algorithm>
 #include <stdexcept>

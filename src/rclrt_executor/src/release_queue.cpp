@@ -3,6 +3,7 @@
 
 #include <utility>
 
+#include "access.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::executor {
@@ -91,7 +92,7 @@ void ReleaseQueue::discard_all() noexcept {
   collect();
   while (first_ != nullptr) {
     Instance* const instance = unlink_first();
-    instance->callback->discard(instance);
+    state_of(*instance->callback).discard(instance);
   }
 }
 

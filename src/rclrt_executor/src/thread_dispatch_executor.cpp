@@ -2,61 +2,95 @@
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 
 #include <algorithm>
+#include <atomic>
+#include <list>
 #include <new>
 #include <utility>
 #include <vector>
 
+#include "engine.hpp"
 #include "lane.hpp"
+#include "rclrt/realtime/semaphore.hpp"
+#include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::executor {
 
-ThreadDispatchExecutor::ThreadDispatchExecutor(ExecutorOptions options)
-    : Executor(std::move(options)),
-      inbox_(std::make_unique<Lane>(Lane::Use::kPass, caller_wakeup())) {}
+namespace {
 
-ThreadDispatchExecutor::~ThreadDispatchExecutor() { shut_down(); }
+/// A scheduler thread with an inbox, which holds all timers, and a thread for each instance.
+class ThreadDispatcher final : public Dispatcher {
+ public:
+  explicit ThreadDispatcher(const DispatcherContext& context)
+      : Dispatcher(context, {}), inbox_(Lane::Use::kPass, context.spin.caller_wakeup()) {}
 
-void ThreadDispatchExecutor::on_added(Callback& callback) {
-  set_sinks(callback, inbox_.get(), inbox_.get());
-  if (TimerCallback* const timer = as_timer(callback)) {
-    inbox_->add_timer(timer);
-  }
-}
-
-void ThreadDispatchExecutor::on_removed(Callback& callback) noexcept {
-  if (TimerCallback* const timer = as_timer(callback)) {
-    inbox_->remove_timer(timer);
-  }
-}
-
-void ThreadDispatchExecutor::retime() noexcept { inbox_->retime(); }
-
-void ThreadDispatchExecutor::remove_queued(const Callback& callback, Instance*& taken) noexcept {
-  inbox_->remove_queued(callback, taken);
-}
-
-Instance* ThreadDispatchExecutor::take_on_caller(std::int64_t ready_by_ns) noexcept {
-  while (Instance* const instance = inbox_->try_pop(ready_by_ns)) {
-    if (instance->callback->group().enter(instance)) {
-      return instance;
+  void add(Callback& callback) override {
+    state_of(callback).sink.store(&inbox_);
+    state_of(callback).lane.store(&inbox_);
+    if (TimerCallback* const timer = as_timer(callback)) {
+      inbox_.add_timer(timer);
     }
-    unpin(*instance->callback);  // it comes back when its group is left
   }
-  return nullptr;
-}
 
-std::int64_t ThreadDispatchExecutor::next_release_ns() noexcept {
-  return inbox_->next_release_ns();
-}
+  void remove(Callback& callback) noexcept override {
+    if (TimerCallback* const timer = as_timer(callback)) {
+      inbox_.remove_timer(timer);
+    }
+  }
+
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
+    inbox_.remove_queued(callback, taken);
+  }
+
+  void start() override;
+  void stop() noexcept override;
+  void wake() noexcept RCLRT_NONBLOCKING override { inbox_.wake_all(); }
+
+  Instance* take_on_caller(std::int64_t ready_by_ns,
+                           std::int64_t& next_release_ns) noexcept override {
+    while (Instance* const instance = inbox_.try_pop(ready_by_ns)) {
+      detail::CallbackState& state = state_of(*instance->callback);
+      if (Access::state(state.group).enter(instance)) {
+        return instance;
+      }
+      state.unpin();  // it comes back when its group is left
+    }
+    next_release_ns = inbox_.next_release_ns();
+    return nullptr;
+  }
+
+ private:
+  struct Job {
+    realtime::Thread thread;
+    realtime::Semaphore go;        // posted once the thread has its priority
+    Instance* instance = nullptr;  // set before go; nullptr: nothing to run after all
+    std::uint32_t slot = 0;
+    Job* next_finished = nullptr;  // of finished_, then of ending_
+  };
+
+  void warm_stacks();
+  void dispatch(Instance* instance) noexcept;
+  void run(Job& job) noexcept;
+  void reap() noexcept;
+
+  Lane inbox_;
+  bool has_warm_stacks_ = false;  // of start
+  realtime::Thread scheduler_;
+  // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop once that has ended.
+  std::list<Job> jobs_;     // owns every job; never shrinks while spinning
+  Job* ending_ = nullptr;   // jobs taken off finished_ whose thread has not been joined yet
+  std::vector<Job*> idle_;  // jobs whose thread has been joined, the lowest slot last
+  // Jobs whose thread has nothing left to do but end: pushed by the thread, taken by the scheduler.
+  std::atomic<Job*> finished_{nullptr};
+};
 
 /// The C library gives the stack and the heap of a thread that has ended to the next one. Without
 /// these threads each of the first instances would wait until the kernel has mapped, and in a
 /// process that locks its memory filled, a stack: a millisecond and more.
-void ThreadDispatchExecutor::warm_stacks() {
+void ThreadDispatcher::warm_stacks() {
   constexpr std::size_t kMost = 16;  // MiB by default; the C library keeps 40
-  realtime::ThreadOptions options = thread_options("warm", 0);
+  realtime::ThreadOptions options = context().threads.thread_options("warm", 0);
   options.scheduling.policy = realtime::Policy::kOther;
-  std::vector<realtime::Thread> threads(std::min(locked_callbacks().size(), kMost));
+  std::vector<realtime::Thread> threads(std::min(context().callbacks.locked().size(), kMost));
   for (realtime::Thread& thread : threads) {
     thread = realtime::Thread(options, [](const realtime::StopFlag& stop) {
       ::operator delete(::operator new(64));  // makes the heap
@@ -65,21 +99,22 @@ void ThreadDispatchExecutor::warm_stacks() {
   }
 }
 
-void ThreadDispatchExecutor::start_threads() {
-  if (realtime() && !std::exchange(has_warm_stacks_, true)) {
+void ThreadDispatcher::start() {
+  if (context().threads.realtime() && !std::exchange(has_warm_stacks_, true)) {
     warm_stacks();
   }
-  scheduler_ = realtime::Thread(thread_options("sched", options().top_priority), [this] {
-    await_start();
-    WorkerPriority priority;  // nothing runs here, so nothing is raised
-    while (Instance* const instance = inbox_->pop(stop_flag(), priority)) {
-      reap();
-      dispatch(instance);
-    }
-  });
+  scheduler_ = realtime::Thread(
+      context().threads.thread_options("sched", context().options.top_priority), [this] {
+        context().spin.await_start();
+        WorkerPriority priority;  // nothing runs here, so nothing is raised
+        while (Instance* const instance = inbox_.pop(context().spin.stop_flag(), priority)) {
+          reap();
+          dispatch(instance);
+        }
+      });
 }
 
-void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
+void ThreadDispatcher::dispatch(Instance* instance) noexcept {
   const int level = instance->callback->level();
   Job* job = nullptr;
   try {
@@ -91,37 +126,40 @@ void ThreadDispatchExecutor::dispatch(Instance* instance) noexcept {
     // Started at normal priority, raised, and only then let go: the kernel puts a thread that wakes
     // behind those of its priority, but one that is lowered (as pthread_create would from the
     // scheduler's priority) in front of them, and even of the callback that released it.
-    realtime::ThreadOptions options = thread_options("L" + std::to_string(level), 0);
+    realtime::ThreadOptions options =
+        context().threads.thread_options("L" + std::to_string(level), 0);
     options.scheduling.policy = realtime::Policy::kOther;
     idle_.back()->thread = realtime::Thread(options, [this, job = idle_.back()] { run(*job); });
     job = idle_.back();
     idle_.pop_back();
-    if (realtime()) {
-      job->thread.set_priority(realtime::Policy::kFifo, os_priority_of(*instance->callback).load());
+    if (context().threads.realtime()) {
+      job->thread.set_priority(realtime::Policy::kFifo,
+                               state_of(*instance->callback).os_priority.load());
     }
     job->instance = instance;
   } catch (...) {
     Callback& callback = *instance->callback;
-    abandon(instance);
-    unpin(callback);
-    fail();
+    InstanceRunner::abandon(instance);
+    state_of(callback).unpin();
+    context().spin.fail();
   }
   if (job != nullptr) {
     job->go.post();
   }
 }
 
-void ThreadDispatchExecutor::run(Job& job) noexcept {
+void ThreadDispatcher::run(Job& job) noexcept {
   job.go.wait();
   if (Instance* const instance = std::exchange(job.instance, nullptr)) {
-    Callback& callback = *instance->callback;
-    const std::atomic<int> own(os_priority_of(callback).load());  // outlives the callback
+    detail::CallbackState& state = state_of(*instance->callback);
+    detail::GroupState& group = Access::state(state.group);
+    const std::atomic<int> own(state.os_priority.load());  // outlives the callback
     WorkerPriority priority(own);
-    priority.raise_to(callback.group().ceiling());  // first: who is inside is never below it
-    if (callback.group().enter(instance)) {
-      execute(instance, job.slot, priority);
+    priority.raise_to(group.ceiling());  // first: the member inside is never below it
+    if (group.enter(instance)) {
+      context().runner.execute(instance, {.slot = job.slot, .rank = priority.now()}, priority);
     } else {
-      unpin(callback);  // another thread will run it
+      state.unpin();  // another thread will run it
     }
   }
   // release: the scheduler that takes the job sees all the thread did.
@@ -133,7 +171,7 @@ void ThreadDispatchExecutor::run(Job& job) noexcept {
 
 /// Never waits: a job that has finished may belong to a less urgent thread that was preempted just
 /// before its end. It is then looked at again next time.
-void ThreadDispatchExecutor::reap() noexcept {
+void ThreadDispatcher::reap() noexcept {
   for (Job* job = finished_.exchange(nullptr, std::memory_order_acquire); job != nullptr;) {
     Job* const next = std::exchange(job->next_finished, ending_);
     ending_ = job;
@@ -155,7 +193,7 @@ void ThreadDispatchExecutor::reap() noexcept {
   }
 }
 
-void ThreadDispatchExecutor::stop_threads() noexcept {
+void ThreadDispatcher::stop() noexcept {
   scheduler_.join();
   for (Job& job : jobs_) {
     job.thread.join();
@@ -163,6 +201,9 @@ void ThreadDispatchExecutor::stop_threads() noexcept {
   reap();
 }
 
-void ThreadDispatchExecutor::wake_threads() noexcept RCLRT_NONBLOCKING { inbox_->wake_all(); }
+}  // namespace
+
+ThreadDispatchExecutor::ThreadDispatchExecutor(ExecutorOptions options)
+    : Executor(Engine::with<ThreadDispatcher>(std::move(options))) {}
 
 }  // namespace rclrt::executor

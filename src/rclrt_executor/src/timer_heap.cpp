@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "timer_release.hpp"
+
 namespace rclrt::executor {
 
 /// The number of entries when it has none.
@@ -33,7 +35,7 @@ std::int64_t TimerHeap::second_ns() const noexcept RCLRT_NONBLOCKING {
 [[gnu::hot]] std::int64_t TimerHeap::next_beside_ns(const Callback& running) const noexcept
     RCLRT_NONBLOCKING {
   if (!entries_.empty() && entries_[0].timer == &running &&
-      entries_[0].timer->may_be_released_late()) {
+      may_be_released_late(*entries_[0].timer)) {
     return second_ns();
   }
   return next_ns();
@@ -44,7 +46,7 @@ std::int64_t TimerHeap::following_ns() const noexcept RCLRT_NONBLOCKING {
     return kNever;
   }
   const Entry& first = entries_[0];
-  if (first.timer->may_be_released_late()) {
+  if (may_be_released_late(*first.timer)) {
     return second_ns();
   }
   std::int64_t own_ns = 0;
@@ -56,8 +58,8 @@ std::int64_t TimerHeap::following_ns() const noexcept RCLRT_NONBLOCKING {
 [[gnu::hot]] Instance* TimerHeap::expire_first(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   settle();
   Entry& first = entries_[0];
-  Instance* const released = first.timer->expire(now_ns);
-  first.next_ns = first.timer->schedule().next_ns();
+  Instance* const released = expire(*first.timer, now_ns);
+  first.next_ns = schedule_of(*first.timer).next_ns();
   settled_ = false;
   return released;
 }
@@ -90,7 +92,7 @@ void TimerHeap::sift_down(std::size_t index) noexcept RCLRT_NONBLOCKING {
 
 void TimerHeap::add(TimerCallback* timer) {
   settle();
-  entries_.push_back({timer->schedule().next_ns(), timer});
+  entries_.push_back({schedule_of(*timer).next_ns(), timer});
   sift_up(entries_.size() - 1);
 }
 
@@ -107,16 +109,6 @@ void TimerHeap::remove(const TimerCallback* timer) noexcept {
   if (index < entries_.size()) {
     sift_down(index);
     sift_up(index);
-  }
-}
-
-void TimerHeap::retime() noexcept {
-  for (Entry& entry : entries_) {
-    entry.next_ns = entry.timer->schedule().next_ns();
-  }
-  settled_ = true;
-  for (std::size_t i = entries_.size(); i-- > 0;) {
-    sift_down(i);
   }
 }
 

@@ -17,7 +17,8 @@ namespace rclrt::executor {
 /// `settled_` is false: its time has moved on and it has not been put in its place yet. That is
 /// put off until nothing waits for it, see `settle`.
 ///
-/// Not thread-safe; a schedule changes only by `expire_first`, or with `retime` after it.
+/// Not thread-safe; a schedule changes only by `expire_first`, or while its timer is not in the
+/// heap.
 class TimerHeap {
  public:
   /// The time of what never comes.
@@ -30,8 +31,6 @@ class TimerHeap {
     entries_.clear();
     settled_ = true;
   }
-  /// After schedules were started anew.
-  RCLRT_SETUP void retime() noexcept;
 
   bool empty() const noexcept RCLRT_NONBLOCKING { return entries_.empty(); }
 

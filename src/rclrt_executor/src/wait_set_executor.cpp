@@ -2,13 +2,18 @@
 #include "rclrt/executor/wait_set_executor.hpp"
 
 #include <algorithm>
+#include <atomic>
 #include <map>
 #include <mutex>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "engine.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/mutex.hpp"
+#include "rclrt/realtime/thread.hpp"
+#include "timer_release.hpp"
 
 namespace rclrt::executor {
 
@@ -22,37 +27,92 @@ std::uint64_t scrambled(std::uint64_t value) {
   return value ^ (value >> 31U);
 }
 
-}  // namespace
+/// Threads that draw from one wait set.
+class WaitSetDispatcher final : public Dispatcher {
+ public:
+  WaitSetDispatcher(const DispatcherContext& context, std::unique_ptr<ReadinessSource> source,
+                    WaitSetOptions wait_set)
+      : Dispatcher(context, {.polls = true, .max_threads = wait_set.threads}),
+        source_(std::move(source)),
+        wait_set_(wait_set) {}
 
-WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source,
-                                 WaitSetOptions wait_set)
-    : Executor(std::move(options)), source_(std::move(source)), wait_set_(wait_set) {
-  if (wait_set_.threads == 0) {
-    throw std::invalid_argument("a wait set executor needs at least one thread");
+  void add(Callback& /*callback*/) override { look_again(); }
+  void remove(Callback& /*callback*/) noexcept override { look_again(); }
+  void remove_queued(const Callback& /*callback*/, Instance*& /*taken*/) noexcept override {}
+  /// Returns the priority at which all threads run.
+  int os_priority(int /*level*/) const noexcept override {
+    return context().options.top_priority - 1;
+  }
+
+  void start() override;
+  void stop() noexcept override;
+  void wake() noexcept RCLRT_NONBLOCKING override {
+    // The baseline waits in a middleware, whose wake-up takes a lock for a moment.
+    RCLRT_TRUST("offers no more than its middleware does", source_->wake());
+  }
+
+  Instance* take_on_caller(std::int64_t /*ready_by_ns*/,
+                           std::int64_t& /*next_release_ns*/) noexcept override {
+    return nullptr;  // not offered
+  }
+
+ private:
+  struct Work {
+    Callback* callback = nullptr;  // pinned, and inside its group
+    std::int64_t release_ns = 0;
+    std::int64_t ready_ns = 0;
+  };
+
+  void look_again() noexcept;
+  void watch(CallbackSet::Callbacks callbacks) noexcept;
+  void run(std::uint32_t slot);
+  // With draw_ locked:
+  bool take_next(Work& work);
+  bool take_ready(Work& work);
+  bool is_empty() const;
+  void await_group();
+  void poll();
+  void reload();
+
+  const std::unique_ptr<ReadinessSource> source_;
+  const WaitSetOptions wait_set_;
+  std::atomic<bool> changed_{true};  // seq_cst; set before the source is woken
+  // As of reload, and pinned; guarded by the configuration.
+  CallbackSet::Callbacks watched_;
+  std::vector<realtime::Thread> threads_;
+
+  realtime::PiMutex draw_;  // guards what follows: the view as of the last polling point
+  std::vector<TimerCallback*> timers_;  // in the stated order
+  std::vector<Callback*> others_;       // by type, then in that order
+  std::vector<bool> due_;               // the set: of timers_
+  std::vector<bool> ready_;             // and of others_
+  std::vector<bool> asked_;
+  std::int64_t polled_ns_ = 0;
+  bool polled_ = false;  // in this spin
+};
+
+/// A callback that is watched stays: the source and the threads look at it.
+void WaitSetDispatcher::watch(CallbackSet::Callbacks callbacks) noexcept {
+  for (const auto& callback : callbacks) {
+    state_of(*callback).pin();
+  }
+  watched_.swap(callbacks);
+  for (const auto& callback : callbacks) {
+    state_of(*callback).unpin();
   }
 }
 
-WaitSetExecutor::~WaitSetExecutor() { shut_down(); }
-
-void WaitSetExecutor::on_added(Callback& /*callback*/) { look_again(); }
-
-void WaitSetExecutor::on_removed(Callback& /*callback*/) noexcept { look_again(); }
-
-void WaitSetExecutor::look_again() noexcept {
+void WaitSetDispatcher::look_again() noexcept {
   changed_.store(true);
   source_->wake();
 }
 
-std::size_t WaitSetExecutor::concurrency() const {
-  return std::min(wait_set_.threads, cpu_count());
-}
-
 /// Takes over what was added and removed since the last polling point.
-void WaitSetExecutor::reload() {
-  const std::scoped_lock lock(configuration());
+void WaitSetDispatcher::reload() {
+  const std::scoped_lock lock(context().callbacks.mutex());
   timers_.clear();
   others_.clear();
-  watched_ = locked_callbacks();
+  watch(context().callbacks.locked());
   auto ordered = watched_;
   if (wait_set_.order == WaitSetOrder::kArbitrary) {
     std::map<const Callback*, std::uint64_t> place;
@@ -77,28 +137,24 @@ void WaitSetExecutor::reload() {
   asked_.assign(others_.size(), false);
 }
 
-void WaitSetExecutor::start_threads() {
+void WaitSetDispatcher::start() {
   changed_.store(true);
   polled_ = false;
   threads_.reserve(wait_set_.threads);
   for (std::uint32_t slot = 0; slot < wait_set_.threads; ++slot) {
     const std::string name = wait_set_.threads == 1 ? "ws" : "ws" + std::to_string(slot);
-    threads_.emplace_back(thread_options(name, mapped_priority(0)), [this, slot] {
-      await_start();
+    threads_.emplace_back(context().threads.thread_options(name, thread_priority(0)), [this, slot] {
+      context().spin.await_start();
       try {
         run(slot);
       } catch (...) {
-        fail();
+        context().spin.fail();
       }
     });
   }
 }
 
-int WaitSetExecutor::priority_of(int /*level*/) const noexcept {
-  return options().top_priority - 1;  // where all of them run
-}
-
-void WaitSetExecutor::run(std::uint32_t slot) {
+void WaitSetDispatcher::run(std::uint32_t slot) {
   for (;;) {
     Work work;
     {
@@ -108,25 +164,25 @@ void WaitSetExecutor::run(std::uint32_t slot) {
       }
     }
     Callback& callback = *work.callback;
-    execute(callback, work.release_ns, work.ready_ns, slot);
-    callback.group().leave();
-    if (wait_set_.threads > 1 && callback.group().type() == GroupType::kMutuallyExclusive) {
+    context().runner.execute_polled(callback, work.release_ns, work.ready_ns, slot);
+    group_of(callback).leave();
+    if (wait_set_.threads > 1 && group_of(callback).type() == GroupType::kMutuallyExclusive) {
       source_->wake();
     }
-    callback.unpin();
+    state_of(callback).unpin();
   }
 }
 
-bool WaitSetExecutor::take_next(Work& work) {
-  while (!stopping()) {
+bool WaitSetDispatcher::take_next(Work& work) {
+  while (!context().spin.stopping()) {
     if (take_ready(work)) {
       return true;
     }
     // With kReadyNow the deadline is 0: it has passed at once.
-    if (limit() != SpinLimit::kNone && polled_ &&
-        realtime::monotonic_now_ns() >= spin_deadline_ns()) {
+    if (context().spin.limit() != SpinLimit::kNone && polled_ &&
+        realtime::monotonic_now_ns() >= context().spin.deadline_ns()) {
       if (is_empty()) {
-        cancel();
+        context().spin.cancel();
         return false;
       }
       await_group();  // polling with a deadline that has passed would not sleep
@@ -138,86 +194,92 @@ bool WaitSetExecutor::take_next(Work& work) {
 }
 
 /// The processing window: this set and nothing else.
-bool WaitSetExecutor::take_ready(Work& work) {
+bool WaitSetDispatcher::take_ready(Work& work) {
   for (std::size_t i = 0; i < timers_.size(); ++i) {
-    if (due_[i] && timers_[i]->group().try_enter()) {
+    if (due_[i] && group_of(*timers_[i]).try_enter()) {
       due_[i] = false;
-      const auto release = timers_[i]->take(realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
+      const auto release =
+          take_release(*timers_[i], realtime::monotonic_now_ns(), OverrunPolicy::kSkip);
       work = {timers_[i], release.nominal_ns, release.nominal_ns};
-      work.callback->pin();
+      state_of(*work.callback).pin();
       return true;
     }
   }
   for (std::size_t i = 0; i < others_.size(); ++i) {
-    if (ready_[i] && others_[i]->group().try_enter()) {
+    if (ready_[i] && group_of(*others_[i]).try_enter()) {
       ready_[i] = false;
       work = {others_[i], polled_ns_, 0};
-      work.callback->pin();
+      state_of(*work.callback).pin();
       return true;
     }
   }
   return false;
 }
 
-bool WaitSetExecutor::is_empty() const {
+bool WaitSetDispatcher::is_empty() const {
   const auto is_set = [](bool each) { return each; };
   return std::none_of(due_.begin(), due_.end(), is_set) &&
          std::none_of(ready_.begin(), ready_.end(), is_set);
 }
 
 /// What is left waits for its group: until somebody leaves one.
-void WaitSetExecutor::await_group() {
+void WaitSetDispatcher::await_group() {
   asked_.assign(others_.size(), false);
   std::vector<bool> none(others_.size());
   source_->wait(realtime::EventCount::kForever, asked_, none);
 }
 
 /// The polling point.
-void WaitSetExecutor::poll() {
+void WaitSetDispatcher::poll() {
   if (changed_.exchange(false)) {
     reload();
   }
   std::int64_t next_ns = realtime::EventCount::kForever;
   for (TimerCallback* const timer : timers_) {
-    if (!timer->group().busy()) {
-      next_ns = std::min(next_ns, timer->schedule().next_ns());
+    if (!group_of(*timer).busy()) {
+      next_ns = std::min(next_ns, schedule_of(*timer).next_ns());
     }
   }
   for (std::size_t i = 0; i < others_.size(); ++i) {
-    asked_[i] = !others_[i]->group().busy();
+    asked_[i] = !group_of(*others_[i]).busy();
   }
-  if (limit() == SpinLimit::kReadyNow) {
+  if (context().spin.limit() == SpinLimit::kReadyNow) {
     next_ns = std::min(next_ns, realtime::monotonic_now_ns());
-  } else if (limit() == SpinLimit::kOne) {
-    next_ns = std::min(next_ns, spin_deadline_ns());
+  } else if (context().spin.limit() == SpinLimit::kOne) {
+    next_ns = std::min(next_ns, context().spin.deadline_ns());
   }
   source_->wait(next_ns, asked_, ready_);
   polled_ = true;
   polled_ns_ = realtime::monotonic_now_ns();
   for (std::size_t i = 0; i < timers_.size(); ++i) {
-    due_[i] = timers_[i]->schedule().next_ns() <= polled_ns_;
+    due_[i] = schedule_of(*timers_[i]).next_ns() <= polled_ns_;
   }
 }
 
-void WaitSetExecutor::stop_threads() noexcept {
+void WaitSetDispatcher::stop() noexcept {
   threads_.clear();  // joins them
   // What is left of the set is found again; until then its callbacks may go.
   timers_.clear();
   others_.clear();
   due_.clear();
   ready_.clear();
-  const std::scoped_lock lock(configuration());
-  watched_.clear();
+  const std::scoped_lock lock(context().callbacks.mutex());
+  watch({});
 }
 
-bool WaitSetExecutor::has_forgotten(const Callback& callback) const noexcept {
-  return std::none_of(watched_.begin(), watched_.end(),
-                      [&](const auto& each) { return each.get() == &callback; });
+WaitSetOptions checked(WaitSetOptions wait_set) {
+  if (wait_set.threads == 0) {
+    throw std::invalid_argument("a wait set executor needs at least one thread");
+  }
+  return wait_set;
 }
 
-void WaitSetExecutor::wake_threads() noexcept RCLRT_NONBLOCKING {
-  // The baseline waits in a middleware, whose wake-up takes a lock for a moment.
-  RCLRT_TRUST("offers no more than its middleware does", source_->wake());
-}
+}  // namespace
+
+WaitSetExecutor::WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source,
+                                 WaitSetOptions wait_set)
+    : Executor(Engine::with<WaitSetDispatcher>(std::move(options), std::move(source),
+                                               checked(wait_set))),
+      wait_set_(wait_set) {}
 
 }  // namespace rclrt::executor

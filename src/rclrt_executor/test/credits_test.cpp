@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/executor/credits.hpp"
+#include "rclrt/executor/detail/credits.hpp"
 
 #include <gtest/gtest.h>
 
@@ -13,7 +13,7 @@ namespace {
 
 TEST(Credits, AreAsManyAsAskedForAndDistinct) {
   for (const std::size_t count : {1U, 63U, 64U, 65U, 200U}) {
-    Credits credits(nullptr, count);
+    detail::Credits credits(nullptr, count);
     std::set<Instance*> taken;
     while (Instance* instance = credits.take()) {
       EXPECT_TRUE(taken.insert(instance).second);
@@ -23,17 +23,19 @@ TEST(Credits, AreAsManyAsAskedForAndDistinct) {
 }
 
 TEST(Credits, CanBeTakenAgainAfterTheyWereGivenBack) {
-  Credits credits(nullptr, 1);
+  detail::Credits credits(nullptr, 1);
   Instance* const instance = credits.take();
   EXPECT_EQ(credits.take(), nullptr);
   credits.give_back(instance);
   EXPECT_EQ(credits.take(), instance);
 }
 
-TEST(Credits, RefuseACountOfZero) { EXPECT_THROW(Credits(nullptr, 0), std::invalid_argument); }
+TEST(Credits, RefuseACountOfZero) {
+  EXPECT_THROW(detail::Credits(nullptr, 0), std::invalid_argument);
+}
 
 TEST(Credits, NoTwoThreadsHoldTheSameInstance) {
-  Credits credits(nullptr, 3);
+  detail::Credits credits(nullptr, 3);
   std::atomic<int> violations{0};
   std::vector<std::thread> threads;
   for (int i = 0; i < 4; ++i) {

@@ -10,6 +10,7 @@
 
 #include "edf_reference.hpp"
 #include "rclrt/executor/edf_executor.hpp"
+#include "rclrt/realtime/semaphore.hpp"
 #include "spinning.hpp"
 #include "test_callback.hpp"
 

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "access.hpp"
 #include "edf_reference.hpp"
 #include "test_callback.hpp"
 
@@ -30,8 +31,9 @@ class Kernel {
       if (!group) {
         group = std::make_shared<Group>();
       }
-      group->set_deadline_ceiling(
-          std::min<std::int64_t>(group->deadline_ceiling_ns(), tasks[i].deadline));
+      detail::GroupState& state = Access::state(*group);
+      state.set_deadline_ceiling(
+          std::min<std::int64_t>(state.deadline_ceiling_ns(), tasks[i].deadline));
       CallbackOptions options = named(std::to_string(i), 0, 1'000, group);
       callbacks_.push_back(std::make_unique<TestCallback>(options, [](const InstanceInfo&) {}));
       number_[callbacks_.back().get()] = static_cast<int>(i);
@@ -55,8 +57,8 @@ class Kernel {
       if (!stack_.empty() && --stack_.back().left == 0) {
         Instance* const ended = stack_.back().instance;
         stack_.pop_back();
-        ended->callback->group().leave();
-        ended->callback->discard(ended);
+        group_of(*ended->callback).leave();
+        state_of(*ended->callback).discard(ended);
       }
     }
     return trace;
@@ -127,8 +129,8 @@ TEST(EdfQueue, NoMessageGoesBeforeAnEarlierTimerOfItsDeadline) {
   realtime::EventCount outside;
   EdfQueue queue(outside);
   queue.set_workers(1);
-  ReadySink& deadline_class = queue.deadline_class(kDeadline);
-  timer.schedule().start(realtime::monotonic_now_ns(), 0);
+  detail::ReadySink& deadline_class = queue.deadline_class(kDeadline);
+  schedule_of(timer).start(realtime::monotonic_now_ns(), 0);
   queue.add_timer(kDeadline, &timer);
   std::atomic<bool> stop{false};
   std::thread sender([&] {  // while the queue reads the clock
@@ -154,8 +156,8 @@ TEST(EdfQueue, NoMessageGoesBeforeAnEarlierTimerOfItsDeadline) {
     } else if (instance->release_ns < latest_message_ns) {
       ++timers_after_later_messages;
     }
-    instance->callback->group().leave();
-    instance->callback->discard(instance);
+    group_of(*instance->callback).leave();
+    state_of(*instance->callback).discard(instance);
   }
   stop.store(true);
   sender.join();
@@ -240,13 +242,13 @@ TEST(EdfQueue, TheStandbySleepsUntilTheNextReleaseThatMayPreempt) {
     auto made = std::make_unique<TestTimer>(
         timer_named("t"), TimerOptions{.period_ns = 10 * hour, .offset_ns = offset},
         [](const InstanceInfo&) {});
-    made->schedule().start(now, offset);
+    schedule_of(*made).start(now, offset);
     queue.deadline_class(deadline);
     queue.add_timer(deadline, made.get());
     return made;
   };
   TestCallback running(named("running"), [](const InstanceInfo&) {});
-  ReadySink& deadline_class = queue.deadline_class(5 * hour);
+  detail::ReadySink& deadline_class = queue.deadline_class(5 * hour);
   const auto later = timer(6 * hour, 1 * hour);    // due after the running one
   const auto longer = timer(4 * hour, 2 * hour);   // shorter, but due after the running one
   const auto earlier = timer(1 * hour, 3 * hour);  // preempts it

@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "access.hpp"
 #include "test_callback.hpp"
 #include "timer_heap.hpp"
 
@@ -31,7 +32,7 @@ class SimulatedLane {
   void add_timer(std::int64_t first_ns, std::int64_t period_ns, std::int64_t execution_ns) {
     timers_.push_back(std::make_unique<TestTimer>(
         timer_named("t", 0, 1), TimerOptions{.period_ns = period_ns}, [](const InstanceInfo&) {}));
-    timers_.back()->schedule().start(first_ns, 0);
+    schedule_of(*timers_.back()).start(first_ns, 0);
     executions_.push_back(execution_ns);
     heap_.add(timers_.back().get());
     wake(Role::kFollower, workers_.size());
@@ -133,7 +134,7 @@ class SimulatedLane {
           ready_.push_back({instance->callback, instance->release_ns, executions_[i]});
         }
       }
-      instance->callback->discard(instance);
+      state_of(*instance->callback).discard(instance);
     }
     for (auto job = ready_.begin(); job != ready_.end(); ++job) {
       if (runs(job->timer)) {

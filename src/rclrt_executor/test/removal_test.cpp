@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "access.hpp"
 #include "all_executors.hpp"
 #include "spinning.hpp"
 
@@ -217,9 +218,9 @@ TEST(RemovalFromAGroup, LowersItsCeilingToTheMostUrgentMemberThatIsLeft) {
   executor.add(low);
   executor.add(high);
   executor.prepare();
-  EXPECT_EQ(group->ceiling(), executor.os_priority(2));
+  EXPECT_EQ(Access::state(*group).ceiling(), executor.os_priority(2));
   EXPECT_TRUE(executor.remove(high));
-  EXPECT_EQ(group->ceiling(), executor.os_priority(1));
+  EXPECT_EQ(Access::state(*group).ceiling(), executor.os_priority(1));
 }
 
 }  // namespace

@@ -90,7 +90,7 @@ TYPED_TEST(Spins, SpinUntilCompleteEndsWhenACallbackFulfilsThePromise) {
   std::promise<int> promise;
   executor->add(due("fulfils", 2'000'000, [&](const InstanceInfo&) { promise.set_value(7); }));
   auto future = promise.get_future();
-  EXPECT_EQ(executor->spin_until_complete(future), SpinResult::kComplete);
+  EXPECT_EQ(executor->spin_until_future_complete(future), SpinResult::kComplete);
   EXPECT_EQ(future.get(), 7);
 }
 
@@ -100,7 +100,7 @@ TYPED_TEST(Spins, SpinUntilCompleteRunsNothingForAFutureThatIsReady) {
   executor->add(timer);
   std::promise<void> promise;
   promise.set_value();
-  EXPECT_EQ(executor->spin_until_complete(promise.get_future()), SpinResult::kComplete);
+  EXPECT_EQ(executor->spin_until_future_complete(promise.get_future()), SpinResult::kComplete);
   EXPECT_EQ(timer->counters().released, 0U);
 }
 
@@ -108,9 +108,9 @@ TYPED_TEST(Spins, SpinUntilCompleteSaysThatTheTimeIsOverOrThatSomebodyCancelled)
   auto executor = make<TypeParam>(on_one_cpu());
   std::promise<void> never;
   const auto future = never.get_future();
-  EXPECT_EQ(executor->spin_until_complete(future, milliseconds(3)), SpinResult::kTimeout);
+  EXPECT_EQ(executor->spin_until_future_complete(future, milliseconds(3)), SpinResult::kTimeout);
   executor->add(due("cancels", 0, [&](const InstanceInfo&) { executor->cancel(); }));
-  EXPECT_EQ(executor->spin_until_complete(future, hours(1)), SpinResult::kInterrupted);
+  EXPECT_EQ(executor->spin_until_future_complete(future, hours(1)), SpinResult::kInterrupted);
 }
 
 TYPED_TEST(Spins, AnExceptionOfACallbackIsRethrownByEachOfThem) {
@@ -126,7 +126,7 @@ TYPED_TEST(Spins, AnExceptionOfACallbackIsRethrownByEachOfThem) {
         case 1:
           return static_cast<void>(executor->spin_once());
         default:
-          return static_cast<void>(executor->spin_until_complete(future));
+          return static_cast<void>(executor->spin_until_future_complete(future));
       }
     };
     EXPECT_THROW(spin(), std::domain_error) << which;
@@ -169,7 +169,7 @@ TYPED_TEST(Spins, AfterCloseTheyReturnAtOnce) {
   std::promise<void> never;
   executor->spin_some();
   EXPECT_FALSE(executor->spin_once());
-  EXPECT_EQ(executor->spin_until_complete(never.get_future()), SpinResult::kInterrupted);
+  EXPECT_EQ(executor->spin_until_future_complete(never.get_future()), SpinResult::kInterrupted);
 }
 
 template <typename E>

@@ -172,7 +172,7 @@ rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(
     const std::function<std::future_status(std::chrono::nanoseconds)>& wait;
     std::future_status wait_for(std::chrono::nanoseconds time) const { return wait(time); }
   };
-  const auto result = registry_->engine().spin_until_complete(Future{wait_for_future}, timeout);
+  const auto result = registry_->engine().spin_until_future_complete(Future{wait_for_future}, timeout);
   registry_->rethrow();
   switch (result) {
     case engine::SpinResult::kComplete:

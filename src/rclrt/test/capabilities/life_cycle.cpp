@@ -80,7 +80,7 @@ TEST_P(LifeCycle, SpinSomeSpinOnceAndSpinUntilComplete) {
   EXPECT_TRUE(spinning->spin_once());
   spinning->spin_some();
   if (runs < 10) {
-    EXPECT_EQ(spinning->spin_until_complete(tenth.get_future()), SpinResult::kComplete);
+    EXPECT_EQ(spinning->spin_until_future_complete(tenth.get_future()), SpinResult::kComplete);
   }
 }
 

@@ -13,7 +13,7 @@
 
 namespace rclrt::executor {
 
-/// One instance as a interval of time, CLOCK_MONOTONIC.
+/// One instance as an interval of time, CLOCK_MONOTONIC.
 struct ExecutionInterval {
   std::uint64_t id = 0;
   std::string_view callback;  ///< its name
@@ -37,7 +37,7 @@ enum class Reason : std::uint8_t {
   kLessUrgent,  ///< a priority inversion: nothing preempts it, or not yet
 };
 
-/// "more urgent", "same level", "group" or "less urgent".
+/// Returns "more urgent", "same level", "group" or "less urgent".
 RCLRT_EXECUTOR_EXPORT const char* to_string(Reason reason) noexcept RCLRT_NONBLOCKING;
 
 /// An instance that was in the way.
@@ -63,7 +63,7 @@ struct Blame {
   std::array<Culprit, kCulprits> worst;  ///< those longest in the way, in that order
   std::size_t culprits = 0;              ///< how many there were; may be more than `worst` has
 
-  /// Those of `worst` that are filled in.
+  /// Returns those of `worst` that are filled in.
   std::span<const Culprit> listed() const noexcept RCLRT_NONBLOCKING {
     return {worst.data(), culprits < kCulprits ? culprits : kCulprits};
   }

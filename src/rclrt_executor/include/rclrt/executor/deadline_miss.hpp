@@ -22,7 +22,7 @@ struct DeadlineMiss {
   std::uint64_t dropped = 0;  ///< releases dropped since the last report, each a miss of its own
   Blame blame;                ///< of the time from release to end
 
-  /// How much too late; not positive when only releases before it were dropped.
+  /// Returns how much too late it ended; not positive when only releases before it were dropped.
   std::int64_t late_ns() const noexcept RCLRT_NONBLOCKING {
     return end_ns - info.release_ns - deadline_ns;
   }
@@ -32,7 +32,7 @@ struct DeadlineMiss {
 class RCLRT_EXECUTOR_EXPORT MissHandler {
  public:
   virtual ~MissHandler() = default;
-  /// Called on the thread that ran the instance, before it leaves its group: be quick. Several
+  /// Takes the report, on the thread that ran the instance, before that leaves its group: be quick. Several
   /// threads may call it at the same time. The names in `miss` live as long as the executor.
   virtual void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING = 0;
 };

@@ -2,16 +2,10 @@
 // Earliest deadline first, preemptive, on one CPU.
 #pragma once
 
-#include <cstdint>
-#include <memory>
-#include <vector>
-
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/executor/export.hpp"
 
 namespace rclrt::executor {
-
-class EdfQueue;
 
 /// Runs the instance whose absolute deadline (its release + the callback's `deadline_ns`) is the
 /// earliest; it preempts what runs with a later one. A timer without a deadline has its period for
@@ -48,46 +42,13 @@ class EdfQueue;
 /// shares the CPU among an instance and those that it preempted.
 class RCLRT_EXECUTOR_EXPORT EdfExecutor final : public Executor {
  public:
-  /// `options.cpus` has one CPU or none: the last one that the caller may use is taken then, and
+  /// Makes an executor for one CPU. `options.cpus` has one CPU or none: the last one that the caller may use is taken then, and
   /// `options()` states it. Levels have no workers of their own: `workers_per_level` is ignored.
   /// Creates no thread yet. Throws std::invalid_argument for several CPUs.
   RCLRT_SETUP explicit EdfExecutor(ExecutorOptions options = {});
-  ~EdfExecutor() override;
 
-  /// The CPU it runs on.
+  /// Returns the CPU it runs on.
   int cpu() const noexcept RCLRT_NONBLOCKING { return options().cpus.front(); }
-
- private:
-  struct Worker;
-
-  void on_added(Callback& callback) override;
-  void on_removed(Callback& callback) noexcept override;
-  void retime() noexcept override;
-  void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
-  bool maps_levels() const noexcept override { return false; }
-  int priority_of(int level) const noexcept override;
-  /// The place in the stack: it does not move when priorities do, and is there without real time.
-  int rank_of(int /*os_priority*/, std::uint32_t slot) const noexcept override {
-    return static_cast<int>(slot);
-  }
-  std::int64_t ordering_deadline_ns(Callback& callback,
-                                    std::int64_t release_ns) const noexcept override;
-  Instance* take_on_caller(std::int64_t ready_by_ns) noexcept override;
-  void end_on_caller() noexcept override;
-  std::int64_t next_release_ns() noexcept override;
-  void start_threads() override;
-  void stop_threads() noexcept override;
-  void wake_threads() noexcept RCLRT_NONBLOCKING override;
-
-  static std::int64_t relative_deadline_ns(Callback& callback) noexcept;
-  std::size_t wanted_workers() const noexcept;
-  int worker_priority(std::size_t index) const noexcept;
-  void settle_workers();
-
-  // Guarded by the configuration.
-  const std::unique_ptr<EdfQueue> queue_;
-  std::vector<std::unique_ptr<Worker>> workers_;  // from the bottom of the stack
-  bool running_ = false;
 };
 
 }  // namespace rclrt::executor

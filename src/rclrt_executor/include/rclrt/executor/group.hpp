@@ -2,124 +2,31 @@
 // Callbacks that exclude each other.
 #pragma once
 
-#include <atomic>
-#include <cstdint>
-
+#include "rclrt/executor/detail/group_state.hpp"
 #include "rclrt/executor/export.hpp"
-#include "rclrt/executor/instance.hpp"
-#include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::executor {
 
-enum class GroupType { kMutuallyExclusive, kReentrant };
-
-/// At most one member of a mutually exclusive group runs at a time; members of a reentrant group
-/// are not limited, not even against themselves.
+/// A set of callbacks, all in one executor at a time. Of a mutually exclusive group at most one
+/// member runs at a time; members of a reentrant group are not limited, not even against
+/// themselves. Callbacks name their group when they are made, and keep it alive.
 ///
-/// No thread ever waits for a group. A worker runs a member at the most urgent member's priority,
-/// and takes that priority before it asks to enter (immediate ceiling); so on one CPU nobody
-/// finds the group busy, and a callback is blocked by at most one less urgent member, once,
-/// before it starts (Sha, Rajkumar, Lehoczky 1990). On several CPUs an instance that finds the
-/// group busy is parked, and its worker takes other work. Who leaves picks the most urgent parked
-/// instance, which goes back to the front of its lane with the group reserved for it: until it has
-/// entered only more urgent members may pass. So there, too, it waits for one less urgent member.
-///
-/// Invariant, under `mutex_`: if anything is parked, a member is inside or waits in a lane with the
-/// reservation (`reserved_`); each of the two ends with a `leave`, which looks at what is parked.
-/// `mutex_` has priority inheritance and is held for a few instructions.
-///
-/// `state_` has kWaits if anything is parked or reserved. Without it, entering and leaving are one
-/// compare-and-swap each; with it, `state_` changes only under `mutex_`, and it is set and taken
-/// away only there. So who parks an instance sets kWaits first, and whoever was inside then has
-/// left before or looks.
+/// No thread ever waits for a group. A member runs at the priority of the group's most urgent
+/// member (immediate ceiling), so a callback is blocked by at most one less urgent member, once,
+/// before it starts (Sha, Rajkumar, Lehoczky 1990).
 class RCLRT_EXECUTOR_EXPORT Group {
  public:
   /// Belongs to no executor yet.
-  RCLRT_SETUP explicit Group(GroupType type = GroupType::kMutuallyExclusive) : type_(type) {}
+  RCLRT_SETUP explicit Group(GroupType type = GroupType::kMutuallyExclusive) : state_(type) {}
 
-  GroupType type() const noexcept RCLRT_NONBLOCKING { return type_; }
-
-  /// The members of a group belong to one executor at a time: false when another one has it.
-  RCLRT_SETUP bool claim(const void* executor);
-  /// Forgets its ceiling and discards what is parked, if `executor` has claimed the group. No
-  /// member may be running.
-  RCLRT_SETUP void release(const void* executor);
-
-  /// The most urgent of the members' operating-system priorities (0 without real time). Members
-  /// inside keep the ceiling they took.
-  RCLRT_SETUP void set_ceiling(int os_priority) {
-    ceiling_.store(type_ == GroupType::kMutuallyExclusive ? os_priority : 0);
-  }
-
-  /// The SCHED_FIFO priority at which members run; 0 when there is none to take: without real
-  /// time, or in a reentrant group.
-  int ceiling() const noexcept RCLRT_NONBLOCKING { return ceiling_.load(); }
-
-  /// The shortest relative deadline among the members, which is their ceiling under `edf`;
-  /// INT64_MAX when there is none to take.
-  RCLRT_SETUP void set_deadline_ceiling(std::int64_t relative_ns) {
-    deadline_ceiling_ns_.store(type_ == GroupType::kMutuallyExclusive ? relative_ns : INT64_MAX);
-  }
-  std::int64_t deadline_ceiling_ns() const noexcept RCLRT_NONBLOCKING {
-    return deadline_ceiling_ns_.load();
-  }
-
-  /// True when `instance` may run now; the caller calls `leave` after it. False when it has to
-  /// wait: it is parked then, and belongs to the group.
-  bool enter(Instance* instance) noexcept RCLRT_WAITS {
-    return try_enter() || enter_or_park(instance);
-  }
-  /// For who polls and has no instance to park.
-  bool try_enter() noexcept RCLRT_NONBLOCKING {
-    std::uint32_t free = 0;
-    // acquire, as the release when somebody leaves: what one member did, the next one sees.
-    return type_ == GroupType::kReentrant ||
-           state_.compare_exchange_strong(free, kInside, std::memory_order_acquire,
-                                          std::memory_order_relaxed);
-  }
-  /// Whether `try_enter` would fail now.
-  bool busy() const noexcept RCLRT_NONBLOCKING {
-    return state_.load(std::memory_order_relaxed) != 0;
-  }
-  /// Returns the instance that its callback must now `resume`, or nullptr.
-  Instance* leave() noexcept RCLRT_WAITS {
-    std::uint32_t inside = kInside;
-    return type_ == GroupType::kReentrant ||
-                   state_.compare_exchange_strong(inside, 0, std::memory_order_release,
-                                                  std::memory_order_relaxed)
-               ? nullptr
-               : leave_to_next();
-  }
-  /// An instance that `leave` returned will never enter; returns the next as `leave` does.
-  Instance* forget(const Instance* instance) noexcept RCLRT_WAITS;
-  /// Takes out a parked instance of `callback`; nullptr when there is none.
-  RCLRT_SETUP Instance* unpark(const Callback& callback) noexcept;
+  /// Returns whether members exclude each other; thread-safe.
+  GroupType type() const noexcept RCLRT_NONBLOCKING { return state_.type(); }
 
  private:
-  static constexpr std::uint32_t kInside = 1;  // a member
-  static constexpr std::uint32_t kWaits = 2;
+  friend class Access;
 
-  bool enter_or_park(Instance* instance) noexcept RCLRT_WAITS;
-  Instance* leave_to_next() noexcept RCLRT_WAITS;
-  void park(Instance* instance) noexcept;
-  static Instance* unlink(Instance** first, Instance* before, Instance* instance) noexcept;
-  Instance* reserve_next() noexcept;
-  void settle(std::uint32_t inside) noexcept;
-
-  std::atomic<std::uint32_t> state_{0};
-  const GroupType type_;
-  // This one and the next are changed by configuration only.
-  std::atomic<int> ceiling_{0};
-  std::atomic<std::int64_t> deadline_ceiling_ns_{INT64_MAX};
-  std::atomic<const void*> owner_{nullptr};  // who may change them
-
-  realtime::PiMutex mutex_;  // guards what follows
-  const Instance* reserved_ = nullptr;
-  /// The first of each level, the most urgent first, linked by `below`; each level by `next`, in
-  /// order of release. A flood of instances is parked one by one, each with the lane's lock held:
-  /// that takes as long as there are levels, not as long as there are instances.
-  Instance* parked_ = nullptr;
+  detail::GroupState state_;
 };
 
 }  // namespace rclrt::executor

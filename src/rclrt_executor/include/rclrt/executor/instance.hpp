@@ -10,6 +10,7 @@
 namespace rclrt::executor {
 
 class Callback;
+struct Instance;  // one that is queued; opaque to bindings
 
 /// What became of an instance that a worker picked up.
 enum class Outcome : std::uint8_t {
@@ -45,25 +46,11 @@ struct InstanceRecord {
 class RCLRT_EXECUTOR_EXPORT InstanceSink {
  public:
   virtual ~InstanceSink() = default;
-  /// Called once for each instance.
+  /// Takes a finished instance; called once for each.
   virtual void record(const InstanceRecord& record) noexcept RCLRT_NONBLOCKING = 0;
 };
 
-/// The instance that the calling thread is running; nullptr outside a callback.
+/// Returns the instance that the calling thread is running; nullptr outside a callback.
 RCLRT_EXECUTOR_EXPORT const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING;
-
-/// A queued instance. Belongs to its callback's credits, or to the queue it waits in. On a cache
-/// line of its own, which who releases it brings and who runs it takes.
-struct alignas(64) Instance {
-  Callback* callback = nullptr;
-  std::int64_t release_ns = 0;
-  std::int64_t ready_ns = 0;
-  std::uint64_t order = 0;   ///< its place in the sequence of its lane, given by the lane
-  Instance* next = nullptr;  ///< the link of the queue that holds it
-  int parked_level = 0;      ///< its callback's when it was parked; see Group
-  // Of the first that is parked of its level.
-  Instance* last = nullptr;   ///< the last of its level
-  Instance* below = nullptr;  ///< the first of the next less urgent level
-};
 
 }  // namespace rclrt::executor

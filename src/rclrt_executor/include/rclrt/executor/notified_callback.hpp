@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A callback that is told of its work by somebody who does not know whether an executor listens.
+// A callback whose work is announced by threads that do not know whether an executor listens.
 #pragma once
 
 #include <atomic>
@@ -10,7 +10,7 @@
 
 namespace rclrt::executor {
 
-/// For entities of a middleware: whoever brings work calls `tell`, from any thread and at any time.
+/// For entities of a middleware: a thread that brings work calls `tell`, at any time.
 /// While an executor listens that announces instances; otherwise the number is kept until one does.
 class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
  public:
@@ -20,30 +20,30 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
   /// Announces `count` instances, or keeps the number until an executor listens. False if none
   /// does. Thread-safe, never waits.
   bool tell(std::size_t count) noexcept RCLRT_NONBLOCKING;
-  /// The same for one instance, however often it is told of before it is announced.
+  /// Announces one instance, however often it is told of before it is announced.
   bool tell_once() noexcept RCLRT_NONBLOCKING;
-  /// What was told of meanwhile is announced.
+  /// Announces what was told of meanwhile, and from now on at once.
   void start_listening() noexcept RCLRT_NONBLOCKING;
   /// Returns when no `tell` announces any more.
   RCLRT_SETUP void stop_listening() noexcept;
-  /// What is kept; from then on it is not.
+  /// Returns how many are kept, and keeps them no longer.
   std::size_t take_untold() noexcept RCLRT_NONBLOCKING { return untold_.exchange(0); }
-  /// Whether something is kept.
+  /// Returns whether any are kept.
   bool has_untold() const noexcept RCLRT_NONBLOCKING { return untold_.load() > 0; }
-  /// One instance less is kept: it was taken without having been announced.
+  /// Removes one from those kept: its work was taken without having been announced.
   void forget_one() noexcept RCLRT_NONBLOCKING;
 
   /// Makes and submits `count` instances, ready now. Thread-safe.
   virtual void announce(std::size_t count) noexcept RCLRT_NONBLOCKING;
 
-  /// For who holds announced instances back: between these two the callback stays.
+  /// Counts an announced instance that the caller holds back: until submit_held the callback stays.
   void count_held() noexcept RCLRT_NONBLOCKING { held_back_.fetch_add(1); }
   /// Hands it to the executor after all.
   void submit_held(Instance* instance) noexcept RCLRT_NONBLOCKING {
     submit(instance);
     held_back_.fetch_sub(1);  // the last access: detach may let the entity end from here on
   }
-  /// After nobody announces any more: waits until nobody holds an announced instance back.
+  /// Waits, after the last announcement, until no thread holds an announced instance back.
   RCLRT_SETUP void await_held() noexcept;
 
  private:

@@ -2,8 +2,6 @@
 // The default executor: a lane of SCHED_FIFO threads per level; the kernel preempts.
 #pragma once
 
-#include <memory>
-
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/executor/export.hpp"
 
@@ -21,22 +19,6 @@ class RCLRT_EXECUTOR_EXPORT PreemptiveExecutor final : public Executor {
  public:
   /// Creates no thread yet.
   RCLRT_SETUP explicit PreemptiveExecutor(ExecutorOptions options = {});
-  ~PreemptiveExecutor() override;
-
- private:
-  void on_added(Callback& callback) override;
-  void on_removed(Callback& callback) noexcept override;
-  void retime() noexcept override;
-  void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
-  bool offers_reservations() const noexcept override { return true; }
-  void settle_priorities() override;
-  Instance* take_on_caller(std::int64_t ready_by_ns) noexcept override;
-  std::int64_t next_release_ns() noexcept override;
-  void start_threads() override;
-  void stop_threads() noexcept override;
-  void wake_threads() noexcept RCLRT_NONBLOCKING override;
-
-  const std::unique_ptr<LaneSet> lanes_;
 };
 
 }  // namespace rclrt::executor

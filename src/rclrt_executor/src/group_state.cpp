@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/executor/group.hpp"
+#include "rclrt/executor/detail/group_state.hpp"
 
 #include <mutex>
 #include <utility>
 
-#include "rclrt/executor/callback.hpp"
+#include "access.hpp"
 
-namespace rclrt::executor {
+namespace rclrt::executor::detail {
 
 namespace {
 int level_of(const Instance* instance) noexcept { return instance->callback->level(); }
 }  // namespace
 
-bool Group::claim(const void* executor) {
+bool GroupState::claim(const void* executor) {
   const void* nobody = nullptr;
   return owner_.compare_exchange_strong(nobody, executor) || nobody == executor;
 }
 
-void Group::release(const void* executor) {
+void GroupState::release(const void* executor) {
   if (owner_.load() != executor) {
     return;
   }
@@ -25,7 +25,7 @@ void Group::release(const void* executor) {
   state_.fetch_and(~kWaits);
   while (parked_ != nullptr) {
     Instance* const instance = unlink(&parked_, nullptr, parked_);
-    instance->callback->discard(instance);
+    state_of(*instance->callback).discard(instance);
   }
   ceiling_.store(0);
   deadline_ceiling_ns_.store(INT64_MAX);
@@ -33,13 +33,13 @@ void Group::release(const void* executor) {
 }
 
 /// Under `mutex_` and with kWaits: says what is so now. `inside` is kInside or 0.
-void Group::settle(std::uint32_t inside) noexcept {
+void GroupState::settle(std::uint32_t inside) noexcept {
   // release: a member has left, perhaps, and the next one does not take the mutex.
   state_.store(inside | (parked_ != nullptr || reserved_ != nullptr ? kWaits : 0),
                std::memory_order_release);
 }
 
-bool Group::enter_or_park(Instance* instance) noexcept RCLRT_WAITS {
+bool GroupState::enter_or_park(Instance* instance) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   if (reserved_ == instance) {
     reserved_ = nullptr;
@@ -53,14 +53,14 @@ bool Group::enter_or_park(Instance* instance) noexcept RCLRT_WAITS {
   return true;
 }
 
-Instance* Group::leave_to_next() noexcept RCLRT_WAITS {
+Instance* GroupState::leave_to_next() noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   Instance* const next = reserve_next();
   settle(0);
   return next;
 }
 
-Instance* Group::forget(const Instance* instance) noexcept RCLRT_WAITS {
+Instance* GroupState::forget(const Instance* instance) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
   if (reserved_ != instance) {
     return nullptr;
@@ -72,7 +72,7 @@ Instance* Group::forget(const Instance* instance) noexcept RCLRT_WAITS {
   return next;
 }
 
-Instance* Group::unpark(const Callback& callback) noexcept {
+Instance* GroupState::unpark(const Callback& callback) noexcept {
   const std::scoped_lock lock(mutex_);
   for (Instance** first = &parked_; *first != nullptr; first = &(*first)->below) {
     Instance* before = nullptr;
@@ -87,7 +87,7 @@ Instance* Group::unpark(const Callback& callback) noexcept {
   return nullptr;
 }
 
-void Group::park(Instance* instance) noexcept {
+void GroupState::park(Instance* instance) noexcept {
   const int level = level_of(instance);  // may change while it is parked: the order does not
   instance->parked_level = level;
   Instance** link = &parked_;
@@ -115,7 +115,7 @@ void Group::park(Instance* instance) noexcept {
 }
 
 /// Takes `instance` out of the level whose first one `*first` is; `before`: the one before it.
-Instance* Group::unlink(Instance** first, Instance* before, Instance* instance) noexcept {
+Instance* GroupState::unlink(Instance** first, Instance* before, Instance* instance) noexcept {
   Instance* const rest = instance->next;
   if (before != nullptr) {
     before->next = rest;
@@ -132,7 +132,7 @@ Instance* Group::unlink(Instance** first, Instance* before, Instance* instance) 
   return instance;
 }
 
-Instance* Group::reserve_next() noexcept {
+Instance* GroupState::reserve_next() noexcept {
   // Who has the reservation leaves, too, and looks again; but it may wait for others at its level,
   // and nobody more urgent shall wait with it: it loses the reservation then, and asks again.
   if (parked_ == nullptr ||
@@ -144,4 +144,4 @@ Instance* Group::reserve_next() noexcept {
   return next;
 }
 
-}  // namespace rclrt::executor
+}  // namespace rclrt::executor::detail

@@ -7,10 +7,11 @@
 #include <cstdint>
 #include <memory>
 
+#include "rclrt/executor/detail/instance.hpp"
 #include "rclrt/executor/export.hpp"
-#include "rclrt/executor/instance.hpp"
+#include "rclrt/realtime/safety.hpp"
 
-namespace rclrt::executor {
+namespace rclrt::executor::detail {
 
 /// A lock-free pool of preallocated instances: as many as the entity may have waiting (a
 /// subscription's QoS depth). Thread-safe. No thread that is preempted between two instructions
@@ -24,11 +25,11 @@ class RCLRT_EXECUTOR_EXPORT Credits {
   /// Throws std::invalid_argument when `count` is 0, std::bad_alloc.
   RCLRT_SETUP Credits(Callback* owner, std::size_t count);
 
-  /// nullptr when all instances are out.
+  /// Returns an instance; nullptr when all are out.
   Instance* take() noexcept RCLRT_NONBLOCKING;
-  /// Only what `take` returned, once.
+  /// Puts back what `take` returned, once.
   void give_back(Instance* instance) noexcept RCLRT_NONBLOCKING;
-  /// Whether `take` would find nothing; only a glance unless nobody else gives back.
+  /// Returns whether `take` would find nothing: a snapshot, unless no other thread gives back.
   bool all_out() const noexcept RCLRT_NONBLOCKING;
   std::size_t count() const noexcept RCLRT_NONBLOCKING { return count_; }
 
@@ -45,4 +46,4 @@ class RCLRT_EXECUTOR_EXPORT Credits {
   const std::unique_ptr<std::atomic<std::uint64_t>[]> more_;  // nullptr up to 64 instances
 };
 
-}  // namespace rclrt::executor
+}  // namespace rclrt::executor::detail

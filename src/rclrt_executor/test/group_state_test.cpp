@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Who may enter a group, who waits, and who comes next.
-#include "rclrt/executor/group.hpp"
+#include "rclrt/executor/detail/group_state.hpp"
 
 #include <gtest/gtest.h>
 
@@ -35,7 +35,7 @@ class GroupOrder : public ::testing::Test {
   Instance low_later_;
   Instance middle_;
   Instance high_;
-  Group group_;
+  detail::GroupState group_{GroupType::kMutuallyExclusive};
 };
 
 TEST_F(GroupOrder, OneIsInsideAndTheNextAfterItIsTheMostUrgentThatWaits) {
@@ -100,7 +100,7 @@ TEST_F(GroupOrder, ForgettingTheMemberWithTheReservationGivesTheNext) {
 }
 
 TEST_F(GroupOrder, MembersOfAReentrantGroupAlwaysEnter) {
-  Group reentrant(GroupType::kReentrant);
+  detail::GroupState reentrant(GroupType::kReentrant);
   EXPECT_TRUE(reentrant.enter(&low_));
   EXPECT_TRUE(reentrant.enter(&high_));
   EXPECT_EQ(reentrant.leave(), nullptr);
@@ -175,7 +175,7 @@ TEST(GroupRules, HoldWhateverComesAndGoes) {
       each.callback = callbacks[below(callbacks.size())].get();
       free.push_back(&each);
     }
-    Group group;
+    detail::GroupState group(GroupType::kMutuallyExclusive);
     ReferenceGroup reference;
     Instance* running = nullptr;
     std::vector<Instance*> resumed;  // in their lanes, with or without the reservation

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/executor/timer.hpp"
+#include "rclrt/executor/detail/timer_schedule.hpp"
 
 #include <gtest/gtest.h>
 
 #include "test_callback.hpp"
+#include "timer_release.hpp"
 
 namespace rclrt::executor {
 namespace {
 
 TEST(TimerSchedule, ReleasesOnTheGridWhateverTheLateness) {
-  TimerSchedule schedule(10);
+  detail::TimerSchedule schedule(10);
   schedule.start(100, 0);
   EXPECT_EQ(schedule.take(103, OverrunPolicy::kCatchUp).nominal_ns, 100);
   EXPECT_EQ(schedule.take(119, OverrunPolicy::kCatchUp).nominal_ns, 110);
@@ -17,7 +18,7 @@ TEST(TimerSchedule, ReleasesOnTheGridWhateverTheLateness) {
 }
 
 TEST(TimerSchedule, CatchUpTakesEachMissedRelease) {
-  TimerSchedule schedule(10);
+  detail::TimerSchedule schedule(10);
   schedule.start(100, 0);
   for (const std::int64_t nominal : {100, 110, 120}) {
     const auto release = schedule.take(125, OverrunPolicy::kCatchUp);
@@ -28,7 +29,7 @@ TEST(TimerSchedule, CatchUpTakesEachMissedRelease) {
 }
 
 TEST(TimerSchedule, SkipRunsTheOldestAndStaysOnTheGrid) {
-  TimerSchedule schedule(10);
+  detail::TimerSchedule schedule(10);
   schedule.start(100, 0);
   const auto release = schedule.take(125, OverrunPolicy::kSkip);
   EXPECT_EQ(release.nominal_ns, 100);
@@ -37,21 +38,21 @@ TEST(TimerSchedule, SkipRunsTheOldestAndStaysOnTheGrid) {
 }
 
 TEST(TimerSchedule, SkipKeepsAReleaseThatIsDueJustNow) {
-  TimerSchedule schedule(10);
+  detail::TimerSchedule schedule(10);
   schedule.start(100, 0);
   EXPECT_EQ(schedule.take(110, OverrunPolicy::kSkip).skipped, 0U);
   EXPECT_EQ(schedule.next_ns(), 110);
 }
 
 TEST(TimerSchedule, RebaseCountsThePeriodFromNow) {
-  TimerSchedule schedule(10);
+  detail::TimerSchedule schedule(10);
   schedule.start(100, 0);
   EXPECT_EQ(schedule.take(125, OverrunPolicy::kRebase).nominal_ns, 100);
   EXPECT_EQ(schedule.next_ns(), 135);
 }
 
 TEST(TimerSchedule, TimesBeyondTheEndOfTheClockMeanNever) {
-  TimerSchedule schedule(INT64_MAX);
+  detail::TimerSchedule schedule(INT64_MAX);
   schedule.start(1'000, INT64_MAX);
   EXPECT_EQ(schedule.next_ns(), INT64_MAX);
   schedule.start(1'000, 0);
@@ -61,26 +62,26 @@ TEST(TimerSchedule, TimesBeyondTheEndOfTheClockMeanNever) {
 
 TEST(TimerCallback, ReleasesBeyondItsCreditsAreDroppedAtOnceHoweverManyAreDue) {
   test::TestTimer timer(test::timer_named("t", 0, 2), {.period_ns = 1}, {});
-  timer.schedule().start(0, 0);
+  schedule_of(timer).start(0, 0);
   const std::int64_t now = 1'000'000'000'000'000;  // ten to the fifteen releases
-  EXPECT_NE(timer.expire(now), nullptr);
-  EXPECT_NE(timer.expire(now), nullptr);
-  EXPECT_EQ(timer.expire(now), nullptr);
-  EXPECT_EQ(timer.schedule().next_ns(), now + 1);
+  EXPECT_NE(expire(timer, now), nullptr);
+  EXPECT_NE(expire(timer, now), nullptr);
+  EXPECT_EQ(expire(timer, now), nullptr);
+  EXPECT_EQ(schedule_of(timer).next_ns(), now + 1);
   EXPECT_EQ(timer.counters().released, static_cast<std::uint64_t>(now) + 1);
   EXPECT_EQ(timer.counters().pending(), 2U);
 }
 
 TEST(TimerSchedule, RefusesAPeriodThatIsNotPositive) {
-  EXPECT_THROW(TimerSchedule(0), std::invalid_argument);
-  EXPECT_THROW(TimerSchedule(-1), std::invalid_argument);
+  EXPECT_THROW(detail::TimerSchedule(0), std::invalid_argument);
+  EXPECT_THROW(detail::TimerSchedule(-1), std::invalid_argument);
 }
 
 TEST(TimerCallback, CountsSkippedReleasesAsDropped) {
   test::TestTimer timer(test::timer_named("t"), {.period_ns = 10, .overrun = OverrunPolicy::kSkip},
                         {});
-  timer.schedule().start(100, 0);
-  Instance* const instance = timer.expire(125);
+  schedule_of(timer).start(100, 0);
+  Instance* const instance = expire(timer, 125);
   ASSERT_NE(instance, nullptr);
   EXPECT_EQ(instance->release_ns, 100);
   EXPECT_EQ(timer.counters().released, 3U);

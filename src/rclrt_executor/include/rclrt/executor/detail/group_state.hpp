@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which member of a group is inside, and which instances wait for it.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rclrt/executor/detail/instance.hpp"
+#include "rclrt/executor/export.hpp"
+#include "rclrt/realtime/mutex.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::executor {
+
+/// Whether the members of a group exclude each other.
+enum class GroupType {
+  kMutuallyExclusive,  ///< at most one runs at a time
+  kReentrant,          ///< no limit, not even for instances of one member
+};
+
+}  // namespace rclrt::executor
+
+namespace rclrt::executor::detail {
+
+/// The engine's side of a `Group`.
+///
+/// A worker runs a member at the most urgent member's priority, and takes that priority before it
+/// asks to enter (immediate ceiling); so on one CPU the group is never found busy. On several CPUs
+/// an instance that finds the group busy is parked, and its worker takes other work. The member
+/// that leaves picks the most urgent parked instance, which goes back to the front of its lane with
+/// the group reserved for it: until it has entered, only more urgent members may pass. So there,
+/// too, a callback is blocked by at most one less urgent member, once.
+///
+/// Invariant, under `mutex_`: if anything is parked, a member is inside or waits in a lane with the
+/// reservation (`reserved_`); each of the two ends with a `leave`, which looks at what is parked.
+/// `mutex_` has priority inheritance and is held for a few instructions.
+///
+/// `state_` has kWaits if anything is parked or reserved. Without it, entering and leaving are one
+/// compare-and-swap each; with it, `state_` changes only under `mutex_`, and it is set and taken
+/// away only there. So parking sets kWaits first, and a member that was inside then has left before
+/// or looks.
+class RCLRT_EXECUTOR_EXPORT GroupState {
+ public:
+  /// Belongs to no executor yet.
+  RCLRT_SETUP explicit GroupState(GroupType type) : type_(type) {}
+
+  GroupType type() const noexcept RCLRT_NONBLOCKING { return type_; }
+
+  /// Makes `executor` the one that has all members; false when another one is that already.
+  RCLRT_SETUP bool claim(const void* executor);
+  /// Resets the ceilings and discards what is parked, if `executor` has claimed the group. No
+  /// member may be running.
+  RCLRT_SETUP void release(const void* executor);
+
+  /// Sets the most urgent of the members' SCHED_FIFO priorities (0 without real time). Members
+  /// inside keep the ceiling they took.
+  RCLRT_SETUP void set_ceiling(int os_priority) {
+    ceiling_.store(type_ == GroupType::kMutuallyExclusive ? os_priority : 0);
+  }
+  /// Returns the SCHED_FIFO priority at which members run; 0 when there is none to take: without
+  /// real time, or in a reentrant group.
+  int ceiling() const noexcept RCLRT_NONBLOCKING { return ceiling_.load(); }
+
+  /// Sets the shortest relative deadline among the members, which is their ceiling under `edf`.
+  RCLRT_SETUP void set_deadline_ceiling(std::int64_t relative_ns) {
+    deadline_ceiling_ns_.store(type_ == GroupType::kMutuallyExclusive ? relative_ns : INT64_MAX);
+  }
+  /// Returns it; INT64_MAX when there is none to take.
+  std::int64_t deadline_ceiling_ns() const noexcept RCLRT_NONBLOCKING {
+    return deadline_ceiling_ns_.load();
+  }
+
+  /// Returns true when `instance` may run now; the caller calls `leave` after it. False when it has
+  /// to wait: it is parked then, and belongs to the group.
+  bool enter(Instance* instance) noexcept RCLRT_WAITS {
+    return try_enter() || enter_or_park(instance);
+  }
+  /// Enters without an instance that could be parked: for executors that poll.
+  bool try_enter() noexcept RCLRT_NONBLOCKING {
+    std::uint32_t free = 0;
+    // acquire, as the release in `leave`: what one member did, the next one sees.
+    return type_ == GroupType::kReentrant ||
+           state_.compare_exchange_strong(free, kInside, std::memory_order_acquire,
+                                          std::memory_order_relaxed);
+  }
+  /// Returns whether `try_enter` would fail now.
+  bool busy() const noexcept RCLRT_NONBLOCKING {
+    return state_.load(std::memory_order_relaxed) != 0;
+  }
+  /// Ends what `enter` or `try_enter` began. Returns the instance that its lane must now `resume`,
+  /// or nullptr.
+  Instance* leave() noexcept RCLRT_WAITS {
+    std::uint32_t inside = kInside;
+    return type_ == GroupType::kReentrant ||
+                   state_.compare_exchange_strong(inside, 0, std::memory_order_release,
+                                                  std::memory_order_relaxed)
+               ? nullptr
+               : leave_to_next();
+  }
+  /// Says that an instance which `leave` returned will never enter; returns the next as `leave`
+  /// does.
+  Instance* forget(const Instance* instance) noexcept RCLRT_WAITS;
+  /// Takes out a parked instance of `callback`; nullptr when there is none.
+  RCLRT_SETUP Instance* unpark(const Callback& callback) noexcept;
+
+ private:
+  static constexpr std::uint32_t kInside = 1;  // a member
+  static constexpr std::uint32_t kWaits = 2;
+
+  bool enter_or_park(Instance* instance) noexcept RCLRT_WAITS;
+  Instance* leave_to_next() noexcept RCLRT_WAITS;
+  void park(Instance* instance) noexcept;
+  static Instance* unlink(Instance** first, Instance* before, Instance* instance) noexcept;
+  Instance* reserve_next() noexcept;
+  void settle(std::uint32_t inside) noexcept;
+
+  std::atomic<std::uint32_t> state_{0};
+  const GroupType type_;
+  // This one and the next are changed by configuration only.
+  std::atomic<int> ceiling_{0};
+  std::atomic<std::int64_t> deadline_ceiling_ns_{INT64_MAX};
+  std::atomic<const void*> owner_{nullptr};  // the executor that may change them
+
+  realtime::PiMutex mutex_;  // guards what follows
+  const Instance* reserved_ = nullptr;
+  // The first of each level, the most urgent first, linked by `below`; each level by `next`, in
+  // order of release. A flood of instances is parked one by one, each with the lane's lock held:
+  // that takes as long as there are levels, not as long as there are instances.
+  Instance* parked_ = nullptr;
+};
+
+}  // namespace rclrt::executor::detail

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+// The callbacks of one executor: those it has, and those that were removed and still run.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "access.hpp"
+#include "priority_map.hpp"
+#include "rclrt/executor/options.hpp"
+
+namespace rclrt::executor {
+
+class Dispatcher;
+class InstanceRunner;
+class SpinState;
+class ThreadSettings;
+
+/// `mutex()` guards the executor's configuration: this set, its ThreadSettings, and what the
+/// dispatcher builds from them. It is never taken on the path of an instance.
+///
+/// A callback is in at most one set at a time (see `claim`). It leaves in two steps: from `leave`
+/// on it is not released and what a worker picks up is given up; `reap` lets go of it once it is
+/// quiet: no instance of it is pending, and no thread has it pinned.
+class CallbackSet {
+ public:
+  using Callbacks = std::vector<std::shared_ptr<Callback>>;
+
+  CallbackSet(const ExecutorOptions& options, ThreadSettings& threads, InstanceRunner& runner,
+              SpinState& spin);
+  /// Must be called once, before everything else.
+  void set_dispatcher(Dispatcher& dispatcher) { dispatcher_ = &dispatcher; }
+
+  // As the functions of Executor.
+  void add(std::shared_ptr<Callback> callback);
+  bool remove(const std::shared_ptr<Callback>& callback);
+  bool start_removal(const std::shared_ptr<Callback>& callback);
+  void set_level(const std::shared_ptr<Callback>& callback, int level);
+  void require_levels(std::vector<int> levels) const;
+  void restart(TimerCallback& timer);
+  void prepare();
+  Callbacks all() const;
+  int os_priority(int level) const;
+  std::int64_t epoch_ns() const noexcept { return epoch_ns_.load(); }
+
+  /// Starts the schedules of all timers when called first, however long ago `prepare` was. Called
+  /// while no thread takes work.
+  void start_clock();
+  /// Releases what timers have due. Called while no threads run.
+  void release_due_timers();
+  /// Lets go of the removed callbacks that are quiet; false if one is not.
+  bool reap_all();
+  /// Detaches and lets go of all. Called while no threads run.
+  void clear() noexcept;
+
+  std::mutex& mutex() const noexcept { return mutex_; }
+  /// The callbacks that it has, while the mutex is locked.
+  const Callbacks& locked() const noexcept { return callbacks_; }
+
+ private:
+  void enter(const std::shared_ptr<Callback>& callback);
+  bool start_leaving(const std::shared_ptr<Callback>& callback);
+  bool has_left(const std::shared_ptr<Callback>& callback);
+  void leave(const std::shared_ptr<Callback>& callback) noexcept;
+  // What these let go of goes into `gone`, which ends when the mutex is unlocked: what a callback
+  // owns may use the executor in its destructor.
+  void reap(Callbacks& gone);
+  void give_up_all(Callbacks& gone);
+  void claim(Callback& callback);
+  void disclaim(Callback& callback) noexcept;
+  void attach(Callback& callback);
+  void flush(Callback& callback) noexcept;
+  void restart_locked(TimerCallback& timer, std::int64_t epoch_ns);
+  std::int64_t epoch_of_late_timers() const noexcept;
+
+  PriorityMap mapped_with(std::vector<int> levels) const;
+  void settle_levels();
+  void settle_ceiling(Group& group) noexcept;
+  void require_groups_unreserved_or_whole() const;
+
+  const ExecutorOptions& options_;
+  ThreadSettings& threads_;
+  InstanceRunner& runner_;
+  SpinState& spin_;
+  Dispatcher* dispatcher_ = nullptr;
+
+  mutable std::mutex mutex_;  // guards what follows, epoch_ns_ excepted
+  Callbacks callbacks_;
+  Callbacks leaving_;  // removed, not yet quiet
+  bool prepared_ = false;
+  bool unusable_ = false;  // prepare has thrown half-way
+  bool attached_ = false;
+  bool has_clock_ = false;  // the schedules were started by a spin
+  std::atomic<std::int64_t> epoch_ns_{0};
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+// The priorities of a set's callbacks: levels, SCHED_FIFO priorities, and the ceilings of groups.
+#include <algorithm>
+#include <map>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "callback_set.hpp"
+#include "dispatcher.hpp"
+#include "thread_settings.hpp"
+
+namespace rclrt::executor {
+
+void CallbackSet::set_level(const std::shared_ptr<Callback>& callback, int level) {
+  const std::scoped_lock lock(mutex_);
+  if (std::find(callbacks_.begin(), callbacks_.end(), callback) == callbacks_.end()) {
+    throw std::logic_error("set_level: the callback is not in executor \"" + options_.name + "\"");
+  }
+  detail::CallbackState& state = state_of(*callback);
+  const int before = state.level.exchange(level);
+  if (!prepared_ || before == level) {
+    return;
+  }
+  try {
+    settle_levels();
+    dispatcher_->remove(*callback);
+    dispatcher_->add(*callback);
+  } catch (...) {
+    state.level.store(before);
+    dispatcher_->remove(*callback);
+    dispatcher_->add(*callback);
+    settle_levels();
+    throw;
+  }
+}
+
+void CallbackSet::require_levels(std::vector<int> levels) const {
+  const std::scoped_lock lock(mutex_);
+  static_cast<void>(mapped_with(std::move(levels)));
+}
+
+int CallbackSet::os_priority(int level) const {
+  const std::scoped_lock lock(mutex_);
+  return dispatcher_->thread_priority(level);
+}
+
+PriorityMap CallbackSet::mapped_with(std::vector<int> levels) const {
+  return threads_.mapped_with(std::move(levels), dispatcher_->traits().maps_levels);
+}
+
+/// Maps the levels of all callbacks to priorities; moves threads, then the groups' ceilings.
+void CallbackSet::settle_levels() {
+  require_groups_unreserved_or_whole();
+  std::vector<int> levels;
+  for (const auto& callback : callbacks_) {
+    levels.push_back(callback->level());
+  }
+  threads_.set_priorities(mapped_with(std::move(levels)));
+  dispatcher_->settle_priorities();
+  std::map<Group*, int> ceilings;
+  for (const auto& callback : callbacks_) {
+    detail::CallbackState& state = state_of(*callback);
+    const int os_priority = dispatcher_->thread_priority(callback->level());
+    state.os_priority.store(os_priority);
+    int& ceiling = ceilings[&state.group];
+    ceiling = std::max(ceiling, os_priority);
+  }
+  for (const auto& [group, ceiling] : ceilings) {
+    Access::state(*group).set_ceiling(ceiling);
+  }
+}
+
+void CallbackSet::settle_ceiling(Group& group) noexcept {
+  int ceiling = 0;
+  for (const auto& callback : callbacks_) {
+    const detail::CallbackState& state = state_of(*callback);
+    if (&state.group == &group) {
+      ceiling = std::max(ceiling, state.os_priority.load());
+    }
+  }
+  Access::state(group).set_ceiling(ceiling);
+}
+
+/// A ceiling is a SCHED_FIFO priority. It cannot keep a reserved thread from running, and one that
+/// has used up its budget inside a group would block the others for the rest of its period.
+void CallbackSet::require_groups_unreserved_or_whole() const {
+  if (options_.reservations.empty()) {
+    return;
+  }
+  std::map<const Group*, int> first;  // the level of each group's first member
+  for (const auto& callback : callbacks_) {
+    const auto& group = callback->shared_group();
+    if (!group || group->type() == GroupType::kReentrant) {
+      continue;
+    }
+    const int level = callback->level();
+    const int other = first.try_emplace(group.get(), level).first->second;
+    if (level != other && (threads_.is_reserved(level) || threads_.is_reserved(other))) {
+      const int reserved = threads_.is_reserved(level) ? level : other;
+      throw std::invalid_argument(
+          "executor \"" + options_.name + "\": the group of callback \"" + callback->name() +
+          "\" has members at level " + std::to_string(reserved) +
+          ", which has a reservation, and at level " +
+          std::to_string(reserved == level ? other : level) +
+          ": no ceiling holds across them; keep its members in one reserved level, or in none");
+    }
+  }
+}
+
+}  // namespace rclrt::executor

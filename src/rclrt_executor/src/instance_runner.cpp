@@ -1,0 +1,223 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "instance_runner.hpp"
+
+#include <sys/resource.h>
+
+#include <climits>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+#include "saturating.hpp"
+#include "spin_state.hpp"
+#include "thread_settings.hpp"
+
+namespace rclrt::executor {
+
+namespace {
+
+thread_local const InstanceInfo* t_current = nullptr;
+thread_local const InstanceRunner* t_runner = nullptr;  // whose callback the thread is running
+
+std::uint32_t involuntary_switches() noexcept {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<std::uint32_t>(usage.ru_nivcsw);
+}
+
+/// Counts what became of an instance; after `judge`, whose count must not come after this one.
+Outcome count(detail::CallbackState& state, Outcome outcome, bool polls) noexcept {
+  if (outcome != Outcome::kEmpty) {
+    state.completed.fetch_add(1, std::memory_order_release);
+  } else if (polls && Access::state(state.group).type() == GroupType::kReentrant) {
+    // Another thread had drawn the same message and not taken it yet: nothing was released.
+    state.released.fetch_sub(1, std::memory_order_relaxed);
+  } else {
+    state.drop(1);
+  }
+  return outcome;
+}
+
+/// Fills in the times that an instance which found nothing never had.
+void fill_in_times(InstanceInfo& info, std::int64_t end_ns) noexcept {
+  info.release_ns = info.release_ns != 0 ? info.release_ns : end_ns;
+  info.ready_ns = info.ready_ns != 0 ? info.ready_ns : info.release_ns;
+  info.start_ns = info.start_ns != 0 ? info.start_ns : end_ns;
+}
+
+}  // namespace
+
+const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING {
+  return RCLRT_TRUST("a constant-initialised variable of the thread", t_current);
+}
+
+InstanceRunner::InstanceRunner(const ExecutorOptions& options, const ThreadSettings& threads,
+                               SpinState& spin)
+    : options_(options),
+      threads_(threads),
+      spin_(spin),
+      sink_(options.sink),
+      watch_(options.on_miss == nullptr
+                 ? nullptr
+                 : std::make_unique<MissWatch>(*options.on_miss, options.miss_history,
+                                               options.reservations.size())) {}
+
+void InstanceRunner::watch(Callback& callback, std::size_t cpus) {
+  if (watch_) {
+    state_of(callback).kept_name = &watch_->keep(callback.name());
+    if (callback.deadline_ns() != 0) {
+      watch_->set_cpus(cpus);
+      watch_->start();
+    }
+  }
+}
+
+bool InstanceRunner::in_own_callback() const noexcept RCLRT_NONBLOCKING {
+  return RCLRT_TRUST("a constant-initialised variable of the thread", t_runner == this);
+}
+
+[[gnu::hot]] void InstanceRunner::execute(Instance* instance, const Worker& worker,
+                                          WorkerPriority& priority) noexcept {
+  Callback& callback = *instance->callback;
+  detail::CallbackState& state = state_of(callback);
+  if (state.removed.load()) {
+    state.discard(instance);
+  } else {
+    InstanceInfo info = state.begin(instance);
+    run(callback, info, worker);
+    state.end(instance);
+  }
+  if (Instance* const next = Access::state(state.group).leave()) {
+    state_of(*next->callback).lane.load()->resume(next);
+  }
+  state.unpin();
+  priority.restore();  // last: what was resumed above is in its lane before anybody runs again
+}
+
+void InstanceRunner::abandon(Instance* instance) noexcept {
+  Callback& callback = *instance->callback;
+  if (Instance* const next = group_of(callback).forget(instance)) {
+    state_of(*next->callback).lane.load()->resume(next);
+  }
+  state_of(callback).discard(instance);
+}
+
+void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
+                                    std::int64_t ready_ns, std::uint32_t slot) noexcept {
+  detail::CallbackState& state = state_of(callback);
+  if (!state.removed.load()) {
+    InstanceInfo info{.release_ns = release_ns, .ready_ns = ready_ns, .level = callback.level()};
+    state.released.fetch_add(1, std::memory_order_relaxed);
+    run(callback, info, {.slot = slot, .rank = 0, .polls = true});  // no rank: nothing preempts
+  }
+}
+
+[[gnu::hot]] Outcome InstanceRunner::run_user_code(Callback& callback,
+                                                   InstanceInfo& info) noexcept {
+  const InstanceInfo* const outer = std::exchange(t_current, &info);
+  const InstanceRunner* const outer_runner = std::exchange(t_runner, this);
+  Outcome outcome = Outcome::kThrew;
+  try {
+    outcome = Access::run(callback, info);
+  } catch (...) {
+    spin_.fail();
+  }
+  t_current = outer;
+  t_runner = outer_runner;
+  return outcome;
+}
+
+[[gnu::hot]] void InstanceRunner::run(Callback& callback, InstanceInfo& info,
+                                      const Worker& worker) noexcept {
+  info.id = next_id_.fetch_add(1, std::memory_order_relaxed);
+  const bool observed = sink_ != nullptr || watch_ != nullptr || callback.deadline_ns() != 0;
+  const Outcome outcome =
+      observed ? run_observed(callback, info, worker)
+               : count(state_of(callback), run_user_code(callback, info), worker.polls);
+  if (outcome != Outcome::kEmpty) {
+    spin_.instance_ended();
+  }
+}
+
+/// What the history keeps of an instance that starts now.
+ExecutionInterval InstanceRunner::interval_of(Callback& callback, const InstanceInfo& info,
+                                              int rank) const noexcept {
+  const detail::CallbackState& state = state_of(callback);
+  const Group* const group = state.options.group.get();
+  const bool excludes = group != nullptr && group->type() == GroupType::kMutuallyExclusive;
+  return {.id = info.id,
+          .callback = *state.kept_name,
+          .level = info.level,
+          .deadline_ns = saturating_add(info.release_ns, state.ordering_deadline_ns),
+          // SCHED_DEADLINE is above all of SCHED_FIFO.
+          .priority = threads_.realtime() && threads_.is_reserved(info.level) ? INT_MAX : rank,
+          .group = excludes ? group : nullptr,
+          .start_ns = realtime::monotonic_now_ns()};
+}
+
+/// With the times that a sink, a deadline or the blame for one needs.
+Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
+                                     const Worker& worker) noexcept {
+  const bool watched = watch_ != nullptr && watch_->active();
+  const std::int64_t cpu_before = sink_ != nullptr || watched ? realtime::thread_cpu_now_ns() : 0;
+  const std::uint32_t switches_before = sink_ != nullptr ? involuntary_switches() : 0;
+  ExecutionInterval interval;
+  InstanceHistory::Place* place = nullptr;
+  if (watched) {
+    interval = interval_of(callback, info, worker.rank);
+    place = watch_->history().begin(interval, *state_of(callback).kept_name);
+  }
+
+  const Outcome outcome = run_user_code(callback, info);
+
+  InstanceRecord record;
+  record.end_ns = realtime::monotonic_now_ns();
+  fill_in_times(info, record.end_ns);
+  if (sink_ != nullptr || watched) {
+    record.cpu_ns = realtime::thread_cpu_now_ns() - cpu_before;
+  }
+  if (place != nullptr) {
+    InstanceHistory::end(*place, record.end_ns, record.cpu_ns);
+  }
+  if (callback.deadline_ns() != 0 && outcome != Outcome::kEmpty && outcome != Outcome::kBuffered) {
+    interval.ready_ns = info.ready_ns;
+    interval.end_ns = record.end_ns;
+    interval.cpu_ns = record.cpu_ns;
+    // Only the threads of levels with a budget have no SCHED_FIFO priority.
+    judge(callback, info, interval,
+          threads_.realtime() && worker.rank == 0 && !options_.reservations.empty());
+  }
+  count(state_of(callback), outcome, worker.polls);
+  if (sink_ != nullptr) {
+    record.preemptions = involuntary_switches() - switches_before;
+    record.info = info;
+    record.callback = &callback;
+    record.slot = worker.slot;
+    record.outcome = outcome;
+    sink_->record(record);
+  }
+  return outcome;
+}
+
+/// Says whether it was in time; and what was lost before it.
+void InstanceRunner::judge(Callback& callback, const InstanceInfo& info,
+                           const ExecutionInterval& interval, bool has_budget) noexcept {
+  detail::CallbackState& state = state_of(callback);
+  const bool late = interval.end_ns - info.release_ns > state.deadline_ns;
+  if (late) {
+    state.missed.fetch_add(1, std::memory_order_relaxed);
+  }
+  if (watch_ == nullptr) {
+    return;
+  }
+  const std::uint64_t dropped = state.unreported_drops.exchange(0, std::memory_order_relaxed);
+  if (late || dropped != 0) {
+    DeadlineMiss miss{.callback = &callback,
+                      .info = info,
+                      .deadline_ns = state.deadline_ns,
+                      .end_ns = interval.end_ns,
+                      .dropped = dropped};
+    watch_->report(miss, interval, has_budget);
+  }
+}
+
+}  // namespace rclrt::executor

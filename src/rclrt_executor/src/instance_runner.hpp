@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+// Runs one instance: begins it, calls user code, judges its deadline and hands out its record.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+
+#include "access.hpp"
+#include "miss_watch.hpp"
+#include "rclrt/executor/options.hpp"
+#include "worker_priority.hpp"
+
+namespace rclrt::executor {
+
+class SpinState;
+class ThreadSettings;
+
+/// Called by the threads of a dispatcher.
+class InstanceRunner {
+ public:
+  InstanceRunner(const ExecutorOptions& options, const ThreadSettings& threads, SpinState& spin);
+
+  /// Says where an instance runs.
+  struct Worker {
+    std::uint32_t slot = 0;  ///< which of the level's workers it is, from 0
+    int rank = 0;            ///< which of two instances has the CPU: the one with the higher rank
+    bool polls = false;      ///< the message may be another worker's by now
+  };
+
+  /// Runs `instance`, which is pinned and has entered its group, on the calling thread; then gives
+  /// it back to its callback, leaves the group, unpins it and restores `priority`.
+  void execute(Instance* instance, const Worker& worker, WorkerPriority& priority) noexcept;
+  /// Runs an instance that was found by polling and never queued. `ready_ns` may be 0: unknown, the
+  /// entity fills in both times. The caller has pinned the callback and entered its group.
+  void execute_polled(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
+                      std::uint32_t slot) noexcept;
+  /// Gives up an instance that was taken from a queue and cannot run: a counted drop.
+  static void abandon(Instance* instance) noexcept;
+
+  /// Prepares for a callback that was claimed; `cpus`: how many instances can run at the same time.
+  RCLRT_SETUP void watch(Callback& callback, std::size_t cpus);
+  /// Returns whether the calling thread is in a callback that this runner runs.
+  bool in_own_callback() const noexcept RCLRT_NONBLOCKING;
+
+ private:
+  void run(Callback& callback, InstanceInfo& info, const Worker& worker) noexcept;
+  Outcome run_observed(Callback& callback, InstanceInfo& info, const Worker& worker) noexcept;
+  Outcome run_user_code(Callback& callback, InstanceInfo& info) noexcept;
+  ExecutionInterval interval_of(Callback& callback, const InstanceInfo& info,
+                                int rank) const noexcept;
+  void judge(Callback& callback, const InstanceInfo& info, const ExecutionInterval& interval,
+             bool has_budget) noexcept;
+
+  const ExecutorOptions& options_;
+  const ThreadSettings& threads_;
+  SpinState& spin_;
+  InstanceSink* const sink_;
+  const std::unique_ptr<MissWatch> watch_;  // nullptr without a handler for misses
+  // On a line of its own: every instance changes it.
+  alignas(64) std::atomic<std::uint64_t> next_id_{0};  // relaxed: only uniqueness counts
+};
+
+}  // namespace rclrt::executor

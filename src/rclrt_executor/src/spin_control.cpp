@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spin_control.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <stdexcept>
+#include <utility>
+#include <vector>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/deadline.hpp"
+#include "worker_priority.hpp"
+
+namespace rclrt::executor {
+
+namespace {
+
+using std::chrono::nanoseconds;
+
+/// Polled, less and less often: being notified would cost every instance of every callback.
+constexpr std::int64_t kFirstPoll_ns = 20'000;
+constexpr std::int64_t kLastPoll_ns = 200'000;
+/// How long a cancel may take to end the wait for a future.
+constexpr nanoseconds kWait{1'000'000};
+
+std::int64_t deadline_of(nanoseconds timeout) {
+  return timeout < nanoseconds::zero() ? realtime::kNever : realtime::to_deadline_ns(timeout);
+}
+
+}  // namespace
+
+void SpinControl::guarded(const std::function<void()>& spin) {
+  if (state_.closed()) {
+    return;
+  }
+  if (!state_.begin_spinning()) {
+    throw std::logic_error("executor \"" + name_ +
+                           "\" is spinning already: spin it from one thread, not in a callback");
+  }
+  struct Done {
+    SpinState& state;
+    ~Done() { state.end_spinning(); }
+  } const done{state_};
+  spin();
+}
+
+void SpinControl::run(const Ended& ended) {
+  callbacks_.prepare();
+  state_.close_gate();
+  try {
+    {
+      const std::scoped_lock lock(callbacks_.mutex());
+      dispatcher_.start();
+    }
+    callbacks_.start_clock();
+  } catch (...) {  // no thread has taken work yet: end those that exist
+    state_.stop();
+    state_.open_gate();
+    dispatcher_.stop();
+    state_.clear_stop();
+    throw;
+  }
+  state_.open_gate();
+  while (!state_.stopping()) {
+    if (ended == nullptr) {
+      state_.await_stop();
+    } else if (ended()) {
+      state_.stop();
+    }
+    while (!state_.stopping() && !callbacks_.reap_all()) {
+      realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);
+    }
+  }
+  dispatcher_.wake();
+  dispatcher_.stop();
+  state_.finish();
+}
+
+void SpinControl::spin() RCLRT_WAITS {
+  guarded([this] { run(nullptr); });
+}
+
+void SpinControl::spin_some() RCLRT_WAITS {
+  guarded([this] { run_limited(SpinLimit::kReadyNow, 0); });
+}
+
+bool SpinControl::spin_once(nanoseconds timeout) RCLRT_WAITS {
+  const std::int64_t deadline_ns = deadline_of(timeout);
+  bool ended = false;
+  guarded([&] {
+    state_.begin_one();
+    run_limited(SpinLimit::kOne, deadline_ns);
+    ended = state_.one_ended();
+  });
+  return ended;
+}
+
+void SpinControl::run_limited(SpinLimit limit, std::int64_t deadline_ns) {
+  callbacks_.prepare();
+  Ended ended;  // a dispatcher that polls knows it by itself
+  if (!dispatcher_.traits().polls) {
+    callbacks_.start_clock();
+    callbacks_.release_due_timers();
+    const Ended over = limit == SpinLimit::kReadyNow ? all_ended() : Ended([this, deadline_ns] {
+      return realtime::monotonic_now_ns() >= deadline_ns && !any_pending();
+    });
+    if (over()) {
+      state_.clear_stop();  // a cancel that came before has had its spin
+      return;
+    }
+    ended = [over, poll_ns = kFirstPoll_ns]() mutable {
+      realtime::sleep_until_ns(realtime::monotonic_now_ns() + poll_ns);
+      poll_ns = std::min(2 * poll_ns, kLastPoll_ns);
+      return over();
+    };
+  }
+  struct Limited {
+    SpinState& state;
+    ~Limited() { state.clear_limit(); }
+  } const limited{state_};
+  state_.set_limit(limit, deadline_ns);
+  run(ended);
+}
+
+bool SpinControl::run_one_on_caller(nanoseconds timeout, std::int64_t ready_by_ns) RCLRT_WAITS {
+  if (dispatcher_.traits().polls) {
+    throw std::logic_error("executor \"" + name_ +
+                           "\" asks for work by itself: run_one_on_caller is not offered");
+  }
+  const std::int64_t deadline_ns = deadline_of(timeout);
+  bool ran = false;
+  guarded([&] {
+    callbacks_.prepare();
+    callbacks_.start_clock();
+    ran = run_one(deadline_ns, ready_by_ns);
+    callbacks_.reap_all();
+    state_.finish();
+  });
+  return ran;
+}
+
+bool SpinControl::run_one(std::int64_t deadline_ns, std::int64_t ready_by_ns) {
+  realtime::EventCount& wakeup = state_.caller_wakeup();
+  while (!state_.stopping()) {
+    const auto key = wakeup.prepare_wait();
+    Instance* instance = nullptr;
+    std::int64_t next_ns = INT64_MAX;
+    {
+      const std::scoped_lock lock(callbacks_.mutex());
+      instance = dispatcher_.take_on_caller(ready_by_ns, next_ns);
+    }
+    const bool over = deadline_ns <= realtime::monotonic_now_ns();
+    if (instance == nullptr && !over && !state_.stopping()) {
+      wakeup.wait_until(key, std::min(deadline_ns, next_ns));
+      continue;
+    }
+    wakeup.cancel_wait();
+    if (instance == nullptr) {
+      return false;
+    }
+    WorkerPriority priority;
+    runner_.execute(instance, {}, priority);
+    dispatcher_.end_on_caller();
+    return true;
+  }
+  return false;
+}
+
+SpinResult SpinControl::spin_until(const std::function<bool(nanoseconds)>& complete,
+                                   nanoseconds timeout) RCLRT_WAITS {
+  const std::int64_t deadline_ns = deadline_of(timeout);
+  if (complete(nanoseconds::zero())) {
+    return SpinResult::kComplete;
+  }
+  bool timed_out = false;
+  guarded([&] {
+    run([&] {
+      if (complete(kWait)) {
+        return true;
+      }
+      timed_out = realtime::monotonic_now_ns() >= deadline_ns;
+      return timed_out;
+    });
+  });
+  if (complete(nanoseconds::zero())) {
+    return SpinResult::kComplete;
+  }
+  return timed_out ? SpinResult::kTimeout : SpinResult::kInterrupted;
+}
+
+/// Returns a function that says whether as many have ended, of each callback, as are pending now.
+SpinControl::Ended SpinControl::all_ended() const {
+  std::vector<std::pair<std::shared_ptr<Callback>, std::uint64_t>> targets;
+  for (auto& callback : callbacks_.all()) {
+    const Counters counters = callback->counters();
+    if (counters.pending() != 0) {
+      targets.emplace_back(std::move(callback), counters.completed + counters.pending());
+    }
+  }
+  return [targets = std::move(targets)] {
+    return std::all_of(targets.begin(), targets.end(), [](const auto& target) {
+      const Counters counters = target.first->counters();
+      return counters.completed >= target.second || counters.pending() == 0;
+    });
+  };
+}
+
+bool SpinControl::any_pending() const {
+  const auto all = callbacks_.all();
+  return std::any_of(all.begin(), all.end(),
+                     [](const auto& callback) { return callback->counters().pending() != 0; });
+}
+
+}  // namespace rclrt::executor

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+// The kinds of spins.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "callback_set.hpp"
+#include "dispatcher.hpp"
+#include "instance_runner.hpp"
+#include "rclrt/executor/spin_result.hpp"
+#include "spin_state.hpp"
+
+namespace rclrt::executor {
+
+/// Called by the thread that spins; see Executor for what the functions promise.
+class SpinControl {
+ public:
+  SpinControl(const std::string& name, CallbackSet& callbacks, Dispatcher& dispatcher,
+              InstanceRunner& runner, SpinState& state)
+      : name_(name),
+        callbacks_(callbacks),
+        dispatcher_(dispatcher),
+        runner_(runner),
+        state_(state) {}
+
+  void spin() RCLRT_WAITS;
+  void spin_some() RCLRT_WAITS;
+  bool spin_once(std::chrono::nanoseconds timeout) RCLRT_WAITS;
+  SpinResult spin_until(const std::function<bool(std::chrono::nanoseconds)>& complete,
+                        std::chrono::nanoseconds timeout) RCLRT_WAITS;
+  bool run_one_on_caller(std::chrono::nanoseconds timeout, std::int64_t ready_by_ns) RCLRT_WAITS;
+
+ private:
+  // Waits for a moment and says whether this spin is over; nullptr: it ends by cancel.
+  using Ended = std::function<bool()>;
+
+  void guarded(const std::function<void()>& spin);
+  void run(const Ended& ended);
+  void run_limited(SpinLimit limit, std::int64_t deadline_ns);
+  bool run_one(std::int64_t deadline_ns, std::int64_t ready_by_ns);
+  Ended all_ended() const;
+  bool any_pending() const;
+
+  const std::string& name_;
+  CallbackSet& callbacks_;
+  Dispatcher& dispatcher_;
+  InstanceRunner& runner_;
+  SpinState& state_;
+};
+
+}  // namespace rclrt::executor

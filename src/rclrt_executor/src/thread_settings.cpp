@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "thread_settings.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <mutex>
+#include <stdexcept>
+#include <system_error>
+#include <utility>
+
+#include "lane_set.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::executor {
+
+void ThreadSettings::settle_realtime(bool offers_reservations) {
+  realtime::require_allowed_cpus(options_.cpus);
+  require_reservations_possible(offers_reservations);
+  reason_.clear();
+  if (options_.realtime == Realtime::kOff) {
+    reason_ = "switched off";
+    return;
+  }
+  const auto reason = why_no_realtime();
+  if (!reason) {
+    realtime_ = true;
+    return;
+  }
+  if (options_.realtime == Realtime::kRequire) {
+    throw std::runtime_error("executor \"" + options_.name + "\": " + *reason);
+  }
+  reason_ = *reason;
+  static std::once_flag noticed;  // once per process, whatever the number of executors
+  std::call_once(noticed, [&] {
+    std::fprintf(stderr, "rclrt: running without real-time scheduling: %s\n", reason->c_str());
+  });
+}
+
+void ThreadSettings::require_reservations_possible(bool offered) const {
+  if (options_.reservations.empty()) {
+    return;
+  }
+  const std::string executor = "executor \"" + options_.name + "\": ";
+  if (!offered) {
+    throw std::invalid_argument(executor +
+                                "it has no threads of a level that could have a reservation: use "
+                                "preemptive or producer_consumer");
+  }
+  if (!options_.cpus.empty()) {
+    throw std::invalid_argument(executor +
+                                "the kernel gives a reservation only to a thread that may use "
+                                "every CPU: leave cpus empty, or put the reserved level into an "
+                                "executor of its own");
+  }
+  if (options_.reservations.size() > LaneSet::kMaxReservations) {
+    throw std::invalid_argument(executor + "at most " + std::to_string(LaneSet::kMaxReservations) +
+                                " levels can have a reservation");
+  }
+  for (const auto& [level, budget] : options_.reservations) {
+    if (budget.runtime.count() < 1024 || budget.runtime > budget.deadline ||
+        budget.deadline > budget.period) {
+      throw std::invalid_argument(executor + "the reservation of level " + std::to_string(level) +
+                                  " is not possible: choose 1024 ns <= runtime <= deadline <= "
+                                  "period");
+    }
+  }
+}
+
+/// Returns std::nullopt if threads may have what they are to have.
+std::optional<std::string> ThreadSettings::why_no_realtime() const {
+  if (const auto reason = realtime::why_no_realtime(options_.top_priority)) {
+    return reason;
+  }
+  for (const auto& [level, budget] : options_.reservations) {
+    try {
+      realtime::Thread(
+          {.name = "may I?",
+           .scheduling = {.policy = realtime::Policy::kDeadline, .reservation = budget}},
+          [] {})
+          .join();
+    } catch (const std::system_error& error) {
+      if (error.code() != std::errc::operation_not_permitted) {
+        throw;
+      }
+      return error.what();
+    }
+  }
+  return std::nullopt;
+}
+
+PriorityMap ThreadSettings::mapped_with(std::vector<int> levels, bool maps_levels) const {
+  std::erase_if(levels, [&](int level) { return !maps_levels || is_reserved(level); });
+  if (priorities_) {
+    levels.insert(levels.end(), priorities_->levels().begin(), priorities_->levels().end());
+  }
+  return PriorityMap(std::move(levels), options_.top_priority);
+}
+
+realtime::ThreadOptions ThreadSettings::thread_options(const std::string& suffix,
+                                                       int os_priority) const {
+  realtime::ThreadOptions result{
+      .name = options_.name + " " + suffix, .scheduling = {}, .stack_size = options_.stack_size};
+  result.scheduling.cpus = options_.cpus;
+  if (realtime_) {
+    result.scheduling.policy = realtime::Policy::kFifo;
+    result.scheduling.priority = os_priority;
+  }
+  return result;
+}
+
+realtime::ThreadOptions ThreadSettings::level_thread_options(int level, int os_priority) const {
+  realtime::ThreadOptions result = thread_options("L" + std::to_string(level), os_priority);
+  if (realtime_ && is_reserved(level)) {
+    result.scheduling.policy = realtime::Policy::kDeadline;
+    result.scheduling.reservation = options_.reservations.at(level);
+  }
+  return result;
+}
+
+std::size_t ThreadSettings::cpu_count() const {
+  return options_.cpus.empty() ? realtime::allowed_cpus().size() : options_.cpus.size();
+}
+
+}  // namespace rclrt::executor

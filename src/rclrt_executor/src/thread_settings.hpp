@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Scheduling, CPUs and stacks of an executor's threads.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "priority_map.hpp"
+#include "rclrt/executor/options.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::executor {
+
+/// Guarded by the configuration; `realtime` and `reason` do not change after `settle_realtime`.
+class ThreadSettings {
+ public:
+  explicit ThreadSettings(const ExecutorOptions& options) : options_(options) {}
+
+  /// Finds out whether threads may have what the options state. Throws std::invalid_argument for
+  /// options that contradict each other, std::runtime_error when real time is required and not
+  /// permitted, std::system_error when the CPUs have no room for a reservation.
+  void settle_realtime(bool offers_reservations);
+  bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
+  /// Returns why not, and what to do; empty with real time.
+  const std::string& reason() const noexcept RCLRT_NONBLOCKING { return reason_; }
+
+  /// Returns a map of these levels and of those that are known already, as far as they are mapped.
+  /// Throws std::invalid_argument when they do not fit.
+  PriorityMap mapped_with(std::vector<int> levels, bool maps_levels) const;
+  void set_priorities(PriorityMap priorities) { priorities_ = std::move(priorities); }
+  /// The map that was set last; there must be one.
+  const PriorityMap& priorities() const noexcept { return *priorities_; }
+
+  /// Returns whether a level has a budget under SCHED_DEADLINE.
+  bool is_reserved(int level) const noexcept { return options_.reservations.contains(level); }
+  /// Returns thread options at a SCHED_FIFO priority, or at normal scheduling without real time.
+  realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
+  /// Returns thread options of a worker of `level`: the same, or its reservation.
+  realtime::ThreadOptions level_thread_options(int level, int os_priority) const;
+  /// Returns how many CPUs the executor's threads may use.
+  std::size_t cpu_count() const;
+
+ private:
+  void require_reservations_possible(bool offered) const;
+  std::optional<std::string> why_no_realtime() const;
+
+  const ExecutorOptions& options_;
+  std::optional<PriorityMap> priorities_;
+  bool realtime_ = false;
+  std::string reason_;
+};
+
+}  // namespace rclrt::executor
