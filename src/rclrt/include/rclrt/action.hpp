@@ -42,7 +42,7 @@ struct ActionNames {
 /// Throws Error, for example when `action` is empty.
 RCLRT_EXPORT RCLRT_SETUP ActionNames action_names(const std::string& action);
 
-/// A new name. Throws std::runtime_error when the kernel has no random numbers.
+/// Returns a new name. Throws std::runtime_error when the kernel has no random numbers.
 RCLRT_EXPORT GoalUUID make_goal_uuid();
 
 }  // namespace detail

@@ -41,7 +41,7 @@ template <typename A>
 class ClientGoalHandle {
  public:
   const GoalUUID& goal_id() const noexcept { return id_; }
-  /// As the server last said.
+  /// Returns the status as the server last said it.
   GoalStatus status() const noexcept { return status_.load(); }
 
  private:
@@ -93,7 +93,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   using Handle = std::shared_ptr<ClientGoalHandle<A>>;
   using CancelResponse = CancelGoal::Response;
 
-  /// Use Node::create_action_client.
+  /// Makes the client; use Node::create_action_client.
   RCLRT_SETUP ActionClient(const std::shared_ptr<NodeHandle>& node,
                            const detail::ActionNames& names, const CallbackOptions& options)
       : context_(node->context),
@@ -110,7 +110,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   ActionClient(const ActionClient&) = delete;
   ActionClient& operator=(const ActionClient&) = delete;
 
-  /// Whether a server is there with all its parts. Throws Error.
+  /// Returns whether a server is there with all its parts. Throws Error.
   bool action_server_is_ready() const {
     return goals_->service_is_ready() && cancels_->service_is_ready() &&
            results_->service_is_ready() && feedback_->publisher_count() > 0 &&
@@ -122,7 +122,8 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return detail::poll_until(*context_, timeout, [this] { return action_server_is_ready(); });
   }
 
-  /// The future is ready when the server has answered: nullptr when it has rejected the goal.
+  /// Sends a goal. The future is ready when the server has answered: nullptr when it has rejected
+  /// it.
   std::future<Handle> async_send_goal(const A::Goal& goal, SendGoalOptions<A> options = {}) {
     const Handle handle(new ClientGoalHandle<A>(detail::make_goal_uuid()));
     handle->on_response_ = std::move(options.goal_response_callback);
@@ -152,8 +153,8 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return future;
   }
 
-  /// Of a goal that this client sent and the server accepted. The future is ready when it has
-  /// ended; a broken promise when the client ends first.
+  /// Asks for the result of a goal that this client sent and the server accepted. The future is
+  /// ready when it has ended; a broken promise when the client ends first.
   std::future<ActionResult<A>> async_get_result(const Handle& handle) {
     require(handle);
     std::promise<ActionResult<A>> promise;
@@ -188,7 +189,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
     return cancels_->async_send_request(request).future;
   }
 
-  /// What an executor runs of it.
+  /// Returns what an executor runs of it.
   std::vector<std::shared_ptr<executor::Callback>> callbacks() const {
     return {goals_, cancels_, results_, feedback_, statuses_};
   }

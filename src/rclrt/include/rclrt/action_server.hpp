@@ -43,7 +43,8 @@ class ServerGoalHandle {
   const Goal& goal() const noexcept { return goal_; }
   const GoalUUID& goal_id() const noexcept { return id_; }
   GoalStatus status() const { return server_->status(goal_id()); }
-  /// Whether somebody wants it to end, and the server has agreed: end it with `canceled`, soon.
+  /// Returns whether a client has asked to cancel it and the server has agreed: end it with
+  /// `canceled`, soon.
   bool is_canceling() const { return status() == GoalStatus::kCanceling; }
   bool is_executing() const { return status() == GoalStatus::kExecuting; }
   bool is_active() const {
@@ -56,10 +57,11 @@ class ServerGoalHandle {
   /// sent, as Publisher::publish.
   bool publish_feedback(const Feedback& feedback);
 
-  /// Only after kAcceptAndDefer: work begins. Throws std::logic_error when the goal is past that.
+  /// Begins work on a goal that was deferred (kAcceptAndDefer). Throws std::logic_error when the
+  /// goal is past that.
   void execute();
-  /// The goal's end; clients get the result. Throw std::logic_error when it has ended already, or
-  /// (succeed and abort) does not execute yet, or (canceled) nobody asked for it.
+  /// Ends the goal; clients get the result. These three throw std::logic_error when it has ended
+  /// already, or (succeed and abort) does not execute yet, or (canceled) nobody asked for it.
   void succeed(const Result& result) { finish(GOAL_EVENT_SUCCEED, result, "succeed"); }
   void abort(const Result& result) { finish(GOAL_EVENT_ABORT, result, "abort"); }
   void canceled(const Result& result) { finish(GOAL_EVENT_CANCELED, result, "be canceled"); }
@@ -115,7 +117,7 @@ class ActionServer final : public detail::ActionServerBase,
  public:
   using Callback = std::shared_ptr<executor::Callback>;
 
-  /// Use Node::create_action_server.
+  /// Makes the server; use Node::create_action_server.
   RCLRT_SETUP ActionServer(const std::shared_ptr<NodeHandle>& node,
                            const detail::ActionNames& names, ActionCallbacks<A> callbacks,
                            std::chrono::nanoseconds result_timeout)
@@ -128,7 +130,7 @@ class ActionServer final : public detail::ActionServerBase,
     }
   }
 
-  /// What an executor runs of it; empty when they have ended.
+  /// Returns what an executor runs of it; empty after it has ended.
   std::vector<Callback> callbacks() const {
     std::vector<Callback> result;
     for (const auto& each : services_) {
@@ -150,7 +152,7 @@ class ActionServer final : public detail::ActionServerBase,
     std::vector<rmw_request_id_t> waiting;   // for the result
   };
 
-  /// The services keep the server alive.
+  /// Makes the services, which keep the server alive.
   std::vector<Callback> make_services(const std::shared_ptr<NodeHandle>& node,
                                       const detail::ActionNames& names, CallbackOptions options) {
     if (!options.group) {
@@ -253,7 +255,7 @@ class ActionServer final : public detail::ActionServerBase,
     }
   }
 
-  /// False when the goal's state does not allow it.
+  /// Returns false when the goal's state does not allow it.
   bool execute(const GoalUUID& id) {
     {
       const std::scoped_lock lock(mutex_);
@@ -293,7 +295,7 @@ class ActionServer final : public detail::ActionServerBase,
     return true;
   }
 
-  /// The handle ends: who waits for the result of an unfinished goal must not wait for ever.
+  /// Aborts an unfinished goal whose handle ends: clients must not wait for its result for ever.
   void give_up(const GoalUUID& id) noexcept {
     try {
       if (is_terminal(status(id))) {

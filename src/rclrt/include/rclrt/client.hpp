@@ -32,9 +32,9 @@ class RCLRT_EXPORT ClientBase : public Entity {
                          const QoS& qos, const CallbackOptions& options);
   ~ClientBase() override;
 
-  /// After remapping, with its namespace.
+  /// Returns the name after remapping, with its namespace.
   std::string service_name() const;
-  /// Whether a server of this service is matched now. Thread-safe. Throws Error.
+  /// Returns whether a server of this service is matched now. Thread-safe. Throws Error.
   bool service_is_ready() const;
   /// Polls once a millisecond until a server is matched; false when `timeout` has passed first, or
   /// the context is shut down. Thread-safe. Throws Error.

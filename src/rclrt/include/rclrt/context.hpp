@@ -48,16 +48,16 @@ class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
   /// under way are finished; what they publish from now on is not sent.
   RCLRT_SETUP void shutdown();
 
-  /// False as soon as `shutdown` has begun.
+  /// Returns false as soon as `shutdown` has begun.
   bool ok() const noexcept;
 
-  /// The arguments that are not for ROS, without the program's name.
+  /// Returns the arguments that are not for ROS, without the program's name.
   const std::vector<std::string>& arguments() const noexcept { return arguments_; }
 
   rcl_context_t* rcl() noexcept { return &context_; }
-  /// For publishers and subscriptions.
+  /// Returns the topics within the process, for publishers and subscriptions.
   detail::IntraTopics& intra_topics() noexcept { return intra_topics_; }
-  /// For graph callbacks; made by the first.
+  /// Returns the watcher of graph callbacks, which the first one makes.
   RCLRT_SETUP detail::EventWatcher& event_watcher();
 
  private:

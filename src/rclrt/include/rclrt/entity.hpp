@@ -33,21 +33,21 @@ struct WaitSetPlaces {
 /// set instead.
 class RCLRT_EXPORT Entity : public executor::NotifiedCallback {
  public:
-  /// `default_name` is the callback's unless the options have one; `depth` is how many instances
-  /// may wait. Throws std::invalid_argument for a service or client with an overload policy: what
-  /// an instance less leaves in the middleware would be answered by the next, and all later ones
-  /// late.
+  /// Makes the entity. `default_name` is the callback's unless the options have one; `depth` is how
+  /// many instances may wait. Throws std::invalid_argument for a service or client with an overload
+  /// policy: what an instance less leaves in the middleware would be answered by the next, and all
+  /// later ones late.
   RCLRT_SETUP Entity(executor::EntityType type, const std::string& default_name, std::size_t depth,
                      const CallbackOptions& options);
 
   /// Adds what this entity needs. Prepare phase.
   RCLRT_SETUP virtual void count_places(WaitSetPlaces& places) const = 0;
-  /// Called by one thread, before and after each rcl_wait. Throws Error.
+  /// Adds the entity to a wait set. Called by one thread, before each rcl_wait. Throws Error.
   virtual void add_to(rcl_wait_set_t& wait_set) = 0;
   virtual bool is_ready_in(const rcl_wait_set_t& wait_set) const = 0;
 
  protected:
-  /// The rcl listener of every entity; `self` is an Entity.
+  /// Takes what rcl tells the listener of every entity; `self` is an Entity.
   static void on_new_work(const void* self, std::size_t count);
   /// Calls `set_listener`, which registers the rcl listener and returns rcl's code, twice:
   /// rmw_fastrtps counts what waits first and listens afterwards; the second call announces what
@@ -57,7 +57,8 @@ class RCLRT_EXPORT Entity : public executor::NotifiedCallback {
     detail::check(set_listener(), action);
     detail::check(set_listener(), action);
   }
-  /// As in the base; but what this thread itself sends waits for the end of its publish.
+  /// Announces as the base does; but what this thread itself sends waits for the end of its
+  /// publish.
   void announce(std::size_t count) noexcept final;
   /// Fills in when the work became ready, if the executor does not know. `received_ns` is the
   /// middleware's stamp: system time.

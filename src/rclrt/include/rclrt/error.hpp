@@ -28,7 +28,7 @@ inline void check(rcl_ret_t code, std::string_view action) {
     throw Error(std::string(action), code);
   }
 }
-/// For where nobody can be thrown at: says on stderr that `action` failed. False when it did.
+/// Reports on stderr that `action` failed, where nothing may throw. Returns false when it did.
 RCLRT_EXPORT bool report(rcl_ret_t code, const char* action) noexcept;
 }  // namespace detail
 

@@ -41,7 +41,7 @@ class RCLRT_EXPORT Executor {
   /// they refer to.
   RCLRT_SETUP void remove_node(const Node& node);
 
-  /// See executor::Executor: one callback comes, goes, or changes its priority.
+  /// Adds one callback; removes it; changes its priority. See executor::Executor.
   RCLRT_SETUP void add(std::shared_ptr<executor::Callback> callback) {
     engine_->add(std::move(callback));
   }
@@ -52,7 +52,7 @@ class RCLRT_EXPORT Executor {
     engine_->set_level(callback, priority);
   }
 
-  /// See executor::Executor.
+  /// Prepares, spins as the functions of executor::Executor with these names.
   RCLRT_SETUP void prepare() { engine_->prepare(); }
   void spin() RCLRT_WAITS { engine_->spin(); }
   void spin_some() RCLRT_WAITS { engine_->spin_some(); }
@@ -65,7 +65,7 @@ class RCLRT_EXPORT Executor {
       RCLRT_WAITS {
     return engine_->spin_until_future_complete(future, timeout);
   }
-  /// Thread-safe; not from a signal handler (contexts handle signals).
+  /// Makes `spin` return. Thread-safe; not from a signal handler (contexts handle signals).
   void cancel() noexcept { engine_->cancel(); }
 
   const executor::Executor& engine() const noexcept { return *engine_; }
@@ -115,11 +115,11 @@ class RCLRT_EXPORT WaitSetExecutor final : public Executor {
                                        ExecutorOptions options = {}, WaitSetOptions wait_set = {});
 };
 
-/// The names that `make_executor` takes, the baseline first.
+/// Returns the names that `make_executor` takes, the baseline first.
 RCLRT_EXPORT const std::vector<std::string>& executor_names();
 
-/// An executor by its name in files and on command lines. Throws std::invalid_argument with the
-/// names there are.
+/// Returns an executor by its name in files and on command lines. Throws std::invalid_argument with
+/// the names there are.
 RCLRT_EXPORT RCLRT_SETUP std::unique_ptr<Executor> make_executor(std::string_view name,
                                                                  std::shared_ptr<Context> context,
                                                                  ExecutorOptions options = {});

@@ -21,7 +21,7 @@ class RCLRT_EXPORT GuardCondition : public Entity {
   RCLRT_SETUP GuardCondition(std::shared_ptr<Context> context, const CallbackOptions& options);
   ~GuardCondition() override;
 
-  /// The callback will run, at least once, after this call has begun (with kSkipIfRunning: unless
+  /// Makes the callback run, at least once, after this call has begun (with kSkipIfRunning: unless
   /// it runs). Thread-safe. Under executors that listen it neither allocates nor takes a lock; for
   /// `wait_set` it goes through rmw, which does. Must have returned before the guard condition
   /// ends.
@@ -32,7 +32,7 @@ class RCLRT_EXPORT GuardCondition : public Entity {
   bool is_ready_in(const rcl_wait_set_t& wait_set) const override;
 
  protected:
-  /// Called first in `run`.
+  /// Clears the trigger; called first in `run`.
   void clear() noexcept { forget_one(); }
 
   void attach() override;

@@ -61,7 +61,7 @@ class RCLRT_EXPORT Node {
                    const std::string& name_space = "/", const NodeOptions& options = {});
 
   std::string name() const;
-  /// With its namespace.
+  /// Returns the name with its namespace.
   std::string fully_qualified_name() const;
 
   template <typename T>
@@ -71,7 +71,8 @@ class RCLRT_EXPORT Node {
     return std::make_shared<Publisher<T>>(handle_, topic, qos, options);
   }
 
-  /// `callback` takes `const T&`, optionally followed by `const InstanceInfo&`.
+  /// Creates a subscription. `callback` takes `const T&`, optionally followed by `const
+  /// InstanceInfo&`.
   template <typename T, typename F>
   RCLRT_SETUP std::shared_ptr<Subscription<T>> create_subscription(const std::string& topic,
                                                                    const QoS& qos, F callback,
@@ -82,7 +83,8 @@ class RCLRT_EXPORT Node {
     return subscription;
   }
 
-  /// `callback` takes nothing, or `const InstanceInfo&`, whose `release_ns` is the nominal release.
+  /// Creates a timer. `callback` takes nothing, or `const InstanceInfo&`, whose `release_ns` is the
+  /// nominal release.
   template <typename F>
   RCLRT_SETUP std::shared_ptr<Timer> create_wall_timer(std::chrono::nanoseconds period, F callback,
                                                        CallbackOptions options = {},
@@ -101,9 +103,9 @@ class RCLRT_EXPORT Node {
     return created;
   }
 
-  /// `callback` takes `const A&, const B&`, optionally followed by `const InstanceInfo&`. It runs
-  /// when the later message of a pair arrives. `qos.depth()` is also how many messages of each
-  /// topic wait for their partner.
+  /// Creates a synchronizer. `callback` takes `const A&, const B&`, optionally followed by `const
+  /// InstanceInfo&`. It runs when the later message of a pair arrives. `qos.depth()` is also how
+  /// many messages of each topic wait for their partner.
   template <typename A, typename B, typename F>
   RCLRT_SETUP Synchronizer create_synchronizer(const std::string& first_topic,
                                                const std::string& second_topic, const QoS& qos,
@@ -123,7 +125,7 @@ class RCLRT_EXPORT Node {
     return result;
   }
 
-  /// `callback` takes `const S::Request&, S::Response&`, optionally followed by
+  /// Creates a service. `callback` takes `const S::Request&, S::Response&`, optionally followed by
   /// `const InstanceInfo&`; the response is sent when it returns.
   template <typename S, typename F>
   RCLRT_SETUP std::shared_ptr<Service<S>> create_service(const std::string& name, F callback,
@@ -135,7 +137,7 @@ class RCLRT_EXPORT Node {
     return service;
   }
 
-  /// `options.priority` is that of the callbacks that handle the responses.
+  /// Creates a client. `options.priority` is that of the callbacks that handle the responses.
   template <typename S>
   RCLRT_SETUP std::shared_ptr<Client<S>> create_client(const std::string& name, const QoS& qos = 10,
                                                        const CallbackOptions& options = {}) {
@@ -144,20 +146,22 @@ class RCLRT_EXPORT Node {
     return client;
   }
 
-  /// See ActionServer; `options` are those of its three services. `result_timeout`: how long after
-  /// its end a goal's result can be asked for. Throws std::invalid_argument without
+  /// Creates an action server; `options` are those of its three services. `result_timeout`: how
+  /// long after its end a goal's result can be asked for. Throws std::invalid_argument without
   /// `handle_accepted`. Needs rclrt/action_server.hpp.
   template <typename A>
   RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
       const std::string& name, ActionCallbacks<A> callbacks, const CallbackOptions& options = {},
       std::chrono::nanoseconds result_timeout = std::chrono::seconds(10));
 
-  /// See ActionClient; `options` are those of all its callbacks. Needs rclrt/action_client.hpp.
+  /// Creates an action client; `options` are those of all its callbacks. Needs
+  /// rclrt/action_client.hpp.
   template <typename A>
   RCLRT_SETUP std::shared_ptr<ActionClient<A>> create_action_client(const std::string& name,
                                                                     CallbackOptions options = {});
 
-  /// `callback` takes nothing, or `const InstanceInfo&`. It runs after `trigger()`.
+  /// Creates a guard condition. `callback` takes nothing, or `const InstanceInfo&`. It runs after
+  /// `trigger()`.
   template <typename F>
   RCLRT_SETUP std::shared_ptr<GuardCondition> create_guard_condition(
       F callback, const CallbackOptions& options = {}) {
@@ -177,27 +181,29 @@ class RCLRT_EXPORT Node {
     return parameters_->declare<StoredParameter<T>>(name, StoredParameter<T>(std::move(value)),
                                                     options);
   }
-  /// Without a default: throws std::invalid_argument when the ROS arguments do not give a value.
+  /// Declares a parameter without a default. Throws std::invalid_argument when the ROS arguments do
+  /// not give a value.
   template <typename T>
   RCLRT_SETUP Parameter<T> declare_parameter(const std::string& name,
                                              const ParameterOptions<T>& options = {}) {
     offer_parameters();
     return parameters_->declare<T>(name, ParameterValue{}, options);
   }
-  /// The declared ones. Lives as long as the node and its callbacks.
+  /// Returns the declared parameters, which live as long as the node and its callbacks.
   Parameters& parameters() noexcept { return *parameters_; }
 
-  /// `create_qos_event<MessageLost>(subscription, callback)`: see QosEventBase for the statuses.
-  /// `callback` takes `const Status&`, optionally followed by `const InstanceInfo&`. Needs
-  /// rclrt/qos_event.hpp.
+  /// Creates a callback for events, as `create_qos_event<MessageLost>(subscription, callback)`; see
+  /// QosEventBase for the statuses. `callback` takes `const Status&`, optionally followed by `const
+  /// InstanceInfo&`. Needs rclrt/qos_event.hpp.
   template <typename Status, typename Source, typename F>
   RCLRT_SETUP std::shared_ptr<QosEventBase> create_qos_event(const std::shared_ptr<Source>& source,
                                                              F callback,
                                                              const CallbackOptions& options = {});
 
-  /// `callback` takes nothing, or `const InstanceInfo&`. It runs after nodes, topics or services
-  /// came or went anywhere; several changes may be one run. The first one in a context starts a
-  /// thread of normal priority that waits for changes. Needs rclrt/graph_callback.hpp.
+  /// Creates a callback for changes of the ROS graph. It takes nothing, or `const InstanceInfo&`,
+  /// and runs after nodes, topics or services came or went anywhere; several changes may be one
+  /// run. The first one in a context starts a thread of normal priority that waits for changes.
+  /// Needs rclrt/graph_callback.hpp.
   template <typename F>
   RCLRT_SETUP std::shared_ptr<GuardCondition> create_graph_callback(
       F callback, const CallbackOptions& options = {});
@@ -209,9 +215,10 @@ class RCLRT_EXPORT Node {
   std::size_t count_subscribers(const std::string& topic) const;
   std::size_t count_services(const std::string& service) const;
   std::size_t count_clients(const std::string& service) const;
-  /// With their namespaces.
+  /// Returns the names of all nodes, with their namespaces.
   std::vector<std::string> node_names() const;
-  /// Poll once a millisecond; false when `timeout` has passed first, or the context is shut down.
+  /// Waits until as many are there, polling once a millisecond. Returns false when `timeout` has
+  /// passed first, or the context is shut down.
   bool wait_for_publishers(const std::string& topic, std::size_t at_least,
                            std::chrono::nanoseconds timeout) const RCLRT_WAITS;
   bool wait_for_subscribers(const std::string& topic, std::size_t at_least,
@@ -222,10 +229,11 @@ class RCLRT_EXPORT Node {
     return std::make_shared<CallbackGroup>(type);
   }
 
-  /// For entities of your own, derived from SubscriptionBase or Subscription<T>.
+  /// Returns the handle, for entities of your own, derived from SubscriptionBase or
+  /// Subscription<T>.
   const std::shared_ptr<NodeHandle>& handle() const noexcept { return handle_; }
 
-  /// In order of creation.
+  /// Returns the callbacks in order of creation.
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
 
  private:

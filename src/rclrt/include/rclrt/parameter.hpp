@@ -52,7 +52,7 @@ template <typename T>
 inline constexpr bool kIsScalarParameter =
     std::is_same_v<T, bool> || std::is_same_v<T, std::int64_t> || std::is_same_v<T, double>;
 
-/// A bool, an integer or a double in the 64 bits that real-time readers look at.
+/// Packs a bool, an integer or a double into the 64 bits that real-time readers look at.
 template <typename T>
 std::int64_t to_bits(T value) noexcept {
   if constexpr (std::is_same_v<T, double>) {
@@ -89,16 +89,16 @@ class Parameter {
   explicit Parameter(std::shared_ptr<const detail::ParameterEntry> entry)
       : entry_(std::move(entry)) {}
 
-  /// The value now. For bools, integers and doubles one atomic load. Two parameters that were set
-  /// together may be read one before and one after: who needs them together takes them over in a
-  /// post-set callback (see Parameters).
+  /// Returns the value now. For bools, integers and doubles one atomic load. Two parameters that
+  /// were set together may be read one before and one after: who needs them together takes them
+  /// over in a post-set callback (see Parameters).
   T get() const noexcept RCLRT_NONBLOCKING
     requires kIsScalar
   {
     return detail::from_bits<T>(entry_->bits.load());
   }
 
-  /// A copy, made under a lock with priority inheritance; may allocate.
+  /// Returns a copy, made under a lock with priority inheritance; may allocate.
   T get() const
     requires(!kIsScalar)
   {

@@ -38,13 +38,13 @@ inline ParameterType type_of(const ParameterValue& value) noexcept {
   return static_cast<ParameterType>(value.index());
 }
 
-/// For people: "integer", "array of strings".
+/// Returns the type for people: "integer", "array of strings".
 RCLRT_EXPORT const char* to_string(ParameterType type) noexcept;
-/// For people, in YAML's flow style: 1, 2.5, true, "text", [1, 2].
+/// Returns the value for people, in YAML's flow style: 1, 2.5, true, "text", [1, 2].
 RCLRT_EXPORT std::string to_string(const ParameterValue& value);
 
-/// `value` as a `type`: itself, or an integer where a double is wanted, if that loses nothing
-/// (people write `gain: 2`). kNotSet otherwise.
+/// Returns `value` as a `type`: itself, or an integer where a double is wanted, if that loses
+/// nothing (people write `gain: 2`). kNotSet otherwise.
 RCLRT_EXPORT ParameterValue converted(ParameterValue value, ParameterType type);
 
 namespace detail {

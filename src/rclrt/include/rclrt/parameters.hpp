@@ -48,32 +48,33 @@ class RCLRT_EXPORT Parameters {
   Parameters& operator=(const Parameters&) = delete;
 
   bool has(const std::string& name) const;
-  /// Nothing when it is not declared.
+  /// Returns the value; kNotSet when it is not declared.
   ParameterValue get(const std::string& name) const;
-  /// Only the name when it is not declared.
+  /// Returns the descriptor; with the name alone when it is not declared.
   rcl_interfaces::msg::ParameterDescriptor describe(const std::string& name) const;
-  /// The names that are one of `prefixes` or below one (separated by dots; none: all names), at
-  /// most `depth` levels down; 0: however deep. And the prefixes that these names have.
+  /// Returns the names that are one of `prefixes` or below one (separated by dots; none: all
+  /// names), at most `depth` levels down; 0: however deep. And the prefixes that these names have.
   rcl_interfaces::msg::ListParametersResult list(const std::vector<std::string>& prefixes = {},
                                                  std::uint64_t depth = 0) const;
 
   /// Refuses, with the reason, what is not declared, read-only, of another type or out of range,
   /// and what an on-set callback refuses.
   SetParametersResult set(const std::string& name, ParameterValue value);
-  /// All or none of them.
+  /// Sets all of them or none.
   SetParametersResult set_atomically(std::vector<ParameterChange> changes);
   /// Throws std::invalid_argument when it is not declared, or read-only.
   void undeclare(const std::string& name);
 
-  /// The callbacks are called in the order in which they were added, on the thread that sets
-  /// (usually the one that serves the request), one set at a time.
+  /// Adds a callback. Callbacks are called in the order in which they were added, on the thread
+  /// that sets (usually the one that serves the request), one set at a time.
   CallbackHandle add_on_set_parameters_callback(OnSet callback);
   CallbackHandle add_post_set_parameters_callback(OnChanged callback);
-  /// When it has returned, the callback does not run any more. False when it was removed before.
+  /// Removes a callback. When it has returned, the callback does not run any more. Returns false
+  /// when it was removed before.
   bool remove_callback(CallbackHandle handle);
 
-  /// What the command line and its parameter files say about parameters of this node that nobody
-  /// has declared: typing errors, mostly.
+  /// Returns what the command line and its parameter files say about parameters of this node that
+  /// nobody has declared: typing errors, mostly.
   std::vector<std::string> undeclared_overrides() const;
 
  private:
@@ -83,8 +84,9 @@ class RCLRT_EXPORT Parameters {
   template <typename F>
   using Callbacks = std::vector<std::pair<CallbackHandle, F>>;
 
-  /// The value of an override wins over `value`, which may be monostate: then there must be one.
-  /// Throws std::invalid_argument when the name is empty or declared already, or the value refused.
+  /// Declares a parameter. The value of an override wins over `value`, which may be monostate: then
+  /// there must be one. Throws std::invalid_argument when the name is empty or declared already, or
+  /// the value refused.
   std::shared_ptr<const detail::ParameterEntry> declare(
       rcl_interfaces::msg::ParameterDescriptor descriptor, ParameterValue value);
 
@@ -109,7 +111,7 @@ class RCLRT_EXPORT Parameters {
   static void add_range(rcl_interfaces::msg::ParameterDescriptor& descriptor,
                         const ParameterRange<double>& range);
 
-  /// From now on changes are published on /parameter_events.
+  /// Publishes changes on /parameter_events from now on.
   void publish_events();
 
   Entry find(const std::string& name) const;  // nullptr when there is none

@@ -39,12 +39,12 @@ struct RCLRT_EXPORT PublisherHandle final : LoanKeeper {
                               const QoS& qos);
   ~PublisherHandle() override;
 
-  /// A message in the middleware's memory; nullptr when it lends none.
+  /// Returns a message in the middleware's memory; nullptr when it lends none.
   void* borrow() noexcept;
   void give_back(void* token) noexcept override;
 
-  /// How many subscriptions are matched. Asks the middleware, which takes a lock for it, only when
-  /// some have come or gone.
+  /// Returns how many subscriptions are matched. Asks the middleware, which takes a lock for it,
+  /// only when some have come or gone.
   std::size_t count_subscriptions() noexcept;
 
   const std::shared_ptr<NodeHandle> node;
@@ -71,22 +71,23 @@ class RCLRT_EXPORT PublisherBase {
   PublisherBase(const PublisherBase&) = delete;
   PublisherBase& operator=(const PublisherBase&) = delete;
 
-  /// After remapping, with its namespace.
+  /// Returns the name after remapping, with its namespace.
   std::string topic_name() const;
-  /// How many subscriptions it is matched with now, those of the same context included.
+  /// Returns how many subscriptions it is matched with now, those of the same context included.
   std::size_t subscription_count() const;
-  /// How many of them get its messages by reference.
+  /// Returns how many of them get its messages by reference.
   std::size_t intra_process_subscription_count() const;
-  /// How often there was no message to borrow, or none for `publish` to copy into. Thread-safe.
+  /// Returns how often there was no message to borrow, or none for `publish` to copy into.
+  /// Thread-safe.
   std::uint64_t exhausted() const noexcept { return exhausted_.load(std::memory_order_relaxed); }
-  /// Whether the middleware lends messages of this type to be published without a copy.
+  /// Returns whether the middleware lends messages of this type to be published without a copy.
   bool middleware_lends() const noexcept { return handle_->lends; }
 
   /// Says that it is alive; for QoS::liveliness_by_topic, besides publishing. Thread-safe. False
   /// after a shutdown.
   bool assert_liveliness() noexcept;
 
-  /// For entities of your own.
+  /// Returns the handle, for entities of your own.
   const std::shared_ptr<detail::PublisherHandle>& handle() const noexcept { return handle_; }
 
  protected:
@@ -96,9 +97,9 @@ class RCLRT_EXPORT PublisherBase {
                             detail::GetIntraTopic get_topic);
 
   bool send(const void* message) noexcept;
-  /// `message` is the one in `slot`, and the caller's hold on it ends.
+  /// Sends `message`, the one in `slot`; the caller's hold on it ends.
   bool send_slot(detail::IntraSlot* slot, const void* message) noexcept;
-  /// `message` was lent by the middleware, and is still when this returns false.
+  /// Sends `message`, which the middleware lent; it stays lent when this returns false.
   bool send_lent(void* message) noexcept;
 
   bool has_intra_process_subscriptions() const noexcept { return writer_.matched() > 0; }
@@ -143,9 +144,9 @@ class Publisher : public PublisherBase {
     return publish(std::move(copy));
   }
 
-  /// A message to fill in and publish without a copy: of the pool that is shared with intra-process
-  /// subscriptions if there are any, else of the middleware if it lends messages of this type, else
-  /// of the pool. Empty when all are in use. Allocates nothing itself.
+  /// Returns a message to fill in and publish without a copy: of the pool that is shared with
+  /// intra-process subscriptions if there are any, else of the middleware if it lends messages of
+  /// this type, else of the pool. Empty when all are in use. Allocates nothing itself.
   Loan<T> borrow() noexcept {
     if (handle_->lends && !has_intra_process_subscriptions()) {
       if (void* const message = handle_->borrow()) {

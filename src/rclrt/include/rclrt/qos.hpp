@@ -35,7 +35,7 @@ class QoS {
     return *this;
   }
 
-  /// The longest time between two messages that is offered or asked for. See QosEventBase.
+  /// Sets the longest time between two messages that is offered or asked for. See QosEventBase.
   QoS& deadline(std::chrono::nanoseconds period) {
     profile_.deadline = to_rmw(period);
     return *this;
@@ -45,13 +45,13 @@ class QoS {
     profile_.lifespan = to_rmw(age);
     return *this;
   }
-  /// A publisher counts as alive for `lease` after its process gave a sign of life.
+  /// Counts as alive for `lease` after its process gave a sign of life.
   QoS& liveliness_automatic(std::chrono::nanoseconds lease) {
     profile_.liveliness = RMW_QOS_POLICY_LIVELINESS_AUTOMATIC;
     profile_.liveliness_lease_duration = to_rmw(lease);
     return *this;
   }
-  /// The same after it has published, or called `assert_liveliness`.
+  /// Counts as alive for `lease` after it has published, or called `assert_liveliness`.
   QoS& liveliness_by_topic(std::chrono::nanoseconds lease) {
     profile_.liveliness = RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC;
     profile_.liveliness_lease_duration = to_rmw(lease);

@@ -60,7 +60,8 @@ class RCLRT_EXPORT EventWatch {
 /// normal priority that waits for them, whether or not an executor has the callback.
 class RCLRT_EXPORT QosEventBase : public GuardCondition {
  public:
-  /// One of each kind for a publisher or subscription: throws std::invalid_argument for a second.
+  /// Makes the event. Throws std::invalid_argument for a second one of a kind for one publisher or
+  /// subscription.
   RCLRT_SETUP QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
                            rcl_publisher_event_type_t type, CallbackOptions options);
   RCLRT_SETUP QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription,
@@ -68,9 +69,9 @@ class RCLRT_EXPORT QosEventBase : public GuardCondition {
   ~QosEventBase() override;
 
  protected:
-  /// By the thread that waits: takes the status and triggers the callback. Throws Error.
+  /// Takes the status and triggers the callback; called by the thread that waits. Throws Error.
   virtual void collect() = 0;
-  /// False when there is nothing to take. Throws Error.
+  /// Returns false when there is nothing to take. Throws Error.
   bool take(void* status);
 
  private:

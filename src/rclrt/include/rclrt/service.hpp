@@ -27,7 +27,7 @@ class RCLRT_EXPORT ServiceBase : public Entity {
                           const QoS& qos, const CallbackOptions& options);
   ~ServiceBase() override;
 
-  /// After remapping, with its namespace.
+  /// Returns the name after remapping, with its namespace.
   std::string service_name() const;
 
   /// Responses that the middleware did not send, because it did not find the client that asked:
@@ -74,8 +74,8 @@ class Service : public ServiceBase {
       : ServiceBase(std::move(node), rosidl_typesupport_cpp::get_service_type_support_handle<S>(),
                     name, qos, options) {}
 
-  /// An instance: takes the oldest request, if there is one, and calls `work(request, id)`. Throws
-  /// Error, and what `work` throws.
+  /// Runs an instance: takes the oldest request, if there is one, and calls `work(request, id)`.
+  /// Throws Error, and what `work` throws.
   template <typename F>
   executor::Outcome take_and(InstanceInfo& info, const F& work) {
     Request request;

@@ -26,25 +26,26 @@ struct NodeHandle;
 /// callback, into storage that exists since construction.
 class RCLRT_EXPORT SubscriptionBase : public Entity {
  public:
-  /// `get_topic` is for CallbackOptions::intra_process; throws std::invalid_argument when it is
-  /// asked for without, or with a quality of service that excludes it.
+  /// Makes the subscription. `get_topic` is for CallbackOptions::intra_process; throws
+  /// std::invalid_argument when it is asked for without, or with a quality of service that excludes
+  /// it.
   RCLRT_SETUP SubscriptionBase(std::shared_ptr<NodeHandle> node,
                                const rosidl_message_type_support_t* type, const std::string& topic,
                                const QoS& qos, const CallbackOptions& options,
                                detail::GetIntraTopic get_topic = nullptr);
   ~SubscriptionBase() override;
 
-  /// After remapping, with its namespace.
+  /// Returns the name after remapping, with its namespace.
   std::string topic_name() const;
-  /// How many publishers it is matched with now.
+  /// Returns how many publishers it is matched with now.
   std::size_t publisher_count() const;
 
-  /// Whether messages are read in the middleware's memory: the type is plain, and
+  /// Returns whether messages are read in the middleware's memory: the type is plain, and
   /// ROS_DISABLE_LOANED_MESSAGES is 0 (rcl's default is 1). Not with
   /// CallbackOptions::intra_process.
   bool middleware_lends() const noexcept { return lends_; }
 
-  /// For entities of your own.
+  /// Returns the handle, for entities of your own.
   const rcl_subscription_t& rcl() const noexcept { return subscription_; }
   const std::shared_ptr<NodeHandle>& node() const noexcept { return node_; }
   detail::EventKinds& events() noexcept { return events_; }
@@ -58,16 +59,16 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   /// message arrived if the executor does not know. Throws Error.
   bool take(void* message, InstanceInfo& info);
 
-  /// Whether one instance stands for the newest message, handed over or not. Then, when nothing was
-  /// taken, it is worth looking once more: see take_slot.
+  /// Returns whether one instance stands for the newest message, handed over or not. Then, when
+  /// nothing was taken, it is worth looking once more: see take_slot.
   bool keeps_newest() const noexcept;
 
-  /// The oldest message that was handed over within the context; nullptr when there is none. Ends
-  /// with `return_slot`.
+  /// Returns the oldest message that was handed over within the context; nullptr when there is
+  /// none. Ends with `return_slot`.
   const detail::IntraSlot* take_slot(InstanceInfo& info) noexcept;
   void return_slot(const detail::IntraSlot* slot) noexcept;
 
-  /// As `take`, without a copy; nullptr when there is none. Ends with `give_back`.
+  /// Takes as `take` does, without a copy; nullptr when there is none. `give_back` must follow.
   const void* take_lent(InstanceInfo& info);
   void give_back(const void* lent) noexcept;
 

@@ -19,7 +19,7 @@ struct SyncOptions {
   std::chrono::nanoseconds window = std::chrono::seconds(1);
 };
 
-/// The time by which messages are paired, in nanoseconds: `header.stamp`, or `stamp_ns`.
+/// Returns the time by which messages are paired, in nanoseconds: `header.stamp`, or `stamp_ns`.
 /// Specialise it for messages that keep it elsewhere.
 template <typename T>
 std::int64_t message_stamp_ns(const T& message) {

@@ -115,7 +115,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   void set_timing(const rclcpp::CallbackGroup::SharedPtr& group, const Timing& timing);
   void set_timing(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node,
                   const Timing& timing);
-  /// Of an rclcpp::Node, an rclcpp_lifecycle::LifecycleNode.
+  /// Sets the timing of an rclcpp::Node, an rclcpp_lifecycle::LifecycleNode.
   template <typename NodeT>
     requires requires(NodeT& node) { node.get_node_base_interface(); }
   void set_timing(const std::shared_ptr<NodeT>& node, const Timing& timing) {
@@ -127,14 +127,14 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
     set_timing(part, Timing{.priority = priority, .deadline = {}, .overload = {}});
   }
 
-  /// Every callback it has now, by node, group, kind and name.
+  /// Returns every callback it has now, by node, group, kind and name.
   std::vector<CallbackInfo> callbacks();
-  /// The entries of the priorities file that fit nothing now, as "file:line: what".
+  /// Returns the entries of the priorities file that fit nothing now, as "file:line: what".
   std::vector<std::string> unmatched();
   /// Writes a priorities file that names every callback, with what it has now.
   void write_priorities(std::ostream& out);
 
-  /// The engine: whether it is real time, its counters, its options.
+  /// Returns the engine: whether it is real time, its counters, its options.
   const engine::Executor& engine() const noexcept;
 
  protected:

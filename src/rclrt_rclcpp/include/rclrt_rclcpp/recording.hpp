@@ -42,12 +42,12 @@ class RCLRT_RCLCPP_EXPORT Recording {
   /// Throws std::invalid_argument with every mistake of the application's file, and
   /// std::system_error for a directory that cannot be written.
   explicit Recording(RecordingOptions options);
-  /// Without `write` nothing is left behind.
+  /// Leaves nothing behind without `write`.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// What is released from here on counts. The first spin does it if nobody did.
+  /// Starts to count what is released. The first spin does it if nobody did.
   void start();
   /// Writes what came until the last spin ended, or until now if one is under way. Returns what the
   /// application states and the robot has otherwise, a line each. Once only, after `start`, and

@@ -29,7 +29,7 @@ class RCLRT_EXPORT ActionServerBase {
  protected:
   ~ActionServerBase() = default;
 
-  /// With the book locked.
+  /// Advances a goal's state; with the book locked.
   bool advance_locked(const GoalUUID& id, rcl_action_goal_event_t event);
   std::vector<GoalUUID> expire_locked();
 

@@ -14,7 +14,7 @@ namespace rclrt::detail {
 template <typename S>
 class AnsweringService : public Service<S> {
  public:
-  /// From any thread. Throws Error.
+  /// Sends the response to a request. Thread-safe. Throws Error.
   void answer(rmw_request_id_t id, S::Response& response) { this->respond(id, &response); }
 
  protected:

@@ -17,11 +17,12 @@ namespace rclrt::detail {
 
 class RCLRT_EXPORT GoalBook {
  public:
-  /// `stamp_ns` is system time, as in all messages. False when there is such a goal already.
+  /// Adds a goal; `stamp_ns` is system time, as in all messages. Returns false when there is such a
+  /// goal.
   bool accept(const GoalUUID& id, std::int64_t stamp_ns);
-  /// kUnknown when there is no such goal.
+  /// Returns the status; kUnknown when there is no such goal.
   GoalStatus status(const GoalUUID& id) const;
-  /// With the stamp of its acceptance. There must be such a goal.
+  /// Returns the goal's id with the stamp of its acceptance. There must be such a goal.
   action_msgs::msg::GoalInfo info(const GoalUUID& id) const;
   /// Moves the goal on in rcl_action's state machine; false when that has no such step. `now_ns` is
   /// of the clock of `expire`.
@@ -35,7 +36,7 @@ class RCLRT_EXPORT GoalBook {
   };
   Selection to_cancel(const action_msgs::msg::GoalInfo& wanted) const;
 
-  /// Of all goals, in order of acceptance.
+  /// Returns the status of all goals, in order of acceptance.
   action_msgs::msg::GoalStatusArray statuses() const;
 
   /// Forgets the goals that ended before `now - timeout`; returns which.

@@ -18,8 +18,8 @@
 
 namespace rclrt::detail {
 
-/// Whether the middleware has to see every message, because it keeps some for those who come late
-/// or watches over the times between them.
+/// Returns whether the middleware has to see every message, because it keeps some for those who
+/// come late or watches over the times between them.
 RCLRT_EXPORT bool middleware_must_see(const rmw_qos_profile_t& qos) noexcept;
 
 /// A message of the pool. Whoever holds it may read the message; the only holder may write it.
@@ -33,17 +33,18 @@ struct IntraSlot {
 /// from after construction until before destruction.
 class RCLRT_EXPORT IntraReader {
  public:
-  /// `depth` messages wait at most; `running` callbacks may be reading one more each.
+  /// Makes a reader: `depth` messages wait at most; `running` callbacks may be reading one more
+  /// each.
   RCLRT_SETUP IntraReader(const rmw_qos_profile_t& qos, std::size_t depth, std::size_t running);
   virtual ~IntraReader() = default;
   IntraReader(const IntraReader&) = delete;
   IntraReader& operator=(const IntraReader&) = delete;
 
-  /// How many messages wait. With the topic's mutex held.
+  /// Returns how many messages wait. With the topic's mutex held.
   std::size_t waiting() const noexcept RCLRT_NONBLOCKING { return size_; }
 
  protected:
-  /// A message was added; called with the topic locked, so it must not come back to the topic.
+  /// Tells that a message was added; called with the topic locked, so it must not call the topic.
   virtual void on_message() noexcept = 0;
 
  private:
@@ -66,10 +67,10 @@ class RCLRT_EXPORT IntraReader {
 /// A publisher's end. Joined like a reader.
 class RCLRT_EXPORT IntraWriter {
  public:
-  /// `loans` messages may be in its user's hands at once.
+  /// Makes a writer: `loans` messages may be in its user's hands at once.
   RCLRT_SETUP IntraWriter(const rmw_qos_profile_t& qos, std::size_t loans);
 
-  /// How many subscriptions a message goes to.
+  /// Returns how many subscriptions a message goes to.
   std::size_t matched() const noexcept RCLRT_NONBLOCKING { return count_.load(); }
 
  private:
@@ -96,29 +97,28 @@ class RCLRT_EXPORT IntraTopic : public LoanKeeper {
 
   RCLRT_SETUP void join(IntraReader& reader);
   RCLRT_SETUP void join(IntraWriter& writer);
-  /// What waits in its ring goes back to the pool.
+  /// Removes a reader; the messages in its ring go back to the pool.
   RCLRT_SETUP void leave(IntraReader& reader) noexcept;
   RCLRT_SETUP void leave(IntraWriter& writer) noexcept;
 
-  /// A slot of which the caller is the only holder; nullptr when all are held.
+  /// Returns a slot of which the caller is the only holder; nullptr when all are held.
   IntraSlot* borrow() noexcept RCLRT_WAITS;
   /// Adds the message to the ring of every matched subscription, where it replaces the oldest if
   /// the ring is full. The caller stays a holder, and writes no more.
   void hand_over(const IntraWriter& writer, IntraSlot* slot) noexcept RCLRT_WAITS;
-  /// The oldest message that waits and has not outlived its lifespan, and since when it waits;
-  /// nullptr when there is none. The caller is a
-  /// holder.
-  /// One that waits since before `not_before_ns` is left where it is.
+  /// Returns the oldest message that waits and has not outlived its lifespan, and since when it
+  /// waits; nullptr when there is none. The caller is a holder. One that waits since before
+  /// `not_before_ns` is left where it is.
   IntraSlot* take(IntraReader& reader, std::int64_t& ready_ns,
                   std::int64_t not_before_ns) noexcept RCLRT_WAITS;
   /// Lets go of what waits since before `time_ns`.
   void discard_before(IntraReader& reader, std::int64_t time_ns) noexcept RCLRT_WAITS;
-  /// The caller is a holder no more. The last one gives the slot back to the pool.
+  /// Ends the caller's hold on the slot. The last holder gives the slot back to the pool.
   void return_slot(IntraSlot* slot) noexcept RCLRT_WAITS;
 
   void give_back(void* token) noexcept override { return_slot(static_cast<IntraSlot*>(token)); }
 
-  /// For what `on_message` uses: it changes under this lock.
+  /// Returns the lock under which what `on_message` uses changes.
   realtime::PiMutex& mutex() noexcept { return mutex_; }
 
  protected:

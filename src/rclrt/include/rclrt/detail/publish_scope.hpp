@@ -22,7 +22,8 @@ class IntraTopic;
 /// entity, which waits for it when it is detached.
 class RCLRT_EXPORT PublishScope {
  public:
-  /// `handed_over`: the topic whose intra-process subscriptions have got the message already.
+  /// Begins a publish. `handed_over`: the topic whose intra-process subscriptions have got the
+  /// message.
   explicit PublishScope(const IntraTopic* handed_over = nullptr) noexcept
       : outer_(current_), handed_over_(handed_over) {
     current_ = this;
@@ -57,8 +58,8 @@ class RCLRT_EXPORT PublishScope {
     return true;
   }
 
-  /// Whether the message that the calling thread is sending went to intra-process subscriptions of
-  /// `topic`: what the middleware brings them is a copy of it.
+  /// Returns whether the message that the calling thread is sending went to intra-process
+  /// subscriptions of `topic`: what the middleware brings them is a copy of it.
   static bool has_handed_over(const IntraTopic* topic) noexcept {
     return current_ != nullptr && current_->handed_over_ == topic;
   }

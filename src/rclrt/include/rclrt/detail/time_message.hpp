@@ -8,7 +8,7 @@
 
 namespace rclrt::detail {
 
-/// A time as messages carry it.
+/// Returns a time as messages carry it.
 inline builtin_interfaces::msg::Time time_message(std::int64_t time_ns) {
   builtin_interfaces::msg::Time time;
   time.sec = static_cast<std::int32_t>(time_ns / realtime::kNanosecondsPerSecond);

@@ -23,12 +23,12 @@ struct TaskAssignment {
   bool optimal{};
 };
 
-/// Audsley, "On priority assignment in fixed priority scheduling", Information Processing Letters
-/// 79(1), 2001: from the lowest level up, each goes to a task that is schedulable there, the one
-/// with the longest deadline first. Where none is, the rest is deadline monotonic. Policies:
-/// fp_preemptive, fp_nonpreemptive, fp_limited_preemptive; with equal deadlines of EDF there is
-/// nothing to assign. Pure; any thread. Throws std::invalid_argument for another policy, and as
-/// analyse_tasks() does.
+/// Assigns priorities after Audsley, "On priority assignment in fixed priority scheduling",
+/// Information Processing Letters 79(1), 2001: from the lowest level up, each goes to a task that
+/// is schedulable there, the one with the longest deadline first. Where none is, the rest is
+/// deadline monotonic. Policies: fp_preemptive, fp_nonpreemptive, fp_limited_preemptive; with equal
+/// deadlines of EDF there is nothing to assign. Pure; any thread. Throws std::invalid_argument for
+/// another policy, and as analyse_tasks() does.
 RCLRT_ANALYSIS_EXPORT TaskAssignment assign_priorities(std::span<const Task> tasks, Policy policy,
                                                        Effort effort = {.steps = 50'000'000});
 
@@ -50,7 +50,7 @@ enum class Objective {
   kMinResponse,  ///< the least Quality::mean_bound_ns
 };
 
-/// Whether `a` is better than `b`.
+/// Returns whether `a` is better than `b`.
 RCLRT_ANALYSIS_EXPORT bool better(const Quality& a, const Quality& b, Objective objective);
 
 struct AssignOptions {
@@ -74,17 +74,17 @@ struct Assignment {
   std::string start;  ///< what the search began from, such as "picas"
 };
 
-/// One executor per core, as in PiCAS: Choi, Xiang and Kim, RTAS 2021, section V. The nodes of a
-/// chain begin together, and with them all that topics join, unless that is more than a core can
-/// do: then each chain has its own, the most urgent first. The heaviest goes to the least loaded
-/// core first. Priorities start from the best of given, rate, deadline, PiCAS and Audsley's
+/// Assigns one executor per core, as PiCAS does: Choi, Xiang and Kim, RTAS 2021, section V. The
+/// nodes of a chain begin together, and with them all that topics join, unless that is more than a
+/// core can do: then each chain has its own, the most urgent first. The heaviest goes to the least
+/// loaded core first. Priorities start from the best of given, rate, deadline, PiCAS and Audsley's
 /// algorithm over the chains. Then both are improved by local search over the chain bounds: nodes
 /// move, chains change their places in the order. Never worse than the start. Deterministic; any
 /// thread. Throws std::invalid_argument without CPUs and as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
                                         const AssignOptions& options);
 
-/// Of chain_bounds().
+/// Returns the quality by chain_bounds().
 RCLRT_ANALYSIS_EXPORT Quality quality(const model::Application& application, ExecutorKind executor,
                                       const Overheads& overheads, Effort effort = {});
 

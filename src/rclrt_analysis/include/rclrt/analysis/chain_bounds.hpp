@@ -81,7 +81,8 @@ struct ChainBound {
   std::optional<Ticks> data_age;
 };
 
-/// One per chain. On one core, by the busy period of the lowest level pi on the chain's way:
+/// Returns one bound per chain. On one core, by the busy period of the lowest level pi on the
+/// chain's way:
 ///   w_q = q Head_i + Own_i + max(0, ceil((w_q + J_i) / T_i) - q - 1) Early_i
 ///         + sum over k of ceil((w_q + J_k) / T_k) Head_k + max Started,
 /// the bound being the largest w_q - q T_i. Head_k is the work that one release of timer k can
@@ -110,13 +111,13 @@ struct QueueBound {
   bool holds() const { return pending && *pending <= static_cast<Ticks>(depth); }
 };
 
-/// Within the time from a release to the end of what it set going, so many more may be released.
-/// As chain_bounds().
+/// Returns how many more may be released within the time from a release to the end of what it set
+/// going. As chain_bounds().
 RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
-/// What every bound of this executor assumes.
+/// Returns what every bound of this executor assumes.
 RCLRT_ANALYSIS_EXPORT std::vector<std::string> chain_assumptions(ExecutorKind executor,
                                                                  const Overheads& overheads);
 

@@ -57,7 +57,7 @@ struct Search {
   SearchEffort effort{};
 };
 
-/// One per chain: a miss that was found, the earliest of its schedule. Chains that are not
+/// Looks for one miss per chain, and returns the earliest of its schedule. Chains that are not
 /// `wanted` (one flag per chain) have none. Offsets that the application states stay. Tries
 /// all other releases together, each an instant before the chain's, and then random offsets, better
 /// ones from good ones; with WCETs and with shorter times; with all timers and messages as late as
@@ -66,12 +66,12 @@ struct Search {
 RCLRT_ANALYSIS_EXPORT std::vector<std::optional<CounterExample>> find_counter_examples(
     const model::Application& application, const std::vector<bool>& wanted, const Search& search);
 
-/// The application as the counter-example has it: its offsets and priorities. Throws
+/// Returns the application as the counter-example has it: its offsets and priorities. Throws
 /// std::invalid_argument when it was not made for this application.
 RCLRT_ANALYSIS_EXPORT model::Application counter_example_application(model::Application application,
                                                                      const CounterExample& example);
 
-/// The times that the counter-example simulates with.
+/// Returns the times that the counter-example simulates with.
 RCLRT_ANALYSIS_EXPORT SimulatedTimes counter_example_times(const CounterExample& example);
 
 /// Simulates it: the response of its instance; nothing when that does not end before the horizon.
@@ -94,13 +94,13 @@ struct TaskCounterExample {
 };
 inline constexpr std::size_t kJitterCycle = 1000;
 
-/// As for chains, one per task. Jobs take their WCET, are not blocked from outside and do not
+/// Looks for one miss per task. Jobs take their WCET, are not blocked from outside and do not
 /// suspend: all of that is legal. Policies: all but kFpLimitedPreemptive, for which none is found.
 RCLRT_ANALYSIS_EXPORT std::vector<std::optional<TaskCounterExample>> find_counter_examples(
     std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
     const SearchEffort& effort = {});
 
-/// The response of the job in that schedule; nothing when it does not end then. Throws
+/// Returns the response of the job in that schedule; nothing when it does not end then. Throws
 /// std::invalid_argument when it was not made for these tasks or takes more than 50 million jobs.
 RCLRT_ANALYSIS_EXPORT std::optional<Ticks> replay(std::span<const Task> tasks, Policy policy,
                                                   const TaskCounterExample& example,

@@ -15,8 +15,8 @@
 
 namespace rclrt::analysis {
 
-/// YAML, exact to the nanosecond. Throws std::invalid_argument when the counter-example was not
-/// made for this application.
+/// Returns YAML, exact to the nanosecond. Throws std::invalid_argument when the counter-example was
+/// not made for this application.
 RCLRT_ANALYSIS_EXPORT std::string to_text(const CounterExample& example,
                                           const model::Application& application);
 
@@ -25,8 +25,8 @@ struct CounterExampleResult {
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// The inverse; timers that are not listed keep their offsets, callbacks their priorities. Never
-/// throws on bad input (only std::bad_alloc when memory runs out).
+/// Reads what to_text() wrote; timers that are not listed keep their offsets, callbacks their
+/// priorities. Never throws on bad input (only std::bad_alloc when memory runs out).
 RCLRT_ANALYSIS_EXPORT CounterExampleResult
 parse_counter_example(std::string_view text, const model::Application& application);
 

@@ -14,10 +14,10 @@
 
 namespace rclrt::analysis {
 
-/// Preemptive. Arbitrary deadlines by the busy period's later jobs: Lehoczky, "Fixed priority
-/// scheduling of periodic task sets with arbitrary deadlines", RTSS 1990, theorem 2; jitter and
-/// blocking: Tindell, Burns and Wellings, "An extendible approach for analysing fixed priority hard
-/// real-time tasks", Real-Time Systems 6, 1994, equations 7 to 9:
+/// Bounds response times with preemption. Arbitrary deadlines by the busy period's later jobs:
+/// Lehoczky, "Fixed priority scheduling of periodic task sets with arbitrary deadlines", RTSS 1990,
+/// theorem 2; jitter and blocking: Tindell, Burns and Wellings, "An extendible approach for
+/// analysing fixed priority hard real-time tasks", Real-Time Systems 6, 1994, equations 7 to 9:
 ///   w_q = (q + 1) C_i + B_i + sum over k of ceil((w_q + J_k) / T_k) C_k,
 ///   R_i = J_i + max over q of (w_q - q T_i).
 /// Suspension: as computation, or the own one as computation and that of others as jitter
@@ -29,16 +29,17 @@ namespace rclrt::analysis {
 RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_preemptive(std::span<const Task> tasks,
                                                               Effort effort = {});
 
-/// As fixed_priority_preemptive(), where each job may switch preemption off for Task::region at any
-/// point: a task is blocked by the longest region of a less urgent one. Yao, Buttazzo and Bertogna,
-/// "Bounding the maximum length of non-preemptive regions under fixed priority scheduling", RTCSA
-/// 2009, equation 4.
+/// Bounds as fixed_priority_preemptive() does, where each job may switch preemption off for
+/// Task::region at any point: a task is blocked by the longest region of a less urgent one. Yao,
+/// Buttazzo and Bertogna, "Bounding the maximum length of non-preemptive regions under fixed
+/// priority scheduling", RTCSA 2009, equation 4.
 RCLRT_ANALYSIS_EXPORT TaskSetResult fixed_priority_limited_preemptive(std::span<const Task> tasks,
                                                                       Effort effort = {});
 
-/// Non-preemptive, in continuous time: a less urgent job may have started an instant before.
-/// Davis, Burns, Bril and Lukkien, "Controller area network (CAN) schedulability analysis: refuted,
-/// revisited and revised", Real-Time Systems 35, 2007, equations 6 to 9, with a bit time of zero:
+/// Bounds response times without preemption, in continuous time: a less urgent job may have started
+/// an instant before. Davis, Burns, Bril and Lukkien, "Controller area network (CAN) schedulability
+/// analysis: refuted, revisited and revised", Real-Time Systems 35, 2007, equations 6 to 9, with a
+/// bit time of zero:
 ///   w_q = B_i + q C_i + sum over k of (floor((w_q + J_k) / T_k) + 1) C_k,
 ///   R_i = J_i + max over q of (w_q - q T_i) + C_i.
 /// Suspension is refused: each part of a job would be blocked anew.

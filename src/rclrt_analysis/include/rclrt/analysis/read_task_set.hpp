@@ -36,15 +36,16 @@ struct TaskFileResult {
   std::vector<yaml::Diagnostic> diagnostics;
 };
 
-/// Never throws on bad input (only std::bad_alloc when memory runs out). May be called from several
-/// threads.
+/// Parses a file's text; does not throw on bad input (only std::bad_alloc when memory runs out).
+/// May be called from several threads.
 RCLRT_ANALYSIS_EXPORT TaskFileResult parse_task_set(std::string_view text);
 
 /// Throws yaml::FileError, whose what() is the whole located text, when the file cannot be read or
 /// holds no valid task set.
 RCLRT_ANALYSIS_EXPORT TaskFile load_task_set(const std::filesystem::path& file);
 
-/// The ticks as a decimal number of the file's unit, exact and without trailing zeros: "2.5".
+/// Returns the ticks as a decimal number of the file's unit, exact and without trailing zeros:
+/// "2.5".
 RCLRT_ANALYSIS_EXPORT std::string in_units(Ticks ticks, int decimals);
 
 }  // namespace rclrt::analysis

@@ -30,14 +30,16 @@ struct Sensitivity {
 };
 inline constexpr Ticks kMaxFactor = 1'000'000'000;
 
-/// Of an application: chain_bounds() says proved or conditional for every chain. WCETs and periods
-/// are tried up to an hour, in ns. A bound that takes more than `effort` counts as none. Takes
-/// some 40 analyses per callback and per timer. Pure; any thread. Throws as chain_bounds() does.
+/// Returns the sensitivity of an application, for which chain_bounds() says proved or conditional
+/// for every chain. WCETs and periods are tried up to an hour, in ns. A bound that takes more than
+/// `effort` counts as none. Takes some 40 analyses per callback and per timer. Pure; any thread.
+/// Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(const model::Application& application,
                                               ExecutorKind executor, const Overheads& overheads,
                                               Effort effort = {.steps = 5'000'000});
 
-/// Of a task set: analyse_tasks() says yes for every task. Throws as analyse_tasks() does.
+/// Returns the sensitivity of a task set, for which analyse_tasks() says yes for every task. Throws
+/// as analyse_tasks() does.
 RCLRT_ANALYSIS_EXPORT Sensitivity sensitivity(std::span<const Task> tasks, Policy policy,
                                               Effort effort = {.steps = 5'000'000});
 

@@ -124,7 +124,7 @@ struct SimulationResult {
   std::int64_t busy_ns = 0;                   ///< CPU time of all CPUs together
 };
 
-/// Deterministic. `observer` may be nullptr. Throws what require_valid() throws, and
+/// Simulates, deterministically. `observer` may be nullptr. Throws what require_valid() throws, and
 /// std::invalid_argument for a horizon that is negative or above a century.
 RCLRT_ANALYSIS_EXPORT SimulationResult simulate(const SimulatedSystem& system,
                                                 const SimulationOptions& options,

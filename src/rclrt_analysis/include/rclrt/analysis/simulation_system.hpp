@@ -113,8 +113,8 @@ struct SimulatedTimes {
 /// Throws std::invalid_argument for a horizon that is negative or above a century.
 RCLRT_ANALYSIS_EXPORT void require_valid_horizon(std::int64_t horizon_ns);
 
-/// The application under one kind of executor. CPUs are numbered anew, in ascending order; an
-/// executor without stated CPUs gets `cpus_without_statement` of them, or those that others name
+/// Returns the application under one kind of executor. CPUs are numbered anew, in ascending order;
+/// an executor without stated CPUs gets `cpus_without_statement` of them, or those that others name
 /// when these are more. kEdf takes the first CPU of each executor.
 RCLRT_ANALYSIS_EXPORT SimulatedSystem simulated_system(const model::Application& application,
                                                        ExecutorKind kind,

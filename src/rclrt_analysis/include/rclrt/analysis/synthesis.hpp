@@ -32,22 +32,23 @@ struct SynthesizedPriority {
   bool stated{};                     ///< the callback stated it itself
 };
 
-/// One per callback, in the order of the application. Steps 1 and 2 of section 5.2.2 give a
-/// callback the highest priority of its chains (0 on none); step 3 gives whatever leads to a sync
-/// at least the sync's priority. kPicas does its own instead: Choi, Xiang and Kim, "PiCAS: new
-/// design of priority-driven chain-aware scheduling for ROS2", RTAS 2021, section V; what leads to
-/// a sync of a chain and is on no more urgent chain counts as a part of that chain. Pure; may be
-/// called from several threads; idempotent, and with kGiven never below
+/// Returns one priority per callback, in the order of the application. Steps 1 and 2 of
+/// section 5.2.2 give a callback the highest priority of its chains (0 on none); step 3 gives
+/// whatever leads to a sync at least the sync's priority. kPicas does its own instead: Choi, Xiang
+/// and Kim, "PiCAS: new design of priority-driven chain-aware scheduling for ROS2", RTAS 2021,
+/// section V; what leads to a sync of a chain and is on no more urgent chain counts as a part of
+/// that chain. Pure; may be called from several threads; idempotent, and with kGiven never below
 /// Application::effective_priority(). Takes time in proportion to callbacks, edges and chains.
 /// Throws std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT std::vector<SynthesizedPriority> synthesize_priorities(
     const model::Application& application, ChainPriorities source = ChainPriorities::kGiven);
 
-/// One per chain: what synthesize_priorities() starts from. Of kPicas those given.
+/// Returns one priority per chain: what synthesize_priorities() starts from. Of kPicas those given.
 RCLRT_ANALYSIS_EXPORT std::vector<int> chain_priorities(const model::Application& application,
                                                         ChainPriorities source);
 
-/// "chain obstacle", "sync fuse waits for it", "stated", "on no chain".
+/// Returns the reason for people: "chain obstacle", "sync fuse waits for it", "stated", "on no
+/// chain".
 RCLRT_ANALYSIS_EXPORT std::string reason(const model::Application& application,
                                          const SynthesizedPriority& value);
 

@@ -29,16 +29,16 @@ struct ThesisResult {
   std::vector<std::string> assumptions;
 };
 
-/// Section 5.3, algorithm 2, walking backwards: the work of a chain and of everything that the
-/// syncs on it wait for, each callback once, must fit into the chain's deadline. Where several
-/// callbacks publish an input, the one with the least work counts. Pure; any thread. Throws
-/// std::invalid_argument for a graph with a cycle.
+/// Tests as section 5.3, algorithm 2, does, walking backwards: the work of a chain and of
+/// everything that the syncs on it wait for, each callback once, must fit into the chain's
+/// deadline. Where several callbacks publish an input, the one with the least work counts. Pure;
+/// any thread. Throws std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT ThesisResult thesis_feasibility(const model::Application& application);
 
-/// Section 5.4: each chain becomes a task of all work at its (synthesised) priority, and the tasks
-/// are tested by equations 5.1 and 5.2, summed over the more urgent tasks. Applies when every
-/// deadline is the period, synchronised chains have one period and no two chains one priority.
-/// Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
+/// Tests as section 5.4 does: each chain becomes a task of all work at its (synthesised) priority,
+/// and the tasks are tested by equations 5.1 and 5.2, summed over the more urgent tasks. Applies
+/// when every deadline is the period, synchronised chains have one period and no two chains one
+/// priority. Pure; any thread. Throws std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT ThesisResult thesis_harmonic(const model::Application& application);
 
 }  // namespace rclrt::analysis

@@ -17,7 +17,7 @@ class RCLRT_ANALYSIS_EXPORT SimulationRandom {
 
   std::uint64_t next();
 
-  /// From `lowest` to `highest`, both included; `lowest <= highest`.
+  /// Returns a number from `lowest` to `highest`, both included; `lowest <= highest`.
   std::int64_t uniform(std::int64_t lowest, std::int64_t highest);
 
  private:
@@ -27,17 +27,18 @@ class RCLRT_ANALYSIS_EXPORT SimulationRandom {
 /// A non-negative time in nanoseconds that may be another one at each use.
 class RCLRT_ANALYSIS_EXPORT TimeDistribution {
  public:
-  /// Always zero.
+  /// Makes one that is always zero.
   TimeDistribution() = default;
 
-  /// These three throw std::invalid_argument for negative times, an empty range or list.
+  /// Makes one of fixed times. These three throw std::invalid_argument for negative times, an empty
+  /// range or list.
   static TimeDistribution constant(std::int64_t time_ns);
-  /// Every nanosecond of the range, both ends included, is as likely.
+  /// Makes one of which every nanosecond of the range, both ends included, is as likely.
   static TimeDistribution uniform(std::int64_t lowest_ns, std::int64_t highest_ns);
-  /// The n-th use takes the n-th time; after the last one again the first.
+  /// Makes one of which the n-th use takes the n-th time; after the last one again the first.
   static TimeDistribution list(std::vector<std::int64_t> times_ns);
 
-  /// The time of use number `use`, counted from 0.
+  /// Returns the time of use number `use`, counted from 0.
   std::int64_t draw(SimulationRandom& random, std::uint64_t use) const {
     if (!times_ns_.empty()) {
       return times_ns_[static_cast<std::size_t>(use % times_ns_.size())];

@@ -10,30 +10,30 @@
 
 namespace rclrt::analysis {
 
-/// The sum of C / T.
+/// Returns the sum of C / T.
 RCLRT_ANALYSIS_EXPORT double utilisation(std::span<const Task> tasks);
 
-/// The sum of C / T against 1, without rounding while the least common multiple of the periods
-/// fits 63 bits; beyond that a sum nearer to 1 than 1e-9 is `unordered`.
+/// Returns the sum of C / T against 1, without rounding while the least common multiple of the
+/// periods fits 63 bits; beyond that a sum nearer to 1 than 1e-9 is `unordered`.
 RCLRT_ANALYSIS_EXPORT std::partial_ordering compare_utilisation_with_one(
     std::span<const Task> tasks);
 
-/// n (2^(1/n) - 1), the least upper bound of rate monotonic scheduling: Liu and Layland,
+/// Returns n (2^(1/n) - 1), the least upper bound of rate monotonic scheduling: Liu and Layland,
 /// "Scheduling algorithms for multiprogramming in a hard-real-time environment", JACM 20(1), 1973,
 /// theorem 5.
 RCLRT_ANALYSIS_EXPORT double liu_layland_bound(std::size_t tasks);
 
-/// Sufficient for rate monotonic priorities, D = T, no jitter, blocking or suspension: the load is
-/// at most liu_layland_bound().
+/// Tests what is sufficient for rate monotonic priorities, D = T, no jitter, blocking or
+/// suspension: the load is at most liu_layland_bound().
 RCLRT_ANALYSIS_EXPORT bool passes_liu_layland(std::span<const Task> tasks);
 
-/// Under the same conditions, and less strict: the product of (C / T + 1) is at most 2. Bini,
-/// Buttazzo and Buttazzo, "Rate monotonic analysis: the hyperbolic bound", IEEE TC 52(7), 2003,
-/// theorem 1.
+/// Tests under the same conditions, and less strictly: the product of (C / T + 1) is at most 2.
+/// Bini, Buttazzo and Buttazzo, "Rate monotonic analysis: the hyperbolic bound", IEEE TC 52(7),
+/// 2003, theorem 1.
 RCLRT_ANALYSIS_EXPORT bool passes_hyperbolic_bound(std::span<const Task> tasks);
 
-/// Whether the two tests above may be asked: priorities are rate monotonic, every deadline is the
-/// period or longer, and there is no jitter, blocking or suspension.
+/// Returns whether the two tests above may be asked: priorities are rate monotonic, every deadline
+/// is the period or longer, and there is no jitter, blocking or suspension.
 RCLRT_ANALYSIS_EXPORT bool is_plain_rate_monotonic(std::span<const Task> tasks);
 
 }  // namespace rclrt::analysis

@@ -116,10 +116,11 @@ struct RCLRT_MODEL_EXPORT Application {
   /// Scheduling of threads that are not rclrt's own. The name is "middleware": all that it created.
   std::vector<ThreadRule> threads;
 
-  /// The callback's own priority, else the highest of the chains it is on, else 0.
+  /// Returns the callback's own priority, else the highest of the chains it is on, else 0.
   int effective_priority(std::size_t callback) const;
 
-  /// The period of the timer that starts the chain; zero when it does not start with a timer.
+  /// Returns the period of the timer that starts the chain; zero when it does not start with a
+  /// timer.
   Nanoseconds period(const Chain& chain) const;
 
   /// Callbacks that take a message this one publishes: ascending, each once.
@@ -129,17 +130,17 @@ struct RCLRT_MODEL_EXPORT Application {
   /// publishers; a sync's is that of the slower input. Zero for callbacks on or behind a cycle.
   std::vector<double> rates() const;
 
-  /// Share of one CPU that the callbacks need together: the sum of WCET times rate.
+  /// Returns the share of one CPU that the callbacks need together: the sum of WCET times rate.
   double utilisation() const;
 
-  /// Least common multiple of the timers' periods: zero without timers, and
+  /// Returns the least common multiple of the timers' periods: zero without timers, and
   /// Nanoseconds::max() when the true value does not fit.
   Nanoseconds hyperperiod() const;
 
   bool operator==(const Application&) const = default;
 };
 
-/// The topics whose messages trigger the callback: none for a timer, two for a sync.
+/// Returns the topics whose messages trigger the callback: none for a timer, two for a sync.
 RCLRT_MODEL_EXPORT std::vector<std::string> inputs(const Callback& callback);
 
 }  // namespace rclrt::model

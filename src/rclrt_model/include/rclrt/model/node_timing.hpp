@@ -38,9 +38,10 @@ struct CallbackPlace {
   auto operator<=>(const CallbackPlace&) const = default;
 };
 
-/// Where each callback of an application stands, a sync in two places. Callbacks without a group
-/// are in their node's default group; its other groups are counted in the order of the application,
-/// and so are timers within their group. Throws std::out_of_range for a node that there is none of.
+/// Returns where each callback of an application stands, a sync in two places. Callbacks without a
+/// group are in their node's default group; its other groups are counted in the order of the
+/// application, and so are timers within their group. Throws std::out_of_range for a node that
+/// there is none of.
 RCLRT_MODEL_EXPORT std::vector<std::vector<CallbackPlace>> places_of(
     const Application& application);
 
@@ -63,7 +64,7 @@ struct RCLRT_MODEL_EXPORT NodeTiming {
   bool operator==(const NodeTiming&) const = default;
 };
 
-/// "node /lidar, timer 0"
+/// Returns the entry for people: "node /lidar, timer 0"
 RCLRT_MODEL_EXPORT std::string to_string(const NodeTiming& timing);
 
 /// Either the entries, or at least one diagnostic in the order of the lines.
@@ -78,8 +79,8 @@ RCLRT_MODEL_EXPORT NodeTimingsResult parse_node_timings(std::string_view text);
 /// Throws yaml::FileError with every mistake and its place.
 RCLRT_MODEL_EXPORT std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file);
 
-/// Whether one instance of such a callback may stand for several messages: what a service does not
-/// take today would be answered by the next request, and all later ones late.
+/// Returns whether one instance of such a callback may stand for several messages: what a service
+/// does not take today would be answered by the next request, and all later ones late.
 RCLRT_MODEL_EXPORT bool may_overload(std::string_view kind);
 
 }  // namespace rclrt::model

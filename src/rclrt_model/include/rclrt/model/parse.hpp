@@ -30,7 +30,7 @@ struct ParseResult {
   std::vector<Diagnostic> diagnostics;
 };
 
-/// Never throws on bad input (only std::bad_alloc when memory runs out).
+/// Parses a file's text; does not throw on bad input (only std::bad_alloc when memory runs out).
 RCLRT_MODEL_EXPORT ParseResult parse_application(std::string_view text);
 
 /// Throws ModelError, whose what() is the whole located text, when the file cannot be read or is

@@ -33,8 +33,8 @@ struct PrioritiesResult {
 RCLRT_MODEL_EXPORT PrioritiesResult parse_priorities(std::string_view text,
                                                      const Application& application);
 
-/// The application with the priorities of the second file in the place of its own; an empty path
-/// leaves them. Throws ModelError as load_application(file) does, for either file.
+/// Returns the application with the priorities of the second file in the place of its own; an empty
+/// path leaves them. Throws ModelError as load_application(file) does, for either file.
 RCLRT_MODEL_EXPORT Application load_application(const std::filesystem::path& file,
                                                 const std::filesystem::path& priorities);
 

@@ -9,8 +9,9 @@
 
 namespace rclrt::model {
 
-/// An app.yaml: parse_application() of it is this application again, if that can be parsed at all.
-/// Exact to the nanosecond; what is at its default is left out. May be called from several threads.
+/// Returns an app.yaml: parse_application() of it is this application again, if that can be parsed
+/// at all. Exact to the nanosecond; what is at its default is left out. May be called from several
+/// threads.
 RCLRT_MODEL_EXPORT std::string to_yaml(const Application& application);
 
 }  // namespace rclrt::model

@@ -20,10 +20,10 @@ struct RCLRT_REALTIME_EXPORT StdAtomics {
   template <typename T>
   using Atomic = std::atomic<T>;
 
-  /// A thread is about to read `shared`.
+  /// Marks that a thread is about to read `shared`.
   template <typename T>
   static void reading(const T& /*shared*/) noexcept RCLRT_NONBLOCKING {}
-  /// A thread is about to write `shared`.
+  /// Marks that a thread is about to write `shared`.
   template <typename T>
   static void writing(const T& /*shared*/) noexcept RCLRT_NONBLOCKING {}
 

@@ -38,9 +38,9 @@ class ByteRing {
  public:
   static constexpr std::size_t kAlignment = 8;
 
-  /// Room for `capacity` bytes, rounded up to a power of two, in records of at most `max_record`
-  /// bytes. All memory is touched. Throws std::bad_alloc, or std::invalid_argument unless
-  /// 0 < max_record <= capacity.
+  /// Makes room for `capacity` bytes, rounded up to a power of two, in records of at most
+  /// `max_record` bytes. All memory is touched. Throws std::bad_alloc, or std::invalid_argument
+  /// unless 0 < max_record <= capacity.
   RCLRT_SETUP ByteRing(std::size_t capacity, std::size_t max_record)
       : capacity_(std::bit_ceil(capacity)), mask_(capacity_ - 1) {
     if (max_record == 0 || max_record > capacity) {
@@ -53,8 +53,8 @@ class ByteRing {
 
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return capacity_; }
 
-  /// Producer: where to write a record of `size` bytes; null when the ring has no room for it,
-  /// which counts as one dropped record. Nothing is sent before `commit`.
+  /// Returns where to write a record of `size` bytes (producer); nullptr when the ring has no room
+  /// for it, which counts as one dropped record. Nothing is sent before `commit`.
   std::byte* try_reserve(std::size_t size) noexcept RCLRT_NONBLOCKING {
     const std::uint64_t head = head_.load(std::memory_order_relaxed);
     if (room_end_ - head < size) [[unlikely]] {
@@ -67,26 +67,26 @@ class ByteRing {
     return storage_.get() + (head & mask_);
   }
 
-  /// Producer: sends the `size` bytes reserved last.
+  /// Sends the `size` bytes reserved last (producer).
   void commit(std::size_t size) noexcept RCLRT_NONBLOCKING {
     head_.store(head_.load(std::memory_order_relaxed) + size, std::memory_order_release);
   }
 
-  /// Consumer: lets `front` see what has been sent by now, and nothing later.
+  /// Lets `front` see what has been sent by now, and nothing later (consumer).
   void refresh() noexcept RCLRT_NONBLOCKING { seen_ = head_.load(std::memory_order_acquire); }
 
-  /// Consumer: the oldest record; null when all that `refresh` saw have been popped.
+  /// Returns the oldest record (consumer); nullptr when all that `refresh` saw have been popped.
   const std::byte* front() const noexcept RCLRT_NONBLOCKING {
     const std::uint64_t tail = tail_.load(std::memory_order_relaxed);
     return tail == seen_ ? nullptr : storage_.get() + (tail & mask_);
   }
 
-  /// Consumer: gives the `size` bytes of the oldest record back to the producer.
+  /// Gives the `size` bytes of the oldest record back to the producer (consumer).
   void pop(std::size_t size) noexcept RCLRT_NONBLOCKING {
     tail_.store(tail_.load(std::memory_order_relaxed) + size, std::memory_order_release);
   }
 
-  /// How many records found no room. Any thread.
+  /// Returns how many records found no room. Any thread.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING {
     return dropped_.load(std::memory_order_relaxed);
   }

@@ -16,12 +16,12 @@ namespace rclrt::realtime {
 /// Nanoseconds in a second.
 inline constexpr std::int64_t kNanosecondsPerSecond = 1'000'000'000;
 
-/// The same time as one number. Overflows after 292 years.
+/// Converts a time into one number. Overflows after 292 years.
 inline std::int64_t to_nanoseconds(const timespec& time) noexcept RCLRT_NONBLOCKING {
   return static_cast<std::int64_t>(time.tv_sec) * kNanosecondsPerSecond + time.tv_nsec;
 }
 
-/// The same time for a system call. Not for negative times.
+/// Converts a time for a system call. Not for negative times.
 inline timespec to_timespec(std::int64_t time_ns) noexcept RCLRT_NONBLOCKING {
   return {static_cast<time_t>(time_ns / kNanosecondsPerSecond),
           static_cast<long>(time_ns % kNanosecondsPerSecond)};
@@ -34,12 +34,13 @@ inline std::int64_t read_clock_ns(clockid_t clock) noexcept RCLRT_NONBLOCKING {
   return to_nanoseconds(now);
 }
 
-/// CLOCK_MONOTONIC in nanoseconds: the time base of every release, stamp and record. Thread-safe.
+/// Returns CLOCK_MONOTONIC in nanoseconds: the time base of every release, stamp and record.
+/// Thread-safe.
 inline std::int64_t monotonic_now_ns() noexcept RCLRT_NONBLOCKING {
   return read_clock_ns(CLOCK_MONOTONIC);
 }
 
-/// CPU time the calling thread has used, in nanoseconds. A system call of about 0.2 µs.
+/// Returns the CPU time the calling thread has used, in nanoseconds. A system call of about 0.2 µs.
 inline std::int64_t thread_cpu_now_ns() noexcept RCLRT_NONBLOCKING {
   return read_clock_ns(CLOCK_THREAD_CPUTIME_ID);
 }
@@ -59,7 +60,7 @@ class RCLRT_REALTIME_EXPORT Clock {
  public:
   virtual std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING = 0;
 
-  /// `EventCount::wait_until` with the deadline on this clock: sleeps until `event` is notified
+  /// Sleeps as `EventCount::wait_until`, with the deadline on this clock: until `event` is notified
   /// after `prepare_wait` returned `key` or `now_ns()` reaches `deadline_ns`. May return
   /// spuriously.
   virtual void wait_until(EventCount& event, EventCount::Key key,
@@ -91,7 +92,7 @@ namespace detail {
 inline constinit SteadyClock the_steady_clock;  // has no state
 }
 
-/// The one `SteadyClock` everybody needs.
+/// Returns the `SteadyClock` that all can share.
 inline SteadyClock& steady_clock() noexcept RCLRT_NONBLOCKING { return detail::the_steady_clock; }
 
 }  // namespace rclrt::realtime

@@ -58,7 +58,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     }
   }
 
-  /// The same, until `deadline` at the latest; says whether it has passed.
+  /// Waits until `deadline` at the latest; says whether it has passed.
   template <typename Duration>
   std::cv_status wait_until(
       std::unique_lock<PiMutex>& lock,
@@ -66,7 +66,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     return wait_until_ns(lock, to_deadline_ns(deadline));
   }
 
-  /// What the predicate says in the end: false means that the deadline came first.
+  /// Returns what the predicate says in the end: false means that the deadline came first.
   template <typename Duration, typename Predicate>
   bool wait_until(std::unique_lock<PiMutex>& lock,
                   std::chrono::time_point<std::chrono::steady_clock, Duration> deadline,
@@ -74,7 +74,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     return wait_until_ns(lock, to_deadline_ns(deadline), predicate);
   }
 
-  /// The same for a time from now on.
+  /// Waits for a time from now on at most.
   template <typename Rep, typename Period>
   std::cv_status wait_for(std::unique_lock<PiMutex>& lock,
                           std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {
@@ -87,7 +87,7 @@ class RCLRT_REALTIME_EXPORT PiConditionVariable {
     return wait_until_ns(lock, to_deadline_ns(timeout), predicate);
   }
 
-  /// The same in nanoseconds of CLOCK_MONOTONIC.
+  /// Waits until a time in nanoseconds of CLOCK_MONOTONIC at the latest.
   std::cv_status wait_until_ns(std::unique_lock<PiMutex>& lock,
                                std::int64_t deadline_ns) noexcept RCLRT_WAITS;
 

@@ -43,8 +43,8 @@ class RCLRT_REALTIME_EXPORT CyclicSchedule {
     bool overrun;  ///< the cycle ended after the next release; at the very time is not after
     std::uint64_t missed;  ///< releases between this one and the next that will not run
   };
-  /// The cycle of this release ended at `finish_ns`: goes on to the next one. A cycle that also
-  /// began late is treated no differently: the policy looks at its end alone.
+  /// Ends the cycle of this release at `finish_ns` and goes on to the next one. A cycle that
+  /// also began late is treated no differently: the policy looks at its end alone.
   Outcome finish(std::int64_t finish_ns) noexcept RCLRT_NONBLOCKING;
 
  private:

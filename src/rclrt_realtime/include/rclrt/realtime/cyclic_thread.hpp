@@ -72,10 +72,11 @@ struct CyclicCounts {
 /// read while it runs may be of neighbouring cycles.
 class RCLRT_REALTIME_EXPORT CyclicThread {
  public:
-  /// Does not start yet. On the thread, once per release, `loop` is called with a `const Release&`
-  /// and returns nothing or a LoopControl; and each time it returned after its deadline,
-  /// `on_deadline_miss` is called with a `const DeadlineMiss&`. An exception that leaves either
-  /// ends the process. Throws std::invalid_argument for times that cannot be, and without a clock.
+  /// Makes the thread, which `start` starts. On the thread, once per release, `loop` is called with
+  /// a `const Release&` and returns nothing or a LoopControl; and each time it returned after its
+  /// deadline, `on_deadline_miss` is called with a `const DeadlineMiss&`. An exception that leaves
+  /// either ends the process. Throws std::invalid_argument for times that cannot be, and without a
+  /// clock.
   template <typename Loop, typename OnDeadlineMiss = NoHook>
   RCLRT_SETUP CyclicThread(CyclicOptions options, Loop loop, OnDeadlineMiss on_deadline_miss = {})
       : CyclicThread(std::make_unique<BodyOf<Loop, OnDeadlineMiss>>(std::move(loop),
@@ -91,23 +92,24 @@ class RCLRT_REALTIME_EXPORT CyclicThread {
   /// std::logic_error while it runs, and what `Thread` throws.
   RCLRT_SETUP void start();
 
-  /// The thread ends after the cycle under way, or at once if it sleeps. Also from its own loop and
+  /// Ends the thread after the cycle under way, or at once if it sleeps. Also from its own loop and
   /// from signal handlers. Must have returned before this object is destroyed.
   void request_stop() noexcept RCLRT_NONBLOCKING;
 
   /// Waits until the thread has ended; nothing to do if there is none.
   void join() noexcept RCLRT_WAITS;
 
-  /// `request_stop` and `join`.
+  /// Requests a stop and joins.
   void stop() noexcept RCLRT_WAITS;
 
-  /// From `start` until the last cycle has ended.
+  /// Returns whether it runs: from `start` until the last cycle has ended.
   bool running() const noexcept RCLRT_NONBLOCKING;
 
   CyclicCounts counts() const noexcept RCLRT_NONBLOCKING;
-  /// Start of each cycle after its nominal release; early ones are in its `below_range()`.
+  /// Returns how long after its nominal release each cycle started; early ones are in
+  /// `below_range()`.
   const Histogram& lateness() const noexcept RCLRT_NONBLOCKING { return lateness_; }
-  /// How long each loop took, from its start to its return.
+  /// Returns how long each loop took, from its start to its return.
   const Histogram& loop_time() const noexcept RCLRT_NONBLOCKING { return loop_time_; }
 
  private:

@@ -16,7 +16,7 @@ inline constexpr std::int64_t kNever = INT64_MAX;
 /// What fits into nanoseconds with room to spare.
 inline constexpr std::chrono::hours kHundredYears{100 * 365 * 24};
 
-/// A point of std::chrono::steady_clock, which is CLOCK_MONOTONIC on Linux, rounded up to
+/// Converts a point of std::chrono::steady_clock, which is CLOCK_MONOTONIC on Linux, rounded up to
 /// nanoseconds; kNever for more than a hundred years after the start of the machine.
 template <typename Duration>
 std::int64_t to_deadline_ns(
@@ -27,7 +27,8 @@ std::int64_t to_deadline_ns(
   return std::chrono::ceil<std::chrono::nanoseconds>(time.time_since_epoch()).count();
 }
 
-/// `timeout` from now, rounded up to nanoseconds; kNever for more than a hundred years.
+/// Returns the time `timeout` from now, rounded up to nanoseconds; kNever for more than a hundred
+/// years.
 template <typename Rep, typename Period>
 std::int64_t to_deadline_ns(std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_NONBLOCKING {
   if (timeout > kHundredYears) {

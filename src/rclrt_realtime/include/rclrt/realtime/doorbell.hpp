@@ -23,7 +23,7 @@ class BasicArmed {
  public:
   void arm() noexcept RCLRT_NONBLOCKING { armed_.exchange(true, std::memory_order_acq_rel); }
 
-  /// True when the caller has to signal.
+  /// Returns true when the caller has to signal.
   bool ring() noexcept RCLRT_NONBLOCKING {
     return armed_.exchange(false, std::memory_order_acq_rel);
   }
@@ -42,13 +42,14 @@ class BasicArmed {
 ///     make_condition_true(); bell.ring();            // ringer
 class RCLRT_REALTIME_EXPORT Doorbell {
  public:
-  /// Armed. Throws std::system_error.
+  /// Makes a doorbell that is armed. Throws std::system_error.
   RCLRT_SETUP Doorbell();
   ~Doorbell();
   Doorbell(const Doorbell&) = delete;
   Doorbell& operator=(const Doorbell&) = delete;
 
-  /// One atomic exchange, and a system call that does not sleep for the first one after `arm`.
+  /// Rings: one atomic exchange, and for the first one after `arm` a system call that does not
+  /// sleep.
   void ring() noexcept RCLRT_NONBLOCKING {
     if (armed_.ring()) {
       signal();
@@ -61,7 +62,8 @@ class RCLRT_REALTIME_EXPORT Doorbell {
   /// Sleeps until rung (true) or CLOCK_MONOTONIC reaches `deadline_ns` (false; kNever: does not).
   bool wait_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS;
 
-  /// Readable when rung. For poll, epoll, asio::posix::stream_descriptor; never read or close it.
+  /// Returns a descriptor that is readable when rung, for poll, epoll,
+  /// asio::posix::stream_descriptor; never read or close it.
   int fd() const noexcept RCLRT_NONBLOCKING { return fd_; }
 
  private:

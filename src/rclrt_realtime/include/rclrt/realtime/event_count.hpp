@@ -54,7 +54,7 @@ class BasicEventCount {
   /// Sleeps until notified after `prepare_wait` returned `key`. May return spuriously.
   void wait(Key key) noexcept RCLRT_WAITS { wait_until(key, kForever); }
 
-  /// The same, until CLOCK_MONOTONIC reaches `deadline_ns` at the latest.
+  /// Waits until CLOCK_MONOTONIC reaches `deadline_ns` at the latest.
   void wait_until(Key key, std::int64_t deadline_ns) noexcept RCLRT_WAITS {
     // Every outcome (woken, epoch already changed, timed out, interrupted) is a return: the caller
     // checks its condition again.
@@ -62,8 +62,8 @@ class BasicEventCount {
     waiters_.fetch_sub(1, std::memory_order_seq_cst);
   }
 
-  /// True when it woke somebody who slept. (When not, whoever is between `prepare_wait` and the end
-  /// of `wait` still looks again.)
+  /// Returns true when it woke somebody who slept. (When not, whoever is between `prepare_wait` and
+  /// the end of `wait` still looks again.)
   bool notify_one() noexcept RCLRT_NONBLOCKING { return notify(1); }
   void notify_all() noexcept RCLRT_NONBLOCKING { notify(kEverybody); }
 

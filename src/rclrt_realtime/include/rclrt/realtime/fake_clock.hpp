@@ -25,18 +25,18 @@ namespace rclrt::realtime {
 ///     clock.advance(50);           // and wakes
 class RCLRT_REALTIME_EXPORT FakeClock final : public Clock {
  public:
-  /// The time it shows until somebody moves it.
+  /// Makes a clock that shows this time until it is moved.
   RCLRT_SETUP explicit FakeClock(std::int64_t start_ns = 0) : now_ns_(start_ns) {}
 
   std::int64_t now_ns() const noexcept RCLRT_NONBLOCKING override;
   void wait_until(EventCount& event, EventCount::Key key,
                   std::int64_t deadline_ns) noexcept RCLRT_WAITS override;
 
-  /// Time jumps ahead by `duration_ns`; then everybody whose deadline has come is woken, in the
+  /// Moves time ahead by `duration_ns`; then wakes every sleeper whose deadline has come, in the
   /// order of their deadlines. They all see the time after the jump.
   RCLRT_SETUP void advance(std::int64_t duration_ns);
 
-  /// Time goes from deadline to deadline until `end_ns`: at each deadline one sleeper wakes, and
+  /// Moves time from deadline to deadline until `end_ns`: at each deadline one sleeper wakes, and
   /// time goes on only when `sleepers` threads sleep again. So threads that sleep on this clock run
   /// one after another, in the order of their deadlines and, where these are equal, of their
   /// coming. Before it returns, `sleepers` threads sleep beyond `end_ns`.

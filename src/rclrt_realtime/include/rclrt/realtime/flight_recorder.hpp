@@ -67,7 +67,7 @@ class RCLRT_REALTIME_EXPORT FlightRecorder final : public TraceSink {
   /// Requests within `after` of the first one share its dump. Any thread.
   void request_dump(const char* reason) noexcept RCLRT_NONBLOCKING;
 
-  /// Thread-safe.
+  /// Returns the statistics; thread-safe.
   RCLRT_SETUP FlightRecorderStatistics statistics() const;
 
   RCLRT_SETUP void write(std::span<const TraceEvent> events,

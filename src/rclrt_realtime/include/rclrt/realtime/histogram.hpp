@@ -38,9 +38,10 @@ class RCLRT_REALTIME_EXPORT Histogram {
   /// Throws std::invalid_argument for a range that cannot be, std::bad_alloc.
   RCLRT_SETUP explicit Histogram(const HistogramRange& range = {});
 
-  /// A snapshot: the copy does not change while others go on recording into `other`.
+  /// Makes a snapshot: the copy does not change while other threads go on recording into `other`.
   RCLRT_SETUP Histogram(const Histogram& other);
-  /// A moved-from histogram may only be destroyed or assigned to. Nobody may use either meanwhile.
+  /// Moves; the other may only be destroyed or assigned to then. No other thread may use either
+  /// meanwhile.
   RCLRT_SETUP Histogram(Histogram&& other) noexcept;
   RCLRT_SETUP Histogram& operator=(Histogram&& other) noexcept;
   ~Histogram() = default;
@@ -73,33 +74,34 @@ class RCLRT_REALTIME_EXPORT Histogram {
   /// Forgets everything. Nobody may record meanwhile.
   void reset() noexcept RCLRT_NONBLOCKING;
 
-  /// The number of samples, those out of range included.
+  /// Returns the number of samples, those out of range included.
   std::uint64_t count() const noexcept RCLRT_NONBLOCKING;
   std::uint64_t below_range() const noexcept RCLRT_NONBLOCKING;
   std::uint64_t above_range() const noexcept RCLRT_NONBLOCKING;
 
-  /// The smallest value of the first and the largest value of the last bucket that has a sample;
-  /// 0 when there is none.
+  /// Returns the smallest value of the first and the largest value of the last bucket that has a
+  /// sample; 0 when there is none.
   std::int64_t min() const noexcept RCLRT_NONBLOCKING;
   std::int64_t max() const noexcept RCLRT_NONBLOCKING;
 
-  /// The largest value of the bucket that holds the sample of rank ceil(percent/100 × count)
+  /// Returns the largest value of the bucket that holds the sample of rank ceil(percent/100 ×
+  /// count)
   /// ("nearest rank": at least `percent` % of the samples are not above it). `min()` for percent
   /// <= 0, `max()` for percent >= 100, 0 without samples.
   std::int64_t percentile(double percent) const noexcept RCLRT_NONBLOCKING;
 
-  /// Mean and standard deviation (of the population) with each sample at the middle of its bucket;
-  /// 0 without samples.
+  /// Returns mean and standard deviation (of the population) with each sample at the middle of its
+  /// bucket; 0 without samples.
   double mean() const noexcept RCLRT_NONBLOCKING;
   double standard_deviation() const noexcept RCLRT_NONBLOCKING;
 
-  /// The number of samples in bucket `index` of `buckets()`.
+  /// Returns the number of samples in bucket `index` of `buckets()`.
   std::uint64_t count_in(std::size_t index) const noexcept RCLRT_NONBLOCKING {
     return counts_[index].load(std::memory_order_relaxed);
   }
 
  private:
-  /// The counter of `value`, with what is out of range counted and clamped.
+  /// Returns the counter of `value`, with what is out of range counted and clamped.
   std::atomic<std::uint64_t>& count_of(std::int64_t value,
                                        std::uint64_t samples) noexcept RCLRT_NONBLOCKING {
     if (value < 0) [[unlikely]] {

@@ -31,10 +31,10 @@ class RCLRT_REALTIME_EXPORT HistogramBuckets {
 
   const HistogramRange& range() const noexcept RCLRT_NONBLOCKING { return range_; }
 
-  /// The number of buckets: 33 792 for the default range.
+  /// Returns the number of buckets: 33 792 for the default range.
   std::size_t size() const noexcept RCLRT_NONBLOCKING { return size_; }
 
-  /// The bucket of `value`, which must lie between 0 and the range's highest.
+  /// Returns the bucket of `value`, which must lie between 0 and the range's highest.
   std::size_t index_of(std::int64_t value) const noexcept RCLRT_NONBLOCKING {
     const auto bits = static_cast<std::uint64_t>(value);
     const int shift = 63 - std::countl_zero(bits | linear_mask_) - half_bits_;
@@ -42,19 +42,19 @@ class RCLRT_REALTIME_EXPORT HistogramBuckets {
            static_cast<std::size_t>(bits >> shift);
   }
 
-  /// The smallest value of bucket `index`, which must be less than `size()`.
+  /// Returns the smallest value of bucket `index`, which must be less than `size()`.
   std::int64_t lowest_in(std::size_t index) const noexcept RCLRT_NONBLOCKING {
     const std::size_t half = std::size_t{1} << half_bits_;
     const std::size_t position = index < half ? index : (index & (half - 1)) + half;
     return static_cast<std::int64_t>(position << shift_of(index));
   }
 
-  /// The largest value of bucket `index`.
+  /// Returns the largest value of bucket `index`.
   std::int64_t highest_in(std::size_t index) const noexcept RCLRT_NONBLOCKING {
     return lowest_in(index) + (width_of(index) - 1);
   }
 
-  /// The value that stands for bucket `index` in means and deviations: its middle.
+  /// Returns the value that stands for bucket `index` in means and deviations: its middle.
   std::int64_t middle_of(std::size_t index) const noexcept RCLRT_NONBLOCKING {
     return lowest_in(index) + width_of(index) / 2;
   }

@@ -36,8 +36,8 @@ class RCLRT_REALTIME_EXPORT HistogramLogError : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-/// The compressed V2 encoding in base64, as the HdrHistogram libraries exchange it. Counts out of
-/// range are in it where they were clamped to; that they were is not.
+/// Returns the compressed V2 encoding in base64, as the HdrHistogram libraries exchange it. Counts
+/// out of range are in it where they were clamped to; that they were is not.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string encode_histogram(const Histogram& histogram);
 
 /// Reads what `encode_histogram` or another HdrHistogram library wrote. Throws HistogramLogError
@@ -56,7 +56,7 @@ class RCLRT_REALTIME_EXPORT HistogramLogWriter {
   /// Writes the header with the time the recording started, in nanoseconds since 1970.
   RCLRT_SETUP HistogramLogWriter(std::ostream& out, std::int64_t start_time_ns);
 
-  /// One line of comment. Throws std::invalid_argument for a text of several lines.
+  /// Writes one line of comment. Throws std::invalid_argument for a text of several lines.
   RCLRT_SETUP void comment(std::string_view text);
 
   /// Throws std::invalid_argument for a tag with a comma, blank or control character, or for a
@@ -73,12 +73,12 @@ class RCLRT_REALTIME_EXPORT HistogramLogWriter {
 /// The content is not trusted.
 class RCLRT_REALTIME_EXPORT HistogramLogReader {
  public:
-  /// `name` stands in front of every error. The stream must outlive the reader.
+  /// Makes a reader; `name` stands in front of every error. The stream must outlive the reader.
   RCLRT_SETUP HistogramLogReader(std::istream& in, std::string name,
                                  const HistogramLogLimits& limits = {});
 
-  /// The next interval; nothing at the end. Throws HistogramLogError; the line is then passed, and
-  /// the next call goes on behind it.
+  /// Returns the next interval; nothing at the end. Throws HistogramLogError; the line is then
+  /// passed, and the next call goes on behind it.
   RCLRT_SETUP std::optional<HistogramInterval> next();
 
  private:

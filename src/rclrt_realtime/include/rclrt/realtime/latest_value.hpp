@@ -74,11 +74,11 @@ class LatestValue {
       }
     }
 
-    /// The newest value, by copy.
+    /// Returns the newest value, by copy.
     T read() noexcept RCLRT_NONBLOCKING { return view(); }
 
-    /// The newest value in place, for large T: it stays complete and unchanged until this reader's
-    /// next `read` or `view`.
+    /// Returns the newest value in place, for large T: it stays complete and unchanged until this
+    /// reader's next `read` or `view`.
     const T& view() noexcept RCLRT_NONBLOCKING {
       if (changed()) {
         source_->slots_[seat_->held].released.fetch_add(1, std::memory_order_release);
@@ -89,7 +89,7 @@ class LatestValue {
       return value;
     }
 
-    /// True when a newer value was published than this reader last read.
+    /// Returns true when a newer value was published than this reader last read.
     bool changed() const noexcept RCLRT_NONBLOCKING {
       return slot_of(source_->current_.load(std::memory_order_relaxed)) != seat_->held;
     }
@@ -114,8 +114,8 @@ class LatestValue {
     slots_[0].value = initial;
   }
 
-  /// A place for one more reading thread; it is free again when the Reader is destroyed. Throws
-  /// std::length_error when all are in use. Thread-safe.
+  /// Takes a place for one more reading thread; it is free again when the Reader is destroyed.
+  /// Throws std::length_error when all are in use. Thread-safe.
   RCLRT_SETUP Reader reader() {
     for (std::size_t i = 0; i < max_readers_; ++i) {
       // acquire: what the previous user of the seat left in `held`

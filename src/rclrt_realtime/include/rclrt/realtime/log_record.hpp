@@ -143,7 +143,7 @@ inline std::size_t text_size(const char* text, std::size_t limit) noexcept RCLRT
   return RCLRT_TRUST("strnlen only reads", strnlen(text, limit));
 }
 
-/// An argument as its 8 bytes, or as a LogText.
+/// Returns an argument as its 8 bytes, or as a LogText.
 template <typename T>
 auto prepare_log_argument(const T& value) noexcept RCLRT_NONBLOCKING {
   constexpr LogType kType = log_type<T>();

@@ -17,7 +17,7 @@ namespace rclrt::realtime {
 /// As in ROS 2. kOff is for thresholds only.
 enum class LogLevel : std::uint8_t { kDebug, kInfo, kWarn, kError, kFatal, kOff = 255 };
 
-/// "DEBUG", "INFO", "WARN", "ERROR", "FATAL" or "OFF".
+/// Returns "DEBUG", "INFO", "WARN", "ERROR", "FATAL" or "OFF".
 RCLRT_REALTIME_EXPORT const char* to_string(LogLevel level) noexcept RCLRT_NONBLOCKING;
 
 /// A formatted line. The texts are valid during the call that hands it over.
@@ -41,17 +41,17 @@ class RCLRT_REALTIME_EXPORT LogSink {
  public:
   virtual ~LogSink() = default;
 
-  /// One line, in the order in which they were logged.
+  /// Writes one line; called in the order in which they were logged.
   RCLRT_SETUP virtual void write(const LogLine& line) = 0;
 
-  /// After the last line for now.
+  /// Flushes; called after the last line for now.
   RCLRT_SETUP virtual void flush() {}
 };
 
 /// Calls a function with each line.
 class RCLRT_REALTIME_EXPORT CallbackLog final : public LogSink {
  public:
-  /// Any function, not empty.
+  /// Takes any function, not empty.
   RCLRT_SETUP explicit CallbackLog(std::function<void(const LogLine&)> callback)
       : callback_(std::move(callback)) {}
   RCLRT_SETUP void write(const LogLine& line) override { callback_(line); }
@@ -68,14 +68,14 @@ class RCLRT_REALTIME_EXPORT TextLog : public LogSink {
   TextLog(const TextLog&) = delete;
   TextLog& operator=(const TextLog&) = delete;
 
-  /// Buffered, and written together with others.
+  /// Buffers the line; it is written together with others.
   RCLRT_SETUP void write(const LogLine& line) final;
 
   /// Throws std::system_error; what could not be written is then lost.
   RCLRT_SETUP void flush() final;
 
  protected:
-  /// `what` names the target in errors; an owned descriptor is closed at the end.
+  /// Makes the log; `what` names the target in errors; an owned descriptor is closed at the end.
   TextLog(int descriptor, bool owned, std::string what);
 
  private:

@@ -58,8 +58,8 @@ struct LoggerStatistics {
 /// there when a pass over the rings begins. All functions are thread-safe.
 class RCLRT_REALTIME_EXPORT Logger {
  public:
-  /// The sinks must outlive the logger. Throws std::invalid_argument for options out of range and
-  /// std::system_error when no thread can be started.
+  /// Makes a logger; the sinks must outlive it. Throws std::invalid_argument for options out of
+  /// range and std::system_error when no thread can be started.
   RCLRT_SETUP explicit Logger(std::vector<std::reference_wrapper<LogSink>> sinks,
                               const LoggerOptions& options = {});
 
@@ -68,7 +68,7 @@ class RCLRT_REALTIME_EXPORT Logger {
   Logger(const Logger&) = delete;
   Logger& operator=(const Logger&) = delete;
 
-  /// From now on lines below `level` are not logged; kOff: none is.
+  /// Stops logging lines below `level`; kOff: all lines.
   void set_level(LogLevel level) noexcept RCLRT_NONBLOCKING;
   LogLevel level() const noexcept RCLRT_NONBLOCKING;
 
@@ -99,8 +99,8 @@ class LogRateLimit {
   constexpr explicit LogRateLimit(std::chrono::nanoseconds period) noexcept RCLRT_NONBLOCKING
       : period_ns_(period.count()) {}
 
-  /// At time `now_ns` (CLOCK_MONOTONIC): how many lines have been suppressed before this one, or
-  /// nothing when it is to be suppressed itself.
+  /// Returns how many lines have been suppressed before this one, at time `now_ns`
+  /// (CLOCK_MONOTONIC), or nothing when it is to be suppressed itself.
   std::optional<std::uint32_t> admit(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
     // Relaxed throughout: who wins the exchange logs, and the counter is of no consequence else.
     std::int64_t next_ns = next_ns_.load(std::memory_order_relaxed);
@@ -137,11 +137,11 @@ class BasicThreadLogger {
   template <typename... Args>
   using Format = LogFormat<std::type_identity_t<Args>...>;
 
-  /// `name` stands in each line. Throws std::bad_alloc.
+  /// Makes a logger; `name` stands in each line. Throws std::bad_alloc.
   RCLRT_SETUP BasicThreadLogger(Logger& logger, std::string_view name)
       : BasicThreadLogger(logger.attach(name)) {}
 
-  /// Whether lines of this level are logged now.
+  /// Returns whether lines of this level are logged now.
   bool logs(LogLevel level) const noexcept RCLRT_NONBLOCKING {
     return level >= kFloor &&
            static_cast<std::uint8_t>(level) >= gate_->load(std::memory_order_relaxed);
@@ -159,7 +159,7 @@ class BasicThreadLogger {
     }
   }
 
-  /// The same, at most once per period of `limit`; costs a clock read besides.
+  /// Logs at most once per period of `limit`; costs a clock read besides.
   template <LogLevel kLevel, typename... Args>
   void log(LogRateLimit& limit, Format<Args...> format,
            const Args&... arguments) noexcept RCLRT_NONBLOCKING {
@@ -176,7 +176,7 @@ class BasicThreadLogger {
     }
   }
 
-  /// A line of this level.
+  /// Logs a line of this level.
   template <typename... Args>
   void debug(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kDebug>(format, arguments...);
@@ -186,7 +186,7 @@ class BasicThreadLogger {
              const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kDebug>(limit, format, arguments...);
   }
-  /// A line of this level.
+  /// Logs a line of this level.
   template <typename... Args>
   void info(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kInfo>(format, arguments...);
@@ -196,7 +196,7 @@ class BasicThreadLogger {
             const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kInfo>(limit, format, arguments...);
   }
-  /// A line of this level.
+  /// Logs a line of this level.
   template <typename... Args>
   void warn(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kWarn>(format, arguments...);
@@ -206,7 +206,7 @@ class BasicThreadLogger {
             const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kWarn>(limit, format, arguments...);
   }
-  /// A line of this level.
+  /// Logs a line of this level.
   template <typename... Args>
   void error(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kError>(format, arguments...);
@@ -216,7 +216,7 @@ class BasicThreadLogger {
              const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kError>(limit, format, arguments...);
   }
-  /// A line of this level.
+  /// Logs a line of this level.
   template <typename... Args>
   void fatal(Format<Args...> format, const Args&... arguments) noexcept RCLRT_NONBLOCKING {
     log<LogLevel::kFatal>(format, arguments...);

@@ -26,13 +26,13 @@ namespace rclrt::realtime {
 template <typename T>
 class Mailbox {
  public:
-  /// Room for `capacity` values, rounded up to a power of two. Throws std::invalid_argument for
-  /// zero, std::bad_alloc, std::system_error.
+  /// Makes room for `capacity` values, rounded up to a power of two. Throws std::invalid_argument
+  /// for zero, std::bad_alloc, std::system_error.
   RCLRT_SETUP explicit Mailbox(std::size_t capacity) : queue_(capacity) {}
 
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return queue_.capacity(); }
 
-  /// False when it is full; the value is then dropped and counted.
+  /// Returns false when it is full; the value is then dropped and counted.
   bool post(const T& value) noexcept RCLRT_NONBLOCKING {
     if (!queue_.try_push(value)) {
       dropped_.fetch_add(1, std::memory_order_relaxed);  // a count, orders nothing
@@ -42,30 +42,30 @@ class Mailbox {
     return true;
   }
 
-  /// How many posts found it full, from the beginning. Any thread.
+  /// Returns how many posts found it full, from the beginning. Any thread.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING {
     return dropped_.load(std::memory_order_relaxed);
   }
 
-  /// Receiver. False when it is empty.
+  /// Takes the oldest value (receiver). Returns false when there is none.
   bool try_take(T& value) noexcept RCLRT_NONBLOCKING { return queue_.try_pop(value); }
 
-  /// Receiver. Sleeps until there is a value; always true.
+  /// Sleeps until there is a value and takes it (receiver); always true.
   bool wait(T& value) noexcept RCLRT_WAITS { return wait_until_ns(value, kNever); }
 
-  /// Receiver. False when the deadline came first.
+  /// Sleeps until there is a value and takes it (receiver); false when the deadline came first.
   template <typename Duration>
   bool wait_until(T& value,
                   std::chrono::time_point<std::chrono::steady_clock, Duration> deadline) noexcept
       RCLRT_WAITS {
     return wait_until_ns(value, to_deadline_ns(deadline));
   }
-  /// The same for a time from now on.
+  /// Sleeps for a time from now on at most.
   template <typename Rep, typename Period>
   bool wait_for(T& value, std::chrono::duration<Rep, Period> timeout) noexcept RCLRT_WAITS {
     return wait_until_ns(value, to_deadline_ns(timeout));
   }
-  /// The same on CLOCK_MONOTONIC in nanoseconds.
+  /// Sleeps until a time of CLOCK_MONOTONIC in nanoseconds at most.
   bool wait_until_ns(T& value, std::int64_t deadline_ns) noexcept RCLRT_WAITS {
     for (bool in_time = true;;) {
       if (queue_.try_pop(value)) {
@@ -82,10 +82,11 @@ class Mailbox {
     }
   }
 
-  /// Receiver. Readable when there are values: call `drain` then. Never read or close it.
+  /// Returns a descriptor (receiver) that is readable when there are values: call `drain` then.
+  /// Never read or close it.
   int fd() const noexcept RCLRT_NONBLOCKING { return bell_.fd(); }
 
-  /// Receiver, for event loops. Hands every value to `handle(const T&)`, `capacity` at most, and
+  /// Hands (receiver, for event loops) every value to `handle(const T&)`, `capacity` at most, and
   /// returns how many. `fd` is not readable afterwards unless there are more values, which came
   /// meanwhile or were left when `handle` threw.
   template <typename Handle>

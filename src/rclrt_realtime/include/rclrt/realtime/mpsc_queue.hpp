@@ -31,9 +31,9 @@ class MpscQueue {
   static_assert(std::is_trivially_copyable_v<T>);
 
  public:
-  /// Room for `capacity` values, rounded up to a power of two and at least 2 (with one cell, "full"
-  /// and "free again" would be the same sequence number). Throws std::invalid_argument for zero,
-  /// and std::bad_alloc.
+  /// Makes room for `capacity` values, rounded up to a power of two and at least 2 (with one cell,
+  /// "full" and "free again" would be the same sequence number). Throws std::invalid_argument for
+  /// zero, and std::bad_alloc.
   RCLRT_SETUP explicit MpscQueue(std::size_t capacity)
       : mask_(std::bit_ceil(std::max<std::size_t>(capacity, 2)) - 1),
         cells_(std::make_unique<Cell[]>(mask_ + 1)) {
@@ -47,7 +47,7 @@ class MpscQueue {
 
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return mask_ + 1; }
 
-  /// False when the queue is full; the value is then not stored.
+  /// Returns false when the queue is full; the value is then not stored.
   bool try_push(const T& value) noexcept RCLRT_NONBLOCKING {
     std::size_t position = head_.load(std::memory_order_relaxed);
     for (;;) {
@@ -68,7 +68,7 @@ class MpscQueue {
     }
   }
 
-  /// False when the queue is empty (or its oldest push is still under way).
+  /// Returns false when the queue is empty (or its oldest push is still under way).
   bool try_pop(T& value) noexcept RCLRT_NONBLOCKING {
     Cell& cell = cells_[tail_ & mask_];
     if (cell.sequence.load(std::memory_order_acquire) != tail_ + 1) {

@@ -25,10 +25,10 @@ class RCLRT_REALTIME_EXPORT ProtocolMutex {
   /// would run two members of one critical section at once.
   void lock() noexcept RCLRT_WAITS;
 
-  /// False when somebody holds it. Terminates on misuse, as `lock`.
+  /// Returns false when somebody holds it. Terminates on misuse, as `lock`.
   bool try_lock() noexcept RCLRT_NONBLOCKING;
 
-  /// False when `deadline` came first.
+  /// Returns false when `deadline` came first.
   template <typename Duration>
   bool try_lock_until(
       std::chrono::time_point<std::chrono::steady_clock, Duration> deadline) noexcept RCLRT_WAITS {
@@ -39,24 +39,24 @@ class RCLRT_REALTIME_EXPORT ProtocolMutex {
     return try_lock_until_ns(to_deadline_ns(timeout));
   }
 
-  /// The same on CLOCK_MONOTONIC in nanoseconds. A PiMutex needs Linux 5.14 (FUTEX_LOCK_PI2) and
-  /// glibc 2.34 for that; on older ones it waits on CLOCK_REALTIME for the time that is left, so
-  /// setting that clock back makes the wait longer.
+  /// Tries until a time of CLOCK_MONOTONIC in nanoseconds. A PiMutex needs Linux 5.14
+  /// (FUTEX_LOCK_PI2) and glibc 2.34 for that; on older ones it waits on CLOCK_REALTIME for the
+  /// time that is left, so setting that clock back makes the wait longer.
   bool try_lock_until_ns(std::int64_t deadline_ns) noexcept RCLRT_WAITS;
 
   void unlock() noexcept RCLRT_NONBLOCKING;
   pthread_mutex_t* native_handle() noexcept RCLRT_NONBLOCKING { return &mutex_; }
 
  protected:
-  /// `protocol` is PTHREAD_PRIO_INHERIT or PTHREAD_PRIO_PROTECT, `ceiling` counts for the latter.
-  /// Throws std::system_error.
+  /// Makes a mutex; `protocol` is PTHREAD_PRIO_INHERIT or PTHREAD_PRIO_PROTECT, `ceiling` counts
+  /// for the latter. Throws std::system_error.
   RCLRT_SETUP ProtocolMutex(int protocol, int ceiling, bool robust);
   ~ProtocolMutex();
 
   bool owner_died_ = false;  // guarded by mutex_
 
  private:
-  /// True when `error`, what a lock function returned, means that the caller has the lock.
+  /// Returns true when `error`, what a lock function returned, means that the caller has the lock.
   bool acquired(int error) noexcept RCLRT_NONBLOCKING;
 
   pthread_mutex_t mutex_;
@@ -73,18 +73,19 @@ inline constexpr Robust kRobust{};
 /// When it is free, locking and unlocking are one compare-and-swap each and no system call.
 class PiMutex : public detail::ProtocolMutex {
  public:
-  /// Whoever waits for a thread that ended without unlocking waits for ever.
+  /// Makes a mutex of which a waiter waits for ever if the owner ended without unlocking.
   RCLRT_SETUP PiMutex() : ProtocolMutex(PTHREAD_PRIO_INHERIT, 0, false) {}
 
-  /// The next one gets the lock instead, and `owner_died` tells it. Throws std::system_error.
+  /// Makes a robust mutex: if its owner ends without unlocking, the next one gets the lock, and
+  /// `owner_died` tells it. Throws std::system_error.
   RCLRT_SETUP explicit PiMutex(Robust /*tag*/) : ProtocolMutex(PTHREAD_PRIO_INHERIT, 0, true) {}
 
-  /// Holder only. True when an owner ended inside its critical section and nobody has called
+  /// Returns (holder only) whether an owner ended inside its critical section and nobody has called
   /// `consistent` since: the guarded data may be half-changed.
   bool owner_died() const noexcept RCLRT_NONBLOCKING { return owner_died_; }
 
-  /// Holder only. The guarded data is in order again. (Unlike POSIX, unlocking without it does not
-  /// make the mutex useless: the next owner is told as well.)
+  /// Declares (holder only) that the guarded data is in order again. (Unlike POSIX, unlocking
+  /// without it does not make the mutex useless: the next owner is told as well.)
   void consistent() noexcept RCLRT_NONBLOCKING { owner_died_ = false; }
 };
 
@@ -98,9 +99,9 @@ class RCLRT_REALTIME_EXPORT CeilingMutex : public detail::ProtocolMutex {
   RCLRT_SETUP explicit CeilingMutex(int ceiling)
       : ProtocolMutex(PTHREAD_PRIO_PROTECT, ceiling, false) {}
 
-  /// The first ceiling that a thread locks makes glibc allocate the place where the thread's
-  /// ceilings are counted. This does it now, for the calling thread, which must be under
-  /// SCHED_FIFO or SCHED_RR (otherwise there is nothing to do). `Thread` calls it.
+  /// Prepares the calling thread: the first ceiling that it locks makes glibc allocate the place
+  /// where the thread's ceilings are counted. This does it now, for the calling thread, which must
+  /// be under SCHED_FIFO or SCHED_RR (otherwise there is nothing to do). `Thread` calls it.
   RCLRT_SETUP static void prepare_thread();
 };
 

@@ -28,7 +28,8 @@ struct PerfettoProcess {
   std::uint64_t uuid_base = 0;
 };
 
-/// This process under a name for display, with ids drawn at random. Throws std::system_error.
+/// Returns this process under a name for display, with ids drawn at random. Throws
+/// std::system_error.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP PerfettoProcess this_perfetto_process(std::string name);
 
 /// One instant on both clocks, from which a reader converts between them.
@@ -80,24 +81,24 @@ class RCLRT_REALTIME_EXPORT PerfettoWriter {
   RCLRT_SETUP PerfettoWriter(std::ostream& out, const PerfettoProcess& process,
                              const PerfettoClocks& clocks = read_perfetto_clocks());
 
-  /// Without finish() nothing appears at the path.
+  /// Leaves nothing at the path without finish().
   ~PerfettoWriter();
 
   PerfettoWriter(const PerfettoWriter&) = delete;
   PerfettoWriter& operator=(const PerfettoWriter&) = delete;
 
-  /// The track of the process itself: the parent of all others unless they name another.
+  /// Returns the track of the process itself: the parent of all others unless they name another.
   RCLRT_SETUP PerfettoTrack process_track() const;
 
-  /// A track for an operating-system thread of the process.
+  /// Adds a track for an operating-system thread of the process.
   RCLRT_SETUP PerfettoTrack add_thread_track(std::string_view name, std::int32_t tid);
 
-  /// A track below `parent`. Siblings are shown in the order of their creation; those of one name
-  /// are shown as one.
+  /// Adds a track below `parent`. Siblings are shown in the order of their creation; those of
+  /// one name are shown as one.
   RCLRT_SETUP PerfettoTrack add_track(std::string_view name, PerfettoTrack parent);
   RCLRT_SETUP PerfettoTrack add_track(std::string_view name);
 
-  /// A track of a value over time, in `unit`.
+  /// Adds a track of a value over time, in `unit`.
   RCLRT_SETUP PerfettoTrack add_counter_track(std::string_view name, std::string_view unit,
                                               PerfettoTrack parent);
 
@@ -108,10 +109,10 @@ class RCLRT_REALTIME_EXPORT PerfettoWriter {
   /// Ends the slice begun last on `track`.
   RCLRT_SETUP void end_slice(PerfettoTrack track, std::int64_t time_ns);
 
-  /// Something that happened at one time.
+  /// Writes something that happened at one time.
   RCLRT_SETUP void instant(PerfettoTrack track, std::int64_t time_ns, const PerfettoEvent& event);
 
-  /// The value of a counter track from `time_ns` on.
+  /// Writes the value of a counter track from `time_ns` on.
   RCLRT_SETUP void counter(PerfettoTrack track, std::int64_t time_ns, double value);
 
   /// Completes the trace. A slice still open lasts to the end of the trace. Nothing but the

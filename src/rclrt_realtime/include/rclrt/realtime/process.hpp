@@ -60,12 +60,13 @@ struct RCLRT_REALTIME_EXPORT PreparedProcess {
 
   RCLRT_SETUP bool ok() const { return problems().empty(); }
 
-  /// "<step>: <cause and fix>", one line each.
+  /// Returns "<step>: <cause and fix>", one line each.
   RCLRT_SETUP std::vector<std::string> problems() const;
 };
 
-/// Does what the options ask for, before the threads are made. What is not permitted is told in the
-/// result and the process goes on without; with `strict`, std::runtime_error names all of it.
+/// Prepares the process as the options say, before the threads are made. What is not permitted is
+/// told in the result and the process goes on without; with `strict`, std::runtime_error names all
+/// of it.
 [[nodiscard]] RCLRT_REALTIME_EXPORT RCLRT_SETUP PreparedProcess
 prepare_process(const ProcessOptions& options = {});
 
@@ -74,7 +75,7 @@ prepare_process(const ProcessOptions& options = {});
 /// and fix; the process then goes on unlocked.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> lock_memory();
 
-/// Freed memory stays with the process: the heap is never trimmed, and large blocks come from it
+/// Keeps freed memory with the process: the heap is never trimmed, and large blocks come from it
 /// too instead of from the system each time.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void keep_heap();
 

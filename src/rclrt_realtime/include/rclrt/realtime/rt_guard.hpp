@@ -54,10 +54,10 @@ struct RCLRT_REALTIME_EXPORT RtReport {
   std::uint64_t violations = 0;  ///< of the above, those that the options ask for
   std::vector<RtCall> calls;     ///< the first violating calls, `RtGuard::kMaxCalls` at most
 
-  /// Whether there was no violation.
+  /// Returns whether there was no violation.
   bool clean() const noexcept RCLRT_NONBLOCKING { return violations == 0; }
 
-  /// For a reader: one line per kind that occurred, then the calls with their stacks.
+  /// Returns, for a reader, one line per kind that occurred, then the calls with their stacks.
   RCLRT_SETUP std::string text() const;
 };
 
@@ -111,19 +111,19 @@ class RCLRT_REALTIME_EXPORT RtGuard {
   RtGuard(const RtGuard&) = delete;
   RtGuard& operator=(const RtGuard&) = delete;
 
-  /// What happened so far. Called by the guarded thread.
+  /// Returns what happened so far. Called by the guarded thread.
   RCLRT_SETUP RtReport report() const;
 
-  /// Why calls are not seen in this build; nullptr when they are. Sanitizers have their own
+  /// Returns why calls are not seen in this build; nullptr when they are. Sanitizers have their own
   /// malloc: there only page faults and switches are counted.
   static const char* blind() noexcept RCLRT_NONBLOCKING;
 
   /// Exempts what the calling thread does while it exists, from every guard.
   class RCLRT_REALTIME_EXPORT Allow {
    public:
-    /// `reason` is for the reader of the code.
+    /// Allows it; `reason` is for the reader of the code.
     explicit Allow(const char* reason) noexcept RCLRT_NONBLOCKING;
-    /// The exemption ends.
+    /// Ends the exemption.
     ~Allow() noexcept RCLRT_NONBLOCKING;
     Allow(const Allow&) = delete;
     Allow& operator=(const Allow&) = delete;

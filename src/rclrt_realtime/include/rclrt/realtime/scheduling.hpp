@@ -17,7 +17,7 @@ namespace rclrt::realtime {
 /// How the kernel chooses among threads.
 enum class Policy { kOther, kFifo, kRoundRobin, kDeadline };
 
-/// "SCHED_OTHER", "SCHED_FIFO", "SCHED_RR" or "SCHED_DEADLINE".
+/// Returns "SCHED_OTHER", "SCHED_FIFO", "SCHED_RR" or "SCHED_DEADLINE".
 RCLRT_REALTIME_EXPORT const char* to_string(Policy policy) noexcept RCLRT_NONBLOCKING;
 
 /// What SCHED_DEADLINE promises a thread: `runtime` of CPU time within `deadline` of the begin of
@@ -41,26 +41,27 @@ struct Scheduling {
   bool operator==(const Scheduling&) const = default;
 };
 
-/// "SCHED_FIFO priority 80 on CPUs 0, 1"
+/// Returns, for people, "SCHED_FIFO priority 80 on CPUs 0, 1"
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string to_string(const Scheduling& scheduling);
 
-/// Nothing when a thread of this process can run under SCHED_FIFO at `priority`; otherwise the
-/// cause and its fix in one sentence. Asks the kernel by starting a short-lived thread. Builds with
-/// AddressSanitizer or ThreadSanitizer always have a reason not to.
+/// Returns std::nullopt if a thread of this process can run under SCHED_FIFO at `priority`;
+/// otherwise the cause and its fix in one sentence. Asks the kernel by starting a short-lived
+/// thread. Builds with AddressSanitizer or ThreadSanitizer always have a reason not to.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_no_realtime(int priority);
 
-/// Nothing when a thread of this process can be scheduled like this; otherwise cause and fix. Asks
-/// the kernel by giving it to a short-lived thread; real-time policies as `why_no_realtime`.
+/// Returns std::nullopt if a thread of this process can be scheduled like this; otherwise cause and
+/// fix. Asks the kernel by giving it to a short-lived thread; real-time policies as
+/// `why_no_realtime`.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_refused(
     const Scheduling& scheduling);
 
-/// SCHED_FIFO as urgent as a thread of this process may be: 99, or what the limit (`rtprio` in
-/// limits.conf) permits, which then is the limit of its other threads, too. Normal scheduling if no
-/// real-time priority is permitted. Asks as `why_refused`.
+/// Returns SCHED_FIFO as urgent as a thread of this process may be: 99, or what the limit (`rtprio`
+/// in limits.conf) permits, which then is the limit of its other threads, too. Normal scheduling if
+/// no real-time priority is permitted. Asks as `why_refused`.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP Scheduling most_urgent_permitted();
 
-/// The CPUs the calling thread may run on now, and a thread that it starts without stating any;
-/// ascending. Throws std::system_error.
+/// Returns the CPUs the calling thread may run on now, and a thread that it starts without stating
+/// any; ascending. Throws std::system_error.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<int> allowed_cpus();
 
 /// Throws std::invalid_argument naming the first CPU of `cpus` that the kernel gives no thread of
@@ -72,15 +73,15 @@ RCLRT_REALTIME_EXPORT RCLRT_SETUP void require_allowed_cpus(const std::vector<in
 /// Throws std::system_error or std::invalid_argument with cause and fix.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void apply_scheduling(pid_t tid, const Scheduling& scheduling);
 
-/// What /proc says thread `tid` of this process (0: the caller) has now; nothing when it has ended.
-/// `nice` is there for OTHER, `reservation` for DEADLINE. While a priority is lent to the thread by
-/// a mutex, its own is given.
+/// Returns what /proc says thread `tid` of this process (0: the caller) has now; nothing when it
+/// has ended. `nice` is there for OTHER, `reservation` for DEADLINE. While a priority is lent to
+/// the thread by a mutex, its own is given.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<Scheduling> read_scheduling(pid_t tid);
 
-/// The threads of this process by thread id, ascending, as /proc/self/task lists them.
+/// Returns the threads of this process by thread id, ascending, as /proc/self/task lists them.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::vector<pid_t> thread_ids();
 
-/// The name of a thread of this process (0: the caller); empty when it has ended.
+/// Returns the name of a thread of this process (0: the caller); empty when it has ended.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string thread_name(pid_t tid);
 
 }  // namespace rclrt::realtime

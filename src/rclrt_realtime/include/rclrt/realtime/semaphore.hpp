@@ -24,7 +24,7 @@ class Semaphore {
   Semaphore(const Semaphore&) = delete;
   Semaphore& operator=(const Semaphore&) = delete;
 
-  /// Async-signal-safe; keeps errno.
+  /// Adds one and wakes a waiter. Async-signal-safe; keeps errno.
   void post() noexcept RCLRT_NONBLOCKING {
     const int saved = errno;
     RCLRT_TRUST("posting wakes and does not sleep", sem_post(&semaphore_));

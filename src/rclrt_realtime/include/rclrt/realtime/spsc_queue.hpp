@@ -38,8 +38,8 @@ class SpscQueue {
   static_assert(std::is_nothrow_default_constructible_v<T> && std::is_nothrow_move_assignable_v<T>);
 
  public:
-  /// Room for `capacity` values, rounded up to a power of two. Throws std::invalid_argument for
-  /// zero, and std::bad_alloc.
+  /// Makes room for `capacity` values, rounded up to a power of two. Throws std::invalid_argument
+  /// for zero, and std::bad_alloc.
   RCLRT_SETUP explicit SpscQueue(std::size_t capacity)
       : mask_(std::bit_ceil(capacity) - 1), cells_(std::make_unique<T[]>(mask_ + 1)) {
     if (capacity == 0) {
@@ -49,7 +49,8 @@ class SpscQueue {
 
   std::size_t capacity() const noexcept RCLRT_NONBLOCKING { return mask_ + 1; }
 
-  /// Producer. False when the queue is full; the value is then not stored (and not moved from).
+  /// Stores a value (producer). Returns false when the queue is full; the value is then not moved
+  /// from.
   bool try_push(const T& value) noexcept RCLRT_NONBLOCKING
     requires std::is_nothrow_copy_assignable_v<T>
   {
@@ -57,7 +58,8 @@ class SpscQueue {
   }
   bool try_push(T&& value) noexcept RCLRT_NONBLOCKING { return push(std::move(value)); }
 
-  /// Consumer. False when the queue is empty; `value` is then left alone.
+  /// Takes the oldest value (consumer). Returns false when the queue is empty; `value` is then left
+  /// alone.
   bool try_pop(T& value) noexcept RCLRT_NONBLOCKING {
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     if (is_empty(tail)) {
@@ -68,19 +70,20 @@ class SpscQueue {
     return true;
   }
 
-  /// Consumer. The oldest value in place, or nullptr when the queue is empty; valid until `pop`.
+  /// Returns (consumer) the oldest value in place, or nullptr when the queue is empty; valid until
+  /// `pop`.
   T* front() noexcept RCLRT_NONBLOCKING {
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     return is_empty(tail) ? nullptr : &cell(tail);
   }
 
-  /// Consumer. Removes what `front` returned; only after it returned a value.
+  /// Removes (consumer) what `front` returned; only after it returned a value.
   void pop() noexcept RCLRT_NONBLOCKING {
     const std::size_t tail = consumer_.tail.load(std::memory_order_relaxed);
     consumer_.tail.store(tail + 1, std::memory_order_release);
   }
 
-  /// How many values wait, out of date as soon as it is known. Any thread.
+  /// Returns how many values wait, out of date as soon as it is known. Any thread.
   std::size_t size_approx() const noexcept RCLRT_NONBLOCKING {
     // The tail first: it never overtakes a head read later. Both may have moved meanwhile.
     const std::size_t tail = consumer_.tail.load(std::memory_order_acquire);
@@ -103,7 +106,7 @@ class SpscQueue {
     return true;
   }
 
-  /// Consumer.
+  /// Returns whether the queue is empty (consumer).
   bool is_empty(std::size_t tail) noexcept RCLRT_NONBLOCKING {
     if (tail != consumer_.head_copy) {
       return false;
@@ -112,7 +115,7 @@ class SpscQueue {
     return tail == consumer_.head_copy;
   }
 
-  /// The caller owns it, by the invariant, and may change it.
+  /// Returns the cell; the caller owns it, by the invariant, and may change it.
   T& cell(std::size_t index) noexcept RCLRT_NONBLOCKING {
     T& owned = cells_[index & mask_];
     Atomics::writing(owned);

@@ -25,8 +25,8 @@ class StopFlag {
     return requested_.load(std::memory_order_seq_cst);
   }
 
-  /// Async-signal-safe. Wakes all who wait. Must have returned before the flag is destroyed: who
-  /// waits may see the request before it has.
+  /// Requests the stop and wakes all waiters. Async-signal-safe. Must have returned before the flag
+  /// is destroyed: a thread that waits may see the request before it has.
   void request_stop() noexcept RCLRT_NONBLOCKING {
     requested_.store(true, std::memory_order_seq_cst);
     event_.notify_all();
@@ -51,7 +51,7 @@ class StopFlag {
     return true;
   }
 
-  /// For the next run; only while nobody waits.
+  /// Clears the request for the next run; only while no thread waits.
   void clear() noexcept RCLRT_NONBLOCKING { requested_.store(false, std::memory_order_seq_cst); }
 
  private:

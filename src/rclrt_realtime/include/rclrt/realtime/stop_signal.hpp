@@ -29,17 +29,17 @@ class RCLRT_REALTIME_EXPORT StopSignal {
   StopSignal(const StopSignal&) = delete;
   StopSignal& operator=(const StopSignal&) = delete;
 
-  /// To poll or to wait for; lives as long as the process.
+  /// Returns the flag, to poll or to wait for; it lives as long as the process.
   const StopFlag& flag() const noexcept RCLRT_NONBLOCKING;
 
   bool stop_requested() const noexcept RCLRT_NONBLOCKING { return flag().stop_requested(); }
   void wait() const noexcept RCLRT_WAITS { flag().wait(); }
-  /// The same, until CLOCK_MONOTONIC reaches `deadline_ns` at the latest.
+  /// Waits until CLOCK_MONOTONIC reaches `deadline_ns` at the latest.
   bool wait_until(std::int64_t deadline_ns) const noexcept RCLRT_WAITS {
     return flag().wait_until(deadline_ns);
   }
 
-  /// The first signal that came; 0 before.
+  /// Returns the first signal that came; 0 before.
   int signal() const noexcept RCLRT_NONBLOCKING;
 
   struct State;  ///< not for users

@@ -68,7 +68,8 @@ class RCLRT_REALTIME_EXPORT Thread {
   /// std::logic_error without a body or before the last run was joined.
   RCLRT_SETUP void start();
 
-  /// Whether there is a run to join: from `start` on, also when the body has returned meanwhile.
+  /// Returns whether there is a run to join: from `start` on, also when the body has returned
+  /// meanwhile.
   bool joinable() const noexcept RCLRT_NONBLOCKING { return run_ && run_->joinable; }
 
   /// Asks the body to return. Thread-safe and async-signal-safe.

@@ -22,8 +22,9 @@ struct ThreadRule {
   bool operator==(const ThreadRule&) const = default;
 };
 
-/// Whether the pattern of a rule, as fnmatch(3) reads it, fits the name of a thread. Of a name the
-/// kernel keeps 15 characters, so a pattern that is a plain name counts with its first 15 only.
+/// Returns whether the pattern of a rule, as fnmatch(3) reads it, fits the name of a thread. Of a
+/// name the kernel keeps 15 characters, so a pattern that is a plain name counts with its first 15
+/// only.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP bool thread_name_matches(const std::string& pattern,
                                                            const std::string& name);
 
@@ -50,10 +51,10 @@ struct RCLRT_REALTIME_EXPORT ThreadPlanReport {
   std::vector<UnplannedThread> unplanned;  ///< by thread id
   std::vector<std::string> unused_rules;   ///< the patterns that were no thread's first match
 
-  /// Every rule is used and every thread that has one is as it wants.
+  /// Returns whether every rule is used, and every thread that has one is as the rule says.
   RCLRT_SETUP bool ok() const { return problems().empty(); }
 
-  /// A line for each thread that is not as planned, and for each rule without a thread.
+  /// Returns a line for each thread that is not as planned, and for each rule without a thread.
   RCLRT_SETUP std::vector<std::string> problems() const;
 };
 
@@ -67,7 +68,7 @@ struct RCLRT_REALTIME_EXPORT ThreadPlan {
   RCLRT_SETUP ThreadPlanReport apply() const;
   RCLRT_SETUP ThreadPlanReport apply(const std::vector<pid_t>& threads) const;
 
-  /// Only reads.
+  /// Compares without changing anything.
   RCLRT_SETUP ThreadPlanReport verify() const;
   RCLRT_SETUP ThreadPlanReport verify(const std::vector<pid_t>& threads) const;
 
@@ -85,7 +86,7 @@ class RCLRT_REALTIME_EXPORT ThreadsBefore {
  public:
   RCLRT_SETUP ThreadsBefore() : ids_(thread_ids()) {}
 
-  /// The threads that exist now and did not before, ascending.
+  /// Returns the threads that exist now and did not before, ascending.
   RCLRT_SETUP std::vector<pid_t> new_threads() const;
 
  private:

@@ -63,14 +63,14 @@ class RCLRT_REALTIME_EXPORT ThreadRings {
 
   Gate& gate() const noexcept RCLRT_NONBLOCKING { return *gate_; }
 
-  /// A new ring for the calling thread. Thread-safe.
+  /// Returns a new ring for the calling thread. Thread-safe.
   RCLRT_SETUP OwnedRing add(std::string_view name, std::uint32_t id, std::size_t capacity,
                             std::size_t max_record);
 
-  /// Drain thread: lets every ring show what it holds by now, and nothing later.
+  /// Lets every ring show what it holds by now, and nothing later (drain thread).
   RCLRT_SETUP const List& refresh();
 
-  /// Drain thread: forgets the rings that had ended before `refresh` and are thus empty now.
+  /// Removes the rings that had ended before `refresh` and are thus empty now (drain thread).
   RCLRT_SETUP void remove_ended();
 
  private:

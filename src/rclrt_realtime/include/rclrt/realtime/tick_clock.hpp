@@ -23,8 +23,8 @@ class RCLRT_REALTIME_EXPORT TickClock {
   /// Where time stamps come from.
   enum class Source : std::uint8_t { kCounter, kMonotonic };
 
-  /// The counter when the kernel's clock source is it (/sys/devices/system/clocksource): the
-  /// kernel has then found it constant, always on and the same on every CPU. Otherwise
+  /// Returns the counter when the kernel's clock source is it (/sys/devices/system/clocksource):
+  /// the kernel has then found it constant, always on and the same on every CPU. Otherwise
   /// CLOCK_MONOTONIC.
   RCLRT_SETUP static TickClock best();
 
@@ -83,15 +83,15 @@ class RCLRT_REALTIME_EXPORT TickConverter {
   /// Takes a sample now.
   void sample() noexcept RCLRT_NONBLOCKING { add(sample_ticks(clock_)); }
 
-  /// The same with a given sample. One that is not later than the last is left out; ticks that
+  /// Adds a given sample. One that is not later than the last is left out; ticks that
   /// went back (a counter reset by a suspend) begin anew.
   void add(const TickSample& sample) noexcept RCLRT_NONBLOCKING;
 
-  /// CLOCK_MONOTONIC at `ticks`. Beyond the samples the nearest two are prolonged; with a single
-  /// one the result is its time.
+  /// Returns CLOCK_MONOTONIC at `ticks`. Beyond the samples the nearest two are prolonged; with a
+  /// single one the result is its time.
   std::int64_t to_monotonic_ns(std::uint64_t ticks) const noexcept RCLRT_NONBLOCKING;
 
-  /// The largest error of the samples so far.
+  /// Returns the largest error of the samples so far.
   std::int64_t error_ns() const noexcept RCLRT_NONBLOCKING { return error_ns_; }
 
   const TickClock& clock() const noexcept RCLRT_NONBLOCKING { return clock_; }

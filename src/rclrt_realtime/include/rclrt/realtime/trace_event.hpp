@@ -63,16 +63,16 @@ class RCLRT_REALTIME_EXPORT TraceDictionary {
     pid_t tid = 0;
   };
 
-  /// The number of a name; the same one for the same two texts. Throws std::length_error after
-  /// 65 536 names: names are for kinds of things, not for things.
+  /// Returns the number of a name; the same one for the same two texts. Throws std::length_error
+  /// after 65 536 names: names are for kinds of things, not for things.
   RCLRT_SETUP TraceName name(std::string_view text, std::string_view category = {});
 
-  /// A new thread.
+  /// Adds a thread and returns its number.
   RCLRT_SETUP TraceThread thread(std::string_view name, pid_t tid);
-  /// For a thread whose id is known only once it runs.
+  /// Sets the id of a thread, which is known only once it runs.
   RCLRT_SETUP void set_tid(TraceThread thread, pid_t tid);
 
-  /// Throw std::out_of_range for a number that is not theirs.
+  /// Returns the entry of a number. These throw std::out_of_range for a number that is not theirs.
   RCLRT_SETUP const Name& operator[](TraceName name) const;
   RCLRT_SETUP Thread operator[](TraceThread thread) const;
 
@@ -94,10 +94,11 @@ class RCLRT_REALTIME_EXPORT TraceSink {
   RCLRT_SETUP virtual void write(std::span<const TraceEvent> events,
                                  const TraceDictionary& dictionary) = 0;
 
-  /// All that was recorded before `now_ns` has been written; a span is recorded when it ends.
+  /// Tells that all that was recorded before `now_ns` has been written; a span is recorded when it
+  /// ends.
   RCLRT_SETUP virtual void pass_done(std::int64_t now_ns, const TraceDictionary& dictionary) = 0;
 
-  /// Nothing more will come.
+  /// Tells that nothing more will come.
   RCLRT_SETUP virtual void finish(const TraceDictionary& dictionary) = 0;
 };
 

@@ -18,7 +18,7 @@ namespace rclrt::realtime {
 /// `Tracer::remove_sink` is called, and not at all when writing failed: see TracerStatistics.
 class RCLRT_REALTIME_EXPORT TraceFile final : public TraceSink {
  public:
-  /// `process_name` is for display. Throws std::system_error naming the file.
+  /// Opens the file; `process_name` is for display. Throws std::system_error naming the file.
   RCLRT_SETUP TraceFile(const std::filesystem::path& path, std::string process_name);
   ~TraceFile() override;
 

@@ -57,8 +57,8 @@ struct TracerStatistics {
 /// All functions are thread-safe.
 class RCLRT_REALTIME_EXPORT Tracer {
  public:
-  /// The sinks must outlive the tracer. Throws std::invalid_argument for options out of range and
-  /// std::system_error when no thread can be started.
+  /// Makes a tracer; the sinks must outlive it. Throws std::invalid_argument for options out of
+  /// range and std::system_error when no thread can be started.
   RCLRT_SETUP explicit Tracer(std::vector<std::reference_wrapper<TraceSink>> sinks,
                               const TracerOptions& options = {});
 
@@ -68,7 +68,7 @@ class RCLRT_REALTIME_EXPORT Tracer {
   Tracer(const Tracer&) = delete;
   Tracer& operator=(const Tracer&) = delete;
 
-  /// The name of spans, instants or a counter. For a counter `category` is its unit. See
+  /// Returns the name of spans, instants or a counter. For a counter `category` is its unit. See
   /// TraceDictionary::name.
   RCLRT_SETUP TraceName name(std::string_view text, std::string_view category = {});
 
@@ -130,23 +130,24 @@ static_assert(sizeof(TraceRecord) == 32 && std::is_trivially_copyable_v<TraceRec
 template <bool kCompiledIn>
 class BasicThreadTracer {
  public:
-  /// A track named `thread_name` for the calling thread. One per thread. Throws std::bad_alloc.
+  /// Makes a track named `thread_name` for the calling thread. One per thread. Throws
+  /// std::bad_alloc.
   RCLRT_SETUP BasicThreadTracer(Tracer& tracer, std::string_view thread_name)
       : BasicThreadTracer(tracer.attach(thread_name)) {}
 
-  /// For a tracer made in another thread: its track is that of the calling thread from now on.
+  /// Adopts a tracer made in another thread: its track is that of the calling thread from now on.
   /// Before the first record.
   void adopt() noexcept RCLRT_NONBLOCKING {
     ring_->tid.store(RCLRT_TRUST("gettid does not sleep", gettid()), std::memory_order_relaxed);
   }
 
-  /// Whether calls record anything now.
+  /// Returns whether calls record anything now.
   bool recording() const noexcept RCLRT_NONBLOCKING {
     return kCompiledIn && gate_->load(std::memory_order_relaxed) != detail::kGateClosed;
   }
 
-  /// A span that shows as soon as it has begun, also when it never ends. Costs two records where a
-  /// TraceSpan costs one. Begin and end nest as brackets do.
+  /// Begins a span that shows as soon as it has begun, also when it never ends. Costs two records
+  /// where a TraceSpan costs one. Begin and end nest as brackets do.
   void begin(TraceName name, const TraceDetails& details = {}) noexcept RCLRT_NONBLOCKING {
     if (recording()) {
       put(TraceKind::kBegin, name, clock_.now(), 0, details);
@@ -160,14 +161,15 @@ class BasicThreadTracer {
     }
   }
 
-  /// Something that happened now.
+  /// Records something that happened now.
   void instant(TraceName name, const TraceDetails& details = {}) noexcept RCLRT_NONBLOCKING {
     if (recording()) {
       put(TraceKind::kInstant, name, clock_.now(), 0, details);
     }
   }
 
-  /// The quantity `name` is `number` from now on. One track per name, whichever thread records it.
+  /// Records that the quantity `name` is `number` from now on. One track per name, whichever thread
+  /// records it.
   void counter(TraceName name, double number) noexcept RCLRT_NONBLOCKING {
     if (recording()) {
       put(TraceKind::kCounter, name, clock_.now(), 0,
@@ -178,7 +180,7 @@ class BasicThreadTracer {
   /// Ticks for `span`.
   std::uint64_t now() const noexcept RCLRT_NONBLOCKING { return kCompiledIn ? clock_.now() : 0; }
 
-  /// A span of which both ends are known. TraceSpan is the convenient way.
+  /// Records a span of which both ends are known. TraceSpan is the convenient way.
   void span(TraceName name, std::uint64_t begin_ticks, std::uint64_t end_ticks,
             const TraceDetails& details = {}) noexcept RCLRT_NONBLOCKING {
     if (recording()) {

@@ -68,7 +68,7 @@ struct ChainResult {
   bool operator==(const ChainResult&) const = default;
 };
 
-/// One result per chain of `application`.
+/// Returns one result per chain of `application`.
 ///
 /// An instance completes when the chain's last callback has run for its token; a record that ends
 /// after the window still counts. A chain is delayed by stalls of the CPUs of the executors of its

@@ -57,13 +57,15 @@ struct MissInputs {
   std::span<const std::int64_t> deadlines{};
 };
 
-/// The `limit` worst misses of each chain: those that never ended, then the latest ones. Blames the
-/// instances of all executors that share a CPU with the chain's. Throws std::invalid_argument when
-/// there are not as many results as chains, or priorities, or deadlines, as callbacks.
+/// Returns the `limit` worst misses of each chain: those that never ended, then the latest ones.
+/// Blames the instances of all executors that share a CPU with the chain's. Throws
+/// std::invalid_argument when there are not as many results as chains, or priorities, or deadlines,
+/// as callbacks.
 RCLRT_RECORDER_EXPORT std::vector<ChainMiss> explain_misses(const MissInputs& inputs,
                                                             std::size_t limit);
 
-/// "chain X instance 12 missed by 3.1 ms: 2.4 ms burner#40 (priority 1, less urgent), ...".
+/// Returns, for people, "chain X instance 12 missed by 3.1 ms: 2.4 ms burner#40 (priority 1, less
+/// urgent), ...".
 RCLRT_RECORDER_EXPORT std::string miss_text(const model::Application& application,
                                             std::span<const InstanceRecord> records,
                                             const ChainMiss& miss);

@@ -26,8 +26,8 @@ struct HostProbeOptions {
   std::size_t capacity = 8192;  ///< stalls kept per CPU; later ones are counted only
 };
 
-/// Beside executors of which each has these CPUs, or may use every CPU where it has none: on
-/// theirs, one step below the most urgent priority.
+/// Returns options of a probe beside executors of which each has these CPUs, or may use every CPU
+/// where it has none: on theirs, one step below the most urgent priority.
 RCLRT_RECORDER_EXPORT HostProbeOptions
 probe_beside(std::span<const std::vector<int>> cpus_of_executors);
 
@@ -40,7 +40,7 @@ struct HostStallReport {
   std::vector<HostStall> stalls;  ///< ascending by start
   std::uint64_t lost = 0;         ///< stalls beyond the capacity
 
-  /// The stalls when they are the host's, otherwise none.
+  /// Returns the stalls when they are the host's, otherwise none.
   std::span<const HostStall> attributable() const {
     return valid ? std::span(stalls) : std::span<const HostStall>{};
   }
@@ -51,8 +51,8 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
  public:
   RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
 
-  /// The probe should have woken at `expected_ns` and did at `actual_ns`, after it had been ready
-  /// for `waited_ns`.
+  /// Tells that the probe should have woken at `expected_ns` and did at `actual_ns`, after it had
+  /// been ready for `waited_ns`.
   void wake(std::int64_t expected_ns, std::int64_t actual_ns,
             std::int64_t waited_ns = 0) noexcept RCLRT_NONBLOCKING;
 
@@ -67,8 +67,8 @@ class RCLRT_RECORDER_EXPORT StallRecorder {
   std::uint64_t lost_ = 0;
 };
 
-/// When a probe that woke at `actual_ns` is to wake next: the first instant after it on the grid of
-/// `expected_ns` and `period_ns`.
+/// Returns when a probe that woke at `actual_ns` is to wake next: the first instant after it on the
+/// grid of `expected_ns` and `period_ns`.
 RCLRT_RECORDER_EXPORT std::int64_t next_wake_ns(std::int64_t expected_ns, std::int64_t actual_ns,
                                                 std::int64_t period_ns) noexcept RCLRT_NONBLOCKING;
 
@@ -93,10 +93,10 @@ class RCLRT_RECORDER_EXPORT HostProbe {
   /// Ends the threads, within about one period. May be called again.
   RCLRT_SETUP void stop() noexcept;
 
-  /// How often the probes have woken, all together. Thread-safe.
+  /// Returns how often the probes have woken, all together. Thread-safe.
   std::uint64_t wakes() const noexcept { return wakes_.load(); }
 
-  /// What the probes saw. Call it after stop().
+  /// Returns what the probes saw. Call it after stop().
   RCLRT_SETUP HostStallReport report() const;
 
  private:

@@ -30,10 +30,10 @@ struct HostStall {
 /// once.
 class RCLRT_RECORDER_EXPORT StallTimeline {
  public:
-  /// `cpus`: nothing stands for every CPU. The stalls may come in any order.
+  /// Takes stalls in any order; `cpus`: std::nullopt stands for every CPU.
   StallTimeline(std::span<const HostStall> stalls, const std::optional<std::set<int>>& cpus);
 
-  /// How much of [start_ns, end_ns] was stalled.
+  /// Returns how much of [start_ns, end_ns] was stalled.
   std::int64_t stalled_ns(std::int64_t start_ns, std::int64_t end_ns) const;
 
  private:

@@ -29,8 +29,8 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   InstanceLog(const InstanceLog&) = delete;
   InstanceLog& operator=(const InstanceLog&) = delete;
 
-  /// Before the run: `callback` is number `index` of the application, and not the one that it
-  /// brings along (executor::CallbackOptions::number).
+  /// Says, before the run, that `callback` is number `index` of the application, and not the one
+  /// that it brings along (executor::CallbackOptions::number).
   void map(const executor::Callback* callback, std::uint32_t index);
 
   /// The sink of one executor; to be used while the log lives. Callbacks without a number are left
@@ -48,13 +48,14 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   /// Tokens for the record that ends the instance the calling thread is running.
   static void set_tokens(const ChainTokens& tokens) noexcept;
 
-  /// When the message of that instance was published, CLOCK_MONOTONIC.
+  /// Says when the message of that instance was published, CLOCK_MONOTONIC.
   static void set_published(std::int64_t time_ns) noexcept;
 
-  /// After all executors have stopped: ends the thread and hands over what came in.
+  /// Ends the thread, after all executors have stopped, and hands over what came in.
   std::vector<LoggedInstance> finish();
   std::uint64_t dropped() const noexcept { return dropped_.load(); }
-  /// When the first instance ended that there was no room for; from here on nothing is known.
+  /// Returns when the first instance ended for which there was no room; from then on nothing is
+  /// known.
   std::optional<std::int64_t> full_since_ns() const noexcept;
 
  private:

@@ -24,7 +24,7 @@ class ChainTokens {
  public:
   static constexpr std::size_t kCapacity = 16;
 
-  /// False when there is no room left; the token is then not kept.
+  /// Returns false when there is no room left; the token is then not kept.
   bool add(const ChainToken& token) noexcept {
     if (size_ == kCapacity) {
       return false;

@@ -33,7 +33,7 @@ RCLRT_RECORDER_EXPORT void follow_chains(model::Application& application, const 
                                          std::span<LoggedInstance> instances,
                                          const std::vector<bool>& going_on);
 
-/// The chains that cannot be followed, by their index: those through a synchronisation.
+/// Returns the chains that cannot be followed, by their index: those through a synchronisation.
 RCLRT_RECORDER_EXPORT std::vector<std::size_t> unfollowed(const model::Application& application);
 
 }  // namespace rclrt::recorder

@@ -20,26 +20,27 @@ struct MachineContext {
 
 RCLRT_RECORDER_EXPORT MachineContext read_machine_context();
 
-/// What this process is sourced for; "unknown" if nobody says.
+/// Returns what this process is sourced for; "unknown" if nobody says.
 RCLRT_RECORDER_EXPORT std::string ros_distro();
 
-/// Whether all that this process has in memory is locked there (mlockall).
+/// Returns whether all that this process has in memory is locked there (mlockall).
 RCLRT_RECORDER_EXPORT bool memory_is_locked();
 
 /// Milliseconds that the host has taken from all CPUs of this machine since it started.
 /// Nothing when /proc/stat does not tell.
 RCLRT_RECORDER_EXPORT std::optional<double> read_steal_ms();
 
-/// Now as "2026-01-02T03:04:05Z".
+/// Returns the time as "2026-01-02T03:04:05Z".
 RCLRT_RECORDER_EXPORT std::string utc_now();
 
-/// The CPU's name from the text of /proc/cpuinfo; empty when it has none.
+/// Returns the CPU's name from the text of /proc/cpuinfo; empty when it has none.
 RCLRT_RECORDER_EXPORT std::string parse_cpu_model(std::string_view cpuinfo);
 
-/// The steal column of all CPUs together from the text of /proc/stat, in clock ticks.
+/// Returns the steal column of all CPUs together from the text of /proc/stat, in clock ticks.
 RCLRT_RECORDER_EXPORT std::optional<std::uint64_t> parse_steal_ticks(std::string_view stat);
 
-/// `realtime_file`: the text of /sys/kernel/realtime, empty when it is absent.
+/// Returns whether the kernel is PREEMPT_RT; `realtime_file`: the text of /sys/kernel/realtime,
+/// empty when it is absent.
 RCLRT_RECORDER_EXPORT bool is_preempt_rt(std::string_view realtime_file,
                                          std::string_view kernel_version);
 

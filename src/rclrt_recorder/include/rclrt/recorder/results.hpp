@@ -59,7 +59,7 @@ struct ThreadResult {
   realtime::Scheduling scheduling;
 };
 
-/// Of every thread of this process, now.
+/// Returns the scheduling of every thread of this process, now.
 RCLRT_RECORDER_EXPORT std::vector<ThreadResult> read_threads();
 
 /// How a run was simulated.
@@ -98,10 +98,10 @@ struct RunResults {
   std::optional<SimulationStatement> simulation;  ///< none: it really ran
 };
 
-/// "completed", "late", "dropped" or "pending".
+/// Returns "completed", "late", "dropped" or "pending".
 RCLRT_RECORDER_EXPORT const char* to_string(ChainStatus status);
 
-/// "ran", "buffered" or "empty".
+/// Returns "ran", "buffered" or "empty".
 RCLRT_RECORDER_EXPORT const char* to_string(Outcome outcome);
 
 /// Throws std::invalid_argument when a list has not one entry per chain or callback, or a record

@@ -17,7 +17,7 @@ class RCLRT_RECORDER_EXPORT ResultsDirectory {
   /// Makes missing parents.
   explicit ResultsDirectory(const std::filesystem::path& target);
 
-  /// Without commit() the staged files are removed and the target stays as it was.
+  /// Removes the staged files, without commit(); the target stays as it was.
   ~ResultsDirectory();
 
   ResultsDirectory(const ResultsDirectory&) = delete;
@@ -25,7 +25,7 @@ class RCLRT_RECORDER_EXPORT ResultsDirectory {
 
   const std::filesystem::path& staging() const { return staging_; }
 
-  /// The target is replaced in one step where the file system can do so. If it holds other files by
+  /// Replaces the target in one step where the file system can do so. If it holds other files by
   /// now, they stay and so does staging(), which the error names. Once only.
   void commit();
 

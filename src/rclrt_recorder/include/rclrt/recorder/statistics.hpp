@@ -26,13 +26,13 @@ struct Summary {
   bool operator==(const Summary&) const = default;
 };
 
-/// The smallest of the ascending values that at least `percent` (1..100) % of them do not exceed:
-/// nearest rank, index ceil(percent / 100 * n) - 1. Always a value that was measured.
+/// Returns the smallest of the ascending values that at least `percent` (1..100) % of them do not
+/// exceed: nearest rank, index ceil(percent / 100 * n) - 1. Always a value that was measured.
 /// Throws std::invalid_argument when there are no values or `percent` is out of range.
 RCLRT_RECORDER_EXPORT std::int64_t nearest_rank(std::span<const std::int64_t> ascending,
                                                 std::size_t percent);
 
-/// Nothing when there are no values.
+/// Summarises the values; std::nullopt when there are none.
 RCLRT_RECORDER_EXPORT std::optional<Summary> summarise(std::vector<std::int64_t> values_ns);
 
 }  // namespace rclrt::recorder

@@ -18,17 +18,17 @@ class RCLRT_RECORDER_EXPORT TokenRules {
   /// Throws std::invalid_argument when more chains meet here than a record has room for.
   TokenRules(const model::Application& application, std::size_t callback);
 
-  /// The tokens of a release of the chains that start here.
+  /// Returns the tokens of a release of the chains that start here.
   ChainTokens start(std::uint64_t instance, std::int64_t release_ns) const;
 
   /// Adds to `tokens` what a token does that arrives from position `position` of its chain: it
   /// counts here if this callback is the next one of that chain, and only once.
   void take(const ChainToken& token, std::uint32_t position, ChainTokens& tokens) const;
 
-  /// Where this callback stands on a chain it is on.
+  /// Returns where this callback stands on a chain it is on.
   std::uint32_t position(std::uint32_t chain) const;
 
-  /// Whether the chain goes on after this callback.
+  /// Returns whether the chain goes on after this callback.
   bool passes_on(std::uint32_t chain) const;
 
  private:

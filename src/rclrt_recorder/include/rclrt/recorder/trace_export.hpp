@@ -19,7 +19,7 @@ namespace rclrt::recorder {
 RCLRT_RECORDER_EXPORT void export_trace(realtime::PerfettoWriter& writer,
                                         const RunResults& results);
 
-/// The trace of a run of this process, as kTraceFile in an existing directory. Throws what
+/// Writes the trace of a run of this process, as kTraceFile in an existing directory. Throws what
 /// export_trace() does.
 RCLRT_RECORDER_EXPORT void write_trace(const std::filesystem::path& directory,
                                        const RunResults& results);

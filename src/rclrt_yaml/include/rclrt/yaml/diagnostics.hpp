@@ -26,7 +26,7 @@ struct Diagnostic {
   bool operator==(const Diagnostic&) const = default;
 };
 
-/// "file:line:column: message"
+/// Returns "file:line:column: message"
 RCLRT_YAML_EXPORT std::string to_string(const Diagnostic& diagnostic, std::string_view file);
 
 class RCLRT_YAML_EXPORT Diagnostics {
@@ -38,7 +38,7 @@ class RCLRT_YAML_EXPORT Diagnostics {
 
   bool empty() const { return kept_.empty(); }
 
-  /// Everything reported, sorted by position.
+  /// Returns everything reported, sorted by position.
   std::vector<Diagnostic> take();
 
  private:
@@ -46,14 +46,14 @@ class RCLRT_YAML_EXPORT Diagnostics {
   std::size_t not_kept_ = 0;
 };
 
-/// The text in single quotes, safe for a terminal: control and invisible characters are escaped,
-/// long texts shortened.
+/// Returns the text in single quotes, safe for a terminal: control and invisible characters are
+/// escaped, long texts shortened.
 RCLRT_YAML_EXPORT std::string in_quotes(std::string_view text);
 
-/// "'a', 'b' or 'c'"
+/// Returns "'a', 'b' or 'c'"
 RCLRT_YAML_EXPORT std::string list_in_quotes(const std::vector<std::string_view>& texts);
 
-/// "line 3"
+/// Returns "line 3"
 RCLRT_YAML_EXPORT std::string line_of(Position at);
 
 }  // namespace rclrt::yaml

@@ -29,7 +29,7 @@ struct Node {
   std::vector<Node> children;  ///< of a sequence; of a mapping: key, value, key, value, ...
 };
 
-/// A text or number: no list, no mapping, nothing refused.
+/// Returns whether it is a text or number: no list, no mapping, nothing refused.
 RCLRT_YAML_EXPORT bool is_scalar(const Node& node);
 
 /// Larger texts are refused.

@@ -31,16 +31,16 @@ class RCLRT_YAML_EXPORT Fields {
   Fields(const Node& node, std::string_view what, std::vector<std::string_view> known,
          Context& context);
 
-  /// Null when the key is absent.
+  /// Returns nullptr when the key is absent.
   const Node* find(std::string_view key) const;
 
-  /// As find(), and reports an absent key; the example is shown, such as "wcet_ms: 2.5".
+  /// Finds as find() does, and reports an absent key; the example is shown, such as "wcet_ms: 2.5".
   const Node* require(std::string_view key, std::string_view example) const;
 
-  /// An unknown key that was reported looks like this one.
+  /// Returns whether an unknown key that was reported looks like this one.
   bool is_misspelt(std::string_view key) const;
 
-  /// A mapping without unknown keys.
+  /// Returns whether it is a mapping without unknown keys.
   bool sound() const { return sound_; }
 
  private:
@@ -51,11 +51,11 @@ class RCLRT_YAML_EXPORT Fields {
   bool sound_ = true;
 };
 
-/// The items of a list; reports anything else and gives none.
+/// Returns the items of a list; reports anything else and gives none.
 RCLRT_YAML_EXPORT const std::vector<Node>& read_list(const Node& node, std::string_view what,
                                                      Context& context);
 
-/// As read_list(), and reports an empty list.
+/// Reads as read_list() does, and reports an empty list.
 RCLRT_YAML_EXPORT const std::vector<Node>& read_filled_list(const Node& node, std::string_view what,
                                                             Context& context);
 

@@ -19,12 +19,12 @@ class RCLRT_YAML_EXPORT FileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 
-  /// One "file:line:column: message" per line.
+  /// Lists one "file:line:column: message" per line.
   FileError(const std::filesystem::path& file, const std::vector<Diagnostic>& diagnostics);
 };
 
-/// The file's bytes, or one more than kMaxInputBytes when it is larger, which read_yaml() refuses.
-/// Throws FileError, which then asks for "a readable <kind>", such as "app.yaml".
+/// Returns the file's bytes, or one more than kMaxInputBytes when it is larger, which read_yaml()
+/// refuses. Throws FileError, which then asks for "a readable <kind>", such as "app.yaml".
 RCLRT_YAML_EXPORT std::string read_file(const std::filesystem::path& file, std::string_view kind);
 
 }  // namespace rclrt::yaml

@@ -18,7 +18,8 @@ inline constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
 
 class RCLRT_YAML_EXPORT NameIndex {
  public:
-  /// `what` names an entry in messages ("callback"), `section` the key it is declared under.
+  /// Makes an index; `what` names an entry in messages ("callback"), `section` the key it is
+  /// declared under.
   NameIndex(std::string_view what, std::string_view section) : what_(what), section_(section) {}
 
   /// Gives the name the next index; reports a name that has one already.
@@ -28,10 +29,10 @@ class RCLRT_YAML_EXPORT NameIndex {
   /// not reported: the lost name may be the one.
   void add_unreadable();
 
-  /// Without a section to read, no name is known and none is reported.
+  /// Assumes that there is no section to read: no name is known and none is reported.
   void assume_missing() { complete_ = false; }
 
-  /// The index of the name; reports it when it is not declared.
+  /// Returns the index of the name; reports it when it is not declared.
   std::size_t resolve(const std::string& name, Position at, Context& context) const;
 
   std::size_t size() const { return size_; }

@@ -33,12 +33,12 @@ RCLRT_YAML_EXPORT std::optional<Nanoseconds> read_milliseconds(const Node& node,
                                                                std::string_view what, Zero zero,
                                                                Context& context);
 
-/// The position of the value in the list of words.
+/// Returns the position of the value in the list of words.
 RCLRT_YAML_EXPORT std::optional<std::size_t> read_word(const Node& node, std::string_view what,
                                                        const std::vector<std::string_view>& words,
                                                        Context& context);
 
-/// The value that stands for the word.
+/// Returns the value that stands for the word.
 template <typename T>
 std::optional<T> read_choice(const Node& node, std::string_view what,
                              std::initializer_list<std::pair<std::string_view, T>> choices,

@@ -11,7 +11,8 @@
 
 namespace rclrt::yaml {
 
-/// Number of insertions, deletions, replacements and swaps of neighbours between two short words.
+/// Returns the number of insertions, deletions, replacements and swaps of neighbours between two
+/// short words.
 RCLRT_YAML_EXPORT std::size_t edit_distance(std::string_view a, std::string_view b);
 
 struct Suggestion {
@@ -23,8 +24,8 @@ struct Suggestion {
 /// a hostile file cannot keep it busy.
 class RCLRT_YAML_EXPORT Suggester {
  public:
-  /// The nearest known word; without one, all known words when they are few. `otherwise` says in
-  /// general what to expect, such as "a known key".
+  /// Returns the nearest known word; without one, all known words when they are few. `otherwise`
+  /// says in general what to expect, such as "a known key".
   Suggestion suggest(std::string_view word, const std::vector<std::string_view>& known,
                      std::string_view otherwise);
 
