@@ -172,7 +172,8 @@ rclcpp::FutureReturnCode Executor::spin_until_future_complete_impl(
     const std::function<std::future_status(std::chrono::nanoseconds)>& wait;
     std::future_status wait_for(std::chrono::nanoseconds time) const { return wait(time); }
   };
-  const auto result = registry_->engine().spin_until_future_complete(Future{wait_for_future}, timeout);
+  const auto result =
+      registry_->engine().spin_until_future_complete(Future{wait_for_future}, timeout);
   registry_->rethrow();
   switch (result) {
     case engine::SpinResult::kComplete:
@@ -197,14 +198,14 @@ void Executor::add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr no
   registry_->know_node(node);
   const EntityRegistry::Change change{.make = [&] { collector_.add_node(node); },
                                       .take_back = [&] { collector_.remove_node(node); }};
-  registry_->refresh(EntityRegistry::Wait::kNo, &change);
+  registry_->refresh(Wait::kNo, &change);
 }
 
 void Executor::remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                            bool /*notify*/) {
   const EntityRegistry::Change change{.make = [&] { collector_.remove_node(node); },
                                       .take_back = {}};
-  registry_->refresh(EntityRegistry::Wait::kUntilNothingRuns, &change);
+  registry_->refresh(Wait::kUntilNothingRuns, &change);
 }
 
 void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
@@ -214,13 +215,13 @@ void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
   const EntityRegistry::Change change{
       .make = [&] { collector_.add_callback_group(group); },
       .take_back = [&] { collector_.remove_callback_group(group); }};
-  registry_->refresh(EntityRegistry::Wait::kNo, &change);
+  registry_->refresh(Wait::kNo, &change);
 }
 
 void Executor::remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool /*notify*/) {
   const EntityRegistry::Change change{.make = [&] { collector_.remove_callback_group(group); },
                                       .take_back = {}};
-  registry_->refresh(EntityRegistry::Wait::kUntilNothingRuns, &change);
+  registry_->refresh(Wait::kUntilNothingRuns, &change);
 }
 
 void Executor::set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription,

@@ -60,9 +60,9 @@ class RCLRT_EXPORT Executor {
     return engine_->spin_once(timeout);
   }
   template <typename Future>
-  SpinResult spin_until_future_complete(const Future& future,
-                                 std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1))
-      RCLRT_WAITS {
+  SpinResult spin_until_future_complete(
+      const Future& future,
+      std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS {
     return engine_->spin_until_future_complete(future, timeout);
   }
   /// Makes `spin` return. Thread-safe; not from a signal handler (contexts handle signals).

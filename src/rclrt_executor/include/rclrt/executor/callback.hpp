@@ -53,8 +53,8 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
     }
   }
 
-  /// Makes an instance: the first half of `release`, for callers that must hold the instance back for a moment.
-  /// Returns nullptr, and counts a drop, when no credit is left.
+  /// Makes an instance: the first half of `release`, for callers that must hold the instance back
+  /// for a moment. Returns nullptr, and counts a drop, when no credit is left.
   Instance* make_instance(std::int64_t release_ns,
                           std::int64_t ready_ns) noexcept RCLRT_NONBLOCKING {
     return state_.make_instance(release_ns, ready_ns);

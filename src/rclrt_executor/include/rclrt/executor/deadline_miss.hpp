@@ -32,8 +32,9 @@ struct DeadlineMiss {
 class RCLRT_EXECUTOR_EXPORT MissHandler {
  public:
   virtual ~MissHandler() = default;
-  /// Takes the report, on the thread that ran the instance, before that leaves its group: be quick. Several
-  /// threads may call it at the same time. The names in `miss` live as long as the executor.
+  /// Takes the report, on the thread that ran the instance, before that leaves its group: be quick.
+  /// Several threads may call it at the same time. The names in `miss` live as long as the
+  /// executor.
   virtual void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING = 0;
 };
 

@@ -42,9 +42,10 @@ namespace rclrt::executor {
 /// shares the CPU among an instance and those that it preempted.
 class RCLRT_EXECUTOR_EXPORT EdfExecutor final : public Executor {
  public:
-  /// Makes an executor for one CPU. `options.cpus` has one CPU or none: the last one that the caller may use is taken then, and
-  /// `options()` states it. Levels have no workers of their own: `workers_per_level` is ignored.
-  /// Creates no thread yet. Throws std::invalid_argument for several CPUs.
+  /// Makes an executor for one CPU. `options.cpus` has one CPU or none: the last one that the
+  /// caller may use is taken then, and `options()` states it. Levels have no workers of their own:
+  /// `workers_per_level` is ignored. Creates no thread yet. Throws std::invalid_argument for
+  /// several CPUs.
   RCLRT_SETUP explicit EdfExecutor(ExecutorOptions options = {});
 
   /// Returns the CPU it runs on.

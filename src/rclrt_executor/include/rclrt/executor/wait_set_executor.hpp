@@ -17,8 +17,8 @@ class RCLRT_EXECUTOR_EXPORT ReadinessSource {
  public:
   virtual ~ReadinessSource() = default;
 
-  /// Sets the callbacks it will be asked about from now on, none of them a timer. Called by a thread
-  /// that calls `wait`, between two calls of it.
+  /// Sets the callbacks it will be asked about from now on, none of them a timer. Called by a
+  /// thread that calls `wait`, between two calls of it.
   RCLRT_SETUP virtual void watch(const std::vector<Callback*>& callbacks) = 0;
 
   /// Sleeps until one of those is ready for which `asked` is set, CLOCK_MONOTONIC reaches

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Who waits for itself.
+#include "deadlock_watch.hpp"
+
 #include <utility>
 
-#include "entity_registry.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt_rclcpp {
 
 namespace {
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
 
 constexpr const char* kSameGroup =
     "is in the same mutually exclusive callback group. If it waits for that response, it waits for "
@@ -19,20 +21,16 @@ constexpr const char* kSameThread =
 
 }  // namespace
 
-/// A response that waits for a callback which waits for the response is never taken. What is seen
-/// from outside: a client's instance is pending, and the same callback of its exclusive group, or
-/// of its level, has been running for a second and more.
-void Executor::EntityRegistry::warn_of_deadlocks() {
-  const std::scoped_lock lock(mutex_);
+void DeadlockWatch::look(const Entries& entries) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
-  for (const auto& [key, client] : entries_) {
+  for (const auto& [key, client] : entries) {
     const auto group = client.group.lock();
     if (client.place.kind != "client" || !group ||
         client.bound.callback->counters().pending() == 0) {
       continue;
     }
     const bool exclusive = group->type() == rclcpp::CallbackGroupType::MutuallyExclusive;
-    for (const auto& [other_key, other] : entries_) {
+    for (const auto& [other_key, other] : entries) {
       const bool same_group = exclusive && other.group.lock() == group;
       const bool same_level = other.bound.callback->level() == client.bound.callback->level();
       const std::int64_t since_ns = other.bound.listener->running_since_ns();

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warns of responses that wait for callbacks which wait for them.
+#pragma once
+
+#include <cstdint>
+#include <map>
+
+#include "entity_entry.hpp"
+
+namespace rclrt_rclcpp {
+
+/// A response that waits for a callback which waits for the response is never taken. What is seen
+/// from outside: a client's instance is pending, and the same callback of its exclusive group, or
+/// of its level, has been running for a second and more. Guarded by the registry's lock.
+class DeadlockWatch {
+ public:
+  /// Warns, once for each run of a callback.
+  void look(const Entries& entries);
+  void forget(const Listener* listener) { suspects_.erase(listener); }
+
+ private:
+  std::map<const Listener*, std::int64_t> suspects_;  // since when it has been running
+};
+
+}  // namespace rclrt_rclcpp

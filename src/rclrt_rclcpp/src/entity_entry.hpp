@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+// One entity that an executor runs.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+
+#include "entity_callback.hpp"
+#include "rclrt/model/node_timing.hpp"
+#include "rclrt_rclcpp/executors.hpp"
+
+namespace rclrt_rclcpp {
+
+using Place = rclrt::model::CallbackPlace;
+
+/// Stands for an entity, a group or a node, which may end at any time.
+using Key = std::weak_ptr<void>;
+
+template <typename Value>
+using WeakMap = std::map<Key, Value, std::owner_less<Key>>;
+
+/// Removes what has ended.
+template <typename Value>
+void erase_expired(WeakMap<Value>& map) {
+  std::erase_if(map, [](const auto& each) { return each.first.expired(); });
+}
+
+/// An entity that the engine has.
+struct Entry {
+  Bound bound;
+  Place place;
+  Timing timing;
+  rclcpp::CallbackGroup::WeakPtr group;
+  bool seen = true;  // in the refresh under way
+};
+
+using Entries = WeakMap<Entry>;
+
+/// Returns a place for people: "/lidar timer 0".
+std::string to_string(const Place& place);
+
+}  // namespace rclrt_rclcpp

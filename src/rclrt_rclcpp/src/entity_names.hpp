@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nodes, groups and entities without a name are called.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <optional>
+#include <rclcpp/rclcpp.hpp>
+#include <string>
+#include <vector>
+
+#include "entity_entry.hpp"
+
+namespace rclrt_rclcpp {
+
+/// Names do not change while what they name exists: what was counted, stays counted. Guarded by the
+/// registry's lock.
+class EntityNames {
+ public:
+  using Node = rclcpp::node_interfaces::NodeBaseInterface;
+
+  /// Adds a node whose groups are to be found; does nothing for one that it knows.
+  void add_node(const std::shared_ptr<Node>& node);
+
+  struct Owner {
+    std::shared_ptr<Node> node;  // nullptr: not known
+    std::string node_name;
+    std::size_t index = 0;  // of the group among the node's
+  };
+  /// Returns the node that has the group.
+  Owner owner_of(const rclcpp::CallbackGroup::SharedPtr& group);
+
+  /// Returns the number of an entity without a name: the order in which its group got it. A new one
+  /// gets `next`, which is counted up.
+  const std::string& number_of(const Key& entity, std::size_t& next);
+
+  void erase_expired();
+
+ private:
+  struct GroupOfNode {
+    rclcpp::CallbackGroup::WeakPtr group;
+    bool is_of_clock = false;
+  };
+
+  std::optional<std::size_t> index_in(const std::shared_ptr<Node>& node,
+                                      const rclcpp::CallbackGroup::SharedPtr& group);
+
+  std::vector<std::weak_ptr<Node>> nodes_;
+  WeakMap<std::vector<GroupOfNode>> groups_of_nodes_;  // in the order of their creation
+  WeakMap<std::string> numbers_;
+};
+
+}  // namespace rclrt_rclcpp

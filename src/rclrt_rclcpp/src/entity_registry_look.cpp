@@ -1,0 +1,260 @@
+// SPDX-License-Identifier: Apache-2.0
+// How the registry finds entities, and gives them to the engine.
+#include <algorithm>
+#include <utility>
+
+#include "compat.hpp"
+#include "entity_registry.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace {
+
+using rclrt::model::may_overload;
+
+bool same_but_priority(const Timing& a, const Timing& b) {
+  return a.deadline == b.deadline && a.overload == b.overload;
+}
+
+Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string& /*name*/) {
+  return rclrt::model::Timer{.period = std::chrono::nanoseconds(period_ns(timer))};
+}
+Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& name) {
+  return rclrt::model::Subscription{.topic = name};
+}
+
+}  // namespace
+
+/// With the lock held. Whatever goes wrong with one entity, all are looked at; if it throws,
+/// nothing has changed.
+void Executor::EntityRegistry::collect(Found& found) {
+  for (auto& [key, entry] : entries_) {
+    entry.seen = false;
+  }
+  for (const auto& weak : groups_of_executor_()) {
+    if (const auto group = weak.lock()) {
+      try {
+        see_group(group, found);
+      } catch (...) {  // a waitable's own code
+        found.error = std::current_exception();
+      }
+    }
+  }
+  add_found(found);
+  for (auto each = entries_.begin(); each != entries_.end();) {
+    if (each->second.seen) {
+      ++each;
+    } else {
+      drop(each->first, each->second);
+      each = entries_.erase(each);
+    }
+  }
+  erase_expired(groups_);
+  erase_expired(refused_);
+  timings_.erase_expired();
+  names_.erase_expired();
+}
+
+/// Nothing new, if the priorities of all do not fit.
+void Executor::EntityRegistry::add_found(Found& found) {
+  std::vector<int> levels;
+  for (const Seen& each : found.entities) {
+    levels.push_back(each.level);
+  }
+  bool fit = true;
+  try {
+    engine_->require_levels(std::move(levels));
+  } catch (...) {
+    found.error = std::current_exception();
+    fit = false;
+  }
+  for (const Seen& each : found.entities) {
+    if (!each.add) {
+      continue;
+    }
+    try {
+      if (fit) {
+        each.add();
+      }
+    } catch (...) {
+      found.error = found.error ? found.error : std::current_exception();
+    }
+    if (const auto entry = entries_.find(each.entity); entry != entries_.end()) {
+      entry->second.seen = true;
+    }
+  }
+}
+
+Executor::EntityRegistry::GroupContext Executor::EntityRegistry::context_of(
+    const rclcpp::CallbackGroup::SharedPtr& group) {
+  GroupContext context;
+  context.group = group;
+  Group& entry = groups_[Key(group)];
+  if (!entry.group) {
+    entry.group =
+        std::make_shared<engine::Group>(group->type() == rclcpp::CallbackGroupType::Reentrant
+                                            ? engine::GroupType::kReentrant
+                                            : engine::GroupType::kMutuallyExclusive);
+  }
+  context.entry = &entry;
+  context.owner = names_.owner_of(group);
+  context.elsewhere = !entry.closed && !group->can_be_taken_from().load();
+  return context;
+}
+
+Executor::EntityRegistry::Members Executor::EntityRegistry::members_of(
+    const rclcpp::CallbackGroup& group, Kept& kept) {
+  Members members;
+  const auto into = [](auto& list) { return [&list](const auto& each) { list.push_back(each); }; };
+  group.collect_all_ptrs(into(members.subscriptions), into(members.services), into(members.clients),
+                         into(members.timers), into(members.waitables));
+  const auto keep = [&kept](const auto& list) {
+    kept.insert(kept.end(), list.begin(), list.end());
+  };
+  keep(members.waitables);
+  keep(members.subscriptions);
+  keep(members.services);
+  keep(members.clients);
+  keep(members.timers);
+  return members;
+}
+
+void Executor::EntityRegistry::see_group(const rclcpp::CallbackGroup::SharedPtr& group,
+                                         Found& found) {
+  const GroupContext context = context_of(group);
+  found.elsewhere = found.elsewhere || context.elsewhere;
+  const Members members = members_of(*group, found.kept);
+  found.kept.push_back(group);
+  found.kept.push_back(context.owner.node);
+  for (const auto& timer : members.timers) {
+    see(timer, context, found, "timer", names_.number_of(timer, context.entry->timers));
+  }
+  for (const auto& each : members.subscriptions) {
+    see(each, context, found, "subscription", each->get_topic_name());
+  }
+  for (const auto& each : members.services) {
+    see(each, context, found, "service", each->get_service_name());
+  }
+  for (const auto& each : members.clients) {
+    see(each, context, found, "client", each->get_service_name());
+  }
+  see_waitables(members, context, found);
+}
+
+/// What comes within the process reaches a subscription through a waitable: to the user, and to a
+/// priorities file, the two are one.
+void Executor::EntityRegistry::see_waitables(const Members& members, const GroupContext& context,
+                                             Found& found) {
+  WeakMap<rclcpp::SubscriptionBase::SharedPtr> owners;
+  for (const auto& each : members.subscriptions) {
+    if (const auto waitable = each->get_intra_process_waitable()) {
+      owners.emplace(Key(waitable), each);
+    }
+  }
+  for (const auto& each : members.waitables) {
+    if (const auto owner = owners.find(Key(each)); owner != owners.end()) {
+      see(each, context, found, "subscription", owner->second->get_topic_name(),
+          Key(owner->second));
+      continue;
+    }
+    const std::string& name = names_.number_of(each, context.entry->waitables);
+    see(each, context, found, "waitable", name);
+    for (const auto& timer : compat::timers_of(*each)) {  // its own, not one of the user's
+      found.kept.push_back(timer);
+      see(timer, context, found, "waitable", name, Key(each));
+    }
+  }
+}
+
+template <typename Entity>
+void Executor::EntityRegistry::see(const std::shared_ptr<Entity>& entity,
+                                   const GroupContext& context, Found& found, const char* kind,
+                                   const std::string& name, const Key& owner) {
+  const Key key(entity);
+  if (refused_.contains(key)) {
+    return;
+  }
+  Place place{context.owner.node_name, kind, name, context.owner.index};
+  const Timing timing = timings_.timing_of(owner.expired() ? key : owner, place, Key(context.group),
+                                           Key(context.owner.node));
+  Seen& seen = found.entities.emplace_back(Seen{key, timing.priority.value_or(0), {}});
+  if (!context.elsewhere) {
+    seen.add = [this, entity, place = std::move(place), timing, context, &found] {
+      found.again = !add_entity(entity, place, timing, context) || found.again;
+    };
+  }
+}
+
+/// Returns false if it is to be added when what leaves has left.
+template <typename Entity>
+bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity, Place place,
+                                          const Timing& timing, const GroupContext& context) {
+  const Key key(entity);
+  if (const auto known = entries_.find(key); known != entries_.end()) {
+    return update_entry(known, std::move(place), timing);
+  }
+  if (leaving_.contains(key)) {
+    return false;
+  }
+  engine::CallbackOptions options{
+      .name = to_string(place),
+      .level = timing.priority.value_or(0),
+      .overload = may_overload(place.kind) ? timing.overload.value_or(engine::Overload::kQueue)
+                                           : engine::Overload::kQueue,
+      .group = context.entry->group,
+      .deadline_ns = timing.deadline.value_or(std::chrono::nanoseconds(0)).count()};
+  if (part_) {
+    options.number = part_->number(place, trigger_of(entity, place.name));
+  }
+  const std::uint32_t number = options.number;
+  Entry entry{bind_entity(entity, std::move(options)), std::move(place), timing, context.group};
+  engine_->add(entry.bound.callback);
+  try {
+    entry.bound.listener->listen();
+  } catch (const std::exception& error) {
+    // One that cannot tell of its work, such as a waitable for wait sets only, is never run; the
+    // others are.
+    RCLCPP_ERROR(rclcpp::get_logger("rclrt_rclcpp"), "%s is not run: %s",
+                 to_string(entry.place).c_str(), error.what());
+    refused_.emplace(key, true);
+    drop(key, entry);
+    return true;
+  }
+  if (part_) {
+    part_->add(number, entry.bound);
+  }
+  entries_.emplace(key, std::move(entry));
+  return true;
+}
+
+template <typename Entity>
+Bound Executor::EntityRegistry::bind_entity(const std::shared_ptr<Entity>& entity,
+                                            engine::CallbackOptions options) {
+  if constexpr (std::is_same_v<Entity, rclcpp::TimerBase>) {
+    return bind(entity, std::move(options), changes_, *engine_, clocks_);
+  } else {
+    return bind(entity, std::move(options), changes_);
+  }
+}
+
+/// Returns false if another one is to take its place.
+bool Executor::EntityRegistry::update_entry(Entries::iterator known, Place place,
+                                            const Timing& timing) {
+  Entry& entry = known->second;
+  const int priority = timing.priority.value_or(0);
+  if (entry.timing.priority.value_or(0) != priority) {
+    engine_->set_level(entry.bound.callback, priority);
+  }
+  if (same_but_priority(entry.timing, timing)) {
+    entry.timing = timing;
+    entry.place = std::move(place);
+    return true;
+  }
+  // The engine's callbacks keep their deadline and overload policy: another one takes its place,
+  // when this one has left behind what waits.
+  drop(known->first, entry);
+  entries_.erase(known);
+  return false;
+}
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// The thread that keeps an executor's entities up to date while it spins.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+#include <string>
+
+#include "entity_callback.hpp"
+#include "gate.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt_rclcpp {
+
+/// A thread at normal priority, which waits for no callback: all entities wait for it. While the
+/// gate is open it refreshes whenever a change was noted, and looks at the whole once a second.
+class MaintenanceThread {
+ public:
+  struct Tasks {
+    std::function<void()> refresh;      ///< with the gate held open
+    std::function<void()> look;         ///< once a second, with the gate held open
+    std::function<void()> each_second;  ///< whether the gate is open or not
+  };
+  MaintenanceThread(const std::string& name, Changes& changes, Gate& gate, Tasks tasks);
+  ~MaintenanceThread();
+  MaintenanceThread(const MaintenanceThread&) = delete;
+  MaintenanceThread& operator=(const MaintenanceThread&) = delete;
+
+  /// Refreshes again in a millisecond: something was left undone that no thread will note.
+  void refresh_soon() noexcept;
+
+ private:
+  void run();
+
+  Changes& changes_;
+  Gate& gate_;
+  const Tasks tasks_;
+  std::atomic<bool> unfinished_{false};
+  std::atomic<bool> stop_{false};
+  rclrt::realtime::Thread thread_;
+};
+
+}  // namespace rclrt_rclcpp
