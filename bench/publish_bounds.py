@@ -20,7 +20,7 @@ from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
 
-from rclrt_cli.comparison import load_single_run
+from rclrt_cli.comparison import Comparison, load_single_run
 from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.main import main as rclrt
@@ -144,6 +144,55 @@ def held_to_one_cpu(app: Path, directory: Path) -> Path:
     return pinned
 
 
+def overhead_table(machine: JsonValue, own: JsonValue) -> Iterator[str]:
+    yield "| overheads, µs | n | p50 | p99 | max | max undisturbed |"
+    yield "| --- | --: | --: | --: | --: | --: |"
+    times = [(name, own.get(name)) for name in own.object()]
+    hops = machine.get("hop_us")
+    times += [(f"hop {name}", hops.get(name)) for name in hops.object()]
+    times.append(("background_us, each ms", machine.get("background_us")))
+    for name, value in times:
+        figures = (
+            f"{value.get(key).value:g}" if value.has(key) else "-"
+            for key in ("n", "p50", "p99", "max", "max_undisturbed")
+        )
+        yield f"| {name.replace('_us', '').replace('_', ' ')} | {' | '.join(figures)} |"
+    yield ""
+
+
+def example_rows(
+    example: str, run: Measured, comparison: Comparison, told: list[str]
+) -> Iterator[str]:
+    """One row per chain; why instances were above their bound is added to `told`."""
+    (results,) = comparison.executors
+    stalls = [stall for data in comparison.runs[results.executor] for stall in data.stalls()]
+    by_host = sum(stall.host_end - stall.start for stall in stalls) / 1e6
+    waited = sum(stall.end - stall.host_end for stall in stalls) / 1e6
+    for chain in results.chains:
+        predicted = chain.predicted
+        if predicted is None:
+            continue
+        worst = chain.response.worst if chain.response else None
+        bound = predicted.bound_ms
+        cells = [
+            f"{example}, {chain.id}",
+            str(run.tries),
+            str(chain.released),
+            "-" if bound is None else f"{bound:.3f}",
+            "-" if worst is None else f"{worst:.3f}",
+            "-" if bound is None or worst is None else f"{worst / bound:.2f}",
+            predicted.verdict,
+            str(predicted.exceeded),
+            str(predicted.exceeded_host),
+            str(predicted.exceeded_broken),
+            str(predicted.exceeded_own - predicted.exceeded_broken),
+            f"{len(stalls)}, {by_host:.1f} ms",
+            f"{waited:.1f} ms",
+        ]
+        yield f"| {' | '.join(cells)} |"
+        told += [f"* {example}, {chain.id}: {why}" for why in predicted.exceeded_why]
+
+
 def page(
     arguments: argparse.Namespace,
     calibration: Measured,
@@ -161,19 +210,7 @@ def page(
         f"load {load:.1f} before."
     )
     yield ""
-    yield "| overheads, µs | n | p50 | p99 | max | max undisturbed |"
-    yield "| --- | --: | --: | --: | --: | --: |"
-    times = [(name, own.get(name)) for name in own.object()]
-    hops = machine.get("hop_us")
-    times += [(f"hop {name}", hops.get(name)) for name in hops.object()]
-    times.append(("background_us, each ms", machine.get("background_us")))
-    for name, value in times:
-        figures = (
-            f"{value.get(key).value:g}" if value.has(key) else "-"
-            for key in ("n", "p50", "p99", "max", "max_undisturbed")
-        )
-        yield f"| {name.replace('_us', '').replace('_', ' ')} | {' | '.join(figures)} |"
-    yield ""
+    yield from overhead_table(machine, own)
     yield (
         f"The bounds use `{arguments.statistic}`. autoware_reference, which may use every CPU, was "
         "held to one (`cpus: [1]`)."
@@ -190,35 +227,9 @@ def page(
     heads = "example, chain | tries | n | bound ms | observed max ms | share | verdict"
     yield f"| {heads} | above | by host | broken | unexplained | stalls | by the kernel |"
     yield f"| --- | --: | --: | --: | --: | --: | --- |{' --: |' * 6}"
-    told = []
+    told: list[str] = []
     for example, run, comparison in found:
-        (results,) = comparison.executors
-        stalls = [stall for data in comparison.runs[results.executor] for stall in data.stalls()]
-        by_host = sum(stall.host_end - stall.start for stall in stalls) / 1e6
-        waited = sum(stall.end - stall.host_end for stall in stalls) / 1e6
-        for chain in results.chains:
-            predicted = chain.predicted
-            if predicted is None:
-                continue
-            worst = chain.response.worst if chain.response else None
-            bound = predicted.bound_ms
-            cells = [
-                f"{example}, {chain.id}",
-                str(run.tries),
-                str(chain.released),
-                "-" if bound is None else f"{bound:.3f}",
-                "-" if worst is None else f"{worst:.3f}",
-                "-" if bound is None or worst is None else f"{worst / bound:.2f}",
-                predicted.verdict,
-                str(predicted.exceeded),
-                str(predicted.exceeded_host),
-                str(predicted.exceeded_broken),
-                str(predicted.exceeded_own - predicted.exceeded_broken),
-                f"{len(stalls)}, {by_host:.1f} ms",
-                f"{waited:.1f} ms",
-            ]
-            yield f"| {' | '.join(cells)} |"
-            told += [f"* {example}, {chain.id}: {why}" for why in predicted.exceeded_why]
+        yield from example_rows(example, run, comparison, told)
     yield ""
     yield (
         "**above**: instances above the bound. **by host**: a measured stall of the host, or the "

@@ -2,6 +2,7 @@
 #include "path_bound.hpp"
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 
 namespace rclrt::analysis::detail {
@@ -22,92 +23,116 @@ const LevelWork& PathBounds::work(int level) {
   return at->second;
 }
 
-PathBound PathBounds::bound(const Path& path) {
-  const LevelWork& level = work(path.level);
+/// What the recurrences of one path are made of.
+struct PathBounds::Terms {
   Load load;
-  Demand others(Count::kBefore);
+  Demand others{Count::kBefore};
+  Ticks head{};       ///< work of one release, without what syncs bring
+  Ticks own{};        ///< of it, what the path's last callback waits for, itself included
+  Ticks early{};      ///< of it, what a later instance may do before the one under study ends
+  Ticks own_first{};  ///< `own`, in addition to `early`
+  Ticks after{};      ///< work that follows the last callback and starts after its end
+  Ticks started{};    ///< what has started before the busy period and is not preempted
+  Ticks instant{};    ///< 1: the end is an instant later than the work
+};
+
+PathBounds::Terms PathBounds::terms_of(const Path& path) {
+  const LevelWork& level = work(path.level);
+  Terms terms;
   for (const std::size_t k : timers_) {
     const Ticks head = level.head(workload_.timers[k]);
-    load.add(head, workload_.period[k]);
-    if (k != path.timer && head > 0) others.add(head, workload_.period[k], jitter_);
+    terms.load.add(head, workload_.period[k]);
+    if (k != path.timer && head > 0) terms.others.add(head, workload_.period[k], jitter_);
   }
-  add_background(load, others);
-  PathBound result;
-  if (load.compare_with_one() > 0) {
-    result.note =
-        "the load of priority " + std::to_string(path.level) + " and above is more than the core";
-    return result;
-  }
+  add_background(terms.load, terms.others);
   const std::size_t timer = workload_.timers[path.timer];
   const Ticks period = workload_.period[path.timer];
   // What syncs bring comes when a pair is complete, be it before the release under study.
   const Ticks paired = level.behind_syncs(timer);
-  const Ticks head = level.head(timer) - paired;
+  terms.head = level.head(timer) - paired;
   const auto alone = [&](std::size_t callback) {
     return level.head(callback) - level.behind_syncs(callback);
   };
-  others.add(paired, period, jitter_);
-  // What follows the last callback and is not more urgent starts after its end.
-  Ticks after = 0;
+  terms.others.add(paired, period, jitter_);
   // The last callback returns after the more urgent ones that it has released: that takes an
   // instant, and what is released at that very time comes first. The same if it does no work.
-  Ticks instant = workload_.wcet[path.last] == 0 ? 1 : 0;
+  if (workload_.wcet[path.last] == 0) terms.instant = 1;
   const bool interrupted = workload_.order == Workload::Order::kAny;
-  if (interrupted) instant = 1;
+  if (interrupted) terms.instant = 1;
   // Nor does it return before a scheduler thread has seen to what it released.
-  if (workload_.scheduler > 0 && !workload_.graph.successors[path.last].empty()) instant = 1;
+  if (workload_.scheduler > 0 && !workload_.graph.successors[path.last].empty()) terms.instant = 1;
   const bool counted =
       level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
+  // What follows the last callback and is not more urgent starts after its end.
   for (const std::size_t to : workload_.graph.successors[path.last]) {
-    if (workload_.priority[to] > workload_.priority[path.last]) instant = 1;
+    if (workload_.priority[to] > workload_.priority[path.last]) terms.instant = 1;
     if (!counted || interrupted || workload_.priority[to] > workload_.priority[path.last]) continue;
     if (workload_.graph.publishers[to].size() > 1) continue;
-    after = sum(after, alone(to) - workload_.dispatch);
+    terms.after = sum(terms.after, alone(to) - workload_.dispatch);
   }
-  const Ticks own = head - std::min(after, head);
+  terms.own = terms.head - std::min(terms.after, terms.head);
   // A later instance may overtake with all but the last callback, which keeps the order of
   // releases; a scheduler thread still sees to it at once.
-  const Ticks early =
-      counted ? head - std::min(alone(path.last) - workload_.scheduler, head) : head;
-  const Ticks own_first = own - std::min(own, early);  // of a release, in addition to `early`
-  others.add(early, period, jitter_);
-  const Ticks started =
+  terms.early = terms.head;
+  if (counted) terms.early -= std::min(alone(path.last) - workload_.scheduler, terms.head);
+  terms.own_first = terms.own - std::min(terms.own, terms.early);
+  terms.others.add(terms.early, period, jitter_);
+  terms.started =
       sum(level.started() ? level.started()->work : 0, sum(workload_.first_poll, workload_.stall));
-  // At a load of exactly 1 everything repeats after a hyperperiod.
-  const auto hyperperiod = load.compare_with_one() == 0 ? load.hyperperiod() : std::nullopt;
-  const Ticks last_job = hyperperiod ? *hyperperiod / period : kHorizon;
+  return terms;
+}
+
+PathBound PathBounds::bound(const Path& path) {
+  const Terms terms = terms_of(path);
+  if (terms.load.compare_with_one() > 0) {
+    PathBound none;
+    none.note =
+        "the load of priority " + std::to_string(path.level) + " and above is more than the core";
+    return none;
+  }
   Budget budget =
       budget_.part(budget_.empty() ? 0 : std::min<std::int64_t>(budget_.left(), 400'000'000));
-  // The worst of the first instances is no bound.
-  const auto too_long = [&] {
-    budget_.take(static_cast<std::size_t>(budget.used()));
-    PathBound none;
-    none.note = "the busy period is too long to follow";
-    return none;
-  };
+  auto result = worst_in_busy_period(path, terms, budget);
+  budget_.take(static_cast<std::size_t>(budget.used()));
+  if (!result) {  // the worst of the first instances is no bound
+    result.emplace();
+    result->note = "the busy period is too long to follow";
+  }
+  return *std::move(result);
+}
+
+/// Returns std::nullopt when the busy period is too long to follow.
+std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, const Terms& terms,
+                                                          Budget& budget) const {
+  const Ticks period = workload_.period[path.timer];
+  // At a load of exactly 1 everything repeats after a hyperperiod.
+  const auto hyperperiod =
+      terms.load.compare_with_one() == 0 ? terms.load.hyperperiod() : std::nullopt;
+  const Ticks last_job = hyperperiod ? *hyperperiod / period : kHorizon;
+  PathBound result;
   Ticks w = 1;
   Ticks worst = -1;
   for (Ticks q = 0; q < std::max<Ticks>(1, last_job); ++q) {
-    const Ticks constant = sum(sum(product(q, head - early), own_first), sum(started, instant));
-    const auto end = fixed_point(constant, std::max({w, constant, Ticks{1}}), others, budget);
+    const Ticks constant = sum(sum(product(q, terms.head - terms.early), terms.own_first),
+                               sum(terms.started, terms.instant));
+    const auto end = fixed_point(constant, std::max({w, constant, Ticks{1}}), terms.others, budget);
     const Ticks release = product(q, period);
-    if (!end || release > kHorizon / 2) return too_long();
-    w = *end - instant;
+    if (!end || release > kHorizon / 2) return std::nullopt;
+    w = *end - terms.instant;
     if (w - release > worst) {
       worst = w - release;
-      result = explain(path, q, w, own, early);
+      result = explain(path, q, w, terms.own, terms.early);
       result.response = sum(worst, jitter_);
     }
     // The busy period ends when all work of this instance is done before the next one comes; what
     // follows the last callback is delayed by the releases up to then, too.
     const Ticks next = release + period - jitter_;
-    if (sum(w, after) > next) continue;
-    const auto all = fixed_point(sum(constant, after), *end, others, budget);
-    if (!all) return too_long();
-    w = *all - instant;
+    if (sum(w, terms.after) > next) continue;
+    const auto all = fixed_point(sum(constant, terms.after), *end, terms.others, budget);
+    if (!all) return std::nullopt;
+    w = *all - terms.instant;
     if (w <= next) break;
   }
-  budget_.take(static_cast<std::size_t>(budget.used()));
   return result;
 }
 

@@ -44,6 +44,10 @@ class PathBounds {
   const LevelWork& work(int level);
   void add_background(Load& load, Demand& demand) const;
   Ticks pending_by(std::size_t callback, const std::vector<std::size_t>& publishers);
+  struct Terms;
+  Terms terms_of(const Path& path);
+  std::optional<PathBound> worst_in_busy_period(const Path& path, const Terms& terms,
+                                                Budget& budget) const;
   PathBound explain(const Path& path, Ticks q, Ticks w, Ticks own, Ticks early) const;
 
   const Workload& workload_;

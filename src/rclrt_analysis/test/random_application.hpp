@@ -21,66 +21,14 @@ class RandomApplication {
   /// Two to four timers, each with a chain of up to four callbacks; chains share callbacks, fork,
   /// meet in syncs, change their priority on the way, have groups, and end before the work does.
   model::Application make() {
+    subscriptions_.clear();
     Builder builder;
     const int timers = between(2, 4);
-    const bool one_period = chance(0.5);
-    const double period = period_of(between(0, 5));
-    std::vector<std::vector<std::string>> ways;
-    std::vector<std::string> subscriptions;
-    for (int k = 0; k < timers; ++k) {
-      const std::string id = "t" + std::to_string(k);
-      const double own = one_period ? period : period_of(between(0, 5));
-      builder.timer(id, own, wcet());
-      extras(builder);
-      ways.push_back({id});
-      const int length = between(0, 3);
-      for (int i = 0; i < length; ++i) {
-        const std::string next = id + "_" + std::to_string(i);
-        builder.subscription(next, ways.back().back(), wcet());
-        extras(builder);
-        ways.back().push_back(next);
-        subscriptions.push_back(next);
-      }
-    }
-    if (chance(0.5)) {
-      builder.sync("sync", ways[0].back(), ways[1].back(), wcet(), window());
-      builder.subscription("after", "sync", wcet());
-      extras(builder);
-      ways[0].insert(ways[0].end(), {"sync", "after"});
-      ways[1].emplace_back("sync");
-      if (chance(0.5)) ways[1].emplace_back("after");
-      if (timers > 2 && chance(0.5)) {  // a sync behind a sync
-        builder.sync("sync2", ways[2].back(), "after", wcet(), window());
-        extras(builder);
-        ways[2].emplace_back("sync2");
-        if (chance(0.5)) ways[0].emplace_back("sync2");
-      }
-    }
-    for (int k = 0; k < timers; ++k) {
-      const auto& way = ways[static_cast<std::size_t>(k)];
-      builder.chain("chain" + std::to_string(k), way, between(0, 4));
-      if (way.size() > 1 && chance(0.6)) {  // one that ends where work goes on
-        const int length = between(1, static_cast<int>(way.size()) - 1);
-        builder.chain("part" + std::to_string(k), {way.begin(), way.begin() + length},
-                      between(0, 4));
-      }
-    }
+    Ways ways = add_timers(builder, timers);
+    add_syncs(builder, ways);
+    add_chains(builder, ways);
     model::Application application = builder.done();
-    // A callback that takes another chain's topic, too: it runs for the messages of both.
-    if (!subscriptions.empty() && chance(0.4)) {
-      const auto shared = builder.index(subscriptions[random_() % subscriptions.size()]);
-      auto& trigger = std::get<model::Subscription>(application.callbacks[shared].trigger);
-      auto& topics =
-          application.callbacks[builder.index("t" + std::to_string(timers - 1))].publishes;
-      if (std::ranges::find(topics, trigger.topic) == topics.end()) {
-        topics.push_back(trigger.topic);
-      }
-      try {
-        synthesize_priorities(application);
-      } catch (const std::invalid_argument&) {  // a cycle
-        application = builder.done();
-      }
-    }
+    share_a_callback(builder, application, timers);
     if (chance(0.3)) {
       move_phases(application);
       for (model::Callback& callback : application.callbacks) {
@@ -144,6 +92,78 @@ class RandomApplication {
   double wcet() { return between(1, 24) * 0.05; }
 
  private:
+  using Ways = std::vector<std::vector<std::string>>;  // the callbacks of each timer's chain
+
+  Ways add_timers(Builder& builder, int timers) {
+    const bool one_period = chance(0.5);
+    const double period = period_of(between(0, 5));
+    Ways ways;
+    for (int k = 0; k < timers; ++k) {
+      const std::string id = "t" + std::to_string(k);
+      const double own = one_period ? period : period_of(between(0, 5));
+      builder.timer(id, own, wcet());
+      extras(builder);
+      ways.push_back({id});
+      const int length = between(0, 3);
+      for (int i = 0; i < length; ++i) {
+        const std::string next = id + "_" + std::to_string(i);
+        builder.subscription(next, ways.back().back(), wcet());
+        extras(builder);
+        ways.back().push_back(next);
+        subscriptions_.push_back(next);
+      }
+    }
+    return ways;
+  }
+
+  void add_syncs(Builder& builder, Ways& ways) {
+    if (!chance(0.5)) {
+      return;
+    }
+    builder.sync("sync", ways[0].back(), ways[1].back(), wcet(), window());
+    builder.subscription("after", "sync", wcet());
+    extras(builder);
+    ways[0].insert(ways[0].end(), {"sync", "after"});
+    ways[1].emplace_back("sync");
+    if (chance(0.5)) ways[1].emplace_back("after");
+    if (ways.size() > 2 && chance(0.5)) {  // a sync behind a sync
+      builder.sync("sync2", ways[2].back(), "after", wcet(), window());
+      extras(builder);
+      ways[2].emplace_back("sync2");
+      if (chance(0.5)) ways[0].emplace_back("sync2");
+    }
+  }
+
+  void add_chains(Builder& builder, const Ways& ways) {
+    for (std::size_t k = 0; k < ways.size(); ++k) {
+      const auto& way = ways[k];
+      builder.chain("chain" + std::to_string(k), way, between(0, 4));
+      if (way.size() > 1 && chance(0.6)) {  // one that ends where work goes on
+        const int length = between(1, static_cast<int>(way.size()) - 1);
+        builder.chain("part" + std::to_string(k), {way.begin(), way.begin() + length},
+                      between(0, 4));
+      }
+    }
+  }
+
+  /// A callback that takes another chain's topic, too: it runs for the messages of both.
+  void share_a_callback(Builder& builder, model::Application& application, int timers) {
+    if (subscriptions_.empty() || !chance(0.4)) {
+      return;
+    }
+    const auto shared = builder.index(subscriptions_[random_() % subscriptions_.size()]);
+    auto& trigger = std::get<model::Subscription>(application.callbacks[shared].trigger);
+    auto& topics = application.callbacks[builder.index("t" + std::to_string(timers - 1))].publishes;
+    if (std::ranges::find(topics, trigger.topic) == topics.end()) {
+      topics.push_back(trigger.topic);
+    }
+    try {
+      synthesize_priorities(application);
+    } catch (const std::invalid_argument&) {  // a cycle
+      application = builder.done();
+    }
+  }
+
   double period_of(int index) {
     constexpr std::array kPeriods{4.0, 5.0, 8.0, 10.0, 12.0, 20.0};
     return kPeriods.at(static_cast<std::size_t>(index));
@@ -154,6 +174,7 @@ class RandomApplication {
   }
 
   std::mt19937_64 random_;
+  std::vector<std::string> subscriptions_;  // of the application under way
 };
 
 inline std::string describe(const model::Application& application) {

@@ -274,6 +274,42 @@ TYPED_TEST(ChangesOfPriority, AGroupsCeilingIsTakenRightAfterALevelCameInAboveIt
   }
 }
 
+/// Adds, removes, moves or cancels, at random. Returns false when the callback was not there.
+bool change_something(Executor& executor, const std::shared_ptr<Callback>& callback,
+                      std::mt19937& random) {
+  switch (random() % 4) {
+    case 0:
+    case 1:
+      if (!executor.remove(callback)) {
+        executor.add(callback);
+      }
+      return true;
+    case 2:
+      try {
+        executor.set_level(callback, static_cast<int>(random() % 6));
+      } catch (const std::logic_error&) {
+        return false;
+      }
+      return true;
+    default:
+      executor.cancel();
+      std::this_thread::sleep_for(std::chrono::microseconds(200));
+      return true;
+  }
+}
+
+/// Spins again whenever a callback has thrown.
+void spin_until_stopped(Executor& executor, const std::atomic<bool>& stop,
+                        std::atomic<int>& caught) {
+  while (!stop) {
+    try {
+      executor.spin();
+    } catch (const std::runtime_error&) {
+      ++caught;
+    }
+  }
+}
+
 /// Each executor, all its callbacks and their accounting, under everything at once.
 TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
   auto executor = make<TypeParam>(on_all_cpus());
@@ -298,15 +334,7 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
     timers.push_back(every_millisecond(body, i % 5, groups[i % 4]));
   }
   std::atomic<bool> stop{false};
-  std::thread spinner([&] {
-    while (!stop) {
-      try {
-        executor->spin();
-      } catch (const std::runtime_error&) {
-        ++caught;
-      }
-    }
-  });
+  std::thread spinner([&] { spin_until_stopped(*executor, stop, caught); });
   std::vector<std::thread> threads;
   for (unsigned seed = 2; seed < 4; ++seed) {
     threads.emplace_back([&, seed] {  // bursts, for callbacks that may or may not be there
@@ -323,24 +351,7 @@ TYPED_TEST(Changes, EverythingAtOnceKeepsTheAccounts) {
     const std::size_t which = random() % callbacks.size();
     const std::shared_ptr<Callback> callback =
         random() % 2 == 0 ? std::shared_ptr<Callback>(callbacks[which]) : timers[which];
-    switch (random() % 4) {
-      case 0:
-      case 1:
-        if (!executor->remove(callback)) {
-          executor->add(callback);
-        }
-        break;
-      case 2:
-        try {
-          executor->set_level(callback, static_cast<int>(random() % 6));
-        } catch (const std::logic_error&) {
-          ++refused;  // it is not there
-        }
-        break;
-      default:
-        executor->cancel();
-        std::this_thread::sleep_for(std::chrono::microseconds(200));
-    }
+    refused += change_something(*executor, callback, random) ? 0 : 1;
   }
   stop = true;
   for (auto& thread : threads) {

@@ -8,6 +8,7 @@
 #include <array>
 #include <memory>
 #include <random>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -159,65 +160,86 @@ class ReferenceGroup {
   }
 };
 
+/// A group and its reference, to which the same happens.
+class Both {
+ public:
+  Both(const std::vector<std::unique_ptr<TestCallback>>& callbacks, unsigned seed)
+      : callbacks_(callbacks), random_(seed) {
+    for (Instance& each : instances_) {
+      each.callback = callbacks_[below(callbacks_.size())].get();
+      free_.push_back(&each);
+    }
+  }
+
+  void step() {
+    const std::size_t action = below(10);
+    if (action < 6 && !(free_.empty() && resumed_.empty())) {
+      enter();
+    } else if (action < 8 && running_ != nullptr) {
+      free_.push_back(std::exchange(running_, nullptr));
+      resume(group_.leave(), reference_.leave());
+    } else if (action == 8 && !resumed_.empty()) {
+      Instance* const instance = drawn(resumed_);
+      resume(group_.forget(instance), reference_.forget(instance));
+      free_.push_back(instance);
+    } else if (action == 9) {
+      const Callback& callback = *callbacks_[below(callbacks_.size())];
+      Instance* const unparked = group_.unpark(callback);
+      ASSERT_EQ(unparked, reference_.unpark(callback));
+      if (unparked != nullptr) {
+        free_.push_back(unparked);
+      }
+    }
+  }
+
+ private:
+  std::size_t below(std::size_t end) {
+    return std::uniform_int_distribution<std::size_t>(0, end - 1)(random_);
+  }
+  Instance* drawn(std::vector<Instance*>& from) {
+    std::swap(from[below(from.size())], from.back());
+    Instance* const instance = from.back();
+    from.pop_back();
+    return instance;
+  }
+  void enter() {
+    const bool again = !resumed_.empty() && (free_.empty() || below(2) == 0);
+    Instance* const instance = drawn(again ? resumed_ : free_);
+    if (!again) {
+      instance->order = order_++;
+    }
+    const bool entered = group_.enter(instance);
+    ASSERT_EQ(entered, reference_.enter(instance));
+    running_ = entered ? instance : running_;
+  }
+  void resume(Instance* got, Instance* expected) {
+    ASSERT_EQ(got, expected);
+    if (got != nullptr) {
+      resumed_.push_back(got);
+    }
+  }
+
+  const std::vector<std::unique_ptr<TestCallback>>& callbacks_;
+  std::mt19937 random_;
+  std::array<Instance, 40> instances_;
+  detail::GroupState group_{GroupType::kMutuallyExclusive};
+  ReferenceGroup reference_;
+  Instance* running_ = nullptr;
+  std::vector<Instance*> free_;     // in no list
+  std::vector<Instance*> resumed_;  // in their lanes, with or without the reservation
+  std::uint64_t order_ = 0;
+};
+
 TEST(GroupRules, HoldWhateverComesAndGoes) {
   std::vector<std::unique_ptr<TestCallback>> callbacks;
   for (const int level : {0, 0, 1, 2, 2, 5}) {
     callbacks.push_back(std::make_unique<TestCallback>(named("member", level), nullptr));
   }
-  for (unsigned seed = 0; seed < 200; ++seed) {
-    std::mt19937 random(seed);
-    const auto below = [&](std::size_t end) {
-      return std::uniform_int_distribution<std::size_t>(0, end - 1)(random);
-    };
-    std::array<Instance, 40> instances;
-    std::vector<Instance*> free;  // in no list of anybody's
-    for (Instance& each : instances) {
-      each.callback = callbacks[below(callbacks.size())].get();
-      free.push_back(&each);
-    }
-    detail::GroupState group(GroupType::kMutuallyExclusive);
-    ReferenceGroup reference;
-    Instance* running = nullptr;
-    std::vector<Instance*> resumed;  // in their lanes, with or without the reservation
-    std::uint64_t order = 0;
-    const auto resume = [&](Instance* got, Instance* expected) {
-      ASSERT_EQ(got, expected) << "seed " << seed;
-      if (got != nullptr) {
-        resumed.push_back(got);
-      }
-    };
-    const auto drawn = [&](std::vector<Instance*>& from) {
-      std::swap(from[below(from.size())], from.back());
-      Instance* const instance = from.back();
-      from.pop_back();
-      return instance;
-    };
-    for (int step = 0; step < 400; ++step) {
-      const std::size_t action = below(10);
-      if (action < 6 && !(free.empty() && resumed.empty())) {
-        const bool again = !resumed.empty() && (free.empty() || below(2) == 0);
-        Instance* const instance = drawn(again ? resumed : free);
-        if (!again) {
-          instance->order = order++;
-        }
-        const bool entered = group.enter(instance);
-        ASSERT_EQ(entered, reference.enter(instance)) << "seed " << seed << " step " << step;
-        running = entered ? instance : running;
-      } else if (action < 8 && running != nullptr) {
-        free.push_back(std::exchange(running, nullptr));
-        resume(group.leave(), reference.leave());
-      } else if (action == 8 && !resumed.empty()) {
-        Instance* const instance = drawn(resumed);
-        resume(group.forget(instance), reference.forget(instance));
-        free.push_back(instance);
-      } else if (action == 9) {
-        const Callback& callback = *callbacks[below(callbacks.size())];
-        Instance* const unparked = group.unpark(callback);
-        ASSERT_EQ(unparked, reference.unpark(callback)) << "seed " << seed << " step " << step;
-        if (unparked != nullptr) {
-          free.push_back(unparked);
-        }
-      }
+  for (unsigned seed = 0; seed < 200 && !HasFatalFailure(); ++seed) {
+    Both both(callbacks, seed);
+    for (int step = 0; step < 400 && !HasFatalFailure(); ++step) {
+      SCOPED_TRACE("seed " + std::to_string(seed) + " step " + std::to_string(step));
+      both.step();
     }
   }
 }

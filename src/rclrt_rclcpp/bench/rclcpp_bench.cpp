@@ -19,28 +19,18 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
-#include <functional>
-#include <future>
 #include <memory>
 #include <new>
-#include <rclcpp/experimental/executors/events_executor/events_executor.hpp>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
-#include <test_msgs/msg/basic_types.hpp>
 #include <thread>
-#include <type_traits>
+#include <utility>
 #include <vector>
 
+#include "contenders.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/scheduling.hpp"
-#include "rclrt/realtime/thread.hpp"
 #include "rclrt/recorder/machine_context.hpp"
-#include "rclrt_rclcpp/executors.hpp"
-
-#if __has_include(<rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>)
-#include <rclcpp/executors/events_cbg_executor/events_cbg_executor.hpp>
-#define RCLRT_HAS_EVENTS_CBG 1
-#endif
 
 namespace {
 
@@ -61,171 +51,7 @@ std::atomic<std::uint64_t> g_allocations{0};
 
 namespace {
 
-using namespace std::chrono_literals;
-using Message = test_msgs::msg::BasicTypes;
-using rclrt::realtime::monotonic_now_ns;
-
-constexpr std::int64_t kPeriod_ns = 1'000'000;
-constexpr std::int64_t kBusy_ns = 10'000'000;
-
-/// What one contender showed in one round of a case.
-struct Round {
-  double p50_us = 0;
-  double p99_us = 0;
-  double max_us = 0;
-  double lost_percent = 0;
-  double cpu_us = 0;       // per release, of the whole process, the sender included
-  double allocations = 0;  // ditto
-};
-
-/// The node under test: an urgent callback in one group, the rest in another.
-class Bench : public rclcpp::Node {
- public:
-  Bench() : Node("bench") {
-    urgent = create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
-    rest = create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
-    latencies_ns.reserve(1'000'000);
-  }
-
-  void add_timer() {
-    timers.push_back(create_wall_timer(
-        std::chrono::nanoseconds(kPeriod_ns),
-        [this](const rclcpp::TimerInfo& info) {
-          note(monotonic_now_ns() - info.expected_call_time.nanoseconds());
-        },
-        urgent));
-  }
-  void add_burner() {
-    timers.push_back(create_wall_timer(
-        20ms,
-        [] {
-          const std::int64_t end = monotonic_now_ns() + kBusy_ns;
-          while (monotonic_now_ns() < end) {
-          }
-        },
-        rest));
-  }
-  void add_subscription() {
-    rclcpp::SubscriptionOptions options;
-    options.callback_group = urgent;
-    subscription = create_subscription<Message>(
-        "bench", 100,
-        [this](const Message& message) { note(monotonic_now_ns() - message.int64_value); },
-        options);
-    publisher = create_publisher<Message>("bench", 100);
-  }
-  void note(std::int64_t latency_ns) {
-    if (measuring.load(std::memory_order_relaxed)) {
-      latencies_ns.push_back(latency_ns);
-    }
-  }
-
-  rclcpp::CallbackGroup::SharedPtr urgent;
-  rclcpp::CallbackGroup::SharedPtr rest;
-  std::vector<rclcpp::TimerBase::SharedPtr> timers;
-  rclcpp::Subscription<Message>::SharedPtr subscription;
-  rclcpp::Publisher<Message>::SharedPtr publisher;
-  std::atomic<bool> measuring{false};
-  std::vector<std::int64_t> latencies_ns;
-};
-
-bool g_realtime = false;
-std::vector<int> g_cpus;
-
-rclrt::realtime::ThreadOptions thread_at(const char* name, int priority) {
-  rclrt::realtime::ThreadOptions options{.name = name, .scheduling = {}};
-  options.scheduling.cpus = g_cpus;
-  if (g_realtime) {
-    options.scheduling.policy = rclrt::realtime::Policy::kFifo;
-    options.scheduling.priority = priority;
-  }
-  return options;
-}
-
-using Body = std::function<void()>;
-struct Contender {
-  const char* name;
-  std::function<void(const std::shared_ptr<Bench>&, const Body&)> run;
-};
-
-/// Spins `executor` beside `body`.
-void spin_beside(rclcpp::Executor& executor, int priority, const Body& body) {
-  rclrt::realtime::Thread thread(thread_at("spin", priority), [&] { executor.spin(); });
-  body();
-  executor.cancel();
-  thread.join();
-}
-
-/// The executor is made in the thread that spins: threads of its own are then scheduled alike.
-template <typename E>
-std::function<void(const std::shared_ptr<Bench>&, const Body&)> plain() {
-  return [](const std::shared_ptr<Bench>& node, const Body& body) {
-    std::promise<rclcpp::Executor*> made;
-    std::promise<void> cancelled;
-    rclrt::realtime::Thread thread(thread_at("spin", 80), [&] {
-      E executor;
-      executor.add_node(node);
-      made.set_value(&executor);
-      executor.spin();
-      cancelled.get_future().wait();
-      executor.remove_node(node);
-    });
-    rclcpp::Executor* const executor = made.get_future().get();
-    body();
-    executor->cancel();
-    cancelled.set_value();
-    thread.join();
-  };
-}
-
-template <typename E>
-std::function<void(const std::shared_ptr<Bench>&, const Body&)> ours() {
-  return [](const std::shared_ptr<Bench>& node, const Body& body) {
-    rclrt_rclcpp::Options options;
-    options.engine.cpus = g_cpus;
-    if (std::is_same_v<E, rclrt_rclcpp::EdfExecutor>) {
-      options.engine.cpus.resize(1);
-    }
-    options.engine.top_priority = 81;  // the most urgent level is at 80
-    E executor(options);
-    executor.add_node(node);
-    executor.set_priority(node->urgent, 2);
-    executor.set_priority(node->rest, 1);
-    if (std::is_same_v<E, rclrt_rclcpp::EdfExecutor>) {
-      executor.set_timing(
-          node->urgent,
-          {.priority = {}, .deadline = std::chrono::nanoseconds(kPeriod_ns), .overload = {}});
-    }
-    spin_beside(executor, 50, body);
-    executor.remove_node(node);
-  };
-}
-
-void split_pair(const std::shared_ptr<Bench>& node, const Body& body) {
-  rclcpp::executors::SingleThreadedExecutor high;
-  rclcpp::executors::SingleThreadedExecutor low;
-  high.add_callback_group(node->urgent, node->get_node_base_interface());
-  low.add_callback_group(node->rest, node->get_node_base_interface());
-  spin_beside(high, 80, [&] { spin_beside(low, 70, body); });
-  high.remove_callback_group(node->urgent);
-  low.remove_callback_group(node->rest);
-}
-
-const std::vector<Contender>& contenders() {
-  static const std::vector<Contender> all{
-      {"rclcpp SingleThreaded", plain<rclcpp::executors::SingleThreadedExecutor>()},
-      {"rclcpp MultiThreaded", plain<rclcpp::executors::MultiThreadedExecutor>()},
-      {"rclcpp Events", plain<rclcpp::experimental::executors::EventsExecutor>()},
-#ifdef RCLRT_HAS_EVENTS_CBG
-      {"rclcpp EventsCBG", plain<rclcpp::executors::EventsCBGExecutor>()},
-#endif
-      {"two SingleThreaded at 80/70", split_pair},
-      {"rclrt preemptive", ours<rclrt_rclcpp::PreemptiveExecutor>()},
-      {"rclrt producer_consumer", ours<rclrt_rclcpp::ProducerConsumerExecutor>()},
-      {"rclrt edf", ours<rclrt_rclcpp::EdfExecutor>()},
-  };
-  return all;
-}
+using namespace rclrt_rclcpp::bench;  // NOLINT(google-build-using-namespace)
 
 std::int64_t cpu_now_ns() {
   rusage usage{};
@@ -359,106 +185,131 @@ int usage(const std::string& problem) {
   return 2;
 }
 
-}  // namespace
-
-int main(int argc, char** argv) {
+struct Settings {
   long rounds = 5;
   long seconds = 2;
   long cpus = 1;
   bool json = false;
-  std::vector<Case> cases(std::begin(kCases), std::end(kCases));
+  std::vector<Case> cases{std::begin(kCases), std::end(kCases)};
+};
+
+/// Returns what is wrong; empty: nothing.
+std::string read_settings(int argc, char** argv, Settings& settings) {
   for (int i = 1; i < argc; ++i) {
     const std::string option = argv[i];
     if (option == "--json") {
-      json = true;
+      settings.json = true;
       continue;
     }
     if (option == "--case") {
       const std::string name = i + 1 < argc ? argv[++i] : "";
-      std::erase_if(cases, [&](const Case& each) { return each.name != name; });
-      if (cases.empty()) return usage("--case needs the name of one, such as \"message\"");
+      std::erase_if(settings.cases, [&](const Case& each) { return each.name != name; });
+      if (settings.cases.empty()) return "--case needs the name of one, such as \"message\"";
       continue;
     }
-    long* const value = option == "--rounds"    ? &rounds
-                        : option == "--seconds" ? &seconds
-                        : option == "--cpus"    ? &cpus
+    long* const value = option == "--rounds"    ? &settings.rounds
+                        : option == "--seconds" ? &settings.seconds
+                        : option == "--cpus"    ? &settings.cpus
                                                 : nullptr;
-    if (value == nullptr) return usage("unknown option " + option);
+    if (value == nullptr) return "unknown option " + option;
     char* end = nullptr;
     *value = i + 1 < argc ? std::strtol(argv[++i], &end, 10) : 0;
     if (end == nullptr || *end != '\0' || *value < 1 || *value > 3600) {
-      return usage(option + " needs a number from 1 to 3600");
+      return option + " needs a number from 1 to 3600";
     }
   }
   const std::vector<int> allowed = rclrt::realtime::allowed_cpus();
-  if (static_cast<std::size_t>(cpus) > allowed.size()) {
-    return usage("--cpus: this process may use " + std::to_string(allowed.size()));
+  if (static_cast<std::size_t>(settings.cpus) > allowed.size()) {
+    return "--cpus: this process may use " + std::to_string(allowed.size());
   }
-  g_cpus.assign(allowed.begin(), allowed.begin() + cpus);
+  g_cpus.assign(allowed.begin(), allowed.begin() + settings.cpus);
+  return {};
+}
+
+/// Of one case, by contender.
+using CaseResults = std::vector<Rounds>;
+
+std::vector<CaseResults> run_all(const Settings& settings, int& repeated) {
+  std::vector<CaseResults> results(settings.cases.size(), CaseResults(contenders().size()));
+  for (long round = 0; round < settings.rounds; ++round) {
+    for (std::size_t c = 0; c < settings.cases.size(); ++c) {
+      for (std::size_t i = 0; i < contenders().size(); ++i) {
+        // Each begins a round in turn, so that no place among the others is anybody's own.
+        const std::size_t e = (i + static_cast<std::size_t>(round)) % contenders().size();
+        results[c][e].push_back(run_undisturbed(settings.cases[c], contenders()[e],
+                                                std::chrono::seconds(settings.seconds), repeated));
+      }
+    }
+  }
+  return results;
+}
+
+void print_head(const Settings& settings, int repeated) {
+  if (settings.json) {
+    std::printf(
+        "{\"rclcpp\": \"%s\", \"realtime\": %s, \"cpus\": %ld, \"rounds\": %ld, "
+        "\"seconds\": %ld, \"repeated\": %d, \"results\": [",
+        RCLCPP_VERSION_STR, g_realtime ? "true" : "false", settings.cpus, settings.rounds,
+        settings.seconds, repeated);
+  } else {
+    std::printf("rclcpp %s, %s, %ld CPU(s), %ld rounds of %ld s, %d made again\n",
+                RCLCPP_VERSION_STR, g_realtime ? "SCHED_FIFO" : "normal scheduling", settings.cpus,
+                settings.rounds, settings.seconds, repeated);
+  }
+}
+
+void print_result(const Case& what, const Contender& contender, const Rounds& all, bool json) {
+  const double p50 = median(all, &Round::p50_us);
+  const double p99 = median(all, &Round::p99_us);
+  const double most = worst(all, &Round::max_us);
+  const double lost = median(all, &Round::lost_percent);
+  const double worst_lost = worst(all, &Round::lost_percent);
+  const double cpu = median(all, &Round::cpu_us);
+  const double allocations = median(all, &Round::allocations);
+  if (!json) {
+    std::printf("%-28s %9.1f %9.1f %9.1f %7.2f %11.2f %8.1f %8.2f\n", contender.name, p50, p99,
+                most, lost, worst_lost, cpu, allocations);
+    return;
+  }
+  std::printf(
+      "{\"case\": \"%s\", \"executor\": \"%s\", \"p50_us\": %.3f, "
+      "\"p99_us\": %.3f, \"max_us\": %.3f, \"lost_percent\": %.4f, "
+      "\"worst_lost_percent\": %.4f, \"cpu_us\": %.3f, \"allocations\": %.3f",
+      what.name, contender.name, p50, p99, most, lost, worst_lost, cpu, allocations);
+  print_rounds("p50_us", all, &Round::p50_us);
+  print_rounds("p99_us", all, &Round::p99_us);
+  print_rounds("cpu_us", all, &Round::cpu_us);
+  std::printf("}");
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  Settings settings;
+  if (const std::string problem = read_settings(argc, argv, settings); !problem.empty()) {
+    return usage(problem);
+  }
   const auto reason = rclrt::realtime::why_no_realtime(90);
   g_realtime = !reason;
   if (reason) {
     std::fprintf(stderr, "rclrt_rclcpp_bench: without real-time scheduling: %s\n", reason->c_str());
   }
   rclcpp::init(0, nullptr);
-
-  std::vector<std::vector<Rounds>> results(cases.size(), std::vector<Rounds>(contenders().size()));
   int repeated = 0;
-  for (long round = 0; round < rounds; ++round) {
-    for (std::size_t c = 0; c < cases.size(); ++c) {
-      for (std::size_t i = 0; i < contenders().size(); ++i) {
-        // Each begins a round in turn, so that no place among the others is anybody's own.
-        const std::size_t e = (i + static_cast<std::size_t>(round)) % contenders().size();
-        results[c][e].push_back(
-            run_undisturbed(cases[c], contenders()[e], std::chrono::seconds(seconds), repeated));
-      }
-    }
-  }
-
-  if (json) {
-    std::printf(
-        "{\"rclcpp\": \"%s\", \"realtime\": %s, \"cpus\": %ld, \"rounds\": %ld, "
-        "\"seconds\": %ld, \"repeated\": %d, \"results\": [",
-        RCLCPP_VERSION_STR, g_realtime ? "true" : "false", cpus, rounds, seconds, repeated);
-  } else {
-    std::printf("rclcpp %s, %s, %ld CPU(s), %ld rounds of %ld s, %d made again\n",
-                RCLCPP_VERSION_STR, g_realtime ? "SCHED_FIFO" : "normal scheduling", cpus, rounds,
-                seconds, repeated);
-  }
+  const std::vector<CaseResults> results = run_all(settings, repeated);
+  print_head(settings, repeated);
   bool first = true;
-  for (std::size_t c = 0; c < cases.size(); ++c) {
-    if (!json) {
-      std::printf("\n%-28s %9s %9s %9s %7s %11s %8s %8s\n", cases[c].name, "p50 us", "p99 us",
-                  "max us", "lost %", "worst lost", "cpu us", "allocs");
+  for (std::size_t c = 0; c < settings.cases.size(); ++c) {
+    if (!settings.json) {
+      std::printf("\n%-28s %9s %9s %9s %7s %11s %8s %8s\n", settings.cases[c].name, "p50 us",
+                  "p99 us", "max us", "lost %", "worst lost", "cpu us", "allocs");
     }
     for (std::size_t e = 0; e < contenders().size(); ++e) {
-      const Rounds& all = results[c][e];
-      const double p50 = median(all, &Round::p50_us);
-      const double p99 = median(all, &Round::p99_us);
-      const double most = worst(all, &Round::max_us);
-      const double lost = median(all, &Round::lost_percent);
-      const double worst_lost = worst(all, &Round::lost_percent);
-      const double cpu = median(all, &Round::cpu_us);
-      const double allocations = median(all, &Round::allocations);
-      if (json) {
-        std::printf(
-            "%s{\"case\": \"%s\", \"executor\": \"%s\", \"p50_us\": %.3f, "
-            "\"p99_us\": %.3f, \"max_us\": %.3f, \"lost_percent\": %.4f, "
-            "\"worst_lost_percent\": %.4f, \"cpu_us\": %.3f, \"allocations\": %.3f",
-            first ? "" : ", ", cases[c].name, contenders()[e].name, p50, p99, most, lost,
-            worst_lost, cpu, allocations);
-        print_rounds("p50_us", all, &Round::p50_us);
-        print_rounds("p99_us", all, &Round::p99_us);
-        print_rounds("cpu_us", all, &Round::cpu_us);
-        std::printf("}");
-      } else {
-        std::printf("%-28s %9.1f %9.1f %9.1f %7.2f %11.2f %8.1f %8.2f\n", contenders()[e].name, p50,
-                    p99, most, lost, worst_lost, cpu, allocations);
-      }
-      first = false;
+      std::printf("%s", settings.json && !std::exchange(first, false) ? ", " : "");
+      print_result(settings.cases[c], contenders()[e], results[c][e], settings.json);
     }
   }
-  if (json) {
+  if (settings.json) {
     std::printf("]}\n");
   }
   rclcpp::shutdown();

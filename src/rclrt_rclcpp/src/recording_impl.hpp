@@ -111,6 +111,14 @@ class Recording::Impl {
   std::vector<std::size_t> build(model::Application& application,
                                  std::vector<std::string>& told) const;
   void fill_context(recorder::RunContext& context) const;
+  // The parts of write.
+  void end_window(Kept& kept);
+  void cut_where_full(std::vector<std::string>& told);
+  void renumber(std::vector<recorder::LoggedInstance>& instances,
+                const std::vector<std::size_t>& indices) const;
+  std::vector<bool> going_on(const std::vector<std::size_t>& indices) const;
+  void assemble(std::vector<recorder::LoggedInstance> instances,
+                const std::vector<std::size_t>& indices);
 
   const RecordingOptions options_;
   const std::optional<model::Application> stated_;

@@ -59,6 +59,18 @@ void LogFormatter::add_duration(Duration& kept, std::uint64_t count) {
   values_.push_back(std::cref(kept));
 }
 
+const std::byte* LogFormatter::add_text(std::uint64_t word, const std::byte* text_begin,
+                                        std::size_t number) {
+  const detail::LogText text{reinterpret_cast<const char*>(text_begin), word & UINT32_MAX,
+                             (word & detail::kCut) != 0};
+  std::string_view shown(text.data, text.size);
+  if (text.cut) {
+    shown = cut_[number].assign(shown).append(kEllipsis);
+  }
+  values_.push_back(shown);
+  return text_begin + (detail::log_argument_size(text) - sizeof word);
+}
+
 const std::byte* LogFormatter::add(LogType type, const std::byte* argument, std::size_t number) {
   const std::uint64_t word = read_word(argument);
   argument += sizeof word;
@@ -87,17 +99,8 @@ const std::byte* LogFormatter::add(LogType type, const std::byte* argument, std:
     case LogType::kPointer:
       values_.push_back(std::bit_cast<const void*>(static_cast<std::uintptr_t>(word)));
       break;
-    case LogType::kString: {
-      const detail::LogText text{reinterpret_cast<const char*>(argument), word & UINT32_MAX,
-                                 (word & detail::kCut) != 0};
-      argument += detail::log_argument_size(text) - sizeof word;
-      std::string_view shown(text.data, text.size);
-      if (text.cut) {
-        shown = cut_[number].assign(shown).append(kEllipsis);
-      }
-      values_.push_back(shown);
-      break;
-    }
+    case LogType::kString:
+      return add_text(word, argument, number);
     case LogType::kNanoseconds:
       add_duration(kept.nanoseconds, word);
       break;

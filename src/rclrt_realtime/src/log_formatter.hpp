@@ -41,6 +41,7 @@ class LogFormatter {
   };
 
   const std::byte* add(detail::LogType type, const std::byte* argument, std::size_t number);
+  const std::byte* add_text(std::uint64_t word, const std::byte* text_begin, std::size_t number);
   template <typename Duration>
   void add_duration(Duration& kept, std::uint64_t count);
 

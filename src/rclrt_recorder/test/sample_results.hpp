@@ -15,6 +15,36 @@ inline constexpr std::int64_t kSampleStart = 1'000'000'000'000;
 
 inline std::int64_t sample_time(std::int64_t us) { return kSampleStart + us * 1000; }
 
+inline void add_sample_records(RunResults& results) {
+  const auto token = [](SampleChain chain, std::uint64_t instance) {
+    return ChainToken{.chain = chain,
+                      .instance = instance,
+                      .release_ns = sample_time(static_cast<std::int64_t>(instance) * 50'000)};
+  };
+  const auto add = [&](std::uint32_t callback, std::uint32_t track, std::int64_t start_us,
+                       std::int64_t end_us, std::initializer_list<ChainToken> tokens,
+                       Outcome outcome = Outcome::kRan) {
+    InstanceRecord record = ran(callback, sample_time(start_us), sample_time(end_us), tokens);
+    record.id = results.records.size();
+    record.level = track == 0 ? 2 : 1;
+    record.thread_track = track;
+    record.outcome = outcome;
+    results.records.push_back(record);
+  };
+  results.thread_tracks = {"main L2 #0", "slow L1 #0"};
+  add(kScan, 0, 0, 2000, {token(kObstacle, 0)});
+  add(kFuse, 0, 2000, 2010, {token(kObstacle, 0)}, Outcome::kBuffered);
+  add(kCapture, 0, 2010, 5000, {token(kPlanning, 0)});
+  add(kFuse, 0, 5000, 8000, {token(kObstacle, 0), token(kPlanning, 0)});
+  add(kBrake, 0, 8000, 9000, {token(kObstacle, 0), token(kPlanning, 0)});
+  add(kPlan, 1, 8000, 20'000, {token(kObstacle, 0), token(kPlanning, 0)});
+  add(kScan, 0, 50'000, 87'000, {token(kObstacle, 1)});
+  add(kCapture, 0, 87'000, 90'000, {token(kPlanning, 1)});
+  add(kFuse, 0, 90'000, 93'250, {token(kObstacle, 1), token(kPlanning, 1)});
+  add(kBrake, 0, 93'250, 94'250, {token(kObstacle, 1), token(kPlanning, 1)});
+  results.records[8].preemptions = 2;
+}
+
 /// 100 ms of the sample application with two releases of each chain, at 0 and 50 ms.
 /// obstacle: instance 0 completes after 9 ms, instance 1 is late (44.25 ms, deadline 40 ms) because
 /// CPU 1 stalled for 30 ms. planning: instance 0 completes after 20 ms, instance 1 is pending.
@@ -46,33 +76,7 @@ inline RunResults sample_results() {
       .stalls = {{.cpu = 1, .start_ns = sample_time(55'000), .end_ns = sample_time(85'000)}},
       .lost = 0};
 
-  const auto token = [](SampleChain chain, std::uint64_t instance) {
-    return ChainToken{.chain = chain,
-                      .instance = instance,
-                      .release_ns = sample_time(static_cast<std::int64_t>(instance) * 50'000)};
-  };
-  const auto add = [&](std::uint32_t callback, std::uint32_t track, std::int64_t start_us,
-                       std::int64_t end_us, std::initializer_list<ChainToken> tokens,
-                       Outcome outcome = Outcome::kRan) {
-    InstanceRecord record = ran(callback, sample_time(start_us), sample_time(end_us), tokens);
-    record.id = results.records.size();
-    record.level = track == 0 ? 2 : 1;
-    record.thread_track = track;
-    record.outcome = outcome;
-    results.records.push_back(record);
-  };
-  results.thread_tracks = {"main L2 #0", "slow L1 #0"};
-  add(kScan, 0, 0, 2000, {token(kObstacle, 0)});
-  add(kFuse, 0, 2000, 2010, {token(kObstacle, 0)}, Outcome::kBuffered);
-  add(kCapture, 0, 2010, 5000, {token(kPlanning, 0)});
-  add(kFuse, 0, 5000, 8000, {token(kObstacle, 0), token(kPlanning, 0)});
-  add(kBrake, 0, 8000, 9000, {token(kObstacle, 0), token(kPlanning, 0)});
-  add(kPlan, 1, 8000, 20'000, {token(kObstacle, 0), token(kPlanning, 0)});
-  add(kScan, 0, 50'000, 87'000, {token(kObstacle, 1)});
-  add(kCapture, 0, 87'000, 90'000, {token(kPlanning, 1)});
-  add(kFuse, 0, 90'000, 93'250, {token(kObstacle, 1), token(kPlanning, 1)});
-  add(kBrake, 0, 93'250, 94'250, {token(kObstacle, 1), token(kPlanning, 1)});
-  results.records[8].preemptions = 2;
+  add_sample_records(results);
 
   const std::vector<ChainRelease> releases{{0, sample_time(0)}, {1, sample_time(50'000)}};
   results.chains =

@@ -41,53 +41,73 @@ std::chrono::nanoseconds parse_seconds(std::string_view text) {
 
 }  // namespace
 
-CommandLine parse_command_line(int argc, const char* const* argv) {
-  CommandLine result;
+namespace {
+
+/// What the options are given, as text.
+struct Given {
   std::string executor;
   std::string seconds;
   std::string output;
   std::string priorities;
   std::vector<std::string> files;
-  const auto value = [&](int& i, std::string& into) {
-    const std::string option = argv[i];
-    if (++i >= argc || std::string_view(argv[i]) == "--ros-args") {
-      throw UsageError(option + ": expected a value after it");
-    }
-    if (!into.empty()) {
-      throw UsageError(option + " is given twice; expected it once");
-    }
-    into = argv[i];
-  };
-  for (int i = 1; i < argc; ++i) {
-    const std::string_view argument = argv[i];
-    if (argument == "--ros-args") {
-      break;
-    }
-    if (argument == "--help" || argument == "-h") {
-      result.help = true;
-    } else if (argument == "--version") {
-      result.version = true;
-    } else if (argument == "--strict") {
-      result.strict = true;
-    } else if (argument == "--not-alone") {
-      result.alone = false;
-    } else if (argument == "--executor") {
-      value(i, executor);
-    } else if (argument == "--seconds") {
-      value(i, seconds);
-    } else if (argument == "--out") {
-      value(i, output);
-    } else if (argument == "--priorities") {
-      value(i, priorities);
-    } else if (argument.starts_with("-")) {
-      throw UsageError("unknown option " + std::string(argument) + "; see --help");
-    } else {
-      files.emplace_back(argument);
+
+  /// Returns where the value of `option` goes; nullptr: it has none.
+  std::string* value_of(std::string_view option) {
+    return option == "--executor"     ? &executor
+           : option == "--seconds"    ? &seconds
+           : option == "--out"        ? &output
+           : option == "--priorities" ? &priorities
+                                      : nullptr;
+  }
+};
+
+/// Returns false when `argument` is no flag.
+bool read_flag(std::string_view argument, CommandLine& result) {
+  if (argument == "--help" || argument == "-h") {
+    result.help = true;
+  } else if (argument == "--version") {
+    result.version = true;
+  } else if (argument == "--strict") {
+    result.strict = true;
+  } else if (argument == "--not-alone") {
+    result.alone = false;
+  } else {
+    return false;
+  }
+  return true;
+}
+
+Given read_arguments(int argc, const char* const* argv, CommandLine& result) {
+  Given given;
+  for (int i = 1; i < argc && std::string_view(argv[i]) != "--ros-args"; ++i) {
+    const std::string argument = argv[i];
+    if (std::string* const value = given.value_of(argument)) {
+      if (++i >= argc || std::string_view(argv[i]) == "--ros-args") {
+        throw UsageError(argument + ": expected a value after it");
+      }
+      if (!value->empty()) {
+        throw UsageError(argument + " is given twice; expected it once");
+      }
+      *value = argv[i];
+    } else if (!read_flag(argument, result)) {
+      if (argument.starts_with("-")) {
+        throw UsageError("unknown option " + argument + "; see --help");
+      }
+      given.files.push_back(argument);
     }
   }
+  return given;
+}
+
+}  // namespace
+
+CommandLine parse_command_line(int argc, const char* const* argv) {
+  CommandLine result;
+  const Given given = read_arguments(argc, argv, result);
   if (result.help || result.version) {
     return result;
   }
+  const auto& [executor, seconds, output, priorities, files] = given;
   if (files.size() != 1) {
     throw UsageError(files.empty() ? "no application; expected the path of an app.yaml"
                                    : "two applications (" + files[0] + ", " + files[1] +

@@ -83,72 +83,81 @@ LiveApplication::~LiveApplication() = default;
 
 void LiveApplication::create(std::size_t index, Node& node) {
   auto& live = *callbacks_.emplace_back(std::make_unique<LiveCallback>(application_, index));
-  const model::Callback& callback = live.callback;
-  for (const std::string& topic : callback.publishes) {
-    LiveCallback::Output output;
-    output.publisher = node.create_publisher<ChainMessage>(topic, 10);
-    for (const model::Callback& other : application_.callbacks) {
-      const auto topics = model::inputs(other);
-      output.expected_subscriptions +=
-          static_cast<std::size_t>(std::count(topics.begin(), topics.end(), topic));
-    }
-    for (const model::Topic& stated : application_.topics) {
-      if (stated.name == topic && stated.size_bytes > kFixedBytes) {
-        output.message.padding.resize(stated.size_bytes - kFixedBytes);
-      }
-    }
-    output.message.tokens.reserve(recorder::ChainTokens::kCapacity);
-    live.outputs.push_back(std::move(output));
+  for (const std::string& topic : live.callback.publishes) {
+    create_output(topic, live, node);
   }
-
-  if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
-    const bool counts_runs = timer->overrun == model::OverrunPolicy::kRebase;
-    live.entities.push_back(node.create_wall_timer(
-        timer->period,
-        [this, &live, timer, counts_runs](const InstanceInfo& info) {
-          const std::int64_t since_first = info.release_ns - epoch_ns_ - timer->offset.count();
-          // On the grid the instance is the number of the release, so lost ones leave a gap.
-          const std::uint64_t instance =
-              counts_runs ? live.runs++
-                          : static_cast<std::uint64_t>(since_first / timer->period.count());
-          live.work(live.rules.start(instance, info.release_ns), info.release_ns, workload_);
-        },
-        options(live), {.offset = timer->offset, .overrun = recorder::to_engine(timer->overrun)}));
-  } else if (const auto* sub = std::get_if<model::Subscription>(&callback.trigger)) {
-    QoS qos(sub->depth);
-    CallbackOptions with_intra_process = options(live);
-    with_intra_process.intra_process = sub->intra_process;
-    if (sub->reliability == model::Reliability::kBestEffort) {
-      qos.best_effort();
-    }
-    live.entities.push_back(node.create_subscription<ChainMessage>(
-        sub->topic, qos,
-        [this, &live](const ChainMessage& message) {
-          recorder::ChainTokens tokens;
-          live.take(message, tokens);
-          live.work(tokens, message.stamp_ns, workload_);
-        },
-        with_intra_process));
-  } else {
-    const auto& sync = std::get<model::Sync>(callback.trigger);
-    const SyncOptions sync_options{.policy = sync.policy == model::SyncPolicy::kExact
-                                                 ? SyncPolicy::kExact
-                                                 : SyncPolicy::kApproximate,
-                                   .window = sync.window};
-    const auto created = node.create_synchronizer<ChainMessage, ChainMessage>(
-        sync.topics[0], sync.topics[1], sync.depth, sync_options,
-        [this, &live](const ChainMessage& first, const ChainMessage& second) {
-          recorder::ChainTokens tokens;
-          live.take(first, tokens);
-          live.take(second, tokens);
-          live.work(tokens, std::max(first.stamp_ns, second.stamp_ns), workload_);
-        },
-        options(live));
-    live.entities.assign(created.inputs.begin(), created.inputs.end());
-  }
+  std::visit([&](const auto& trigger) { create_entities(trigger, live, node); },
+             live.callback.trigger);
   for (const auto& entity : live.entities) {
     log_.map(entity.get(), static_cast<std::uint32_t>(index));
   }
+}
+
+void LiveApplication::create_output(const std::string& topic, LiveCallback& live, Node& node) {
+  LiveCallback::Output output;
+  output.publisher = node.create_publisher<ChainMessage>(topic, 10);
+  for (const model::Callback& other : application_.callbacks) {
+    const auto topics = model::inputs(other);
+    output.expected_subscriptions +=
+        static_cast<std::size_t>(std::count(topics.begin(), topics.end(), topic));
+  }
+  for (const model::Topic& stated : application_.topics) {
+    if (stated.name == topic && stated.size_bytes > kFixedBytes) {
+      output.message.padding.resize(stated.size_bytes - kFixedBytes);
+    }
+  }
+  output.message.tokens.reserve(recorder::ChainTokens::kCapacity);
+  live.outputs.push_back(std::move(output));
+}
+
+void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& live, Node& node) {
+  const bool counts_runs = timer.overrun == model::OverrunPolicy::kRebase;
+  live.entities.push_back(node.create_wall_timer(
+      timer.period,
+      [this, &live, &timer, counts_runs](const InstanceInfo& info) {
+        const std::int64_t since_first = info.release_ns - epoch_ns_ - timer.offset.count();
+        // On the grid the instance is the number of the release, so lost ones leave a gap.
+        const std::uint64_t instance =
+            counts_runs ? live.runs++
+                        : static_cast<std::uint64_t>(since_first / timer.period.count());
+        live.work(live.rules.start(instance, info.release_ns), info.release_ns, workload_);
+      },
+      options(live), {.offset = timer.offset, .overrun = recorder::to_engine(timer.overrun)}));
+}
+
+void LiveApplication::create_entities(const model::Subscription& subscription, LiveCallback& live,
+                                      Node& node) {
+  QoS qos(subscription.depth);
+  CallbackOptions with_intra_process = options(live);
+  with_intra_process.intra_process = subscription.intra_process;
+  if (subscription.reliability == model::Reliability::kBestEffort) {
+    qos.best_effort();
+  }
+  live.entities.push_back(node.create_subscription<ChainMessage>(
+      subscription.topic, qos,
+      [this, &live](const ChainMessage& message) {
+        recorder::ChainTokens tokens;
+        live.take(message, tokens);
+        live.work(tokens, message.stamp_ns, workload_);
+      },
+      with_intra_process));
+}
+
+void LiveApplication::create_entities(const model::Sync& sync, LiveCallback& live, Node& node) {
+  const SyncOptions sync_options{.policy = sync.policy == model::SyncPolicy::kExact
+                                               ? SyncPolicy::kExact
+                                               : SyncPolicy::kApproximate,
+                                 .window = sync.window};
+  const auto created = node.create_synchronizer<ChainMessage, ChainMessage>(
+      sync.topics[0], sync.topics[1], sync.depth, sync_options,
+      [this, &live](const ChainMessage& first, const ChainMessage& second) {
+        recorder::ChainTokens tokens;
+        live.take(first, tokens);
+        live.take(second, tokens);
+        live.work(tokens, std::max(first.stamp_ns, second.stamp_ns), workload_);
+      },
+      options(live));
+  live.entities.assign(created.inputs.begin(), created.inputs.end());
 }
 
 CallbackOptions LiveApplication::options(const LiveCallback& live) {

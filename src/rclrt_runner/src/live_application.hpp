@@ -49,6 +49,10 @@ class LiveApplication {
   struct LiveCallback;
 
   void create(std::size_t index, Node& node);
+  void create_output(const std::string& topic, LiveCallback& live, Node& node);
+  void create_entities(const model::Timer& timer, LiveCallback& live, Node& node);
+  void create_entities(const model::Subscription& subscription, LiveCallback& live, Node& node);
+  void create_entities(const model::Sync& sync, LiveCallback& live, Node& node);
   CallbackOptions options(const LiveCallback& live);
 
   const model::Application& application_;

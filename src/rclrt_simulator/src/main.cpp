@@ -107,15 +107,11 @@ std::uint64_t parse_seed(const std::string& text) {
   return seed;
 }
 
-Arguments parse_arguments(int argc, const char* const* argv) {
-  std::map<std::string, std::string> given{{"--executor", ""},      {"--seconds", ""},
-                                           {"--out", ""},           {"--seed", "0"},
-                                           {"--dispatch-us", "0"},  {"--execution-from", "1"},
-                                           {"--scheduler-us", "0"}, {"--hop-us", "0"},
-                                           {"--polling-us", "0"},   {"--timer-jitter-us", "0"},
-                                           {"--cpus", "1"},         {"--priorities", ""},
-                                           {"--replay", ""}};
-  const auto unstated = given;
+/// Each option and its value.
+using Options = std::map<std::string, std::string>;
+
+/// Fills in the options that are given; returns what is no option.
+std::vector<std::string> read_options(int argc, const char* const* argv, Options& given) {
   std::vector<std::string> files;
   for (int i = 1; i < argc; ++i) {
     const std::string argument = argv[i];
@@ -130,6 +126,33 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       files.push_back(argument);
     }
   }
+  return files;
+}
+
+rclrt::analysis::SimulatedTimes read_times(Options& given) {
+  rclrt::analysis::SimulatedTimes times;
+  times.lowest_execution = parse_number("--execution-from", given["--execution-from"], 0, 1);
+  times.dispatch_ns = parse_us("--dispatch-us", given["--dispatch-us"]);
+  times.scheduler_ns = parse_us("--scheduler-us", given["--scheduler-us"]);
+  times.polling_ns = parse_us("--polling-us", given["--polling-us"]);
+  const auto up_to = [&given](const char* option) {
+    return rclrt::analysis::TimeDistribution::uniform(0, parse_us(option, given[option]));
+  };
+  times.lateness = up_to("--timer-jitter-us");
+  times.hop = times.far_hop = up_to("--hop-us");
+  return times;
+}
+
+Arguments parse_arguments(int argc, const char* const* argv) {
+  Options given{{"--executor", ""},      {"--seconds", ""},
+                {"--out", ""},           {"--seed", "0"},
+                {"--dispatch-us", "0"},  {"--execution-from", "1"},
+                {"--scheduler-us", "0"}, {"--hop-us", "0"},
+                {"--polling-us", "0"},   {"--timer-jitter-us", "0"},
+                {"--cpus", "1"},         {"--priorities", ""},
+                {"--replay", ""}};
+  const auto unstated = given;
+  const std::vector<std::string> files = read_options(argc, argv, given);
   const bool replays = !given["--replay"].empty();
   if (files.size() != 1 || (given["--seconds"].empty() && !replays) || given["--out"].empty()) {
     throw UsageError("expected one APP.yaml, --executor, --seconds and --out; see --help");
@@ -158,16 +181,7 @@ Arguments parse_arguments(int argc, const char* const* argv) {
   }
   result.settings.seed = parse_seed(given["--seed"]);
   result.settings.cpus = static_cast<unsigned>(parse_number("--cpus", given["--cpus"], 1, 64));
-  auto& times = result.settings.times;
-  times.lowest_execution = parse_number("--execution-from", given["--execution-from"], 0, 1);
-  times.dispatch_ns = parse_us("--dispatch-us", given["--dispatch-us"]);
-  times.scheduler_ns = parse_us("--scheduler-us", given["--scheduler-us"]);
-  times.polling_ns = parse_us("--polling-us", given["--polling-us"]);
-  const auto up_to = [&given](const char* option) {
-    return rclrt::analysis::TimeDistribution::uniform(0, parse_us(option, given[option]));
-  };
-  times.lateness = up_to("--timer-jitter-us");
-  times.hop = times.far_hop = up_to("--hop-us");
+  result.settings.times = read_times(given);
   return result;
 }
 

@@ -81,7 +81,29 @@ void bind_thesis(py::module_& module) {
   module.def("thesis_harmonic", &thesis_harmonic, py::arg("application"));
 }
 
+void bind_overheads(py::module_& module) {
+  const auto hop = [](std::pair<Ticks, Ticks> times) { return Hop{times.first, times.second}; };
+  py::class_<Overheads>(module, "Overheads")
+      .def(py::init([hop](Ticks dispatch, Ticks timer_jitter, Ticks scheduler, Ticks polling,
+                          Ticks background, Ticks stall, std::pair<Ticks, Ticks> near,
+                          std::pair<Ticks, Ticks> far) {
+             return Overheads{.dispatch = dispatch,
+                              .timer_jitter = timer_jitter,
+                              .scheduler = scheduler,
+                              .polling = polling,
+                              .background = background,
+                              .stall = stall,
+                              .near = hop(near),
+                              .far = hop(far)};
+           }),
+           py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
+           py::arg("scheduler_ns") = 0, py::arg("polling_ns") = 0, py::arg("background_ns") = 0,
+           py::arg("stall_ns") = 0, py::arg("near_hop_ns") = std::pair<Ticks, Ticks>{},
+           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{});
+}
+
 void bind_bounds(py::module_& module) {
+  bind_overheads(module);
   py::class_<Contribution>(module, "Contribution")
       .def_property_readonly("kind", [](const Contribution& self) { return to_word(self.kind); })
       .def_readonly("callback", &Contribution::callback)
@@ -101,24 +123,6 @@ void bind_bounds(py::module_& module) {
           [](const ChainBound& self) { return py::tuple(py::cast(self.assumptions)); })
       .def_property_readonly("why",
                              [](const ChainBound& self) { return py::tuple(py::cast(self.why)); });
-  const auto hop = [](std::pair<Ticks, Ticks> times) { return Hop{times.first, times.second}; };
-  py::class_<Overheads>(module, "Overheads")
-      .def(py::init([hop](Ticks dispatch, Ticks timer_jitter, Ticks scheduler, Ticks polling,
-                          Ticks background, Ticks stall, std::pair<Ticks, Ticks> near,
-                          std::pair<Ticks, Ticks> far) {
-             return Overheads{.dispatch = dispatch,
-                              .timer_jitter = timer_jitter,
-                              .scheduler = scheduler,
-                              .polling = polling,
-                              .background = background,
-                              .stall = stall,
-                              .near = hop(near),
-                              .far = hop(far)};
-           }),
-           py::kw_only(), py::arg("dispatch_ns") = 0, py::arg("timer_jitter_ns") = 0,
-           py::arg("scheduler_ns") = 0, py::arg("polling_ns") = 0, py::arg("background_ns") = 0,
-           py::arg("stall_ns") = 0, py::arg("near_hop_ns") = std::pair<Ticks, Ticks>{},
-           py::arg("far_hop_ns") = std::pair<Ticks, Ticks>{});
   module.def(
       "chain_bounds",
       [](const Application& application, const std::string& executor, const Overheads& overheads) {

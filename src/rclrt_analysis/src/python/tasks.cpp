@@ -64,6 +64,28 @@ py::object to_python(Answer answer) {
   return py::str("unknown");
 }
 
+void bind_task_results(py::module_& module) {
+  py::class_<TaskResult>(module, "TaskResult")
+      .def_readonly("response", &TaskResult::response)
+      .def_property_readonly("schedulable",
+                             [](const TaskResult& self) { return to_python(self.schedulable); })
+      .def_readonly("exact", &TaskResult::exact)
+      .def_readonly("note", &TaskResult::note);
+  py::class_<TaskSetResult>(module, "TaskSetResult")
+      .def_property_readonly(
+          "tasks", [](const TaskSetResult& self) { return py::tuple(py::cast(self.tasks)); })
+      .def_property_readonly("schedulable",
+                             [](const TaskSetResult& self) { return to_python(self.schedulable); });
+  py::class_<TaskFile>(module, "TaskFile")
+      .def_property_readonly("tasks",
+                             [](const TaskFile& self) { return py::tuple(py::cast(self.tasks)); })
+      .def_property_readonly(
+          "policy", [](const TaskFile& self) { return std::string(to_string(self.policy)); })
+      .def_readonly("decimals", &TaskFile::decimals)
+      .def_readonly("rounded", &TaskFile::rounded)
+      .def_readonly("priorities_by_place", &TaskFile::priorities_by_place);
+}
+
 void bind_tasks(py::module_& module) {
   // One Python type for one C++ type: rclrt_model has registered it.
   module.attr("FileError") = py::module_::import("rclrt_model").attr("ModelError");
@@ -89,25 +111,7 @@ void bind_tasks(py::module_& module) {
             .format(t.wcet, t.period, t.deadline, t.jitter, t.blocking, t.suspension, t.region,
                     t.priority, t.id);
       });
-  py::class_<TaskResult>(module, "TaskResult")
-      .def_readonly("response", &TaskResult::response)
-      .def_property_readonly("schedulable",
-                             [](const TaskResult& self) { return to_python(self.schedulable); })
-      .def_readonly("exact", &TaskResult::exact)
-      .def_readonly("note", &TaskResult::note);
-  py::class_<TaskSetResult>(module, "TaskSetResult")
-      .def_property_readonly(
-          "tasks", [](const TaskSetResult& self) { return py::tuple(py::cast(self.tasks)); })
-      .def_property_readonly("schedulable",
-                             [](const TaskSetResult& self) { return to_python(self.schedulable); });
-  py::class_<TaskFile>(module, "TaskFile")
-      .def_property_readonly("tasks",
-                             [](const TaskFile& self) { return py::tuple(py::cast(self.tasks)); })
-      .def_property_readonly(
-          "policy", [](const TaskFile& self) { return std::string(to_string(self.policy)); })
-      .def_readonly("decimals", &TaskFile::decimals)
-      .def_readonly("rounded", &TaskFile::rounded)
-      .def_readonly("priorities_by_place", &TaskFile::priorities_by_place);
+  bind_task_results(module);
   module.def("load_task_set", &load_task_set, py::arg("path"));
   module.def("parse_task_set", &parse_or_throw, py::arg("text"), py::arg("name"));
   module.def("in_units", &in_units, py::arg("ticks"), py::arg("decimals"));

@@ -23,6 +23,39 @@ def source_rows(
         "no percentile is an average of percentiles. The merged figures are in results.json."
     )
     return [
+        *_measured(each, merged, sample_limit, slice_limit),
+        *_when(
+            any(chain.predicted for chain in _chains(comparison)),
+            "Bound",
+            "Upper bound on the response time by rclrt analyze, under the assumptions that it "
+            "lists; with the overheads that were given. Above the bound: completed later than it, "
+            "dropped, or still pending with it passed. By host: of these, those that measured "
+            "stalls in the busy time around them cover: all that was lost, and the bound with the "
+            f"stall taken away. The evidence of each is in {each}excesses.csv.",
+        ),
+        *_when(
+            any(results.simulated for results in comparison.executors),
+            "Simulated",
+            "What rclrt simulate computed; no part of it was measured.",
+        ),
+        (
+            "Missed deadlines",
+            "The worst misses of each chain and round, from results.json: the response is own "
+            "execution, delays with others in the way, transit between callbacks, and what "
+            "remains unexplained. Who was in the way: instances of others that had the CPU.",
+        ),
+        (
+            "Graph",
+            "The application file as rclrt_model read it, kept in application.json."
+            if complete
+            else "The chains and callbacks of results.json; the topics between them are not known.",
+        ),
+    ]
+
+
+def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> list[Row]:
+    """Where the figures of every report come from; `each`: the folder of one run."""
+    return [
         (
             "Response time",
             "From the nominal release of the chain's timer (not from the moment its callback "
@@ -66,32 +99,6 @@ def source_rows(
             "lasted and another one ran instead, it is drawn as paused; where nothing recorded "
             "says why, as held up from outside. Threads of one level share a lane while no two of "
             "them run at the same time.",
-        ),
-        *_when(
-            any(chain.predicted for chain in _chains(comparison)),
-            "Bound",
-            "Upper bound on the response time by rclrt analyze, under the assumptions that it "
-            "lists; with the overheads that were given. Above the bound: completed later than it, "
-            "dropped, or still pending with it passed. By host: of these, those that measured "
-            "stalls in the busy time around them cover: all that was lost, and the bound with the "
-            f"stall taken away. The evidence of each is in {each}excesses.csv.",
-        ),
-        *_when(
-            any(results.simulated for results in comparison.executors),
-            "Simulated",
-            "What rclrt simulate computed; no part of it was measured.",
-        ),
-        (
-            "Missed deadlines",
-            "The worst misses of each chain and round, from results.json: the response is own "
-            "execution, delays with others in the way, transit between callbacks, and what "
-            "remains unexplained. Who was in the way: instances of others that had the CPU.",
-        ),
-        (
-            "Graph",
-            "The application file as rclrt_model read it, kept in application.json."
-            if complete
-            else "The chains and callbacks of results.json; the topics between them are not known.",
         ),
     ]
 
