@@ -45,13 +45,17 @@ model::Application chains_of_four(std::size_t chains) {
 /// Target: under 100 ms.
 void synthesis_of_ten_thousand_callbacks(benchmark::State& state) {
   const auto application = chains_of_four(2500);
-  for (auto _ : state) benchmark::DoNotOptimize(synthesize_priorities(application));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(synthesize_priorities(application));
+  }
 }
 BENCHMARK(synthesis_of_ten_thousand_callbacks)->Unit(benchmark::kMillisecond);
 
 void bounds_of_thousand_callbacks(benchmark::State& state) {
   const auto application = chains_of_four(250);
-  for (auto _ : state) benchmark::DoNotOptimize(chain_bounds(application));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(chain_bounds(application));
+  }
 }
 BENCHMARK(bounds_of_thousand_callbacks)->Unit(benchmark::kMillisecond);
 

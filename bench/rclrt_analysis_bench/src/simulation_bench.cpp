@@ -32,7 +32,9 @@ void simulation_of_a_million_jobs_of_ten_tasks(benchmark::State& state) {
   const auto system = ten_tasks();
   for (auto _ : state) {
     const auto result = simulate(system, {.horizon_ns = kHorizon_ns, .max_instances = kJobs});
-    if (result.instances != kJobs) state.SkipWithError("the horizon came before the last job");
+    if (result.instances != kJobs) {
+      state.SkipWithError("the horizon came before the last job");
+    }
   }
 }
 BENCHMARK(simulation_of_a_million_jobs_of_ten_tasks)->Unit(benchmark::kMillisecond);

@@ -29,14 +29,18 @@ std::vector<Task> random_tasks(std::mt19937_64& random, std::size_t count, doubl
     left = rest;
   }
   std::ranges::sort(tasks, {}, &Task::period);
-  for (std::size_t i = 0; i < count; ++i) tasks[i].priority = static_cast<int>(count - i);
+  for (std::size_t i = 0; i < count; ++i) {
+    tasks[i].priority = static_cast<int>(count - i);
+  }
   return tasks;
 }
 
 std::vector<std::vector<Task>> random_sets(std::size_t sets, std::size_t count, double load) {
   std::mt19937_64 random(1);  // NOLINT(cert-msc51-cpp): the same sets each time
   std::vector<std::vector<Task>> result;
-  for (std::size_t i = 0; i < sets; ++i) result.push_back(random_tasks(random, count, load));
+  for (std::size_t i = 0; i < sets; ++i) {
+    result.push_back(random_tasks(random, count, load));
+  }
   return result;
 }
 
@@ -44,7 +48,9 @@ std::vector<std::vector<Task>> random_sets(std::size_t sets, std::size_t count, 
 void thousand_sets_of_hundred_tasks(benchmark::State& state) {
   const auto sets = random_sets(1000, 100, 0.7);
   for (auto _ : state) {
-    for (const auto& set : sets) benchmark::DoNotOptimize(fixed_priority_preemptive(set));
+    for (const auto& set : sets) {
+      benchmark::DoNotOptimize(fixed_priority_preemptive(set));
+    }
   }
 }
 BENCHMARK(thousand_sets_of_hundred_tasks)->Unit(benchmark::kMillisecond);
@@ -52,13 +58,17 @@ BENCHMARK(thousand_sets_of_hundred_tasks)->Unit(benchmark::kMillisecond);
 /// Target: under 10 ms.
 void one_set_of_thousand_tasks(benchmark::State& state) {
   const auto sets = random_sets(1, 1000, 0.7);
-  for (auto _ : state) benchmark::DoNotOptimize(fixed_priority_preemptive(sets.front()));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(fixed_priority_preemptive(sets.front()));
+  }
 }
 BENCHMARK(one_set_of_thousand_tasks)->Unit(benchmark::kMillisecond);
 
 void edf_demand_of_thousand_tasks(benchmark::State& state) {
   const auto sets = random_sets(1, 1000, 0.9);
-  for (auto _ : state) benchmark::DoNotOptimize(edf_demand_test(sets.front()));
+  for (auto _ : state) {
+    benchmark::DoNotOptimize(edf_demand_test(sets.front()));
+  }
 }
 BENCHMARK(edf_demand_of_thousand_tasks)->Unit(benchmark::kMillisecond);
 

@@ -20,21 +20,31 @@ std::vector<std::size_t> components(const Application& application) {
   std::vector<std::size_t> parent(application.nodes.size());
   std::iota(parent.begin(), parent.end(), std::size_t{0});
   const auto root = [&](std::size_t node) {
-    while (parent[node] != node) node = parent[node] = parent[parent[node]];
+    while (parent[node] != node) {
+      node = parent[node] = parent[parent[node]];
+    }
     return node;
   };
   std::map<std::string, std::size_t> user;  // one node of each topic
   const auto join = [&](const std::string& topic, std::size_t node) {
     const auto [other, is_new] = user.try_emplace(topic, node);
-    if (is_new) return;
+    if (is_new) {
+      return;
+    }
     const auto [low, high] = std::minmax({root(node), root(other->second)});
     parent[high] = low;
   };
   for (const model::Callback& callback : application.callbacks) {
-    for (const std::string& topic : model::inputs(callback)) join(topic, callback.node);
-    for (const std::string& topic : callback.publishes) join(topic, callback.node);
+    for (const std::string& topic : model::inputs(callback)) {
+      join(topic, callback.node);
+    }
+    for (const std::string& topic : callback.publishes) {
+      join(topic, callback.node);
+    }
   }
-  for (std::size_t node = 0; node < parent.size(); ++node) parent[node] = root(node);
+  for (std::size_t node = 0; node < parent.size(); ++node) {
+    parent[node] = root(node);
+  }
   return parent;
 }
 
@@ -53,12 +63,16 @@ std::vector<double> loads(const Application& application, const std::vector<std:
 
 std::vector<std::size_t> units(const Application& application, std::size_t cores) {
   auto whole = components(application);
-  if (cores == 1) return whole;
+  if (cores == 1) {
+    return whole;
+  }
   const auto load = loads(application, whole);
   auto result = whole;
   std::vector<bool> placed(whole.size(), false);
   for (std::size_t node = 0; node < whole.size(); ++node) {
-    if (load[whole[node]] > 1.0) result[node] = node;
+    if (load[whole[node]] > 1.0) {
+      result[node] = node;
+    }
     placed[node] = load[whole[node]] <= 1.0;
   }
   std::vector<std::size_t> chains(application.chains.size());
@@ -69,9 +83,13 @@ std::vector<std::size_t> units(const Application& application, std::size_t cores
     std::optional<std::size_t> unit;
     for (const std::size_t callback : application.chains[chain].callbacks) {
       const std::size_t node = application.callbacks[callback].node;
-      if (placed[node]) continue;
+      if (placed[node]) {
+        continue;
+      }
       placed[node] = true;
-      if (!unit) unit = node;
+      if (!unit) {
+        unit = node;
+      }
       result[node] = *unit;
     }
   }
@@ -88,7 +106,9 @@ std::vector<std::size_t> allocate(const Application& application,
   }
   std::vector<std::size_t> order;
   for (std::size_t node = 0; node < units.size(); ++node) {
-    if (units[node] == node) order.push_back(node);
+    if (units[node] == node) {
+      order.push_back(node);
+    }
   }
   // Heavy ones first, among equals the most urgent: the least loaded core has room longest.
   std::ranges::stable_sort(order, [&](std::size_t a, std::size_t b) {
@@ -103,7 +123,9 @@ std::vector<std::size_t> allocate(const Application& application,
   }
   std::vector<std::size_t> result;
   result.reserve(units.size());
-  for (const std::size_t each : units) result.push_back(core_of[each]);
+  for (const std::size_t each : units) {
+    result.push_back(core_of[each]);
+  }
   return result;
 }
 
@@ -112,7 +134,9 @@ Application on_cores(Application application, const std::vector<std::size_t>& co
   std::vector<std::size_t> executor(cpus.size(), cpus.size());  // of each core
   application.executors.clear();
   for (std::size_t each = 0; each < cpus.size(); ++each) {
-    if (std::ranges::find(core, each) == core.end()) continue;
+    if (std::ranges::find(core, each) == core.end()) {
+      continue;
+    }
     executor[each] = application.executors.size();
     application.executors.push_back({"core_" + std::to_string(cpus[each]), {cpus[each]}});
   }

@@ -50,7 +50,9 @@ class LocalSearch {
     assign_from_below(core);
     const std::size_t patience = 20 * (stated_.chains.size() + stated_.nodes.size());
     for (std::size_t vain = 0; vain < patience && may_go_on(); ++vain) {
-      if (consider(neighbour(best_), "")) vain = 0;
+      if (consider(neighbour(best_), "")) {
+        vain = 0;
+      }
     }
     result_.application = made(best_);
     result_.after = best_quality_;
@@ -86,10 +88,16 @@ class LocalSearch {
 
   Application made(const Candidate& candidate) const {
     Application result = detail::on_cores(stated_, candidate.core, options_.cpus);
-    if (candidate.as_stated) return result;
+    if (candidate.as_stated) {
+      return result;
+    }
     int level = static_cast<int>(candidate.order.size());
-    for (const std::size_t chain : candidate.order) result.chains[chain].priority = level--;
-    for (model::Callback& callback : result.callbacks) callback.priority.reset();
+    for (const std::size_t chain : candidate.order) {
+      result.chains[chain].priority = level--;
+    }
+    for (model::Callback& callback : result.callbacks) {
+      callback.priority.reset();
+    }
     const auto source =
         candidate.style == Style::kPicas ? ChainPriorities::kPicas : ChainPriorities::kGiven;
     const auto values = synthesize_priorities(result, source);
@@ -100,13 +108,19 @@ class LocalSearch {
   }
 
   bool consider(Candidate candidate, const char* start) {
-    if (has_best_ && !may_go_on()) return false;
+    if (has_best_ && !may_go_on()) {
+      return false;
+    }
     const Quality found = quality_of(made(candidate));
-    if (has_best_ && !better(found, best_quality_, options_.objective)) return false;
+    if (has_best_ && !better(found, best_quality_, options_.objective)) {
+      return false;
+    }
     has_best_ = true;
     best_ = std::move(candidate);
     best_quality_ = found;
-    if (*start != '\0') result_.start = start;
+    if (*start != '\0') {
+      result_.start = start;
+    }
     return true;
   }
 
@@ -126,12 +140,16 @@ class LocalSearch {
         ++result_.evaluations;
         const auto bounds =
             chain_bounds(made(candidate), options_.executor, options_.overheads, effort());
-        if (bounds[chain].verdict == Verdict::kUnknown) continue;
+        if (bounds[chain].verdict == Verdict::kUnknown) {
+          continue;
+        }
         found = true;
         below.insert(below.begin(), chain);
         open.erase(open.begin() + static_cast<std::ptrdiff_t>(i));
       }
-      if (!found) break;
+      if (!found) {
+        break;
+      }
     }
     open.insert(open.end(), below.begin(), below.end());
     consider({core, open, Style::kChains}, "Audsley's algorithm over the chains");
@@ -146,7 +164,9 @@ class LocalSearch {
       const bool alone = random_.uniform(0, 1) == 0;
       for (std::size_t node = 0; node < units_.size(); ++node) {
         const bool moves = alone ? node == chosen : units_[node] == units_[chosen];
-        if (moves) candidate.core[node] = to;
+        if (moves) {
+          candidate.core[node] = to;
+        }
       }
     } else if (random_.uniform(0, 7) == 0) {
       candidate.style = candidate.style == Style::kChains ? Style::kPicas : Style::kChains;
@@ -176,7 +196,9 @@ class LocalSearch {
 bool is_independent(const Application& application) {
   std::set<std::size_t> seen;
   for (const model::Chain& chain : application.chains) {
-    if (chain.callbacks.size() != 1 || !seen.insert(chain.callbacks[0]).second) return false;
+    if (chain.callbacks.size() != 1 || !seen.insert(chain.callbacks[0]).second) {
+      return false;
+    }
   }
   return seen.size() == application.callbacks.size() &&
          std::ranges::none_of(application.callbacks,
@@ -213,13 +235,17 @@ Quality quality(const Application& application, ExecutorKind executor, const Ove
 }
 
 bool better(const Quality& a, const Quality& b, Objective objective) {
-  if (objective != Objective::kMinResponse) return a < b;
+  if (objective != Objective::kMinResponse) {
+    return a < b;
+  }
   return std::tie(a.not_proved, a.not_bounded, a.mean_bound_ns, a.worst) <
          std::tie(b.not_proved, b.not_bounded, b.mean_bound_ns, b.worst);
 }
 
 Assignment assign(const Application& application, const AssignOptions& options) {
-  if (options.cpus.empty()) throw std::invalid_argument("expected at least one CPU");
+  if (options.cpus.empty()) {
+    throw std::invalid_argument("expected at least one CPU");
+  }
   Assignment result = LocalSearch(application, options).run();
   // The search begins with Audsley's algorithm, whose last chain decides for independent ones.
   result.optimal = is_independent(application) && options.cpus.size() == 1 &&

@@ -24,7 +24,9 @@ class Audsley {
     for (int level = 1; !open_.empty(); ++level) {
       const auto fitting = std::ranges::find_if(
           open_, [&](std::size_t task) { return fits(task, level) == Answer::kYes; });
-      if (fitting == open_.end()) break;
+      if (fitting == open_.end()) {
+        break;
+      }
       tasks_[*fitting].priority = level;
       open_.erase(fitting);
     }
@@ -35,8 +37,12 @@ class Audsley {
     });
     // The rest, the longest deadline lowest, above what has its level.
     int level = static_cast<int>(tasks_.size() - open_.size());
-    for (const std::size_t task : open_) tasks_[task].priority = ++level;
-    for (const Task& task : tasks_) result.priorities.push_back(task.priority);
+    for (const std::size_t task : open_) {
+      tasks_[task].priority = ++level;
+    }
+    for (const Task& task : tasks_) {
+      result.priorities.push_back(task.priority);
+    }
     return result;
   }
 
@@ -44,7 +50,9 @@ class Audsley {
   /// Who has no level yet is above all levels; the order among them changes nothing below.
   void order_above() {
     int above = static_cast<int>(2 * tasks_.size());
-    for (const std::size_t task : open_) tasks_[task].priority = ++above;
+    for (const std::size_t task : open_) {
+      tasks_[task].priority = ++above;
+    }
   }
 
   /// Whether the task meets its deadline at this level, all without a level above it.

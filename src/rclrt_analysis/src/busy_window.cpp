@@ -20,7 +20,9 @@ Ticks arrivals_before(const Stream& stream, Ticks t) {
 Ticks blocking_at(const BusyWindow& window, Ticks a) {
   Ticks longest = 0;
   for (const BusyWindow::Blocking& one : window.blocking) {
-    if (one.from <= a && a < one.until) longest = std::max(longest, one.work);
+    if (one.from <= a && a < one.until) {
+      longest = std::max(longest, one.work);
+    }
   }
   return longest;
 }
@@ -35,7 +37,9 @@ std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Budget& budget) {
     Ticks total = constant;
     for (const Interferer& other : window.others) {
       Ticks count = arrivals_before(other.stream, w);
-      if (other.until) count = std::min(count, arrivals_until(other.stream, sum(a, *other.until)));
+      if (other.until) {
+        count = std::min(count, arrivals_until(other.stream, sum(a, *other.until)));
+      }
       total = sum(total, product(count, other.stream.work));
     }
     return total;
@@ -49,7 +53,9 @@ bool collect(const Stream& stream, Ticks shift, Ticks end, std::vector<Ticks>& a
   const Ticks first = -stream.jitter - shift;
   Ticks a = first >= 0 ? first : first + product(ceil_div(-first, stream.period), stream.period);
   for (; a < end; a += stream.period) {
-    if (arrivals.size() > 100'000 || !budget.take(1)) return false;
+    if (arrivals.size() > 100'000 || !budget.take(1)) {
+      return false;
+    }
     arrivals.push_back(a);
   }
   return true;
@@ -62,32 +68,54 @@ std::optional<Ticks> longest_busy_period(std::span<const Stream> streams, Ticks 
   Load load;
   Demand demand(Count::kBefore);
   for (const Stream& stream : streams) {
-    if (stream.work == 0) continue;
-    if (stream.jitter >= kMaxTicks) return std::nullopt;
-    if (stream.period < kHorizon) load.add(stream.work, stream.period);  // else it comes once
+    if (stream.work == 0) {
+      continue;
+    }
+    if (stream.jitter >= kMaxTicks) {
+      return std::nullopt;
+    }
+    if (stream.period < kHorizon) {
+      load.add(stream.work, stream.period);  // else it comes once
+    }
     demand.add(stream.work, stream.period, stream.jitter);
   }
-  if (load.compare_with_one() >= 0) return std::nullopt;
+  if (load.compare_with_one() >= 0) {
+    return std::nullopt;
+  }
   return fixed_point(blocking, std::max<Ticks>(1, blocking), demand, budget);
 }
 
 std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& budget) {
   std::vector<Stream> all(window.own.begin(), window.own.end());
-  for (const Interferer& other : window.others) all.push_back(other.stream);
+  for (const Interferer& other : window.others) {
+    all.push_back(other.stream);
+  }
   Ticks blocking = 0;
-  for (const auto& one : window.blocking) blocking = std::max(blocking, one.work);
+  for (const auto& one : window.blocking) {
+    blocking = std::max(blocking, one.work);
+  }
   const auto busy = longest_busy_period(all, sum(blocking, window.instant), budget);
-  if (!busy) return std::nullopt;
+  if (!busy) {
+    return std::nullopt;
+  }
   std::vector<Ticks> arrivals{0};
   for (const Stream& own : window.own) {
-    if (!collect(own, 0, *busy, arrivals, budget)) return std::nullopt;
+    if (!collect(own, 0, *busy, arrivals, budget)) {
+      return std::nullopt;
+    }
   }
   for (const Interferer& other : window.others) {
-    if (!other.until) continue;
-    if (!collect(other.stream, *other.until, *busy, arrivals, budget)) return std::nullopt;
+    if (!other.until) {
+      continue;
+    }
+    if (!collect(other.stream, *other.until, *busy, arrivals, budget)) {
+      return std::nullopt;
+    }
   }
   for (const auto& one : window.blocking) {
-    if (one.from > 0 && one.from < *busy) arrivals.push_back(one.from);
+    if (one.from > 0 && one.from < *busy) {
+      arrivals.push_back(one.from);
+    }
   }
   std::ranges::sort(arrivals);
   const auto [first, last] = std::ranges::unique(arrivals);
@@ -95,7 +123,9 @@ std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& b
   Ticks worst = 0;
   for (const Ticks a : arrivals) {
     const auto end = end_of(window, a, budget);
-    if (!end) return std::nullopt;
+    if (!end) {
+      return std::nullopt;
+    }
     worst = std::max(worst, *end - window.instant - a);
   }
   return worst;

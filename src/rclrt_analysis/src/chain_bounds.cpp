@@ -21,7 +21,9 @@ using detail::Workload;
 using model::Application;
 
 void decide(const model::Chain& chain, ChainBound& result) {
-  if (!result.bound) return;
+  if (!result.bound) {
+    return;
+  }
   if (*result.bound > chain.deadline.count()) {
     result.note = "the bound is above the deadline, which proves nothing";
   } else {
@@ -34,14 +36,22 @@ Overheads of_executor(Overheads overheads, ExecutorKind executor) {
     throw std::invalid_argument("there are no bounds of chains under " +
                                 std::string(traits(executor).name));
   }
-  if (!traits(executor).has_scheduler_thread) overheads.scheduler = 0;
-  if (!traits(executor).polls) overheads.polling = 0;
+  if (!traits(executor).has_scheduler_thread) {
+    overheads.scheduler = 0;
+  }
+  if (!traits(executor).polls) {
+    overheads.polling = 0;
+  }
   return overheads;
 }
 
 Workload::Order order_of(ExecutorKind executor) {
-  if (executor == ExecutorKind::kEdf) return Workload::Order::kAny;
-  if (executor == ExecutorKind::kWaitSet) return Workload::Order::kAnyToTheEnd;
+  if (executor == ExecutorKind::kEdf) {
+    return Workload::Order::kAny;
+  }
+  if (executor == ExecutorKind::kWaitSet) {
+    return Workload::Order::kAnyToTheEnd;
+  }
   return Workload::Order::kPriority;
 }
 
@@ -73,7 +83,9 @@ class Bounds {
     if (whole != nullptr && each != nullptr) {
       RelyingBound other = each->bound(chain);
       const auto& bound = found.bound.bound;
-      if (other.bound.bound && (!bound || *other.bound.bound < *bound)) found = std::move(other);
+      if (other.bound.bound && (!bound || *other.bound.bound < *bound)) {
+        found = std::move(other);
+      }
     }
     ChainBound result = std::move(found.bound);
     result.assumptions = cores_.assumptions(application_, own);
@@ -88,7 +100,9 @@ class Bounds {
   QueueBound queue(std::size_t callback) {
     const Ticks pending = most_pending(callback);
     QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], skips())};
-    if (pending < kMaxTicks) result.pending = pending;
+    if (pending < kMaxTicks) {
+      result.pending = pending;
+    }
     return result;
   }
 
@@ -99,7 +113,9 @@ class Bounds {
   Ticks most_pending(std::size_t callback) {
     const std::size_t own = cores_.executor_of.at(callback);
     Ticks pending = detail::kHorizon;
-    if (ExecutorBounds* const whole = by_busy_periods(own)) pending = whole->most_pending(callback);
+    if (ExecutorBounds* const whole = by_busy_periods(own)) {
+      pending = whole->most_pending(callback);
+    }
     if (const Holistic* const each = one_by_one(own)) {
       pending = std::min(pending, each->most_pending(callback));
     }
@@ -116,7 +132,9 @@ class Bounds {
 
   /// Where the executor has its core for itself and messages in it arrive at once.
   ExecutorBounds* by_busy_periods(std::size_t executor) {
-    if (!cores_.alone(executor) || overheads_.near.max > 0) return nullptr;
+    if (!cores_.alone(executor) || overheads_.near.max > 0) {
+      return nullptr;
+    }
     auto at = executors_.find(executor);
     if (at == executors_.end()) {
       at =
@@ -132,7 +150,9 @@ class Bounds {
         (workload_.order == Workload::Order::kPriority || workload_.wcet.size() > kOneByOne)) {
       return nullptr;
     }
-    if (!holistic_) holistic_.emplace(workload_, cores_, executor_, overheads_, effort_);
+    if (!holistic_) {
+      holistic_.emplace(workload_, cores_, executor_, overheads_, effort_);
+    }
     return &*holistic_;
   }
 
@@ -166,7 +186,9 @@ std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKin
                                      const Overheads& overheads, Effort effort) {
   Bounds bounds(application, executor, overheads, effort);
   std::vector<QueueBound> result;
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) result.push_back(bounds.queue(i));
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    result.push_back(bounds.queue(i));
+  }
   return result;
 }
 

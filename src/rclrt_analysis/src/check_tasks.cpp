@@ -12,7 +12,9 @@ namespace {
 }
 
 void check_time(const Task& task, const char* name, Ticks value, Ticks least) {
-  if (value >= least && value <= kMaxTicks) return;
+  if (value >= least && value <= kMaxTicks) {
+    return;
+  }
   refuse(task, std::string(name) + " is " + std::to_string(value) + "; expected " +
                    std::to_string(least) + " to " + std::to_string(kMaxTicks) + " ticks");
 }
@@ -28,14 +30,18 @@ void check_tasks(std::span<const Task> tasks) {
     check_time(task, "the blocking", task.blocking, 0);
     check_time(task, "the suspension", task.suspension, 0);
     check_time(task, "the non-preemptive region", task.region, 0);
-    if (task.wcet + task.suspension > kMaxTicks) refuse(task, "WCET and suspension are too long");
+    if (task.wcet + task.suspension > kMaxTicks) {
+      refuse(task, "WCET and suspension are too long");
+    }
   }
 }
 
 void check_tasks_without_suspension(std::span<const Task> tasks, const char* analysis) {
   check_tasks(tasks);
   for (const Task& task : tasks) {
-    if (task.suspension == 0) continue;
+    if (task.suspension == 0) {
+      continue;
+    }
     refuse(task, std::string("suspension is not offered for ") + analysis +
                      ": each part of the job would be blocked anew; expected no suspension, or a "
                      "preemptive policy");

@@ -68,17 +68,23 @@ void merge_cheapest(Levels& levels) {
 
 CompressedLevels compress_levels(const model::Application& application,
                                  const std::vector<int>& priorities, std::size_t most) {
-  if (most == 0) throw std::invalid_argument("callbacks need at least one level");
+  if (most == 0) {
+    throw std::invalid_argument("callbacks need at least one level");
+  }
   CompressedLevels result{.priorities = priorities, .merged = {}};
   std::vector<Levels> executors = levels_of(application, priorities);
   std::vector<std::map<int, int>> into(executors.size());
   for (std::size_t executor = 0; executor < executors.size(); ++executor) {
     Levels& levels = executors[executor];
-    while (levels.size() > most) merge_cheapest(levels);
+    while (levels.size() > most) {
+      merge_cheapest(levels);
+    }
     for (const auto& [priority, level] : levels) {
       for (auto member = level.members.rbegin(); member != level.members.rend(); ++member) {
         into[executor][*member] = priority;
-        if (*member != priority) result.merged.push_back({executor, *member, priority});
+        if (*member != priority) {
+          result.merged.push_back({executor, *member, priority});
+        }
       }
     }
   }

@@ -39,13 +39,19 @@ class Searcher {
         closest_(application.chains.size()),
         best_(application.chains.size()) {
     for (std::size_t i = 0; i < application.chains.size(); ++i) {
-      if (wanted.at(i)) open_.push_back(i);
+      if (wanted.at(i)) {
+        open_.push_back(i);
+      }
     }
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
       const auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger);
       stated_.push_back(timer != nullptr ? timer->offset.count() : 0);
-      if (timer != nullptr) timers_.push_back(i);
-      if (timer != nullptr && !timer->offset_stated) free_.push_back(i);
+      if (timer != nullptr) {
+        timers_.push_back(i);
+      }
+      if (timer != nullptr && !timer->offset_stated) {
+        free_.push_back(i);
+      }
       priorities_.push_back(application.effective_priority(i));
     }
     horizon_ns_ = horizon();
@@ -58,7 +64,9 @@ class Searcher {
 
   std::vector<std::optional<CounterExample>> run() {
     try_all_speeds(stated_);
-    for (const std::size_t chain : std::vector(open_)) try_all_speeds(just_after_the_others(chain));
+    for (const std::size_t chain : std::vector(open_)) {
+      try_all_speeds(just_after_the_others(chain));
+    }
     while (!open_.empty() && left_ > 0) {
       const std::size_t chain = open_[random_.next() % open_.size()];
       attempt(next_trial(chain));
@@ -70,9 +78,13 @@ class Searcher {
   /// Three hyperperiods, if that is not too much work.
   std::int64_t horizon() const {
     double per_ns = 0;
-    for (const double rate : application_.rates()) per_ns += rate / 1e9;
+    for (const double rate : application_.rates()) {
+      per_ns += rate / 1e9;
+    }
     std::int64_t longest_ns = 0;
-    for (const std::size_t timer : timers_) longest_ns = std::max(longest_ns, period(timer));
+    for (const std::size_t timer : timers_) {
+      longest_ns = std::max(longest_ns, period(timer));
+    }
     const auto affordable = per_ns > 0
                                 ? std::min(static_cast<double>(search_.effort.per_trial) / per_ns,
                                            static_cast<double>(kLongestTrial_ns))
@@ -96,9 +108,13 @@ class Searcher {
     std::vector<std::int64_t> result = stated_;
     const std::size_t own = application_.chains[chain].callbacks.front();
     const bool movable = std::ranges::find(free_, own) != free_.end();
-    if (movable) result[own] = std::min<std::int64_t>(1, period(own) - 1);
+    if (movable) {
+      result[own] = std::min<std::int64_t>(1, period(own) - 1);
+    }
     for (const std::size_t timer : free_) {
-      if (timer != own) result[timer] = (result[own] + period(timer) - 1) % period(timer);
+      if (timer != own) {
+        result[timer] = (result[own] + period(timer) - 1) % period(timer);
+      }
     }
     return result;
   }
@@ -107,17 +123,23 @@ class Searcher {
     for (const int percent : {100, 50, 0}) {
       attempt({offsets_ns, percent, 100, percent < 100 ? random_.next() >> 32U : 0});
     }
-    if (delays_vary_) attempt({offsets_ns, 100, 0, random_.next() >> 32U});
+    if (delays_vary_) {
+      attempt({offsets_ns, 100, 0, random_.next() >> 32U});
+    }
   }
 
   /// From the best so far of this chain, or from anywhere.
   Trial next_trial(std::size_t chain) {
     Trial trial = best_[chain];
     const bool anew = trial.offsets_ns.empty() || random_.uniform(0, 3) == 0;
-    if (trial.offsets_ns.empty()) trial.offsets_ns = stated_;
+    if (trial.offsets_ns.empty()) {
+      trial.offsets_ns = stated_;
+    }
     const auto all = static_cast<std::int64_t>(free_.size());
     for (const std::size_t timer : free_) {
-      if (!anew && random_.uniform(0, all - 1) >= 2) continue;
+      if (!anew && random_.uniform(0, all - 1) >= 2) {
+        continue;
+      }
       trial.offsets_ns[timer] = some_offset(timer);
     }
     const bool shorter = random_.uniform(0, 3) == 0;
@@ -166,7 +188,9 @@ class Searcher {
   }
 
   void attempt(const Trial& trial) {
-    if (open_.empty() || left_ == 0) return;
+    if (open_.empty() || left_ == 0) {
+      return;
+    }
     CounterExample example{.executor = search_.executor,
                            .offsets_ns = trial.offsets_ns,
                            .priorities = priorities_,
@@ -191,7 +215,9 @@ class Searcher {
         best_[chain] = trial;
       }
       const std::optional<Miss>& miss = misses.miss(chain);
-      if (!miss) return false;
+      if (!miss) {
+        return false;
+      }
       example.chain = chain;
       example.instance = miss->instance;
       example.release_ns = miss->release_ns;
@@ -269,7 +295,9 @@ std::optional<std::int64_t> replay(const Application& application, const Counter
       simulated_system(counter_example_application(application, example), example.executor,
                        counter_example_times(example), example.cpus);
   double per_ns = 0;
-  for (const double rate : application.rates()) per_ns += rate / 1e9;
+  for (const double rate : application.rates()) {
+    per_ns += rate / 1e9;
+  }
   if (per_ns * static_cast<double>(example.horizon_ns) > static_cast<double>(kLongestReplay)) {
     throw std::invalid_argument("the counter-example takes more than 50 million instances");
   }

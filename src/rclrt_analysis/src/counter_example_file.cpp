@@ -56,7 +56,9 @@ void read_mapping(const Node& section, std::string_view what, const Application&
   for (std::size_t i = 0; i + 1 < section.children.size(); i += 2) {
     const Node& key = section.children[i];
     const std::size_t callback = callbacks.resolve(key.text, key.at, context);
-    if (callback != kUnknown) read(callback, key, section.children[i + 1]);
+    if (callback != kUnknown) {
+      read(callback, key, section.children[i + 1]);
+    }
   }
 }
 
@@ -78,7 +80,9 @@ class Reader {
          "deadline_ms", "horizon_ms", "seed", "execution_from_percent", "cpus", "overheads_ms",
          "delays_from_percent", "offsets_ms", "priorities"},
         context_);
-    if (root.kind != yaml::Kind::kMapping) return example_;
+    if (root.kind != yaml::Kind::kMapping) {
+      return example_;
+    }
     integer(fields, "rclrt", {1, 1});
     read_names(fields);
     example_.instance = static_cast<std::uint64_t>(integer(fields, "instance", kCounts));
@@ -89,7 +93,9 @@ class Reader {
     example_.lowest_execution_percent =
         static_cast<int>(integer(fields, "execution_from_percent", {0, 100}));
     example_.cpus = static_cast<unsigned>(integer(fields, "cpus", {1, 64}));
-    if (const Node* node = fields.find("overheads_ms")) read_overheads(*node);
+    if (const Node* node = fields.find("overheads_ms")) {
+      read_overheads(*node);
+    }
     if (fields.find("delays_from_percent") != nullptr) {
       example_.lowest_delay_percent =
           static_cast<int>(integer(fields, "delays_from_percent", {0, 100}));
@@ -97,21 +103,29 @@ class Reader {
     if (const Node* node = fields.require("offsets_ms", "offsets_ms: {scan: 2.5}")) {
       read_offsets(*node);
     }
-    if (const Node* node = fields.find("priorities")) read_priorities(*node);
-    if (fields.find("deadline_ms") != nullptr) time(fields, "deadline_ms");  // for the reader only
+    if (const Node* node = fields.find("priorities")) {
+      read_priorities(*node);
+    }
+    if (fields.find("deadline_ms") != nullptr) {
+      time(fields, "deadline_ms");  // for the reader only
+    }
     return example_;
   }
 
  private:
   std::int64_t integer(const Fields& fields, const char* key, yaml::IntegerRange range) {
     const Node* node = fields.require(key, std::string(key) + ": 1");
-    if (node == nullptr) return range.min;
+    if (node == nullptr) {
+      return range.min;
+    }
     return yaml::read_integer(*node, key, range, context_).value_or(range.min);
   }
 
   std::int64_t time(const Fields& fields, const char* key) {
     const Node* node = fields.require(key, std::string(key) + ": 2.5");
-    if (node == nullptr) return 0;
+    if (node == nullptr) {
+      return 0;
+    }
     const auto value = yaml::read_milliseconds(*node, key, yaml::Zero::kAllowed, context_);
     return value ? value->count() : 0;
   }
@@ -119,14 +133,22 @@ class Reader {
   void read_overheads(const Node& section) {
     const auto times = times_of(example_.overheads);
     std::vector<std::string_view> names;
-    for (const OverheadTime& each : times) names.emplace_back(each.name);
-    const Fields fields(section, "overheads_ms", names, context_);
-    if (section.kind != yaml::Kind::kMapping) return;
     for (const OverheadTime& each : times) {
-      if (fields.find(each.name) != nullptr) *each.time = time(fields, each.name);
+      names.emplace_back(each.name);
+    }
+    const Fields fields(section, "overheads_ms", names, context_);
+    if (section.kind != yaml::Kind::kMapping) {
+      return;
+    }
+    for (const OverheadTime& each : times) {
+      if (fields.find(each.name) != nullptr) {
+        *each.time = time(fields, each.name);
+      }
     }
     for (Hop* hop : {&example_.overheads.near, &example_.overheads.far}) {
-      if (hop->min <= hop->max) continue;
+      if (hop->min <= hop->max) {
+        continue;
+      }
       context_.diagnostics.report(section.at, "a message takes at least more than at most",
                                   "hop_least and far_hop_least up to hop and far_hop");
     }
@@ -154,10 +176,14 @@ class Reader {
     }
     if (const Node* node = fields.require("chain", "chain: obstacle")) {
       NameIndex chains("chain", "chains");
-      for (const model::Chain& chain : application_.chains) chains.add(chain.id, {}, context_);
+      for (const model::Chain& chain : application_.chains) {
+        chains.add(chain.id, {}, context_);
+      }
       const auto name = yaml::read_text(*node, "chain", context_);
       const std::size_t index = name ? chains.resolve(*name, node->at, context_) : kUnknown;
-      if (index != kUnknown) example_.chain = index;
+      if (index != kUnknown) {
+        example_.chain = index;
+      }
     }
   }
 
@@ -170,7 +196,9 @@ class Reader {
                    }
                    const auto offset =
                        yaml::read_milliseconds(value, "offset", yaml::Zero::kAllowed, context_);
-                   if (offset) example_.offsets_ns[callback] = offset->count();
+                   if (offset) {
+                     example_.offsets_ns[callback] = offset->count();
+                   }
                  });
   }
 
@@ -179,7 +207,9 @@ class Reader {
                  [this](std::size_t callback, const Node&, const Node& value) {
                    const auto priority =
                        yaml::read_integer(value, "priority", {0, 1'000'000}, context_);
-                   if (priority) example_.priorities[callback] = static_cast<int>(*priority);
+                   if (priority) {
+                     example_.priorities[callback] = static_cast<int>(*priority);
+                   }
                  });
   }
 
@@ -213,7 +243,9 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   std::string machine;
   Overheads overheads = example.overheads;
   for (const OverheadTime& each : times_of(overheads)) {
-    if (*each.time > 0) machine += "  " + std::string(each.name) + ": " + ms(*each.time) + "\n";
+    if (*each.time > 0) {
+      machine += "  " + std::string(each.name) + ": " + ms(*each.time) + "\n";
+    }
   }
   if (!machine.empty()) {
     text += "overheads_ms:\n" + machine;
@@ -222,7 +254,9 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   text += "offsets_ms:\n";
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const model::Callback& callback = application.callbacks[i];
-    if (callback.kind() != model::CallbackKind::kTimer) continue;
+    if (callback.kind() != model::CallbackKind::kTimer) {
+      continue;
+    }
     text += "  " + callback.id + ": " + ms(example.offsets_ns[i]) + "\n";
   }
   text += "priorities:\n";
@@ -238,7 +272,9 @@ CounterExampleResult parse_counter_example(std::string_view text, const Applicat
   CounterExampleResult result;
   if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
     CounterExample example = Reader(application, context).read(*root);
-    if (context.diagnostics.empty()) result.example = std::move(example);
+    if (context.diagnostics.empty()) {
+      result.example = std::move(example);
+    }
   }
   result.diagnostics = context.diagnostics.take();
   return result;
@@ -248,7 +284,9 @@ CounterExample load_counter_example(const std::filesystem::path& file,
                                     const Application& application) {
   CounterExampleResult result =
       parse_counter_example(yaml::read_file(file, "counter-example"), application);
-  if (!result.example) throw yaml::FileError(file, result.diagnostics);
+  if (!result.example) {
+    throw yaml::FileError(file, result.diagnostics);
+  }
   return std::move(*result.example);
 }
 

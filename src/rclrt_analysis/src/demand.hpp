@@ -60,7 +60,9 @@ class Demand {
 
   void rewind() {
     work_ = 0;
-    for (std::size_t k = 0; k < wcet_.size(); ++k) next_[k] = -jitter_[k] - until_;
+    for (std::size_t k = 0; k < wcet_.size(); ++k) {
+      next_[k] = -jitter_[k] - until_;
+    }
   }
 
  private:
@@ -77,7 +79,9 @@ class Budget {
  public:
   explicit Budget(Effort effort)
       : given_(effort.steps), left_(effort.steps), check_interrupt_(effort.check_interrupt) {
-    if (check_interrupt_ != nullptr) next_ = left_;
+    if (check_interrupt_ != nullptr) {
+      next_ = left_;
+    }
   }
   /// For a part of the work; what it uses is still to be taken from this one.
   Budget part(std::int64_t steps) const { return Budget({steps, check_interrupt_}); }
@@ -110,10 +114,16 @@ template <typename Work>
 std::optional<Ticks> fixed_point(Ticks start, std::size_t steps, Budget& budget, Work work) {
   Ticks w = start;
   while (true) {
-    if (!budget.take(steps)) return std::nullopt;
+    if (!budget.take(steps)) {
+      return std::nullopt;
+    }
     const Ticks next = work(w);
-    if (next >= kHorizon) return std::nullopt;
-    if (next <= w) return next;
+    if (next >= kHorizon) {
+      return std::nullopt;
+    }
+    if (next <= w) {
+      return next;
+    }
     w = next;
   }
 }

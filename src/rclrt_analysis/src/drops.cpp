@@ -15,25 +15,33 @@ bool skips_releases(const model::Timer& timer, bool skips) {
 
 std::size_t queue_depth(const model::Callback& callback, bool skips) {
   constexpr std::size_t kTimerDepth = 10;
-  if (callback.overload != model::Overload::kQueue) return 1;
+  if (callback.overload != model::Overload::kQueue) {
+    return 1;
+  }
   if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
     return skips_releases(*timer, skips) ? 1 : kTimerDepth;
   }
-  if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) return sync->depth;
+  if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
+    return sync->depth;
+  }
   return std::get<model::Subscription>(callback.trigger).depth;
 }
 
 void assume_no_drops(const model::Callback& callback, Ticks pending, bool skips,
                      std::vector<std::string>& assumptions) {
   const auto assume = [&](const std::string& what) {
-    if (std::ranges::find(assumptions, what) == assumptions.end()) assumptions.push_back(what);
+    if (std::ranges::find(assumptions, what) == assumptions.end()) {
+      assumptions.push_back(what);
+    }
   };
   const auto* timer = std::get_if<model::Timer>(&callback.trigger);
   if (callback.overload != model::Overload::kQueue && pending > 1) {
     assume("no instance of '" + callback.id + "' is dropped by its overload policy");
   }
   if (timer != nullptr && skips_releases(*timer, skips)) {
-    if (pending > 1) assume("no release of the timer '" + callback.id + "' is skipped");
+    if (pending > 1) {
+      assume("no release of the timer '" + callback.id + "' is skipped");
+    }
     return;
   }
   const std::size_t depth = queue_depth(callback, skips);

@@ -23,7 +23,9 @@ namespace rclrt::analysis::detail {
 namespace {
 
 std::optional<Ticks> deadline_of(const model::Callback& callback) {
-  if (callback.deadline) return callback.deadline->count();
+  if (callback.deadline) {
+    return callback.deadline->count();
+  }
   if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
     return timer->period.count();
   }
@@ -42,11 +44,15 @@ void edf_core(const CoreProblem& problem, Responses& responses, Budget& budget) 
   const auto& own_callbacks = problem.core.callbacks;
   std::map<std::pair<std::size_t, std::string>, Group> groups;
   for (const std::size_t i : own_callbacks) {
-    if (!callbacks[i].group) continue;
+    if (!callbacks[i].group) {
+      continue;
+    }
     Group& group = groups[{callbacks[i].node, *callbacks[i].group}];
     ++group.members;
     const auto deadline = deadline_of(callbacks[i]);
-    if (deadline && (!group.shortest || *deadline < *group.shortest)) group.shortest = deadline;
+    if (deadline && (!group.shortest || *deadline < *group.shortest)) {
+      group.shortest = deadline;
+    }
   }
   for (const std::size_t own : own_callbacks) {
     if (problem.core.executors.size() > 1) {  // EDF has its CPU for itself
@@ -57,7 +63,9 @@ void edf_core(const CoreProblem& problem, Responses& responses, Budget& budget) 
     std::vector<Interferer> others;
     std::vector<BusyWindow::Blocking> blocking;
     for (const std::size_t other : own_callbacks) {
-      if (other == own) continue;
+      if (other == own) {
+        continue;
+      }
       const auto theirs = deadline_of(callbacks[other]);
       if (deadline && callbacks[other].group) {
         const Group& group = groups.at({callbacks[other].node, *callbacks[other].group});
@@ -69,12 +77,16 @@ void edf_core(const CoreProblem& problem, Responses& responses, Budget& budget) 
       }
       std::optional<Ticks> until;
       if (deadline) {
-        if (!theirs) continue;
+        if (!theirs) {
+          continue;
+        }
         until = *deadline - *theirs;
       } else if (!theirs) {
         until = 0;
       }
-      for (const Stream& stream : streams_of(problem, other)) others.push_back({stream, until});
+      for (const Stream& stream : streams_of(problem, other)) {
+        others.push_back({stream, until});
+      }
     }
     add_background(problem, others);
     const auto streams = streams_of(problem, own);

@@ -27,7 +27,9 @@ Ticks demand_by(const std::vector<Part>& parts, Ticks t) {
   Ticks work = 0;
   Ticks blocking = 0;
   for (const Part& part : parts) {
-    if (part.first > t) continue;
+    if (part.first > t) {
+      continue;
+    }
     work = sum(work, product((t - part.first) / part.period + 1, part.wcet));
     blocking = std::max(blocking, part.blocking);
   }
@@ -38,7 +40,9 @@ Ticks demand_by(const std::vector<Part>& parts, Ticks t) {
 Ticks deadline_before(const std::vector<Part>& parts, Ticks t) {
   Ticks last = -1;
   for (const Part& part : parts) {
-    if (part.first >= t) continue;
+    if (part.first >= t) {
+      continue;
+    }
     last = std::max(last, part.first + (t - 1 - part.first) / part.period * part.period);
   }
   return last;
@@ -75,7 +79,9 @@ std::optional<Ticks> horizon(std::span<const Task> tasks, const std::vector<Part
   detail::Budget share = budget.part(budget.left() / 4);
   const auto busy = detail::fixed_point(blocking, std::max<Ticks>(1, blocking), all, share);
   budget.take(static_cast<std::size_t>(share.used()));
-  if (busy && (!result || *busy < *result)) result = busy;
+  if (busy && (!result || *busy < *result)) {
+    result = busy;
+  }
   return result;
 }
 
@@ -90,25 +96,37 @@ Answer edf_demand_test(std::span<const Task> tasks, Effort effort) {
   parts.reserve(tasks.size());
   for (const Task& task : tasks) {
     const Ticks wcet = task.wcet + task.suspension;
-    if (sum(wcet, task.jitter) > task.deadline) return Answer::kNo;
+    if (sum(wcet, task.jitter) > task.deadline) {
+      return Answer::kNo;
+    }
     load.add(wcet, task.period);
     executing.add(task.wcet, task.period);
     parts.push_back({wcet, task.period, task.deadline - task.jitter, task.blocking});
   }
-  if (executing.compare_with_one() > 0) return Answer::kNo;
+  if (executing.compare_with_one() > 0) {
+    return Answer::kNo;
+  }
   // When suspension counts as computation a failed test proves nothing.
   const bool suspends =
       std::ranges::any_of(tasks, [](const Task& task) { return task.suspension > 0; });
   const Answer no = suspends ? Answer::kUnknown : Answer::kNo;
-  if (load.compare_with_one() > 0) return no;
+  if (load.compare_with_one() > 0) {
+    return no;
+  }
   const auto end = horizon(tasks, parts, load, budget);
-  if (!end) return Answer::kUnknown;
+  if (!end) {
+    return Answer::kUnknown;
+  }
   // From the horizon down: whatever lies between the demand and t is met with it.
   Ticks t = deadline_before(parts, sum(*end, 1));
   while (t >= 0) {
-    if (!budget.take(2 * parts.size())) return Answer::kUnknown;
+    if (!budget.take(2 * parts.size())) {
+      return Answer::kUnknown;
+    }
     const Ticks demand = demand_by(parts, t);
-    if (demand > t) return no;
+    if (demand > t) {
+      return no;
+    }
     t = demand < t ? deadline_before(parts, demand + 1) : deadline_before(parts, t);
   }
   return Answer::kYes;

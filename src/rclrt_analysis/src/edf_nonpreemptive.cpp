@@ -24,14 +24,18 @@ std::optional<Ticks> nonpreemptive_end(std::span<const Task> tasks, std::size_t 
   const Ticks due = a + own.deadline;
   Ticks blocking = 0;  // by a job of a later deadline that started just before 0
   for (std::size_t j = 0; j < tasks.size(); ++j) {
-    if (j != i && tasks[j].deadline > due) blocking = std::max(blocking, tasks[j].wcet);
+    if (j != i && tasks[j].deadline > due) {
+      blocking = std::max(blocking, tasks[j].wcet);
+    }
   }
   const Ticks constant =
       sum(sum(blocking, own.blocking), product(floor_div(a + own.jitter, own.period), own.wcet));
   const auto work = [&](Ticks t) {
     Ticks total = constant;
     for (std::size_t j = 0; j < tasks.size(); ++j) {
-      if (j == i) continue;
+      if (j == i) {
+        continue;
+      }
       const Task& task = tasks[j];
       const Ticks jobs = std::min((t + task.jitter) / task.period + 1, jobs_due(task, due));
       total = sum(total, product(jobs, task.wcet));

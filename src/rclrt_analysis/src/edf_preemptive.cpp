@@ -33,11 +33,15 @@ std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Tick
       const Task& task = tasks[j];
       Ticks jobs = 0;
       if (j == i) {
-        if (t > own_first) jobs = std::min(ceil_div(t - own_first, own.period), own_jobs);
+        if (t > own_first) {
+          jobs = std::min(ceil_div(t - own_first, own.period), own_jobs);
+        }
       } else {
         jobs = std::min(ceil_div(t + task.jitter, task.period), jobs_due(task, due));
       }
-      if (jobs > 0) blocking = std::max(blocking, task.blocking);
+      if (jobs > 0) {
+        blocking = std::max(blocking, task.blocking);
+      }
       total = sum(total, product(jobs, task.wcet));
     }
     return sum(total, blocking);
@@ -85,7 +89,9 @@ TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort) {
       task.exact = !suspends;
       const bool in_time = *found <= tasks[i].deadline;
       task.schedulable = in_time ? Answer::kYes : suspends ? Answer::kUnknown : Answer::kNo;
-      if (suspends) task.note = "suspension: the bound may not be reached";
+      if (suspends) {
+        task.note = "suspension: the bound may not be reached";
+      }
     } else if (result.schedulable == Answer::kYes) {
       task.response = tasks[i].deadline;
       task.schedulable = Answer::kYes;
@@ -94,7 +100,9 @@ TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort) {
       task.note = "the response-time analysis took too long";
     }
   }
-  if (result.schedulable == Answer::kUnknown) result.schedulable = detail::all_of(result.tasks);
+  if (result.schedulable == Answer::kUnknown) {
+    result.schedulable = detail::all_of(result.tasks);
+  }
   return result;
 }
 

@@ -19,13 +19,19 @@ namespace rclrt::analysis::detail {
 inline std::optional<Ticks> busy_period(std::span<const Task> tasks, const Load& load,
                                         Ticks blocking, Budget& budget) {
   if (load.compare_with_one() == 0) {
-    if (!load.hyperperiod()) return std::nullopt;
+    if (!load.hyperperiod()) {
+      return std::nullopt;
+    }
     Ticks settled = 0;  // from here on jobs of every task are due
-    for (const Task& task : tasks) settled = std::max(settled, sum(task.deadline, task.jitter));
+    for (const Task& task : tasks) {
+      settled = std::max(settled, sum(task.deadline, task.jitter));
+    }
     return sum(*load.hyperperiod(), settled);
   }
   Demand all(Count::kBefore);
-  for (const Task& task : tasks) all.add(task.wcet, task.period, task.jitter);
+  for (const Task& task : tasks) {
+    all.add(task.wcet, task.period, task.jitter);
+  }
   return fixed_point(blocking, std::max<Ticks>(1, blocking), all, budget);
 }
 
@@ -44,7 +50,9 @@ inline std::optional<std::vector<Ticks>> arrivals_to_check(std::span<const Task>
       return std::nullopt;
     }
     for (; a < busy; a += task.period) {
-      if (result.size() >= 20'000'000) return std::nullopt;
+      if (result.size() >= 20'000'000) {
+        return std::nullopt;
+      }
       result.push_back(a);
     }
   }
@@ -59,11 +67,15 @@ template <typename EndOfJob>
 std::optional<Ticks> worst_response(std::span<const Task> tasks, std::size_t i, Ticks busy,
                                     Budget& budget, EndOfJob end_of_job) {
   const auto arrivals = arrivals_to_check(tasks, i, busy, budget);
-  if (!arrivals) return std::nullopt;
+  if (!arrivals) {
+    return std::nullopt;
+  }
   Ticks worst = tasks[i].jitter + tasks[i].wcet;
   for (const Ticks a : *arrivals) {
     const std::optional<Ticks> end = end_of_job(a);
-    if (!end) return std::nullopt;
+    if (!end) {
+      return std::nullopt;
+    }
     worst = std::max(worst, *end - a);
   }
   return worst;

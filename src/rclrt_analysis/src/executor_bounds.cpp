@@ -15,7 +15,9 @@ RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
   Joins joins = joins_of(chain.callbacks);
   result.bound = response(ways_to_last(workload_, chain.callbacks, joins.joins),
                           chain.callbacks.back(), result);
-  if (!result.bound) return {std::move(result), {}};
+  if (!result.bound) {
+    return {std::move(result), {}};
+  }
   if (joins.complete) {
     const auto* timer = std::get_if<model::Timer>(
         &workload_.application.callbacks[chain.callbacks.front()].trigger);
@@ -25,7 +27,9 @@ RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
 }
 
 Ticks ExecutorBounds::most_pending(std::size_t callback) {
-  if (!pending_[callback]) pending_[callback] = paths_.most_pending(callback);
+  if (!pending_[callback]) {
+    pending_[callback] = paths_.most_pending(callback);
+  }
   return *pending_[callback];
 }
 
@@ -52,7 +56,9 @@ std::optional<Ticks> ExecutorBounds::response(const std::vector<Way>& ways, std:
       return std::nullopt;
     }
     const Ticks end = sum(*path.response, way.lag);
-    if (worst && *worst >= end) continue;
+    if (worst && *worst >= end) {
+      continue;
+    }
     worst = end;
     result.why = path.why;
     result.waited = path.waited;

@@ -6,11 +6,17 @@
 namespace rclrt::analysis::detail {
 
 void FirstMisses::ended(const SimulatedInstance& instance) {
-  if (instance.outcome != SimulatedOutcome::kRan) return;
+  if (instance.outcome != SimulatedOutcome::kRan) {
+    return;
+  }
   for (const SimulatedToken& token : instance.tokens) {
     const SimulatedChain& chain = system_.chains[token.chain];
-    if (chain.callbacks.back() != instance.callback) continue;
-    if (!ended_[token.chain].insert(token.instance).second) continue;
+    if (chain.callbacks.back() != instance.callback) {
+      continue;
+    }
+    if (!ended_[token.chain].insert(token.instance).second) {
+      continue;
+    }
     const std::int64_t response_ns = instance.end_ns - token.release_ns;
     closest_[token.chain] =
         std::max(closest_[token.chain],

@@ -49,9 +49,15 @@ class Preemptive {
     TaskSetResult result;
     result.tasks.resize(tasks_.size());
     for (const auto& level : levels_) {
-      for (const std::size_t i : level) executing_.add(tasks_[i].wcet, tasks_[i].period);
-      for (const std::size_t i : level) result.tasks[i] = analyse(i, level);
-      for (const std::size_t i : level) lower(i, result.tasks[i]);
+      for (const std::size_t i : level) {
+        executing_.add(tasks_[i].wcet, tasks_[i].period);
+      }
+      for (const std::size_t i : level) {
+        result.tasks[i] = analyse(i, level);
+      }
+      for (const std::size_t i : level) {
+        lower(i, result.tasks[i]);
+      }
     }
     result.schedulable = detail::all_of(result.tasks);
     return result;
@@ -70,7 +76,9 @@ class Preemptive {
     std::vector<Job> peers;
     bool peers_suspend = false;
     for (const std::size_t k : level) {
-      if (k == i) continue;
+      if (k == i) {
+        continue;
+      }
       peers.push_back(computing(k));
       peers_suspend |= tasks_[k].suspension > 0;
     }
@@ -78,13 +86,17 @@ class Preemptive {
     // A job of no time, too, ends only at a moment when nobody more urgent is ready.
     job.wcet = std::max<Ticks>(job.wcet, 1);
     Response best = computing_.response(job, task.deadline, peers, budget_);
-    if (!suspends_) return finish(task, best, !peers.empty());
+    if (!suspends_) {
+      return finish(task, best, !peers.empty());
+    }
     suspended_ |= task.suspension > 0 || peers_suspend;
     if (suspended_ && jitter_known_ && !peers_suspend) {
       const Response other = jittery_.response(job, task.deadline, peers, budget_);
       // The proof is for jobs that end before the next one of their task arrives.
       const bool holds = other.value && *other.value <= task.period;
-      if (holds && (!best.value || *other.value < *best.value)) best = other;
+      if (holds && (!best.value || *other.value < *best.value)) {
+        best = other;
+      }
     }
     return finish(task, best, !peers.empty());
   }
@@ -107,7 +119,9 @@ class Preemptive {
   void lower(std::size_t i, const TaskResult& result) {
     const Job job = computing(i);
     computing_.add(job);
-    if (!suspends_) return;
+    if (!suspends_) {
+      return;
+    }
     const Task& task = tasks_[i];
     Job jittery{task.wcet, task.period, task.jitter, 0};
     if (task.suspension > 0) {
@@ -137,7 +151,9 @@ class Preemptive {
 TaskSetResult fixed_priority_preemptive(std::span<const Task> tasks, Effort effort) {
   detail::check_tasks(tasks);
   std::vector<Task> whole(tasks.begin(), tasks.end());
-  for (Task& task : whole) task.region = 0;
+  for (Task& task : whole) {
+    task.region = 0;
+  }
   return Preemptive(whole, effort).run();
 }
 

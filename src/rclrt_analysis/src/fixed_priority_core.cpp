@@ -21,13 +21,19 @@ std::vector<int> os_priorities(const CoreProblem& problem) {
       return application.nodes[application.callbacks[callback].node].executor == executor;
     };
     for (const std::size_t callback : problem.core.callbacks) {
-      if (mine(callback)) levels.insert(problem.workload.priority[callback]);
+      if (mine(callback)) {
+        levels.insert(problem.workload.priority[callback]);
+      }
     }
     int rank = 0;
     std::map<int, int> os;
-    for (const int level : levels) os[level] = -rank++;
+    for (const int level : levels) {
+      os[level] = -rank++;
+    }
     for (const std::size_t callback : problem.core.callbacks) {
-      if (mine(callback)) result[callback] = os[problem.workload.priority[callback]];
+      if (mine(callback)) {
+        result[callback] = os[problem.workload.priority[callback]];
+      }
     }
   }
   return result;
@@ -39,12 +45,16 @@ std::vector<int> ceilings(const CoreProblem& problem, const std::vector<int>& os
   std::map<std::pair<std::size_t, std::string>, int> highest;
   std::vector<int> result = os;
   for (const std::size_t i : problem.core.callbacks) {
-    if (!callbacks[i].group) continue;
+    if (!callbacks[i].group) {
+      continue;
+    }
     const auto at = highest.try_emplace({callbacks[i].node, *callbacks[i].group}, os[i]).first;
     at->second = std::max(at->second, os[i]);
   }
   for (const std::size_t i : problem.core.callbacks) {
-    if (callbacks[i].group) result[i] = highest.at({callbacks[i].node, *callbacks[i].group});
+    if (callbacks[i].group) {
+      result[i] = highest.at({callbacks[i].node, *callbacks[i].group});
+    }
   }
   return result;
 }
@@ -59,7 +69,9 @@ void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budge
     std::vector<Interferer> others;
     Ticks longest = 0;
     for (const std::size_t other : problem.core.callbacks) {
-      if (other == own) continue;
+      if (other == own) {
+        continue;
+      }
       const bool below = os[other] < os[own];
       if (below) {
         const Ticks rest = ceiling[other] >= os[own] ? work.wcet[other] : 0;
@@ -67,7 +79,9 @@ void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budge
       }
       // Whoever is released is dispatched, at the cost of whoever runs.
       for (const Stream& stream : streams_of(problem, other, !below)) {
-        if (stream.work > 0) others.push_back({stream, {}});
+        if (stream.work > 0) {
+          others.push_back({stream, {}});
+        }
       }
     }
     // A callback returns after the more urgent ones that it has released.
@@ -77,7 +91,9 @@ void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budge
     const auto streams = streams_of(problem, own);
     // Later ones of its own wait behind it, but a scheduler thread sees to them at once.
     if (work.scheduler > 0) {
-      for (const Stream& stream : streams_of(problem, own, false)) others.push_back({stream, {}});
+      for (const Stream& stream : streams_of(problem, own, false)) {
+        others.push_back({stream, {}});
+      }
     }
     const auto found = response_in_busy_window({streams, others, blocking, instant}, budget);
     responses[own] = found.value_or(kHorizon);

@@ -67,7 +67,9 @@ TaskResult analyse(const Task& task, Ticks blocking, Interference others, Budget
   }
   const Ticks response = task.jitter + worst + task.wcet;
   if (!whole) {
-    if (response > task.deadline) result.schedulable = Answer::kNo;
+    if (response > task.deadline) {
+      result.schedulable = Answer::kNo;
+    }
     result.note = "the busy period is too long to follow";
     return result;
   }
@@ -96,7 +98,9 @@ TaskSetResult fixed_priority_nonpreemptive(std::span<const Task> tasks, Effort e
       }
       Interference others = higher;
       for (const std::size_t k : level) {
-        if (k != i) others.add(tasks[k]);
+        if (k != i) {
+          others.add(tasks[k]);
+        }
       }
       Budget budget = total.part(effort.steps / 16);
       // The copies count, too.
@@ -112,7 +116,9 @@ TaskSetResult fixed_priority_nonpreemptive(std::span<const Task> tasks, Effort e
         }
       }
     }
-    for (const std::size_t i : level) higher.add(tasks[i]);
+    for (const std::size_t i : level) {
+      higher.add(tasks[i]);
+    }
   }
   result.schedulable = detail::all_of(result.tasks);
   return result;

@@ -11,7 +11,9 @@ constexpr int kRounds = 1000;
 
 void merge(std::vector<Flow>& flows, const Flow& flow) {
   for (Flow& one : flows) {
-    if (one.timer != flow.timer || one.period != flow.period || one.runs != flow.runs) continue;
+    if (one.timer != flow.timer || one.period != flow.period || one.runs != flow.runs) {
+      continue;
+    }
     one.jitter = std::max(one.jitter, flow.jitter);
     one.count = sum(one.count, flow.count);
     return;
@@ -36,12 +38,16 @@ std::vector<Stream> background_streams(const CoreProblem& problem) {
   if (problem.overheads.background > 0) {
     result.push_back({problem.overheads.background, kMillisecond, kMillisecond});
   }
-  if (problem.overheads.stall > 0) result.push_back({problem.overheads.stall, kHorizon, 0});
+  if (problem.overheads.stall > 0) {
+    result.push_back({problem.overheads.stall, kHorizon, 0});
+  }
   return result;
 }
 
 void add_background(const CoreProblem& problem, std::vector<Interferer>& others) {
-  for (const Stream& stream : background_streams(problem)) others.push_back({stream, {}});
+  for (const Stream& stream : background_streams(problem)) {
+    others.push_back({stream, {}});
+  }
 }
 
 Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor,
@@ -54,7 +60,9 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
       responses_(workload.wcet.size()) {
   Budget budget({effort.steps / 8, effort.check_interrupt});  // its steps divide
   Ticks longest = 1;
-  for (const Ticks period : workload.period) longest = std::max(longest, period);
+  for (const Ticks period : workload.period) {
+    longest = std::max(longest, period);
+  }
   const Ticks limit = product(longest, 20);  // what grows beyond is taken for endless
   for (int round = 0; round < kRounds; ++round) {
     find_flows();
@@ -71,7 +79,9 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
     }
     bool settled = true;
     for (std::size_t i = 0; i < next.size(); ++i) {
-      if (next[i] > limit) next[i] = kHorizon;
+      if (next[i] > limit) {
+        next[i] = kHorizon;
+      }
       next[i] = std::max(next[i], responses_[i]);  // shorter only by rounding of the search
       settled = settled && next[i] == responses_[i];
     }
@@ -96,7 +106,9 @@ void Holistic::find_flows() {
     flows_[workload_.timers[k]].push_back(
         {k, workload_.period[k], overheads_.timer_jitter, 1, true});
   }
-  for (const std::size_t callback : workload_.graph.order) add_flows(callback);
+  for (const std::size_t callback : workload_.graph.order) {
+    add_flows(callback);
+  }
 }
 
 /// A sync runs no more often in any time than messages arrive at the busier of its inputs, since
@@ -112,7 +124,9 @@ void Holistic::add_flows(std::size_t callback) {
       const Hop& latency = hop(from, callback);
       const Ticks varies = sum(responses_[from], latency.max - latency.min);
       for (Flow flow : flows_[from]) {
-        if (!flow.runs) continue;
+        if (!flow.runs) {
+          continue;
+        }
         flow.jitter = sum(flow.jitter, varies);
         late = std::max(late, flow.jitter);
         flow.runs = inputs.size() == 1 || !by || *by == from;
@@ -121,9 +135,13 @@ void Holistic::add_flows(std::size_t callback) {
     }
   }
   if (inputs.size() == 2 && by) {
-    for (Flow& flow : all) flow.jitter = late;
+    for (Flow& flow : all) {
+      flow.jitter = late;
+    }
   }
-  for (const Flow& flow : all) merge(flows_[callback], flow);
+  for (const Flow& flow : all) {
+    merge(flows_[callback], flow);
+  }
 }
 
 void Holistic::find_ends() {
@@ -180,13 +198,19 @@ void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latenc
   for (std::size_t i = 1; i <= callbacks.size(); ++i) {
     const bool follows = i < callbacks.size() && overheads_.near.max == 0 &&
                          cores_.executor_of[callbacks[i - 1]] == cores_.executor_of[callbacks[i]];
-    if (follows) continue;
+    if (follows) {
+      continue;
+    }
     add_segment(callbacks.subspan(from, i - from), latency);
     from = i;
-    if (i == callbacks.size()) return;
+    if (i == callbacks.size()) {
+      return;
+    }
     const Ticks most = hop(callbacks[i - 1], callbacks[i]).max;
     latency.total = sum(latency.total, most);
-    if (most > 0) latency.why.push_back({Contribution::Kind::kHop, callbacks[i], 1, most});
+    if (most > 0) {
+      latency.why.push_back({Contribution::Kind::kHop, callbacks[i], 1, most});
+    }
   }
 }
 
@@ -194,7 +218,9 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks) const {
   return find_joins(workload_, callbacks, [&](std::size_t n) -> std::optional<Ticks> {
     const auto first = callbacks.first(n);
     const auto before = latency(first, joins_of(first));
-    if (!before) return std::nullopt;
+    if (!before) {
+      return std::nullopt;
+    }
     // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
     const Ticks taken = executor_ == ExecutorKind::kWaitSet ? responses_[callbacks[n]] : 0;
     return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
@@ -214,15 +240,21 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
     const auto rest = callbacks.subspan(join.at);
     for (const std::size_t from : join.other) {
       Ticks end = 0;
-      for (const auto& [timer, time] : ends_[from]) end = std::max(end, time);
+      for (const auto& [timer, time] : ends_[from]) {
+        end = std::max(end, time);
+      }
       Latency other;
       other.total = sum(sum(join.lag, end), hop(from, rest.front()).max);
       other.why.push_back({Contribution::Kind::kOtherInput, rest.front(), 1, other.total});
       add_steps(rest, other);
-      if (other.total > worst.total) worst = std::move(other);
+      if (other.total > worst.total) {
+        worst = std::move(other);
+      }
     }
   }
-  if (worst.total >= kMaxTicks) return std::nullopt;
+  if (worst.total >= kMaxTicks) {
+    return std::nullopt;
+  }
   return worst;
 }
 
@@ -236,7 +268,9 @@ RelyingBound Holistic::bound(const model::Chain& chain) const {
   auto found = latency(chain.callbacks, joins);
   if (!found) {
     for (const std::size_t callback : chain.callbacks) {
-      if (responses_[callback] < kMaxTicks) continue;
+      if (responses_[callback] < kMaxTicks) {
+        continue;
+      }
       result.note = "no bound was found for '" + workload_.application.callbacks[callback].id +
                     "': the load of its CPU is too high, or the delays of several feed each other";
       return {std::move(result), {}};
@@ -264,7 +298,9 @@ Ticks Holistic::most_pending(std::size_t callback) const {
   const Ticks instant = workload_.wcet[callback] == 0 ? 1 : 0;
   for (const Flow& flow : flows_[callback]) {
     const Ticks late = sum(sum(responses_[callback], flow.jitter), instant);
-    if (late >= kMaxTicks) return kHorizon;
+    if (late >= kMaxTicks) {
+      return kHorizon;
+    }
     result = sum(result, product(flow.count, ceil_div(late, flow.period)));
   }
   return result;
@@ -278,9 +314,13 @@ Ticks Holistic::most_of_input(std::size_t callback,
   Ticks result = 0;
   for (const std::size_t from : publishers) {
     for (const Flow& flow : flows_[from]) {
-      if (!flow.runs) continue;
+      if (!flow.runs) {
+        continue;
+      }
       const Ticks end = sum(ends_[callback].at(workload_.timers[flow.timer]), instant);
-      if (end >= kMaxTicks) return kHorizon;
+      if (end >= kMaxTicks) {
+        return kHorizon;
+      }
       result = sum(result, product(flow.count, ceil_div(end, flow.period)));
     }
   }

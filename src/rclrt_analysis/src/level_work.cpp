@@ -27,11 +27,15 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
       priority.at(i) = std::max(priority[i], chain.priority);
     }
   }
-  if (order != Order::kPriority) std::ranges::fill(priority, 0);
+  if (order != Order::kPriority) {
+    std::ranges::fill(priority, 0);
+  }
   std::map<std::pair<std::size_t, std::string>, int> highest;
   for (std::size_t i = 0; i < n; ++i) {
     const model::Callback& callback = app.callbacks[i];
-    if (callback.priority && order == Order::kPriority) priority[i] = *callback.priority;
+    if (callback.priority && order == Order::kPriority) {
+      priority[i] = *callback.priority;
+    }
     wcet.push_back(std::min<Ticks>(callback.wcet.count(), kMaxTicks));
     if (callback.group) {
       const auto at = highest.try_emplace({callback.node, *callback.group}, priority[i]).first;
@@ -46,7 +50,9 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
   ceiling = priority;
   for (std::size_t i = 0; i < n; ++i) {
     const model::Callback& callback = app.callbacks[i];
-    if (callback.group) ceiling[i] = highest.at({callback.node, *callback.group});
+    if (callback.group) {
+      ceiling[i] = highest.at({callback.node, *callback.group});
+    }
   }
 }
 
@@ -67,13 +73,19 @@ void Workload::find_sources() {
     bool single = true;
     for (const auto& input : inputs) {
       single = single && input.size() == 1 && source[input.front()];
-      if (!single) break;
+      if (!single) {
+        break;
+      }
       const auto period_of = [&](std::size_t callback) {
         return std::get<model::Timer>(application.callbacks[*source[callback]].trigger).period;
       };
-      if (!best || period_of(input.front()) < period_of(*best)) best = input.front();
+      if (!best || period_of(input.front()) < period_of(*best)) {
+        best = input.front();
+      }
     }
-    if (!single) continue;
+    if (!single) {
+      continue;
+    }
     counted_by[i] = best;
     source[i] = source[*best];
   }
@@ -116,7 +128,9 @@ LevelWork::LevelWork(const Workload& workload, int level)
     }
     const Ticks rest = workload.ceiling[i] >= level ? workload.wcet[i] : 0;
     const Ticks work = sum(sum(rest, after), workload.dispatch);
-    if (work > 0 && (!started_ || work > started_->work)) started_ = Started{work, i};
+    if (work > 0 && (!started_ || work > started_->work)) {
+      started_ = Started{work, i};
+    }
   }
 }
 

@@ -22,8 +22,12 @@ std::vector<Ticks> longest_below(std::span<const Task> tasks,
   std::vector<Ticks> result(tasks.size());
   Ticks longest = 0;
   for (auto level = levels.rbegin(); level != levels.rend(); ++level) {
-    for (const std::size_t i : *level) result[i] = longest;
-    for (const std::size_t i : *level) longest = std::max(longest, length(tasks[i]));
+    for (const std::size_t i : *level) {
+      result[i] = longest;
+    }
+    for (const std::size_t i : *level) {
+      longest = std::max(longest, length(tasks[i]));
+    }
   }
   return result;
 }
@@ -32,8 +36,12 @@ std::vector<Ticks> longest_below(std::span<const Task> tasks,
 inline Answer all_of(const std::vector<TaskResult>& tasks) {
   Answer result = Answer::kYes;
   for (const TaskResult& task : tasks) {
-    if (task.schedulable == Answer::kNo) return Answer::kNo;
-    if (task.schedulable == Answer::kUnknown) result = Answer::kUnknown;
+    if (task.schedulable == Answer::kNo) {
+      return Answer::kNo;
+    }
+    if (task.schedulable == Answer::kUnknown) {
+      result = Answer::kUnknown;
+    }
   }
   return result;
 }

@@ -15,7 +15,9 @@ class Load {
  public:
   void add(Ticks wcet, Ticks period) {
     rounded_ += static_cast<double>(wcet) / static_cast<double>(period);
-    if (!exact_) return;
+    if (!exact_) {
+      return;
+    }
     Ticks hyperperiod = 0;
     Ticks before = 0;
     Ticks share = 0;
@@ -31,8 +33,12 @@ class Load {
 
   /// `unordered` when the sum is within 1e-9 of 1 and the numbers do not fit 63 bits.
   std::partial_ordering compare_with_one() const {
-    if (std::abs(rounded_ - 1) > 1e-9) return rounded_ <=> 1.0;
-    if (!exact_) return std::partial_ordering::unordered;
+    if (std::abs(rounded_ - 1) > 1e-9) {
+      return rounded_ <=> 1.0;
+    }
+    if (!exact_) {
+      return std::partial_ordering::unordered;
+    }
     return work_ <=> hyperperiod_;
   }
 

@@ -14,12 +14,16 @@ PathBounds::PathBounds(const Workload& workload, std::vector<std::size_t> timers
       jitter_(jitter),
       budget_(effort),
       positions_(workload.wcet.size()) {
-  for (std::size_t i = 0; i < positions_.size(); ++i) positions_[workload.graph.order[i]] = i;
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    positions_[workload.graph.order[i]] = i;
+  }
 }
 
 const LevelWork& PathBounds::work(int level) {
   auto at = levels_.find(level);
-  if (at == levels_.end()) at = levels_.emplace(level, LevelWork(workload_, level)).first;
+  if (at == levels_.end()) {
+    at = levels_.emplace(level, LevelWork(workload_, level)).first;
+  }
   return at->second;
 }
 
@@ -42,7 +46,9 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
   for (const std::size_t k : timers_) {
     const Ticks head = level.head(workload_.timers[k]);
     terms.load.add(head, workload_.period[k]);
-    if (k != path.timer && head > 0) terms.others.add(head, workload_.period[k], jitter_);
+    if (k != path.timer && head > 0) {
+      terms.others.add(head, workload_.period[k], jitter_);
+    }
   }
   add_background(terms.load, terms.others);
   const std::size_t timer = workload_.timers[path.timer];
@@ -56,25 +62,34 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
   terms.others.add(paired, period, jitter_);
   // The last callback returns after the more urgent ones that it has released: that takes an
   // instant, and what is released at that very time comes first. The same if it does no work.
-  if (workload_.wcet[path.last] == 0) terms.instant = 1;
+  if (workload_.wcet[path.last] == 0) {
+    terms.instant = 1;
+  }
   const bool interrupted = workload_.order == Workload::Order::kAny;
-  if (interrupted) terms.instant = 1;
+  if (interrupted) {
+    terms.instant = 1;
+  }
   // Nor does it return before a scheduler thread has seen to what it released.
-  if (workload_.scheduler > 0 && !workload_.graph.successors[path.last].empty()) terms.instant = 1;
+  if (workload_.scheduler > 0 && !workload_.graph.successors[path.last].empty()) {
+    terms.instant = 1;
+  }
   const bool counted =
       level.counted(path.last) && workload_.source[path.last] == timer && level.follows(path.last);
   // What follows the last callback and is not more urgent starts after its end.
   for (const std::size_t to : workload_.graph.successors[path.last]) {
-    if (workload_.priority[to] > workload_.priority[path.last]) terms.instant = 1;
-    if (!counted || interrupted || workload_.priority[to] > workload_.priority[path.last]) continue;
-    if (workload_.graph.publishers[to].size() > 1) continue;
-    terms.after = sum(terms.after, alone(to) - workload_.dispatch);
+    if (workload_.priority[to] > workload_.priority[path.last]) {
+      terms.instant = 1;
+    } else if (counted && !interrupted && workload_.graph.publishers[to].size() <= 1) {
+      terms.after = sum(terms.after, alone(to) - workload_.dispatch);
+    }
   }
   terms.own = terms.head - std::min(terms.after, terms.head);
   // A later instance may overtake with all but the last callback, which keeps the order of
   // releases; a scheduler thread still sees to it at once.
   terms.early = terms.head;
-  if (counted) terms.early -= std::min(alone(path.last) - workload_.scheduler, terms.head);
+  if (counted) {
+    terms.early -= std::min(alone(path.last) - workload_.scheduler, terms.head);
+  }
   terms.own_first = terms.own - std::min(terms.own, terms.early);
   terms.others.add(terms.early, period, jitter_);
   terms.started =
@@ -83,7 +98,7 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
 }
 
 PathBound PathBounds::bound(const Path& path) {
-  const Terms terms = terms_of(path);
+  Terms terms = terms_of(path);
   if (terms.load.compare_with_one() > 0) {
     PathBound none;
     none.note =
@@ -102,7 +117,7 @@ PathBound PathBounds::bound(const Path& path) {
 }
 
 /// Returns std::nullopt when the busy period is too long to follow.
-std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, const Terms& terms,
+std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, Terms& terms,
                                                           Budget& budget) const {
   const Ticks period = workload_.period[path.timer];
   // At a load of exactly 1 everything repeats after a hyperperiod.
@@ -117,7 +132,9 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, cons
                                sum(terms.started, terms.instant));
     const auto end = fixed_point(constant, std::max({w, constant, Ticks{1}}), terms.others, budget);
     const Ticks release = product(q, period);
-    if (!end || release > kHorizon / 2) return std::nullopt;
+    if (!end || release > kHorizon / 2) {
+      return std::nullopt;
+    }
     w = *end - terms.instant;
     if (w - release > worst) {
       worst = w - release;
@@ -127,11 +144,17 @@ std::optional<PathBound> PathBounds::worst_in_busy_period(const Path& path, cons
     // The busy period ends when all work of this instance is done before the next one comes; what
     // follows the last callback is delayed by the releases up to then, too.
     const Ticks next = release + period - jitter_;
-    if (sum(w, terms.after) > next) continue;
+    if (sum(w, terms.after) > next) {
+      continue;
+    }
     const auto all = fixed_point(sum(constant, terms.after), *end, terms.others, budget);
-    if (!all) return std::nullopt;
+    if (!all) {
+      return std::nullopt;
+    }
     w = *all - terms.instant;
-    if (w <= next) break;
+    if (w <= next) {
+      break;
+    }
   }
   return result;
 }
@@ -150,7 +173,9 @@ PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Tic
       {Contribution::Kind::kOwn, timer, releases, sum(sum(before, pairs), sum(own, overtaking))});
   for (const std::size_t k : timers_) {
     const Ticks head = level.head(workload_.timers[k]);
-    if (k == path.timer || head == 0) continue;
+    if (k == path.timer || head == 0) {
+      continue;
+    }
     const Ticks count = ceil_div(w + jitter_, workload_.period[k]);
     result.why.push_back(
         {Contribution::Kind::kInterference, workload_.timers[k], count, product(count, head)});
@@ -173,16 +198,22 @@ PathBound PathBounds::explain(const Path& path, Ticks q, Ticks w, Ticks own, Tic
 
 /// What is lost in each millisecond, wherever the milliseconds begin.
 void PathBounds::add_background(Load& load, Demand& demand) const {
-  if (workload_.background == 0) return;
+  if (workload_.background == 0) {
+    return;
+  }
   load.add(workload_.background, kMillisecond);
   demand.add(workload_.background, kMillisecond, kMillisecond);
 }
 
 Ticks PathBounds::most_pending(std::size_t callback) {
   const auto& inputs = workload_.graph.publishers[callback];
-  if (inputs.empty()) return pending_by(callback, {callback});
+  if (inputs.empty()) {
+    return pending_by(callback, {callback});
+  }
   Ticks most = 0;
-  for (const auto& input : inputs) most = std::max(most, pending_by(callback, input));
+  for (const auto& input : inputs) {
+    most = std::max(most, pending_by(callback, input));
+  }
   return most;
 }
 
@@ -196,24 +227,34 @@ Ticks PathBounds::pending_by(std::size_t callback, const std::vector<std::size_t
   const auto reach = [&](std::size_t from, int level, Ticks count) {
     const int lowest = std::min(level, workload_.priority[from]);
     const auto [at, added] = open.try_emplace(positions_[from], Reached{lowest, count});
-    if (added) return;
+    if (added) {
+      return;
+    }
     at->second.level = std::min(at->second.level, lowest);
     at->second.count = sum(at->second.count, count);
   };
-  for (const std::size_t from : publishers) reach(from, workload_.priority[callback], 1);
+  for (const std::size_t from : publishers) {
+    reach(from, workload_.priority[callback], 1);
+  }
   Ticks most = 0;
   while (!open.empty()) {
     const std::size_t from = workload_.graph.order[open.begin()->first];
     const Reached reached = open.begin()->second;
     open.erase(open.begin());
     for (const auto& input : workload_.graph.publishers[from]) {
-      for (const std::size_t before : input) reach(before, reached.level, reached.count);
+      for (const std::size_t before : input) {
+        reach(before, reached.level, reached.count);
+      }
     }
-    if (workload_.source[from] != from) continue;  // not a timer
+    if (workload_.source[from] != from) {
+      continue;  // not a timer
+    }
     const auto k = static_cast<std::size_t>(std::ranges::find(workload_.timers, from) -
                                             workload_.timers.begin());
     const PathBound path = bound({k, callback, reached.level});
-    if (!path.response) return kHorizon;
+    if (!path.response) {
+      return kHorizon;
+    }
     const Ticks within = sum(*path.response, workload_.wcet[callback] == 0 ? 1 : 0);
     most = sum(most, product(reached.count, ceil_div(within, workload_.period[k])));
   }

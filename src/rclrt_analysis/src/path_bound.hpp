@@ -46,7 +46,7 @@ class PathBounds {
   Ticks pending_by(std::size_t callback, const std::vector<std::size_t>& publishers);
   struct Terms;
   Terms terms_of(const Path& path);
-  std::optional<PathBound> worst_in_busy_period(const Path& path, const Terms& terms,
+  std::optional<PathBound> worst_in_busy_period(const Path& path, Terms& terms,
                                                 Budget& budget) const;
   PathBound explain(const Path& path, Ticks q, Ticks w, Ticks own, Ticks early) const;
 

@@ -32,16 +32,22 @@ class Sequence {
         values_(application.callbacks.size()),
         taken_(application.callbacks.size(), false),
         walked_(application.callbacks.size(), false) {
-    for (std::size_t i = 0; i < graph.order.size(); ++i) place_[graph.order[i]] = i;
+    for (std::size_t i = 0; i < graph.order.size(); ++i) {
+      place_[graph.order[i]] = i;
+    }
   }
 
   void add(std::size_t chain) {
     std::vector<std::size_t> members;
     for (const std::size_t callback : application_.chains[chain].callbacks) {
-      if (take(callback, members)) values_[callback].chain = chain;
+      if (take(callback, members)) {
+        values_[callback].chain = chain;
+      }
     }
     for (const std::size_t callback : application_.chains[chain].callbacks) {
-      if (application_.callbacks[callback].kind() != model::CallbackKind::kSync) continue;
+      if (application_.callbacks[callback].kind() != model::CallbackKind::kSync) {
+        continue;
+      }
       add_inputs(callback, members);
     }
     std::ranges::sort(members, std::greater{}, [this](std::size_t each) { return place_[each]; });
@@ -57,7 +63,9 @@ class Sequence {
 
  private:
   bool take(std::size_t callback, std::vector<std::size_t>& members) {
-    if (taken_.at(callback)) return false;
+    if (taken_.at(callback)) {
+      return false;
+    }
     taken_[callback] = true;
     members.push_back(callback);
     return true;
@@ -70,11 +78,15 @@ class Sequence {
     while (!open.empty()) {
       const std::size_t callback = open.back();
       open.pop_back();
-      if (walked_[callback]) continue;
+      if (walked_[callback]) {
+        continue;
+      }
       walked_[callback] = true;
       for (const auto& input : graph_.publishers[callback]) {
         for (const std::size_t from : input) {
-          if (take(from, members)) values_[from].sync = sync;
+          if (take(from, members)) {
+            values_[from].sync = sync;
+          }
           open.push_back(from);
         }
       }
@@ -95,7 +107,9 @@ class Sequence {
 std::vector<SynthesizedPriority> picas_priorities(const model::Application& application,
                                                   const CallbackGraph& graph) {
   Sequence sequence(application, graph);
-  for (const std::size_t chain : by_urgency(application)) sequence.add(chain);
+  for (const std::size_t chain : by_urgency(application)) {
+    sequence.add(chain);
+  }
   return sequence.priorities();
 }
 

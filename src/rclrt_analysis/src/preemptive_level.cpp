@@ -16,7 +16,9 @@ double load_of(const Job& task) {
 /// Rounded down by more than the error of the sums.
 Ticks least_fixed_point(Ticks constant, double load, double late_work) {
   const double room = 1 - load;
-  if (room < 1e-6) return constant;
+  if (room < 1e-6) {
+    return constant;
+  }
   const double bound = (static_cast<double>(constant) + late_work) / room * (1 - 1e-9) - 1;
   return bound < static_cast<double>(kHorizon) ? std::max(constant, static_cast<Ticks>(bound))
                                                : kHorizon;
@@ -40,7 +42,9 @@ void PreemptiveLevel::add(const Job& task) {
 Response PreemptiveLevel::response(const Job& task, Ticks deadline, std::span<const Job> peers,
                                    Budget& total) {
   Sums sums = sums_;
-  for (const Job& peer : peers) sums.add(peer);
+  for (const Job& peer : peers) {
+    sums.add(peer);
+  }
   Load with_own = sums.load;
   with_own.add(task.wcet, task.period);
   if (with_own.compare_with_one() > 0) {
@@ -49,7 +53,9 @@ Response PreemptiveLevel::response(const Job& task, Ticks deadline, std::span<co
     result.note = "the load of this level and those above is more than the core: no bound exists";
     return result;
   }
-  if (total.empty()) return quick_bound(task, sums, "the exact analysis took too long");
+  if (total.empty()) {
+    return quick_bound(task, sums, "the exact analysis took too long");
+  }
   Budget budget = total.part(steps_per_task_);
   const Ticks constant = sum(task.blocking, task.wcet);
   Ticks start =
@@ -76,7 +82,9 @@ Response PreemptiveLevel::response(const Job& task, Ticks deadline, std::span<co
   } else {
     scratch_ = higher_;
     scratch_.rewind();
-    for (const Job& peer : peers) scratch_.add(peer.wcet, peer.period, peer.jitter);
+    for (const Job& peer : peers) {
+      scratch_.add(peer.wcet, peer.period, peer.jitter);
+    }
     first = fixed_point(constant, start, scratch_, budget);
   }
   Response result;
@@ -85,7 +93,9 @@ Response PreemptiveLevel::response(const Job& task, Ticks deadline, std::span<co
   } else if (*first <= task.period - task.jitter) {
     result = {.value = *first + task.jitter, .exact = true, .note = {}};
   } else {
-    if (peers.empty()) scratch_ = higher_;
+    if (peers.empty()) {
+      scratch_ = higher_;
+    }
     result = later_jobs(task, deadline, *first, scratch_, sums, budget);
   }
   total.take(static_cast<std::size_t>(budget.used()));
@@ -105,12 +115,16 @@ Response PreemptiveLevel::later_jobs(const Job& task, Ticks deadline, Ticks firs
   std::optional<Ticks> w = first;
   for (Ticks q = 1; q < last; ++q) {
     released += task.period;
-    if (*w <= released - task.jitter) break;
+    if (*w <= released - task.jitter) {
+      break;
+    }
     w = fixed_point(sum(task.blocking, product(q + 1, task.wcet)), sum(*w, task.wcet), demand,
                     budget);
     if (!w || released > kHorizon / 2) {
       Response result = quick_bound(task, sums, "the busy period is too long to follow");
-      if (!result.value && worst + task.jitter > deadline) result.missed = true;
+      if (!result.value && worst + task.jitter > deadline) {
+        result.missed = true;
+      }
       return result;
     }
     worst = std::max(worst, *w - released);

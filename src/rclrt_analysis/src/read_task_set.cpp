@@ -60,7 +60,9 @@ void read_times(const Fields& fields, std::size_t task, Reading& reading) {
   for (const Time& time : kTimes) {
     const std::string example = std::string(time.key) + (time.key[0] == 't' ? ": 10" : ": 2.5");
     const Node* node = time.required ? fields.require(time.key, example) : fields.find(time.key);
-    if (node == nullptr) continue;
+    if (node == nullptr) {
+      continue;
+    }
     const auto number =
         node->kind == yaml::Kind::kPlain ? detail::parse_decimal(node->text) : std::nullopt;
     if (!number) {
@@ -125,25 +127,35 @@ void convert_times(Reading& reading) {
       continue;
     }
     file.tasks[pending.task].*pending.time->member = *ticks;
-    if (pending.time->member == &Task::deadline) has_deadline[pending.task] = true;
+    if (pending.time->member == &Task::deadline) {
+      has_deadline[pending.task] = true;
+    }
   }
   for (std::size_t i = 0; i < file.tasks.size(); ++i) {
-    if (!has_deadline[i]) file.tasks[i].deadline = file.tasks[i].period;
+    if (!has_deadline[i]) {
+      file.tasks[i].deadline = file.tasks[i].period;
+    }
   }
 }
 
 void order_priorities(Reading& reading) {
   TaskFile& file = reading.file;
-  if (file.policy == Policy::kEdf || file.policy == Policy::kEdfNonpreemptive) return;
+  if (file.policy == Policy::kEdf || file.policy == Policy::kEdfNonpreemptive) {
+    return;
+  }
   const auto given = std::ranges::count_if(reading.priorities, [](auto* node) { return node; });
   if (given == 0) {
     file.priorities_by_place = true;
     auto level = static_cast<int>(file.tasks.size());
-    for (Task& task : file.tasks) task.priority = level--;
+    for (Task& task : file.tasks) {
+      task.priority = level--;
+    }
     return;
   }
   for (std::size_t i = 0; i < file.tasks.size(); ++i) {
-    if (reading.priorities[i] != nullptr) continue;
+    if (reading.priorities[i] != nullptr) {
+      continue;
+    }
     reading.context.diagnostics.report(
         reading.places[i],
         "task " + yaml::in_quotes(file.tasks[i].id) + " has no priority, and others have one",
@@ -157,7 +169,9 @@ void order_priorities(Reading& reading) {
 void check_policy(Reading& reading) {
   const Policy policy = reading.file.policy;
   for (const Pending& pending : reading.times) {
-    if (pending.number.zero()) continue;
+    if (pending.number.zero()) {
+      continue;
+    }
     const bool suspension = pending.time->member == &Task::suspension;
     if (suspension && policy != Policy::kFpPreemptive && policy != Policy::kEdf) {
       yaml::report_value(*pending.node, "suspension",
@@ -172,7 +186,9 @@ void check_policy(Reading& reading) {
 }
 
 void read_policy(const Node* node, Reading& reading) {
-  if (node == nullptr) return;
+  if (node == nullptr) {
+    return;
+  }
   reading.file.policy =
       yaml::read_choice<Policy>(*node, "policy",
                                 {{"fp_preemptive", Policy::kFpPreemptive},
@@ -206,7 +222,9 @@ TaskFileResult parse_task_set(std::string_view text) {
       order_priorities(reading);
       check_policy(reading);
     }
-    if (reading.context.diagnostics.empty()) result.file = std::move(reading.file);
+    if (reading.context.diagnostics.empty()) {
+      result.file = std::move(reading.file);
+    }
   }
   result.diagnostics = reading.context.diagnostics.take();
   return result;
@@ -214,18 +232,24 @@ TaskFileResult parse_task_set(std::string_view text) {
 
 TaskFile load_task_set(const std::filesystem::path& file) {
   TaskFileResult result = parse_task_set(yaml::read_file(file, "task set"));
-  if (!result.file) throw yaml::FileError(file, result.diagnostics);
+  if (!result.file) {
+    throw yaml::FileError(file, result.diagnostics);
+  }
   return std::move(*result.file);
 }
 
 std::string in_units(Ticks ticks, int decimals) {
   std::string digits = std::to_string(ticks < 0 ? -ticks : ticks);
   const auto places = static_cast<std::size_t>(decimals);
-  if (digits.size() <= places) digits.insert(0, places + 1 - digits.size(), '0');
+  if (digits.size() <= places) {
+    digits.insert(0, places + 1 - digits.size(), '0');
+  }
   if (places > 0) {
     digits.insert(digits.size() - places, 1, '.');
     digits.erase(digits.find_last_not_of('0') + 1);
-    if (digits.back() == '.') digits.pop_back();
+    if (digits.back() == '.') {
+      digits.pop_back();
+    }
   }
   return ticks < 0 ? "-" + digits : digits;
 }

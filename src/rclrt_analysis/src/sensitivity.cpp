@@ -17,10 +17,14 @@ constexpr int kSamples = 4;
 Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
               const std::function<bool(Ticks)>& holds) {
   Margin result;
-  if (!holds(harmless)) return result;
+  if (!holds(harmless)) {
+    return result;
+  }
   Ticks good = harmless;
   Ticks bad = harmful;
-  if (harmless != stated && holds(stated)) good = stated;
+  if (harmless != stated && holds(stated)) {
+    good = stated;
+  }
   // Away from the last good value in growing steps, so that far limits cost no more than near ones.
   const Ticks direction = harmful > harmless ? 1 : -1;
   bool found_bad = false;
@@ -29,7 +33,9 @@ Margin margin(Ticks harmless, Ticks stated, Ticks harmful,
     const Ticks next = left <= step ? harmful : good + direction * step;
     if (holds(next)) {
       good = next;
-      if (next == harmful) break;
+      if (next == harmful) {
+        break;
+      }
     } else {
       bad = next;
       found_bad = true;
@@ -108,7 +114,9 @@ class OfApplication {
 
   Margin period(std::size_t callback) {
     auto* timer = std::get_if<model::Timer>(&tried_.callbacks[callback].trigger);
-    if (timer == nullptr) return {};
+    if (timer == nullptr) {
+      return {};
+    }
     const auto stated = timer->period;
     const Margin result = margin(kHour_ns, stated.count(), 1, [&](Ticks value) {
       timer->period = ns(value);
@@ -140,7 +148,9 @@ Sensitivity sensitivity(std::span<const Task> tasks, Policy policy, Effort effor
   };
   Sensitivity result;
   result.factor = margin(0, kMillion, kMaxFactor, [&](Ticks factor) {
-    for (std::size_t i = 0; i < tried.size(); ++i) tried[i].wcet = scaled(stated[i].wcet, factor);
+    for (std::size_t i = 0; i < tried.size(); ++i) {
+      tried[i].wcet = scaled(stated[i].wcet, factor);
+    }
     return holds();
   });
   tried = stated;

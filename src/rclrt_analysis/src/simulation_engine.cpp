@@ -15,8 +15,9 @@ void SimulationEngine::schedule(std::int64_t time_ns, EventKind kind, Id index) 
 SimulationResult SimulationEngine::run() {
   constexpr std::uint32_t kRoundsBetween = 4096;
   for (std::uint32_t round = 0;; ++round) {
-    if (round % kRoundsBetween == 0 && options_.check_interrupt != nullptr)
+    if (round % kRoundsBetween == 0 && options_.check_interrupt != nullptr) {
       options_.check_interrupt();
+    }
     settle();
     if (result_.instances >= options_.max_instances) {
       result_.end_ns = threads_.now_ns();

@@ -21,7 +21,9 @@ class JoinSearch {
 
   Joins find() {
     for (std::size_t at = 1; at < callbacks_.size(); ++at) {
-      if (kind(callbacks_[at]) == model::CallbackKind::kSync) join(at);
+      if (kind(callbacks_[at]) == model::CallbackKind::kSync) {
+        join(at);
+      }
     }
     return std::move(found_);
   }
@@ -46,7 +48,9 @@ class JoinSearch {
     const std::vector<std::size_t>* publishers = &input;
     while (publishers->size() == 1) {
       const std::size_t callback = publishers->front();
-      if (kind(callback) != model::CallbackKind::kSubscription) return callback;
+      if (kind(callback) != model::CallbackKind::kSubscription) {
+        return callback;
+      }
       publishers = &workload_.graph.publishers[callback].front();
     }
     return kNone;
@@ -55,7 +59,9 @@ class JoinSearch {
   /// At most so much after any release of `here` does `there` begin. What is not stated is less
   /// than the period.
   Ticks first_release(std::size_t here, std::size_t there) const {
-    if (!timer(there).offset_stated) return 0;
+    if (!timer(there).offset_stated) {
+      return 0;
+    }
     const Ticks own = timer(here).offset_stated ? timer(here).offset.count() : 0;
     return std::max<Ticks>(0, timer(there).offset.count() - own);
   }
@@ -75,7 +81,9 @@ class JoinSearch {
     const bool first = std::ranges::find(inputs[0], before) != inputs[0].end();
     const auto& own = inputs[first ? 0 : 1];
     const auto& other = inputs[first ? 1 : 0];
-    if (own.size() == 1 && other == own) return;  // both from the callback before, at once
+    if (own.size() == 1 && other == own) {
+      return;  // both from the callback before, at once
+    }
     std::vector<std::size_t> others = other;
     // The chain goes on by either input, and may wait for the publishers of either.
     if (std::ranges::find(other, before) != other.end()) {
@@ -109,7 +117,9 @@ class JoinSearch {
     const bool complete = std::exchange(found_.complete, false);
     const std::size_t here = origin(own);
     const std::size_t there = origin(other);
-    if (here == kNone || there == kNone) return {within, within};
+    if (here == kNone || there == kNone) {
+      return {within, within};
+    }
     if (here == there) {
       found_.complete = complete;
       rely_on(own.front());
@@ -130,13 +140,16 @@ class JoinSearch {
         waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), period);
       }
     } else if (limit >= period) {
-      if (const auto arrived = arrival_(at))
+      if (const auto arrived = arrival_(at)) {
         limit = std::min(limit, std::max(sum(*arrived, period), first));
+      }
     }
     const bool in_phase = timer(here).offset_stated && timer(there).offset_stated &&
                           timer(here).offset == timer(there).offset &&
                           timer(here).period == timer(there).period;
-    if (limit < within || in_phase) rely_on(other.front());
+    if (limit < within || in_phase) {
+      rely_on(other.front());
+    }
     found_.complete = complete && in_phase;
     const auto allowed = [&](Ticks most) {
       return timer(here).offset_stated && timer(there).offset_stated
@@ -189,17 +202,23 @@ std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::siz
     const int level = lowest(workload, callbacks.subspan(join.at));
     std::set<std::pair<std::size_t, int>> seen;
     std::vector<std::pair<std::size_t, int>> open;
-    for (const std::size_t publisher : join.other) open.emplace_back(publisher, level);
+    for (const std::size_t publisher : join.other) {
+      open.emplace_back(publisher, level);
+    }
     while (!open.empty()) {
       const auto [callback, above] = open.back();
       open.pop_back();
       const int here = std::min(above, workload.priority[callback]);
-      if (!seen.emplace(callback, here).second) continue;
+      if (!seen.emplace(callback, here).second) {
+        continue;
+      }
       if (workload.source[callback] == callback) {
         result.push_back({timer_index(workload, callback), here, join.lag, callbacks[join.at]});
       }
       for (const auto& input : workload.graph.publishers[callback]) {
-        for (const std::size_t publisher : input) open.emplace_back(publisher, here);
+        for (const std::size_t publisher : input) {
+          open.emplace_back(publisher, here);
+        }
       }
     }
   }

@@ -46,13 +46,17 @@ std::vector<int> chain_priorities(const Application& application, ChainPrioritie
 std::vector<SynthesizedPriority> synthesize_priorities(const Application& application,
                                                        ChainPriorities source) {
   const detail::CallbackGraph graph(application);
-  if (source == ChainPriorities::kPicas) return detail::picas_priorities(application, graph);
+  if (source == ChainPriorities::kPicas) {
+    return detail::picas_priorities(application, graph);
+  }
   std::vector<SynthesizedPriority> result(application.callbacks.size());
   const auto priorities = chain_priorities(application, source);
   for (std::size_t i = 0; i < application.chains.size(); ++i) {
     for (const std::size_t callback : application.chains[i].callbacks) {
       SynthesizedPriority& value = result.at(callback);
-      if (value.chain && priorities[i] <= value.priority) continue;
+      if (value.chain && priorities[i] <= value.priority) {
+        continue;
+      }
       value.priority = priorities[i];
       value.chain = i;
     }
@@ -61,7 +65,9 @@ std::vector<SynthesizedPriority> synthesize_priorities(const Application& applic
     for (std::size_t i = 0; i < result.size(); ++i) {
       const auto& own = application.callbacks[i].priority;
       // A stated priority replaces that of the chains; it may be lower.
-      if (own) result[i] = {.priority = *own, .chain = {}, .sync = {}, .stated = true};
+      if (own) {
+        result[i] = {.priority = *own, .chain = {}, .sync = {}, .stated = true};
+      }
     }
   }
   // Against the edges: when a callback is reached, all syncs behind it have their priority.
@@ -71,9 +77,13 @@ std::vector<SynthesizedPriority> synthesize_priorities(const Application& applic
     for (const std::size_t to : graph.successors[callback]) {
       const bool is_sync = application.callbacks[to].kind() == CallbackKind::kSync;
       const auto sync = is_sync ? std::optional(to) : waiting[to];
-      if (!sync) continue;
+      if (!sync) {
+        continue;
+      }
       auto& most = waiting[callback];
-      if (!most || result[*sync].priority > result[*most].priority) most = sync;
+      if (!most || result[*sync].priority > result[*most].priority) {
+        most = sync;
+      }
     }
     const auto& sync = waiting[callback];
     if (sync && result[*sync].priority > result[callback].priority) {
@@ -85,8 +95,12 @@ std::vector<SynthesizedPriority> synthesize_priorities(const Application& applic
 }
 
 std::string reason(const Application& application, const SynthesizedPriority& value) {
-  if (value.sync) return "sync " + application.callbacks.at(*value.sync).id + " waits for it";
-  if (value.chain) return "chain " + application.chains.at(*value.chain).id;
+  if (value.sync) {
+    return "sync " + application.callbacks.at(*value.sync).id + " waits for it";
+  }
+  if (value.chain) {
+    return "chain " + application.chains.at(*value.chain).id;
+  }
   return value.stated ? "stated" : "on no chain";
 }
 

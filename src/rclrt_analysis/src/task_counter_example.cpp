@@ -65,7 +65,9 @@ void set_up(SimulatedSystem& system, const TaskCounterExample& example) {
 /// Arrivals per tick.
 double rate_of(std::span<const Task> tasks) {
   double rate = 0;
-  for (const Task& task : tasks) rate += 1.0 / static_cast<double>(task.period);
+  for (const Task& task : tasks) {
+    rate += 1.0 / static_cast<double>(task.period);
+  }
   return rate;
 }
 
@@ -90,7 +92,9 @@ class TaskSearcher {
         horizon_(horizon(tasks, static_cast<double>(effort.per_trial))),
         found_(tasks.size()) {
     for (std::size_t i = 0; i < tasks.size(); ++i) {
-      if (wanted[i] && tasks[i].deadline > 0) open_.push_back(i);
+      if (wanted[i] && tasks[i].deadline > 0) {
+        open_.push_back(i);
+      }
     }
   }
 
@@ -111,7 +115,9 @@ class TaskSearcher {
       ++after.offsets[task];
       attempt(after);
       for (std::size_t i = 0; i < tasks_.size(); ++i) {
-        if (tasks_[i].priority >= tasks_[task].priority) after.offsets[i] = late.offsets[i] + 1;
+        if (tasks_[i].priority >= tasks_[task].priority) {
+          after.offsets[i] = late.offsets[i] + 1;
+        }
       }
       attempt(after);
     }
@@ -127,7 +133,9 @@ class TaskSearcher {
 
  private:
   void attempt(TaskCounterExample example) {
-    if (open_.empty() || left_ == 0) return;
+    if (open_.empty() || left_ == 0) {
+      return;
+    }
     set_up(system_, example);
     detail::FirstMisses misses(system_);
     const auto result = simulate(system_,
@@ -138,7 +146,9 @@ class TaskSearcher {
     left_ -= std::min(left_, result.instances + 1 + tasks_.size() / 8);
     std::erase_if(open_, [&](std::size_t task) {
       const auto& miss = misses.miss(task);
-      if (!miss) return false;
+      if (!miss) {
+        return false;
+      }
       example.task = task;
       example.job = miss->instance;
       example.arrival = miss->release_ns;
@@ -164,9 +174,13 @@ class TaskSearcher {
 std::vector<std::optional<TaskCounterExample>> find_counter_examples(
     std::span<const Task> tasks, Policy policy, const std::vector<bool>& wanted,
     const SearchEffort& effort) {
-  if (wanted.size() != tasks.size()) throw std::invalid_argument("expected one flag per task");
+  if (wanted.size() != tasks.size()) {
+    throw std::invalid_argument("expected one flag per task");
+  }
   const auto kind = kind_of(policy);
-  if (!kind || tasks.empty()) return std::vector<std::optional<TaskCounterExample>>(tasks.size());
+  if (!kind || tasks.empty()) {
+    return std::vector<std::optional<TaskCounterExample>>(tasks.size());
+  }
   return TaskSearcher(tasks, *kind, wanted, effort).run();
 }
 

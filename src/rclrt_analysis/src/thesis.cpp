@@ -27,7 +27,9 @@ class Walk {
     for (const std::size_t callback : graph.order) {
       Ticks work = application.callbacks[callback].wcet.count();
       for (const auto& input : graph.publishers[callback]) {
-        if (!input.empty()) work = sum(work, least_[cheapest(input)]);
+        if (!input.empty()) {
+          work = sum(work, least_[cheapest(input)]);
+        }
       }
       least_[callback] = work;
     }
@@ -37,7 +39,9 @@ class Walk {
   std::vector<std::size_t> needed_by(const model::Chain& chain) {
     std::vector<std::size_t> needed;
     seen_.assign(seen_.size(), false);
-    for (const std::size_t callback : chain.callbacks) add(callback, needed);
+    for (const std::size_t callback : chain.callbacks) {
+      add(callback, needed);
+    }
     for (const std::size_t callback : chain.callbacks) {
       if (application_.callbacks[callback].kind() == CallbackKind::kSync) {
         add_inputs(callback, needed);
@@ -48,7 +52,9 @@ class Walk {
 
  private:
   bool add(std::size_t callback, std::vector<std::size_t>& needed) {
-    if (seen_[callback]) return false;
+    if (seen_[callback]) {
+      return false;
+    }
     seen_[callback] = true;
     needed.push_back(callback);
     return true;
@@ -65,7 +71,9 @@ class Walk {
           continue;
         }
         const std::size_t from = cheapest(input);
-        if (add(from, needed)) open.push_back(from);
+        if (add(from, needed)) {
+          open.push_back(from);
+        }
       }
     }
   }
@@ -153,7 +161,9 @@ ThesisResult thesis_harmonic(const Application& application) {
     task.deadline = chain.deadline.count();
     task.priority = chain.priority;
     for (std::size_t i = 0; i < priorities.size(); ++i) {
-      if (priorities[i].priority != chain.priority) continue;
+      if (priorities[i].priority != chain.priority) {
+        continue;
+      }
       task.wcet = std::min(kMaxTicks, task.wcet + application.callbacks[i].wcet.count());
     }
     tasks.push_back(std::move(task));

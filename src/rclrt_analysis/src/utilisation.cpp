@@ -19,23 +19,31 @@ double utilisation(std::span<const Task> tasks) {
 
 std::partial_ordering compare_utilisation_with_one(std::span<const Task> tasks) {
   detail::Load load;
-  for (const Task& task : tasks) load.add(task.wcet, task.period);
+  for (const Task& task : tasks) {
+    load.add(task.wcet, task.period);
+  }
   return load.compare_with_one();
 }
 
 double liu_layland_bound(std::size_t tasks) {
-  if (tasks == 0) return 1;
+  if (tasks == 0) {
+    return 1;
+  }
   const auto n = static_cast<double>(tasks);
   return n * std::expm1(std::log(2.0) / n);
 }
 
 bool passes_liu_layland(std::span<const Task> tasks) {
-  if (tasks.size() == 1) return compare_utilisation_with_one(tasks) <= 0;
+  if (tasks.size() == 1) {
+    return compare_utilisation_with_one(tasks) <= 0;
+  }
   return utilisation(tasks) <= liu_layland_bound(tasks.size());
 }
 
 bool passes_hyperbolic_bound(std::span<const Task> tasks) {
-  if (tasks.size() == 1) return compare_utilisation_with_one(tasks) <= 0;
+  if (tasks.size() == 1) {
+    return compare_utilisation_with_one(tasks) <= 0;
+  }
   double product = 1;
   for (const Task& task : tasks) {
     product *= static_cast<double>(task.wcet) / static_cast<double>(task.period) + 1;
@@ -46,7 +54,9 @@ bool passes_hyperbolic_bound(std::span<const Task> tasks) {
 bool is_plain_rate_monotonic(std::span<const Task> tasks) {
   std::vector<const Task*> order;
   order.reserve(tasks.size());
-  for (const Task& task : tasks) order.push_back(&task);
+  for (const Task& task : tasks) {
+    order.push_back(&task);
+  }
   std::ranges::sort(order, [](const Task* a, const Task* b) {
     return a->priority != b->priority ? a->priority > b->priority : a->period < b->period;
   });
@@ -56,7 +66,9 @@ bool is_plain_rate_monotonic(std::span<const Task> tasks) {
         task.suspension != 0 || task.region != 0) {
       return false;
     }
-    if (i > 0 && task.period < order[i - 1]->period) return false;
+    if (i > 0 && task.period < order[i - 1]->period) {
+      return false;
+    }
     // A level of its own for each period: tasks of one level delay each other both ways.
     if (i > 0 && task.priority == order[i - 1]->priority && task.period != order[i - 1]->period) {
       return false;

@@ -61,7 +61,9 @@ Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& s
   Ticks time = total;
   while (background > 0 && time < kMaxTicks) {
     const Ticks next = sum(total, product(ceil_div(time, kMillisecond) + 1, background));
-    if (next <= time) break;
+    if (next <= time) {
+      break;
+    }
     time = next;
   }
   return time;
@@ -81,7 +83,9 @@ Sets sets_of(const CoreProblem& problem, Budget& budget) {
     result.streams.push_back(streams_of(problem, callback));
     all.insert(all.end(), result.streams.back().begin(), result.streams.back().end());
   }
-  for (const Stream& stream : background_streams(problem)) all.push_back(stream);
+  for (const Stream& stream : background_streams(problem)) {
+    all.push_back(stream);
+  }
   const auto threads = static_cast<Ticks>(problem.core.executors.size());
   result.polled = product(threads, problem.overheads.polling);
   result.busy = longest_busy_period(all, sum(result.polled, 1), budget).value_or(kHorizon);
@@ -102,8 +106,12 @@ void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& bud
   for (std::size_t own = 0; own < callbacks.size(); ++own) {
     std::vector<Interferer> others;
     for (std::size_t other = 0; other < callbacks.size(); ++other) {
-      if (other == own) continue;
-      for (const Stream& stream : streams[other]) others.push_back({stream, {}});
+      if (other == own) {
+        continue;
+      }
+      for (const Stream& stream : streams[other]) {
+        others.push_back({stream, {}});
+      }
     }
     add_background(problem, others);
     const std::vector<BusyWindow::Blocking> polling{{polled, 0, kHorizon}};
@@ -116,9 +124,13 @@ void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& bud
     const bool timer = kind == model::CallbackKind::kTimer;
     for (Ticks waiting = 1; !shared && waiting <= kMostWaiting; ++waiting) {
       const Ticks time = sets(problem, streams, waiting, busy);
-      if (time >= found) break;
+      if (time >= found) {
+        break;
+      }
       // What a timer misses while it waits is skipped.
-      if (timer || arrivals(streams[own], time) <= waiting) found = time;
+      if (timer || arrivals(streams[own], time) <= waiting) {
+        found = time;
+      }
     }
     responses[callbacks[own]] = found;
   }

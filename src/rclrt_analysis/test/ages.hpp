@@ -23,11 +23,17 @@ class Ages : public SimulationObserver {
         worst_(application.chains.size()) {}
 
   void ended(const SimulatedInstance& instance) override {
-    if (instance.outcome != SimulatedOutcome::kRan) return;
+    if (instance.outcome != SimulatedOutcome::kRan) {
+      return;
+    }
     for (const SimulatedToken& token : instance.tokens) {
-      if (application_.chains[token.chain].callbacks.back() != instance.callback) continue;
+      if (application_.chains[token.chain].callbacks.back() != instance.callback) {
+        continue;
+      }
       std::optional<std::int64_t>& last = last_[token.chain];
-      if (last) worst_[token.chain] = std::max(worst_[token.chain], instance.end_ns - *last);
+      if (last) {
+        worst_[token.chain] = std::max(worst_[token.chain], instance.end_ns - *last);
+      }
       last = std::max(last.value_or(token.release_ns), token.release_ns);
     }
   }

@@ -52,14 +52,18 @@ class Builder {
   Builder& chain(const std::string& id, const std::vector<std::string>& callbacks, int priority,
                  std::optional<double> deadline = {}) {
     model::Chain chain{.id = id, .callbacks = {}, .priority = priority};
-    for (const std::string& name : callbacks) chain.callbacks.push_back(index(name));
+    for (const std::string& name : callbacks) {
+      chain.callbacks.push_back(index(name));
+    }
     chain.deadline = deadline ? ms(*deadline) : application_.period(chain);
     application_.chains.push_back(chain);
     return *this;
   }
   std::size_t index(const std::string& id) const {
     for (std::size_t i = 0; i < application_.callbacks.size(); ++i) {
-      if (application_.callbacks[i].id == id) return i;
+      if (application_.callbacks[i].id == id) {
+        return i;
+      }
     }
     throw std::out_of_range(id);
   }

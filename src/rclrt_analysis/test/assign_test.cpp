@@ -15,7 +15,9 @@ namespace rclrt::analysis {
 namespace {
 
 bool schedulable(std::vector<Task> tasks, const std::vector<int>& priorities, Policy policy) {
-  for (std::size_t i = 0; i < tasks.size(); ++i) tasks[i].priority = priorities[i];
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    tasks[i].priority = priorities[i];
+  }
   return analyse_tasks(tasks, policy).schedulable == Answer::kYes;
 }
 
@@ -76,7 +78,9 @@ TEST(AssignTasks, SuspensionIsNotSaidToBeOptimal) {
 
 std::vector<Verdict> verdicts(const model::Application& application) {
   std::vector<Verdict> result;
-  for (const ChainBound& bound : chain_bounds(application)) result.push_back(bound.verdict);
+  for (const ChainBound& bound : chain_bounds(application)) {
+    result.push_back(bound.verdict);
+  }
   return result;
 }
 
@@ -105,7 +109,9 @@ model::Application three_nodes() {
                          .chain("c", {"c"}, 1)
                          .done();
   application.nodes = {{"na", "/", 0}, {"nb", "/", 0}, {"nc", "/", 0}};
-  for (std::size_t i = 0; i < 3; ++i) application.callbacks[i].node = i;
+  for (std::size_t i = 0; i < 3; ++i) {
+    application.callbacks[i].node = i;
+  }
   return application;
 }
 
@@ -130,7 +136,9 @@ TEST(Assign, KeepsTogetherWhatTopicsJoin) {
                          .chain("b", {"b"}, 1)
                          .done();
   application.nodes = {{"n0", "/", 0}, {"n1", "/", 0}, {"n2", "/", 0}};
-  for (std::size_t i = 0; i < 3; ++i) application.callbacks[i].node = i;
+  for (std::size_t i = 0; i < 3; ++i) {
+    application.callbacks[i].node = i;
+  }
   const auto& nodes = assign(application, {.cpus = {0, 1}}).application.nodes;
   EXPECT_EQ(nodes[0].executor, nodes[1].executor);
   EXPECT_NE(nodes[0].executor, nodes[2].executor);

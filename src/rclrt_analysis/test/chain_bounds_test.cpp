@@ -219,7 +219,9 @@ TEST(ChainBounds, ASyncOfTwoTimersOfUnknownPhaseMayWaitForAWindow) {
   // Released together, as the thesis assumes and the file states.
   EXPECT_EQ(bounds_ms(application), (std::vector<double>{2, 9, 10}));
   for (model::Callback& callback : application.callbacks) {
-    if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) timer->offset_stated = false;
+    if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+      timer->offset_stated = false;
+    }
   }
   const auto bounds = chain_bounds(application);
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
@@ -228,7 +230,9 @@ TEST(ChainBounds, ASyncOfTwoTimersOfUnknownPhaseMayWaitForAWindow) {
   // of tau_1.
   EXPECT_EQ(bounds[1].bound, 18'000'000);
   for (model::Callback& callback : application.callbacks) {
-    if (auto* sync = std::get_if<model::Sync>(&callback.trigger)) sync->window = ms(9.75);
+    if (auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
+      sync->window = ms(9.75);
+    }
   }
   EXPECT_EQ(chain_bounds(application)[1].bound, 18'750'000);
 }
@@ -302,9 +306,13 @@ TEST(ChainBounds, AnInputThatComesThroughASyncIsFollowedToItsTimers) {
 TEST(ChainBounds, WhyAddsUpToTheBound) {
   for (const char* name : {"fig_5_7", "autonomous_vehicle"}) {
     for (const ChainBound& chain : chain_bounds(example(name))) {
-      if (!chain.bound) continue;
+      if (!chain.bound) {
+        continue;
+      }
       Ticks total = -chain.waited;
-      for (const Contribution& part : chain.why) total += part.total;
+      for (const Contribution& part : chain.why) {
+        total += part.total;
+      }
       EXPECT_EQ(total, *chain.bound) << name;
     }
   }

@@ -62,7 +62,9 @@ TEST(CompressLevels, NeverLowersAPriorityNorSwapsTwo) {
   for (int i = 0; i < 300; ++i) {
     const std::string id = "t" + std::to_string(i);
     builder.timer(id, 100 + i * 7 % 400, 0.01 * (i * 13 % 29));
-    if (i % 3 != 0) builder.chain(id, {id}, i * 31 % 97);
+    if (i % 3 != 0) {
+      builder.chain(id, {id}, i * 31 % 97);
+    }
     priorities.push_back(i * 37 % 251);
   }
   const auto result = compress_levels(builder.done(), priorities, kMappableLevels);

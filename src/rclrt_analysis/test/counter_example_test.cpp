@@ -79,7 +79,9 @@ std::int64_t response_with(const model::Application& application, ExecutorKind e
   EXPECT_FALSE(search(application, executor)[0]);
   const auto found = find_counter_examples(
       application, {true}, {.executor = executor, .overheads = overheads, .effort = kLittle});
-  if (!found[0]) return 0;
+  if (!found[0]) {
+    return 0;
+  }
   expect_replays(application, *found[0]);
   return found[0]->response_ns;
 }
@@ -131,14 +133,18 @@ TEST(CounterExample, AProvedDeadlineHasNone) {
                                .chain("a", {"a"}, 2)
                                .chain("b", {"b"}, 1)
                                .done();
-  for (const auto& found : search(application)) EXPECT_FALSE(found);
+  for (const auto& found : search(application)) {
+    EXPECT_FALSE(found);
+  }
 }
 
 TEST(CounterExample, TheWaitSetOfTheExamplesMissesAndReplays) {
   const auto application = example("autonomous_vehicle");
   std::size_t count = 0;
   for (const auto& found : search(application, ExecutorKind::kWaitSet)) {
-    if (!found) continue;
+    if (!found) {
+      continue;
+    }
     ++count;
     expect_replays(application, *found);
   }

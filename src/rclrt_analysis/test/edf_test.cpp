@@ -20,7 +20,9 @@ using Responses = std::vector<std::optional<Ticks>>;
 
 Responses responses(const TaskSetResult& result) {
   Responses all;
-  for (const TaskResult& task : result.tasks) all.push_back(task.response);
+  for (const TaskResult& task : result.tasks) {
+    all.push_back(task.response);
+  }
   return all;
 }
 
@@ -44,7 +46,9 @@ Responses observed(const std::vector<Task>& set, const std::vector<Ticks>& offse
           ready.push_back({i, now, set[i].wcet});
         }
       }
-      if (ready.empty()) continue;
+      if (ready.empty()) {
+        continue;
+      }
       if (preemptive || running == kNone) {
         running = static_cast<std::size_t>(std::distance(
             ready.begin(), std::ranges::min_element(ready, [&](const Live& a, const Live& b) {
@@ -54,7 +58,9 @@ Responses observed(const std::vector<Task>& set, const std::vector<Ticks>& offse
             })));
       }
       Live& job = ready[running];
-      if (--job.left > 0) continue;
+      if (--job.left > 0) {
+        continue;
+      }
       if (job.task == watched) {
         worst[watched] = std::max(worst[watched].value_or(0), now + 1 - job.arrival);
       }
@@ -104,8 +110,12 @@ TEST(Edf, NoPhasingIsWorseThanTheBound) {
       set.push_back(task);
     }
     Ticks length = 1;
-    for (const Task& task : set) length = std::lcm(length, task.period);
-    if (compare_utilisation_with_one(set) > 0) continue;
+    for (const Task& task : set) {
+      length = std::lcm(length, task.period);
+    }
+    if (compare_utilisation_with_one(set) > 0) {
+      continue;
+    }
     ++compared;
     for (const bool preemptive : {true, false}) {
       const auto bound = preemptive ? edf_preemptive(set) : edf_nonpreemptive(set);
@@ -113,7 +123,9 @@ TEST(Edf, NoPhasingIsWorseThanTheBound) {
       for (Ticks a = 0; a < set[1].period; ++a) {
         for (Ticks b = 0; b < set[2].period; ++b) {
           const auto seen = observed(set, {0, a, b}, preemptive, 2 * length + 20);
-          for (std::size_t i = 0; i < set.size(); ++i) worst[i] = std::max(worst[i], seen[i]);
+          for (std::size_t i = 0; i < set.size(); ++i) {
+            worst[i] = std::max(worst[i], seen[i]);
+          }
         }
       }
       for (std::size_t i = 0; i < set.size(); ++i) {
@@ -128,7 +140,9 @@ TEST(Edf, NoPhasingIsWorseThanTheBound) {
             << "demand test and response times of set " << round;
         const auto sync = observed(set, {0, 0, 0}, true, 2 * length + 20);
         bool missed = false;
-        for (std::size_t i = 0; i < set.size(); ++i) missed |= *sync[i] > set[i].deadline;
+        for (std::size_t i = 0; i < set.size(); ++i) {
+          missed |= *sync[i] > set[i].deadline;
+        }
         EXPECT_EQ(bound.schedulable == Answer::kNo, missed) << "set " << round;
       }
     }

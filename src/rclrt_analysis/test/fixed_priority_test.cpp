@@ -17,7 +17,9 @@ using Responses = std::vector<std::optional<Ticks>>;
 
 Responses responses(const TaskSetResult& result) {
   Responses all;
-  for (const TaskResult& task : result.tasks) all.push_back(task.response);
+  for (const TaskResult& task : result.tasks) {
+    all.push_back(task.response);
+  }
   return all;
 }
 

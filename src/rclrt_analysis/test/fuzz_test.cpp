@@ -52,7 +52,9 @@ TEST(Fuzz, ATaskSetIsAnalysedOrHasLocatedErrors) {
     const std::string text = mutator.next();
     const TaskFileResult read = parse_task_set(text);
     ASSERT_NE(read.file.has_value(), !read.diagnostics.empty()) << text;
-    if (!read.file) continue;
+    if (!read.file) {
+      continue;
+    }
     ++accepted;
     try {
       const auto result = analyse_tasks(read.file->tasks, read.file->policy, kLittle);
@@ -91,7 +93,9 @@ TEST(Fuzz, ACounterExampleReplaysOrHasLocatedErrors) {
                           .far = {200, 6000}};
   for (const Search& search : {Search{}, Search{.overheads = machine}}) {
     for (const auto& found : find_counter_examples(application, {true, true}, search)) {
-      if (found) texts.push_back(to_text(*found, application));
+      if (found) {
+        texts.push_back(to_text(*found, application));
+      }
     }
   }
   ASSERT_FALSE(texts.empty());
@@ -101,9 +105,13 @@ TEST(Fuzz, ACounterExampleReplaysOrHasLocatedErrors) {
     const std::string text = mutator.next();
     const auto read = parse_counter_example(text, application);
     ASSERT_NE(read.example.has_value(), !read.diagnostics.empty()) << text;
-    if (!read.example) continue;
+    if (!read.example) {
+      continue;
+    }
     ++accepted;
-    if (read.example->horizon_ns > 1'000'000'000) continue;  // an honest hour takes its time
+    if (read.example->horizon_ns > 1'000'000'000) {
+      continue;  // an honest hour takes its time
+    }
     try {
       replay(application, *read.example);
     } catch (const std::invalid_argument&) {  // NOLINT(bugprone-empty-catch): EDF on several CPUs

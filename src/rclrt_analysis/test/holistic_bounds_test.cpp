@@ -165,7 +165,9 @@ TEST(HolisticBounds, AChainThatComesBackPaysForEachHop) {
     application.nodes.push_back({.name = name, .name_space = "/", .executor = i});
   }
   const std::array<std::size_t, 5> nodes{2, 1, 2, 1, 0};
-  for (std::size_t i = 0; i < nodes.size(); ++i) application.callbacks[i].node = nodes.at(i);
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    application.callbacks[i].node = nodes.at(i);
+  }
   Overheads overheads;
   overheads.far.max = ms(0.5).count();
   // 1, a hop, b behind d at most: 2, a hop, c behind a at most: 2.

@@ -29,14 +29,20 @@ void expect_monotone(
     for (const ExecutorKind executor : kExecutors) {
       RandomApplication random(seed);
       model::Application application = random.make();
-      if (seed % 3 == 0) random.spread(application, executor != ExecutorKind::kEdf);
-      if (executor == ExecutorKind::kEdf) random.add_deadlines(application);
+      if (seed % 3 == 0) {
+        random.spread(application, executor != ExecutorKind::kEdf);
+      }
+      if (executor == ExecutorKind::kEdf) {
+        random.add_deadlines(application);
+      }
       Overheads overheads;
       const auto before = chain_bounds(application, executor, overheads);
       more(random, application, overheads);
       const auto after = chain_bounds(application, executor, overheads);
       for (std::size_t i = 0; i < before.size(); ++i) {
-        if (!after[i].bound) continue;
+        if (!after[i].bound) {
+          continue;
+        }
         ASSERT_TRUE(before[i].bound) << "seed " << seed << "\n" << describe(application);
         ASSERT_LE(*before[i].bound, *after[i].bound)
             << "seed " << seed << ", " << application.chains[i].id << ", executor "
@@ -67,7 +73,9 @@ TEST(Monotone, ChainBoundsInTheJitterOfTimers) {
 TEST(Monotone, ChainBoundsInTheBlockingByAGroup) {
   expect_monotone([](RandomApplication& random, model::Application& application, Overheads&) {
     for (model::Callback& callback : application.callbacks) {
-      if (callback.group) callback.wcet += ms(random.uniform(0.001, 0.5));
+      if (callback.group) {
+        callback.wcet += ms(random.uniform(0.001, 0.5));
+      }
     }
   });
 }
@@ -107,7 +115,9 @@ TEST(Monotone, ResponsesOfTasksInExecutionTimeJitterAndBlocking) {
       *values.at(static_cast<std::size_t>(between(0, 2))) += between(1, 3);
       const TaskSetResult after = analyse_tasks(tasks, policy);
       for (std::size_t i = 0; i < tasks.size(); ++i) {
-        if (!after.tasks[i].response) continue;
+        if (!after.tasks[i].response) {
+          continue;
+        }
         ASSERT_TRUE(before.tasks[i].response) << "trial " << trial;
         ASSERT_LE(*before.tasks[i].response, *after.tasks[i].response)
             << "trial " << trial << ", task " << i << ", policy " << static_cast<int>(policy);

@@ -66,7 +66,9 @@ class RandomApplication {
   /// For EDF.
   void add_deadlines(model::Application& application) {
     for (model::Callback& callback : application.callbacks) {
-      if (chance(0.7)) callback.deadline = ms(between(2, 60) * 0.5);
+      if (chance(0.7)) {
+        callback.deadline = ms(between(2, 60) * 0.5);
+      }
     }
   }
 
@@ -77,7 +79,9 @@ class RandomApplication {
   void move_phases(model::Application& application) {
     for (model::Callback& callback : application.callbacks) {
       if (auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
-        if (!timer->offset_stated) timer->offset = timer->period * between(0, 63) / 64;
+        if (!timer->offset_stated) {
+          timer->offset = timer->period * between(0, 63) / 64;
+        }
       }
     }
   }
@@ -125,12 +129,16 @@ class RandomApplication {
     extras(builder);
     ways[0].insert(ways[0].end(), {"sync", "after"});
     ways[1].emplace_back("sync");
-    if (chance(0.5)) ways[1].emplace_back("after");
+    if (chance(0.5)) {
+      ways[1].emplace_back("after");
+    }
     if (ways.size() > 2 && chance(0.5)) {  // a sync behind a sync
       builder.sync("sync2", ways[2].back(), "after", wcet(), window());
       extras(builder);
       ways[2].emplace_back("sync2");
-      if (chance(0.5)) ways[0].emplace_back("sync2");
+      if (chance(0.5)) {
+        ways[0].emplace_back("sync2");
+      }
     }
   }
 
@@ -169,8 +177,12 @@ class RandomApplication {
     return kPeriods.at(static_cast<std::size_t>(index));
   }
   void extras(Builder& builder) {
-    if (chance(0.3)) builder.priority(between(0, 4));
-    if (chance(0.2)) builder.group("group");
+    if (chance(0.3)) {
+      builder.priority(between(0, 4));
+    }
+    if (chance(0.2)) {
+      builder.group("group");
+    }
   }
 
   std::mt19937_64 random_;
@@ -181,9 +193,15 @@ inline std::string describe(const model::Application& application) {
   std::string text;
   for (const model::Callback& callback : application.callbacks) {
     text += callback.id + " C " + std::to_string(callback.wcet.count() / 1000) + " us";
-    if (callback.priority) text += " priority " + std::to_string(*callback.priority);
-    if (callback.group) text += " group";
-    if (callback.deadline) text += " D " + std::to_string(callback.deadline->count() / 1000);
+    if (callback.priority) {
+      text += " priority " + std::to_string(*callback.priority);
+    }
+    if (callback.group) {
+      text += " group";
+    }
+    if (callback.deadline) {
+      text += " D " + std::to_string(callback.deadline->count() / 1000);
+    }
     text += " on " + std::to_string(application.nodes[callback.node].executor);
     if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
       text += " T " + std::to_string(timer->period.count() / 1000) + " offset " +
@@ -193,13 +211,19 @@ inline std::string describe(const model::Application& application) {
     if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
       text += " window " + std::to_string(sync->window.count() / 1000);
     }
-    for (const std::string& topic : model::inputs(callback)) text += " <- " + topic;
-    for (const std::string& topic : callback.publishes) text += " -> " + topic;
+    for (const std::string& topic : model::inputs(callback)) {
+      text += " <- " + topic;
+    }
+    for (const std::string& topic : callback.publishes) {
+      text += " -> " + topic;
+    }
     text += "\n";
   }
   for (const model::Chain& chain : application.chains) {
     text += chain.id + " priority " + std::to_string(chain.priority) + ":";
-    for (const std::size_t i : chain.callbacks) text += " " + application.callbacks[i].id;
+    for (const std::size_t i : chain.callbacks) {
+      text += " " + application.callbacks[i].id;
+    }
     text += "\n";
   }
   return text;

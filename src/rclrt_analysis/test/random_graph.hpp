@@ -29,10 +29,18 @@ class RandomGraph : public RandomApplication {
                           {.name = "two", .name_space = "/", .executor = 0}};
     timers_ = between(1, 4);
     add_timers();
-    for (int i = between(0, 7); i > 0; --i) add_reader(i);
-    if (chance(0.4)) add_publisher();
-    if (chance(0.3)) add_publisher();
-    for (int i = between(1, 5); i > 0; --i) add_chain(i);
+    for (int i = between(0, 7); i > 0; --i) {
+      add_reader(i);
+    }
+    if (chance(0.4)) {
+      add_publisher();
+    }
+    if (chance(0.3)) {
+      add_publisher();
+    }
+    for (int i = between(1, 5); i > 0; --i) {
+      add_chain(i);
+    }
     return std::move(application_);
   }
 
@@ -41,9 +49,15 @@ class RandomGraph : public RandomApplication {
     move_phases(application);
     for (model::Callback& callback : application.callbacks) {
       auto* timer = std::get_if<model::Timer>(&callback.trigger);
-      if (timer == nullptr || timer->offset_stated) continue;
-      if (coarse_) timer->offset = ms(between(0, 11) * 0.5);
-      if (chance(0.2)) timer->offset += model::Nanoseconds(1);
+      if (timer == nullptr || timer->offset_stated) {
+        continue;
+      }
+      if (coarse_) {
+        timer->offset = ms(between(0, 11) * 0.5);
+      }
+      if (chance(0.2)) {
+        timer->offset += model::Nanoseconds(1);
+      }
       timer->offset = std::min(timer->offset, timer->period - model::Nanoseconds(1));
     }
   }
@@ -56,7 +70,9 @@ class RandomGraph : public RandomApplication {
                    : kAny.at(static_cast<std::size_t>(between(0, 7)));
   }
   double work() {
-    if (chance(0.1)) return 0;
+    if (chance(0.1)) {
+      return 0;
+    }
     return coarse_ ? between(1, 3) * 0.5 : (heavy_ ? 2 : 1) * wcet();
   }
 
@@ -68,9 +84,15 @@ class RandomGraph : public RandomApplication {
     callback.trigger = std::move(trigger);
     callback.wcet = ms(work());
     callback.publishes = {id};
-    if (chance(0.4)) callback.priority = between(0, 5);
-    if (chance(0.3)) callback.group = chance(0.5) ? "group" : "other";
-    if (chance(0.1)) callback.publishes.push_back(id + "_too");
+    if (chance(0.4)) {
+      callback.priority = between(0, 5);
+    }
+    if (chance(0.3)) {
+      callback.group = chance(0.5) ? "group" : "other";
+    }
+    if (chance(0.1)) {
+      callback.publishes.push_back(id + "_too");
+    }
     application_.callbacks.push_back(std::move(callback));
   }
 
@@ -81,8 +103,12 @@ class RandomGraph : public RandomApplication {
     for (int i = 0; i < timers_; ++i) {
       model::Timer timer{.period = ms(one_period ? common : period())};
       timer.offset_stated = states && chance(0.8);
-      if (timer.offset_stated && chance(0.5)) timer.offset = timer.period * between(0, 7) / 8;
-      if (timer.offset_stated && chance(0.3)) timer.offset += timer.period * between(1, 9);
+      if (timer.offset_stated && chance(0.5)) {
+        timer.offset = timer.period * between(0, 7) / 8;
+      }
+      if (timer.offset_stated && chance(0.3)) {
+        timer.offset += timer.period * between(1, 9);
+      }
       if (chance(0.15)) {
         timer.overrun = chance(0.5) ? model::OverrunPolicy::kSkip : model::OverrunPolicy::kRebase;
       }
@@ -122,10 +148,14 @@ class RandomGraph : public RandomApplication {
       return std::ranges::find(inputs, topic) != inputs.end();
     };
     const auto reader = std::ranges::find_if(callbacks, reads);
-    if (reader == callbacks.begin() || reader == callbacks.end()) return;
+    if (reader == callbacks.begin() || reader == callbacks.end()) {
+      return;
+    }
     const auto before = static_cast<int>(reader - callbacks.begin()) - 1;
     auto& publishes = callbacks[static_cast<std::size_t>(between(0, before))].publishes;
-    if (std::ranges::find(publishes, topic) != publishes.end()) return;
+    if (std::ranges::find(publishes, topic) != publishes.end()) {
+      return;
+    }
     publishes.insert(chance(0.5) ? publishes.begin() : publishes.end(), topic);
   }
 
@@ -134,7 +164,9 @@ class RandomGraph : public RandomApplication {
     chain.callbacks.push_back(static_cast<std::size_t>(between(0, timers_ - 1)));
     while (chance(0.8)) {
       const auto next = application_.successors(chain.callbacks.back());
-      if (next.empty()) break;
+      if (next.empty()) {
+        break;
+      }
       chain.callbacks.push_back(
           next[static_cast<std::size_t>(between(0, static_cast<int>(next.size()) - 1))]);
     }

@@ -10,14 +10,18 @@ namespace {
 
 TaskFile read(const std::string& text) {
   auto result = parse_task_set(text);
-  for (const auto& problem : result.diagnostics) ADD_FAILURE() << yaml::to_string(problem, "f");
+  for (const auto& problem : result.diagnostics) {
+    ADD_FAILURE() << yaml::to_string(problem, "f");
+  }
   return result.file.value_or(TaskFile{});
 }
 
 /// The first problem, as "line:column: message".
 std::string problem(const std::string& text) {
   const auto result = parse_task_set(text);
-  if (result.diagnostics.empty()) return "none";
+  if (result.diagnostics.empty()) {
+    return "none";
+  }
   return yaml::to_string(result.diagnostics.front(), "").substr(1);
 }
 

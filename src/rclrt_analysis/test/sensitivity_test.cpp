@@ -46,7 +46,9 @@ TEST(Sensitivity, TheLimitHoldsAndTheNextNanosecondDoesNot) {
   const Sensitivity found = of(application);
   const auto proved = [&] {
     for (const ChainBound& bound : chain_bounds(application)) {
-      if (bound.verdict != Verdict::kProved) return false;
+      if (bound.verdict != Verdict::kProved) {
+        return false;
+      }
     }
     return true;
   };

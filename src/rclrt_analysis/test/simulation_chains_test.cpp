@@ -93,7 +93,9 @@ TEST(SimulatedChains, with_a_latency_keep_the_order_of_their_messages) {
   // The message of 1 comes at 11, when the next one is published, which takes no time.
   struct Order final : SimulationObserver {
     void ended(const SimulatedInstance& instance) override {
-      if (instance.callback == 1) seen.push_back(instance.tokens.front().instance);
+      if (instance.callback == 1) {
+        seen.push_back(instance.tokens.front().instance);
+      }
     }
     std::vector<std::uint64_t> seen;
   } order;

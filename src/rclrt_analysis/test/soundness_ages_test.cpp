@@ -25,11 +25,15 @@ TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
     for (std::uint64_t seed = 1; seed <= applications; ++seed) {
       RandomApplication random(seed);
       model::Application application = random.make();
-      if (kind == ExecutorKind::kEdf) random.add_deadlines(application);
+      if (kind == ExecutorKind::kEdf) {
+        random.add_deadlines(application);
+      }
       const auto bounds = chain_bounds(application, kind);
       std::vector<std::int64_t> worst(bounds.size());
       for (int phasing = 0; phasing < 4; ++phasing) {
-        if (phasing > 0) random.move_phases(application);
+        if (phasing > 0) {
+          random.move_phases(application);
+        }
         test::Ages ages(application);
         simulate(simulated_system(
                      application, kind,
@@ -37,7 +41,9 @@ TEST(SoundnessOfAges, NoReactionOrDataAgeIsAboveItsBound) {
                  {.horizon_ns = 400'000'000, .seed = seed}, &ages);
         for (std::size_t i = 0; i < bounds.size(); ++i) {
           worst[i] = std::max(worst[i], ages.worst(i));
-          if (!bounds[i].reaction || !bounds[i].assumptions.empty()) continue;
+          if (!bounds[i].reaction || !bounds[i].assumptions.empty()) {
+            continue;
+          }
           ASSERT_EQ(bounds[i].reaction, bounds[i].data_age);
           ASSERT_LE(ages.worst(i), *bounds[i].reaction)
               << "seed " << seed << ", " << application.chains[i].id << "\n"
@@ -63,7 +69,9 @@ TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
     for (std::uint64_t seed = 1; seed <= applications; ++seed) {
       RandomApplication random(seed);
       model::Application application = random.make();
-      if (kind == ExecutorKind::kEdf) random.add_deadlines(application);
+      if (kind == ExecutorKind::kEdf) {
+        random.add_deadlines(application);
+      }
       for (model::Callback& callback : application.callbacks) {
         const auto depth = static_cast<std::size_t>(random.uniform(1, 3.99));
         if (auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
@@ -76,7 +84,9 @@ TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
       const bool all_hold =
           std::ranges::all_of(queues, [](const QueueBound& queue) { return queue.holds(); });
       for (int phasing = 0; phasing < 4; ++phasing) {
-        if (phasing > 0) random.move_phases(application);
+        if (phasing > 0) {
+          random.move_phases(application);
+        }
         const auto result = simulate(simulated_system(application, kind),
                                      {.horizon_ns = 400'000'000, .seed = seed});
         for (std::size_t i = 0; i < queues.size(); ++i) {
@@ -84,7 +94,9 @@ TEST(SoundnessOfAges, NoQueueOverflowsThatIsSaidToHold) {
           overflowed += lost ? 1 : 0;
           held += queues[i].holds() ? 1 : 0;
           // A bound of one callback holds while nothing is lost before it.
-          if (!all_hold) continue;
+          if (!all_hold) {
+            continue;
+          }
           ASSERT_FALSE(lost) << "seed " << seed << ", " << application.callbacks[i].id << "\n"
                              << describe(application);
         }

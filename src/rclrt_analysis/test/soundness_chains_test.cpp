@@ -39,14 +39,18 @@ void try_application(RandomApplication& random, model::Application& application,
   const auto bounds = chain_bounds(application, machine.executor, machine.overheads);
   std::vector<std::int64_t> worst(bounds.size());
   for (int phasing = 0; phasing < 8; ++phasing) {
-    if (phasing > 0) random.move_phases(application);
+    if (phasing > 0) {
+      random.move_phases(application);
+    }
     const auto result = simulate(
         simulated_system(application, machine.executor, times_of(machine, phasing % 4 == 3)),
         {.horizon_ns = 400'000'000, .seed = seed});
     for (std::size_t i = 0; i < bounds.size(); ++i) {
       worst[i] = std::max(worst[i], result.chains[i].response.worst_ns);
       // What a conditional bound assumes does not hold in every random application.
-      if (!bounds[i].bound || !bounds[i].assumptions.empty()) continue;
+      if (!bounds[i].bound || !bounds[i].assumptions.empty()) {
+        continue;
+      }
       ASSERT_LE(result.chains[i].response.worst_ns, *bounds[i].bound)
           << "seed " << seed << ", " << application.chains[i].id << ", dispatch "
           << machine.overheads.dispatch << ", scheduler " << machine.overheads.scheduler << ", hop "
@@ -69,7 +73,9 @@ TEST(Soundness, NoSimulatedResponseIsAboveABound) {
     RandomApplication random(seed);
     model::Application application = random.make();
     Machine machine{ExecutorKind::kPreemptive, {}};
-    if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    if (seed % 3 == 0) {
+      machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    }
     try_application(random, application, machine, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
@@ -88,7 +94,9 @@ TEST(Soundness, NorUnderASchedulerThreadWithOverheads) {
     }
     machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
     machine.overheads.scheduler = ms(random.uniform(0, 0.1)).count();
-    if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    if (seed % 3 == 0) {
+      machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    }
     try_application(random, application, machine, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
@@ -103,8 +111,12 @@ TEST(Soundness, NorUnderEdf) {
     model::Application application = random.make();
     random.add_deadlines(application);
     Machine machine{ExecutorKind::kEdf, {}};
-    if (seed % 2 == 0) machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
-    if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    if (seed % 2 == 0) {
+      machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+    }
+    if (seed % 3 == 0) {
+      machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    }
     try_application(random, application, machine, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
@@ -118,9 +130,15 @@ TEST(Soundness, NorInAWaitSet) {
     RandomApplication random(seed);
     model::Application application = random.make();
     Machine machine{ExecutorKind::kWaitSet, {}};
-    if (seed % 2 == 0) machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
-    if (seed % 3 == 0) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
-    if (seed % 5 < 2) machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
+    if (seed % 2 == 0) {
+      machine.overheads.dispatch = ms(random.uniform(0, 0.1)).count();
+    }
+    if (seed % 3 == 0) {
+      machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+    }
+    if (seed % 5 < 2) {
+      machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
+    }
     try_application(random, application, machine, seed, tightness);
   }
   ASSERT_GT(tightness.count(), applications / 2);
@@ -142,12 +160,18 @@ TEST(Soundness, NorAcrossExecutors) {
       RandomApplication random(seed);
       model::Application application = random.make();
       random.spread(application, kind.may_share);
-      if (kind.executor == ExecutorKind::kEdf) random.add_deadlines(application);
+      if (kind.executor == ExecutorKind::kEdf) {
+        random.add_deadlines(application);
+      }
       Machine machine{kind.executor, {}};
       machine.overheads.far.min = ms(random.uniform(0, 1)).count();
       machine.overheads.far.max = machine.overheads.far.min + ms(random.uniform(0, 2)).count();
-      if (seed % 3 == 0) machine.overheads.near.max = ms(random.uniform(0, 0.5)).count();
-      if (seed % 5 < 2) machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+      if (seed % 3 == 0) {
+        machine.overheads.near.max = ms(random.uniform(0, 0.5)).count();
+      }
+      if (seed % 5 < 2) {
+        machine.overheads.timer_jitter = ms(random.uniform(0, 2)).count();
+      }
       if (kind.executor == ExecutorKind::kWaitSet && seed % 2 == 0) {
         machine.overheads.polling = ms(random.uniform(0, 0.2)).count();
       }

@@ -43,10 +43,18 @@ std::unique_ptr<E> make(const ExecutorOptions& options) {
 struct ExecutorName {
   template <typename E>
   static std::string GetName(int) {
-    if (std::is_same_v<E, PreemptiveExecutor>) return "Preemptive";
-    if (std::is_same_v<E, ProducerConsumerExecutor>) return "ProducerConsumer";
-    if (std::is_same_v<E, ThreadDispatchExecutor>) return "ThreadDispatch";
-    if (std::is_same_v<E, EdfExecutor>) return "Edf";
+    if (std::is_same_v<E, PreemptiveExecutor>) {
+      return "Preemptive";
+    }
+    if (std::is_same_v<E, ProducerConsumerExecutor>) {
+      return "ProducerConsumer";
+    }
+    if (std::is_same_v<E, ThreadDispatchExecutor>) {
+      return "ThreadDispatch";
+    }
+    if (std::is_same_v<E, EdfExecutor>) {
+      return "Edf";
+    }
     return "WaitSet";
   }
 };

@@ -13,7 +13,9 @@ namespace {
 
 Nanoseconds saturating_lcm(Nanoseconds a, Nanoseconds b) {
   const auto factor = b.count() / std::gcd(a.count(), b.count());
-  if (a.count() > std::numeric_limits<Nanoseconds::rep>::max() / factor) return Nanoseconds::max();
+  if (a.count() > std::numeric_limits<Nanoseconds::rep>::max() / factor) {
+    return Nanoseconds::max();
+  }
   return a * factor;
 }
 
@@ -44,7 +46,9 @@ std::vector<std::string> inputs(const Callback& callback) {
 }
 
 int Application::effective_priority(std::size_t callback) const {
-  if (const auto& own = callback_at(*this, callback).priority) return *own;
+  if (const auto& own = callback_at(*this, callback).priority) {
+    return *own;
+  }
   int highest = 0;
   for (const Chain& chain : chains) {
     if (std::find(chain.callbacks.begin(), chain.callbacks.end(), callback) !=
@@ -56,7 +60,9 @@ int Application::effective_priority(std::size_t callback) const {
 }
 
 Nanoseconds Application::period(const Chain& chain) const {
-  if (chain.callbacks.empty()) return Nanoseconds::zero();
+  if (chain.callbacks.empty()) {
+    return Nanoseconds::zero();
+  }
   const auto* timer = std::get_if<Timer>(&callback_at(*this, chain.callbacks.front()).trigger);
   return timer != nullptr ? timer->period : Nanoseconds::zero();
 }
@@ -78,15 +84,21 @@ std::vector<double> Application::rates() const {
   const detail::Graph graph(*this);
   std::vector<double> rate(graph.vertex_count(), 0.0);
   for (const std::size_t vertex : graph.topological_order()) {
-    if (!graph.is_callback(vertex)) continue;
+    if (!graph.is_callback(vertex)) {
+      continue;
+    }
     if (const auto* timer = std::get_if<Timer>(&callbacks[vertex].trigger)) {
       rate[vertex] = own_rate(*timer);
     } else {
       const auto& taken = graph.input_topics(vertex);
       rate[vertex] = rate[taken.front()];
-      for (const std::size_t topic : taken) rate[vertex] = std::min(rate[vertex], rate[topic]);
+      for (const std::size_t topic : taken) {
+        rate[vertex] = std::min(rate[vertex], rate[topic]);
+      }
     }
-    for (const std::size_t topic : graph.successors(vertex)) rate[topic] += rate[vertex];
+    for (const std::size_t topic : graph.successors(vertex)) {
+      rate[topic] += rate[vertex];
+    }
   }
   rate.resize(graph.callback_count());
   return rate;
@@ -97,7 +109,9 @@ double Application::utilisation() const {
   double sum = 0.0;
   for (std::size_t i = 0; i < callbacks.size(); ++i) {
     const double wcet = std::chrono::duration<double>(callbacks[i].wcet).count();
-    if (wcet > 0.0) sum += wcet * rate[i];
+    if (wcet > 0.0) {
+      sum += wcet * rate[i];
+    }
   }
   return sum;
 }
@@ -106,7 +120,9 @@ Nanoseconds Application::hyperperiod() const {
   Nanoseconds result = Nanoseconds::zero();
   for (const Callback& callback : callbacks) {
     const auto* timer = std::get_if<Timer>(&callback.trigger);
-    if (timer == nullptr || timer->period <= Nanoseconds::zero()) continue;
+    if (timer == nullptr || timer->period <= Nanoseconds::zero()) {
+      continue;
+    }
     result = result == Nanoseconds::zero() ? timer->period : saturating_lcm(result, timer->period);
   }
   return result;

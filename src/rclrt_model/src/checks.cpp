@@ -16,13 +16,17 @@ void check_inputs_are_published(const Draft& draft, Context& context) {
   std::vector<std::string_view> in_order;
   for (const Callback& callback : draft.application.callbacks) {
     for (const std::string& topic : callback.publishes) {
-      if (published.insert(topic).second) in_order.push_back(topic);
+      if (published.insert(topic).second) {
+        in_order.push_back(topic);
+      }
     }
   }
   for (std::size_t i = 0; i < draft.callbacks.size(); ++i) {
     const auto topics = inputs(draft.application.callbacks[i]);
     for (std::size_t t = 0; t < topics.size(); ++t) {
-      if (published.contains(topics[t])) continue;
+      if (published.contains(topics[t])) {
+        continue;
+      }
       context.diagnostics.report(
           draft.callbacks[i].inputs[t],
           "topic " + in_quotes(topics[t]) + " is published by no callback",
@@ -69,7 +73,9 @@ void check_topic_names(const Draft& draft, Context& context) {
   const Application& application = draft.application;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const Callback& callback = application.callbacks[i];
-    if (callback.node >= application.nodes.size()) continue;
+    if (callback.node >= application.nodes.size()) {
+      continue;
+    }
     const std::string& name_space = application.nodes[callback.node].name_space;
     const auto topics = inputs(callback);
     for (std::size_t t = 0; t < topics.size(); ++t) {
@@ -105,7 +111,9 @@ void check_chains(const Draft& draft, const Graph& graph, Context& context) {
     const auto& positions = draft.chains[c].callbacks;
     for (std::size_t i = 0; i < chain.callbacks.size(); ++i) {
       const std::size_t callback = chain.callbacks[i];
-      if (callback == kUnknown) continue;
+      if (callback == kUnknown) {
+        continue;
+      }
       if (i == 0) {
         if (application.callbacks[callback].kind() != CallbackKind::kTimer) {
           context.diagnostics.report(positions[i],
@@ -126,7 +134,9 @@ void check_chains(const Draft& draft, const Graph& graph, Context& context) {
 }  // namespace
 
 void check_application(const Draft& draft, Context& context) {
-  if (!draft.graph_known) return;
+  if (!draft.graph_known) {
+    return;
+  }
   const Graph graph(draft.application);
   check_inputs_are_published(draft, context);
   check_topic_names(draft, context);

@@ -22,7 +22,9 @@ class Components {
         next_edge_(graph.vertex_count(), 0),
         component_(graph.vertex_count(), kNone) {
     for (std::size_t v = 0; v < graph.vertex_count(); ++v) {
-      if (number_[v] == kNone) search(v);
+      if (number_[v] == kNone) {
+        search(v);
+      }
     }
   }
 
@@ -43,8 +45,12 @@ class Components {
         }
       } else {
         path_.pop_back();
-        if (!path_.empty()) low_[path_.back()] = std::min(low_[path_.back()], low_[v]);
-        if (low_[v] == number_[v]) finish(v);
+        if (!path_.empty()) {
+          low_[path_.back()] = std::min(low_[path_.back()], low_[v]);
+        }
+        if (low_[v] == number_[v]) {
+          finish(v);
+        }
       }
     }
   }
@@ -87,7 +93,9 @@ std::vector<std::size_t> shortest_cycle(const Graph& graph, std::size_t start,
       if (w == start) {
         std::vector<std::size_t> cycle;
         for (std::size_t u = v; u != start; u = came_from[u]) {
-          if (graph.is_callback(u)) cycle.push_back(u);
+          if (graph.is_callback(u)) {
+            cycle.push_back(u);
+          }
         }
         cycle.push_back(start);
         std::reverse(cycle.begin(), cycle.end());
@@ -122,10 +130,14 @@ void check_cycles(const Draft& draft, const Graph& graph, Context& context) {
   std::vector<bool> judged(graph.vertex_count(), false);
   std::vector<std::size_t> came_from(graph.vertex_count(), kNone);
   for (std::size_t v = 0; v < graph.callback_count(); ++v) {
-    if (judged[component[v]]) continue;
+    if (judged[component[v]]) {
+      continue;
+    }
     judged[component[v]] = true;
     const auto cycle = shortest_cycle(graph, v, component, came_from);
-    if (cycle.empty()) continue;
+    if (cycle.empty()) {
+      continue;
+    }
     context.diagnostics.report(draft.callbacks[v].id,
                                "the callbacks form a cycle: " + describe(cycle, draft.application),
                                "a graph in which no callback triggers itself");

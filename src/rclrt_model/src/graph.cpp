@@ -53,16 +53,22 @@ bool Graph::has_edge(std::size_t from, std::size_t to) const {
 std::vector<std::size_t> Graph::topological_order() const {
   std::vector<std::size_t> incoming(vertex_count(), 0);
   for (const auto& targets : successors_) {
-    for (const std::size_t target : targets) ++incoming[target];
+    for (const std::size_t target : targets) {
+      ++incoming[target];
+    }
   }
   std::vector<std::size_t> order;
   order.reserve(vertex_count());
   for (std::size_t v = 0; v < vertex_count(); ++v) {
-    if (incoming[v] == 0) order.push_back(v);
+    if (incoming[v] == 0) {
+      order.push_back(v);
+    }
   }
   for (std::size_t next = 0; next < order.size(); ++next) {
     for (const std::size_t target : successors_[order[next]]) {
-      if (--incoming[target] == 0) order.push_back(target);
+      if (--incoming[target] == 0) {
+        order.push_back(target);
+      }
     }
   }
   return order;

@@ -13,8 +13,12 @@ bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool are_tokens(std::string_view text) {
   for (;;) {
     const std::size_t slash = text.find('/');
-    if (!is_token(text.substr(0, slash))) return false;
-    if (slash == std::string_view::npos) return true;
+    if (!is_token(text.substr(0, slash))) {
+      return false;
+    }
+    if (slash == std::string_view::npos) {
+      return true;
+    }
     text.remove_prefix(slash + 1);
   }
 }
@@ -38,15 +42,21 @@ bool is_namespace(std::string_view text) {
 }
 
 std::string resolve_topic(std::string_view topic, std::string_view name_space) {
-  if (topic.starts_with('/')) return std::string(topic);
+  if (topic.starts_with('/')) {
+    return std::string(topic);
+  }
   std::string resolved(name_space);
-  if (!resolved.ends_with('/')) resolved += '/';
+  if (!resolved.ends_with('/')) {
+    resolved += '/';
+  }
   return resolved += topic;
 }
 
 std::optional<std::string> read_name(const YamlNode& node, std::string_view what,
                                      Context& context) {
-  if (!is_scalar(node) || is_token(node.text)) return read_text(node, what, context);
+  if (!is_scalar(node) || is_token(node.text)) {
+    return read_text(node, what, context);
+  }
   report_value(node, what,
                "letters, digits and single '_', not beginning with a digit, at most " +
                    std::to_string(kMaxName) + " characters",
@@ -56,7 +66,9 @@ std::optional<std::string> read_name(const YamlNode& node, std::string_view what
 
 std::optional<std::string> read_topic(const YamlNode& node, std::string_view what,
                                       Context& context) {
-  if (!is_scalar(node) || is_topic(node.text)) return read_text(node, what, context);
+  if (!is_scalar(node) || is_topic(node.text)) {
+    return read_text(node, what, context);
+  }
   report_value(node, what,
                "names separated by '/', of letters, digits and single '_', none beginning with a "
                "digit",

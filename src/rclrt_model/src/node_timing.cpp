@@ -43,7 +43,9 @@ std::optional<std::string> read_name(const YamlNode& node, std::string_view what
 void read_kind(const YamlNode& node, const Fields& fields, NodeTiming& timing, Context& context) {
   for (const std::string_view kind : kKinds) {
     const YamlNode* const value = fields.find(kind);
-    if (value == nullptr) continue;
+    if (value == nullptr) {
+      continue;
+    }
     if (timing.kind) {
       context.diagnostics.report(node.at,
                                  "one entry for a " + *timing.kind + " and a " + std::string(kind),
@@ -70,7 +72,9 @@ void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
     timing.deadline = read_milliseconds(*value, "deadline_ms", Zero::kRefused, context);
   }
   const YamlNode* const value = fields.find("overload");
-  if (value == nullptr) return;
+  if (value == nullptr) {
+    return;
+  }
   timing.overload = yaml::read_choice<Overload>(*value, "overload",
                                                 {{"queue", Overload::kQueue},
                                                  {"keep_last", Overload::kKeepLast},
@@ -89,7 +93,9 @@ NodeTiming read_entry(const YamlNode& node, Context& context) {
   std::vector<std::string_view> known{"node", "group", "priority", "deadline_ms", "overload"};
   known.insert(known.end(), kKinds.begin(), kKinds.end());
   const Fields fields(node, "entry", known, context);
-  if (node.kind != YamlKind::kMapping) return timing;
+  if (node.kind != YamlKind::kMapping) {
+    return timing;
+  }
   if (const YamlNode* value = fields.require("node", "node: /lidar")) {
     timing.node = read_name(*value, "node", context).value_or("");
   }
@@ -127,7 +133,9 @@ std::vector<NodeTiming> read_entries(const YamlNode& list, Context& context) {
 }  // namespace
 
 TimingScope NodeTiming::scope() const {
-  if (kind) return TimingScope::kCallback;
+  if (kind) {
+    return TimingScope::kCallback;
+  }
   return group ? TimingScope::kGroup : TimingScope::kNode;
 }
 
@@ -138,8 +146,12 @@ bool NodeTiming::fits(const CallbackPlace& place) const {
 
 std::string to_string(const NodeTiming& timing) {
   std::string result = "node " + timing.node;
-  if (timing.group) result += ", group " + std::to_string(*timing.group);
-  if (timing.kind) result += ", " + *timing.kind + " " + timing.name;
+  if (timing.group) {
+    result += ", group " + std::to_string(*timing.group);
+  }
+  if (timing.kind) {
+    result += ", " + *timing.kind + " " + timing.name;
+  }
   return result;
 }
 
@@ -157,7 +169,9 @@ NodeTimingsResult parse_node_timings(std::string_view text) {
               fields.require("callbacks", "callbacks: [{node: /lidar, timer: 0, priority: 5}]")) {
         timings = read_entries(*list, context);
       }
-      if (context.diagnostics.empty()) result.timings = std::move(timings);
+      if (context.diagnostics.empty()) {
+        result.timings = std::move(timings);
+      }
     }
   }
   result.diagnostics = context.diagnostics.take();
@@ -166,7 +180,9 @@ NodeTimingsResult parse_node_timings(std::string_view text) {
 
 std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file) {
   NodeTimingsResult result = parse_node_timings(yaml::read_file(file, "priorities file of nodes"));
-  if (!result.timings) throw yaml::FileError(file, result.diagnostics);
+  if (!result.timings) {
+    throw yaml::FileError(file, result.diagnostics);
+  }
   return *std::move(result.timings);
 }
 

@@ -15,7 +15,9 @@ ParseResult parse_application(std::string_view text) {
   if (const auto root = read_yaml(text, context.diagnostics)) {
     detail::Draft draft = detail::read_application(*root, context);
     detail::check_application(draft, context);
-    if (context.diagnostics.empty()) result.application = std::move(draft.application);
+    if (context.diagnostics.empty()) {
+      result.application = std::move(draft.application);
+    }
   }
   result.diagnostics = context.diagnostics.take();
   return result;
@@ -23,7 +25,9 @@ ParseResult parse_application(std::string_view text) {
 
 Application load_application(const std::filesystem::path& file) {
   ParseResult result = parse_application(yaml::read_file(file, "app.yaml"));
-  if (!result.application) throw ModelError(file, result.diagnostics);
+  if (!result.application) {
+    throw ModelError(file, result.diagnostics);
+  }
   return std::move(*result.application);
 }
 

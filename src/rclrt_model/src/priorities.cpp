@@ -19,23 +19,30 @@ Entries read_entries(const YamlNode& section, const Application& application, Co
     return result;
   }
   NameIndex callbacks("callback", "callbacks");
-  for (const Callback& callback : application.callbacks) callbacks.add(callback.id, {}, context);
+  for (const Callback& callback : application.callbacks) {
+    callbacks.add(callback.id, {}, context);
+  }
   for (std::size_t i = 0; i + 1 < section.children.size(); i += 2) {
     const YamlNode& key = section.children[i];
     const std::size_t callback = callbacks.resolve(key.text, key.at, context);
     const auto priority = read_integer(section.children[i + 1],
                                        "priority of " + in_quotes(key.text), kPriorities, context);
-    if (callback != kUnknown && priority)
+    if (callback != kUnknown && priority) {
       result.emplace_back(callback, static_cast<int>(*priority));
+    }
   }
   return result;
 }
 
 Entries read_overlay(const YamlNode& root, const Application& application, Context& context) {
   const Fields fields(root, "file of priorities", {"rclrt", "application", "priorities"}, context);
-  if (root.kind != YamlKind::kMapping) return {};
+  if (root.kind != YamlKind::kMapping) {
+    return {};
+  }
   if (const YamlNode* node = fields.require("rclrt", "rclrt: 1")) {
-    if (!read_integer(*node, "the format version", kFormatVersions, context)) return {};
+    if (!read_integer(*node, "the format version", kFormatVersions, context)) {
+      return {};
+    }
   }
   if (const YamlNode* node = fields.find("application")) {
     const auto name = read_text(*node, "application", context);
@@ -55,7 +62,9 @@ PrioritiesResult parse_priorities(std::string_view text, const Application& appl
   PrioritiesResult result;
   if (const auto root = read_yaml(text, context.diagnostics)) {
     Entries entries = read_overlay(*root, application, context);
-    if (context.diagnostics.empty()) result.priorities = std::move(entries);
+    if (context.diagnostics.empty()) {
+      result.priorities = std::move(entries);
+    }
   }
   result.diagnostics = context.diagnostics.take();
   return result;
@@ -64,10 +73,14 @@ PrioritiesResult parse_priorities(std::string_view text, const Application& appl
 Application load_application(const std::filesystem::path& file,
                              const std::filesystem::path& priorities) {
   Application application = load_application(file);
-  if (priorities.empty()) return application;
+  if (priorities.empty()) {
+    return application;
+  }
   const PrioritiesResult result =
       parse_priorities(yaml::read_file(priorities, "file of priorities"), application);
-  if (!result.priorities) throw ModelError(priorities, result.diagnostics);
+  if (!result.priorities) {
+    throw ModelError(priorities, result.diagnostics);
+  }
   for (const auto& [callback, priority] : *result.priorities) {
     application.callbacks[callback].priority = priority;
   }

@@ -31,9 +31,15 @@ void read_trigger(const Fields& fields, Position at, Callback& callback, Callbac
     }
   }
   TriggerDraft draft;
-  if (sync != nullptr) draft = read_sync(*sync, topics);
-  if (subscription != nullptr) draft = read_subscription(*subscription, topics);
-  if (timer != nullptr) draft = read_timer(*timer, topics.context());
+  if (sync != nullptr) {
+    draft = read_sync(*sync, topics);
+  }
+  if (subscription != nullptr) {
+    draft = read_subscription(*subscription, topics);
+  }
+  if (timer != nullptr) {
+    draft = read_timer(*timer, topics.context());
+  }
   callback.trigger = std::move(draft.trigger);
   source.inputs = std::move(draft.inputs);
 }
@@ -41,11 +47,15 @@ void read_trigger(const Fields& fields, Position at, Callback& callback, Callbac
 void read_publishes(const YamlNode& node, Callback& callback, CallbackSource& source,
                     TopicReader& topics) {
   Context& context = topics.context();
-  if (node.kind != YamlKind::kSequence) topics.lose();
+  if (node.kind != YamlKind::kSequence) {
+    topics.lose();
+  }
   std::map<std::string, Position> seen;  // not a hash table: its keys are hostile
   for (const YamlNode& item : read_list(node, "publishes", context)) {
     const std::string topic = topics.read(item);
-    if (topic.empty()) continue;
+    if (topic.empty()) {
+      continue;
+    }
     const auto [first, inserted] = seen.try_emplace(topic, item.at);
     if (!inserted) {
       context.diagnostics.report(
@@ -120,7 +130,9 @@ void read_callback(const YamlNode& item, Reading& reading) {
     read_timing(fields, callback, context);
     topics_known = topics_known && topics.all_read();
   }
-  if (!topics_known) reading.draft.graph_known = false;
+  if (!topics_known) {
+    reading.draft.graph_known = false;
+  }
   reading.draft.application.callbacks.push_back(std::move(callback));
   reading.draft.callbacks.push_back(std::move(source));
 }
@@ -135,7 +147,9 @@ void read_callbacks(const YamlNode* section, Reading& reading) {
     reading.draft.graph_known = false;
     return;
   }
-  for (const YamlNode& item : *items) read_callback(item, reading);
+  for (const YamlNode& item : *items) {
+    read_callback(item, reading);
+  }
 }
 
 }  // namespace rclrt::model::detail

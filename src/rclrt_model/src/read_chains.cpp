@@ -39,7 +39,9 @@ Nanoseconds read_deadline(const Fields& fields, const Chain& chain, Reading& rea
 }  // namespace
 
 void read_chains(const YamlNode* section, Reading& reading) {
-  if (section == nullptr) return;
+  if (section == nullptr) {
+    return;
+  }
   Context& context = reading.context;
   NameIndex chains("chain", "chains");
   for (const YamlNode& item : read_filled_list(*section, "chains", context)) {

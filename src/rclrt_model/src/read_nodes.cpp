@@ -12,10 +12,16 @@ namespace {
 
 std::string read_namespace(const Fields& fields, Context& context) {
   const YamlNode* node = fields.find("namespace");
-  if (node == nullptr) return "/";
+  if (node == nullptr) {
+    return "/";
+  }
   auto text = read_text(*node, "namespace", context);
-  if (!text) return "/";
-  if (is_namespace(*text)) return *std::move(text);
+  if (!text) {
+    return "/";
+  }
+  if (is_namespace(*text)) {
+    return *std::move(text);
+  }
   report_value(*node, "namespace",
                "'/', or names each with a '/' before it such as '/front/left', at most " +
                    std::to_string(kMaxNamespace) + " characters",
@@ -44,7 +50,9 @@ void read_executors(const YamlNode* section, Reading& reading) {
     return;
   }
   const auto& items = read_filled_list(*section, "executors", reading.context);
-  if (items.empty()) reading.executors.assume_missing();
+  if (items.empty()) {
+    reading.executors.assume_missing();
+  }
   for (const YamlNode& item : items) {
     const Fields fields(item, "executor", {"name", "cpus"}, reading.context);
     Executor executor;
@@ -56,9 +64,13 @@ void read_executors(const YamlNode* section, Reading& reading) {
 }
 
 void read_nodes(const YamlNode* section, Reading& reading) {
-  if (section == nullptr) return reading.nodes.assume_missing();
+  if (section == nullptr) {
+    return reading.nodes.assume_missing();
+  }
   const auto& items = read_filled_list(*section, "nodes", reading.context);
-  if (items.empty()) reading.nodes.assume_missing();
+  if (items.empty()) {
+    reading.nodes.assume_missing();
+  }
   for (const YamlNode& item : items) {
     const Fields fields(item, "node", {"name", "namespace", "executor"}, reading.context);
     Node node;

@@ -8,7 +8,9 @@
 namespace rclrt::model::detail {
 
 void read_threads(const YamlNode* section, Reading& reading) {
-  if (section == nullptr) return;
+  if (section == nullptr) {
+    return;
+  }
   Context& context = reading.context;
   NameIndex threads("thread", "threads");
   for (const YamlNode& item : read_list(*section, "threads", context)) {

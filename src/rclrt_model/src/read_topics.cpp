@@ -15,14 +15,20 @@ using TopicIndex = std::map<std::string, std::size_t, std::less<>>;
 TopicIndex collect_topics(Application& application) {
   TopicIndex index;
   const auto add = [&](const std::string& topic) {
-    if (topic.empty()) return;  // one that could not be read
+    if (topic.empty()) {
+      return;  // one that could not be read
+    }
     if (index.try_emplace(topic, application.topics.size()).second) {
       application.topics.push_back({topic, 0});
     }
   };
   for (const Callback& callback : application.callbacks) {
-    for (const std::string& topic : inputs(callback)) add(topic);
-    for (const std::string& topic : callback.publishes) add(topic);
+    for (const std::string& topic : inputs(callback)) {
+      add(topic);
+    }
+    for (const std::string& topic : callback.publishes) {
+      add(topic);
+    }
   }
   return index;
 }
@@ -30,7 +36,9 @@ TopicIndex collect_topics(Application& application) {
 void report_unused(const std::string& name, Position at, Reading& reading) {
   std::vector<std::string_view> used;
   used.reserve(reading.draft.application.topics.size());
-  for (const Topic& topic : reading.draft.application.topics) used.push_back(topic.name);
+  for (const Topic& topic : reading.draft.application.topics) {
+    used.push_back(topic.name);
+  }
   reading.context.diagnostics.report(
       at, "topic " + in_quotes(name) + " is used by no callback",
       reading.context.suggester.suggest(name, used, "a topic that a callback uses").expected);
@@ -41,7 +49,9 @@ void report_unused(const std::string& name, Position at, Reading& reading) {
 void read_topics(const YamlNode* section, Reading& reading) {
   Context& context = reading.context;
   const TopicIndex used = collect_topics(reading.draft.application);
-  if (section == nullptr) return;
+  if (section == nullptr) {
+    return;
+  }
   NameIndex listed("topic", "topics");
   for (const YamlNode& item : read_list(*section, "topics", context)) {
     const Fields fields(item, "topic", {"name", "size_bytes"}, context);
@@ -51,7 +61,9 @@ void read_topics(const YamlNode* section, Reading& reading) {
     if (const YamlNode* node = fields.find("size_bytes")) {
       size = read_integer(*node, "size_bytes", kPayloadBytes, context).value_or(0);
     }
-    if (!name) continue;
+    if (!name) {
+      continue;
+    }
     listed.add(*name, name_node->at, context);
     if (const auto found = used.find(*name); found != used.end()) {
       reading.draft.application.topics[found->second].size_bytes = static_cast<std::size_t>(size);

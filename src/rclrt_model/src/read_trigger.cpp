@@ -12,7 +12,9 @@ namespace {
 
 std::size_t read_depth(const Fields& fields, Context& context) {
   const YamlNode* node = fields.find("depth");
-  if (node == nullptr) return kDefaultDepth;
+  if (node == nullptr) {
+    return kDefaultDepth;
+  }
   const auto depth = read_integer(*node, "depth", kDepths, context);
   return depth ? static_cast<std::size_t>(*depth) : kDefaultDepth;
 }
@@ -26,7 +28,9 @@ Nanoseconds read_window(const Fields& fields, SyncPolicy policy, Context& contex
     }
     return Nanoseconds::zero();
   }
-  if (node == nullptr) return kDefaultWindow;
+  if (node == nullptr) {
+    return kDefaultWindow;
+  }
   return read_milliseconds(*node, "window_ms", Zero::kRefused, context).value_or(kDefaultWindow);
 }
 
@@ -44,7 +48,9 @@ std::vector<Position> read_sync_topics(const YamlNode& node, Sync& sync, TopicRe
     }
     return {};
   }
-  for (std::size_t i = 0; i < items.size(); ++i) sync.topics[i] = topics.read(items[i]);
+  for (std::size_t i = 0; i < items.size(); ++i) {
+    sync.topics[i] = topics.read(items[i]);
+  }
   if (!sync.topics[0].empty() && sync.topics[0] == sync.topics[1]) {
     context.diagnostics.report(items[1].at,
                                "the sync has the topic " + in_quotes(sync.topics[1]) + " twice",

@@ -16,10 +16,14 @@ Draft read_application(const YamlNode& root, Context& context) {
                       {"rclrt", "name", "description", "executors", "nodes", "callbacks", "topics",
                        "chains", "threads"},
                       context);
-  if (root.kind != YamlKind::kMapping) return {};
+  if (root.kind != YamlKind::kMapping) {
+    return {};
+  }
   if (const YamlNode* node = fields.require("rclrt", "rclrt: 1")) {
     // Of another version nothing else can be judged.
-    if (!read_integer(*node, "the format version", kFormatVersions, context)) return {};
+    if (!read_integer(*node, "the format version", kFormatVersions, context)) {
+      return {};
+    }
   }
   if (const YamlNode* node = fields.require("name", "name: my_robot")) {
     application.name = read_name(*node, "name", context).value_or("");

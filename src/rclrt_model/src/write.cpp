@@ -44,7 +44,9 @@ std::string in_double_quotes(std::string_view text) {
     } else if (byte < 0x20 || byte == 0x7F) {
       escape(byte);
     } else {
-      if (byte == '"' || byte == '\\') result += '\\';
+      if (byte == '"' || byte == '\\') {
+        result += '\\';
+      }
       result += text[i];
     }
   }
@@ -64,7 +66,9 @@ std::string name(const std::string& text) {
 template <typename T, typename Text>
 std::string list(const std::vector<T>& items, Text text) {
   std::string result = "[";
-  for (const T& item : items) result += (result.size() == 1 ? "" : ", ") + text(item);
+  for (const T& item : items) {
+    result += (result.size() == 1 ? "" : ", ") + text(item);
+  }
   return result + "]";
 }
 
@@ -76,9 +80,15 @@ std::string cpus(const std::vector<int>& items) {
 
 std::string to_text(const Timer& timer) {
   std::string text = "timer: {period_ms: " + ms(timer.period);
-  if (timer.offset_stated) text += ", offset_ms: " + ms(timer.offset);
-  if (timer.overrun == OverrunPolicy::kSkip) text += ", overrun: skip";
-  if (timer.overrun == OverrunPolicy::kRebase) text += ", overrun: rebase";
+  if (timer.offset_stated) {
+    text += ", offset_ms: " + ms(timer.offset);
+  }
+  if (timer.overrun == OverrunPolicy::kSkip) {
+    text += ", overrun: skip";
+  }
+  if (timer.overrun == OverrunPolicy::kRebase) {
+    text += ", overrun: rebase";
+  }
   return text + "}";
 }
 
@@ -89,8 +99,12 @@ std::string depth(std::size_t value) {
 std::string to_text(const Subscription& subscription) {
   std::string text = "subscription: {topic: " + name(subscription.topic);
   text += depth(subscription.depth);
-  if (subscription.reliability == Reliability::kBestEffort) text += ", reliability: best_effort";
-  if (subscription.intra_process) text += ", intra_process: true";
+  if (subscription.reliability == Reliability::kBestEffort) {
+    text += ", reliability: best_effort";
+  }
+  if (subscription.intra_process) {
+    text += ", intra_process: true";
+  }
   return text + "}";
 }
 
@@ -109,12 +123,24 @@ std::string to_text(const Application& application, const Callback& callback) {
       "{id: " + name(callback.id) + ", node: " + name(application.nodes.at(callback.node).name);
   text += ", " + std::visit([](const auto& trigger) { return to_text(trigger); }, callback.trigger);
   text += ", wcet_ms: " + ms(callback.wcet);
-  if (!callback.publishes.empty()) text += ", publishes: " + names(callback.publishes);
-  if (callback.group) text += ", group: " + name(*callback.group);
-  if (callback.priority) text += ", priority: " + std::to_string(*callback.priority);
-  if (callback.overload == Overload::kKeepLast) text += ", overload: keep_last";
-  if (callback.overload == Overload::kSkipIfRunning) text += ", overload: skip_if_running";
-  if (callback.deadline) text += ", deadline_ms: " + ms(*callback.deadline);
+  if (!callback.publishes.empty()) {
+    text += ", publishes: " + names(callback.publishes);
+  }
+  if (callback.group) {
+    text += ", group: " + name(*callback.group);
+  }
+  if (callback.priority) {
+    text += ", priority: " + std::to_string(*callback.priority);
+  }
+  if (callback.overload == Overload::kKeepLast) {
+    text += ", overload: keep_last";
+  }
+  if (callback.overload == Overload::kSkipIfRunning) {
+    text += ", overload: skip_if_running";
+  }
+  if (callback.deadline) {
+    text += ", deadline_ms: " + ms(*callback.deadline);
+  }
   return text + "}";
 }
 
@@ -124,7 +150,9 @@ std::string to_text(const ThreadRule& rule) {
   switch (stated.policy) {
     case Policy::kOther:
       text += "other";
-      if (stated.nice) text += ", nice: " + std::to_string(*stated.nice);
+      if (stated.nice) {
+        text += ", nice: " + std::to_string(*stated.nice);
+      }
       break;
     case Policy::kFifo:
       text += "fifo, priority: " + std::to_string(stated.priority);
@@ -138,17 +166,23 @@ std::string to_text(const ThreadRule& rule) {
               ", period_ms: " + ms(stated.reservation.period);
       break;
   }
-  if (!stated.cpus.empty()) text += cpus(stated.cpus);
+  if (!stated.cpus.empty()) {
+    text += cpus(stated.cpus);
+  }
   return text + "}";
 }
 
 template <typename T, typename Text>
 std::string section(const char* key, const std::vector<T>& items, Text text) {
-  if (items.empty()) return "";
+  if (items.empty()) {
+    return "";
+  }
   std::string result = std::string(key) + ":\n";
   for (const T& item : items) {
     const std::string entry = text(item);
-    if (!entry.empty()) result += "  - " + entry + "\n";
+    if (!entry.empty()) {
+      result += "  - " + entry + "\n";
+    }
   }
   return result;
 }
@@ -175,7 +209,9 @@ std::string to_yaml(const Application& application) {
   });
   text += section("nodes", application.nodes, [&](const Node& node) {
     std::string entry = "{name: " + name(node.name);
-    if (node.name_space != "/") entry += ", namespace: " + name(node.name_space);
+    if (node.name_space != "/") {
+      entry += ", namespace: " + name(node.name_space);
+    }
     return entry + ", executor: " + name(application.executors.at(node.executor).name) + "}";
   });
   text += section("callbacks", application.callbacks,

@@ -19,11 +19,17 @@ std::string application(const Edges& edges) {
   for (std::size_t j = 0; j < edges.size(); ++j) {
     std::vector<std::string> topics;
     for (std::size_t i = 0; i < edges.size(); ++i) {
-      if (edges[i][j]) topics.push_back("t" + std::to_string(i));
+      if (edges[i][j]) {
+        topics.push_back("t" + std::to_string(i));
+      }
     }
     std::string trigger = "timer: {period_ms: 50}";
-    if (topics.size() == 1) trigger = "subscription: {topic: " + topics[0] + "}";
-    if (topics.size() == 2) trigger = "sync: {topics: [" + topics[0] + ", " + topics[1] + "]}";
+    if (topics.size() == 1) {
+      trigger = "subscription: {topic: " + topics[0] + "}";
+    }
+    if (topics.size() == 2) {
+      trigger = "sync: {topics: [" + topics[0] + ", " + topics[1] + "]}";
+    }
     const std::string number = std::to_string(j);
     yaml.append("  - {id: c").append(number).append(", node: n, ").append(trigger);
     yaml.append(", wcet_ms: 0, publishes: [t").append(number).append("]}\n");
@@ -34,7 +40,9 @@ std::string application(const Edges& edges) {
 Edges random_edges(std::mt19937& random, std::size_t size) {
   Edges edges(size, std::vector<bool>(size, false));
   for (std::size_t j = 0; j < size; ++j) {
-    for (std::size_t count = random() % 3; count > 0; --count) edges[random() % size][j] = true;
+    for (std::size_t count = random() % 3; count > 0; --count) {
+      edges[random() % size][j] = true;
+    }
   }
   return edges;
 }
@@ -44,7 +52,9 @@ Edges reachable(Edges edges) {
   for (std::size_t k = 0; k < edges.size(); ++k) {
     for (std::size_t i = 0; i < edges.size(); ++i) {
       for (std::size_t j = 0; j < edges.size(); ++j) {
-        if (edges[i][k] && edges[k][j]) edges[i][j] = true;
+        if (edges[i][k] && edges[k][j]) {
+          edges[i][j] = true;
+        }
       }
     }
   }
@@ -56,10 +66,16 @@ std::size_t knots(const Edges& edges) {
   const Edges reach = reachable(edges);
   std::size_t count = 0;
   for (std::size_t i = 0; i < edges.size(); ++i) {
-    if (!reach[i][i]) continue;
+    if (!reach[i][i]) {
+      continue;
+    }
     bool first = true;
-    for (std::size_t j = 0; j < i; ++j) first = first && !(reach[i][j] && reach[j][i]);
-    if (first) ++count;
+    for (std::size_t j = 0; j < i; ++j) {
+      first = first && !(reach[i][j] && reach[j][i]);
+    }
+    if (first) {
+      ++count;
+    }
   }
   return count;
 }
@@ -97,7 +113,9 @@ TEST(Cycles, AreShownAsTheShortestWayRound) {
 TEST(Cycles, AreShortenedWhenTheyAreLong) {
   constexpr std::size_t kSize = 20;
   Edges edges(kSize, std::vector<bool>(kSize, false));
-  for (std::size_t i = 0; i < kSize; ++i) edges[i][(i + 1) % kSize] = true;
+  for (std::size_t i = 0; i < kSize; ++i) {
+    edges[i][(i + 1) % kSize] = true;
+  }
   const auto result = parse_application(application(edges));
   ASSERT_EQ(result.diagnostics.size(), 1U);
   EXPECT_NE(result.diagnostics[0].message.find("'c11' -> (8 more) -> 'c0'; expected"),

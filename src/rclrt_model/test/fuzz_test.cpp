@@ -17,11 +17,15 @@ constexpr unsigned long kDefaultIterations = 80'000;  // about 20 s under Addres
 
 std::vector<std::string> corpus() {
   std::vector<std::string> texts;
-  for (const auto& file : test::broken_files()) texts.push_back(test::read_file(file));
+  for (const auto& file : test::broken_files()) {
+    texts.push_back(test::read_file(file));
+  }
   // As many good texts as broken ones, or hardly any would pass.
   const std::size_t broken = texts.size();
   while (texts.size() < 2 * broken) {
-    for (const auto& file : test::example_files()) texts.push_back(test::read_file(file));
+    for (const auto& file : test::example_files()) {
+      texts.push_back(test::read_file(file));
+    }
   }
   return texts;
 }
@@ -36,10 +40,14 @@ TEST(Fuzz, TheParserKeepsItsPromisesOnMutatedFiles) {
     const auto result = parse_application(text);
     const std::string broken = test::broken_promise(text, result);
     ASSERT_EQ(broken, "") << "iteration " << i << " of seed " << seed << ", text:\n" << text;
-    if (result.application) ++accepted;
+    if (result.application) {
+      ++accepted;
+    }
   }
   RecordProperty("iterations", std::to_string(iterations));
-  if (iterations < kDefaultIterations) return;
+  if (iterations < kDefaultIterations) {
+    return;
+  }
   EXPECT_GT(accepted, iterations / 200) << "the mutations must leave some files valid";
   EXPECT_LT(accepted, iterations / 2) << "and break most";
 }

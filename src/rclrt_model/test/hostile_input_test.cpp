@@ -40,7 +40,9 @@ std::string one_chain() { return "chains: [{id: c, callbacks: [c0], priority: 1}
 
 TEST(HostileInput, APathOfAHundredThousandCallbacksIsReadWhole) {
   std::string yaml = path() + "chains:\n  - {id: whole, priority: 1, callbacks: [c0";
-  for (std::size_t i = 1; i < kMany; ++i) yaml += ", c" + number(i);
+  for (std::size_t i = 1; i < kMany; ++i) {
+    yaml += ", c" + number(i);
+  }
   yaml += "]}\n";
   const auto result = parse_application(yaml);
   ASSERT_TRUE(result.application.has_value());
@@ -60,8 +62,12 @@ TEST(HostileInput, ACycleOfAHundredThousandCallbacksIsFoundWithoutRecursion) {
 
 TEST(HostileInput, ATopicOfThousandsOfPublishersAndSubscribersIsNoQuadraticGraph) {
   std::string yaml(kHead);
-  for (std::size_t i = 0; i < kMany / 2; ++i) yaml += timer("p" + number(i), "t");
-  for (std::size_t i = 0; i < kMany / 2; ++i) yaml += subscription("s" + number(i), "t", "");
+  for (std::size_t i = 0; i < kMany / 2; ++i) {
+    yaml += timer("p" + number(i), "t");
+  }
+  for (std::size_t i = 0; i < kMany / 2; ++i) {
+    yaml += subscription("s" + number(i), "t", "");
+  }
   const auto result =
       parse_application(yaml + "chains: [{id: c, callbacks: [p0, s7], priority: 1}]\n");
   ASSERT_TRUE(result.application.has_value());
@@ -70,7 +76,9 @@ TEST(HostileInput, ATopicOfThousandsOfPublishersAndSubscribersIsNoQuadraticGraph
 
 TEST(HostileInput, AHundredThousandUnknownNamesAreCountedAndNotAllCompared) {
   std::string yaml = path() + "chains:\n  - {id: c, priority: 1, callbacks: [c0";
-  for (std::size_t i = 1; i < kMany; ++i) yaml += ", d" + number(i);
+  for (std::size_t i = 1; i < kMany; ++i) {
+    yaml += ", d" + number(i);
+  }
   const auto result = parse_application(yaml + "]}\n");
   ASSERT_EQ(result.diagnostics.size(), 1001U);
   EXPECT_EQ(result.diagnostics.back().message, "98999 more problems are not shown; expected none");
@@ -78,7 +86,9 @@ TEST(HostileInput, AHundredThousandUnknownNamesAreCountedAndNotAllCompared) {
 
 TEST(HostileInput, ChainsThatFollowACallbackWithManyTopicsAreChecked) {
   std::string topics = "t0";
-  for (std::size_t i = 1; i < kMany; ++i) topics += ", t" + number(i);
+  for (std::size_t i = 1; i < kMany; ++i) {
+    topics += ", t" + number(i);
+  }
   std::string yaml(kHead);
   yaml += timer("c0", topics) + subscription("s", "t7", "");
   yaml += "chains:\n";
@@ -92,7 +102,9 @@ TEST(HostileInput, ChainsThatFollowACallbackWithManyTopicsAreChecked) {
 
 TEST(HostileInput, AMappingOfAMillionKeysIsRead) {
   std::string yaml = "rclrt: 1\n";
-  for (std::size_t i = 0; i < 10 * kMany; ++i) yaml += "k" + number(i) + ": 1\n";
+  for (std::size_t i = 0; i < 10 * kMany; ++i) {
+    yaml += "k" + number(i) + ": 1\n";
+  }
   const auto result = parse_application(yaml);
   EXPECT_EQ(result.diagnostics.size(), 1001U);
 }
@@ -114,7 +126,9 @@ TEST(HostileInput, AWordOf16MiBIsShownInPart) {
   yaml += std::string(kMaxInputBytes - yaml.size(), 'a');
   const auto result = parse_application(yaml);
   ASSERT_FALSE(result.diagnostics.empty());
-  for (const auto& diagnostic : result.diagnostics) EXPECT_LT(diagnostic.message.size(), 300U);
+  for (const auto& diagnostic : result.diagnostics) {
+    EXPECT_LT(diagnostic.message.size(), 300U);
+  }
 }
 
 }  // namespace

@@ -113,9 +113,13 @@ std::string Mutator::next() {
   const std::size_t kinds = below(2) == 0 ? kGentle : kAll;
   std::string text = any_text();
   for (std::size_t count = 1 + below(6); count > 0; --count) {
-    if (text.empty()) text = any_text();
+    if (text.empty()) {
+      text = any_text();
+    }
     mutate(text, below(kinds));
-    if (text.size() > kMaxText) text.resize(kMaxText);
+    if (text.size() > kMaxText) {
+      text.resize(kMaxText);
+    }
   }
   return text;
 }
@@ -163,8 +167,12 @@ void Mutator::splice(std::string& text) {
 void Mutator::swap_tokens(std::string& text) {
   auto first = token_at(text, below(text.size()));
   auto second = token_at(text, below(text.size()));
-  if (first > second) std::swap(first, second);
-  if (first.second > second.first) return;
+  if (first > second) {
+    std::swap(first, second);
+  }
+  if (first.second > second.first) {
+    return;
+  }
   const std::string a = text.substr(first.first, first.second - first.first);
   const std::string b = text.substr(second.first, second.second - second.first);
   text.replace(second.first, b.size(), a);
@@ -197,7 +205,9 @@ void Mutator::nest(std::string& text) {
   constexpr std::array<std::string_view, 4> kOpeners = {"[", "{a: ", "- ", "? "};
   const std::string_view opener = kOpeners[below(kOpeners.size())];
   std::string nesting;
-  for (std::size_t depth = 1 + below(200); depth > 0; --depth) nesting += opener;
+  for (std::size_t depth = 1 + below(200); depth > 0; --depth) {
+    nesting += opener;
+  }
   text.insert(below(text.size() + 1), nesting);
 }
 
@@ -209,12 +219,16 @@ void Mutator::remove_part(std::string& text) {
 void Mutator::repeat_part(std::string& text) {
   const std::size_t begin = below(text.size());
   const std::string part = text.substr(begin, 1 + below(120));
-  for (std::size_t count = 1 + below(6); count > 0; --count) text.insert(begin, part);
+  for (std::size_t count = 1 + below(6); count > 0; --count) {
+    text.insert(begin, part);
+  }
 }
 
 void Mutator::change_number(std::string& text) {
   const std::size_t digit = text.find_first_of("0123456789", below(text.size()));
-  if (digit == std::string::npos) return;
+  if (digit == std::string::npos) {
+    return;
+  }
   const auto [begin, end] = token_at(text, digit);
   text.replace(begin, end - begin, kNumbers[below(kNumbers.size())]);
 }

@@ -7,7 +7,9 @@ namespace rclrt::model::detail {
 namespace {
 
 TEST(Token, BeginsWithALetterAndHasNoDoubleUnderscore) {
-  for (const auto* good : {"a", "_", "_a", "a1", "A_b_9", "lidar_"}) EXPECT_TRUE(is_token(good));
+  for (const auto* good : {"a", "_", "_a", "a1", "A_b_9", "lidar_"}) {
+    EXPECT_TRUE(is_token(good));
+  }
   for (const auto* bad : {"", "1a", "a-b", "a b", "a/b", "a__b", "\xC3\xA4", "a\n", "~", "{a}"}) {
     EXPECT_FALSE(is_token(bad)) << bad;
   }
@@ -19,7 +21,9 @@ TEST(Token, HasAtMost255Characters) {
 }
 
 TEST(Topic, ConsistsOfTokensSeparatedBySlashes) {
-  for (const auto* good : {"a", "/a", "a/b", "/a/b/c1"}) EXPECT_TRUE(is_topic(good)) << good;
+  for (const auto* good : {"a", "/a", "a/b", "/a/b/c1"}) {
+    EXPECT_TRUE(is_topic(good)) << good;
+  }
   for (const auto* bad :
        {"", "/", "a/", "/a/", "//a", "a//b", "~/a", "~", "/1a", "a__b/c", "a b"}) {
     EXPECT_FALSE(is_topic(bad)) << bad;
@@ -27,7 +31,9 @@ TEST(Topic, ConsistsOfTokensSeparatedBySlashes) {
 }
 
 TEST(Namespace, IsTheRootOrAbsolute) {
-  for (const auto* good : {"/", "/a", "/a/b"}) EXPECT_TRUE(is_namespace(good)) << good;
+  for (const auto* good : {"/", "/a", "/a/b"}) {
+    EXPECT_TRUE(is_namespace(good)) << good;
+  }
   for (const auto* bad : {"", "a", "/a/", "//", "/a//b", "/1"}) {
     EXPECT_FALSE(is_namespace(bad)) << bad;
   }

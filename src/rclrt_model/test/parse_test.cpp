@@ -15,7 +15,9 @@ using std::chrono::milliseconds;
 
 std::string all_messages(const ParseResult& result) {
   std::string text;
-  for (const Diagnostic& diagnostic : result.diagnostics) text += to_string(diagnostic, "x") + "\n";
+  for (const Diagnostic& diagnostic : result.diagnostics) {
+    text += to_string(diagnostic, "x") + "\n";
+  }
   return text;
 }
 
@@ -138,7 +140,9 @@ TEST(AppYaml, ReadsTheSectionsInAnyOrder) {
 
 TEST(AppYaml, IgnoresAByteOrderMarkAndWindowsLineEnds) {
   std::string windows = "\xEF\xBB\xBF";
-  for (const char c : kShort) windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  for (const char c : kShort) {
+    windows += c == '\n' ? std::string("\r\n") : std::string(1, c);
+  }
   EXPECT_EQ(parse_good(windows), parse_good(kShort));
 }
 

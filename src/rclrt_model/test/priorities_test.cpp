@@ -26,7 +26,9 @@ Application robot() { return *parse_application(kRobot).application; }
 std::string problem(std::string_view overlay) {
   const auto result = parse_priorities(overlay, robot());
   EXPECT_NE(result.priorities.has_value(), !result.diagnostics.empty());
-  if (result.diagnostics.empty()) return "";
+  if (result.diagnostics.empty()) {
+    return "";
+  }
   return to_string(result.diagnostics.front(), "f").substr(2);
 }
 
@@ -88,7 +90,9 @@ TEST(Priorities, MutatedFilesGivePrioritiesOrDiagnostics) {
     const std::string text = mutator.next();
     const auto result = parse_priorities(text, application);
     ASSERT_NE(result.priorities.has_value(), !result.diagnostics.empty()) << text;
-    if (!result.priorities) continue;
+    if (!result.priorities) {
+      continue;
+    }
     ++accepted;
     for (const auto& [callback, priority] : *result.priorities) {
       ASSERT_LT(callback, application.callbacks.size()) << text;

@@ -25,7 +25,9 @@ TEST(Write, TheExamplesAreTheSameAgain) {
   std::size_t applications = 0;
   for (const auto& file : test::example_files()) {
     const auto read = parse_application(test::read_file(file));
-    if (!read.application) continue;  // another kind of file
+    if (!read.application) {
+      continue;  // another kind of file
+    }
     ++applications;
     expect_round_trip(*read.application);
   }
@@ -57,15 +59,21 @@ threads: [{name: middleware, policy: other, nice: -3, cpus: [2]}]
 
 TEST(Write, WhateverMutationsLeaveValidIsTheSameAgain) {
   std::vector<std::string> texts;
-  for (const auto& file : test::example_files()) texts.push_back(test::read_file(file));
+  for (const auto& file : test::example_files()) {
+    texts.push_back(test::read_file(file));
+  }
   test::Mutator mutator(texts, 7);
   std::size_t written = 0;
   for (unsigned long i = 0; i < test::fuzz_iterations(10'000); ++i) {
     const auto read = parse_application(mutator.next());
-    if (!read.application) continue;
+    if (!read.application) {
+      continue;
+    }
     ++written;
     expect_round_trip(*read.application);
-    if (HasFailure()) return;
+    if (HasFailure()) {
+      return;
+    }
   }
   EXPECT_GT(written, 100U);
 }

@@ -76,7 +76,9 @@ constexpr Case kCases[] = {
 };
 
 double percentile_us(const std::vector<std::int64_t>& sorted, double share) {
-  if (sorted.empty()) return 0;
+  if (sorted.empty()) {
+    return 0;
+  }
   const auto index = static_cast<std::size_t>(share * static_cast<double>(sorted.size() - 1));
   return static_cast<double>(sorted[index]) / 1e3;
 }
@@ -84,11 +86,17 @@ double percentile_us(const std::vector<std::int64_t>& sorted, double share) {
 /// The node runs for so long.
 Round run_once(const Case& what, const Contender& contender, std::chrono::nanoseconds time) {
   const auto node = std::make_shared<Bench>();
-  if (what.timer) node->add_timer();
-  if (what.burner) node->add_burner();
+  if (what.timer) {
+    node->add_timer();
+  }
+  if (what.burner) {
+    node->add_burner();
+  }
   if (what.message) {
     node->add_subscription();
-    while (node->publisher->get_subscription_count() == 0) std::this_thread::sleep_for(1ms);
+    while (node->publisher->get_subscription_count() == 0) {
+      std::this_thread::sleep_for(1ms);
+    }
   }
   std::uint64_t sent = 0;
   std::int64_t cpu_ns = 0;
@@ -153,7 +161,9 @@ using Rounds = std::vector<Round>;
 
 double median(const Rounds& rounds, double Round::* figure) {
   std::vector<double> all;
-  for (const Round& round : rounds) all.push_back(round.*figure);
+  for (const Round& round : rounds) {
+    all.push_back(round.*figure);
+  }
   const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
   std::nth_element(all.begin(), middle, all.end());
   return *middle;
@@ -161,7 +171,9 @@ double median(const Rounds& rounds, double Round::* figure) {
 
 double worst(const Rounds& rounds, double Round::* figure) {
   double most = 0;
-  for (const Round& round : rounds) most = std::max(most, round.*figure);
+  for (const Round& round : rounds) {
+    most = std::max(most, round.*figure);
+  }
   return most;
 }
 
@@ -204,14 +216,18 @@ std::string read_settings(int argc, char** argv, Settings& settings) {
     if (option == "--case") {
       const std::string name = i + 1 < argc ? argv[++i] : "";
       std::erase_if(settings.cases, [&](const Case& each) { return each.name != name; });
-      if (settings.cases.empty()) return "--case needs the name of one, such as \"message\"";
+      if (settings.cases.empty()) {
+        return "--case needs the name of one, such as \"message\"";
+      }
       continue;
     }
     long* const value = option == "--rounds"    ? &settings.rounds
                         : option == "--seconds" ? &settings.seconds
                         : option == "--cpus"    ? &settings.cpus
                                                 : nullptr;
-    if (value == nullptr) return "unknown option " + option;
+    if (value == nullptr) {
+      return "unknown option " + option;
+    }
     char* end = nullptr;
     *value = i + 1 < argc ? std::strtol(argv[++i], &end, 10) : 0;
     if (end == nullptr || *end != '\0' || *value < 1 || *value > 3600) {

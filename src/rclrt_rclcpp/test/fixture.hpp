@@ -35,9 +35,15 @@ using ExecutorsOfLevels =
 struct ExecutorName {
   template <typename E>
   static std::string GetName(int) {
-    if (std::is_same_v<E, PreemptiveExecutor>) return "Preemptive";
-    if (std::is_same_v<E, ProducerConsumerExecutor>) return "ProducerConsumer";
-    if (std::is_same_v<E, ThreadDispatchExecutor>) return "ThreadDispatch";
+    if (std::is_same_v<E, PreemptiveExecutor>) {
+      return "Preemptive";
+    }
+    if (std::is_same_v<E, ProducerConsumerExecutor>) {
+      return "ProducerConsumer";
+    }
+    if (std::is_same_v<E, ThreadDispatchExecutor>) {
+      return "ThreadDispatch";
+    }
     return "Edf";
   }
 };

@@ -231,7 +231,9 @@ TEST_F(Ros, AWaitableInAReentrantGroupLosesNoEventOnSeveralThreads) {
 }
 
 TYPED_TEST(Handover, WhatHasNoCreditWaitsForNoCallbackThatRuns) {
-  if (std::is_same_v<TypeParam, EdfExecutor>) GTEST_SKIP() << "has one thread, which is waiting";
+  if (std::is_same_v<TypeParam, EdfExecutor>) {
+    GTEST_SKIP() << "has one thread, which is waiting";
+  }
   Options options;
   options.engine.workers_per_level = 2;
   TypeParam executor(options);

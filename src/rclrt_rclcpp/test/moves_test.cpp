@@ -112,7 +112,9 @@ TYPED_TEST(Moves, AlsoFromAnExecutorOfRclcpp) {
 }
 
 TYPED_TEST(Moves, WhatIsMadeWhileARemovalWaitsIsRun) {
-  if (std::is_same_v<TypeParam, EdfExecutor>) GTEST_SKIP() << "has one thread, which is waiting";
+  if (std::is_same_v<TypeParam, EdfExecutor>) {
+    GTEST_SKIP() << "has one thread, which is waiting";
+  }
   Options options;
   options.engine.workers_per_level = 2;
   TypeParam executor(options);

@@ -13,8 +13,12 @@ namespace {
 constexpr std::size_t kMaxQuotedBytes = 80;
 
 std::size_t sequence_length(unsigned char lead) {
-  if (lead < 0x80) return 1;
-  if (lead < 0xE0) return 2;
+  if (lead < 0x80) {
+    return 1;
+  }
+  if (lead < 0xE0) {
+    return 2;
+  }
   return lead < 0xF0 ? 3 : 4;
 }
 
@@ -22,8 +26,12 @@ std::size_t sequence_length(unsigned char lead) {
 /// raw.
 bool is_invisible(std::string_view sequence) {
   const auto byte = [&](std::size_t i) { return static_cast<unsigned char>(sequence[i]); };
-  if (sequence.size() == 2) return byte(0) == 0xC2 && byte(1) < 0xA0;
-  if (sequence.size() != 3) return false;
+  if (sequence.size() == 2) {
+    return byte(0) == 0xC2 && byte(1) < 0xA0;
+  }
+  if (sequence.size() != 3) {
+    return false;
+  }
   const bool general_punctuation =
       byte(0) == 0xE2 && ((byte(1) == 0x80 && ((byte(2) >= 0x8B && byte(2) <= 0x8F) ||
                                                (byte(2) >= 0xA8 && byte(2) <= 0xAE))) ||
@@ -94,7 +102,9 @@ std::string in_quotes(std::string_view text) {
 std::string list_in_quotes(const std::vector<std::string_view>& texts) {
   std::string out;
   for (std::size_t i = 0; i < texts.size(); ++i) {
-    if (i > 0) out += i + 1 == texts.size() ? " or " : ", ";
+    if (i > 0) {
+      out += i + 1 == texts.size() ? " or " : ", ";
+    }
     out += in_quotes(texts[i]);
   }
   return out;

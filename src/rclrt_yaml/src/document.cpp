@@ -10,7 +10,9 @@ namespace rclrt::yaml {
 namespace {
 
 Kind kind_of(yaml_scalar_style_t style, bool tagged) {
-  if (tagged) return Kind::kRefused;
+  if (tagged) {
+    return Kind::kRefused;
+  }
   return style == YAML_PLAIN_SCALAR_STYLE ? Kind::kPlain : Kind::kQuoted;
 }
 
@@ -29,7 +31,9 @@ class TreeBuilder {
       }
       const Position at = position(event->start_mark);
       if (event->type == YAML_STREAM_END_EVENT) {
-        if (!root_) diagnostics_.report({}, "the file is empty", "'rclrt: 1' to begin it");
+        if (!root_) {
+          diagnostics_.report({}, "the file is empty", "'rclrt: 1' to begin it");
+        }
         return std::move(root_);
       }
       if (event->type == YAML_DOCUMENT_START_EVENT && root_) {

@@ -27,12 +27,16 @@ Position position_of_byte(std::string_view text, std::size_t offset) {
 char character_at(std::string_view text, Position at) {
   for (std::uint32_t line = 1; line < at.line; ++line) {
     const std::size_t end = text.find('\n');
-    if (end == std::string_view::npos) return '\0';
+    if (end == std::string_view::npos) {
+      return '\0';
+    }
     text.remove_prefix(end + 1);
   }
   std::uint32_t column = 0;
   for (const char c : text.substr(0, text.find('\n'))) {
-    if (begins_character(c) && ++column == at.column) return c;
+    if (begins_character(c) && ++column == at.column) {
+      return c;
+    }
   }
   return '\0';
 }
@@ -55,8 +59,12 @@ Position position(const yaml_mark_t& mark) {
 }
 
 Events::Events(std::string_view text) : text_(text) {
-  if (text_.starts_with(kByteOrderMark)) text_.remove_prefix(kByteOrderMark.size());
-  if (yaml_parser_initialize(&parser_) == 0) throw std::bad_alloc();
+  if (text_.starts_with(kByteOrderMark)) {
+    text_.remove_prefix(kByteOrderMark.size());
+  }
+  if (yaml_parser_initialize(&parser_) == 0) {
+    throw std::bad_alloc();
+  }
   yaml_parser_set_encoding(&parser_, YAML_UTF8_ENCODING);
   yaml_parser_set_input_string(&parser_, reinterpret_cast<const unsigned char*>(text_.data()),
                                text_.size());
@@ -73,7 +81,9 @@ const yaml_event_t* Events::next() {
 }
 
 void Events::report_error(Diagnostics& diagnostics) const {
-  if (parser_.error == YAML_MEMORY_ERROR) throw std::bad_alloc();
+  if (parser_.error == YAML_MEMORY_ERROR) {
+    throw std::bad_alloc();
+  }
   if (parser_.error == YAML_READER_ERROR) {
     const std::size_t offset = std::min(parser_.problem_offset, text_.size());
     diagnostics.report(position_of_byte(text_, offset),

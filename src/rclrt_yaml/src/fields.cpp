@@ -25,7 +25,9 @@ std::string describe(const Node& node) {
 
 void report_value(const Node& node, std::string_view what, std::string_view expected,
                   Context& context) {
-  if (node.kind == Kind::kRefused) return;
+  if (node.kind == Kind::kRefused) {
+    return;
+  }
   context.diagnostics.report(node.at, std::string(what) + " is " + describe(node), expected);
 }
 
@@ -39,9 +41,13 @@ Fields::Fields(const Node& node, std::string_view what, std::vector<std::string_
   }
   for (std::size_t i = 0; i < node.children.size(); i += 2) {
     const Node& key = node.children[i];
-    if (is_scalar(key) && std::find(known.begin(), known.end(), key.text) != known.end()) continue;
+    if (is_scalar(key) && std::find(known.begin(), known.end(), key.text) != known.end()) {
+      continue;
+    }
     sound_ = false;
-    if (!is_scalar(key)) continue;
+    if (!is_scalar(key)) {
+      continue;
+    }
     const Suggestion suggestion = context.suggester.suggest(key.text, known, "a known key");
     misspelt_.push_back(suggestion.guess);
     context.diagnostics.report(key.at, "unknown key " + in_quotes(key.text) + " in " + what_,
@@ -50,10 +56,13 @@ Fields::Fields(const Node& node, std::string_view what, std::vector<std::string_
 }
 
 const Node* Fields::find(std::string_view key) const {
-  if (node_.kind != Kind::kMapping) return nullptr;
+  if (node_.kind != Kind::kMapping) {
+    return nullptr;
+  }
   for (std::size_t i = 0; i + 1 < node_.children.size(); i += 2) {
-    if (is_scalar(node_.children[i]) && node_.children[i].text == key)
+    if (is_scalar(node_.children[i]) && node_.children[i].text == key) {
       return &node_.children[i + 1];
+    }
   }
   return nullptr;
 }
@@ -72,7 +81,9 @@ bool Fields::is_misspelt(std::string_view key) const {
 }
 
 const std::vector<Node>& read_list(const Node& node, std::string_view what, Context& context) {
-  if (node.kind == Kind::kSequence) return node.children;
+  if (node.kind == Kind::kSequence) {
+    return node.children;
+  }
   report_value(node, what, "a list", context);
   return kNoNodes;
 }

@@ -13,7 +13,9 @@ namespace {
 std::string lines(const std::string& file, const std::vector<Diagnostic>& diagnostics) {
   std::string text;
   for (const Diagnostic& diagnostic : diagnostics) {
-    if (!text.empty()) text += '\n';
+    if (!text.empty()) {
+      text += '\n';
+    }
     text += to_string(diagnostic, file);
   }
   return text;
@@ -30,13 +32,19 @@ std::string read_file(const std::filesystem::path& file, std::string_view kind) 
                     std::string(kind));
   };
   std::error_code ignored;
-  if (std::filesystem::is_directory(file, ignored)) fail("it is a directory");
+  if (std::filesystem::is_directory(file, ignored)) {
+    fail("it is a directory");
+  }
   errno = 0;
   std::ifstream stream(file, std::ios::binary);
-  if (!stream) fail(std::generic_category().message(errno));
+  if (!stream) {
+    fail(std::generic_category().message(errno));
+  }
   std::string text(kMaxInputBytes + 1, '\0');
   stream.read(text.data(), static_cast<std::streamsize>(text.size()));
-  if (stream.bad()) fail(std::generic_category().message(errno));
+  if (stream.bad()) {
+    fail(std::generic_category().message(errno));
+  }
   text.resize(static_cast<std::size_t>(stream.gcount()));
   return text;
 }

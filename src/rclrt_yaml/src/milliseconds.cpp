@@ -17,14 +17,18 @@ bool all_digits(std::string_view text) {
 
 std::int64_t to_integer(std::string_view digits) {
   std::int64_t value = 0;
-  for (const char c : digits) value = value * 10 + (c - '0');
+  for (const char c : digits) {
+    value = value * 10 + (c - '0');
+  }
   return value;
 }
 
 }  // namespace
 
 MillisecondsResult parse_milliseconds(std::string_view text) {
-  if (text.starts_with('-')) return {{}, "a number of milliseconds that is not negative"};
+  if (text.starts_with('-')) {
+    return {{}, "a number of milliseconds that is not negative"};
+  }
   const std::size_t point = text.find('.');
   const std::string_view whole = text.substr(0, point);
   const bool has_fraction = point != std::string_view::npos;
@@ -37,11 +41,17 @@ MillisecondsResult parse_milliseconds(std::string_view text) {
     return {{}, "at most six decimals (a nanosecond is 0.000001 ms)"};
   }
   constexpr std::string_view kTooLong = "at most 3600000 (one hour)";
-  if (whole.size() > kMaxWholeDigits) return {{}, kTooLong};
+  if (whole.size() > kMaxWholeDigits) {
+    return {{}, kTooLong};
+  }
   std::int64_t nanoseconds = to_integer(fraction);
-  for (std::size_t i = fraction.size(); i < kDecimals; ++i) nanoseconds *= 10;
+  for (std::size_t i = fraction.size(); i < kDecimals; ++i) {
+    nanoseconds *= 10;
+  }
   nanoseconds += to_integer(whole) * 1'000'000;
-  if (Nanoseconds(nanoseconds) > kMaxTime) return {{}, kTooLong};
+  if (Nanoseconds(nanoseconds) > kMaxTime) {
+    return {{}, kTooLong};
+  }
   return {Nanoseconds(nanoseconds), {}};
 }
 

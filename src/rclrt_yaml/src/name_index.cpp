@@ -22,7 +22,9 @@ void NameIndex::add_unreadable() {
 
 std::size_t NameIndex::resolve(const std::string& name, Position at, Context& context) const {
   const auto found = entries_.find(name);
-  if (found != entries_.end()) return found->second.index;
+  if (found != entries_.end()) {
+    return found->second.index;
+  }
   if (complete_) {
     context.diagnostics.report(
         at, what_ + " " + in_quotes(name) + " is not declared under " + in_quotes(section_),

@@ -22,15 +22,23 @@ bool is_reserved_word(std::string_view text) {
 
 /// Made of the characters of a number, and begins like one: "e0" and "_1" are words.
 bool looks_like_a_number(std::string_view text) {
-  if (text.find_first_not_of("0123456789._eE+-") != std::string_view::npos) return false;
-  if (text.starts_with('+') || text.starts_with('-')) text.remove_prefix(1);
-  if (text.starts_with('.')) text.remove_prefix(1);
+  if (text.find_first_not_of("0123456789._eE+-") != std::string_view::npos) {
+    return false;
+  }
+  if (text.starts_with('+') || text.starts_with('-')) {
+    text.remove_prefix(1);
+  }
+  if (text.starts_with('.')) {
+    text.remove_prefix(1);
+  }
   return !text.empty() && text.front() >= '0' && text.front() <= '9';
 }
 
 /// std::from_chars accepts "-0" and "007"; YAML readers differ on them.
 bool is_canonical_integer(std::string_view text) {
-  if (text.starts_with('-')) text.remove_prefix(1);
+  if (text.starts_with('-')) {
+    text.remove_prefix(1);
+  }
   return text == "0" || !text.starts_with('0');
 }
 
@@ -57,12 +65,16 @@ std::optional<std::int64_t> read_integer(const Node& node, std::string_view what
   const auto parsed = std::from_chars(node.text.data(), end, value);
   const bool is_integer = node.kind == Kind::kPlain && parsed.ec == std::errc{} &&
                           parsed.ptr == end && is_canonical_integer(node.text);
-  if (is_integer && value >= range.min && value <= range.max) return value;
+  if (is_integer && value >= range.min && value <= range.max) {
+    return value;
+  }
   std::string expected =
       range.min == range.max
           ? std::to_string(range.min)
           : "a whole number from " + std::to_string(range.min) + " to " + std::to_string(range.max);
-  if (node.kind == Kind::kQuoted) expected += " without quotes";
+  if (node.kind == Kind::kQuoted) {
+    expected += " without quotes";
+  }
   report_value(node, what, expected, context);
   return std::nullopt;
 }

@@ -36,15 +36,23 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 std::string_view Suggester::nearest(std::string_view word,
                                     const std::vector<std::string_view>& known) {
-  if (word.size() > kMaxWord) return {};
+  if (word.size() > kMaxWord) {
+    return {};
+  }
   const std::size_t tolerated = word.size() <= 4 ? 1 : (word.size() <= 8 ? 2 : 3);
   std::string_view best;
   std::size_t best_distance = tolerated + 1;
   for (const std::string_view candidate : known) {
-    if (comparisons_left_ == 0) break;
+    if (comparisons_left_ == 0) {
+      break;
+    }
     --comparisons_left_;
-    if (candidate.size() > word.size() + tolerated) continue;
-    if (candidate.size() + tolerated < word.size()) continue;
+    if (candidate.size() > word.size() + tolerated) {
+      continue;
+    }
+    if (candidate.size() + tolerated < word.size()) {
+      continue;
+    }
     const std::size_t distance = edit_distance(word, candidate);
     if (distance < best_distance && distance < word.size()) {
       best = candidate;

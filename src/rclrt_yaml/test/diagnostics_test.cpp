@@ -22,7 +22,9 @@ TEST(Diagnostics, ComeInTheOrderOfThePositions) {
 
 TEST(Diagnostics, CountInsteadOfKeepingAfterAThousand) {
   Diagnostics diagnostics;
-  for (std::uint32_t i = 1; i <= 1234; ++i) diagnostics.report({i, 1}, "bad", "good");
+  for (std::uint32_t i = 1; i <= 1234; ++i) {
+    diagnostics.report({i, 1}, "bad", "good");
+  }
   const auto all = diagnostics.take();
   ASSERT_EQ(all.size(), 1001U);
   EXPECT_EQ(all.back(), (Diagnostic{1000, 1, "234 more problems are not shown; expected none"}));

@@ -61,13 +61,17 @@ TEST(Document, EndsTheReadingOfEndlessNestingAtOnce) {
   EXPECT_FALSE(read(std::string(16U << 20U, '[')).root.has_value());
   EXPECT_FALSE(read(std::string(16U << 20U, '{')).root.has_value());
   std::string dashes;
-  for (int i = 0; i < 1'000'000; ++i) dashes += "- ";
+  for (int i = 0; i < 1'000'000; ++i) {
+    dashes += "- ";
+  }
   EXPECT_FALSE(read(dashes).root.has_value());
 }
 
 TEST(Document, HoldsABoundedNumberOfValues) {
   std::string many = "[";
-  for (std::size_t i = 0; i < kMaxValues; ++i) many += "a,";
+  for (std::size_t i = 0; i < kMaxValues; ++i) {
+    many += "a,";
+  }
   const auto outcome = read(many + "]");
   EXPECT_FALSE(outcome.root.has_value());
   ASSERT_EQ(outcome.diagnostics.size(), 1U);

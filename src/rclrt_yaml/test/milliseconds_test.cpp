@@ -12,7 +12,9 @@ namespace {
 
 std::optional<std::int64_t> nanoseconds(std::string_view text) {
   const auto result = parse_milliseconds(text);
-  if (!result.value) return std::nullopt;
+  if (!result.value) {
+    return std::nullopt;
+  }
   return result.value->count();
 }
 
@@ -57,7 +59,9 @@ TEST(Milliseconds, RefuseMoreThanAnHourOfAnyLength) {
 /// The shortest text of a time: no trailing zeros, no point without decimals.
 std::string shortest(std::int64_t nanoseconds) {
   std::string text = std::to_string(nanoseconds % 1'000'000 + 1'000'000).substr(1);
-  while (!text.empty() && text.back() == '0') text.pop_back();
+  while (!text.empty() && text.back() == '0') {
+    text.pop_back();
+  }
   const std::string whole = std::to_string(nanoseconds / 1'000'000);
   return text.empty() ? whole : whole + "." + text;
 }
@@ -73,7 +77,9 @@ TEST(Milliseconds, ReadBackEveryTimeAsItWasWritten) {
     ASSERT_EQ(nanoseconds(text), time) << text;
     const auto point = text.find('.');
     const std::size_t decimals = point == std::string::npos ? 0 : text.size() - point - 1;
-    if (decimals == 0 || decimals == 6) continue;
+    if (decimals == 0 || decimals == 6) {
+      continue;
+    }
     ASSERT_EQ(nanoseconds(text + "0"), time) << text << ": a trailing zero changes nothing";
   }
 }
@@ -82,13 +88,25 @@ TEST(Milliseconds, AcceptExactlyTheTextsOfTheGrammar) {
   // An independent reading of the rule, character by character, on random short texts.
   const auto allowed = [](std::string_view text) {
     std::size_t i = 0;
-    while (i < text.size() && text[i] >= '0' && text[i] <= '9') ++i;
-    if (i == 0 || i > 6) return false;  // six digits are always below an hour
-    if (i > 1 && text[0] == '0') return false;
-    if (i == text.size()) return true;
-    if (text[i] != '.') return false;
+    while (i < text.size() && text[i] >= '0' && text[i] <= '9') {
+      ++i;
+    }
+    if (i == 0 || i > 6) {
+      return false;  // six digits are always below an hour
+    }
+    if (i > 1 && text[0] == '0') {
+      return false;
+    }
+    if (i == text.size()) {
+      return true;
+    }
+    if (text[i] != '.') {
+      return false;
+    }
     const std::size_t first_decimal = ++i;
-    while (i < text.size() && text[i] >= '0' && text[i] <= '9') ++i;
+    while (i < text.size() && text[i] >= '0' && text[i] <= '9') {
+      ++i;
+    }
     return i == text.size() && i > first_decimal && i - first_decimal <= 6;
   };
   // The same every time. NOLINTNEXTLINE(bugprone-random-generator-seed)

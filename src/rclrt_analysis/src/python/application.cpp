@@ -184,7 +184,9 @@ void bind_levels(py::module_& module) {
 ExecutorKind executor_kind_or_throw(const std::string& word) {
   std::vector<std::pair<std::string_view, ExecutorKind>> choices;
   for (const model::ExecutorTraits& each : model::executor_kinds()) {
-    if (!each.simulated_only) choices.emplace_back(each.name, each.kind);
+    if (!each.simulated_only) {
+      choices.emplace_back(each.name, each.kind);
+    }
   }
   return choice<ExecutorKind>(word, "executor", choices);
 }

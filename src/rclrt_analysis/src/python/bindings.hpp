@@ -21,7 +21,9 @@ T choice(const std::string& word, const char* what,
          const std::vector<std::pair<std::string_view, T>>& choices) {
   std::string known;
   for (const auto& [name, value] : choices) {
-    if (word == name) return value;
+    if (word == name) {
+      return value;
+    }
     known += (known.empty() ? "" : ", ") + std::string(name);
   }
   throw std::invalid_argument(std::string(what) + " '" + word + "' is not known; expected one of " +

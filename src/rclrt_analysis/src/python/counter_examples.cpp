@@ -20,7 +20,9 @@ using model::Application;
 
 ExecutorKind any_kind_or_throw(const std::string& word) {
   const auto kind = model::executor_kind_of(word);
-  if (!kind) throw std::invalid_argument("executor '" + word + "' is not known");
+  if (!kind) {
+    throw std::invalid_argument("executor '" + word + "' is not known");
+  }
   return *kind;
 }
 

@@ -4,7 +4,9 @@
 
 void rclrt::analysis::check_signals() {
   const pybind11::gil_scoped_acquire acquire;
-  if (PyErr_CheckSignals() != 0) throw pybind11::error_already_set();
+  if (PyErr_CheckSignals() != 0) {
+    throw pybind11::error_already_set();
+  }
 }
 
 PYBIND11_MODULE(_native, module) {

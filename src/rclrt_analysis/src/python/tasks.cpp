@@ -35,7 +35,9 @@ Task make_task(Ticks wcet, Ticks period, std::optional<Ticks> deadline, Ticks ji
 
 TaskFile parse_or_throw(const std::string& text, const std::string& name) {
   TaskFileResult result = parse_task_set(text);
-  if (!result.file) throw yaml::FileError(name, result.diagnostics);
+  if (!result.file) {
+    throw yaml::FileError(name, result.diagnostics);
+  }
   return std::move(*result.file);
 }
 
@@ -45,7 +47,9 @@ Policy policy_of(const std::string& word) {
   for (const Policy policy :
        {Policy::kFpPreemptive, Policy::kFpNonpreemptive, Policy::kFpLimitedPreemptive, Policy::kEdf,
         Policy::kEdfNonpreemptive}) {
-    if (word == to_string(policy)) return policy;
+    if (word == to_string(policy)) {
+      return policy;
+    }
   }
   throw std::invalid_argument("policy '" + word +
                               "' is not known; expected fp_preemptive, fp_nonpreemptive, "

@@ -45,9 +45,13 @@ std::optional<T> read_choice(const Node& node, std::string_view what,
                              Context& context) {
   std::vector<std::string_view> words;
   words.reserve(choices.size());
-  for (const auto& choice : choices) words.push_back(choice.first);
+  for (const auto& choice : choices) {
+    words.push_back(choice.first);
+  }
   const auto index = read_word(node, what, words, context);
-  if (!index) return std::nullopt;
+  if (!index) {
+    return std::nullopt;
+  }
   return (choices.begin() + *index)->second;
 }
 
