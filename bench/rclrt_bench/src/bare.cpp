@@ -59,7 +59,7 @@ struct Pair {
       : node(setting.context, "bare"),
         publisher(node.create_publisher<Message>("bare", 10)),
         subscription(node.handle(), "bare") {
-    while (publisher->subscription_count() == 0 && setting.context->ok()) {
+    while (publisher->get_subscription_count() == 0 && setting.context->ok()) {
       sleep_until_ns(monotonic_now_ns() + kPeriod_ns);
     }
   }

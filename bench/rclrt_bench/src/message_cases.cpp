@@ -15,7 +15,7 @@ namespace {
 using Message = std_msgs::msg::Int64;
 
 void await_match(const Publisher<Message>& publisher, const Setting& setting) {
-  while (publisher.subscription_count() == 0 && setting.context->ok()) {
+  while (publisher.get_subscription_count() == 0 && setting.context->ok()) {
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + kPeriod_ns);
   }
 }

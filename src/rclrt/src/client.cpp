@@ -28,7 +28,7 @@ ClientBase::~ClientBase() {
   detail::report(rcl_client_fini(&client_, &node_->node), "ending a client");
 }
 
-std::string ClientBase::service_name() const { return rcl_client_get_service_name(&client_); }
+std::string ClientBase::get_service_name() const { return rcl_client_get_service_name(&client_); }
 
 bool ClientBase::service_is_ready() const {
   bool ready = false;
@@ -62,7 +62,7 @@ std::int64_t ClientBase::send(const void* request) {
     result = rcl_send_request(&client_, request, &number);
   }
   if (result != RCL_RET_OK) {
-    throw Error("sending a request to service \"" + service_name() + "\"", result);
+    throw Error("sending a request to service \"" + get_service_name() + "\"", result);
   }
   return number;
 }
@@ -76,7 +76,7 @@ bool ClientBase::take(void* response, std::int64_t& request, InstanceInfo& info)
       rcl_reset_error();
       return false;
     }
-    throw Error("taking a response of service \"" + service_name() + "\"", result);
+    throw Error("taking a response of service \"" + get_service_name() + "\"", result);
   }
   request = service_info.request_id.sequence_number;
   stamp_arrival(info, service_info.received_timestamp);

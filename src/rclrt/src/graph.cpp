@@ -62,7 +62,7 @@ std::size_t Node::count_clients(const std::string& service) const {
   return count(handle_->node, service, true, &rcl_count_clients);
 }
 
-std::vector<std::string> Node::node_names() const {
+std::vector<std::string> Node::get_node_names() const {
   Names names;
   Names name_spaces;
   detail::check(rcl_get_node_names(&handle_->node, rcl_get_default_allocator(), &names.array,

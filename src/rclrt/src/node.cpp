@@ -43,9 +43,9 @@ void Node::offer_parameters() {
   offers_parameters_ = true;  // last: what threw can be tried again
 }
 
-std::string Node::name() const { return rcl_node_get_name(&handle_->node); }
+std::string Node::get_name() const { return rcl_node_get_name(&handle_->node); }
 
-std::string Node::fully_qualified_name() const {
+std::string Node::get_fully_qualified_name() const {
   return rcl_node_get_fully_qualified_name(&handle_->node);
 }
 

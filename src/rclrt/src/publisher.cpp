@@ -82,11 +82,11 @@ PublisherBase::PublisherBase(std::shared_ptr<NodeHandle> node,
                              const QoS& qos, const PublisherOptions& options,
                              detail::GetIntraTopic get_topic)
     : handle_(std::make_shared<detail::PublisherHandle>(std::move(node), type, topic, qos)),
-      intra_topic_(get_topic(handle_->node->context->intra_topics(), topic_name())),
+      intra_topic_(get_topic(handle_->node->context->intra_topics(), get_topic_name())),
       always_outside_(detail::middleware_must_see(qos.rmw())),
       writer_(qos.rmw(), options.loans) {
   if (options.loans == 0) {
-    throw std::invalid_argument("publisher on topic \"" + topic_name() +
+    throw std::invalid_argument("publisher on topic \"" + get_topic_name() +
                                 "\": PublisherOptions::loans must be at least 1: a message that is "
                                 "published is one");
   }
@@ -95,18 +95,20 @@ PublisherBase::PublisherBase(std::shared_ptr<NodeHandle> node,
 
 PublisherBase::~PublisherBase() { intra_topic_->leave(writer_); }
 
-std::string PublisherBase::topic_name() const {
+std::string PublisherBase::get_topic_name() const {
   return rcl_publisher_get_topic_name(&handle_->publisher);
 }
 
-std::size_t PublisherBase::subscription_count() const {
+std::size_t PublisherBase::get_subscription_count() const {
   std::size_t count = 0;
   detail::check(rcl_publisher_get_subscription_count(&handle_->publisher, &count),
                 "counting the subscriptions of a publisher");
   return count;
 }
 
-std::size_t PublisherBase::intra_process_subscription_count() const { return writer_.matched(); }
+std::size_t PublisherBase::get_intra_process_subscription_count() const {
+  return writer_.matched();
+}
 
 bool PublisherBase::assert_liveliness() noexcept {
   if (rcl_publisher_assert_liveliness(&handle_->publisher) != RCL_RET_OK) {

@@ -22,26 +22,27 @@ CallbackOptions named(CallbackOptions options, const std::string& topic) {
 QosEventBase::QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
                            rcl_publisher_event_type_t type, CallbackOptions options)
     : GuardCondition(publisher->handle()->node->context,
-                     named(std::move(options), publisher->topic_name())),
+                     named(std::move(options), publisher->get_topic_name())),
       context_(publisher->handle()->node->context),
       claim_({publisher, &publisher->handle()->events}, type,
-             "publisher on topic \"" + publisher->topic_name() + "\""),
+             "publisher on topic \"" + publisher->get_topic_name() + "\""),
       event_(rcl_get_zero_initialized_event()) {
-  detail::check(rcl_publisher_event_init(&event_, &publisher->handle()->publisher, type),
-                "creating an event of the publisher on topic \"" + publisher->topic_name() + "\"");
+  detail::check(
+      rcl_publisher_event_init(&event_, &publisher->handle()->publisher, type),
+      "creating an event of the publisher on topic \"" + publisher->get_topic_name() + "\"");
 }
 
 QosEventBase::QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription,
                            rcl_subscription_event_type_t type, CallbackOptions options)
     : GuardCondition(subscription->node()->context,
-                     named(std::move(options), subscription->topic_name())),
+                     named(std::move(options), subscription->get_topic_name())),
       context_(subscription->node()->context),
       claim_({subscription, &subscription->events()}, type,
-             "subscription on topic \"" + subscription->topic_name() + "\""),
+             "subscription on topic \"" + subscription->get_topic_name() + "\""),
       event_(rcl_get_zero_initialized_event()) {
   detail::check(
       rcl_subscription_event_init(&event_, &subscription->rcl(), type),
-      "creating an event of the subscription on topic \"" + subscription->topic_name() + "\"");
+      "creating an event of the subscription on topic \"" + subscription->get_topic_name() + "\"");
 }
 
 QosEventBase::~QosEventBase() { detail::report(rcl_event_fini(&event_), "ending an event"); }

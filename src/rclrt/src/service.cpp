@@ -27,7 +27,9 @@ ServiceBase::~ServiceBase() {
   detail::report(rcl_service_fini(&service_, &node_->node), "ending a service");
 }
 
-std::string ServiceBase::service_name() const { return rcl_service_get_service_name(&service_); }
+std::string ServiceBase::get_service_name() const {
+  return rcl_service_get_service_name(&service_);
+}
 
 void ServiceBase::add_to(rcl_wait_set_t& wait_set) {
   detail::check(rcl_wait_set_add_service(&wait_set, &service_, &place_),
@@ -47,7 +49,7 @@ bool ServiceBase::take(void* request, rmw_request_id_t& id, InstanceInfo& info) 
       rcl_reset_error();
       return false;
     }
-    throw Error("taking a request of service \"" + service_name() + "\"", result);
+    throw Error("taking a request of service \"" + get_service_name() + "\"", result);
   }
   if (info.ready_ns == 0) {  // polled: nobody was told of this one
     forget_one();
@@ -72,7 +74,7 @@ void ServiceBase::respond(rmw_request_id_t& id, void* response) {
     lost_responses_.fetch_add(1, std::memory_order_relaxed);
     return;
   }
-  throw Error("answering a request of service \"" + service_name() + "\"", result);
+  throw Error("answering a request of service \"" + get_service_name() + "\"", result);
 }
 
 void ServiceBase::on_new_request(const void* self, std::size_t count) {
@@ -86,7 +88,7 @@ void ServiceBase::attach() {
           return rcl_service_set_on_new_request_callback(&service_, &on_new_request,
                                                          static_cast<Entity*>(this));
         },
-        "listening to service \"" + service_name() + "\"");
+        "listening to service \"" + get_service_name() + "\"");
     has_listener_ = true;
   }
   start_listening();

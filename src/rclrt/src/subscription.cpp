@@ -112,9 +112,9 @@ std::unique_ptr<SubscriptionBase::IntraPort> SubscriptionBase::make_port(
   // Without exclusion as many callbacks may read as there are workers.
   const std::size_t running =
       group().type() == CallbackGroupType::kReentrant ? realtime::allowed_cpus().size() : 1;
-  return std::make_unique<IntraPort>(*this, get_topic(node_->context->intra_topics(), topic_name()),
-                                     qos.rmw(), overload() == Overload::kQueue ? qos.depth() : 1,
-                                     running);
+  return std::make_unique<IntraPort>(
+      *this, get_topic(node_->context->intra_topics(), get_topic_name()), qos.rmw(),
+      overload() == Overload::kQueue ? qos.depth() : 1, running);
 }
 
 SubscriptionBase::~SubscriptionBase() {
@@ -122,11 +122,11 @@ SubscriptionBase::~SubscriptionBase() {
   detail::report(rcl_subscription_fini(&subscription_, &node_->node), "ending a subscription");
 }
 
-std::string SubscriptionBase::topic_name() const {
+std::string SubscriptionBase::get_topic_name() const {
   return rcl_subscription_get_topic_name(&subscription_);
 }
 
-std::size_t SubscriptionBase::publisher_count() const {
+std::size_t SubscriptionBase::get_publisher_count() const {
   std::size_t count = 0;
   detail::check(rcl_subscription_get_publisher_count(&subscription_, &count),
                 "counting the publishers of a subscription");
@@ -194,7 +194,7 @@ const void* SubscriptionBase::take_lent(InstanceInfo& info) {
       rcl_reset_error();
       return false;
     }
-    throw Error("taking a message from topic \"" + topic_name() + "\"", result);
+    throw Error("taking a message from topic \"" + get_topic_name() + "\"", result);
   }
   stamp_arrival(info, message_info.received_timestamp);
   return true;
@@ -250,7 +250,7 @@ void SubscriptionBase::attach() {
         return rcl_subscription_set_on_new_message_callback(&subscription_, &on_new_message,
                                                             static_cast<Entity*>(this));
       },
-      "listening to topic \"" + topic_name() + "\"");
+      "listening to topic \"" + get_topic_name() + "\"");
   if (port_) {
     std::size_t unannounced = 0;
     {

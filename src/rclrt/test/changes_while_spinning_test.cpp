@@ -68,7 +68,7 @@ TEST_P(Changes, ASubscriptionThatMovesToAnotherExecutorReceivesWhatCameMeanwhile
   std::atomic<std::int64_t> last{0};
   const auto subscription = node.create_subscription<Int64>(
       "topic", 10, [&](const Int64& message) { last = message.data; });
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   Int64 message;
   const auto publish = [&](std::int64_t value) {
     message.data = value;
@@ -93,7 +93,7 @@ TEST_P(Changes, AMessageThatComesJustAsASubscriptionIsAddedIsDeliveredWithoutASe
   std::atomic<int> received{0};
   const auto subscription =
       node.create_subscription<Int64>("topic", 10, [&](const Int64&) { ++received; });
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   for (int round = 1; round <= 100; ++round) {
     std::thread publishing([&] { publisher->publish(Int64{}); });
     executor_->add(subscription);

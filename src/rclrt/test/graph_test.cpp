@@ -41,7 +41,7 @@ TEST(Graph, KnowsTheOtherNodes) {
   const Node node(context, "one");
   const Node other(context, "two", "/far/away");
   EXPECT_TRUE(eventually([&] {
-    const auto names = node.node_names();
+    const auto names = node.get_node_names();
     return std::count(names.begin(), names.end(), "/one") == 1 &&
            std::count(names.begin(), names.end(), "/far/away/two") == 1;
   }));

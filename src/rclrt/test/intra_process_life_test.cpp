@@ -174,7 +174,7 @@ TEST_P(IntraProcessOverload, KeepLastRunsOnceWithTheNewestMessageWhereverItCameF
                                         {.overload = Overload::kKeepLast, .intra_process = true});
     const auto within = node.create_publisher<Int64>(topic, 5);
     const auto outside = other.create_publisher<Int64>(topic, 5);
-    ASSERT_TRUE(eventually([&] { return outside->subscription_count() == 1; }));
+    ASSERT_TRUE(eventually([&] { return outside->get_subscription_count() == 1; }));
     spinning->add(subscription);
     spinning->add(last);
     spinning->prepare();
@@ -204,7 +204,7 @@ TEST_P(IntraProcessOverload, KeepLastLosesNoMessageWhileAnotherContextListensToo
                                   {.overload = Overload::kKeepLast, .intra_process = true});
   const auto listener = other.create_subscription<Int64>("topic", 5, [](const Int64&) {});
   const auto publisher = node.create_publisher<Int64>("topic", 5);
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 2; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 2; }));
   spinning->add_node(node);
   std::thread thread([&] { spinning->spin(); });
   for (std::int64_t i = 1; i <= 200; ++i) {
@@ -225,21 +225,21 @@ TEST_F(IntraProcessPool, ABestEffortPublisherDoesNotReachAReliableSubscription) 
   const auto reliable = node.create_subscription<Int64>("qos", QoS(5).reliable(), kIgnore, intra());
   const auto best_effort =
       node.create_subscription<Int64>("qos", QoS(5).best_effort(), kIgnore, intra());
-  EXPECT_EQ(
-      node.create_publisher<Int64>("qos", QoS(5).best_effort())->intra_process_subscription_count(),
-      1U);
-  EXPECT_EQ(
-      node.create_publisher<Int64>("qos", QoS(5).reliable())->intra_process_subscription_count(),
-      2U);
+  EXPECT_EQ(node.create_publisher<Int64>("qos", QoS(5).best_effort())
+                ->get_intra_process_subscription_count(),
+            1U);
+  EXPECT_EQ(node.create_publisher<Int64>("qos", QoS(5).reliable())
+                ->get_intra_process_subscription_count(),
+            2U);
 }
 
 TEST_F(IntraProcessPool, OtherTopicsTypesAndContextsAreNotMatched) {
   const auto elsewhere = make_context();
   Node other(elsewhere, "other");
   const auto subscription = node.create_subscription<Int64>("topic", 5, kIgnore, intra());
-  EXPECT_EQ(node.create_publisher<Int64>("topic2", 5)->intra_process_subscription_count(), 0U);
-  EXPECT_EQ(other.create_publisher<Int64>("topic", 5)->intra_process_subscription_count(), 0U);
-  EXPECT_EQ(node.create_publisher<Int64>("/topic", 5)->intra_process_subscription_count(), 1U);
+  EXPECT_EQ(node.create_publisher<Int64>("topic2", 5)->get_intra_process_subscription_count(), 0U);
+  EXPECT_EQ(other.create_publisher<Int64>("topic", 5)->get_intra_process_subscription_count(), 0U);
+  EXPECT_EQ(node.create_publisher<Int64>("/topic", 5)->get_intra_process_subscription_count(), 1U);
 }
 
 TEST_F(IntraProcessPool, WhatTheMiddlewareMustKeepIsRefusedWithAReason) {
@@ -288,7 +288,7 @@ TEST_F(IntraProcessPool, AMessageThatOutlivedItsLifespanIsNotDelivered) {
 TEST_F(IntraProcessPool, ATransientLocalPublisherKeepsItsMessagesForThoseWhoComeLate) {
   const auto now = node.create_subscription<Int64>("latched", 5, kIgnore, intra());
   const auto publisher = node.create_publisher<Int64>("latched", QoS(5).transient_local());
-  EXPECT_EQ(publisher->intra_process_subscription_count(), 1U);
+  EXPECT_EQ(publisher->get_intra_process_subscription_count(), 1U);
   EXPECT_TRUE(publisher->publish(number(7)));
   const auto spinning = make_executor("preemptive", context, {.name = "late"});
   std::int64_t received = 0;

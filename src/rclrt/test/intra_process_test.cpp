@@ -54,8 +54,8 @@ TEST_P(IntraProcess, EveryMessageWithinTheDepthArrivesOnceInOrderAndWithoutTheMi
       },
       intra());
   const auto publisher = node.create_publisher<Int64>("numbers", 50);
-  EXPECT_EQ(publisher->intra_process_subscription_count(), 1U);
-  EXPECT_EQ(publisher->subscription_count(), 1U);  // at once, without discovery
+  EXPECT_EQ(publisher->get_intra_process_subscription_count(), 1U);
+  EXPECT_EQ(publisher->get_subscription_count(), 1U);  // at once, without discovery
   spinning->add_node(node);
   spinning->prepare();
   for (int i = 0; i < 50; ++i) {
@@ -234,8 +234,8 @@ TEST_P(IntraProcess, OrdinarySubscriptionsAndOtherContextsGetTheMessageFromTheMi
   const auto far = other.create_subscription<Int64>("mixed", 5, count(2), intra());
   const auto far_ordinary = other.create_subscription<Int64>("mixed", 5, count(3));
   const auto publisher = node.create_publisher<Int64>("mixed", 5);
-  EXPECT_EQ(publisher->intra_process_subscription_count(), 1U);
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 4; }));
+  EXPECT_EQ(publisher->get_intra_process_subscription_count(), 1U);
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 4; }));
   spinning->add_node(node);
   spinning_elsewhere->add_node(other);
   std::thread here([&] { spinning->spin(); });
@@ -276,8 +276,8 @@ TEST_P(IntraProcess, MessagesFromWithinAndFromOutsideComeThroughOneCallback) {
       intra());
   const auto within = node.create_publisher<Int64>("both", 20);
   const auto outside = other.create_publisher<Int64>("both", 20);
-  ASSERT_TRUE(eventually([&] { return subscription->publisher_count() == 2; }));
-  ASSERT_TRUE(eventually([&] { return outside->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return subscription->get_publisher_count() == 2; }));
+  ASSERT_TRUE(eventually([&] { return outside->get_subscription_count() == 1; }));
   spinning->add_node(node);
   spinning->prepare();
   for (int i = 0; i < 20; ++i) {

@@ -38,10 +38,10 @@ TEST_P(Loans, AMessageLentByTheMiddlewareArrivesUnchanged) {
           spinning->cancel();
         }
       });
-  EXPECT_FALSE(subscription->middleware_lends());  // rcl's default
+  EXPECT_FALSE(subscription->can_loan_messages());  // rcl's default
   const auto publisher = node.create_publisher<PoseWithCovariance>("pose", 5);
-  ASSERT_TRUE(publisher->middleware_lends());  // the type is plain
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(publisher->can_loan_messages());  // the type is plain
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   spinning->add_node(node);
   spinning->prepare();
   for (const double x : {1.0, 2.0, 3.0}) {
@@ -62,8 +62,8 @@ TEST_P(Loans, AMessageOfATypeThatIsNotPlainComesFromThePool) {
     spinning->cancel();
   });
   const auto publisher = node.create_publisher<String>("text", 5);
-  EXPECT_FALSE(publisher->middleware_lends());
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  EXPECT_FALSE(publisher->can_loan_messages());
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   auto loan = publisher->borrow();
   ASSERT_TRUE(loan);
   EXPECT_FALSE(publisher->borrow());  // PublisherOptions::loans is 1
@@ -89,10 +89,10 @@ TEST_P(Loans, WhatTheUserAllowsIsReadWhereTheMiddlewareHasIt) {
           throw std::runtime_error("the loan is given back all the same");
         }
       });
-  EXPECT_TRUE(subscription->middleware_lends());
+  EXPECT_TRUE(subscription->can_loan_messages());
   unsetenv("ROS_DISABLE_LOANED_MESSAGES");
   const auto publisher = node.create_publisher<PoseWithCovariance>("pose", 5);
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   publisher->publish(pose(1));
   auto loan = publisher->borrow();
   ASSERT_TRUE(loan);

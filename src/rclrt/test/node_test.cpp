@@ -14,17 +14,17 @@ using std_msgs::msg::String;
 
 TEST(Node, HasItsNameAndNamespace) {
   const Node node(make_context(), "camera", "/front");
-  EXPECT_EQ(node.name(), "camera");
-  EXPECT_EQ(node.fully_qualified_name(), "/front/camera");
+  EXPECT_EQ(node.get_name(), "camera");
+  EXPECT_EQ(node.get_fully_qualified_name(), "/front/camera");
 }
 
 TEST(Node, FollowsRemappingsOfNameAndTopicsFromTheRosArguments) {
   const auto context =
       make_context({"--ros-args", "-r", "__node:=renamed", "-r", "chatter:=/elsewhere/talk"});
   Node node(context, "camera");
-  EXPECT_EQ(node.name(), "renamed");
-  EXPECT_EQ(node.create_publisher<String>("chatter", 10)->topic_name(), "/elsewhere/talk");
-  EXPECT_EQ(node.create_subscription<String>("chatter", 10, [](const String&) {})->topic_name(),
+  EXPECT_EQ(node.get_name(), "renamed");
+  EXPECT_EQ(node.create_publisher<String>("chatter", 10)->get_topic_name(), "/elsewhere/talk");
+  EXPECT_EQ(node.create_subscription<String>("chatter", 10, [](const String&) {})->get_topic_name(),
             "/elsewhere/talk");
 }
 

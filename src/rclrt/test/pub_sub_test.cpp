@@ -38,7 +38,7 @@ TEST_P(PubSub, EveryMessageWithinTheDepthArrivesOnceAndInOrder) {
   const auto publisher = node.create_publisher<Int64>("numbers", 50);
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   for (int i = 0; i < 50; ++i) {
     EXPECT_TRUE(publisher->publish(number(i)));
   }
@@ -59,7 +59,7 @@ TEST_P(PubSub, MessagesThatArrivedBeforePrepareAreNotForgotten) {
     }
   });
   const auto publisher = node.create_publisher<Int64>("early", 5);
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   for (int i = 0; i < 3; ++i) {
     publisher->publish(number(i));
   }
@@ -81,7 +81,7 @@ TEST_P(PubSub, ABurstBeyondTheDepthKeepsTheNewestAndLeavesNoneBehind) {
   const auto publisher = node.create_publisher<Int64>("burst", 20);
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   for (int i = 0; i < 10; ++i) {
     publisher->publish(number(i));
   }
@@ -112,8 +112,9 @@ TEST_P(PubSub, CallbacksMayPublishToEachOther) {
                                                     {.priority = 3});
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually(
-      [&] { return to_pong->subscription_count() == 1 && to_ping->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] {
+    return to_pong->get_subscription_count() == 1 && to_ping->get_subscription_count() == 1;
+  }));
   to_pong->publish(number(0));
   spinning->spin();
   EXPECT_EQ(last.load(), 100);
@@ -134,7 +135,7 @@ TEST_P(PubSub, StringsOfAnyLengthArriveUnchanged) {
   const auto publisher = node.create_publisher<String>("strings", 10);
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   for (const std::size_t length : {0U, 1U, 100'000U, 3U}) {
     String message;
     message.data.assign(length, 'x');
@@ -159,7 +160,7 @@ TEST_P(PubSub, TheCallbackIsToldWhenItsMessageBecameReady) {
   const auto publisher = node.create_publisher<Int64>("info", 10);
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   published = realtime::monotonic_now_ns();
   publisher->publish(number(1));
   spinning->spin();
@@ -177,7 +178,7 @@ TEST_P(PubSub, AnExceptionInASubscriptionCallbackIsRethrownBySpin) {
   const auto publisher = node.create_publisher<Int64>("throws", 10);
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   publisher->publish(number(1));
   EXPECT_THROW(spinning->spin(), std::runtime_error);
 }
@@ -186,7 +187,7 @@ TEST_P(PubSub, DestroyingTheExecutorWhileMessagesArriveIsClean) {
   Node node(context, "node");
   const auto subscription = node.create_subscription<Int64>("busy", 3, [](const Int64&) {});
   const auto publisher = node.create_publisher<Int64>("busy", 3);
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   replace_executors_while_messages_arrive(
       node, [&] { return executor(); }, [&] { publisher->publish(number(1)); },
       [&] { return subscription->counters().released; });
@@ -210,7 +211,7 @@ TEST_P(Reattached, ASecondExecutorRunsWhatTheFirstLeftWaiting) {
     const auto first = executor();
     first->add_node(node);
     first->prepare();
-    ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+    ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
     for (int i = 0; i < 3; ++i) {
       publisher->publish(number(i));
     }
@@ -255,7 +256,7 @@ TEST(Preemption, AMessageForAMoreUrgentCallbackPreemptsItsPublisher) {
         {.priority = 1, .deadline = 2h});
     spinning->add_node(node);
     spinning->prepare();
-    ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+    ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
     spinning->spin();
     EXPECT_TRUE(preempted) << name;
   }
@@ -287,7 +288,7 @@ TEST(Preemption, OneMessageForTwoCallbacksReachesTheMoreUrgentOneFirst) {
                                {.priority = 1, .deadline = 3h});
     spinning->add_node(node);
     spinning->prepare();
-    ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 2; }));
+    ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 2; }));
     spinning->spin();
     ASSERT_GE(order.size(), 2U) << name;
     EXPECT_EQ(order[0], "high") << name;

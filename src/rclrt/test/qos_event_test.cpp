@@ -108,7 +108,7 @@ TEST_P(QosEvents, WhatHappenedBeforePrepareIsTold) {
   Node other(context, "other");
   const auto incompatible = other.create_publisher<Int64>("topic", QoS(10).best_effort());
   const auto compatible = other.create_publisher<Int64>("topic", QoS(10));
-  ASSERT_TRUE(eventually([&] { return subscription->publisher_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return subscription->get_publisher_count() == 1; }));
   start();
   EXPECT_TRUE(eventually([&] { return requested == 1; }));
 }

@@ -42,7 +42,7 @@ TEST_P(Spins, SpinSomeRunsMessagesThatHaveArrived) {
   const auto spinner = executor();
   spinner->add_node(node);
   spinner->prepare();
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   for (int i = 1; i <= 4; ++i) {
     Int32 message;
     message.data = i;
@@ -86,7 +86,7 @@ TEST(WaitSetThreads, CallbacksOfDifferentGroupsRunAtTheSameTime) {
   const auto publisher = node.create_publisher<Int32>("meet_here", 10);
   const auto client = node.create_client<Trigger>("meet");
   ASSERT_TRUE(client->wait_for_service(seconds(20)));
-  ASSERT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   spinner.add_node(node);
   publisher->publish(Int32{});
   const auto sent = client->async_send_request(Trigger::Request{});

@@ -48,7 +48,7 @@ Path run_path(const CallbackOptions& receiver, const Publish& publish) {
         }
       },
       receiver);
-  EXPECT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  EXPECT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   executor.add_node(node);
   executor.spin();
   return {publishing.report(), receiving.report()};
@@ -121,7 +121,7 @@ std::uint64_t bare_middleware_allocations() {
   Node node(context, "node");
   TakenByHand subscription(node);
   const auto publisher = node.create_publisher<Int64>("bare", 10);
-  EXPECT_TRUE(eventually([&] { return publisher->subscription_count() == 1; }));
+  EXPECT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   Watch watch;
   bool ended = false;
   while (!ended) {

@@ -39,8 +39,9 @@ TEST_P(Synchronizers, RunOncePerPairWithBothMessages) {
   const auto joints = node.create_publisher<JointState>("joints", 10);
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually(
-      [&] { return imus->subscription_count() == 1 && joints->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] {
+    return imus->get_subscription_count() == 1 && joints->get_subscription_count() == 1;
+  }));
   for (const std::int32_t sec : {1, 2, 3}) {
     imus->publish(stamped<Imu>(sec, 7));
   }
@@ -66,8 +67,9 @@ TEST_P(Synchronizers, PairApproximatelyWithinTheWindow) {
   const auto joints = node.create_publisher<JointState>("joints", 10);
   spinning->add_node(node);
   spinning->prepare();
-  ASSERT_TRUE(eventually(
-      [&] { return imus->subscription_count() == 1 && joints->subscription_count() == 1; }));
+  ASSERT_TRUE(eventually([&] {
+    return imus->get_subscription_count() == 1 && joints->get_subscription_count() == 1;
+  }));
   imus->publish(stamped<Imu>(1, 0));
   joints->publish(stamped<JointState>(1, 10'001));  // too far
   imus->publish(stamped<Imu>(2, 0));

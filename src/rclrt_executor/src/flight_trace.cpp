@@ -17,7 +17,7 @@ FlightTrace::FlightTrace(FlightTraceOptions options)
     : options_(std::move(options)),
       queue_(options_.capacity),
       recorder_(options_.recorder),
-      drainer_({.name = "rclrt flight", .scheduling = {}}, [this] {
+      drainer_({.name = "rclrt flight"}, [this] {
         while (!stop_.load()) {
           drain();
           realtime::sleep_until_ns(realtime::monotonic_now_ns() + kPeriod_ns);

@@ -98,8 +98,8 @@ PriorityMap ThreadSettings::mapped_with(std::vector<int> levels, bool maps_level
 
 realtime::ThreadOptions ThreadSettings::thread_options(const std::string& suffix,
                                                        int os_priority) const {
-  realtime::ThreadOptions result{
-      .name = options_.name + " " + suffix, .scheduling = {}, .stack_size = options_.stack_size};
+  realtime::ThreadOptions result{.name = options_.name + " " + suffix,
+                                 .stack_size = options_.stack_size};
   result.scheduling.cpus = options_.cpus;
   if (realtime_) {
     result.scheduling.policy = realtime::Policy::kFifo;

@@ -97,7 +97,7 @@ inline bool g_realtime = false;
 inline std::vector<int> g_cpus;
 
 inline rclrt::realtime::ThreadOptions thread_at(const char* name, int priority) {
-  rclrt::realtime::ThreadOptions options{.name = name, .scheduling = {}};
+  rclrt::realtime::ThreadOptions options{.name = name};
   options.scheduling.cpus = g_cpus;
   if (g_realtime) {
     options.scheduling.policy = rclrt::realtime::Policy::kFifo;
@@ -156,9 +156,7 @@ std::function<void(const std::shared_ptr<Bench>&, const Body&)> ours() {
     executor.set_priority(node->urgent, 2);
     executor.set_priority(node->rest, 1);
     if (std::is_same_v<E, rclrt_rclcpp::EdfExecutor>) {
-      executor.set_timing(
-          node->urgent,
-          {.priority = {}, .deadline = std::chrono::nanoseconds(kPeriod_ns), .overload = {}});
+      executor.set_timing(node->urgent, {.deadline = std::chrono::nanoseconds(kPeriod_ns)});
     }
     spin_beside(executor, 50, body);
     executor.remove_node(node);

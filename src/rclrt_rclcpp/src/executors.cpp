@@ -296,25 +296,38 @@ template <typename Engine>
 std::unique_ptr<engine::Executor> make_engine(engine::ExecutorOptions options) {
   return std::make_unique<Engine>(std::move(options));
 }
+
+Options with(const rclcpp::ExecutorOptions& ros) {
+  Options options;
+  options.ros = ros;
+  return options;
+}
 }  // namespace
 
 PreemptiveExecutor::PreemptiveExecutor(Options options)
     : Executor(std::move(options), ExecutorKind::kPreemptive,
                &make_engine<engine::PreemptiveExecutor>) {}
+PreemptiveExecutor::PreemptiveExecutor(const rclcpp::ExecutorOptions& options)
+    : PreemptiveExecutor(with(options)) {}
 PreemptiveExecutor::~PreemptiveExecutor() = default;
 
 ProducerConsumerExecutor::ProducerConsumerExecutor(Options options)
     : Executor(std::move(options), ExecutorKind::kProducerConsumer,
                &make_engine<engine::ProducerConsumerExecutor>) {}
+ProducerConsumerExecutor::ProducerConsumerExecutor(const rclcpp::ExecutorOptions& options)
+    : ProducerConsumerExecutor(with(options)) {}
 ProducerConsumerExecutor::~ProducerConsumerExecutor() = default;
 
 ThreadDispatchExecutor::ThreadDispatchExecutor(Options options)
     : Executor(std::move(options), ExecutorKind::kThreadDispatch,
                &make_engine<engine::ThreadDispatchExecutor>) {}
+ThreadDispatchExecutor::ThreadDispatchExecutor(const rclcpp::ExecutorOptions& options)
+    : ThreadDispatchExecutor(with(options)) {}
 ThreadDispatchExecutor::~ThreadDispatchExecutor() = default;
 
 EdfExecutor::EdfExecutor(Options options)
     : Executor(std::move(options), ExecutorKind::kEdf, &make_engine<engine::EdfExecutor>) {}
+EdfExecutor::EdfExecutor(const rclcpp::ExecutorOptions& options) : EdfExecutor(with(options)) {}
 EdfExecutor::~EdfExecutor() = default;
 
 }  // namespace rclrt_rclcpp

@@ -19,7 +19,7 @@ MaintenanceThread::MaintenanceThread(const std::string& name, Changes& changes, 
     : changes_(changes),
       gate_(gate),
       tasks_(std::move(tasks)),
-      thread_({.name = name, .scheduling = {}}, [this] { run(); }) {}
+      thread_({.name = name}, [this] { run(); }) {}
 
 MaintenanceThread::~MaintenanceThread() {
   stop_.store(true);

@@ -312,8 +312,7 @@ void ClockTimers::start() {
   if (thread_.joinable()) {
     return;
   }
-  rclrt::realtime::ThreadOptions options{.name = engine_.options().name + " clocks",
-                                         .scheduling = {}};
+  rclrt::realtime::ThreadOptions options{.name = engine_.options().name + " clocks"};
   options.scheduling.cpus = engine_.options().cpus;
   if (engine_.realtime()) {
     options.scheduling.policy = rclrt::realtime::Policy::kFifo;

@@ -136,8 +136,7 @@ TYPED_TEST(Backlog, OfKeepAllOneInstanceMayStandForAll) {
     const auto subscription = this->node->template create_subscription<Message>(
         "topic", qos, [&](const Message& message) { got.push_back(message.int32_value); });
     const auto publisher = this->node->template create_publisher<Message>("topic", qos);
-    fresh.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
-                     {.priority = {}, .deadline = {}, .overload = policy});
+    fresh.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription), {.overload = policy});
     fresh.add_node(this->node);
     this->publish(*publisher, 500);
     ASSERT_TRUE(run_all(fresh));
@@ -156,7 +155,7 @@ TYPED_TEST(Backlog, WhatWaitsBehindOneInstanceIsRunUnderANewPolicy) {
   const auto publisher = this->node->template create_publisher<Message>("topic", 10);
   const auto set_policy = [&](engine::Overload policy) {
     this->executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
-                              {.priority = {}, .deadline = {}, .overload = policy});
+                              {.overload = policy});
   };
   set_policy(engine::Overload::kKeepLast);
   this->executor.add_node(this->node);
@@ -180,8 +179,7 @@ class WithinTheProcess : public Ros {
         [&](std::unique_ptr<Message> message) { got.push_back(message->int32_value); });
     const auto publisher = node->create_publisher<Message>("topic", 10);
     E executor;
-    executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
-                        {.priority = {}, .deadline = {}, .overload = policy});
+    executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription), {.overload = policy});
     executor.add_node(node);
     for (int i = 1; i <= count; ++i) {
       auto message = std::make_unique<Message>();

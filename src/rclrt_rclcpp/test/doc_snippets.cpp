@@ -22,10 +22,9 @@ void priorities(rclrt_rclcpp::Executor& executor, const rclcpp::Node::SharedPtr&
 
 void timing(rclrt_rclcpp::Executor& executor, const rclcpp::TimerBase::SharedPtr& timer,
             const rclcpp::Subscription<std_msgs::msg::Int64>::SharedPtr& subscription) {
-  executor.set_timing(timer, {.priority = 7, .deadline = 2ms, .overload = {}});
-  executor.set_timing(
-      subscription,
-      {.priority = 5, .deadline = {}, .overload = rclrt::executor::Overload::kKeepLast});
+  executor.set_timing(timer, {.priority = 7, .deadline = 2ms});
+  executor.set_timing(subscription,
+                      {.priority = 5, .overload = rclrt::executor::Overload::kKeepLast});
 }
 
 class Control : public rclcpp::Node {

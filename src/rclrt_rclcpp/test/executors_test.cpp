@@ -272,6 +272,16 @@ TYPED_TEST(Executors, ShutdownEndsSpin) {
   EXPECT_FALSE(rclcpp::ok());
 }
 
+TYPED_TEST(Executors, TakesRclcppsOptions) {
+  const auto context = std::make_shared<rclcpp::Context>();
+  context->init(0, nullptr);
+  rclcpp::ExecutorOptions options;
+  options.context = context;
+  TypeParam executor(options);
+  context->shutdown("the executor's own");
+  executor.spin();  // returns: its context is not the default one
+}
+
 TYPED_TEST(Executors, ACancelBeforeASpinIsNotKept) {
   TypeParam executor;
   const auto node = std::make_shared<rclcpp::Node>("node");

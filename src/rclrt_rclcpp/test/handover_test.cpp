@@ -34,8 +34,7 @@ TYPED_TEST(Handover, WhatWaitsSurvivesANewDeadlineAndPolicy) {
   for (int i = 0; i < 5; ++i) {
     publisher->publish(Message());
   }
-  executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
-                      {.priority = {}, .deadline = 50ms, .overload = {}});
+  executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription), {.deadline = 50ms});
   EXPECT_TRUE(eventually([&] {
     executor.spin_some();
     return got == 5;
@@ -217,7 +216,7 @@ TEST_F(Ros, AWaitableInAReentrantGroupLosesNoEventOnSeveralThreads) {
   const auto bell = std::make_shared<Bell>([&] { ++got; });
   node->get_node_waitables_interface()->add_waitable(bell, group);
   executor.set_timing(rclcpp::Waitable::SharedPtr(bell),
-                      {.priority = {}, .deadline = 1s, .overload = {}});  // more to do at the end
+                      {.deadline = 1s});  // more to do at the end
   executor.add_node(node);
   const Spinning spinning(executor);
   constexpr int kEvents = 18;  // a few more than there are credits

@@ -140,9 +140,8 @@ TYPED_TEST(Messages, OfLoanedMessagesTheNewestIsKept) {
   const auto publisher = node->create_publisher<Message>("topic", 5);
   ASSERT_TRUE(subscription->can_loan_messages());
   ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
-  executor.set_timing(
-      subscription,
-      {.priority = 1, .deadline = {}, .overload = rclrt::executor::Overload::kKeepLast});
+  executor.set_timing(subscription,
+                      {.priority = 1, .overload = rclrt::executor::Overload::kKeepLast});
   executor.add_node(node);
   std::vector<int> newest;
   for (int round = 0; round < 5; ++round) {

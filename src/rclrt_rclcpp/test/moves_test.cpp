@@ -52,7 +52,7 @@ void nothing_is_lost(
 
 TYPED_TEST(Moves, ADeadlineThatACallbackSetsLosesNoMessage) {
   nothing_is_lost<TypeParam>([](TypeParam& executor, const auto&, const auto& subscription) {
-    executor.set_timing(subscription, {.priority = {}, .deadline = 50ms, .overload = {}});
+    executor.set_timing(subscription, {.deadline = 50ms});
   });
 }
 

@@ -144,7 +144,7 @@ TEST_F(PrioritiesFile, ALifecycleNodeHasAPriorityAsEveryNode) {
   executor.set_priority(node, 3);
   EXPECT_EQ(priority_of(executor, "timer", "0"), 3);
   EXPECT_EQ(priority_of(executor, "service", "/managed/change_state"), 3);
-  executor.set_timing(node, {.priority = 4, .deadline = 5ms, .overload = {}});
+  executor.set_timing(node, {.priority = 4, .deadline = 5ms});
   EXPECT_EQ(priority_of(executor, "timer", "0"), 4);
   EXPECT_THROW(executor.set_priority(std::shared_ptr<rclcpp::Node>(), 1), std::invalid_argument);
 }
@@ -224,7 +224,7 @@ TEST_F(PrioritiesFile, WhatIsWrittenIsReadAndChangesNothing) {
   PreemptiveExecutor executor;
   const auto node = std::make_shared<TwoTimers>();
   executor.add_node(node);
-  executor.set_timing(node->high, {.priority = 7, .deadline = 1ms, .overload = {}});
+  executor.set_timing(node->high, {.priority = 7, .deadline = 1ms});
   executor.set_timing(
       node->low, {.priority = 3, .deadline = 5ms, .overload = engine::Overload::kSkipIfRunning});
   std::ostringstream written;
@@ -264,9 +264,8 @@ TEST_F(PrioritiesFile, AnOverloadPolicyThatAnEntityCannotHaveIsRefused) {
       "service", [](std::shared_ptr<test_msgs::srv::Empty::Request>,
                     std::shared_ptr<test_msgs::srv::Empty::Response>) {});
   executor.add_node(node);
-  EXPECT_THROW(executor.set_timing(
-                   rclcpp::ServiceBase::SharedPtr(service),
-                   {.priority = {}, .deadline = {}, .overload = engine::Overload::kKeepLast}),
+  EXPECT_THROW(executor.set_timing(rclcpp::ServiceBase::SharedPtr(service),
+                                   {.overload = engine::Overload::kKeepLast}),
                std::invalid_argument);
 }
 
@@ -279,7 +278,7 @@ TEST_F(PrioritiesFile, KeepLastRunsTheNewestOfWhatWaits) {
   const auto publisher = node->create_publisher<Message>("topic", 10);
   executor.add_node(node);
   executor.set_timing(rclcpp::SubscriptionBase::SharedPtr(subscription),
-                      {.priority = {}, .deadline = {}, .overload = engine::Overload::kKeepLast});
+                      {.overload = engine::Overload::kKeepLast});
   ASSERT_TRUE(eventually([&] { return publisher->get_subscription_count() == 1; }));
   Message message;
   for (message.int32_value = 1; message.int32_value <= 5; ++message.int32_value) {
@@ -308,7 +307,7 @@ TEST_F(PrioritiesFile, ADeadlineThatIsMissedIsCountedAndReported) {
   const auto node = std::make_shared<rclcpp::Node>("node");
   const auto timer = node->create_wall_timer(10ms, [] { std::this_thread::sleep_for(3ms); });
   executor.add_node(node);
-  executor.set_timing(timer, {.priority = 3, .deadline = 1ms, .overload = {}});
+  executor.set_timing(timer, {.priority = 3, .deadline = 1ms});
   const Spinning spinning(executor);
   EXPECT_TRUE(eventually([&] { return handler.count > 1; }));
   EXPECT_TRUE(handler.late);

@@ -128,8 +128,7 @@ TYPED_TEST(Refusals, APriorityThatIsRefusedChangesNothing) {
   const Spinning spinning(this->executor);
   for (int i = 0; i < 20; ++i) {
     EXPECT_THROW(this->executor.set_priority(this->timers[1], 6), std::invalid_argument);
-    EXPECT_THROW(this->executor.set_timing(this->timers[1],
-                                           {.priority = 6, .deadline = 5ms, .overload = {}}),
+    EXPECT_THROW(this->executor.set_timing(this->timers[1], {.priority = 6, .deadline = 5ms}),
                  std::invalid_argument);
   }
   for (const CallbackInfo& each : this->executor.callbacks()) {

@@ -10,9 +10,8 @@
 using namespace rclrt::realtime;
 
 int main() {
-  CyclicOptions options{.thread = {.name = "control", .scheduling = {}},
-                        .period_ns = 1'000'000,
-                        .overrun = OverrunPolicy::kSkip};
+  CyclicOptions options{
+      .thread = {.name = "control"}, .period_ns = 1'000'000, .overrun = OverrunPolicy::kSkip};
   if (const auto reason = why_no_realtime(60)) {
     std::cout << "at normal priority: " << *reason << '\n';
   } else {

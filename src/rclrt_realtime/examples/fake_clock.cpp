@@ -12,7 +12,7 @@ using namespace rclrt::realtime;
 int main() {
   FakeClock clock;
   std::vector<std::int64_t> starts;
-  CyclicThread thread({.thread = {.name = "tested", .scheduling = {}},
+  CyclicThread thread({.thread = {.name = "tested"},
                        .period_ns = 10,
                        .overrun = OverrunPolicy::kSkip,
                        .clock = &clock},

@@ -14,7 +14,7 @@ PeriodicDrain::PeriodicDrain(const std::string& thread_name, std::chrono::millis
     throw std::invalid_argument(thread_name + ": the drain's period must be at least 1 ms");
   }
   // Explicitly at normal priority: whoever creates us may be a real-time thread already.
-  thread_ = Thread({.name = thread_name, .scheduling = {}}, [this] { run(); });
+  thread_ = Thread({.name = thread_name}, [this] { run(); });
 }
 
 void PeriodicDrain::run() {

@@ -33,10 +33,8 @@ using Releases = std::vector<Release>;
 constexpr std::int64_t kPeriod_ns = 10;
 
 CyclicOptions options_for(OverrunPolicy policy, Clock& clock) {
-  return {.thread = {.name = "cyclic", .scheduling = {}},
-          .period_ns = kPeriod_ns,
-          .overrun = policy,
-          .clock = &clock};
+  return {
+      .thread = {.name = "cyclic"}, .period_ns = kPeriod_ns, .overrun = policy, .clock = &clock};
 }
 
 struct Ran {
@@ -209,9 +207,8 @@ TEST(CyclicThread, StopWakesASleepingThread) {
 
 TEST(CyclicThread, StopInterruptsASleepOnTheSteadyClock) {
   std::atomic<bool> began{false};
-  CyclicThread thread(
-      {.thread = {.name = "hourly", .scheduling = {}}, .period_ns = 3'600'000'000'000},
-      [&](const Release&) { began = true; });
+  CyclicThread thread({.thread = {.name = "hourly"}, .period_ns = 3'600'000'000'000},
+                      [&](const Release&) { began = true; });
   thread.start();
   while (!began) {
     std::this_thread::yield();
@@ -280,11 +277,10 @@ TEST(CyclicThread, RefusesToBeWithoutAClock) {
 
 TEST(CyclicThread, ItsFiguresCanBeReadWhileItRuns) {
   constexpr std::uint64_t kCycles = 300;
-  CyclicThread thread({.thread = {.name = "busy", .scheduling = {}}, .period_ns = 10'000},
-                      [&](const Release& release) {
-                        return release.index + 1 == kCycles ? LoopControl::kStop
-                                                            : LoopControl::kContinue;
-                      });
+  CyclicThread thread(
+      {.thread = {.name = "busy"}, .period_ns = 10'000}, [&](const Release& release) {
+        return release.index + 1 == kCycles ? LoopControl::kStop : LoopControl::kContinue;
+      });
   thread.start();
   std::uint64_t seen = 0;
   while (thread.running()) {

@@ -59,7 +59,7 @@ TEST(Scheduling, WhatIsAppliedToAThreadIsReadBackFromTheKernel) {
   }
   const Scheduling wanted{Policy::kRoundRobin, 5, {allowed_cpus().back()}};
   Scheduling found;
-  Thread({.name = "applied", .scheduling = {}}, [&] {
+  Thread({.name = "applied"}, [&] {
     apply_scheduling(0, wanted);
     found = *read_scheduling(gettid());
   }).join();

@@ -72,7 +72,7 @@ TEST(ThreadPlan, PinsTheThreadThatAppliesItAndOthersToOtherCpus) {
     GTEST_SKIP() << "one CPU";
   }
   ThreadPlanReport report;
-  Thread({.name = "applies", .scheduling = {}}, [&] {
+  Thread({.name = "applies"}, [&] {
     const ForeignThread foreign("driver");  // after it in the list
     report =
         ThreadPlan{{{"applies", {.cpus = {cpus.front()}}}, {"driver", {.cpus = {cpus.back()}}}}}

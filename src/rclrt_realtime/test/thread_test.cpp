@@ -36,14 +36,14 @@ TEST(Thread, DoesNotInheritTheRealTimePolicyOfItsCreator) {
   }
   Scheduling inner;
   Thread({.name = "outer", .scheduling = {Policy::kFifo, 7, {}}}, [&] {
-    Thread({.name = "inner", .scheduling = {}}, [&] { inner = *read_scheduling(0); }).join();
+    Thread({.name = "inner"}, [&] { inner = *read_scheduling(0); }).join();
   }).join();
   EXPECT_EQ(inner.policy, Policy::kOther);
 }
 
 TEST(Thread, TryJoinDoesNotWaitForARunningThread) {
   std::atomic<bool> stop{false};
-  Thread thread({.name = "running", .scheduling = {}}, [&] {
+  Thread thread({.name = "running"}, [&] {
     while (!stop.load()) {
     }
   });
@@ -61,7 +61,7 @@ TEST(Thread, GetsAnotherPriorityWhileItRuns) {
   }
   std::atomic<bool> raised{false};
   Scheduling found;
-  Thread thread({.name = "raised", .scheduling = {}}, [&] {
+  Thread thread({.name = "raised"}, [&] {
     while (!raised.load()) {
     }
     found = *read_scheduling(0);
@@ -93,7 +93,7 @@ TEST(Thread, RefusesACpuItMayNotUse) {
 TEST(Thread, AMovedFromThreadCanBeDestroyedAndTheTargetJoins) {
   bool ran = false;
   {
-    Thread first({.name = "moved", .scheduling = {}}, [&] { ran = true; });
+    Thread first({.name = "moved"}, [&] { ran = true; });
     Thread second(std::move(first));
     EXPECT_TRUE(second.joinable());
   }

@@ -31,7 +31,7 @@ Outcome outcome_of(executor::Outcome outcome) {
 }  // namespace
 
 InstanceLog::InstanceLog(std::size_t most)
-    : most_(most), queue_(16'384), drainer_({.name = "rclrt log", .scheduling = {}}, [this] {
+    : most_(most), queue_(16'384), drainer_({.name = "rclrt log"}, [this] {
         while (!stop_.load()) {
           drain();
           realtime::sleep_until_ns(realtime::monotonic_now_ns() + 10'000'000);

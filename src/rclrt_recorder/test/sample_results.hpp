@@ -89,7 +89,7 @@ inline RunResults sample_results() {
       {.name = "main L2",
        .tid = 4711,
        .scheduling = {.policy = realtime::Policy::kFifo, .priority = 82, .cpus = {1}}},
-      {.name = "slow L1", .tid = 4712, .scheduling = {}}};
+      {.name = "slow L1", .tid = 4712}};
   return results;
 }
 

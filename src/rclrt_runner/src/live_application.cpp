@@ -184,11 +184,11 @@ void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
   const auto end = std::chrono::steady_clock::now() + limit;
   for (const auto& live : callbacks_) {
     for (const auto& output : live->outputs) {
-      while (output.publisher->subscription_count() < output.expected_subscriptions) {
+      while (output.publisher->get_subscription_count() < output.expected_subscriptions) {
         if (std::chrono::steady_clock::now() > end) {
-          throw std::runtime_error("topic " + output.publisher->topic_name() + " has " +
-                                   std::to_string(output.publisher->subscription_count()) + " of " +
-                                   std::to_string(output.expected_subscriptions) +
+          throw std::runtime_error("topic " + output.publisher->get_topic_name() + " has " +
+                                   std::to_string(output.publisher->get_subscription_count()) +
+                                   " of " + std::to_string(output.expected_subscriptions) +
                                    " subscriptions after " + std::to_string(limit.count()) +
                                    " s: is DDS discovery on this host working?");
         }
@@ -202,15 +202,16 @@ void LiveApplication::require_alone() const {
   std::map<std::string, std::size_t> publishers;  // of this application, by resolved topic
   for (const auto& live : callbacks_) {
     for (const auto& output : live->outputs) {
-      ++publishers[output.publisher->topic_name()];
+      ++publishers[output.publisher->get_topic_name()];
     }
   }
   for (const auto& live : callbacks_) {
     for (const auto& entity : live->entities) {
       const auto* subscription = dynamic_cast<const SubscriptionBase*>(entity.get());
       if (subscription != nullptr &&
-          subscription->publisher_count() > publishers[subscription->topic_name()]) {
-        throw std::runtime_error("somebody else publishes on topic " + subscription->topic_name() +
+          subscription->get_publisher_count() > publishers[subscription->get_topic_name()]) {
+        throw std::runtime_error("somebody else publishes on topic " +
+                                 subscription->get_topic_name() +
                                  ": run in a domain of its own (set ROS_DOMAIN_ID)");
       }
     }

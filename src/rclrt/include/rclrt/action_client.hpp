@@ -113,8 +113,8 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   /// Returns whether a server is there with all its parts. Throws Error.
   bool action_server_is_ready() const {
     return goals_->service_is_ready() && cancels_->service_is_ready() &&
-           results_->service_is_ready() && feedback_->publisher_count() > 0 &&
-           statuses_->publisher_count() > 0;
+           results_->service_is_ready() && feedback_->get_publisher_count() > 0 &&
+           statuses_->get_publisher_count() > 0;
   }
   /// Polls once a millisecond; false when `timeout` has passed first, or the context is shut down.
   /// Throws Error.

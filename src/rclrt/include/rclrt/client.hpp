@@ -33,7 +33,7 @@ class RCLRT_EXPORT ClientBase : public Entity {
   ~ClientBase() override;
 
   /// Returns the name after remapping, with its namespace.
-  std::string service_name() const;
+  std::string get_service_name() const;
   /// Returns whether a server of this service is matched now. Thread-safe. Throws Error.
   bool service_is_ready() const;
   /// Polls once a millisecond until a server is matched; false when `timeout` has passed first, or

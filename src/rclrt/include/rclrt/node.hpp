@@ -60,9 +60,9 @@ class RCLRT_EXPORT Node {
   RCLRT_SETUP Node(std::shared_ptr<Context> context, const std::string& name,
                    const std::string& name_space = "/", const NodeOptions& options = {});
 
-  std::string name() const;
+  std::string get_name() const;
   /// Returns the name with its namespace.
-  std::string fully_qualified_name() const;
+  std::string get_fully_qualified_name() const;
 
   template <typename T>
   RCLRT_SETUP std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic,
@@ -216,7 +216,7 @@ class RCLRT_EXPORT Node {
   std::size_t count_services(const std::string& service) const;
   std::size_t count_clients(const std::string& service) const;
   /// Returns the names of all nodes, with their namespaces.
-  std::vector<std::string> node_names() const;
+  std::vector<std::string> get_node_names() const;
   /// Waits until as many are there, polling once a millisecond. Returns false when `timeout` has
   /// passed first, or the context is shut down.
   bool wait_for_publishers(const std::string& topic, std::size_t at_least,

@@ -72,16 +72,16 @@ class RCLRT_EXPORT PublisherBase {
   PublisherBase& operator=(const PublisherBase&) = delete;
 
   /// Returns the name after remapping, with its namespace.
-  std::string topic_name() const;
+  std::string get_topic_name() const;
   /// Returns how many subscriptions it is matched with now, those of the same context included.
-  std::size_t subscription_count() const;
+  std::size_t get_subscription_count() const;
   /// Returns how many of them get its messages by reference.
-  std::size_t intra_process_subscription_count() const;
+  std::size_t get_intra_process_subscription_count() const;
   /// Returns how often there was no message to borrow, or none for `publish` to copy into.
   /// Thread-safe.
   std::uint64_t exhausted() const noexcept { return exhausted_.load(std::memory_order_relaxed); }
   /// Returns whether the middleware lends messages of this type to be published without a copy.
-  bool middleware_lends() const noexcept { return handle_->lends; }
+  bool can_loan_messages() const noexcept { return handle_->lends; }
 
   /// Says that it is alive; for QoS::liveliness_by_topic, besides publishing. Thread-safe. False
   /// after a shutdown.

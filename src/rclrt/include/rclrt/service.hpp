@@ -28,7 +28,7 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   ~ServiceBase() override;
 
   /// Returns the name after remapping, with its namespace.
-  std::string service_name() const;
+  std::string get_service_name() const;
 
   /// Responses that the middleware did not send, because it did not find the client that asked:
   /// not yet (rmw_fastrtps waits 100 ms for a client that is being discovered), no more, or with

@@ -36,14 +36,14 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   ~SubscriptionBase() override;
 
   /// Returns the name after remapping, with its namespace.
-  std::string topic_name() const;
+  std::string get_topic_name() const;
   /// Returns how many publishers it is matched with now.
-  std::size_t publisher_count() const;
+  std::size_t get_publisher_count() const;
 
   /// Returns whether messages are read in the middleware's memory: the type is plain, and
   /// ROS_DISABLE_LOANED_MESSAGES is 0 (rcl's default is 1). Not with
   /// CallbackOptions::intra_process.
-  bool middleware_lends() const noexcept { return lends_; }
+  bool can_loan_messages() const noexcept { return lends_; }
 
   /// Returns the handle, for entities of your own.
   const rcl_subscription_t& rcl() const noexcept { return subscription_; }
@@ -107,7 +107,7 @@ class Subscription : public SubscriptionBase {
         : subscription_(subscription), slot_(subscription.take_slot(info)) {
       if (slot_ != nullptr) {
         message_ = &static_cast<const detail::IntraSlotOf<T>*>(slot_)->message;
-      } else if (subscription.middleware_lends()) {
+      } else if (subscription.can_loan_messages()) {
         message_ = static_cast<const T*>(subscription.take_lent(info));
       }
     }
@@ -141,7 +141,7 @@ class Subscription : public SubscriptionBase {
       *message = *in_place;
       return true;
     }
-    return !this->middleware_lends() && SubscriptionBase::take(message, info);
+    return !this->can_loan_messages() && SubscriptionBase::take(message, info);
   }
 };
 
@@ -180,7 +180,7 @@ class SubscriptionOf final : public Subscription<T> {
       call(function_, info, *in_place);
       return executor::Outcome::kRan;
     }
-    if (this->middleware_lends()) {
+    if (this->can_loan_messages()) {
       return executor::Outcome::kEmpty;
     }
     if (this->group().type() == CallbackGroupType::kReentrant) {

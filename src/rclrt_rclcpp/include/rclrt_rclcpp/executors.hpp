@@ -43,21 +43,22 @@ struct Options {
     result.stack_size = 0;
     return result;
   }();
-  rclcpp::ExecutorOptions ros;  ///< the context
+  rclcpp::ExecutorOptions ros = {};  ///< the context
   /// A file with priorities, deadlines and overload policies by name (see docs/rclcpp.md); empty:
   /// none. Its values go before those set in code.
-  std::filesystem::path priorities;
+  std::filesystem::path priorities = {};
   /// Gets every instance and the executor's threads; nullptr: none. Several executors may share
   /// one.
-  std::shared_ptr<Recording> recording;
+  std::shared_ptr<Recording> recording = nullptr;
 };
 
 /// What may be said of a callback. What is not set comes from what it is part of: its callback
 /// group, then its node, then priority 0, no deadline, and `kQueue`.
 struct Timing {
-  std::optional<int> priority;                       ///< higher is more urgent
-  std::optional<std::chrono::nanoseconds> deadline;  ///< from each release to the callback's end
-  std::optional<engine::Overload> overload;
+  std::optional<int> priority = std::nullopt;  ///< higher is more urgent
+  /// From each release to the callback's end.
+  std::optional<std::chrono::nanoseconds> deadline = std::nullopt;
+  std::optional<engine::Overload> overload = std::nullopt;
 };
 
 /// One callback as the executor sees it.
@@ -124,7 +125,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   /// Changes the priority alone.
   template <typename Part>
   void set_priority(const std::shared_ptr<Part>& part, int priority) {
-    set_timing(part, Timing{.priority = priority, .deadline = {}, .overload = {}});
+    set_timing(part, Timing{.priority = priority});
   }
 
   /// Returns every callback it has now, by node, group, kind and name.
@@ -163,8 +164,10 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 /// A SCHED_FIFO thread per priority and CPU; the kernel preempts. The default choice.
 class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
  public:
-  /// Throws std::invalid_argument for a priorities file with mistakes (each with its place).
+  /// Throws std::invalid_argument for a priorities file with mistakes (each with its place). As the
+  /// other three, it takes rclcpp's options, too.
   explicit PreemptiveExecutor(Options options = {});
+  explicit PreemptiveExecutor(const rclcpp::ExecutorOptions& options);
   ~PreemptiveExecutor() override;
 };
 
@@ -172,6 +175,7 @@ class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
   explicit ProducerConsumerExecutor(Options options = {});
+  explicit ProducerConsumerExecutor(const rclcpp::ExecutorOptions& options);
   ~ProducerConsumerExecutor() override;
 };
 
@@ -179,6 +183,7 @@ class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
   explicit ThreadDispatchExecutor(Options options = {});
+  explicit ThreadDispatchExecutor(const rclcpp::ExecutorOptions& options);
   ~ThreadDispatchExecutor() override;
 };
 
@@ -187,6 +192,7 @@ class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
 class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
  public:
   explicit EdfExecutor(Options options = {});
+  explicit EdfExecutor(const rclcpp::ExecutorOptions& options);
   ~EdfExecutor() override;
 };
 
