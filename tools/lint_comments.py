@@ -14,7 +14,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-NO_VERB = {"This", "Is", "Has", "Its", "As", "Always", "Does", "Whose", "Others", "Was"}
+NO_VERB = {
+    *("This", "Is", "Has", "Its", "As", "Always", "Does", "Whose", "Others", "Was"),
+    *("Callbacks", "Digits", "Dumps", "Events", "Futures", "Instances", "Lines", "Messages"),
+    *("Milliseconds", "Readers", "Responses", "Stretches", "Ticks", "Times", "Tokens"),
+}
 """Words that end as a verb in the third person does, but are none or say nothing."""
 TYPE = re.compile(
     r"^\s*(template\s*<.*>\s*)?(requires .*)?(class|struct|enum|union|using|namespace|concept|"

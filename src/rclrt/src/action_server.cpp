@@ -13,15 +13,15 @@ ActionServerBase::ActionServerBase(const std::shared_ptr<NodeHandle>& node,
 
 GoalStatus ActionServerBase::status(const GoalUUID& id) const {
   const std::scoped_lock lock(mutex_);
-  return book_.status(id);
+  return goals_.status(id);
 }
 
 bool ActionServerBase::advance_locked(const GoalUUID& id, rcl_action_goal_event_t event) {
-  return book_.advance(id, event, realtime::monotonic_now_ns());
+  return goals_.advance(id, event, realtime::monotonic_now_ns());
 }
 
 std::vector<GoalUUID> ActionServerBase::expire_locked() {
-  return book_.expire(realtime::monotonic_now_ns(), result_timeout_.count());
+  return goals_.expire(realtime::monotonic_now_ns(), result_timeout_.count());
 }
 
 void ActionServerBase::publish_status() {
@@ -29,7 +29,7 @@ void ActionServerBase::publish_status() {
   action_msgs::msg::GoalStatusArray message;
   {
     const std::scoped_lock lock(mutex_);
-    message = book_.statuses();
+    message = goals_.statuses();
   }
   statuses_.publish(message);  // false after a shutdown: nobody is left to tell
 }

@@ -46,44 +46,14 @@ std::optional<Ticks> nonpreemptive_end(std::span<const Task> tasks, std::size_t 
   return start ? std::optional(*start + own.wcet) : std::nullopt;
 }
 
-std::optional<Ticks> nonpreemptive_response(std::span<const Task> tasks, std::size_t i, Ticks busy,
-                                            Budget& budget) {
-  return detail::worst_response(tasks, i, busy, budget,
-                                [&](Ticks a) { return nonpreemptive_end(tasks, i, a, budget); });
-}
-
 }  // namespace
 
 TaskSetResult edf_nonpreemptive(std::span<const Task> tasks, Effort effort) {
   detail::check_tasks_without_suspension(tasks, "non-preemptive scheduling");
-  TaskSetResult result;
-  result.tasks.resize(tasks.size());
-  detail::Load load;
-  Ticks blocking = 0;
-  for (const Task& task : tasks) {
-    load.add(task.wcet, task.period);
-    blocking = std::max(blocking, task.blocking);
-  }
   Budget budget(effort);
-  const bool overload = load.compare_with_one() > 0;
-  const auto busy = overload ? std::nullopt : detail::busy_period(tasks, load, blocking, budget);
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    TaskResult& task = result.tasks[i];
-    if (overload) {
-      task.schedulable = Answer::kNo;
-      task.note = "the load is more than the core: no bound exists";
-      continue;
-    }
-    task.response = busy ? nonpreemptive_response(tasks, i, *busy, budget) : std::nullopt;
-    task.exact = task.response.has_value();
-    if (task.response) {
-      task.schedulable = *task.response <= tasks[i].deadline ? Answer::kYes : Answer::kNo;
-    } else {
-      task.note = "the response-time analysis took too long";
-    }
-  }
-  result.schedulable = detail::all_of(result.tasks);
-  return result;
+  return detail::bound_responses(tasks, budget, [&](std::size_t i, Ticks a) {
+    return nonpreemptive_end(tasks, i, a, budget);
+  });
 }
 
 }  // namespace rclrt::analysis

@@ -49,60 +49,41 @@ std::optional<Ticks> end_of_job(std::span<const Task> tasks, std::size_t i, Tick
   return detail::fixed_point(Ticks{1}, 4 * tasks.size(), budget, work);
 }
 
-std::optional<Ticks> response(std::span<const Task> tasks, std::size_t i, Ticks busy,
-                              Budget& budget) {
-  return detail::worst_response(tasks, i, busy, budget,
-                                [&](Ticks a) { return end_of_job(tasks, i, a, budget); });
+/// With suspension counted as computation a bound may not be reached, and a miss is none.
+void weaken(TaskResult& task) {
+  task.note = task.response ? "suspension: the bound may not be reached"
+              : task.schedulable == Answer::kNo
+                  ? "suspension counted as computation is more than the core"
+                  : task.note;
+  task.exact = false;
+  task.schedulable = task.schedulable == Answer::kYes ? Answer::kYes : Answer::kUnknown;
 }
 
 }  // namespace
 
 TaskSetResult edf_preemptive(std::span<const Task> tasks, Effort effort) {
-  TaskSetResult result;
-  result.tasks.resize(tasks.size());
-  result.schedulable = edf_demand_test(tasks, Effort{effort.steps / 2, effort.check_interrupt});
+  const Answer demand = edf_demand_test(tasks, Effort{effort.steps / 2, effort.check_interrupt});
   const bool suspends =
       std::ranges::any_of(tasks, [](const Task& task) { return task.suspension > 0; });
   std::vector<Task> whole(tasks.begin(), tasks.end());
-  detail::Load load;
-  Ticks blocking = 0;
   for (Task& task : whole) {
     task.wcet += task.suspension;
-    load.add(task.wcet, task.period);
-    blocking = std::max(blocking, task.blocking);
-  }
-  if (load.compare_with_one() > 0) {
-    for (TaskResult& task : result.tasks) {
-      task.schedulable = suspends ? Answer::kUnknown : Answer::kNo;
-      task.note = suspends ? "suspension counted as computation is more than the core"
-                           : "the load is more than the core: no bound exists";
-    }
-    return result;
   }
   Budget budget({effort.steps / 2, effort.check_interrupt});
-  const auto busy = detail::busy_period(whole, load, blocking, budget);
+  TaskSetResult result = detail::bound_responses(
+      whole, budget, [&](std::size_t i, Ticks a) { return end_of_job(whole, i, a, budget); });
   for (std::size_t i = 0; i < whole.size(); ++i) {
     TaskResult& task = result.tasks[i];
-    const auto found = busy ? response(whole, i, *busy, budget) : std::nullopt;
-    if (found) {
-      task.response = found;
-      task.exact = !suspends;
-      const bool in_time = *found <= tasks[i].deadline;
-      task.schedulable = in_time ? Answer::kYes : suspends ? Answer::kUnknown : Answer::kNo;
-      if (suspends) {
-        task.note = "suspension: the bound may not be reached";
-      }
-    } else if (result.schedulable == Answer::kYes) {
+    if (suspends) {
+      weaken(task);
+    }
+    if (!task.response && demand == Answer::kYes) {
       task.response = tasks[i].deadline;
       task.schedulable = Answer::kYes;
       task.note = "the response-time analysis took too long: the deadline, which holds";
-    } else {
-      task.note = "the response-time analysis took too long";
     }
   }
-  if (result.schedulable == Answer::kUnknown) {
-    result.schedulable = detail::all_of(result.tasks);
-  }
+  result.schedulable = demand == Answer::kUnknown ? detail::all_of(result.tasks) : demand;
   return result;
 }
 

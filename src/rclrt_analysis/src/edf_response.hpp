@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "demand.hpp"
+#include "levels.hpp"
 #include "load.hpp"
 #include "rclrt/analysis/task_set.hpp"
 
@@ -85,6 +86,42 @@ std::optional<Ticks> worst_response(std::span<const Task> tasks, std::size_t i, 
 inline Ticks jobs_due(const Task& task, Ticks deadline) {
   const Ticks room = deadline + task.jitter - task.deadline;
   return room < 0 ? 0 : room / task.period + 1;
+}
+
+/// Bounds each task by the longest time from an arrival `a` in the busy period to `end_of_job(i,
+/// a)`.
+template <typename EndOfJob>
+TaskSetResult bound_responses(std::span<const Task> tasks, Budget& budget, EndOfJob end_of_job) {
+  TaskSetResult result;
+  result.tasks.resize(tasks.size());
+  Load load;
+  Ticks blocking = 0;
+  for (const Task& task : tasks) {
+    load.add(task.wcet, task.period);
+    blocking = std::max(blocking, task.blocking);
+  }
+  const bool overload = load.compare_with_one() > 0;
+  const auto busy = overload ? std::nullopt : busy_period(tasks, load, blocking, budget);
+  for (std::size_t i = 0; i < tasks.size(); ++i) {
+    TaskResult& task = result.tasks[i];
+    if (overload) {
+      task.schedulable = Answer::kNo;
+      task.note = "the load is more than the core: no bound exists";
+      continue;
+    }
+    if (busy) {
+      task.response =
+          worst_response(tasks, i, *busy, budget, [&](Ticks a) { return end_of_job(i, a); });
+    }
+    task.exact = task.response.has_value();
+    if (task.response) {
+      task.schedulable = *task.response <= tasks[i].deadline ? Answer::kYes : Answer::kNo;
+    } else {
+      task.note = "the response-time analysis took too long";
+    }
+  }
+  result.schedulable = all_of(result.tasks);
+  return result;
 }
 
 }  // namespace rclrt::analysis::detail

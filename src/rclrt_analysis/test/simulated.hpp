@@ -76,36 +76,36 @@ inline std::string number(double value) {
 /// What a preemption of no length parted is one.
 class Gantt final : public SimulationObserver {
  public:
-  void ran(const SimulatedStretch& stretch) override {
-    for (auto last = stretches_.rbegin(); last != stretches_.rend(); ++last) {
-      if (last->cpu == stretch.cpu) {
-        if (last->instance == stretch.instance && last->to_ns == stretch.from_ns) {
-          last->to_ns = stretch.to_ns;
+  void ran(const SimulatedInterval& interval) override {
+    for (auto last = intervals_.rbegin(); last != intervals_.rend(); ++last) {
+      if (last->cpu == interval.cpu) {
+        if (last->instance == interval.instance && last->to_ns == interval.from_ns) {
+          last->to_ns = interval.to_ns;
           return;
         }
         break;
       }
     }
-    stretches_.push_back(stretch);
+    intervals_.push_back(interval);
   }
 
   std::string text() const {
-    std::vector<SimulatedStretch> ordered = stretches_;
+    std::vector<SimulatedInterval> ordered = intervals_;
     std::stable_sort(ordered.begin(), ordered.end(), [](const auto& a, const auto& b) {
       return std::pair(a.from_ns, a.cpu) < std::pair(b.from_ns, b.cpu);
     });
     std::string text;
-    for (const SimulatedStretch& stretch : ordered) {
+    for (const SimulatedInterval& interval : ordered) {
       text += (text.empty() ? "" : " ") +
-              (stretch.cpu != 0 ? std::to_string(stretch.cpu) + ":" : "") +
-              static_cast<char>('a' + static_cast<int>(stretch.callback)) + " " +
-              number(to_ms(stretch.from_ns)) + "-" + number(to_ms(stretch.to_ns));
+              (interval.cpu != 0 ? std::to_string(interval.cpu) + ":" : "") +
+              static_cast<char>('a' + static_cast<int>(interval.callback)) + " " +
+              number(to_ms(interval.from_ns)) + "-" + number(to_ms(interval.to_ns));
     }
     return text;
   }
 
  private:
-  std::vector<SimulatedStretch> stretches_;
+  std::vector<SimulatedInterval> intervals_;
 };
 
 inline std::string schedule(const System& system, double horizon) {

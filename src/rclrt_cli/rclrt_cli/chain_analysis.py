@@ -68,7 +68,7 @@ def sound(application: Any, executor: str, overheads: Overheads) -> dict[str, An
         ],
         "assumptions": [
             *module.chain_assumptions(executor, overheads.native()),
-            *overheads.assumptions,
+            *(each.text for each in overheads.assumptions),
         ],
         "chains": chains,
     }

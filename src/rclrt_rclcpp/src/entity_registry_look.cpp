@@ -55,7 +55,7 @@ void Executor::EntityRegistry::collect(Found& found) {
   names_.erase_expired();
 }
 
-/// Nothing new, if the priorities of all do not fit.
+/// Adds nothing new if the priorities of all do not fit.
 void Executor::EntityRegistry::add_found(Found& found) {
   std::vector<int> levels;
   for (const Seen& each : found.entities) {

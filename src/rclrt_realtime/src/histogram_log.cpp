@@ -26,7 +26,7 @@ std::string seconds(std::int64_t time_ns) {
 }
 
 /// Digits with at most one point, as `seconds` and the other libraries write them, to nanoseconds.
-/// Nothing when it is not that, or beyond the year 2262.
+/// Returns std::nullopt if it is not that, or beyond the year 2262.
 std::optional<std::int64_t> parse_seconds(std::string_view text) {
   std::int64_t time_ns = 0;
   std::int64_t unit_ns = kNanosecondsPerSecond;  // of the digit before

@@ -51,7 +51,7 @@ class Releases {
                                                         : model::OverrunPolicy::kCatchUp;
   }
 
-  /// Nothing for one before the window.
+  /// Returns std::nullopt for one before the window.
   std::optional<std::uint64_t> number(std::int64_t release_ns) {
     if (!first_ns_ || release_ns < *first_ns_) {
       return std::nullopt;

@@ -31,7 +31,7 @@ class Flows {
     }
   }
 
-  /// Nothing for a token of an instance that was not released in the window.
+  /// Returns std::nullopt for a token of an instance that was not released in the window.
   std::optional<std::uint64_t> of(const ChainToken& token) const {
     if (token.chain >= results_.chains.size()) {
       return std::nullopt;

@@ -49,7 +49,7 @@ class ClientGoalHandle {
   using Handle = std::shared_ptr<ClientGoalHandle>;
 
   explicit ClientGoalHandle(const GoalUUID& id) : id_(id) {}
-  /// States come from three sources in any order; an end is final.
+  /// Keeps a state; states come from three sources in any order, and an end is final.
   void note(GoalStatus status) noexcept {
     GoalStatus now = status_.load();
     while (!is_terminal(now) && now < status && !status_.compare_exchange_weak(now, status)) {
@@ -101,7 +101,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
         cancels_(std::make_shared<Client<CancelGoal>>(node, names.cancel_service, 10, options)),
         results_(std::make_shared<Client<GetResult>>(node, names.result_service, 10, options)) {}
 
-  /// Futures that nobody will make ready any more are broken promises.
+  /// Ends the client: futures that are not ready are broken promises.
   ~ActionClient() {
     for (const auto& [id, handle] : sent_) {
       handle->waiting_.clear();

@@ -188,7 +188,7 @@ class ActionServer final : public detail::ActionServerBase,
     if (wanted != GoalResponse::kReject) {
       const std::int64_t now = realtime::read_clock_ns(CLOCK_REALTIME);
       const std::scoped_lock lock(mutex_);
-      if (book_.accept(id, now)) {  // with a reentrant group another one may have come meanwhile
+      if (goals_.accept(id, now)) {  // with a reentrant group another one may have come meanwhile
         if (wanted == GoalResponse::kAcceptAndExecute) {
           advance_locked(id, GOAL_EVENT_EXECUTE);  // at once: a cancel request may come next
         }
@@ -212,7 +212,7 @@ class ActionServer final : public detail::ActionServerBase,
     std::vector<std::shared_ptr<Handle>> asked;
     {
       const std::scoped_lock lock(mutex_);
-      const auto selection = book_.to_cancel(request.goal_info);
+      const auto selection = goals_.to_cancel(request.goal_info);
       response.return_code = selection.return_code;
       for (const GoalUUID& id : selection.goals) {
         asked.push_back(records_[id].handle.lock());
@@ -225,7 +225,7 @@ class ActionServer final : public detail::ActionServerBase,
       }
       const std::scoped_lock lock(mutex_);
       if (advance_locked(handle->goal_id(), GOAL_EVENT_CANCEL_GOAL)) {  // or it ended meanwhile
-        response.goals_canceling.push_back(book_.info(handle->goal_id()));
+        response.goals_canceling.push_back(goals_.info(handle->goal_id()));
       }
     }
     if (!response.goals_canceling.empty()) {
@@ -276,7 +276,7 @@ class ActionServer final : public detail::ActionServerBase,
       if (!advance_locked(id, event)) {
         return false;
       }
-      response->status = static_cast<std::int8_t>(book_.status(id));
+      response->status = static_cast<std::int8_t>(goals_.status(id));
       records_[id].result = response;
       waiting.swap(records_[id].waiting);
     }
@@ -329,7 +329,7 @@ class ActionServer final : public detail::ActionServerBase,
   std::weak_ptr<detail::AnsweringService<CancelGoal>> cancel_service_;
   std::weak_ptr<detail::AnsweringService<GetResult>> result_service_;
   std::vector<std::weak_ptr<executor::Callback>> services_;
-  std::map<GoalUUID, Record> records_;  // of the goals in the book; guarded by mutex_
+  std::map<GoalUUID, Record> records_;  // of the goals in the table; guarded by mutex_
 };
 
 template <typename A>

@@ -11,12 +11,12 @@ namespace rclrt {
 
 namespace detail {
 /// What a loan goes back to when it is not published: the pool of a topic, or the middleware.
-class RCLRT_EXPORT LoanKeeper {
+class RCLRT_EXPORT LoanOwner {
  public:
-  LoanKeeper() = default;
-  virtual ~LoanKeeper() = default;
-  LoanKeeper(const LoanKeeper&) = delete;
-  LoanKeeper& operator=(const LoanKeeper&) = delete;
+  LoanOwner() = default;
+  virtual ~LoanOwner() = default;
+  LoanOwner(const LoanOwner&) = delete;
+  LoanOwner& operator=(const LoanOwner&) = delete;
 
   virtual void give_back(void* token) noexcept = 0;
 };
@@ -34,13 +34,13 @@ class Loan {
  public:
   Loan() = default;
   Loan(Loan&& other) noexcept
-      : keeper_(std::move(other.keeper_)),
+      : owner_(std::move(other.owner_)),
         token_(std::exchange(other.token_, nullptr)),
         message_(std::exchange(other.message_, nullptr)) {}
   Loan& operator=(Loan&& other) noexcept {
     if (this != &other) {
       reset();
-      keeper_ = std::move(other.keeper_);
+      owner_ = std::move(other.owner_);
       token_ = std::exchange(other.token_, nullptr);
       message_ = std::exchange(other.message_, nullptr);
     }
@@ -56,19 +56,19 @@ class Loan {
   /// Gives the message back unpublished.
   void reset() noexcept {
     if (message_ != nullptr) {
-      keeper_->give_back(token_);
+      owner_->give_back(token_);
       message_ = nullptr;
     }
-    keeper_.reset();
+    owner_.reset();
   }
 
  private:
   friend class Publisher<T>;
 
-  Loan(std::shared_ptr<detail::LoanKeeper> keeper, void* token, T* message) noexcept
-      : keeper_(std::move(keeper)), token_(token), message_(message) {}
+  Loan(std::shared_ptr<detail::LoanOwner> owner, void* token, T* message) noexcept
+      : owner_(std::move(owner)), token_(token), message_(message) {}
 
-  std::shared_ptr<detail::LoanKeeper> keeper_;
+  std::shared_ptr<detail::LoanOwner> owner_;
   void* token_ = nullptr;
   T* message_ = nullptr;
 };

@@ -33,7 +33,7 @@ struct PublisherOptions {
 namespace detail {
 
 /// The rcl publisher, kept alive by the messages that the middleware has lent.
-struct RCLRT_EXPORT PublisherHandle final : LoanKeeper {
+struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
   RCLRT_SETUP PublisherHandle(std::shared_ptr<NodeHandle> node,
                               const rosidl_message_type_support_t* type, const std::string& topic,
                               const QoS& qos);
@@ -163,11 +163,11 @@ class Publisher : public PublisherBase {
     if (!loan) {
       return false;
     }
-    if (loan.keeper_ == intra_topic_) {
+    if (loan.owner_ == intra_topic_) {
       const T* const message = std::exchange(loan.message_, nullptr);
       return send_slot(static_cast<detail::IntraSlot*>(loan.token_), message);
     }
-    if (loan.keeper_ != handle_) {
+    if (loan.owner_ != handle_) {
       return false;
     }
     if (has_intra_process_subscriptions()) {  // one came after `borrow`

@@ -40,7 +40,7 @@ class QoS {
     profile_.deadline = to_rmw(period);
     return *this;
   }
-  /// Messages older than that are not delivered.
+  /// Sets the age beyond which messages are not delivered.
   QoS& lifespan(std::chrono::nanoseconds age) {
     profile_.lifespan = to_rmw(age);
     return *this;

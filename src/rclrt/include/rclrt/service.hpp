@@ -30,9 +30,9 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   /// Returns the name after remapping, with its namespace.
   std::string get_service_name() const;
 
-  /// Responses that the middleware did not send, because it did not find the client that asked:
-  /// not yet (rmw_fastrtps waits 100 ms for a client that is being discovered), no more, or with
-  /// other settings for quality of service. Thread-safe.
+  /// Returns how many responses the middleware did not send, because it did not find the client
+  /// that asked: not yet (rmw_fastrtps waits 100 ms for a client that is being discovered), no
+  /// more, or with other settings for quality of service. Thread-safe.
   std::uint64_t lost_responses() const noexcept RCLRT_NONBLOCKING {
     return lost_responses_.load(std::memory_order_relaxed);
   }

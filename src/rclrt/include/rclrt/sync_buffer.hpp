@@ -94,7 +94,7 @@ class SyncBuffer {
     match_a_ = match_b_ = std::nullopt;
   }
 
-  /// Messages that gave way without ever being in a pair.
+  /// Returns how many messages gave way without ever being in a pair.
   std::uint64_t lost() const { return lost_; }
 
  private:

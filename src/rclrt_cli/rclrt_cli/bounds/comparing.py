@@ -132,7 +132,8 @@ def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
                 continue
             if predicted.assumptions:
                 said.append(
-                    f"{text}; so one of these is not so: {'; '.join(predicted.assumptions)}"
+                    f"{text}; at least one of these assumptions does not hold: "
+                    f"{'; '.join(predicted.assumptions)}"
                 )
                 continue
             broken = (

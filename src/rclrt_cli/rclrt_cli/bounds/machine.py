@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -33,6 +34,15 @@ def _also_of(kind: ExecutorKind) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True)
+class Assumption:
+    """What must hold for a bound, and what of the file it is about."""
+
+    about: str
+    """A key of the file, such as dispatch_us; "" for what is about all of it."""
+    text: str
+
+
+@dataclass(frozen=True)
 class Overheads:
     """Of one executor, in nanoseconds. What the file does not state is zero."""
 
@@ -48,7 +58,7 @@ class Overheads:
     """Once: how long a CPU stood still."""
     rt_share: float = 1.0
     """Of the time of a CPU: the kernel holds real-time threads back that need more."""
-    assumptions: tuple[str, ...] = ()
+    assumptions: tuple[Assumption, ...] = ()
     """Of every bound made with them: an observed maximum is never called a worst case."""
     condition: str = ""
     """What a verdict made with less than the maximum is conditional on."""
@@ -103,36 +113,38 @@ class OverheadsFile:
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
         no_hops = JsonValue({}, self.path, "hop_us")
         hops = self._json.get("hop_us") if self._json.has("hop_us") else no_hops
-        stated = ["dispatch_us", "timer_lateness_us", *_also_of(kind_of(executor))]
-        missing = [f"{name} of {executor}" for name in stated if not own.has(name)]
-        if not hops.has(between):
-            missing.append(f"hop_us.{between}")
-        if not self._json.has("background_us"):
-            missing.append("background_us")
-        assumptions = [f"{name}, not in {self.path}, is zero" for name in missing]
+        assumptions = [
+            Assumption(name, f"{name}{owner}, not in {self.path}, is zero")
+            for name, owner in self._missing(own, hops, executor, between)
+        ]
         condition = ""
         if self.statistic == "max":
-            assumptions.append(f"no overhead exceeds the measured maximum ({self.path})")
+            text = f"no overhead exceeds the measured maximum ({self.path})"
+            assumptions.append(Assumption("", text))
         elif self.statistic == "max_undisturbed":
-            assumptions.append(
+            text = (
                 f"the host does not stall, and no overhead exceeds the maximum that was measured "
                 f"while it did not ({self.path})"
             )
+            assumptions.append(Assumption("", text))
         else:
             condition = f"no overhead exceeds the {self.statistic} of those measured ({self.path})"
         if executor not in self.executors:
             condition = f"{executor}, of which {self.path} says nothing, takes no time to dispatch"
         if between != HOPS[0]:
             hops.get(between)  # must be there
-            assumptions.append("each executor is a process of its own on this host")
+            text = "each executor is a process of its own on this host"
+            assumptions.append(Assumption("", text))
         if self._time(hops, between, "min") > 0:
-            assumptions.append(f"no message is faster than the fastest measured ({self.path})")
+            text = f"no message is faster than the fastest measured ({self.path})"
+            assumptions.append(Assumption("", text))
         rt_share = self._rt_share()
         if rt_share < HELD_BACK_BELOW:
-            assumptions.append(
+            text = (
                 f"real-time threads need no more than {100 * rt_share:.1f} % of any second of a "
                 f"CPU, beyond which the kernel holds them back ({self.path})"
             )
+            assumptions.append(Assumption("", text))
         return Overheads(
             rt_share=rt_share,
             assumptions=tuple(assumptions),
@@ -145,6 +157,18 @@ class OverheadsFile:
             least_hop_ns=self._time(hops, between, "min"),
             background_ns=self._time(self._json, "background_us"),
         )
+
+    def _missing(
+        self, own: JsonValue, hops: JsonValue, executor: str, between: str
+    ) -> Iterator[tuple[str, str]]:
+        """What the file does not state: its key, and of which of several."""
+        for name in ("dispatch_us", "timer_lateness_us", *_also_of(kind_of(executor))):
+            if not own.has(name):
+                yield name, f" of {executor}"
+        if not hops.has(between):
+            yield "hop_us", f".{between}"
+        if not self._json.has("background_us"):
+            yield "background_us", ""
 
     def _check_order(self, stated: JsonValue) -> None:
         for names in (ASCENDING, ("min", "max_undisturbed", "max")):

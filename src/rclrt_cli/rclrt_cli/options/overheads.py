@@ -82,8 +82,8 @@ def from_arguments(arguments: argparse.Namespace, executor: str) -> Overheads:
     }
     stated = {name: ns for name, ns in stated.items() if ns is not None}
     # What is stated here is not zero because the file leaves it out.
-    left_out = tuple(f"{name.removesuffix('_ns')}_us" for name in stated)
-    assumptions = [text for text in result.assumptions if not text.startswith(left_out)]
+    left_out = {f"{name.removesuffix('_ns')}_us" for name in stated}
+    assumptions = [each for each in result.assumptions if each.about not in left_out]
     result = replace(result, **stated, assumptions=tuple(assumptions))
     return result if arguments.hop_us is None else replace(result, least_hop_ns=0)
 

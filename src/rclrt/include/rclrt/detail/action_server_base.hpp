@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "rclrt/action.hpp"
-#include "rclrt/detail/goal_book.hpp"
+#include "rclrt/detail/goal_table.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/publisher.hpp"
 #include "rclrt/realtime/mutex.hpp"
@@ -29,16 +29,16 @@ class RCLRT_EXPORT ActionServerBase {
  protected:
   ~ActionServerBase() = default;
 
-  /// Advances a goal's state; with the book locked.
+  /// Advances a goal's state; with the table locked.
   bool advance_locked(const GoalUUID& id, rcl_action_goal_event_t event);
   std::vector<GoalUUID> expire_locked();
 
   /// Tells everybody the state of all goals, as it is now or newer. Throws nothing.
   void publish_status();
 
-  mutable realtime::PiMutex mutex_;  // guards book_ and what derived classes keep beside it; never
+  mutable realtime::PiMutex mutex_;  // guards goals_ and what derived classes keep beside it; never
                                      // held while a message is sent or a callback runs
-  GoalBook book_;
+  GoalTable goals_;
 
  private:
   const std::chrono::nanoseconds result_timeout_;

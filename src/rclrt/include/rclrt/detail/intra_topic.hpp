@@ -90,7 +90,7 @@ class RCLRT_EXPORT IntraWriter {
 /// One lock with priority inheritance guards the pool, the rings and who is matched with whom; it
 /// is held for a few instructions per matched subscription. Nobody waits for another lock under
 /// it (wait_set's guard conditions excepted), and no user code runs under it.
-class RCLRT_EXPORT IntraTopic : public LoanKeeper {
+class RCLRT_EXPORT IntraTopic : public LoanOwner {
  public:
   RCLRT_SETUP IntraTopic() = default;
   ~IntraTopic() override = default;

@@ -67,15 +67,15 @@ struct SimulatedInstance {
   std::span<const SimulatedToken> tokens;  ///< valid during the call
 };
 
-/// An uninterrupted stretch of one instance on one CPU.
-struct SimulatedStretch {
+/// An uninterrupted interval of one instance on one CPU.
+struct SimulatedInterval {
   std::size_t callback = 0;
   std::uint64_t instance = 0;  ///< SimulatedInstance::id
   unsigned cpu = 0;
   std::int64_t from_ns = 0;
   std::int64_t to_ns = 0;
 
-  bool operator==(const SimulatedStretch&) const = default;
+  bool operator==(const SimulatedInterval&) const = default;
 };
 
 /// Sees the simulation go by.
@@ -83,8 +83,8 @@ class RCLRT_ANALYSIS_EXPORT SimulationObserver {
  public:
   virtual ~SimulationObserver() = default;
   virtual void ended(const SimulatedInstance& /*instance*/) {}
-  /// Stretches of no length are left out.
-  virtual void ran(const SimulatedStretch& /*stretch*/) {}
+  /// Takes an interval; those of no length are left out.
+  virtual void ran(const SimulatedInterval& /*interval*/) {}
 };
 
 /// Response times in nanoseconds, of what has ended.

@@ -46,11 +46,11 @@ class RCLRT_EXECUTOR_EXPORT FlightTrace final : public InstanceSink, public Miss
   void record(const InstanceRecord& record) noexcept RCLRT_NONBLOCKING override;
   void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING override;
 
-  /// Dumps written, and those that were not. Thread-safe.
+  /// Returns how many dumps were written, and how many were not. Thread-safe.
   RCLRT_SETUP realtime::FlightRecorderStatistics statistics() const {
     return recorder_.statistics();
   }
-  /// Instances and misses that found no room.
+  /// Returns how many instances and misses found no room.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return dropped_.load(); }
 
  private:

@@ -123,11 +123,12 @@ struct RCLRT_MODEL_EXPORT Application {
   /// timer.
   Nanoseconds period(const Chain& chain) const;
 
-  /// Callbacks that take a message this one publishes: ascending, each once.
+  /// Returns the callbacks that take a message this one publishes: ascending, each once.
   std::vector<std::size_t> successors(std::size_t callback) const;
 
-  /// Releases per second of each callback: a timer's own rate; a subscription's is the sum over its
-  /// publishers; a sync's is that of the slower input. Zero for callbacks on or behind a cycle.
+  /// Returns the releases per second of each callback: a timer's own rate; a subscription's is the
+  /// sum over its publishers; a sync's is that of the slower input. Zero for callbacks on or behind
+  /// a cycle.
   std::vector<double> rates() const;
 
   /// Returns the share of one CPU that the callbacks need together: the sum of WCET times rate.

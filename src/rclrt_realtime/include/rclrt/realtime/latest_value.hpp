@@ -104,8 +104,8 @@ class LatestValue {
 
   static constexpr std::size_t kMostReaders = 0xFFFF - 2;
 
-  /// Readers see `initial` until the first write. Throws std::invalid_argument for zero or more
-  /// than kMostReaders readers, and std::bad_alloc.
+  /// Makes a value; readers see `initial` until the first write. Throws std::invalid_argument for
+  /// zero or more than kMostReaders readers, and std::bad_alloc.
   RCLRT_SETUP explicit LatestValue(std::size_t max_readers, const T& initial = T{})
       : max_readers_(checked(max_readers)),
         slots_(std::make_unique<Slot[]>(max_readers + 2)),

@@ -227,7 +227,7 @@ class BasicThreadLogger {
     log<LogLevel::kFatal>(limit, format, arguments...);
   }
 
-  /// Lines that found the ring full. Any thread.
+  /// Returns how many lines found the ring full. Any thread.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return ring_->bytes.dropped(); }
 
  private:

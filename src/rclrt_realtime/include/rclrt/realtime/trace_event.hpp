@@ -89,8 +89,8 @@ class RCLRT_REALTIME_EXPORT TraceSink {
  public:
   virtual ~TraceSink() = default;
 
-  /// Events of one thread ordered by begin, enclosing spans first. A span comes when it has ended,
-  /// hence after those it encloses that ended in an earlier call.
+  /// Takes the events of one thread ordered by begin, enclosing spans first. A span comes when it
+  /// has ended, hence after those it encloses that ended in an earlier call.
   RCLRT_SETUP virtual void write(std::span<const TraceEvent> events,
                                  const TraceDictionary& dictionary) = 0;
 

@@ -177,7 +177,7 @@ class BasicThreadTracer {
     }
   }
 
-  /// Ticks for `span`.
+  /// Returns the ticks for `span`.
   std::uint64_t now() const noexcept RCLRT_NONBLOCKING { return kCompiledIn ? clock_.now() : 0; }
 
   /// Records a span of which both ends are known. TraceSpan is the convenient way.

@@ -45,7 +45,7 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
     const std::uint32_t executor_;
   };
 
-  /// Tokens for the record that ends the instance the calling thread is running.
+  /// Sets the tokens for the record that ends the instance the calling thread is running.
   static void set_tokens(const ChainTokens& tokens) noexcept;
 
   /// Says when the message of that instance was published, CLOCK_MONOTONIC.

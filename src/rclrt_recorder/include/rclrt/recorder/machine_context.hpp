@@ -26,8 +26,8 @@ RCLRT_RECORDER_EXPORT std::string ros_distro();
 /// Returns whether all that this process has in memory is locked there (mlockall).
 RCLRT_RECORDER_EXPORT bool memory_is_locked();
 
-/// Milliseconds that the host has taken from all CPUs of this machine since it started.
-/// Nothing when /proc/stat does not tell.
+/// Returns the milliseconds that the host has taken from all CPUs of this machine since it started.
+/// Returns std::nullopt if /proc/stat does not tell.
 RCLRT_RECORDER_EXPORT std::optional<double> read_steal_ms();
 
 /// Returns the time as "2026-01-02T03:04:05Z".

@@ -25,7 +25,7 @@ RCLRT_RECORDER_EXPORT void write_results(const std::filesystem::path& directory,
 /// Returns the text of results.json. Bytes that are not UTF-8 become U+FFFD.
 RCLRT_RECORDER_EXPORT std::string results_json(const RunResults& results);
 
-/// Times relative to the start of the window; empty cells where there is no time.
+/// Writes times relative to the start of the window; empty cells where there is no time.
 RCLRT_RECORDER_EXPORT void write_chains_csv(std::ostream& out, const RunResults& results);
 RCLRT_RECORDER_EXPORT void write_instances_csv(std::ostream& out, const RunResults& results);
 /// Writes the moments in which the host did not run a CPU, as far as they are known to be the

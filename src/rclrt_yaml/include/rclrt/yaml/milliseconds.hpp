@@ -20,7 +20,7 @@ struct MillisecondsResult {
   std::string_view problem;  ///< what the text should be, when there is no value
 };
 
-/// Digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign,
+/// Reads digits, optionally a point and one to six more digits: "0", "2.5", "0.000001". No sign,
 /// exponent, leading zeros or spaces. At most kMaxTime.
 RCLRT_YAML_EXPORT MillisecondsResult parse_milliseconds(std::string_view text);
 

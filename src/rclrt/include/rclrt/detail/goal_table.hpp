@@ -15,7 +15,7 @@
 
 namespace rclrt::detail {
 
-class RCLRT_EXPORT GoalBook {
+class RCLRT_EXPORT GoalTable {
  public:
   /// Adds a goal; `stamp_ns` is system time, as in all messages. Returns false when there is such a
   /// goal.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "rclrt/detail/goal_book.hpp"
+#include "rclrt/detail/goal_table.hpp"
 
 #include <rcl_action/goal_state_machine.h>
 
@@ -20,24 +20,24 @@ bool can_be_canceled(rcl_action_goal_state_t state) {
 }
 }  // namespace
 
-bool GoalBook::accept(const GoalUUID& id, std::int64_t stamp_ns) {
+bool GoalTable::accept(const GoalUUID& id, std::int64_t stamp_ns) {
   return goals_.emplace(id, Goal{stamp_ns, accepted_++, GOAL_STATE_ACCEPTED, 0}).second;
 }
 
-GoalStatus GoalBook::status(const GoalUUID& id) const {
+GoalStatus GoalTable::status(const GoalUUID& id) const {
   const auto found = goals_.find(id);
   return found == goals_.end() ? GoalStatus::kUnknown
                                : static_cast<GoalStatus>(found->second.state);
 }
 
-action_msgs::msg::GoalInfo GoalBook::info(const GoalUUID& id) const {
+action_msgs::msg::GoalInfo GoalTable::info(const GoalUUID& id) const {
   action_msgs::msg::GoalInfo result;
   result.goal_id.uuid = id;
   result.stamp = time_message(goals_.at(id).stamp_ns);
   return result;
 }
 
-bool GoalBook::advance(const GoalUUID& id, rcl_action_goal_event_t event, std::int64_t now_ns) {
+bool GoalTable::advance(const GoalUUID& id, rcl_action_goal_event_t event, std::int64_t now_ns) {
   const auto found = goals_.find(id);
   if (found == goals_.end()) {
     return false;
@@ -53,7 +53,7 @@ bool GoalBook::advance(const GoalUUID& id, rcl_action_goal_event_t event, std::i
   return true;
 }
 
-GoalBook::Selection GoalBook::to_cancel(const action_msgs::msg::GoalInfo& wanted) const {
+GoalTable::Selection GoalTable::to_cancel(const action_msgs::msg::GoalInfo& wanted) const {
   using Response = action_msgs::srv::CancelGoal::Response;
   const GoalUUID& id = wanted.goal_id.uuid;
   const bool has_id = id != GoalUUID{};
@@ -80,7 +80,7 @@ GoalBook::Selection GoalBook::to_cancel(const action_msgs::msg::GoalInfo& wanted
   return result;
 }
 
-action_msgs::msg::GoalStatusArray GoalBook::statuses() const {
+action_msgs::msg::GoalStatusArray GoalTable::statuses() const {
   std::vector<const std::pair<const GoalUUID, Goal>*> ordered;
   for (const auto& each : goals_) {
     ordered.push_back(&each);
@@ -97,7 +97,7 @@ action_msgs::msg::GoalStatusArray GoalBook::statuses() const {
   return result;
 }
 
-std::vector<GoalUUID> GoalBook::expire(std::int64_t now_ns, std::int64_t timeout_ns) {
+std::vector<GoalUUID> GoalTable::expire(std::int64_t now_ns, std::int64_t timeout_ns) {
   std::vector<GoalUUID> result;
   for (auto each = goals_.begin(); each != goals_.end();) {
     const Goal& goal = each->second;
