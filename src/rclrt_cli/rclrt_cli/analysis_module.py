@@ -7,9 +7,12 @@ import contextlib
 import importlib
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, TYPE_CHECKING, Any
 
 from rclrt_cli.errors import BadInput, RclrtError
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
 
 def analysis() -> Any:
@@ -64,10 +67,11 @@ def _opened(path: Path) -> Iterator[IO[bytes]]:
         raise BadInput(f"{path}: {error.strerror}; expected a readable file") from error
 
 
-def load_application(path: Path, priorities: Path | None = None) -> Any:
+def load_application(path: Path, priorities: Path | None = None) -> Application:
     """What rclrt_model makes of an app.yaml, with the priorities of a second file if given."""
     module = model()
     try:
-        return module.load(path, priorities)
+        application: Application = module.load(path, priorities)
     except module.ModelError as error:
         raise BadInput(str(error)) from error
+    return application

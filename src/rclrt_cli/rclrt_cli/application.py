@@ -13,11 +13,14 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli.errors import BadInput
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.results import Results
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
 APPLICATION_VERSION = 1
 
@@ -98,7 +101,7 @@ def describe_app_file(path: Path, priorities: Path | None = None) -> Application
         raise BadInput(str(error)) from error
 
 
-def from_model(application: Any) -> ApplicationInfo:
+def from_model(application: Application) -> ApplicationInfo:
     """What rclrt_model loaded, as the report keeps it."""
     ids = [callback.id for callback in application.callbacks]
     return ApplicationInfo(
@@ -152,7 +155,7 @@ def from_results(results: Results) -> ApplicationInfo:
     )
 
 
-def _from_model_callback(application: Any, index: int) -> CallbackInfo:
+def _from_model_callback(application: Application, index: int) -> CallbackInfo:
     callback = application.callbacks[index]
     trigger = callback.trigger
     period_ns: int | None = getattr(trigger, "period_ns", None)

@@ -5,11 +5,14 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import held_back
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
 HOLDS = ("proved", "conditional")
 WIDTH = 12
@@ -27,7 +30,7 @@ CONTRIBUTIONS = {
 }
 
 
-def sound(application: Any, executor: str, overheads: Overheads) -> dict[str, Any]:
+def sound(application: Application, executor: str, overheads: Overheads) -> dict[str, Any]:
     """The safe bounds; `feasible` is true when every deadline is proved or conditional."""
     module = analysis()
     ids = [callback.id for callback in application.callbacks]
@@ -78,12 +81,12 @@ def _under(verdict: str, conditions: Sequence[str]) -> str:
     return "conditional" if verdict == "proved" and conditions else verdict
 
 
-def thesis(application: Any) -> dict[str, Any]:
+def thesis(application: Application) -> dict[str, Any]:
     """The thesis's feasibility and harmonic tests, never more than conditional."""
     module = analysis()
     feasibility = module.thesis_feasibility(application)
     harmonic = module.thesis_harmonic(application)
-    chains = []
+    chains: list[dict[str, Any]] = []
     for chain, work, task in zip(
         application.chains, feasibility.chains, harmonic.chains, strict=True
     ):
@@ -117,7 +120,7 @@ def thesis(application: Any) -> dict[str, Any]:
     }
 
 
-def _common(application: Any, test: str) -> dict[str, Any]:
+def _common(application: Application, test: str) -> dict[str, Any]:
     highest: dict[int, int] = {}
     for chain in application.chains:
         for index in chain.callbacks:

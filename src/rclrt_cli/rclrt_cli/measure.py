@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli.analysis_module import load_application
 from rclrt_cli.application import ApplicationInfo, describe_app_file
@@ -36,6 +36,9 @@ from rclrt_cli.runner import (
 )
 from rclrt_cli.stop_signals import StopSignals
 
+if TYPE_CHECKING:
+    from rclrt_model import Application
+
 
 @dataclass(frozen=True)
 class Expected:
@@ -46,7 +49,7 @@ class Expected:
 
     @classmethod
     def of(
-        cls, application: Any, executors: Sequence[str], overheads: OverheadsFile | None
+        cls, application: Application, executors: Sequence[str], overheads: OverheadsFile | None
     ) -> Expected:
         predictions = predict(application, executors, overheads)
         judges = {name: Judge.of(application, name, overheads) for name in predictions.executors}

@@ -3,12 +3,15 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli.analysis_module import model
 
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
-def node_priorities(application: Any, callbacks: list[dict[str, Any]]) -> str:
+
+def node_priorities(application: Application, callbacks: list[dict[str, Any]]) -> str:
     """One entry per timer and per topic that a node subscribes, with its reason.
 
     What the graph's names cannot tell apart (two subscriptions of one group to one topic) gets the

@@ -3,16 +3,22 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
+
+if TYPE_CHECKING:
+    from rclrt_analysis import TaskFile
+    from rclrt_model import Application
 
 NOT_SIMULATED = ("background", "stall")
 """Overheads of which nothing says when they come: a schedule without them is a legal one."""
 
 
-def refute_chains(application: Any, result: dict[str, Any], overheads: Overheads) -> list[Any]:
+def refute_chains(
+    application: Application, result: dict[str, Any], overheads: Overheads
+) -> list[Any]:
     """Searches for the chains that are neither proved nor conditional.
 
     Those that were found have the verdict `refuted` then, and their `counter_example`. Returns the
@@ -64,7 +70,7 @@ def _offsets(example: Any, timers: list[tuple[int, str]]) -> dict[str, float]:
     return {name: offsets[index] / 1e6 for index, name in timers}
 
 
-def refute_tasks(file: Any, result: dict[str, Any], number: Any) -> list[Any]:
+def refute_tasks(file: TaskFile, result: dict[str, Any], number: Any) -> list[Any]:
     """As refute_chains(), for a task set; `number` writes ticks in the units of the file."""
     wanted = [task["verdict"] != "proved" for task in result["tasks"]]
     if not any(wanted):
@@ -84,7 +90,7 @@ def refute_tasks(file: Any, result: dict[str, Any], number: Any) -> list[Any]:
     return [example for example in found if example is not None]
 
 
-def _by_id(file: Any, ticks: list[int], number: Any) -> dict[str, Any]:
+def _by_id(file: TaskFile, ticks: list[int], number: Any) -> dict[str, Any]:
     return {
         task.id: number(value, file.decimals) for task, value in zip(file.tasks, ticks, strict=True)
     }

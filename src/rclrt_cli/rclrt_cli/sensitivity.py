@@ -4,17 +4,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
+
+if TYPE_CHECKING:
+    from rclrt_analysis import Margin, Sensitivity, TaskFile
+    from rclrt_model import Application
 
 MILLION = 1_000_000
 NAME_WIDTH = 40
 Number = Callable[[int], int | float | None]
 
 
-def of_chains(application: Any, executor: str, overheads: Overheads) -> dict[str, Any]:
+def of_chains(application: Application, executor: str, overheads: Overheads) -> dict[str, Any]:
     """Of each callback's WCET, each timer's period, and all WCETs together."""
     found = analysis().sensitivity(application, executor, overheads.native())
     ids = [callback.id for callback in application.callbacks]
@@ -23,19 +27,22 @@ def of_chains(application: Any, executor: str, overheads: Overheads) -> dict[str
     return _document(found, "ms", (ids, wcets, periods), lambda time_ns: time_ns / 1e6)
 
 
-def of_tasks(file: Any, number: Callable[[int, int], int | float | None]) -> dict[str, Any]:
+def of_tasks(file: TaskFile, number: Callable[[int, int], int | float | None]) -> dict[str, Any]:
     """Of each task's c and t, and all c together."""
     found = analysis().task_sensitivity(file.tasks, file.policy)
     ids = [task.id for task in file.tasks]
     wcets = [task.wcet for task in file.tasks]
-    periods = [task.period for task in file.tasks]
+    periods: list[int | None] = [task.period for task in file.tasks]
     return _document(
         found, "units", (ids, wcets, periods), lambda ticks: number(ticks, file.decimals)
     )
 
 
 def _document(
-    found: Any, unit: str, stated: tuple[list[str], list[int], list[int | None]], number: Number
+    found: Sensitivity,
+    unit: str,
+    stated: tuple[list[str], list[int], list[int | None]],
+    number: Number,
 ) -> dict[str, Any]:
     ids, wcets, periods = stated
     timers = [index for index, period in enumerate(periods) if period is not None]
@@ -54,13 +61,13 @@ def _document(
     }
 
 
-def _margin(name: str, stated: int, margin: Any, number: Number) -> dict[str, Any]:
-    limited = margin.limit is not None and not margin.unlimited
+def _margin(name: str, stated: int, margin: Margin, number: Number) -> dict[str, Any]:
+    limit = None if margin.unlimited else margin.limit
     return {
         "id": name,
         "stated": number(stated),
-        "limit": number(margin.limit) if limited else None,
-        "factor": _factor(margin.limit, stated) if limited else None,
+        "limit": None if limit is None else number(limit),
+        "factor": None if limit is None else _factor(limit, stated),
         "unlimited": margin.unlimited,
     }
 

@@ -4,9 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli.analysis_module import analysis
+
+if TYPE_CHECKING:
+    from rclrt_analysis import TaskFile
 
 VERDICTS = {"yes": "proved", "no": "refuted", "unknown": "unknown"}
 WIDTH = 12
@@ -21,7 +24,7 @@ def number(ticks: int | None, decimals: int) -> int | float | None:
     return float(text) if "." in text else int(text)
 
 
-def analyse(file: Any) -> dict[str, Any]:
+def analyse(file: TaskFile) -> dict[str, Any]:
     """What `--json` prints. `schedulable` is true when the deadline was proved to hold."""
     module = analysis()
     tasks = file.tasks
@@ -49,7 +52,7 @@ def analyse(file: Any) -> dict[str, Any]:
     }
 
 
-def _assumptions(file: Any) -> list[str]:
+def _assumptions(file: TaskFile) -> list[str]:
     stated = ["one core that does nothing else; no overheads besides those in c, j and b"]
     stated.append("jobs arrive at least t apart, with any phase; c, j, b and suspension are limits")
     if file.policy in FIXED_PRIORITY:

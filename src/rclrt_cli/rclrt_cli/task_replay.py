@@ -5,16 +5,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli.analysis_module import analysis, read_input
 from rclrt_cli.errors import BadInput
 from rclrt_cli.json_reader import JsonValue
 
+if TYPE_CHECKING:
+    from rclrt_analysis import TaskFile
+
 MOST_TICKS = 1 << 60
 
 
-def to_text(file: Any, example: Any) -> str:
+def to_text(file: TaskFile, example: Any) -> str:
     """JSON; times are whole ticks, so that nothing is rounded."""
     ids = [task.id for task in file.tasks]
     document = {
@@ -54,12 +57,12 @@ def run(tasks: Path, path: Path) -> tuple[str, bool]:
     ), late
 
 
-def _units(ticks: int, file: Any) -> str:
+def _units(ticks: int, file: TaskFile) -> str:
     text: str = analysis().in_units(ticks, file.decimals)
     return text
 
 
-def _load(path: Path, file: Any) -> Any:
+def _load(path: Path, file: TaskFile) -> Any:
     document = JsonValue.load(path)
     if document.get("rclrt").integer() != 1:
         document.get("rclrt").fail("format version 1")

@@ -92,7 +92,9 @@ def test_above_a_bound_with_assumptions_they_are_named_and_nothing_is_refuted(
     results = observed(tmp_path / "run", chain(5, "the executor runs on one CPU"))
     code, said = judgement([results])
     assert code == 0
-    assert "at least one of these assumptions does not hold: the executor runs on one CPU" in said[0]
+    assert (
+        "at least one of these assumptions does not hold: the executor runs on one CPU" in said[0]
+    )
 
 
 def test_without_real_time_scheduling_no_bound_is_held_against_a_run(tmp_path: Path) -> None:

@@ -6,12 +6,15 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import held_back
 from rclrt_cli.csv_reader import InstanceRow, StallRow
 from rclrt_cli.executors import kind_of
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
 PROBE_PERIOD_NS = 1_000_000
 RT_PERIOD_NS = 1_000_000_000
@@ -34,7 +37,7 @@ class Allowance:
     """How long the kernel holds real-time threads back at a time; 0: the load is too low for it."""
 
     @classmethod
-    def of(cls, application: Any, machine: Overheads) -> Allowance:
+    def of(cls, application: Application, machine: Overheads) -> Allowance:
         return cls(
             wcet={callback.id: callback.wcet_ns for callback in application.callbacks},
             each=machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns,

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from rclrt_cli.bounds.evidence import (
     Allowance,
@@ -21,6 +21,9 @@ from rclrt_cli.bounds.predicted import PredictedChain, machine_of
 from rclrt_cli.bounds.stalled_bounds import StalledBounds
 from rclrt_cli.csv_reader import ChainRow, InstanceRow, StallRow
 from rclrt_cli.run_data import Run
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
 ANY_CPU = "the application may use every CPU, and the bound is that of one (cpus: [n])"
 
@@ -41,7 +44,7 @@ class Judge:
     bounds: WithStalls
 
     @classmethod
-    def of(cls, application: Any, executor: str, overheads: OverheadsFile | None) -> Judge:
+    def of(cls, application: Application, executor: str, overheads: OverheadsFile | None) -> Judge:
         machine = machine_of(executor, overheads)
         bounds = StalledBounds(application, executor, machine)
         return cls(executor, Allowance.of(application, machine), bounds)

@@ -7,11 +7,14 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.executors import ExecutorKind, kind_of
 from rclrt_cli.json_reader import JsonValue
+
+if TYPE_CHECKING:
+    from rclrt_analysis import Overheads as NativeOverheads
 
 STATISTICS = ("max", "max_undisturbed", "p99", "p50")
 """What of a measured time may be taken: `max` counts what happened while the host stalled, too."""
@@ -68,9 +71,9 @@ class Overheads:
         """Whether the kernel enforces a limit."""
         return self.rt_share < HELD_BACK_BELOW
 
-    def native(self) -> Any:
+    def native(self) -> NativeOverheads:
         """As the analysis takes it."""
-        return analysis().Overheads(
+        overheads: NativeOverheads = analysis().Overheads(
             dispatch_ns=self.dispatch_ns,
             timer_jitter_ns=self.timer_lateness_ns,
             scheduler_ns=self.scheduler_ns,
@@ -79,6 +82,7 @@ class Overheads:
             stall_ns=self.stall_ns,
             far_hop_ns=(min(self.least_hop_ns, self.hop_ns), self.hop_ns),
         )
+        return overheads
 
     def to_json(self) -> dict[str, float]:
         return {

@@ -7,7 +7,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli import chain_analysis
 from rclrt_cli.analysis_module import analysis
@@ -15,6 +15,9 @@ from rclrt_cli.bounds.machine import Overheads, OverheadsFile
 from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
 BOUNDS_VERSION = 1
 NO_OVERHEADS = Overheads(
@@ -91,7 +94,7 @@ class Predictions:
 
 
 def predict(
-    application: Any, executors: Sequence[str], overheads: OverheadsFile | None
+    application: Application, executors: Sequence[str], overheads: OverheadsFile | None
 ) -> Predictions:
     """The bounds of what rclrt_model loaded, under each of the executors."""
     found = {
@@ -107,7 +110,9 @@ def machine_of(executor: str, overheads: OverheadsFile | None) -> Overheads:
     return overheads.of(executor) if overheads else NO_OVERHEADS
 
 
-def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -> Prediction:
+def _predict(
+    application: Application, executor: str, overheads: OverheadsFile | None
+) -> Prediction:
     steps_of = analysis().with_steps(application)
     result = chain_analysis.sound(steps_of, executor, machine_of(executor, overheads))
     ids = [callback.id for callback in application.callbacks]
@@ -130,7 +135,7 @@ def _predict(application: Any, executor: str, overheads: OverheadsFile | None) -
     return Prediction(chains, tuple(result["assumptions"]))
 
 
-def _lowest_in_the_way(application: Any, chain: Sequence[int], level: int) -> int:
+def _lowest_in_the_way(application: Application, chain: Sequence[int], level: int) -> int:
     """Of a chain through a sync that of everything: what is late for the sync may be anything."""
     callbacks = range(len(application.callbacks))
     if any(application.callbacks[index].kind == "sync" for index in chain):
@@ -139,7 +144,7 @@ def _lowest_in_the_way(application: Any, chain: Sequence[int], level: int) -> in
     return level
 
 
-def _cpus(application: Any, callbacks: Sequence[int]) -> tuple[int, ...]:
+def _cpus(application: Application, callbacks: Sequence[int]) -> tuple[int, ...]:
     """Where a chain's callbacks run."""
     used: set[int] = set()
     for index in callbacks:

@@ -3,12 +3,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cache
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
+
+if TYPE_CHECKING:
+    from rclrt_analysis import ChainBound, QueueBound
+    from rclrt_analysis import Overheads as NativeOverheads
+    from rclrt_model import Application
 
 
 class StalledBounds:
@@ -17,7 +23,7 @@ class StalledBounds:
     Timers go on meanwhile, so a bound grows by more than that time.
     """
 
-    def __init__(self, application: Any, executor: str, overheads: Overheads) -> None:
+    def __init__(self, application: Application, executor: str, overheads: Overheads) -> None:
         self._application = application
         self._executor = executor
         self._overheads = overheads
@@ -36,11 +42,19 @@ class StalledBounds:
         callbacks = self._application.chains[self._places[chain]].callbacks
         return any(not queues[callback].holds for callback in callbacks)
 
-    def _analyse(self, stalled_ns: int) -> Any:
-        return analysis().chain_bounds(self._application, self._executor, self._with(stalled_ns))
+    def _analyse(self, stalled_ns: int) -> Sequence[ChainBound]:
+        with_stall = self._with(stalled_ns)
+        bounds: Sequence[ChainBound] = analysis().chain_bounds(
+            self._application, self._executor, with_stall
+        )
+        return bounds
 
-    def _analyse_queues(self, stalled_ns: int) -> Any:
-        return analysis().queue_bounds(self._application, self._executor, self._with(stalled_ns))
+    def _analyse_queues(self, stalled_ns: int) -> Sequence[QueueBound]:
+        with_stall = self._with(stalled_ns)
+        bounds: Sequence[QueueBound] = analysis().queue_bounds(
+            self._application, self._executor, with_stall
+        )
+        return bounds
 
-    def _with(self, stalled_ns: int) -> Any:
+    def _with(self, stalled_ns: int) -> NativeOverheads:
         return replace(self._overheads, stall_ns=stalled_ns).native()

@@ -4,12 +4,15 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli.bounds.machine import Overheads
 
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
-def load_with_overheads(application: Any, machine: Overheads) -> float:
+
+def load_with_overheads(application: Application, machine: Overheads) -> float:
     """Of the CPU that has most to do; what may run on several counts as if it had one."""
     each = machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns
     loads: defaultdict[tuple[int, ...], float] = defaultdict(float)
@@ -19,7 +22,7 @@ def load_with_overheads(application: Any, machine: Overheads) -> float:
     return max(loads.values(), default=0.0) + machine.background_ns / 1e6
 
 
-def held_back(application: Any, machine: Overheads) -> str:
+def held_back(application: Application, machine: Overheads) -> str:
     """What bounds are conditional on when it does; otherwise empty."""
     if not machine.is_held_back:
         return ""

@@ -8,7 +8,7 @@ import json
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli import chain_analysis
 from rclrt_cli.analysis_module import analysis, load_application, model, read_input
@@ -19,6 +19,10 @@ from rclrt_cli.executors import WITH_LEVELS
 from rclrt_cli.options import overheads, priorities
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains
+
+if TYPE_CHECKING:
+    from rclrt_analysis import Quality, TaskFile
+    from rclrt_model import Application
 
 HELP = "allocate nodes to cores and set priorities, for the bounds of the chains"
 OBJECTIVES = {
@@ -146,14 +150,14 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[dict[str, Any], 
     return result, f"# Executors and priorities by rclrt assign.\n{text}"
 
 
-def _analysed(application: Any, executor: str, machine: Overheads) -> dict[str, Any]:
+def _analysed(application: Application, executor: str, machine: Overheads) -> dict[str, Any]:
     """What `rclrt analyze` says of it."""
     result = chain_analysis.sound(application, executor, machine)
     refute_chains(application, result, machine)
     return result
 
 
-def _quality(quality: Any) -> dict[str, Any]:
+def _quality(quality: Quality) -> dict[str, Any]:
     return {
         "not_proved": quality.not_proved,
         "worst_bound_by_deadline": quality.worst,
@@ -186,7 +190,7 @@ def _assign_tasks(text: bytes, name: str) -> tuple[dict[str, Any], str]:
     return result, _task_file(file, found.priorities)
 
 
-def _task_file(file: Any, priorities: list[int]) -> str:
+def _task_file(file: TaskFile, priorities: list[int]) -> str:
     """The set again, with these priorities."""
     module = analysis()
     lines = ["# Priorities by rclrt assign.", "rclrt: 1", f"policy: {file.policy}", "tasks:"]

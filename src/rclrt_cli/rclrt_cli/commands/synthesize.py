@@ -7,13 +7,16 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from rclrt_cli.analysis_module import analysis, load_application
 from rclrt_cli.chain_analysis import HOLDS
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.node_priorities import node_priorities
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
 HELP = "give every callback a priority that suits the chains it is on"
 SOURCES = ("given", "rate", "deadline", "picas")
@@ -104,7 +107,7 @@ def _reason(wished: int, priority: int, reason: str) -> str:
 
 
 def _compare_bounds(
-    application: Any, before: list[int], after: tuple[int, ...]
+    application: Application, before: list[int], after: tuple[int, ...]
 ) -> list[dict[str, Any]]:
     """What the merging did to the bounds of the chains, under `preemptive`."""
     module = analysis()
