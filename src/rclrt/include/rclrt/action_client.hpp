@@ -183,6 +183,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   std::future<CancelResponse> async_cancel_all_goals() {
     return cancels_->async_send_request(CancelGoal::Request{}).future;
   }
+  /// Asks the server to cancel all goals accepted up to `time`.
   std::future<CancelResponse> async_cancel_goals_before(const builtin_interfaces::msg::Time& time) {
     CancelGoal::Request request;
     request.goal_info.stamp = time;

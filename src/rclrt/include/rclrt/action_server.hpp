@@ -63,7 +63,9 @@ class ServerGoalHandle {
   /// Ends the goal; clients get the result. These three throw std::logic_error when it has ended
   /// already, or (succeed and abort) does not execute yet, or (canceled) nobody asked for it.
   void succeed(const Result& result) { finish(GOAL_EVENT_SUCCEED, result, "succeed"); }
+  /// Ends the goal as aborted; see succeed.
   void abort(const Result& result) { finish(GOAL_EVENT_ABORT, result, "abort"); }
+  /// Ends the goal as canceled; see succeed.
   void canceled(const Result& result) { finish(GOAL_EVENT_CANCELED, result, "be canceled"); }
 
  private:

@@ -37,6 +37,7 @@ struct CallbackOptions {
   bool intra_process = false;
 };
 
+/// When a timer releases, besides its period.
 struct TimerOptions {
   /// First release = epoch of the executor + offset; negative: one period, as in rclcpp.
   std::chrono::nanoseconds offset{-1};

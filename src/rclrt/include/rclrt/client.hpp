@@ -27,6 +27,7 @@ namespace rclrt {
 /// An rcl client as an entity of the engine: each response is an instance.
 class RCLRT_EXPORT ClientBase : public Entity {
  public:
+  /// Makes the client; use Node::create_client.
   RCLRT_SETUP ClientBase(std::shared_ptr<NodeHandle> node,
                          const rosidl_service_type_support_t* type, const std::string& name,
                          const QoS& qos, const CallbackOptions& options);
@@ -72,6 +73,7 @@ class Client final : public ClientBase {
   using Request = S::Request;
   using Response = S::Response;
 
+  /// Makes the client; use Node::create_client.
   RCLRT_SETUP Client(std::shared_ptr<NodeHandle> node, const std::string& name, const QoS& qos,
                      const CallbackOptions& options)
       : ClientBase(std::move(node), rosidl_typesupport_cpp::get_service_type_support_handle<S>(),
@@ -87,11 +89,13 @@ class Client final : public ClientBase {
     });
   }
 
+  /// What waits for a response. rclcpp's name.
   struct FutureAndRequestId {
     std::future<Response> future;  ///< std::future_error (broken_promise) once the request is
                                    ///< removed or the client has ended
     std::int64_t request_id;
   };
+  /// Sends a request and returns the future of its response. Throws Error.
   FutureAndRequestId async_send_request(const Request& request) {
     auto promise = std::make_shared<std::promise<Response>>();
     auto future = promise->get_future();

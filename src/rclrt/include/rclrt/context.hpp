@@ -25,6 +25,7 @@ namespace detail {
 class EventWatcher;
 }  // namespace detail
 
+/// What a context does besides reading the ROS arguments.
 struct ContextOptions {
   /// SIGINT and SIGTERM shut the context down; a second one ends the process as if rclrt were not
   /// there.

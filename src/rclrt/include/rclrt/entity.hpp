@@ -44,6 +44,7 @@ class RCLRT_EXPORT Entity : public executor::NotifiedCallback {
   RCLRT_SETUP virtual void count_places(WaitSetPlaces& places) const = 0;
   /// Adds the entity to a wait set. Called by one thread, before each rcl_wait. Throws Error.
   virtual void add_to(rcl_wait_set_t& wait_set) = 0;
+  /// Returns whether rcl_wait has found it ready. Called after each rcl_wait.
   virtual bool is_ready_in(const rcl_wait_set_t& wait_set) const = 0;
 
  protected:

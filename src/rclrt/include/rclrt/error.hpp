@@ -14,6 +14,7 @@ namespace rclrt {
 /// A call into rcl failed. what() says which and carries rcl's own message.
 class RCLRT_EXPORT Error : public std::runtime_error {
  public:
+  /// Makes the error: `action` failed with `code`. Takes rcl's message.
   Error(const std::string& action, rcl_ret_t code);
   rcl_ret_t code() const noexcept { return code_; }
 

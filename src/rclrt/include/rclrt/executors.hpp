@@ -45,9 +45,11 @@ class RCLRT_EXPORT Executor {
   RCLRT_SETUP void add(std::shared_ptr<executor::Callback> callback) {
     engine_->add(std::move(callback));
   }
+  /// Removes one callback. See executor::Executor.
   RCLRT_SETUP bool remove(const std::shared_ptr<executor::Callback>& callback) {
     return engine_->remove(callback);
   }
+  /// Changes the priority of one callback. See executor::Executor::set_level.
   RCLRT_SETUP void set_priority(const std::shared_ptr<executor::Callback>& callback, int priority) {
     engine_->set_level(callback, priority);
   }
@@ -56,9 +58,11 @@ class RCLRT_EXPORT Executor {
   RCLRT_SETUP void prepare() { engine_->prepare(); }
   void spin() RCLRT_WAITS { engine_->spin(); }
   void spin_some() RCLRT_WAITS { engine_->spin_some(); }
+  /// Runs until an instance has ended. See executor::Executor.
   bool spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS {
     return engine_->spin_once(timeout);
   }
+  /// Runs until `future` is ready. See executor::Executor.
   template <typename Future>
   SpinResult spin_until_future_complete(
       const Future& future,
@@ -73,6 +77,7 @@ class RCLRT_EXPORT Executor {
  protected:
   friend class Context;  // closes its executors when it shuts down
 
+  /// Makes an executor of the engine's `engine`.
   RCLRT_SETUP Executor(std::shared_ptr<Context> context,
                        std::unique_ptr<executor::Executor> engine);
 
@@ -84,6 +89,7 @@ class RCLRT_EXPORT Executor {
 /// The default. See executor::PreemptiveExecutor.
 class RCLRT_EXPORT PreemptiveExecutor final : public Executor {
  public:
+  /// Makes the executor; see executor::PreemptiveExecutor.
   RCLRT_SETUP explicit PreemptiveExecutor(std::shared_ptr<Context> context,
                                           ExecutorOptions options = {});
 };
@@ -91,6 +97,7 @@ class RCLRT_EXPORT PreemptiveExecutor final : public Executor {
 /// See executor::ProducerConsumerExecutor.
 class RCLRT_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
+  /// Makes the executor; see executor::ProducerConsumerExecutor.
   RCLRT_SETUP explicit ProducerConsumerExecutor(std::shared_ptr<Context> context,
                                                 ExecutorOptions options = {});
 };
@@ -98,6 +105,7 @@ class RCLRT_EXPORT ProducerConsumerExecutor final : public Executor {
 /// See executor::ThreadDispatchExecutor.
 class RCLRT_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
+  /// Makes the executor; see executor::ThreadDispatchExecutor.
   RCLRT_SETUP explicit ThreadDispatchExecutor(std::shared_ptr<Context> context,
                                               ExecutorOptions options = {});
 };
@@ -105,12 +113,14 @@ class RCLRT_EXPORT ThreadDispatchExecutor final : public Executor {
 /// By deadline instead of priority, on one CPU. See executor::EdfExecutor.
 class RCLRT_EXPORT EdfExecutor final : public Executor {
  public:
+  /// Makes the executor; see executor::EdfExecutor.
   RCLRT_SETUP explicit EdfExecutor(std::shared_ptr<Context> context, ExecutorOptions options = {});
 };
 
 /// The baseline, on rcl_wait. See executor::WaitSetExecutor.
 class RCLRT_EXPORT WaitSetExecutor final : public Executor {
  public:
+  /// Makes the executor; see executor::WaitSetExecutor.
   RCLRT_SETUP explicit WaitSetExecutor(std::shared_ptr<Context> context,
                                        ExecutorOptions options = {}, WaitSetOptions wait_set = {});
 };

@@ -18,6 +18,7 @@ class Context;
 /// Lets any thread ask for a callback to run. Triggers that come before it has started are one.
 class RCLRT_EXPORT GuardCondition : public Entity {
  public:
+  /// Makes the guard condition; use Node::create_guard_condition.
   RCLRT_SETUP GuardCondition(std::shared_ptr<Context> context, const CallbackOptions& options);
   ~GuardCondition() override;
 

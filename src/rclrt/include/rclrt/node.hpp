@@ -26,6 +26,7 @@ namespace rclrt {
 
 /// The rcl node, kept alive by everything that was created from it.
 struct RCLRT_EXPORT NodeHandle {
+  /// Makes the node in rcl. Throws Error.
   RCLRT_SETUP NodeHandle(std::shared_ptr<Context> context, const std::string& name,
                          const std::string& name_space);
   ~NodeHandle();
@@ -44,6 +45,7 @@ template <typename A>
 class ActionClient;
 class QosEventBase;
 
+/// What a node has besides its name.
 struct NodeOptions {
   /// From its first declared parameter on, the node offers ROS's six parameter services and
   /// publishes on /parameter_events. They are callbacks of the node: declare before `add_node`.
@@ -57,6 +59,7 @@ struct NodeOptions {
 /// the node and the executor it is added to hold the callbacks.
 class RCLRT_EXPORT Node {
  public:
+  /// Makes a node. Throws Error, as for a name that is none.
   RCLRT_SETUP Node(std::shared_ptr<Context> context, const std::string& name,
                    const std::string& name_space = "/", const NodeOptions& options = {});
 
@@ -64,6 +67,7 @@ class RCLRT_EXPORT Node {
   /// Returns the name with its namespace.
   std::string get_fully_qualified_name() const;
 
+  /// Creates a publisher. Throws Error.
   template <typename T>
   RCLRT_SETUP std::shared_ptr<Publisher<T>> create_publisher(const std::string& topic,
                                                              const QoS& qos,
@@ -211,9 +215,14 @@ class RCLRT_EXPORT Node {
   // The graph as this node knows it. Names are expanded and remapped as the node's own. All of
   // these are thread-safe, allocate, and throw Error.
 
+  /// Returns how many publishers the graph has on the topic; the next three count alike. Throws
+  /// Error.
   std::size_t count_publishers(const std::string& topic) const;
+  /// Returns how many subscriptions the graph has on the topic.
   std::size_t count_subscribers(const std::string& topic) const;
+  /// Returns how many servers of the service the graph has.
   std::size_t count_services(const std::string& service) const;
+  /// Returns how many clients of the service the graph has.
   std::size_t count_clients(const std::string& service) const;
   /// Returns the names of all nodes, with their namespaces.
   std::vector<std::string> get_node_names() const;
@@ -221,9 +230,11 @@ class RCLRT_EXPORT Node {
   /// passed first, or the context is shut down.
   bool wait_for_publishers(const std::string& topic, std::size_t at_least,
                            std::chrono::nanoseconds timeout) const RCLRT_WAITS;
+  /// Waits for subscriptions as wait_for_publishers does for publishers.
   bool wait_for_subscribers(const std::string& topic, std::size_t at_least,
                             std::chrono::nanoseconds timeout) const RCLRT_WAITS;
 
+  /// Creates a group whose members exclude each other, or do not.
   RCLRT_SETUP std::shared_ptr<CallbackGroup> create_callback_group(
       CallbackGroupType type = CallbackGroupType::kMutuallyExclusive) {
     return std::make_shared<CallbackGroup>(type);

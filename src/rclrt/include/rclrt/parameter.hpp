@@ -86,6 +86,7 @@ class Parameter {
   static constexpr bool kIsScalar = detail::kIsScalarParameter<T>;
 
  public:
+  /// Makes a handle of a declared parameter; use Node::declare_parameter.
   explicit Parameter(std::shared_ptr<const detail::ParameterEntry> entry)
       : entry_(std::move(entry)) {}
 

@@ -42,11 +42,13 @@ class RCLRT_EXPORT Parameters {
   /// For removing a callback.
   enum class CallbackHandle : std::uint64_t {};
 
+  /// Makes the parameters of a node, none declared.
   RCLRT_SETUP explicit Parameters(std::shared_ptr<NodeHandle> node);
   ~Parameters();
   Parameters(const Parameters&) = delete;
   Parameters& operator=(const Parameters&) = delete;
 
+  /// Returns whether the parameter is declared.
   bool has(const std::string& name) const;
   /// Returns the value; kNotSet when it is not declared.
   ParameterValue get(const std::string& name) const;
@@ -68,6 +70,7 @@ class RCLRT_EXPORT Parameters {
   /// Adds a callback. Callbacks are called in the order in which they were added, on the thread
   /// that sets (usually the one that serves the request), one set at a time.
   CallbackHandle add_on_set_parameters_callback(OnSet callback);
+  /// Adds a callback that is called after parameters were set, as above.
   CallbackHandle add_post_set_parameters_callback(OnChanged callback);
   /// Removes a callback. When it has returned, the callback does not run any more. Returns false
   /// when it was removed before.

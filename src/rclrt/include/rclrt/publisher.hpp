@@ -24,6 +24,7 @@ namespace rclrt {
 class Node;
 struct NodeHandle;
 
+/// What a publisher does besides sending.
 struct PublisherOptions {
   /// How many messages may be borrowed, or be in the hands of `publish`, at once. So many are made
   /// when the publisher is.
@@ -65,6 +66,7 @@ struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
 
 }  // namespace detail
 
+/// The part of a publisher that does not depend on the message's type.
 class RCLRT_EXPORT PublisherBase {
  public:
   ~PublisherBase();
@@ -91,11 +93,13 @@ class RCLRT_EXPORT PublisherBase {
   const std::shared_ptr<detail::PublisherHandle>& handle() const noexcept { return handle_; }
 
  protected:
+  /// Makes the publisher in rcl. Throws Error.
   RCLRT_SETUP PublisherBase(std::shared_ptr<NodeHandle> node,
                             const rosidl_message_type_support_t* type, const std::string& topic,
                             const QoS& qos, const PublisherOptions& options,
                             detail::GetIntraTopic get_topic);
 
+  /// Sends through the middleware; false, with a report on stderr, if that fails.
   bool send(const void* message) noexcept;
   /// Sends `message`, the one in `slot`; the caller's hold on it ends.
   bool send_slot(detail::IntraSlot* slot, const void* message) noexcept;
@@ -123,6 +127,7 @@ class Publisher : public PublisherBase {
   using Slot = detail::IntraSlotOf<T>;
 
  public:
+  /// Makes the publisher; use Node::create_publisher.
   RCLRT_SETUP Publisher(std::shared_ptr<NodeHandle> node, const std::string& topic, const QoS& qos,
                         const PublisherOptions& options = {})
       : PublisherBase(std::move(node), rosidl_typesupport_cpp::get_message_type_support_handle<T>(),

@@ -16,6 +16,7 @@ namespace rclrt {
 class QoS {
  public:
   // Implicit on purpose, as in rclcpp: create_publisher<T>("topic", 10).
+  /// Keeps the last `depth` messages; reliable and volatile, as rclcpp.
   QoS(std::size_t depth) { profile_.depth = depth; }  // NOLINT(google-explicit-constructor)
 
   QoS& reliable() {

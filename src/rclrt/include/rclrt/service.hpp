@@ -22,6 +22,7 @@ namespace rclrt {
 /// An rcl service as an entity of the engine: each request is an instance.
 class RCLRT_EXPORT ServiceBase : public Entity {
  public:
+  /// Makes the service; use Node::create_service.
   RCLRT_SETUP ServiceBase(std::shared_ptr<NodeHandle> node,
                           const rosidl_service_type_support_t* type, const std::string& name,
                           const QoS& qos, const CallbackOptions& options);
@@ -62,6 +63,7 @@ class RCLRT_EXPORT ServiceBase : public Entity {
   bool has_listener_ = false;  // attach's alone
 };
 
+/// A service whose callback fills in the response.
 template <typename S>
 class Service : public ServiceBase {
  public:
@@ -69,6 +71,7 @@ class Service : public ServiceBase {
   using Response = S::Response;
 
  protected:
+  /// Makes the service; use Node::create_service.
   RCLRT_SETUP Service(std::shared_ptr<NodeHandle> node, const std::string& name, const QoS& qos,
                       const CallbackOptions& options)
       : ServiceBase(std::move(node), rosidl_typesupport_cpp::get_service_type_support_handle<S>(),

@@ -66,10 +66,12 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   /// Returns the oldest message that was handed over within the context; nullptr when there is
   /// none. Ends with `return_slot`.
   const detail::IntraSlot* take_slot(InstanceInfo& info) noexcept;
+  /// Ends the hold on what take_slot returned.
   void return_slot(const detail::IntraSlot* slot) noexcept;
 
   /// Takes as `take` does, without a copy; nullptr when there is none. `give_back` must follow.
   const void* take_lent(InstanceInfo& info);
+  /// Gives what take_lent returned back to the middleware.
   void give_back(const void* lent) noexcept;
 
   void attach() override;
@@ -90,9 +92,11 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   std::unique_ptr<IntraPort> port_;
 };
 
+/// A subscription whose callback gets each message.
 template <typename T>
 class Subscription : public SubscriptionBase {
  protected:
+  /// Makes the subscription; use Node::create_subscription.
   RCLRT_SETUP Subscription(std::shared_ptr<NodeHandle> node, const std::string& topic,
                            const QoS& qos, const CallbackOptions& options)
       : SubscriptionBase(std::move(node),
@@ -103,6 +107,7 @@ class Subscription : public SubscriptionBase {
   /// exists.
   class InPlace {
    public:
+    /// Takes a message without a copy, if there is one.
     InPlace(Subscription& subscription, InstanceInfo& info)
         : subscription_(subscription), slot_(subscription.take_slot(info)) {
       if (slot_ != nullptr) {

@@ -21,6 +21,7 @@ enum class SyncPolicy {
 template <typename T>
 class SyncInputBuffer {
  public:
+  /// Makes room for `depth` messages.
   explicit SyncInputBuffer(std::size_t depth) : entries_(depth) {
     if (depth == 0) {
       throw std::invalid_argument("a synchroniser's depth must be at least 1");
@@ -40,7 +41,9 @@ class SyncInputBuffer {
   }
 
   std::size_t size() const { return size_; }
+  /// Returns the i-th message that waits, the oldest first.
   const T& message(std::size_t i) const { return at(i).message; }
+  /// Returns its stamp.
   std::int64_t stamp_ns(std::size_t i) const { return at(i).stamp_ns; }
 
   /// Removes the entries 0..i.
@@ -70,6 +73,7 @@ class SyncInputBuffer {
 template <typename A, typename B>
 class SyncBuffer {
  public:
+  /// Makes a buffer in which `depth` messages of each input may wait.
   SyncBuffer(std::size_t depth, SyncPolicy policy, std::int64_t window_ns)
       : a_(depth), b_(depth), window_ns_(policy == SyncPolicy::kExact ? 0 : window_ns) {}
 
@@ -78,6 +82,7 @@ class SyncBuffer {
     lost_ += a_.add(message, stamp_ns) ? 1 : 0;
     return match(a_.size() - 1, find(b_, stamp_ns));
   }
+  /// Adds a message of the second input, as add_first does.
   bool add_second(B& message, std::int64_t stamp_ns) {
     lost_ += b_.add(message, stamp_ns) ? 1 : 0;
     return match(find(a_, stamp_ns), b_.size() - 1);

@@ -13,6 +13,7 @@
 
 namespace rclrt {
 
+/// How messages of two topics are paired.
 struct SyncOptions {
   SyncPolicy policy = SyncPolicy::kApproximate;
   /// How far apart two stamps may be for kApproximate.

@@ -87,8 +87,13 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 
   /// Throws std::runtime_error when it is spinning already, and what a callback throws.
   void spin() override;
+  /// Runs what is ready when it begins, on the calling thread, for at most `max_duration`; 0: no
+  /// limit.
   void spin_some(std::chrono::nanoseconds max_duration = std::chrono::nanoseconds(0)) override;
+  /// Runs until nothing is ready, on the calling thread, for at most `max_duration`; 0: no limit.
   void spin_all(std::chrono::nanoseconds max_duration) override;
+  /// Runs one callback on the calling thread, and waits for it at most `timeout`; negative: for
+  /// ever.
   void spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) override;
   void cancel() override;
 
@@ -97,23 +102,35 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   // when that throws, as for more levels than there are priorities (std::invalid_argument).
   using rclcpp::Executor::add_node;
   using rclcpp::Executor::remove_node;
+  /// Adds a node. Throws std::runtime_error when another executor has it.
   void add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                 bool notify = true) override;
+  /// Removes a node. Throws std::runtime_error when this executor does not have it.
   void remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                    bool notify = true) override;
+  /// Adds a group. Throws std::runtime_error when another executor has it.
   void add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
                           rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
                           bool notify = true) override;
+  /// Removes a group. Throws std::runtime_error when this executor does not have it.
   void remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool notify = true) override;
 
   // Priorities, before or after the node was added, while it spins or not. They hold as long as
   // what they were given for exists.
+  /// Sets what `timing` has; the next six do the same for other parts. Throws std::invalid_argument
+  /// for nullptr or a negative deadline.
   void set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription, const Timing& timing);
+  /// Sets the timing of a timer.
   void set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing);
+  /// Sets the timing of a service.
   void set_timing(const rclcpp::ServiceBase::SharedPtr& service, const Timing& timing);
+  /// Sets the timing of a client.
   void set_timing(const rclcpp::ClientBase::SharedPtr& client, const Timing& timing);
+  /// Sets the timing of a waitable.
   void set_timing(const rclcpp::Waitable::SharedPtr& waitable, const Timing& timing);
+  /// Sets the timing of a group's callbacks.
   void set_timing(const rclcpp::CallbackGroup::SharedPtr& group, const Timing& timing);
+  /// Sets the timing of a node's callbacks.
   void set_timing(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node,
                   const Timing& timing);
   /// Sets the timing of an rclcpp::Node, an rclcpp_lifecycle::LifecycleNode.
@@ -140,12 +157,15 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 
  protected:
   using MakeEngine = std::unique_ptr<engine::Executor> (*)(engine::ExecutorOptions options);
+  /// Makes an executor of what `make_engine` makes of the options.
   Executor(Options options, rclrt::model::ExecutorKind kind, MakeEngine make_engine);
 
+  /// Runs until the future is ready; called by spin_until_future_complete.
   rclcpp::FutureReturnCode spin_until_future_complete_impl(
       std::chrono::nanoseconds timeout,
       const std::function<std::future_status(std::chrono::nanoseconds wait_time)>& wait_for_future)
       override;
+  /// Runs one callback on the calling thread.
   void spin_once_impl(std::chrono::nanoseconds timeout) override;
 
  private:
@@ -167,6 +187,7 @@ class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
   /// Throws std::invalid_argument for a priorities file with mistakes (each with its place). As the
   /// other three, it takes rclcpp's options, too.
   explicit PreemptiveExecutor(Options options = {});
+  /// Makes an executor with rclcpp's options.
   explicit PreemptiveExecutor(const rclcpp::ExecutorOptions& options);
   ~PreemptiveExecutor() override;
 };
@@ -174,7 +195,9 @@ class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
 /// The thesis's producer-consumer model: a scheduler thread, and consumers per priority.
 class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
+  /// Makes an executor; throws as PreemptiveExecutor's.
   explicit ProducerConsumerExecutor(Options options = {});
+  /// Makes an executor with rclcpp's options.
   explicit ProducerConsumerExecutor(const rclcpp::ExecutorOptions& options);
   ~ProducerConsumerExecutor() override;
 };
@@ -182,7 +205,9 @@ class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
 /// The thesis's thread-dispatch model: a one-off thread for each instance.
 class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
+  /// Makes an executor; throws as PreemptiveExecutor's.
   explicit ThreadDispatchExecutor(Options options = {});
+  /// Makes an executor with rclcpp's options.
   explicit ThreadDispatchExecutor(const rclcpp::ExecutorOptions& options);
   ~ThreadDispatchExecutor() override;
 };
@@ -191,7 +216,9 @@ class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
 /// its period for one; what has none runs in the background.
 class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
  public:
+  /// Makes an executor; throws as PreemptiveExecutor's.
   explicit EdfExecutor(Options options = {});
+  /// Makes an executor with rclcpp's options.
   explicit EdfExecutor(const rclcpp::ExecutorOptions& options);
   ~EdfExecutor() override;
 };

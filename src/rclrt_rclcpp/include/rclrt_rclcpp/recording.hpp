@@ -19,6 +19,7 @@
 
 namespace rclrt_rclcpp {
 
+/// What is recorded, and where it goes.
 struct RecordingOptions {
   /// Gets the files when they are complete. It must be new, empty, or hold an earlier recording,
   /// which is then replaced.

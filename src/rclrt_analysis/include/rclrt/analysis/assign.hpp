@@ -15,6 +15,7 @@
 
 namespace rclrt::analysis {
 
+/// Priorities for a task set.
 struct TaskAssignment {
   std::vector<int> priorities;  ///< one per task, from 1 up, all different
   bool schedulable{};
@@ -53,6 +54,7 @@ enum class Objective {
 /// Returns whether `a` is better than `b`.
 RCLRT_ANALYSIS_EXPORT bool better(const Quality& a, const Quality& b, Objective objective);
 
+/// What an assignment of nodes to cores is to respect.
 struct AssignOptions {
   std::vector<int> cpus{0};  ///< one executor for each that is used
   ExecutorKind executor{ExecutorKind::kPreemptive};
@@ -63,6 +65,7 @@ struct AssignOptions {
   InterruptCheck check_interrupt = nullptr;
 };
 
+/// Nodes on cores, callbacks with priorities.
 struct Assignment {
   model::Application application;  ///< with its new executors and priorities
   Quality before;                  ///< of the application as it is

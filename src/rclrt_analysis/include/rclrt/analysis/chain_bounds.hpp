@@ -43,6 +43,7 @@ struct Overheads {
 
 /// One term of a bound, the longest first: the why of it.
 struct Contribution {
+  /// What the work is that a chain waits for.
   enum class Kind {
     kOwn,
     kInterference,
@@ -62,6 +63,7 @@ struct Contribution {
   Ticks total{};           ///< ns
 };
 
+/// An upper bound on a chain's response time, and what it rests on.
 struct ChainBound {
   std::optional<Ticks> bound;  ///< ns; absent when none was found
   Verdict verdict{Verdict::kUnknown};

@@ -21,6 +21,7 @@ struct LevelMerge {
   bool operator==(const LevelMerge&) const = default;
 };
 
+/// Priorities on fewer levels.
 struct CompressedLevels {
   std::vector<int> priorities;     ///< one per callback
   std::vector<LevelMerge> merged;  ///< by executor, the most urgent first

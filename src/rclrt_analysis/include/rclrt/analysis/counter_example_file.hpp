@@ -20,6 +20,7 @@ namespace rclrt::analysis {
 RCLRT_ANALYSIS_EXPORT std::string to_text(const CounterExample& example,
                                           const model::Application& application);
 
+/// A counter-example, or what is wrong with its file.
 struct CounterExampleResult {
   std::optional<CounterExample> example;
   std::vector<yaml::Diagnostic> diagnostics;

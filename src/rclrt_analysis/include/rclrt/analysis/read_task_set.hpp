@@ -31,6 +31,7 @@ struct TaskFile {
   bool priorities_by_place{};  ///< no task has a priority: the first is the most urgent
 };
 
+/// A task set, or what is wrong with its file.
 struct TaskFileResult {
   std::optional<TaskFile> file;
   std::vector<yaml::Diagnostic> diagnostics;

@@ -25,6 +25,7 @@
 
 namespace rclrt::analysis {
 
+/// How long, and with which random numbers.
 struct SimulationOptions {
   /// Timers release before this time, and nothing happens at or after it. Time starts at 0.
   std::int64_t horizon_ns = 0;
@@ -45,6 +46,7 @@ struct SimulatedToken {
   bool operator==(const SimulatedToken&) const = default;
 };
 
+/// How an instance ended.
 enum class SimulatedOutcome {
   kRan,       ///< user code ran
   kBuffered,  ///< a sync input waits for its partner
@@ -82,6 +84,7 @@ struct SimulatedInterval {
 class RCLRT_ANALYSIS_EXPORT SimulationObserver {
  public:
   virtual ~SimulationObserver() = default;
+  /// Tells that an instance has ended.
   virtual void ended(const SimulatedInstance& /*instance*/) {}
   /// Takes an interval; those of no length are left out.
   virtual void ran(const SimulatedInterval& /*interval*/) {}
@@ -104,18 +107,21 @@ struct SimulatedCounts {
   bool operator==(const SimulatedCounts&) const = default;
 };
 
+/// What became of a callback's instances.
 struct CallbackSimulation {
   SimulatedCounts counts;  ///< a sync's: of both its inputs
   SimulatedResponses response;
   std::uint64_t missed = 0;  ///< of a callback with a deadline: ended after it
 };
 
+/// What became of a chain's instances.
 struct ChainSimulation {
   SimulatedResponses response;
   std::uint64_t missed = 0;        ///< ended after the deadline
   std::uint64_t worst_instance{};  ///< the first one with the worst response
 };
 
+/// What a simulation has shown.
 struct SimulationResult {
   std::vector<CallbackSimulation> callbacks;  ///< as in the system
   std::vector<ChainSimulation> chains;        ///< as in the system

@@ -20,6 +20,7 @@ namespace rclrt::analysis {
 
 using model::ExecutorKind;
 
+/// An executor, and which CPUs it has.
 struct SimulatedExecutor {
   ExecutorKind kind = ExecutorKind::kPreemptive;
   std::vector<unsigned> cpus{};  ///< CPUs its threads may run on; empty: all
@@ -33,6 +34,7 @@ struct SimulatedExecutor {
   std::int64_t polling_ns = 0;
 };
 
+/// Releases by time.
 struct TimerTrigger {
   std::int64_t period_ns = 0;
   std::int64_t offset_ns = 0;
@@ -48,6 +50,7 @@ struct MessageTrigger {
 
 /// Released by each message of two inputs; user code runs when a message completes a pair.
 struct SyncTrigger {
+  /// How a sync pairs messages.
   enum class Pairing {
     kNearest,  ///< as rclrt's synchronisers: the message with the nearest stamp in the window
     kInOrder,  ///< the n-th message of one input with the n-th of the other: the thesis's model
@@ -64,6 +67,7 @@ struct Connection {
   TimeDistribution latency;
 };
 
+/// A callback, what triggers it and whom it triggers.
 struct SimulatedCallback {
   std::size_t executor = 0;
   int level = 0;                     ///< higher is more urgent
@@ -86,6 +90,7 @@ struct SimulatedChain {
   std::int64_t deadline_ns = 0;  ///< 0: none
 };
 
+/// All that is simulated.
 struct SimulatedSystem {
   unsigned cpus = 1;  ///< 1 to 64
   std::vector<SimulatedExecutor> executors;

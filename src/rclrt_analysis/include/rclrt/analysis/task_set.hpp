@@ -11,6 +11,7 @@
 
 namespace rclrt::analysis {
 
+/// Whole units of time; what one is, the task set's file says.
 using Ticks = std::int64_t;
 
 /// No time given to the analysis may be longer. What would grow beyond it is not decided.
@@ -42,6 +43,7 @@ enum class Policy {
   kEdfNonpreemptive,     ///< earliest deadline first; a job that started runs to its end
 };
 
+/// What an analysis says of a deadline.
 enum class Answer {
   kYes,
   kNo,
@@ -68,6 +70,7 @@ struct TaskResult {
   std::string note;  ///< why there is no response, or why it is not exact; else empty
 };
 
+/// The results of all tasks, in their order, and of the set.
 struct TaskSetResult {
   std::vector<TaskResult> tasks;  ///< in the order of the task set
   Answer schedulable{Answer::kUnknown};

@@ -13,6 +13,7 @@
 
 namespace rclrt::analysis {
 
+/// What a test of the thesis says of one chain.
 struct ThesisChain {
   Ticks workload{};               ///< ns
   std::optional<Ticks> response;  ///< ns; for the harmonic test, when it is at most the deadline

@@ -13,6 +13,7 @@ namespace rclrt::analysis {
 /// Repeatable random numbers (SplitMix64, Steele, Lea and Flood 2014): the same on every platform.
 class RCLRT_ANALYSIS_EXPORT SimulationRandom {
  public:
+  /// Makes a source of random numbers that are the same for the same seed.
   explicit SimulationRandom(std::uint64_t seed) : state_(seed) {}
 
   std::uint64_t next();

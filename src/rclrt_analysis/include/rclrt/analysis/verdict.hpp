@@ -6,6 +6,7 @@
 
 namespace rclrt::analysis {
 
+/// What a bound is worth.
 enum class Verdict {
   kProved,       ///< the deadline holds, under the assumptions that every bound needs
   kConditional,  ///< it holds if the assumptions listed with it do

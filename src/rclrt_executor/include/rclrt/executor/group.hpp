@@ -4,6 +4,7 @@
 
 #include "rclrt/executor/detail/group_state.hpp"
 #include "rclrt/executor/export.hpp"
+#include "rclrt/executor/group_type.hpp"
 #include "rclrt/realtime/safety.hpp"
 
 namespace rclrt::executor {

@@ -16,8 +16,10 @@
 
 namespace rclrt::model {
 
+/// The unit of all times of the model.
 using Nanoseconds = std::chrono::nanoseconds;
 
+/// What triggers a callback.
 enum class CallbackKind { kTimer, kSubscription, kSync };
 
 /// What a timer does when its callback is still busy at the next release.
@@ -27,17 +29,21 @@ enum class OverrunPolicy {
   kRebase,   ///< the next period starts when the late one ran
 };
 
+/// How a sync pairs messages: by equal stamps, or by the nearest within a window.
 enum class SyncPolicy { kExact, kApproximate };
 /// What happens to releases while earlier ones have not run.
 enum class Overload { kQueue, kKeepLast, kSkipIfRunning };
+/// Of a subscription's quality of service.
 enum class Reliability { kReliable, kBestEffort };
 
+/// An executor, and the CPUs its threads may use; empty: every allowed one.
 struct Executor {
   std::string name;
   std::vector<int> cpus;  ///< distinct CPU numbers; empty: all CPUs
   bool operator==(const Executor&) const = default;
 };
 
+/// A node, and the executor that runs its callbacks.
 struct Node {
   std::string name;        ///< unique in the application
   std::string name_space;  ///< absolute, "/" by default
@@ -45,6 +51,7 @@ struct Node {
   bool operator==(const Node&) const = default;
 };
 
+/// Releases by time: at offset + n x period.
 struct Timer {
   Nanoseconds period{};
   Nanoseconds offset{};
@@ -53,6 +60,7 @@ struct Timer {
   bool operator==(const Timer&) const = default;
 };
 
+/// Releases by the messages of a topic.
 struct Subscription {
   std::string topic;
   std::size_t depth{};
@@ -70,6 +78,7 @@ struct Sync {
   bool operator==(const Sync&) const = default;
 };
 
+/// User code: what triggers it, how long it takes, what it publishes.
 struct Callback {
   std::string id;      ///< unique in the application
   std::size_t node{};  ///< index into Application::nodes
@@ -95,6 +104,7 @@ struct Chain {
   bool operator==(const Chain&) const = default;
 };
 
+/// A topic of which more is stated than its name.
 struct Topic {
   std::string name;  ///< as the callbacks write it
   std::size_t size_bytes{};

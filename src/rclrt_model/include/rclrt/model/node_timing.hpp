@@ -48,6 +48,7 @@ RCLRT_MODEL_EXPORT std::vector<std::vector<CallbackPlace>> places_of(
 /// What an entry of the file is for.
 enum class TimingScope { kNode, kGroup, kCallback };
 
+/// One entry of a priorities file: what it is about, and what it states.
 struct RCLRT_MODEL_EXPORT NodeTiming {
   std::string node;
   std::optional<std::string> kind;   ///< none: the group, or the node
@@ -59,6 +60,7 @@ struct RCLRT_MODEL_EXPORT NodeTiming {
   std::size_t line = 0;
 
   TimingScope scope() const;
+  /// Returns whether the entry is about the callback at `place`.
   bool fits(const CallbackPlace& place) const;
 
   bool operator==(const NodeTiming&) const = default;

@@ -34,6 +34,7 @@ enum class ChainStatus {
   kPending,    ///< it had not completed when the run ended
 };
 
+/// One release of a chain, and what became of it.
 struct ChainInstance {
   std::uint64_t instance = 0;
   std::int64_t release_ns = 0;

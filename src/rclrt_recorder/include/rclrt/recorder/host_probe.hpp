@@ -18,6 +18,7 @@
 
 namespace rclrt::recorder {
 
+/// Where probes run, and how often.
 struct HostProbeOptions {
   std::vector<int> cpus;  ///< one probe each; empty: every CPU the process may use
   int priority = 99;      ///< SCHED_FIFO, above every thread that is measured
@@ -31,6 +32,7 @@ struct HostProbeOptions {
 RCLRT_RECORDER_EXPORT HostProbeOptions
 probe_beside(std::span<const std::vector<int>> cpus_of_executors);
 
+/// What the probes have seen, and whether it is the host's doing.
 struct HostStallReport {
   /// False when the probes had no real-time priority: what delayed them may then be any thread, and
   /// the stalls say nothing about the host.
@@ -49,6 +51,7 @@ struct HostStallReport {
 /// Turns the wake-ups of one probe into stalls. Never allocates after construction.
 class RCLRT_RECORDER_EXPORT StallRecorder {
  public:
+  /// Makes a recorder of stalls longer than `threshold_ns`, of which it keeps `capacity`.
   RCLRT_SETUP StallRecorder(int cpu, std::int64_t threshold_ns, std::size_t capacity);
 
   /// Tells that the probe should have woken at `expected_ns` and did at `actual_ns`, after it had

@@ -37,6 +37,7 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   /// out.
   class RCLRT_RECORDER_EXPORT Sink final : public executor::InstanceSink {
    public:
+    /// Makes a sink of the instances of executor number `executor`.
     Sink(InstanceLog& log, std::uint32_t executor) : log_(log), executor_(executor) {}
     void record(const executor::InstanceRecord& record) noexcept override;
 

@@ -11,6 +11,7 @@
 
 namespace rclrt::recorder {
 
+/// What a measurement depends on: kernel and CPUs.
 struct MachineContext {
   std::string kernel;  ///< release and version, as `uname -rv` says
   int cpus = 0;        ///< online

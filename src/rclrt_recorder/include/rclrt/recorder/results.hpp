@@ -24,6 +24,7 @@
 
 namespace rclrt::recorder {
 
+/// Under which circumstances a run took place.
 struct RunContext {
   MachineContext machine;
   bool realtime = false;        ///< every thread got the real-time priority it should have
@@ -53,6 +54,7 @@ struct CallbackCounts {
   }
 };
 
+/// A thread of the process, as the kernel has it.
 struct ThreadResult {
   std::string name;
   pid_t tid = 0;
@@ -74,6 +76,7 @@ struct PrioritiesFile {
   std::string sha256;
 };
 
+/// All that a run leaves behind.
 struct RunResults {
   model::Application application;
   std::string application_file;

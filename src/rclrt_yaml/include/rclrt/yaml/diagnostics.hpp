@@ -29,11 +29,13 @@ struct Diagnostic {
 /// Returns "file:line:column: message"
 RCLRT_YAML_EXPORT std::string to_string(const Diagnostic& diagnostic, std::string_view file);
 
+/// Collects the problems of a file.
 class RCLRT_YAML_EXPORT Diagnostics {
  public:
   /// A hostile file can hold millions of problems: this many are kept, the rest only counted.
   static constexpr std::size_t kMaxKept = 1000;
 
+  /// Reports a problem: what is wrong at a place, and what was expected.
   void report(Position at, std::string_view what, std::string_view expected);
 
   bool empty() const { return kept_.empty(); }

@@ -14,6 +14,7 @@
 
 namespace rclrt::yaml {
 
+/// What a node of the tree is.
 enum class Kind : std::uint8_t {
   kPlain,   ///< a scalar without quotes, which may be a number
   kQuoted,  ///< a scalar in quotes or a block text: always a string
@@ -22,6 +23,7 @@ enum class Kind : std::uint8_t {
   kRefused,  ///< an alias or a tagged scalar: reported already, to be passed over in silence
 };
 
+/// A value of the tree, and where it stands in the file.
 struct Node {
   Kind kind = Kind::kPlain;
   Position at;

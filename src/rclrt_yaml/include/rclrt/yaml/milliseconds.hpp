@@ -10,11 +10,13 @@
 
 namespace rclrt::yaml {
 
+/// The unit of all times that are read.
 using Nanoseconds = std::chrono::nanoseconds;
 
 /// The longest time a file may state: an hour.
 inline constexpr Nanoseconds kMaxTime = std::chrono::hours(1);
 
+/// A time, or what is wrong with its text.
 struct MillisecondsResult {
   std::optional<Nanoseconds> value;
   std::string_view problem;  ///< what the text should be, when there is no value

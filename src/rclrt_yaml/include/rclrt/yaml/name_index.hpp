@@ -16,6 +16,7 @@ namespace rclrt::yaml {
 /// Stands for a reference that led nowhere and was reported.
 inline constexpr std::size_t kUnknown = static_cast<std::size_t>(-1);
 
+/// Names that one section declares and others refer to.
 class RCLRT_YAML_EXPORT NameIndex {
  public:
   /// Makes an index; `what` names an entry in messages ("callback"), `section` the key it is

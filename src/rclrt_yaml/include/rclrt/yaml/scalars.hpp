@@ -18,17 +18,23 @@
 
 namespace rclrt::yaml {
 
+/// Reads a text; std::nullopt, and a report, when it is none.
 RCLRT_YAML_EXPORT std::optional<std::string> read_text(const Node& node, std::string_view what,
                                                        Context& context);
 
+/// The least and the greatest number that is accepted.
 struct IntegerRange {
   std::int64_t min;
   std::int64_t max;
 };
+/// Reads a whole number in a range; std::nullopt, and a report, when it is none.
 RCLRT_YAML_EXPORT std::optional<std::int64_t> read_integer(const Node& node, std::string_view what,
                                                            IntegerRange range, Context& context);
 
+/// Whether a time may be zero.
 enum class Zero { kAllowed, kRefused };
+/// Reads a time in milliseconds, exact to the nanosecond; std::nullopt, and a report, when it is
+/// none.
 RCLRT_YAML_EXPORT std::optional<Nanoseconds> read_milliseconds(const Node& node,
                                                                std::string_view what, Zero zero,
                                                                Context& context);

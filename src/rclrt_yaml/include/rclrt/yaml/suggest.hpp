@@ -15,6 +15,7 @@ namespace rclrt::yaml {
 /// short words.
 RCLRT_YAML_EXPORT std::size_t edit_distance(std::string_view a, std::string_view b);
 
+/// Words that may have been meant.
 struct Suggestion {
   std::string expected;    ///< what to expect instead of the word, with the guess
   std::string_view guess;  ///< the known word that it probably stands for; empty when none is near

@@ -7,18 +7,9 @@
 
 #include "rclrt/executor/detail/instance.hpp"
 #include "rclrt/executor/export.hpp"
+#include "rclrt/executor/group_type.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/realtime/safety.hpp"
-
-namespace rclrt::executor {
-
-/// Whether the members of a group exclude each other.
-enum class GroupType {
-  kMutuallyExclusive,  ///< at most one runs at a time
-  kReentrant,          ///< no limit, not even for instances of one member
-};
-
-}  // namespace rclrt::executor
 
 namespace rclrt::executor::detail {
 
