@@ -92,6 +92,7 @@ struct TaskCounterExample {
   Ticks response = 0;  ///< from the arrival; above the deadline
   bool operator==(const TaskCounterExample&) const = default;
 };
+
 /// After so many jobs a task's release jitter repeats in a counter-example.
 inline constexpr std::size_t kJitterCycle = 1000;
 

@@ -28,7 +28,7 @@ struct Sensitivity {
   std::vector<Margin> wcets;    ///< one per callback or task: the largest
   std::vector<Margin> periods;  ///< one per callback or task: the smallest; none but for timers
 };
-/// Beyond this factor a time is said to be unlimited.
+/// The largest factor that is tried, in millionths: a thousand times.
 inline constexpr Ticks kMaxFactor = 1'000'000'000;
 
 /// Returns the sensitivity of an application, for which chain_bounds() says proved or conditional
