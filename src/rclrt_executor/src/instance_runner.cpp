@@ -147,7 +147,8 @@ ExecutionInterval InstanceRunner::interval_of(Callback& callback, const Instance
   return {.id = info.id,
           .callback = *state.kept_name,
           .level = info.level,
-          .deadline_ns = saturating_add(info.release_ns, state.ordering_deadline_ns),
+          .deadline_ns = saturating_add(info.release_ns,
+                                        state.ordering_deadline_ns.load(std::memory_order_relaxed)),
           // SCHED_DEADLINE is above all of SCHED_FIFO.
           .priority = threads_.realtime() && threads_.is_reserved(info.level) ? INT_MAX : rank,
           .group = excludes ? group : nullptr,

@@ -6,6 +6,7 @@
 
 #include "engine.hpp"
 #include "lane_set.hpp"
+#include "scheduler_inbox.hpp"
 
 namespace rclrt::executor {
 
@@ -17,25 +18,14 @@ class ProducerConsumerDispatcher final : public Dispatcher {
  public:
   explicit ProducerConsumerDispatcher(const DispatcherContext& context)
       : Dispatcher(context, {.offers_reservations = true}),
-        inbox_(Lane::Use::kPass, context.spin.caller_wakeup()),
+        inbox_(context),
         queues_(context, *this) {}
 
-  void add(Callback& callback) override {
-    state_of(callback).sink.store(&inbox_);
-    state_of(callback).lane.store(&queues_.at(callback.level()));
-    if (TimerCallback* const timer = as_timer(callback)) {
-      inbox_.add_timer(timer);
-    }
-  }
-
-  void remove(Callback& callback) noexcept override {
-    if (TimerCallback* const timer = as_timer(callback)) {
-      inbox_.remove_timer(timer);
-    }
-  }
+  void add(Callback& callback) override { inbox_.add(callback, queues_.at(callback.level())); }
+  void remove(Callback& callback) noexcept override { inbox_.remove(callback); }
 
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
-    inbox_.remove_queued(callback, taken);
+    inbox_.lane().remove_queued(callback, taken);
     queues_.remove_queued(callback, taken);
   }
 
@@ -43,32 +33,25 @@ class ProducerConsumerDispatcher final : public Dispatcher {
 
   void start() override {
     queues_.start(std::max<std::size_t>(context().options.workers_per_level, 1));
-    scheduler_ = realtime::Thread(
-        context().threads.thread_options("sched", context().options.top_priority), [this] {
-          context().spin.await_start();
-          WorkerPriority priority;  // nothing runs here, so nothing is raised
-          while (Instance* const instance = inbox_.pop(context().spin.stop_flag(), priority)) {
-            pass_on(instance);
-          }
-        });
+    inbox_.start([](Instance* instance) noexcept { pass_on(instance); });
   }
 
   void stop() noexcept override {
-    scheduler_.join();
+    inbox_.join();
     queues_.stop();
   }
 
   void wake() noexcept RCLRT_NONBLOCKING override {
-    inbox_.wake_all();
+    inbox_.lane().wake_all();
     queues_.wake_all();
   }
 
   Instance* take_on_caller(std::int64_t ready_by_ns,
                            std::int64_t& next_release_ns) noexcept override {
-    while (Instance* const instance = inbox_.try_pop(INT64_MAX)) {
+    while (Instance* const instance = inbox_.lane().try_pop(INT64_MAX)) {
       pass_on(instance);
     }
-    next_release_ns = inbox_.next_release_ns();
+    next_release_ns = inbox_.lane().next_release_ns();
     return queues_.try_pop(ready_by_ns);
   }
 
@@ -79,9 +62,8 @@ class ProducerConsumerDispatcher final : public Dispatcher {
     state.unpin();
   }
 
-  Lane inbox_;  // what the scheduler thread consumes
+  SchedulerInbox inbox_;
   LaneSet queues_;
-  realtime::Thread scheduler_;
 };
 
 }  // namespace

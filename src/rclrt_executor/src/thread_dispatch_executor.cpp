@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine.hpp"
-#include "lane.hpp"
 #include "rclrt/realtime/semaphore.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "scheduler_inbox.hpp"
 
 namespace rclrt::executor {
 
@@ -21,40 +21,29 @@ namespace {
 class ThreadDispatcher final : public Dispatcher {
  public:
   explicit ThreadDispatcher(const DispatcherContext& context)
-      : Dispatcher(context, {}), inbox_(Lane::Use::kPass, context.spin.caller_wakeup()) {}
+      : Dispatcher(context, {}), inbox_(context) {}
 
-  void add(Callback& callback) override {
-    state_of(callback).sink.store(&inbox_);
-    state_of(callback).lane.store(&inbox_);
-    if (TimerCallback* const timer = as_timer(callback)) {
-      inbox_.add_timer(timer);
-    }
-  }
-
-  void remove(Callback& callback) noexcept override {
-    if (TimerCallback* const timer = as_timer(callback)) {
-      inbox_.remove_timer(timer);
-    }
-  }
+  void add(Callback& callback) override { inbox_.add(callback, inbox_.lane()); }
+  void remove(Callback& callback) noexcept override { inbox_.remove(callback); }
 
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
-    inbox_.remove_queued(callback, taken);
+    inbox_.lane().remove_queued(callback, taken);
   }
 
   void start() override;
   void stop() noexcept override;
-  void wake() noexcept RCLRT_NONBLOCKING override { inbox_.wake_all(); }
+  void wake() noexcept RCLRT_NONBLOCKING override { inbox_.lane().wake_all(); }
 
   Instance* take_on_caller(std::int64_t ready_by_ns,
                            std::int64_t& next_release_ns) noexcept override {
-    while (Instance* const instance = inbox_.try_pop(ready_by_ns)) {
+    while (Instance* const instance = inbox_.lane().try_pop(ready_by_ns)) {
       detail::CallbackState& state = state_of(*instance->callback);
       if (Access::state(state.group).enter(instance)) {
         return instance;
       }
       state.unpin();  // it comes back when its group is left
     }
-    next_release_ns = inbox_.next_release_ns();
+    next_release_ns = inbox_.lane().next_release_ns();
     return nullptr;
   }
 
@@ -72,9 +61,8 @@ class ThreadDispatcher final : public Dispatcher {
   void run(Job& job) noexcept;
   void reap() noexcept;
 
-  Lane inbox_;
+  SchedulerInbox inbox_;
   bool has_warm_stacks_ = false;  // of start
-  realtime::Thread scheduler_;
   // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop once that has ended.
   std::list<Job> jobs_;     // owns every job; never shrinks while spinning
   Job* ending_ = nullptr;   // jobs taken off finished_ whose thread has not been joined yet
@@ -103,15 +91,10 @@ void ThreadDispatcher::start() {
   if (context().threads.realtime() && !std::exchange(has_warm_stacks_, true)) {
     warm_stacks();
   }
-  scheduler_ = realtime::Thread(
-      context().threads.thread_options("sched", context().options.top_priority), [this] {
-        context().spin.await_start();
-        WorkerPriority priority;  // nothing runs here, so nothing is raised
-        while (Instance* const instance = inbox_.pop(context().spin.stop_flag(), priority)) {
-          reap();
-          dispatch(instance);
-        }
-      });
+  inbox_.start([this](Instance* instance) noexcept {
+    reap();
+    dispatch(instance);
+  });
 }
 
 void ThreadDispatcher::dispatch(Instance* instance) noexcept {
@@ -194,7 +177,7 @@ void ThreadDispatcher::reap() noexcept {
 }
 
 void ThreadDispatcher::stop() noexcept {
-  scheduler_.join();
+  inbox_.join();
   for (Job& job : jobs_) {
     job.thread.join();
   }

@@ -77,9 +77,9 @@ struct RCLRT_EXECUTOR_EXPORT CallbackState {
   std::atomic<const CallbackSet*> owner = nullptr;
   std::atomic<ReadySink*> lane = nullptr;  // where it goes then, and after waiting for its group
   std::atomic<int> os_priority = 0;        // the SCHED_FIFO priority of the level as it is now
-  // How long after its release an instance's place in the order ends, where deadlines decide;
-  // INT64_MAX: they do not.
-  std::int64_t ordering_deadline_ns = INT64_MAX;
+  // The relative deadline by which instances are ordered; INT64_MAX where deadlines do not decide.
+  // Relaxed: no data is published by it.
+  std::atomic<std::int64_t> ordering_deadline_ns = INT64_MAX;
   std::atomic<std::uint64_t> dropped = 0;  // as completed
   std::atomic<std::uint64_t> missed = 0;
   std::atomic<std::uint64_t> unreported_drops = 0;  // misses that no report has mentioned
