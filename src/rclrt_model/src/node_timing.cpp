@@ -159,7 +159,7 @@ NodeTimingsResult parse_node_timings(std::string_view text) {
   Context context;
   NodeTimingsResult result;
   if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
-    const Fields fields(*root, "priorities file of nodes", {"rclrt", "callbacks"}, context);
+    const Fields fields(*root, "node priorities file", {"rclrt", "callbacks"}, context);
     if (root->kind == YamlKind::kMapping) {
       if (const YamlNode* version = fields.require("rclrt", "rclrt: 1")) {
         read_integer(*version, "the format version", kFormatVersions, context);
@@ -179,7 +179,7 @@ NodeTimingsResult parse_node_timings(std::string_view text) {
 }
 
 std::vector<NodeTiming> load_node_timings(const std::filesystem::path& file) {
-  NodeTimingsResult result = parse_node_timings(yaml::read_file(file, "priorities file of nodes"));
+  NodeTimingsResult result = parse_node_timings(yaml::read_file(file, "node priorities file"));
   if (!result.timings) {
     throw yaml::FileError(file, result.diagnostics);
   }

@@ -35,7 +35,7 @@ Entries read_entries(const YamlNode& section, const Application& application, Co
 }
 
 Entries read_overlay(const YamlNode& root, const Application& application, Context& context) {
-  const Fields fields(root, "file of priorities", {"rclrt", "application", "priorities"}, context);
+  const Fields fields(root, "priorities file", {"rclrt", "application", "priorities"}, context);
   if (root.kind != YamlKind::kMapping) {
     return {};
   }
@@ -77,7 +77,7 @@ Application load_application(const std::filesystem::path& file,
     return application;
   }
   const PrioritiesResult result =
-      parse_priorities(yaml::read_file(priorities, "file of priorities"), application);
+      parse_priorities(yaml::read_file(priorities, "priorities file"), application);
   if (!result.priorities) {
     throw ModelError(priorities, result.diagnostics);
   }

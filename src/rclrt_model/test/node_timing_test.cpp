@@ -63,7 +63,7 @@ TEST(NodeTiming, AnEntryFitsWhatItNames) {
 
 TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
   EXPECT_EQ(first_problem("rclrt: 1\n"),
-            "f:1:1: the priorities file of nodes has no 'callbacks'; expected a key such as "
+            "f:1:1: the node priorities file has no 'callbacks'; expected a key such as "
             "'callbacks: [{node: /lidar, timer: 0, priority: 5}]'");
   EXPECT_NE(problem_of_entry("timer: 0").find("f:3:5: the entry has no 'node'"), std::string::npos);
   EXPECT_NE(problem_of_entry("node: lidar").find("a fully qualified name"), std::string::npos);

@@ -11,8 +11,8 @@
 
 namespace rclrt_rclcpp {
 
-/// What a priorities file states, and what code sets: of nodes, groups and entities. Guarded by the
-/// registry's lock.
+/// What a node priorities file states, and what code sets: of nodes, groups and entities. Guarded
+/// by the registry's lock.
 class TimingTable {
  public:
   /// Reads the file; an empty path: there is none. Throws std::invalid_argument.

@@ -147,9 +147,9 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 
   /// Returns every callback it has now, by node, group, kind and name.
   std::vector<CallbackInfo> callbacks();
-  /// Returns the entries of the priorities file that fit nothing now, as "file:line: what".
+  /// Returns the entries of the node priorities file that fit nothing now, as "file:line: what".
   std::vector<std::string> unmatched();
-  /// Writes a priorities file that names every callback, with what it has now.
+  /// Writes a node priorities file that names every callback, with what it has now.
   void write_priorities(std::ostream& out);
 
   /// Returns the engine: whether it is real time, its counters, its options.
@@ -184,8 +184,8 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 /// A SCHED_FIFO thread per priority and CPU; the kernel preempts. The default choice.
 class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
  public:
-  /// Throws std::invalid_argument for a priorities file with mistakes (each with its place). As the
-  /// other three, it takes rclcpp's options, too.
+  /// Throws std::invalid_argument for a node priorities file with mistakes (each with its place).
+  /// As the other three, it takes rclcpp's options, too.
   explicit PreemptiveExecutor(Options options = {});
   /// Makes an executor with rclcpp's options.
   explicit PreemptiveExecutor(const rclcpp::ExecutorOptions& options);

@@ -48,7 +48,7 @@ RCLRT_MODEL_EXPORT std::vector<std::vector<CallbackPlace>> places_of(
 /// What an entry of the file is for.
 enum class TimingScope { kNode, kGroup, kCallback };
 
-/// One entry of a priorities file: what it is about, and what it states.
+/// One entry of a node priorities file: what it is about, and what it states.
 struct RCLRT_MODEL_EXPORT NodeTiming {
   std::string node;
   std::optional<std::string> kind;   ///< none: the group, or the node
