@@ -43,8 +43,8 @@ Fibonacci::Feedback feedback(Numbers sequence) {
 class Actions : public EveryExecutor {
  protected:
   void SetUp() override {
-    server_ = server_node_.create_action_server<Fibonacci>(
-        "fibonacci",
+    server_ = create_action_server<Fibonacci>(
+        server_node_, "fibonacci",
         {.handle_goal =
              [](const GoalUUID&, const Fibonacci::Goal& wanted) {
                return wanted.order < 0    ? GoalResponse::kReject
@@ -62,7 +62,7 @@ class Actions : public EveryExecutor {
                accepted_.push_back(std::move(handle));
              }},
         {.priority = 3}, std::chrono::milliseconds(result_timeout_ms_));
-    client_ = client_node_.create_action_client<Fibonacci>("fibonacci", {.priority = 2});
+    client_ = create_action_client<Fibonacci>(client_node_, "fibonacci", {.priority = 2});
     ASSERT_TRUE(client_->wait_for_action_server(kLimit));
     executor_ = executor();
     executor_->add_node(server_node_);
@@ -222,7 +222,7 @@ TEST_P(Actions, AfterItsRemovalNothingOfAServerRunsWhileItsGoalsCanStillEnd) {
 }
 
 TEST_P(Actions, AFutureOfAClientThatEndsIsABrokenPromise) {
-  client_node_.create_action_client<Fibonacci>("fibonacci").swap(client_);
+  create_action_client<Fibonacci>(client_node_, "fibonacci").swap(client_);
   executor_->add_node(client_node_);
   ASSERT_TRUE(client_->wait_for_action_server(kLimit));
   auto [sent, taken] = start(5);
@@ -247,13 +247,13 @@ TEST_P(ShortLivedResults, AnExpiredResultIsUnknown) {
 
 TEST(Action, AServerNeedsSomebodyToGiveTheGoalsTo) {
   Node node(make_context(), "node");
-  EXPECT_THROW(node.create_action_server<Fibonacci>("fibonacci", {}), std::invalid_argument);
+  EXPECT_THROW(create_action_server<Fibonacci>(node, "fibonacci", {}), std::invalid_argument);
 }
 
 TEST(Action, AnInvalidNameIsAnErrorThatSaysSo) {
   Node node(make_context(), "node");
-  EXPECT_THROW(node.create_action_client<Fibonacci>(""), Error);
-  EXPECT_THROW(node.create_action_client<Fibonacci>("not a name"), Error);
+  EXPECT_THROW(create_action_client<Fibonacci>(node, ""), Error);
+  EXPECT_THROW(create_action_client<Fibonacci>(node, "not a name"), Error);
 }
 
 TEST_P(Actions, ARejectedGoalHasNoResultToAskFor) {

@@ -54,12 +54,12 @@ INSTANTIATE_TEST_SUITE_P(Every, GraphCallbacks, ::testing::ValuesIn(executor_nam
 TEST_P(GraphCallbacks, RunAtTheirPriorityWhenAPublisherComesAndWhenItGoes) {
   Node node(context, "node");
   std::atomic<int> seen{-1};
-  node.create_graph_callback(
-      [&](const InstanceInfo& info) {
-        EXPECT_EQ(info.level, 4);
-        seen = static_cast<int>(node.count_publishers("topic"));
-      },
-      {.priority = 4});
+  create_graph_callback(node,
+                        [&](const InstanceInfo& info) {
+                          EXPECT_EQ(info.level, 4);
+                          seen = static_cast<int>(node.count_publishers("topic"));
+                        },
+                        {.priority = 4});
   executor_->add_node(node);
   auto publisher = node.create_publisher<Int64>("topic", 10);
   EXPECT_TRUE(eventually([&] { return seen == 1; }));
@@ -73,9 +73,9 @@ TEST_P(GraphCallbacks, OfOneNodeGoOnWhenAnotherNodeOfTheContextEnds) {
   std::atomic<int> runs{0};
   for (int round = 0; round < 3; ++round) {
     auto leaving = std::make_unique<Node>(context, "leaving");
-    leaving->create_graph_callback([] {});
+    create_graph_callback(*leaving, [] {});
     if (round == 0) {
-      staying.create_graph_callback([&] { ++runs; });
+      create_graph_callback(staying, [&] { ++runs; });
       executor_->add_node(staying);
     }
     executor_->add_node(*leaving);
@@ -93,7 +93,7 @@ TEST_P(GraphCallbacks, AfterItsRemovalNoneRuns) {
   std::atomic<bool> gone{false};
   std::atomic<bool> ran_when_gone{false};
   std::atomic<int> runs{0};
-  node.create_graph_callback([&] {
+  create_graph_callback(node, [&] {
     ran_when_gone = ran_when_gone || gone;
     ++runs;
   });
@@ -109,7 +109,7 @@ TEST_P(GraphCallbacks, AfterItsRemovalNoneRuns) {
 
 TEST_P(GraphCallbacks, EndWithTheContext) {
   Node node(context, "node");
-  node.create_graph_callback([] {});
+  create_graph_callback(node, [] {});
   executor_->add_node(node);
   context->shutdown();  // the fixture joins the thread in spin, and the node's end the watching one
 }

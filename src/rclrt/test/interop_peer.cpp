@@ -103,8 +103,8 @@ void step(std::vector<Goal>& goals, std::map<Goal, Fibonacci::Result>& results) 
 void act(rclrt::Node& node) {
   auto group = node.create_callback_group();
   auto goals = std::make_shared<std::vector<Goal>>();  // guarded by the group
-  node.create_action_server<Fibonacci>(
-      "fibonacci",
+  create_action_server<Fibonacci>(
+      node, "fibonacci",
       {.handle_goal =
            [](const rclrt::GoalUUID&, const Fibonacci::Goal& goal) {
              return goal.order < 0 ? rclrt::GoalResponse::kReject
@@ -128,7 +128,7 @@ std::string text(const char* what, const std::vector<std::int32_t>& sequence) {
 }
 
 void send_goals(rclrt::Node& node) {
-  auto client = node.create_action_client<Fibonacci>("rclpy_fibonacci", {.priority = 9});
+  auto client = create_action_client<Fibonacci>(node, "rclpy_fibonacci", {.priority = 9});
   auto answers = node.create_publisher<std_msgs::msg::String>("went", 10);
   const auto tell = [answers](const std::string& what) {
     std_msgs::msg::String message;

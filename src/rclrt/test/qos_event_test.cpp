@@ -43,8 +43,8 @@ TEST_P(QosEvents, BothSidesAreToldOfEachMissedDeadline) {
   const auto subscription = node_.create_subscription<Int64>("topic", qos, [](const Int64&) {});
   std::atomic<int> offered{0};
   std::atomic<int> requested{0};
-  node_.create_qos_event<OfferedDeadlineMissed>(
-      publisher,
+  create_qos_event<OfferedDeadlineMissed>(
+      node_, publisher,
       [&](const OfferedDeadlineMissed& missed, const InstanceInfo& info) {
         EXPECT_EQ(info.level, 5);
         EXPECT_GT(info.ready_ns, 0);
@@ -52,8 +52,9 @@ TEST_P(QosEvents, BothSidesAreToldOfEachMissedDeadline) {
         offered = missed.total_count;
       },
       {.priority = 5});
-  node_.create_qos_event<RequestedDeadlineMissed>(
-      subscription, [&](const RequestedDeadlineMissed& missed) { requested = missed.total_count; });
+  create_qos_event<RequestedDeadlineMissed>(
+      node_, subscription,
+      [&](const RequestedDeadlineMissed& missed) { requested = missed.total_count; });
   start();
   publisher->publish(Int64{});  // from here on it is late
   EXPECT_TRUE(eventually([&] { return offered >= 2 && requested >= 2; }));
@@ -71,8 +72,8 @@ TEST_P(QosEvents, BothSidesAreToldOfAnIncompatibleOther) {
       count = incompatible.total_count;
     };
   };
-  node_.create_qos_event<QosIncompatible>(publisher, is_it(offered));
-  node_.create_qos_event<QosIncompatible>(subscription, is_it(requested));
+  create_qos_event<QosIncompatible>(node_, publisher, is_it(offered));
+  create_qos_event<QosIncompatible>(node_, subscription, is_it(requested));
   start();
   EXPECT_TRUE(eventually([&] { return offered == 1 && requested == 1; }));
 }
@@ -82,14 +83,14 @@ TEST_P(QosEvents, ASubscriptionIsToldOfPublishersThatComeFallSilentAndGo) {
   const auto subscription = node_.create_subscription<Int64>("topic", qos, [](const Int64&) {});
   std::atomic<int> alive{0};
   std::atomic<int> silent{0};
-  node_.create_qos_event<LivelinessChanged>(subscription, [&](const LivelinessChanged& changed) {
+  create_qos_event<LivelinessChanged>(node_, subscription, [&](const LivelinessChanged& changed) {
     alive = changed.alive_count;
     silent = changed.not_alive_count;
   });
   auto publisher = node_.create_publisher<Int64>("topic", qos);
   std::atomic<int> lost{0};
-  node_.create_qos_event<LivelinessLost>(
-      publisher, [&](const LivelinessLost& event) { lost = event.total_count; });
+  create_qos_event<LivelinessLost>(node_, publisher,
+                                   [&](const LivelinessLost& event) { lost = event.total_count; });
   start();
   EXPECT_TRUE(eventually([&] {
     publisher->assert_liveliness();
@@ -103,8 +104,8 @@ TEST_P(QosEvents, WhatHappenedBeforePrepareIsTold) {
   const auto subscription =
       node_.create_subscription<Int64>("topic", QoS(10).reliable(), [](const Int64&) {});
   std::atomic<int> requested{0};
-  node_.create_qos_event<QosIncompatible>(
-      subscription, [&](const QosIncompatible& event) { requested = event.total_count; });
+  create_qos_event<QosIncompatible>(
+      node_, subscription, [&](const QosIncompatible& event) { requested = event.total_count; });
   Node other(context, "other");
   const auto incompatible = other.create_publisher<Int64>("topic", QoS(10).best_effort());
   const auto compatible = other.create_publisher<Int64>("topic", QoS(10));
@@ -118,8 +119,8 @@ TEST_P(QosEvents, NoMessageIsLostWhenNoneIs) {
   std::atomic<int> received{0};
   const auto subscription =
       node_.create_subscription<Int64>("topic", 10, [&](const Int64&) { ++received; });
-  const auto lost = node_.create_qos_event<MessageLost>(
-      subscription, [](const MessageLost&) { ADD_FAILURE() << "none was lost"; });
+  const auto lost = create_qos_event<MessageLost>(
+      node_, subscription, [](const MessageLost&) { ADD_FAILURE() << "none was lost"; });
   start();
   EXPECT_TRUE(eventually([&] {
     publisher->publish(Int64{});
@@ -135,7 +136,7 @@ TEST_P(QosEvents, AfterItsRemovalNoneRuns) {
   std::atomic<bool> ran_when_gone{false};
   std::atomic<int> runs{0};
   const auto event =
-      node_.create_qos_event<OfferedDeadlineMissed>(publisher, [&](const OfferedDeadlineMissed&) {
+      create_qos_event<OfferedDeadlineMissed>(node_, publisher, [&](const OfferedDeadlineMissed&) {
         ran_when_gone = ran_when_gone || gone;
         ++runs;
       });
@@ -155,11 +156,11 @@ TEST_P(QosEvents, ASecondCallbackForOneKindOfEventIsRefusedUntilTheFirstHasEnded
   const auto publisher = node_.create_publisher<Int64>("topic", QoS(10).deadline(milliseconds(10)));
   const auto ignore = [](const OfferedDeadlineMissed&) {};
   auto first = std::make_shared<Node>(context, "first");
-  first->create_qos_event<OfferedDeadlineMissed>(publisher, ignore);
-  EXPECT_THROW(node_.create_qos_event<OfferedDeadlineMissed>(publisher, ignore),
+  create_qos_event<OfferedDeadlineMissed>(*first, publisher, ignore);
+  EXPECT_THROW(create_qos_event<OfferedDeadlineMissed>(node_, publisher, ignore),
                std::invalid_argument);
   first.reset();
-  EXPECT_NO_THROW(node_.create_qos_event<OfferedDeadlineMissed>(publisher, ignore));
+  EXPECT_NO_THROW(create_qos_event<OfferedDeadlineMissed>(node_, publisher, ignore));
 }
 
 }  // namespace

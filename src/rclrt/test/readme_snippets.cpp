@@ -30,8 +30,8 @@ void parameters(Node& node) {
 }
 
 void actions(Node& node, std::vector<std::shared_ptr<ServerGoalHandle<Fibonacci>>>& work) {
-  const auto server = node.create_action_server<Fibonacci>(
-      "fibonacci",
+  const auto server = create_action_server<Fibonacci>(
+      node, "fibonacci",
       {.handle_goal =
            [](const GoalUUID&, const Fibonacci::Goal& goal) {
              return goal.order > 0 ? GoalResponse::kAcceptAndExecute : GoalResponse::kReject;
@@ -40,7 +40,7 @@ void actions(Node& node, std::vector<std::shared_ptr<ServerGoalHandle<Fibonacci>
        .handle_accepted = [&](auto goal) { work.push_back(std::move(goal)); }},
       {.priority = 3});
 
-  const auto client = node.create_action_client<Fibonacci>("fibonacci", {.priority = 2});
+  const auto client = create_action_client<Fibonacci>(node, "fibonacci", {.priority = 2});
   Fibonacci::Goal goal;
   goal.order = 5;
   client->async_send_goal(
@@ -52,9 +52,10 @@ void actions(Node& node, std::vector<std::shared_ptr<ServerGoalHandle<Fibonacci>
 void events(Node& node) {
   const auto scan =
       node.create_subscription<LaserScan>("scan", QoS(5).deadline(100ms), [](const LaserScan&) {});
-  node.create_qos_event<RequestedDeadlineMissed>(
-      scan, [](const auto& missed) { slow_down(missed.total_count_change); }, {.priority = 9});
-  node.create_graph_callback([&] {
+  create_qos_event<RequestedDeadlineMissed>(
+      node, scan, [](const auto& missed) { slow_down(missed.total_count_change); },
+      {.priority = 9});
+  create_graph_callback(node, [&] {
     if (node.count_publishers("scan") == 0) {
       stop();
     }

@@ -33,8 +33,8 @@ class SoakNode {
   SoakNode(const std::string& executor, const std::shared_ptr<Context>& context)
       : node_(context, "robot", "/" + executor),
         speed_(node_.declare_parameter("speed", std::int64_t{1})),
-        server_(node_.create_action_server<Fibonacci>(
-            "count",
+        server_(create_action_server<Fibonacci>(
+            node_, "count",
             {.handle_goal =
                  [this](const GoalUUID&, const Fibonacci::Goal& goal) {
                    throw_sometimes();
@@ -52,16 +52,17 @@ class SoakNode {
                    goals_.push_back(std::move(goal));
                  }},
             {.priority = 4}, std::chrono::milliseconds(20))),
-        client_(node_.create_action_client<Fibonacci>("count", {.priority = 3})),
+        client_(create_action_client<Fibonacci>(node_, "count", {.priority = 3})),
         publisher_(node_.create_publisher<std_msgs::msg::Int64>("late", soon())),
         subscription_(node_.create_subscription<std_msgs::msg::Int64>(
             "late", soon(), [](const std_msgs::msg::Int64&) {})) {
     node_.create_wall_timer(std::chrono::milliseconds(2), [this] { work_on_goals(); });
-    node_.create_qos_event<RequestedDeadlineMissed>(
-        subscription_, [this](const RequestedDeadlineMissed&) { ++events_; }, {.priority = 2});
-    node_.create_qos_event<OfferedDeadlineMissed>(
-        publisher_, [this](const OfferedDeadlineMissed&) { ++events_; }, {.priority = 1});
-    node_.create_graph_callback([this] { ++events_; });
+    create_qos_event<RequestedDeadlineMissed>(node_, subscription_,
+                                              [this](const RequestedDeadlineMissed&) { ++events_; },
+                                              {.priority = 2});
+    create_qos_event<OfferedDeadlineMissed>(
+        node_, publisher_, [this](const OfferedDeadlineMissed&) { ++events_; }, {.priority = 1});
+    create_graph_callback(node_, [this] { ++events_; });
     publisher_->publish(std_msgs::msg::Int64{});  // from here on they are late
   }
 

@@ -104,7 +104,7 @@ void CallbackState::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCK
 
 void CallbackState::discard(Instance* instance) noexcept RCLRT_NONBLOCKING {
   credits.give_back(instance);
-  undelivered.fetch_add(1);
+  undelivered.add(1);
   dropped.fetch_add(1, std::memory_order_release);
 }
 

@@ -205,7 +205,7 @@ void CallbackSet::disclaim(Callback& callback) noexcept {
 }
 
 void CallbackSet::attach(Callback& callback) {
-  const std::uint64_t undelivered = callback.take_undelivered();
+  const std::size_t undelivered = callback.take_undelivered();
   if (dispatcher_->traits().polls) {
     return;  // polling finds what is there
   }
@@ -213,7 +213,7 @@ void CallbackSet::attach(Callback& callback) {
   if (callback.type() != EntityType::kTimer) {
     // The middleware announced these to an earlier executor and will not do so again.
     const std::int64_t now = realtime::monotonic_now_ns();
-    for (std::uint64_t i = 0; i < undelivered; ++i) {
+    for (std::size_t i = 0; i < undelivered; ++i) {
       callback.release(now, now);
     }
   }

@@ -6,12 +6,12 @@
 namespace rclrt::executor {
 
 bool NotifiedCallback::tell(std::size_t count) noexcept RCLRT_NONBLOCKING {
-  untold_.fetch_add(count);
+  untold_.add(count);
   return announce_if_listening();
 }
 
 [[gnu::hot]] bool NotifiedCallback::tell_once() noexcept RCLRT_NONBLOCKING {
-  untold_.store(1);
+  untold_.set_one();
   return announce_if_listening();
 }
 
@@ -40,12 +40,6 @@ void NotifiedCallback::start_listening() noexcept RCLRT_NONBLOCKING {
 void NotifiedCallback::stop_listening() noexcept {
   listening_.store(false);
   await_held();
-}
-
-void NotifiedCallback::forget_one() noexcept RCLRT_NONBLOCKING {
-  std::size_t untold = untold_.load();
-  while (untold > 0 && !untold_.compare_exchange_weak(untold, untold - 1)) {
-  }
 }
 
 void NotifiedCallback::await_held() noexcept {

@@ -174,7 +174,7 @@ inline void split_pair(const std::shared_ptr<Bench>& node, const Body& body) {
 }
 
 inline const std::vector<Contender>& contenders() {
-  static const std::vector<Contender> all{
+  static const std::vector<Contender> kAll{
       {"rclcpp SingleThreaded", plain<rclcpp::executors::SingleThreadedExecutor>()},
       {"rclcpp MultiThreaded", plain<rclcpp::executors::MultiThreadedExecutor>()},
       {"rclcpp Events", plain<rclcpp::experimental::executors::EventsExecutor>()},
@@ -186,7 +186,7 @@ inline const std::vector<Contender>& contenders() {
       {"rclrt producer_consumer", ours<rclrt_rclcpp::ProducerConsumerExecutor>()},
       {"rclrt edf", ours<rclrt_rclcpp::EdfExecutor>()},
   };
-  return all;
+  return kAll;
 }
 
 }  // namespace rclrt_rclcpp::bench

@@ -73,7 +73,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   }
   void leave_rest() override {
     const std::size_t discarded = take_undelivered();
-    const std::size_t announced = counted_ ? waiting_.exchange(0) : discarded;
+    const std::size_t announced = counted_ ? waiting_.take_all() : discarded;
     const std::size_t left = announced + take_untold();
     UndeliveredWork::instance().keep(entity_, kSoMany, left);
     // One instance may have stood for several messages.
@@ -88,7 +88,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
 
   void announce(std::size_t count) noexcept RCLRT_NONBLOCKING override {
     if (counted_) {
-      waiting_.fetch_add(count);
+      waiting_.add(count);
     }
     std::size_t refused = 0;
     for (std::size_t i = 0; i < count; ++i) {
@@ -177,11 +177,9 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
       looks_on_.store(true);
     }
     if (counted_) {
-      std::size_t waiting = waiting_.load();
-      while (waiting > 0 && !waiting_.compare_exchange_weak(waiting, waiting - 1)) {
-      }
+      waiting_.take_one();
     }
-    if (came_last() && (looks_on_.load() || waiting_.load() > 0)) {
+    if (came_last() && (looks_on_.load() || !waiting_.empty())) {
       announce_message();
     }
   }
@@ -191,7 +189,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   ListenerSlot slot_;
   // What is written down, see CountingCallback: these two.
   // If counted_: messages that were announced and have not been taken.
-  std::atomic<std::size_t> waiting_{0};
+  engine::WorkCount waiting_;
   // Otherwise: messages may wait that have no instance. Somebody found no credit, and it is not
   // known whether its message has replaced another one: KEEP_LAST is by key. Or they came while
   // nobody listened. Who has taken one looks for another, and who finds none ends this.

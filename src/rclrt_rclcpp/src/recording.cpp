@@ -111,14 +111,13 @@ void Recording::Impl::settle(std::uint32_t index) {
   if (joined.engine == nullptr) {
     return;
   }
-  joined.realtime = joined.engine->realtime();
-  joined.realtime_reason = joined.engine->realtime_reason();
+  joined.realtime = {joined.engine->realtime(), joined.engine->realtime_reason()};
   for (Row& row : rows_) {
     if (row.executor != index || row.callbacks.empty()) {
       continue;
     }
     row.level = row.callbacks.back().callback->level();
-    if (joined.realtime && !traits(kind_).by_deadline) {
+    if (joined.realtime.granted && !traits(kind_).by_deadline) {
       row.os_priority = joined.engine->os_priority(*row.level);
     }
   }

@@ -19,6 +19,7 @@
 #include "rclrt/recorder/instance_log.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/results_directory.hpp"
+#include "rclrt/recorder/run_accounting.hpp"
 #include "rclrt_rclcpp/recording.hpp"
 
 namespace rclrt_rclcpp {
@@ -91,8 +92,7 @@ class Recording::Impl {
   struct Joined {
     model::Executor executor;
     const engine::Executor* engine = nullptr;  // nullptr: not made yet, or ended
-    bool realtime = false;
-    std::string realtime_reason;
+    recorder::RealtimeState realtime;
   };
 
   void note_threads();
@@ -110,7 +110,7 @@ class Recording::Impl {
 
   std::vector<std::size_t> build(model::Application& application,
                                  std::vector<std::string>& told) const;
-  void fill_context(recorder::RunContext& context) const;
+  recorder::RunContext read_context() const;
   // The parts of write.
   void end_window(Kept& kept);
   void cut_where_full(std::vector<std::string>& told);

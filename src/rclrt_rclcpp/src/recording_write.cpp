@@ -157,21 +157,15 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
   return indices;
 }
 
-void Recording::Impl::fill_context(recorder::RunContext& context) const {
-  context.machine = recorder::read_machine_context();
-  context.realtime = true;
+recorder::RunContext Recording::Impl::read_context() const {
+  std::vector<recorder::RealtimeState> realtime;
   for (const Joined& each : joined_) {
-    if (!each.realtime || context.realtime_reason.empty()) {
-      context.realtime_reason = each.realtime_reason;
-    }
-    context.realtime = context.realtime && each.realtime;
+    realtime.push_back(each.realtime);
   }
-  context.memory_locked = recorder::memory_is_locked();
+  recorder::RunContext context = recorder::read_context(realtime, steal_before_);
   context.rmw = rmw_get_implementation_identifier();
-  context.ros_distro = recorder::ros_distro();
   context.versions = {{"rclrt", RCLRT_VERSION}, {"rclcpp", RCLCPP_VERSION_STR}};
-  const auto steal_after = recorder::read_steal_ms();
-  context.steal_ms = steal_before_ && steal_after ? *steal_after - *steal_before_ : 0;
+  return context;
 }
 
 std::vector<std::string> Recording::Impl::write() {
@@ -261,9 +255,8 @@ void Recording::Impl::assemble(std::vector<recorder::LoggedInstance> instances,
   }
   results_.executor = kind_;
   results_.executor_label = std::string(traits(kind_).label) + " (rclcpp)";
-  fill_context(results_.context);
+  results_.context = read_context();
   results_.context.records_dropped = log_.dropped();
-  recorder::account(results_, std::move(instances));
   results_.callback_counts.resize(results_.application.callbacks.size());
   results_.os_priorities.resize(results_.application.callbacks.size());
   for (std::size_t i = 0; i < rows_.size(); ++i) {
@@ -281,7 +274,7 @@ void Recording::Impl::assemble(std::vector<recorder::LoggedInstance> instances,
       results_.other_kinds.emplace(indices[i], kind);
     }
   }
-  recorder::settle_misses(results_, rclrt::realtime::allowed_cpus().size());
+  recorder::account(results_, std::move(instances), rclrt::realtime::allowed_cpus().size());
 }
 
 }  // namespace rclrt_rclcpp

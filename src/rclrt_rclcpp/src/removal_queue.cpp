@@ -11,6 +11,8 @@ void RemovalQueue::push(const Key& entity, const Entry& entry) {
     entry.bound.listener->unlisten();
   } catch (...) {
     // A user's waitable: what could not be begun cannot always be ended.
+    RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"), "'%s' did not let go of its listener",
+                entry.bound.callback->name().c_str());
   }
 }
 

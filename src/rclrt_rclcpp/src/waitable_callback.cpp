@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Waitables: actions, QoS events, and those of users.
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <climits>
@@ -63,7 +64,7 @@ class WaitableCallback final : public CountingCallback,
     take_undelivered();
     take_untold();
     for (Events& each : events_) {
-      UndeliveredWork::instance().keep(waitable_, each.entity.load(), each.count.exchange(0));
+      UndeliveredWork::instance().keep(waitable_, each.entity.load(), each.count.take_all());
     }
   }
 
@@ -71,7 +72,7 @@ class WaitableCallback final : public CountingCallback,
   /// Events of one entity of the waitable.
   struct Events {
     std::atomic<int> entity{kUnused};
-    std::atomic<std::size_t> count{0};
+    engine::WorkCount count;
   };
   static constexpr int kUnused = INT_MIN;
 
@@ -97,7 +98,7 @@ class WaitableCallback final : public CountingCallback,
                    name().c_str(), events_.size(), entity);
       return;
     }
-    events->count.fetch_add(count);  // seq_cst, as all here: see the class
+    events->count.add(count);
     tell(count);
   }
 
@@ -120,24 +121,17 @@ class WaitableCallback final : public CountingCallback,
     const std::size_t first = next_.load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < events_.size(); ++i) {
       Events& each = events_[(first + i) % events_.size()];
-      std::size_t count = each.count.load();
-      while (count > 0) {
-        if (each.count.compare_exchange_weak(count, count - 1)) {
-          next_.store(first + i + 1, std::memory_order_relaxed);  // only fairness depends on it
-          return &each;
-        }
+      if (each.count.take_one()) {
+        next_.store(first + i + 1, std::memory_order_relaxed);  // only fairness depends on it
+        return &each;
       }
     }
     return nullptr;
   }
 
   bool has_more() const noexcept {
-    for (const Events& each : events_) {
-      if (each.count.load() > 0) {
-        return true;
-      }
-    }
-    return false;
+    return std::any_of(events_.begin(), events_.end(),
+                       [](const Events& each) { return !each.count.empty(); });
   }
 
   Outcome run(InstanceInfo& info) override {

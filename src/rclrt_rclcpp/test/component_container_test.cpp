@@ -28,7 +28,7 @@ class ComponentContainer : public Ros {
   }
 
   template <typename Service>
-  typename Service::Response call(const std::string& name, const typename Service::Request& what) {
+  Service::Response call(const std::string& name, const Service::Request& what) {
     const auto client = node_->create_client<Service>("/ComponentManager/_container/" + name);
     EXPECT_TRUE(client->wait_for_service(20s));
     auto future = client->async_send_request(std::make_shared<typename Service::Request>(what));

@@ -18,16 +18,16 @@ using Exact = message_filters::sync_policies::ExactTime<Point, Point>;
 using Approximate = message_filters::sync_policies::ApproximateTime<Point, Point>;
 using Stamps = std::vector<std::int64_t>;
 
-const rclcpp::QoS kQoS = rclcpp::QoS(100).reliable();
+rclcpp::QoS reliable() { return rclcpp::QoS(100).reliable(); }
 
 /// Later versions than 4 (Jazzy) deprecate rmw's profile.
 template <typename Subscriber>
 void subscribe(Subscriber& subscriber, rclcpp::Node& node, const std::string& topic,
                const rclcpp::SubscriptionOptions& options) {
-  if constexpr (requires { subscriber.subscribe(&node, topic, kQoS, options); }) {
-    subscriber.subscribe(&node, topic, kQoS, options);
+  if constexpr (requires { subscriber.subscribe(&node, topic, reliable(), options); }) {
+    subscriber.subscribe(&node, topic, reliable(), options);
   } else {
-    subscriber.subscribe(&node, topic, kQoS.get_rmw_qos_profile(), options);
+    subscriber.subscribe(&node, topic, reliable().get_rmw_qos_profile(), options);
   }
 }
 
@@ -57,9 +57,10 @@ class Filters : public Ros {
   E executor;
   const rclcpp::Node::SharedPtr node = std::make_shared<rclcpp::Node>("node");
   const rclcpp::Node::SharedPtr source = std::make_shared<rclcpp::Node>("source");
-  const rclcpp::Publisher<Point>::SharedPtr to_left = source->create_publisher<Point>("left", kQoS);
+  const rclcpp::Publisher<Point>::SharedPtr to_left =
+      source->create_publisher<Point>("left", reliable());
   const rclcpp::Publisher<Point>::SharedPtr to_right =
-      source->create_publisher<Point>("right", kQoS);
+      source->create_publisher<Point>("right", reliable());
   message_filters::Subscriber<Point> left;
   message_filters::Subscriber<Point> right;
 };

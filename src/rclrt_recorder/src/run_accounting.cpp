@@ -3,7 +3,10 @@
 
 #include <map>
 #include <tuple>
+#include <utility>
 #include <variant>
+
+#include "rclrt/recorder/machine_context.hpp"
 
 namespace rclrt::recorder {
 
@@ -75,20 +78,7 @@ std::vector<std::int64_t> relative_deadlines(const model::Application& applicati
   return result;
 }
 
-}  // namespace
-
-void account(RunResults& results, std::vector<LoggedInstance> instances) {
-  const model::Application& application = results.application;
-  results.thread_tracks = name_tracks(application, traits(results.executor).has_levels, instances);
-  for (const LoggedInstance& instance : instances) {
-    results.records.push_back(instance.record);
-  }
-  results.chains = account_chains(application, results.window,
-                                  releases_of(application, results.window, results.records),
-                                  results.records, results.host_stalls.attributable());
-  results.callbacks = account_callbacks(application.callbacks.size(), results.records);
-}
-
+/// Explains the worst misses of each chain.
 void settle_misses(RunResults& results, std::size_t cpus) {
   constexpr std::size_t kMissesPerChain = 10;
   const model::ExecutorTraits& kind = traits(results.executor);
@@ -111,6 +101,39 @@ void settle_misses(RunResults& results, std::size_t cpus) {
                                    .one_at_a_time = kind.one_at_a_time,
                                    .deadlines = deadlines},
                                   kMissesPerChain);
+}
+
+}  // namespace
+
+RunContext read_context(const std::vector<RealtimeState>& executors,
+                        std::optional<double> steal_before_ms) {
+  RunContext context;
+  context.machine = read_machine_context();
+  context.realtime = true;
+  for (const RealtimeState& executor : executors) {
+    if (!executor.granted || context.realtime_reason.empty()) {
+      context.realtime_reason = executor.reason;
+    }
+    context.realtime = context.realtime && executor.granted;
+  }
+  context.memory_locked = memory_is_locked();
+  context.ros_distro = ros_distro();
+  const auto steal_after_ms = read_steal_ms();
+  context.steal_ms = steal_before_ms && steal_after_ms ? *steal_after_ms - *steal_before_ms : 0;
+  return context;
+}
+
+void account(RunResults& results, std::vector<LoggedInstance> instances, std::size_t cpus) {
+  const model::Application& application = results.application;
+  results.thread_tracks = name_tracks(application, traits(results.executor).has_levels, instances);
+  for (const LoggedInstance& instance : instances) {
+    results.records.push_back(instance.record);
+  }
+  results.chains = account_chains(application, results.window,
+                                  releases_of(application, results.window, results.records),
+                                  results.records, results.host_stalls.attributable());
+  results.callbacks = account_callbacks(application.callbacks.size(), results.records);
+  settle_misses(results, cpus);
 }
 
 }  // namespace rclrt::recorder

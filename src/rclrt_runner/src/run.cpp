@@ -189,20 +189,16 @@ recorder::HostProbeOptions probe_options(const model::Application& application) 
   return recorder::probe_beside(cpus);
 }
 
-void settle_context(recorder::RunResults& results,
-                    const std::vector<std::unique_ptr<Executor>>& executors) {
-  recorder::RunContext& context = results.context;
-  context.machine = recorder::read_machine_context();
-  context.realtime = true;
+recorder::RunContext read_context(const std::vector<std::unique_ptr<Executor>>& executors,
+                                  std::optional<double> steal_before_ms) {
+  std::vector<recorder::RealtimeState> realtime;
   for (const auto& executor : executors) {
-    if (!executor->engine().realtime()) {
-      context.realtime = false;
-      context.realtime_reason = executor->engine().realtime_reason();
-    }
+    realtime.push_back({executor->engine().realtime(), executor->engine().realtime_reason()});
   }
+  recorder::RunContext context = recorder::read_context(realtime, steal_before_ms);
   context.rmw = rmw_get_implementation_identifier();
-  context.ros_distro = recorder::ros_distro();
   context.versions = {{"rclrt", RCLRT_VERSION}, {"rcl", RCL_VERSION}, {"rmw", RMW_VERSION}};
+  return context;
 }
 
 }  // namespace
@@ -233,8 +229,6 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   }
   if (const auto problem = realtime::lock_memory()) {
     notice(options.strict, *problem);
-  } else {
-    results.context.memory_locked = true;
   }
 
   Spinning spinning(application, options, live, context, log);
@@ -265,11 +259,9 @@ std::optional<recorder::RunResults> run(const model::Application& application,
     live.require_alone();
   }
 
-  const auto steal_after = recorder::read_steal_ms();
-  results.context.steal_ms = steal_before && steal_after ? *steal_after - *steal_before : 0;
-  settle_context(results, spinning.executors());
+  results.context = read_context(spinning.executors(), steal_before);
   results.host_stalls = probe.report();
-  account(results, log.finish());
+  auto instances = log.finish();
   results.context.records_dropped = log.dropped();
   results.callback_counts = live.counts();
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
@@ -279,7 +271,7 @@ std::optional<recorder::RunResults> run(const model::Application& application,
     const bool fixed = executor.engine().realtime() && !traits(options.executor).by_deadline;
     results.os_priorities.push_back(fixed ? std::optional(priority) : std::nullopt);
   }
-  settle_misses(results, realtime::allowed_cpus().size());
+  account(results, std::move(instances), realtime::allowed_cpus().size());
   return results;
 }
 

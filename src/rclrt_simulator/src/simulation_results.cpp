@@ -94,7 +94,6 @@ recorder::RunResults simulate_run(const model::Application& application,
       .seed = settings.seed, .lowest_execution = settings.times.lowest_execution};
   results.context = simulated_context(system);
   results.host_stalls.valid = true;  // there is no host to stall
-  account(results, std::move(kept.instances));
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const auto& [counts, response, late] = simulation.callbacks[i];
     const std::uint64_t lost = application.callbacks[i].deadline ? counts.dropped : 0;
@@ -102,7 +101,7 @@ recorder::RunResults simulate_run(const model::Application& application,
         {counts.released, counts.completed, counts.dropped, late + lost});
   }
   results.os_priorities.resize(application.callbacks.size());
-  settle_misses(results, settings.cpus);
+  account(results, std::move(kept.instances), settings.cpus);
   return results;
 }
 

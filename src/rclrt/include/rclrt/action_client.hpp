@@ -93,7 +93,7 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   using Handle = std::shared_ptr<ClientGoalHandle<A>>;
   using CancelResponse = CancelGoal::Response;
 
-  /// Makes the client; use Node::create_action_client.
+  /// Makes the client; use create_action_client.
   RCLRT_SETUP ActionClient(const std::shared_ptr<NodeHandle>& node,
                            const detail::ActionNames& names, const CallbackOptions& options)
       : context_(node->context),
@@ -330,17 +330,19 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   std::map<GoalUUID, Handle> sent_;  // goals that something may still be heard of
 };
 
+/// Creates an action client of `node`; `options` are those of all its callbacks.
 template <typename A>
-std::shared_ptr<ActionClient<A>> Node::create_action_client(const std::string& name,
-                                                            CallbackOptions options) {
+RCLRT_SETUP std::shared_ptr<ActionClient<A>> create_action_client(Node& node,
+                                                                  const std::string& name,
+                                                                  CallbackOptions options = {}) {
   if (!options.group) {
     options.group = std::make_shared<CallbackGroup>();
   }
   const detail::ActionNames names = detail::action_names(name);
-  auto client = std::make_shared<ActionClient<A>>(handle_, names, options);
-  client->subscribe(handle_, names, options);
+  auto client = std::make_shared<ActionClient<A>>(node.handle(), names, options);
+  client->subscribe(node.handle(), names, options);
   for (auto& callback : client->callbacks()) {
-    callbacks_.push_back(std::move(callback));
+    node.add_callback(std::move(callback));
   }
   return client;
 }

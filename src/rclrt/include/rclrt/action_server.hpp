@@ -119,7 +119,7 @@ class ActionServer final : public detail::ActionServerBase,
  public:
   using Callback = std::shared_ptr<executor::Callback>;
 
-  /// Makes the server; use Node::create_action_server.
+  /// Makes the server; use create_action_server.
   RCLRT_SETUP ActionServer(const std::shared_ptr<NodeHandle>& node,
                            const detail::ActionNames& names, ActionCallbacks<A> callbacks,
                            std::chrono::nanoseconds result_timeout)
@@ -361,15 +361,19 @@ void ServerGoalHandle<A>::finish(rcl_action_goal_event_t event, const Result& re
   }
 }
 
+/// Creates an action server of `node`; `options` are those of its three services.
+/// `result_timeout`: how long after its end a goal's result can be asked for. Throws
+/// std::invalid_argument without `handle_accepted`.
 template <typename A>
-std::shared_ptr<ActionServer<A>> Node::create_action_server(
-    const std::string& name, ActionCallbacks<A> callbacks, const CallbackOptions& options,
-    std::chrono::nanoseconds result_timeout) {
+RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
+    Node& node, const std::string& name, ActionCallbacks<A> callbacks,
+    const CallbackOptions& options = {},
+    std::chrono::nanoseconds result_timeout = std::chrono::seconds(10)) {
   const detail::ActionNames names = detail::action_names(name);
   auto server =
-      std::make_shared<ActionServer<A>>(handle_, names, std::move(callbacks), result_timeout);
-  for (auto& service : server->make_services(handle_, names, options)) {
-    callbacks_.push_back(std::move(service));
+      std::make_shared<ActionServer<A>>(node.handle(), names, std::move(callbacks), result_timeout);
+  for (auto& service : server->make_services(node.handle(), names, options)) {
+    node.add_callback(std::move(service));
   }
   return server;
 }

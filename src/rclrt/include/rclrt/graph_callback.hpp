@@ -42,12 +42,16 @@ class GraphCallbackOf final : public GuardConditionOf<F> {
 
 }  // namespace detail
 
+/// Creates a callback of `node` for changes of the ROS graph. It takes nothing, or `const
+/// InstanceInfo&`, and runs after nodes, topics or services came or went anywhere; several changes
+/// may be one run. The first one in a context starts a thread of normal priority that waits for
+/// changes.
 template <typename F>
-std::shared_ptr<GuardCondition> Node::create_graph_callback(F callback,
-                                                            const CallbackOptions& options) {
-  auto created = std::make_shared<detail::GraphCallbackOf<F>>(handle_, handle_->context, options,
-                                                              std::move(callback));
-  callbacks_.push_back(created);
+RCLRT_SETUP std::shared_ptr<GuardCondition> create_graph_callback(
+    Node& node, F callback, const CallbackOptions& options = {}) {
+  auto created = std::make_shared<detail::GraphCallbackOf<F>>(node.handle(), node.handle()->context,
+                                                              options, std::move(callback));
+  node.add_callback(created);
   return created;
 }
 

@@ -150,20 +150,6 @@ class RCLRT_EXPORT Node {
     return client;
   }
 
-  /// Creates an action server; `options` are those of its three services. `result_timeout`: how
-  /// long after its end a goal's result can be asked for. Throws std::invalid_argument without
-  /// `handle_accepted`. Needs rclrt/action_server.hpp.
-  template <typename A>
-  RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
-      const std::string& name, ActionCallbacks<A> callbacks, const CallbackOptions& options = {},
-      std::chrono::nanoseconds result_timeout = std::chrono::seconds(10));
-
-  /// Creates an action client; `options` are those of all its callbacks. Needs
-  /// rclrt/action_client.hpp.
-  template <typename A>
-  RCLRT_SETUP std::shared_ptr<ActionClient<A>> create_action_client(const std::string& name,
-                                                                    CallbackOptions options = {});
-
   /// Creates a guard condition. `callback` takes nothing, or `const InstanceInfo&`. It runs after
   /// `trigger()`.
   template <typename F>
@@ -196,22 +182,6 @@ class RCLRT_EXPORT Node {
   /// Returns the declared parameters, which live as long as the node and its callbacks.
   Parameters& parameters() noexcept { return *parameters_; }
 
-  /// Creates a callback for events, as `create_qos_event<MessageLost>(subscription, callback)`; see
-  /// QosEventBase for the statuses. `callback` takes `const Status&`, optionally followed by `const
-  /// InstanceInfo&`. Needs rclrt/qos_event.hpp.
-  template <typename Status, typename Source, typename F>
-  RCLRT_SETUP std::shared_ptr<QosEventBase> create_qos_event(const std::shared_ptr<Source>& source,
-                                                             F callback,
-                                                             const CallbackOptions& options = {});
-
-  /// Creates a callback for changes of the ROS graph. It takes nothing, or `const InstanceInfo&`,
-  /// and runs after nodes, topics or services came or went anywhere; several changes may be one
-  /// run. The first one in a context starts a thread of normal priority that waits for changes.
-  /// Needs rclrt/graph_callback.hpp.
-  template <typename F>
-  RCLRT_SETUP std::shared_ptr<GuardCondition> create_graph_callback(
-      F callback, const CallbackOptions& options = {});
-
   // The graph as this node knows it. Names are expanded and remapped as the node's own. All of
   // these are thread-safe, allocate, and throw Error.
 
@@ -240,9 +210,15 @@ class RCLRT_EXPORT Node {
     return std::make_shared<CallbackGroup>(type);
   }
 
-  /// Returns the handle, for entities of your own, derived from SubscriptionBase or
-  /// Subscription<T>.
+  /// Returns the handle, for entities of your own (see add_callback).
   const std::shared_ptr<NodeHandle>& handle() const noexcept { return handle_; }
+
+  /// Adds a callback of an entity that something else created for this node: an executor that takes
+  /// the node takes it, too. What `create_action_client` and its like use, and what an entity of
+  /// your own needs, derived from SubscriptionBase or Subscription<T>.
+  RCLRT_SETUP void add_callback(std::shared_ptr<executor::Callback> callback) {
+    callbacks_.push_back(std::move(callback));
+  }
 
   /// Returns the callbacks in order of creation.
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }

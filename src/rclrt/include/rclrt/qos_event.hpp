@@ -179,12 +179,17 @@ class QosEventOf final : public QosEventBase {
 
 }  // namespace detail
 
+/// Creates a callback of `node` for events, as `create_qos_event<MessageLost>(node, subscription,
+/// callback)`; see QosEventBase for the statuses. `callback` takes `const Status&`, optionally
+/// followed by `const InstanceInfo&`.
 template <typename Status, typename Source, typename F>
-std::shared_ptr<QosEventBase> Node::create_qos_event(const std::shared_ptr<Source>& source,
-                                                     F callback, const CallbackOptions& options) {
+RCLRT_SETUP std::shared_ptr<QosEventBase> create_qos_event(Node& node,
+                                                           const std::shared_ptr<Source>& source,
+                                                           F callback,
+                                                           const CallbackOptions& options = {}) {
   auto event =
       std::make_shared<detail::QosEventOf<Status, Source, F>>(source, options, std::move(callback));
-  callbacks_.push_back(event);
+  node.add_callback(event);
   return event;
 }
 

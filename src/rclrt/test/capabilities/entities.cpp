@@ -116,12 +116,12 @@ TEST_P(Callbacks, GuardConditions) {
 }
 
 TEST_P(Callbacks, ActionServersAndClients) {
-  node.create_action_server<Fibonacci>(
-      "fibonacci",
+  create_action_server<Fibonacci>(
+      node, "fibonacci",
       {.handle_accepted = [](const std::shared_ptr<ServerGoalHandle<Fibonacci>>& goal) {
         goal->succeed(Fibonacci::Result{});
       }});
-  const auto client = node.create_action_client<Fibonacci>("fibonacci");
+  const auto client = create_action_client<Fibonacci>(node, "fibonacci");
   ready = [&] {
     ASSERT_TRUE(client->wait_for_action_server(std::chrono::seconds(20)));
     client->async_send_goal(Fibonacci::Goal{},
@@ -151,14 +151,14 @@ TEST_P(Callbacks, ParameterServices) {
 TEST_P(Callbacks, EventsOfTheQualityOfService) {
   const auto publisher =
       node.create_publisher<Int64>("topic", QoS(5).deadline(std::chrono::milliseconds(5)));
-  node.create_qos_event<OfferedDeadlineMissed>(publisher,
-                                               [&](const OfferedDeadlineMissed&) { done(); });
+  create_qos_event<OfferedDeadlineMissed>(node, publisher,
+                                          [&](const OfferedDeadlineMissed&) { done(); });
   ready = [&] { publisher->publish(Int64{}); };  // from here on it is late
   spin(*executor());
 }
 
 TEST_P(Callbacks, ChangesOfTheGraph) {
-  node.create_graph_callback([&] {
+  create_graph_callback(node, [&] {
     if (node.count_publishers("topic") == 1) {
       done();
     }

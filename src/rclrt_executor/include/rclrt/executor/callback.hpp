@@ -65,8 +65,8 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   }
   /// Returns how many instances were discarded since the last call, or since it was in an executor:
   /// for a binding that makes another callback for the same entity.
-  std::uint64_t take_undelivered() noexcept RCLRT_NONBLOCKING {
-    return state_.undelivered.exchange(0);
+  std::size_t take_undelivered() noexcept RCLRT_NONBLOCKING {
+    return state_.undelivered.take_all();
   }
 
  protected:

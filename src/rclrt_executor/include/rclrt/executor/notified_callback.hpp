@@ -7,6 +7,7 @@
 
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/export.hpp"
+#include "rclrt/executor/work_count.hpp"
 
 namespace rclrt::executor {
 
@@ -27,11 +28,11 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
   /// Returns when no `tell` announces any more.
   RCLRT_SETUP void stop_listening() noexcept;
   /// Returns how many are kept, and keeps them no longer.
-  std::size_t take_untold() noexcept RCLRT_NONBLOCKING { return untold_.exchange(0); }
+  std::size_t take_untold() noexcept RCLRT_NONBLOCKING { return untold_.take_all(); }
   /// Returns whether any are kept.
-  bool has_untold() const noexcept RCLRT_NONBLOCKING { return untold_.load() > 0; }
+  bool has_untold() const noexcept RCLRT_NONBLOCKING { return !untold_.empty(); }
   /// Removes one from those kept: its work was taken without having been announced.
-  void forget_one() noexcept RCLRT_NONBLOCKING;
+  void forget_one() noexcept RCLRT_NONBLOCKING { untold_.take_one(); }
 
   /// Makes and submits `count` instances, ready now. Thread-safe.
   virtual void announce(std::size_t count) noexcept RCLRT_NONBLOCKING;
@@ -48,17 +49,16 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
 
  private:
   bool announce_if_listening() noexcept RCLRT_NONBLOCKING;
-  void announce_untold() noexcept RCLRT_NONBLOCKING { announce(untold_.exchange(0)); }
+  void announce_untold() noexcept RCLRT_NONBLOCKING { announce(untold_.take_all()); }
 
   // Who may still submit: instances announced but held back, and calls of announce_if_listening.
   // Once listening_ is false, or nobody tells any more, nobody starts to announce; so at zero
   // nobody submits any more.
   std::atomic<int> held_back_{0};
   // A `tell` adds to untold_ and then reads listening_; start_listening sets listening_ and then
-  // reads untold_ (all seq_cst): one of the two sees the other, and who takes the number out
-  // announces it.
+  // reads untold_: one of the two sees the other, and who takes the number out announces it.
   std::atomic<bool> listening_{false};
-  std::atomic<std::size_t> untold_{0};
+  WorkCount untold_;
 };
 
 }  // namespace rclrt::executor

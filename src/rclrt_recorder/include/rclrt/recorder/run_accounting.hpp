@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the results of a run and of a simulation are made of in the same way.
+// How the results of a run, a recording and a simulation come about, in the same way.
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <rclrt/model/application.hpp>
 #include <string>
 #include <vector>
@@ -14,13 +15,23 @@
 
 namespace rclrt::recorder {
 
-/// Fills in what follows from the instances and from the application, executor, window and stalls
-/// that `results` has: records, display tracks, chains, callbacks. Tracks are in the order of
-/// executor, most urgent level (where the kind of executor has levels), worker.
-RCLRT_RECORDER_EXPORT void account(RunResults& results, std::vector<LoggedInstance> instances);
+/// Whether the threads of an executor have the priorities that they should have, and why.
+struct RealtimeState {
+  bool granted = false;
+  std::string reason;
+};
 
-/// Explains the worst misses of each chain; needs the OS priorities, too. `cpus`: of an executor
-/// that states none.
-RCLRT_RECORDER_EXPORT void settle_misses(RunResults& results, std::size_t cpus);
+/// Returns the circumstances of a run in this process that has just ended, but for the middleware,
+/// the versions and the dropped records, which the caller knows. `steal_before_ms`: what
+/// read_steal_ms returned when it began.
+RCLRT_RECORDER_EXPORT RunContext read_context(const std::vector<RealtimeState>& executors,
+                                              std::optional<double> steal_before_ms);
+
+/// Fills in what follows from the instances and from the application, executor, window, stalls and
+/// OS priorities that `results` has: records, display tracks, chains, callbacks, and what explains
+/// the worst misses of each chain. Tracks are in the order of executor, most urgent level (where
+/// the kind of executor has levels), worker. `cpus`: of an executor that states none.
+RCLRT_RECORDER_EXPORT void account(RunResults& results, std::vector<LoggedInstance> instances,
+                                   std::size_t cpus);
 
 }  // namespace rclrt::recorder

@@ -12,6 +12,7 @@
 #include "rclrt/executor/export.hpp"
 #include "rclrt/executor/group.hpp"
 #include "rclrt/executor/instance.hpp"
+#include "rclrt/executor/work_count.hpp"
 
 namespace rclrt::executor {
 class CallbackSet;
@@ -89,7 +90,7 @@ struct RCLRT_EXECUTOR_EXPORT CallbackState {
   // instance.
   std::atomic<std::int64_t> newest_ns = INT64_MIN;
   // Instances discarded with their executor: their messages still wait in the middleware.
-  std::atomic<std::uint64_t> undelivered = 0;
+  WorkCount undelivered;
   const CallbackOptions options;
 
  private:
