@@ -78,6 +78,12 @@ struct SendGoalOptions {
   std::function<void(const ActionResult<A>&)> result_callback;  ///< only if it was accepted
 };
 
+/// Creates an action client of `node`; `options` are those of all its callbacks.
+template <typename A>
+RCLRT_SETUP std::shared_ptr<ActionClient<A>> create_action_client(Node& node,
+                                                                  const std::string& name,
+                                                                  CallbackOptions options = {});
+
 /// The three clients and two subscriptions of an action are callbacks of their own, of one
 /// priority, that exclude each other. All member functions are thread-safe; what sends allocates
 /// and throws Error. Waiting for a future inside a callback: as for Client.
@@ -196,7 +202,9 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   }
 
  private:
-  friend class Node;
+  template <typename Action>
+  friend std::shared_ptr<ActionClient<Action>> create_action_client(Node&, const std::string&,
+                                                                    CallbackOptions);
 
   static void require(const Handle& handle) {
     if (!handle) {
@@ -330,11 +338,9 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
   std::map<GoalUUID, Handle> sent_;  // goals that something may still be heard of
 };
 
-/// Creates an action client of `node`; `options` are those of all its callbacks.
 template <typename A>
-RCLRT_SETUP std::shared_ptr<ActionClient<A>> create_action_client(Node& node,
-                                                                  const std::string& name,
-                                                                  CallbackOptions options = {}) {
+std::shared_ptr<ActionClient<A>> create_action_client(Node& node, const std::string& name,
+                                                      CallbackOptions options) {
   if (!options.group) {
     options.group = std::make_shared<CallbackGroup>();
   }

@@ -101,6 +101,15 @@ struct ActionCallbacks {
   std::function<void(Handle)> handle_accepted;
 };
 
+/// Creates an action server of `node`; `options` are those of its three services.
+/// `result_timeout`: how long after its end a goal's result can be asked for. Throws
+/// std::invalid_argument without `handle_accepted`.
+template <typename A>
+RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
+    Node& node, const std::string& name, ActionCallbacks<A> callbacks,
+    const CallbackOptions& options = {},
+    std::chrono::nanoseconds result_timeout = std::chrono::seconds(10));
+
 /// The three services of an action are callbacks of their own, of one priority, that exclude each
 /// other; goals allocate. A result can be asked for until `result_timeout` after the goal's end; it
 /// is forgotten when the next request comes.
@@ -144,7 +153,11 @@ class ActionServer final : public detail::ActionServerBase,
   }
 
  private:
-  friend class Node;
+  template <typename Action>
+  friend std::shared_ptr<ActionServer<Action>> create_action_server(Node&, const std::string&,
+                                                                    ActionCallbacks<Action>,
+                                                                    const CallbackOptions&,
+                                                                    std::chrono::nanoseconds);
   friend class ServerGoalHandle<A>;
   using ResultResponse = GetResult::Response;
 
@@ -361,14 +374,11 @@ void ServerGoalHandle<A>::finish(rcl_action_goal_event_t event, const Result& re
   }
 }
 
-/// Creates an action server of `node`; `options` are those of its three services.
-/// `result_timeout`: how long after its end a goal's result can be asked for. Throws
-/// std::invalid_argument without `handle_accepted`.
 template <typename A>
-RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
-    Node& node, const std::string& name, ActionCallbacks<A> callbacks,
-    const CallbackOptions& options = {},
-    std::chrono::nanoseconds result_timeout = std::chrono::seconds(10)) {
+std::shared_ptr<ActionServer<A>> create_action_server(Node& node, const std::string& name,
+                                                      ActionCallbacks<A> callbacks,
+                                                      const CallbackOptions& options,
+                                                      std::chrono::nanoseconds result_timeout) {
   const detail::ActionNames names = detail::action_names(name);
   auto server =
       std::make_shared<ActionServer<A>>(node.handle(), names, std::move(callbacks), result_timeout);
