@@ -5,11 +5,12 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import held_back
+from rclrt_cli.sensitivity import SensitivityResult
 
 if TYPE_CHECKING:
     from rclrt_model import Application
@@ -30,17 +31,119 @@ CONTRIBUTIONS = {
 }
 
 
-def sound(application: Application, executor: str, overheads: Overheads) -> dict[str, Any]:
+class Part(TypedDict):
+    """A term of a bound; `kind` is a key of CONTRIBUTIONS."""
+
+    kind: str
+    callback: str
+    releases: int
+    total_ms: float
+
+
+class ChainCounterExample(TypedDict):
+    """A schedule in which a chain misses; see `rclrt simulate --replay`."""
+
+    executor: str
+    offsets_ms: dict[str, float]
+    seed: int
+    execution_from: float
+    delays_from: float
+    horizon_ms: float
+    instance: int
+    release_ms: float
+    response_ms: float
+
+
+class Chain(TypedDict):
+    """The verdict on one chain, and what it rests on."""
+
+    id: str
+    bound_ms: float | None
+    deadline_ms: float
+    verdict: str
+    assumptions: list[str]
+    note: str
+    why: list[Part]
+    # Of the sound test:
+    reaction_ms: NotRequired[float | None]
+    data_age_ms: NotRequired[float | None]
+    level: NotRequired[int]
+    counter_example: NotRequired[ChainCounterExample]
+    # Of the thesis's:
+    workload_ms: NotRequired[float]
+
+
+class CallbackPriority(TypedDict):
+    """The priority that the analysis took for a callback."""
+
+    id: str
+    priority: int
+
+
+class Queue(TypedDict):
+    """Whether a callback's queue is deep enough."""
+
+    id: str
+    pending_bound: int | None
+    depth: int
+    holds: bool
+
+
+class Feasibility(TypedDict):
+    """The thesis's feasibility test."""
+
+    holds: bool
+    assumptions: list[str]
+
+
+class Harmonic(TypedDict):
+    """The thesis's harmonic test."""
+
+    applies: bool
+    why_not: str
+    holds: bool
+    assumptions: list[str]
+
+
+class Tests(TypedDict):
+    """The thesis's two tests."""
+
+    feasibility: Feasibility
+    harmonic: Harmonic
+
+
+class Analysis(TypedDict):
+    """What `rclrt analyze APP --json` prints."""
+
+    application: str
+    test: str
+    utilisation: float
+    callbacks: list[CallbackPriority]
+    feasible: bool
+    assumptions: list[str]
+    chains: list[Chain]
+    # Of the sound test:
+    executor: NotRequired[str]
+    overheads: NotRequired[dict[str, float]]
+    queues: NotRequired[list[Queue]]
+    not_searched: NotRequired[str]
+    searched_without: NotRequired[list[str]]
+    sensitivity: NotRequired[SensitivityResult]
+    # Of the thesis's:
+    tests: NotRequired[Tests]
+
+
+def sound(application: Application, executor: str, overheads: Overheads) -> Analysis:
     """The safe bounds; `feasible` is true when every deadline is proved or conditional."""
     module = analysis()
     ids = [callback.id for callback in application.callbacks]
     conditions = [text for text in (overheads.condition, held_back(application, overheads)) if text]
     found = module.chain_bounds(application, executor, overheads.native())
-    chains = [
+    chains: list[Chain] = [
         {
             "id": chain.id,
             "bound_ms": _ms(bound.bound_ns),
-            "deadline_ms": _ms(chain.deadline_ns),
+            "deadline_ms": chain.deadline_ns / 1e6,
             "reaction_ms": _ms(bound.reaction_ns),
             "data_age_ms": _ms(bound.data_age_ns),
             "verdict": _under(bound.verdict, conditions),
@@ -52,7 +155,7 @@ def sound(application: Application, executor: str, overheads: Overheads) -> dict
                     "kind": part.kind,
                     "callback": ids[part.callback],
                     "releases": part.releases,
-                    "total_ms": _ms(part.total_ns),
+                    "total_ms": part.total_ns / 1e6,
                 }
                 for part in bound.why
             ],
@@ -61,7 +164,10 @@ def sound(application: Application, executor: str, overheads: Overheads) -> dict
     ]
     queues = module.queue_bounds(application, executor, overheads.native())
     return {
-        **_common(application, "sound"),
+        "application": application.name,
+        "test": "sound",
+        "utilisation": application.utilisation(),
+        "callbacks": _priorities(application),
         "executor": executor,
         "feasible": all(chain["verdict"] in HOLDS for chain in chains),
         "overheads": overheads.to_json(),
@@ -81,12 +187,12 @@ def _under(verdict: str, conditions: Sequence[str]) -> str:
     return "conditional" if verdict == "proved" and conditions else verdict
 
 
-def thesis(application: Application) -> dict[str, Any]:
+def thesis(application: Application) -> Analysis:
     """The thesis's feasibility and harmonic tests, never more than conditional."""
     module = analysis()
     feasibility = module.thesis_feasibility(application)
     harmonic = module.thesis_harmonic(application)
-    chains: list[dict[str, Any]] = []
+    chains: list[Chain] = []
     for chain, work, task in zip(
         application.chains, feasibility.chains, harmonic.chains, strict=True
     ):
@@ -95,8 +201,8 @@ def thesis(application: Application) -> dict[str, Any]:
             {
                 "id": chain.id,
                 "bound_ms": _ms(task.response_ns) if harmonic.applies else None,
-                "workload_ms": _ms(work.workload_ns),
-                "deadline_ms": _ms(chain.deadline_ns),
+                "workload_ms": work.workload_ns / 1e6,
+                "deadline_ms": chain.deadline_ns / 1e6,
                 "verdict": "conditional" if holds else "unknown",
                 "assumptions": [],
                 "note": "" if work.holds else "not feasible: the workload exceeds the deadline",
@@ -104,7 +210,10 @@ def thesis(application: Application) -> dict[str, Any]:
             }
         )
     return {
-        **_common(application, "thesis"),
+        "application": application.name,
+        "test": "thesis",
+        "utilisation": application.utilisation(),
+        "callbacks": _priorities(application),
         "feasible": feasibility.holds and harmonic.holds,
         "tests": {
             "feasibility": {"holds": feasibility.holds, "assumptions": [*feasibility.assumptions]},
@@ -120,32 +229,25 @@ def thesis(application: Application) -> dict[str, Any]:
     }
 
 
-def _common(application: Application, test: str) -> dict[str, Any]:
+def _priorities(application: Application) -> list[CallbackPriority]:
     highest: dict[int, int] = {}
     for chain in application.chains:
         for index in chain.callbacks:
             highest[index] = max(highest.get(index, 0), chain.priority)
-    return {
-        "application": application.name,
-        "test": test,
-        "utilisation": application.utilisation(),
-        "callbacks": [
-            {
-                "id": callback.id,
-                "priority": highest.get(index, 0)
-                if callback.priority is None
-                else callback.priority,
-            }
-            for index, callback in enumerate(application.callbacks)
-        ],
-    }
+    return [
+        {
+            "id": callback.id,
+            "priority": highest.get(index, 0) if callback.priority is None else callback.priority,
+        }
+        for index, callback in enumerate(application.callbacks)
+    ]
 
 
 def _ms(time_ns: int | None) -> float | None:
     return None if time_ns is None else time_ns / 1e6
 
 
-def table(result: dict[str, Any]) -> Iterator[str]:
+def table(result: Analysis) -> Iterator[str]:
     """One line per chain, the longest terms of its bound, and what the answer rests on."""
     under = f" under {result['executor']}" if "executor" in result else ""
     yield (
@@ -183,7 +285,6 @@ def table(result: dict[str, Any]) -> Iterator[str]:
     if "searched_without" in result:
         without = " and ".join(result["searched_without"])
         yield f"The search for a miss knows all of the overheads but: {without}."
-    harmonic = result.get("tests", {}).get("harmonic")
-    if harmonic and not harmonic["applies"]:
-        yield f"The harmonic test does not apply: {harmonic['why_not']}."
+    if "tests" in result and not result["tests"]["harmonic"]["applies"]:
+        yield f"The harmonic test does not apply: {result['tests']['harmonic']['why_not']}."
     yield from textwrap.wrap("Assumes: " + "; ".join(result["assumptions"]) + ".", 118)

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_cli.analysis_module import model
 
@@ -11,13 +11,21 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 
-def node_priorities(application: Application, callbacks: list[dict[str, Any]]) -> str:
+class ReasonedPriority(TypedDict):
+    """A callback's new priority, and why it has it."""
+
+    id: str
+    priority: int
+    reason: str
+
+
+def node_priorities(application: Application, callbacks: list[ReasonedPriority]) -> str:
     """One entry per timer and per topic that a node subscribes, with its reason.
 
     What the graph's names cannot tell apart (two subscriptions of one group to one topic) gets the
     higher priority.
     """
-    entries: dict[str, list[dict[str, Any]]] = {}
+    entries: dict[str, list[ReasonedPriority]] = {}
     for places, item in zip(model().places_of(application), callbacks, strict=True):
         for place in places:
             group = f", group: {place.group}" if place.group else ""

@@ -3,13 +3,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.chain_analysis import Analysis
+from rclrt_cli.task_analysis import Number, TaskAnalysis, number
 
 if TYPE_CHECKING:
-    from rclrt_analysis import TaskFile
+    from rclrt_analysis import CounterExample, TaskCounterExample, TaskFile
     from rclrt_model import Application
 
 NOT_SIMULATED = ("background", "stall")
@@ -17,8 +19,8 @@ NOT_SIMULATED = ("background", "stall")
 
 
 def refute_chains(
-    application: Application, result: dict[str, Any], overheads: Overheads
-) -> list[Any]:
+    application: Application, result: Analysis, overheads: Overheads
+) -> list[CounterExample]:
     """Searches for the chains that are neither proved nor conditional.
 
     Those that were found have the verdict `refuted` then, and their `counter_example`. Returns the
@@ -65,13 +67,13 @@ def refute_chains(
     return [example for example in found if example is not None]
 
 
-def _offsets(example: Any, timers: list[tuple[int, str]]) -> dict[str, float]:
+def _offsets(example: CounterExample, timers: list[tuple[int, str]]) -> dict[str, float]:
     offsets = example.offsets_ns
     return {name: offsets[index] / 1e6 for index, name in timers}
 
 
-def refute_tasks(file: TaskFile, result: dict[str, Any], number: Any) -> list[Any]:
-    """As refute_chains(), for a task set; `number` writes ticks in the units of the file."""
+def refute_tasks(file: TaskFile, result: TaskAnalysis) -> list[TaskCounterExample]:
+    """As refute_chains(), for a task set."""
     wanted = [task["verdict"] != "proved" for task in result["tasks"]]
     if not any(wanted):
         return []
@@ -81,8 +83,8 @@ def refute_tasks(file: TaskFile, result: dict[str, Any], number: Any) -> list[An
             continue
         task["verdict"] = result["verdict"] = "refuted"
         task["counter_example"] = {
-            "offsets": _by_id(file, example.offsets, number),
-            "first_jitter": _by_id(file, example.jitter, number),
+            "offsets": _by_id(file, example.offsets),
+            "first_jitter": _by_id(file, example.jitter),
             "job": example.job,
             "arrival": number(example.arrival, file.decimals),
             "response": number(example.response, file.decimals),
@@ -90,7 +92,7 @@ def refute_tasks(file: TaskFile, result: dict[str, Any], number: Any) -> list[An
     return [example for example in found if example is not None]
 
 
-def _by_id(file: TaskFile, ticks: list[int], number: Any) -> dict[str, Any]:
+def _by_id(file: TaskFile, ticks: list[int]) -> dict[str, Number]:
     return {
         task.id: number(value, file.decimals) for task, value in zip(file.tasks, ticks, strict=True)
     }

@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads
@@ -18,7 +18,27 @@ NAME_WIDTH = 40
 Number = Callable[[int], int | float | None]
 
 
-def of_chains(application: Application, executor: str, overheads: Overheads) -> dict[str, Any]:
+class MarginResult(TypedDict):
+    """How far one time can change alone; `limit` is None where no value of it is enough."""
+
+    id: str
+    stated: int | float | None
+    limit: int | float | None
+    factor: float | None
+    unlimited: bool
+
+
+class SensitivityResult(TypedDict):
+    """What `--sensitivity` adds to an analysis; times in `unit`."""
+
+    unit: str
+    factor: float | None
+    wcets: list[MarginResult]
+    periods: list[MarginResult]
+    monotone: bool
+
+
+def of_chains(application: Application, executor: str, overheads: Overheads) -> SensitivityResult:
     """Of each callback's WCET, each timer's period, and all WCETs together."""
     found = analysis().sensitivity(application, executor, overheads.native())
     ids = [callback.id for callback in application.callbacks]
@@ -27,7 +47,7 @@ def of_chains(application: Application, executor: str, overheads: Overheads) -> 
     return _document(found, "ms", (ids, wcets, periods), lambda time_ns: time_ns / 1e6)
 
 
-def of_tasks(file: TaskFile, number: Callable[[int, int], int | float | None]) -> dict[str, Any]:
+def of_tasks(file: TaskFile, number: Callable[[int, int], int | float | None]) -> SensitivityResult:
     """Of each task's c and t, and all c together."""
     found = analysis().task_sensitivity(file.tasks, file.policy)
     ids = [task.id for task in file.tasks]
@@ -43,7 +63,7 @@ def _document(
     unit: str,
     stated: tuple[list[str], list[int], list[int | None]],
     number: Number,
-) -> dict[str, Any]:
+) -> SensitivityResult:
     ids, wcets, periods = stated
     timers = [index for index, period in enumerate(periods) if period is not None]
     return {
@@ -61,7 +81,7 @@ def _document(
     }
 
 
-def _margin(name: str, stated: int, margin: Margin, number: Number) -> dict[str, Any]:
+def _margin(name: str, stated: int, margin: Margin, number: Number) -> MarginResult:
     limit = None if margin.unlimited else margin.limit
     return {
         "id": name,
@@ -76,7 +96,7 @@ def _factor(limit: int | None, stated: int) -> float | None:
     return None if limit is None or stated == 0 else limit / stated
 
 
-def table(result: dict[str, Any]) -> Iterator[str]:
+def table(result: SensitivityResult) -> Iterator[str]:
     """What can change, the tightest of the execution times first."""
     yield ""
     factor = result["factor"]
@@ -84,25 +104,25 @@ def table(result: dict[str, Any]) -> Iterator[str]:
     yield f"All execution times together: factor {together}. One alone ({result['unit']}):"
     names = [item["id"] for item in (*result["wcets"], *result["periods"])]
     width = min(max(map(len, names)), NAME_WIDTH) + 2
-    for key, what in (("wcets", "execution time, at most"), ("periods", "period, at least")):
+    for items, sign, what in (
+        (result["wcets"], 1, "execution time, at most"),
+        (result["periods"], -1, "period, at least"),
+    ):
         yield "".ljust(width) + what
-        for item in sorted(result[key], key=lambda item: _closeness(key, item)):
+        for item in sorted(items, key=lambda item: _closeness(item, sign)):
             name = item["id"][:NAME_WIDTH].encode("unicode_escape").decode()
             yield name.ljust(width) + f"{item['stated']:>12.9g}  " + _said(item)
     if not result["monotone"]:
         yield "Between the limits and beyond them not every value that was tried agrees."
 
 
-def _closeness(key: str, item: dict[str, Any]) -> float:
+def _closeness(item: MarginResult, sign: int) -> float:
     if item["unlimited"]:
         return float("inf")
-    factor: float | None = item["factor"]
-    if factor is None:
-        return -1.0
-    return factor if key == "wcets" else -factor
+    return -1.0 if item["factor"] is None else item["factor"] * sign
 
 
-def _said(item: dict[str, Any]) -> str:
+def _said(item: MarginResult) -> str:
     if item["unlimited"]:
         return "any"
     if item["limit"] is None:

@@ -3,20 +3,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_cli.analysis_module import analysis
+from rclrt_cli.sensitivity import SensitivityResult
 
 if TYPE_CHECKING:
-    from rclrt_analysis import TaskFile
+    from rclrt_analysis import Task, TaskFile
 
 VERDICTS = {"yes": "proved", "no": "refuted", "unknown": "unknown"}
 WIDTH = 12
 FIXED_PRIORITY = ("fp_preemptive", "fp_nonpreemptive", "fp_limited_preemptive")
+Number = int | float | None
 
 
-def number(ticks: int | None, decimals: int) -> int | float | None:
+class TaskMiss(TypedDict):
+    """A schedule in which a task misses; times in the units of the file."""
+
+    offsets: dict[str, Number]
+    first_jitter: dict[str, Number]
+    job: int
+    arrival: Number
+    response: Number
+
+
+class TaskResult(TypedDict):
+    """The verdict on one task; times in the units of the file."""
+
+    id: str
+    response: Number
+    deadline: Number
+    schedulable: bool
+    verdict: str
+    exact: bool
+    note: str
+    counter_example: NotRequired[TaskMiss]
+
+
+class LoadTests(TypedDict, total=False):
+    """The sufficient tests, of preemptive fixed priorities; None where they may not be asked."""
+
+    liu_layland_bound: float
+    liu_layland: bool | None
+    hyperbolic: bool | None
+
+
+class TaskAnalysis(TypedDict):
+    """What `rclrt analyze` prints of a task set with `--json`."""
+
+    policy: str
+    utilisation: float
+    feasible: bool
+    schedulable: bool
+    verdict: str
+    assumptions: list[str]
+    tests: LoadTests
+    tasks: list[TaskResult]
+    sensitivity: NotRequired[SensitivityResult]
+
+
+def number(ticks: int | None, decimals: int) -> Number:
     """Ticks as a number in the units of the file."""
     if ticks is None:
         return None
@@ -24,7 +71,7 @@ def number(ticks: int | None, decimals: int) -> int | float | None:
     return float(text) if "." in text else int(text)
 
 
-def analyse(file: TaskFile) -> dict[str, Any]:
+def analyse(file: TaskFile) -> TaskAnalysis:
     """What `--json` prints. `schedulable` is true when the deadline was proved to hold."""
     module = analysis()
     tasks = file.tasks
@@ -64,7 +111,7 @@ def _assumptions(file: TaskFile) -> list[str]:
     return stated
 
 
-def _load_tests(tasks: Any) -> dict[str, Any]:
+def _load_tests(tasks: Sequence[Task]) -> LoadTests:
     """The sufficient tests, where they may be asked: null where not."""
     module = analysis()
     plain = module.is_plain_rate_monotonic(tasks)
@@ -75,7 +122,7 @@ def _load_tests(tasks: Any) -> dict[str, Any]:
     }
 
 
-def table(result: dict[str, Any]) -> Iterator[str]:
+def table(result: TaskAnalysis) -> Iterator[str]:
     """One line per task, and what the answer rests on."""
     name_width = max(4, *(min(len(task["id"]), 40) for task in result["tasks"])) + 2
     yield f"{result['policy']}, utilisation {result['utilisation']:.3f}"
@@ -97,7 +144,10 @@ def table(result: dict[str, Any]) -> Iterator[str]:
     yield ""
     yield f"schedulable: {result['verdict']}"
     tests = result["tests"]
-    for name, label in (("liu_layland", "Liu and Layland"), ("hyperbolic", "hyperbolic bound")):
-        if tests.get(name) is not None:
-            yield f"{label}: {'passed' if tests[name] else 'not passed (sufficient only)'}"
+    for label, passed in (
+        ("Liu and Layland", tests.get("liu_layland")),
+        ("hyperbolic bound", tests.get("hyperbolic")),
+    ):
+        if passed is not None:
+            yield f"{label}: {'passed' if passed else 'not passed (sufficient only)'}"
     yield "Assumes: " + "; ".join(result["assumptions"]) + "."

@@ -5,19 +5,19 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli.analysis_module import analysis, read_input
 from rclrt_cli.errors import BadInput
 from rclrt_cli.json_reader import JsonValue
 
 if TYPE_CHECKING:
-    from rclrt_analysis import TaskFile
+    from rclrt_analysis import TaskCounterExample, TaskFile
 
 MOST_TICKS = 1 << 60
 
 
-def to_text(file: TaskFile, example: Any) -> str:
+def to_text(file: TaskFile, example: TaskCounterExample) -> str:
     """JSON; times are whole ticks, so that nothing is rounded."""
     ids = [task.id for task in file.tasks]
     document = {
@@ -62,7 +62,7 @@ def _units(ticks: int, file: TaskFile) -> str:
     return text
 
 
-def _load(path: Path, file: TaskFile) -> Any:
+def _load(path: Path, file: TaskFile) -> TaskCounterExample:
     document = JsonValue.load(path)
     if document.get("rclrt").integer() != 1:
         document.get("rclrt").fail("format version 1")
@@ -73,7 +73,7 @@ def _load(path: Path, file: TaskFile) -> Any:
     name = document.get("task").text()
     if name not in ids:
         document.get("task").fail("a task of the set")
-    return analysis().TaskCounterExample(
+    example: TaskCounterExample = analysis().TaskCounterExample(
         offsets=[_ticks(document.get("offsets").get(task)) for task in ids],
         jitter=[_ticks(document.get("first_jitter").get(task)) for task in ids],
         task=ids.index(name),
@@ -81,6 +81,7 @@ def _load(path: Path, file: TaskFile) -> Any:
         arrival=_ticks(document.get("arrival")),
         response=_ticks(document.get("response")),
     )
+    return example
 
 
 def _ticks(value: JsonValue) -> int:

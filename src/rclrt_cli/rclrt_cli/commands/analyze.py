@@ -7,16 +7,22 @@ import argparse
 import json
 import re
 import sys
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli import chain_analysis, sensitivity, task_analysis, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input, read_lines
+from rclrt_cli.chain_analysis import Analysis
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.options import overheads, priorities
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains, refute_tasks
+from rclrt_cli.task_analysis import TaskAnalysis
+
+if TYPE_CHECKING:
+    from rclrt_analysis import TaskFile
 
 HELP = "say whether the deadlines of an application or a task set hold"
 TASKS = re.compile(rb"""(^|[{,])\s*["']?tasks["']?\s*:""", re.MULTILINE)
@@ -84,28 +90,35 @@ def run(arguments: argparse.Namespace) -> int:
             raise BadInput(
                 "--priorities: a task set has no callbacks; expected an app.yaml as the FILE"
             )
-        file, result = _analyse_tasks(text, str(arguments.file))
+        file, tasks = _analyse_tasks(text, str(arguments.file))
         if not arguments.no_search:
-            for example in refute_tasks(file, result, task_analysis.number):
+            for example in refute_tasks(file, tasks):
                 task = f"task {file.tasks[example.task].id}"
                 examples.append((task, task_replay.to_text(file, example)))
         if arguments.sensitivity:
-            result["sensitivity"] = sensitivity.of_tasks(file, task_analysis.number)
-        lines = task_analysis.table
+            tasks["sensitivity"] = sensitivity.of_tasks(file, task_analysis.number)
+        _show(arguments, tasks, task_analysis.table(tasks))
+        feasible = tasks["feasible"]
     else:
-        result = _analyse_application(arguments, examples)
-        lines = chain_analysis.table
+        chains = _analyse_application(arguments, examples)
+        _show(arguments, chains, chain_analysis.table(chains))
+        feasible = chains["feasible"]
+    if arguments.counter_example is not None:
+        _write_counter_example(arguments.counter_example, examples)
+    return EXIT_OK if feasible else EXIT_NO
+
+
+def _show(
+    arguments: argparse.Namespace, result: Analysis | TaskAnalysis, lines: Iterator[str]
+) -> None:
     if arguments.json:
         print(json.dumps(result, indent=1))
     else:
-        for line in lines(result):
+        for line in lines:
             print(line)
         if "sensitivity" in result:
             for line in sensitivity.table(result["sensitivity"]):
                 print(line)
-    if arguments.counter_example is not None:
-        _write_counter_example(arguments.counter_example, examples)
-    return EXIT_OK if result["feasible"] else EXIT_NO
 
 
 def is_task_set(text: bytes) -> bool:
@@ -126,7 +139,7 @@ def _write_counter_example(path: Path, examples: list[tuple[str, str]]) -> None:
 
 def _analyse_application(
     arguments: argparse.Namespace, examples: list[tuple[str, str]]
-) -> dict[str, Any]:
+) -> Analysis:
     """Adds the counter-examples that were found."""
     module = analysis()  # says what is missing
     application = load_application(arguments.file, arguments.priorities)
@@ -145,7 +158,7 @@ def _analyse_application(
     return result
 
 
-def _analyse_tasks(text: bytes, name: str) -> tuple[Any, dict[str, Any]]:
+def _analyse_tasks(text: bytes, name: str) -> tuple[TaskFile, TaskAnalysis]:
     """The set, and what was found."""
     module = analysis()
     try:
@@ -163,11 +176,12 @@ def _batch(path: Path) -> int:
             continue
         try:
             _, result = _analyse_tasks(line, f"{path}:{number}: in this line")
-            if not result["schedulable"]:
-                code = max(code, EXIT_NO)
         except BadInput as error:
-            result = {"error": str(error)}
             print(f"rclrt: {error}", file=sys.stderr)
+            print(json.dumps({"line": number, "error": str(error)}))
             code = EXIT_BAD_INPUT
+            continue
+        if not result["schedulable"]:
+            code = max(code, EXIT_NO)
         print(json.dumps({"line": number, **result}))
     return code

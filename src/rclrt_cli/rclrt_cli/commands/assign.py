@@ -6,9 +6,9 @@ from __future__ import annotations
 import argparse
 import json
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_cli import chain_analysis
 from rclrt_cli.analysis_module import analysis, load_application, model, read_input
@@ -33,6 +33,72 @@ OBJECTIVES = {
     "min-response": "the fewest chains without a proof, then the least mean of the bounds",
 }
 MOST_CORES = 64
+
+
+class AssignmentQuality(TypedDict):
+    """What an assignment is judged by."""
+
+    not_proved: int
+    worst_bound_by_deadline: float
+    mean_bound_by_deadline: float
+    mean_bound_ms: float
+
+
+class ChainChange(TypedDict):
+    """What an assignment did to one chain."""
+
+    id: str
+    deadline_ms: float
+    bound_ms_before: float | None
+    verdict_before: str
+    bound_ms: float | None
+    verdict: str
+    assumptions: list[str]
+
+
+class NodePlace(TypedDict):
+    """The executor that a node was given."""
+
+    id: str
+    executor: str
+
+
+class ExecutorPlace(TypedDict):
+    """The CPUs that an executor was given."""
+
+    name: str
+    cpus: list[int]
+
+
+class Assignment(TypedDict):
+    """What `rclrt assign APP --json` prints."""
+
+    application: str
+    executor: str
+    objective: str
+    optimised: str
+    start: str
+    evaluations: int
+    optimal: bool
+    feasible: bool
+    overheads: dict[str, float]
+    assumptions: list[str]
+    before: AssignmentQuality
+    after: AssignmentQuality
+    chains: list[ChainChange]
+    nodes: list[NodePlace]
+    executors: list[ExecutorPlace]
+    callbacks: list[chain_analysis.CallbackPriority]
+
+
+class TaskAssignment(TypedDict):
+    """What `rclrt assign` prints of a task set with `--json`."""
+
+    policy: str
+    feasible: bool
+    schedulable: bool
+    optimal: bool
+    tasks: list[chain_analysis.CallbackPriority]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -76,22 +142,24 @@ def run(arguments: argparse.Namespace) -> int:
             if getattr(arguments, option) is not None:
                 name = option.replace("_", "-")
                 raise BadInput(f"--{name}: of an application; a task set is for one core")
-        result, written = _assign_tasks(text, str(arguments.file))
-        lines = _task_table
+        tasks, written = _assign_tasks(text, str(arguments.file))
+        result: Assignment | TaskAssignment = tasks
+        lines = _task_table(tasks)
     else:
-        result, written = _assign_application(arguments)
-        lines = _chain_table
+        chains, written = _assign_application(arguments)
+        result = chains
+        lines = _chain_table(chains)
     if arguments.out is not None:
         write_output(arguments.out, written)
     if arguments.json:
         print(json.dumps(result, indent=1))
     elif arguments.out != STANDARD_OUTPUT:
-        for line in lines(result):
+        for line in lines:
             print(line)
     return EXIT_OK if result["feasible"] else EXIT_NO
 
 
-def _assign_application(arguments: argparse.Namespace) -> tuple[dict[str, Any], str]:
+def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]:
     if arguments.cores is not None and arguments.cpus is not None:
         raise BadInput("--cores and --cpus: expected one of them")
     cpus = arguments.cpus or list(range(arguments.cores or 1))
@@ -110,7 +178,7 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[dict[str, Any], 
     made = found.application
     before = _analysed(application, arguments.executor, machine)
     after = _analysed(made, arguments.executor, machine)
-    result = {
+    result: Assignment = {
         "application": application.name,
         "executor": arguments.executor,
         "objective": objective,
@@ -150,14 +218,16 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[dict[str, Any], 
     return result, f"# Executors and priorities by rclrt assign.\n{text}"
 
 
-def _analysed(application: Application, executor: str, machine: Overheads) -> dict[str, Any]:
+def _analysed(
+    application: Application, executor: str, machine: Overheads
+) -> chain_analysis.Analysis:
     """What `rclrt analyze` says of it."""
     result = chain_analysis.sound(application, executor, machine)
     refute_chains(application, result, machine)
     return result
 
 
-def _quality(quality: Quality) -> dict[str, Any]:
+def _quality(quality: Quality) -> AssignmentQuality:
     return {
         "not_proved": quality.not_proved,
         "worst_bound_by_deadline": quality.worst,
@@ -166,7 +236,7 @@ def _quality(quality: Quality) -> dict[str, Any]:
     }
 
 
-def _assign_tasks(text: bytes, name: str) -> tuple[dict[str, Any], str]:
+def _assign_tasks(text: bytes, name: str) -> tuple[TaskAssignment, str]:
     module = analysis()
     try:
         file = module.parse_task_set(text, name)
@@ -176,11 +246,11 @@ def _assign_tasks(text: bytes, name: str) -> tuple[dict[str, Any], str]:
         found = module.assign_priorities(file.tasks, file.policy)
     except ValueError as error:
         raise BadInput(f"{name}: {error}") from error
-    tasks = [
+    tasks: list[chain_analysis.CallbackPriority] = [
         {"id": task.id, "priority": priority}
         for task, priority in zip(file.tasks, found.priorities, strict=True)
     ]
-    result = {
+    result: TaskAssignment = {
         "policy": file.policy,
         "feasible": found.schedulable,
         "schedulable": found.schedulable,
@@ -225,7 +295,7 @@ def _quoted(text: str) -> str:
     return '"' + "".join(map(escaped, text)) + '"'
 
 
-def _task_table(result: dict[str, Any]) -> Iterator[str]:
+def _task_table(result: TaskAssignment) -> Iterator[str]:
     for task in sorted(result["tasks"], key=lambda task: -task["priority"]):
         yield f"{task['priority']:>8}  {task['id'][:60].encode('unicode_escape').decode()}"
     yield ""
@@ -237,7 +307,7 @@ def _task_table(result: dict[str, Any]) -> Iterator[str]:
         yield "schedulable: not proved; Audsley's algorithm is not optimal for this set"
 
 
-def _chain_table(result: dict[str, Any]) -> Iterator[str]:
+def _chain_table(result: Assignment) -> Iterator[str]:
     width = max(5, *(len(chain["id"]) for chain in result["chains"])) + 2
     heads = ("before ms", "after ms", "deadline ms")
     yield "chain".ljust(width) + "".join(head.rjust(13) for head in heads) + "  verdict"
@@ -256,9 +326,10 @@ def _chain_table(result: dict[str, Any]) -> Iterator[str]:
         nodes = [node["id"] for node in result["nodes"] if node["executor"] == executor["name"]]
         yield f"{executor['name']} on CPU {executor['cpus'][0]}: {', '.join(nodes)}"
     yield (
-        f"Optimised: {result['optimised']}: {_reached(result, 'before')} before, "
-        f"{_reached(result, 'after')} after, in {result['evaluations']} evaluations from "
-        f"'{result['start']}'."
+        f"Optimised: {result['optimised']}: "
+        f"{_reached(result['objective'], result['before'])} before, "
+        f"{_reached(result['objective'], result['after'])} after, "
+        f"in {result['evaluations']} evaluations from '{result['start']}'."
     )
     if result["optimal"]:
         yield "Independent callbacks on one core: Audsley's algorithm, which misses no solution."
@@ -267,14 +338,13 @@ def _chain_table(result: dict[str, Any]) -> Iterator[str]:
     yield from textwrap.wrap("Assumes: " + "; ".join(result["assumptions"]) + ".", 118)
 
 
-def _reached(result: dict[str, Any], when: str) -> str:
-    quality = result[when]
-    if result["objective"] == "min-response":
+def _reached(objective: str, quality: AssignmentQuality) -> str:
+    if objective == "min-response":
         return f"{quality['not_proved']} and {quality['mean_bound_ms']:.6g} ms"
     return f"{quality['not_proved']} and {quality['worst_bound_by_deadline']:.3g}"
 
 
-def _count(most: int) -> Any:
+def _count(most: int) -> Callable[[str], int]:
     def parse(text: str) -> int:
         if text.isascii() and text.isdigit() and len(text) < 9 and 1 <= int(text) <= most:
             return int(text)

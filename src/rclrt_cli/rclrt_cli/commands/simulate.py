@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 import sys
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING
 
 from rclrt_cli import single_run, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input
@@ -20,6 +20,9 @@ from rclrt_cli.output_directory import REPORT, Plan, claimed
 from rclrt_cli.progress import Progress
 from rclrt_cli.run_data import Run
 from rclrt_cli.stop_signals import StopSignals
+
+if TYPE_CHECKING:
+    from rclrt_analysis import CounterExample
 
 HELP = "simulate an application under one executor: no ROS, no waiting, repeatable"
 PASSED_ON = (
@@ -120,19 +123,22 @@ def run(arguments: argparse.Namespace) -> int:
         return verdict(comparison, arguments.fail_on_miss)
 
 
-def _counter_example(arguments: argparse.Namespace) -> Any:
+def _counter_example(arguments: argparse.Namespace) -> CounterExample | None:
     """What --replay names, None without it."""
     if arguments.replay is None:
         return None
     module = analysis()
     application = load_application(arguments.app, arguments.priorities)
     try:
-        return module.load_counter_example(arguments.replay, application)
+        example: CounterExample = module.load_counter_example(arguments.replay, application)
     except module.FileError as error:
         raise BadInput(str(error)) from error
+    return example
 
 
-def _executor_and_seconds(arguments: argparse.Namespace, example: Any) -> tuple[str, float]:
+def _executor_and_seconds(
+    arguments: argparse.Namespace, example: CounterExample | None
+) -> tuple[str, float]:
     """What was asked for, else what the counter-example needs, else ten seconds."""
     executor, seconds = arguments.executor, arguments.seconds
     if example is not None:
@@ -144,7 +150,7 @@ def _executor_and_seconds(arguments: argparse.Namespace, example: Any) -> tuple[
     return check_executor(executor), seconds or 10.0
 
 
-def _replayed(example: Any, run: Run) -> str:
+def _replayed(example: CounterExample, run: Run) -> str:
     """What became of the instance that the counter-example is about."""
     chain = run.results.chains[example.chain]
     stated = f"the counter-example states {example.response_ns / 1e6:.9g} ms"

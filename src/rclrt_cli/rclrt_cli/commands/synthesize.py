@@ -7,12 +7,12 @@ import argparse
 import json
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_cli.analysis_module import analysis, load_application
 from rclrt_cli.chain_analysis import HOLDS
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
-from rclrt_cli.node_priorities import node_priorities
+from rclrt_cli.node_priorities import ReasonedPriority, node_priorities
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 
 if TYPE_CHECKING:
@@ -20,6 +20,29 @@ if TYPE_CHECKING:
 
 HELP = "give every callback a priority that suits the chains it is on"
 SOURCES = ("given", "rate", "deadline", "picas")
+
+# `from` is a keyword.
+MergedLevel = TypedDict("MergedLevel", {"executor": str, "from": int, "into": int})
+
+
+class MergedChain(TypedDict):
+    """What merging levels did to the bound of one chain."""
+
+    id: str
+    bound_ms_before: float | None
+    bound_ms: float | None
+    deadline_ms: float
+    verdict_before: str
+    verdict: str
+    lost: bool
+
+
+class Levels(TypedDict):
+    """Which levels were merged, and what it cost."""
+
+    most: int
+    merged: list[MergedLevel]
+    chains: list[MergedChain]
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -63,13 +86,13 @@ def run(arguments: argparse.Namespace) -> int:
     found = module.synthesize_priorities(application, arguments.source)
     wished = [priority for priority, _ in found]
     priorities, merged = module.compress_levels(application, wished, most)
-    callbacks = [
+    callbacks: list[ReasonedPriority] = [
         {"id": callback.id, "priority": priority, "reason": _reason(before, priority, reason)}
         for callback, priority, (before, reason) in zip(
             application.callbacks, priorities, found, strict=True
         )
     ]
-    levels = {
+    levels: Levels = {
         "most": most,
         "merged": [
             {"executor": application.executors[index].name, "from": low, "into": high}
@@ -108,7 +131,7 @@ def _reason(wished: int, priority: int, reason: str) -> str:
 
 def _compare_bounds(
     application: Application, before: list[int], after: tuple[int, ...]
-) -> list[dict[str, Any]]:
+) -> list[MergedChain]:
     """What the merging did to the bounds of the chains, under `preemptive`."""
     module = analysis()
     first, second = (
@@ -133,7 +156,7 @@ def _ms(time_ns: int | None) -> float | None:
     return None if time_ns is None else time_ns / 1e6
 
 
-def overlay(name: str, callbacks: list[dict[str, Any]], levels: dict[str, Any]) -> str:
+def overlay(name: str, callbacks: list[ReasonedPriority], levels: Levels) -> str:
     """The priorities as YAML, one callback per line with its reason."""
     lines = [f"rclrt: 1\napplication: {name}\n"]
     if levels["merged"]:
