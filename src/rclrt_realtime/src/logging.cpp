@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/logging.hpp"
 
-#include <exception>
 #include <limits>
 #include <mutex>
 #include <stdexcept>
 
 #include "log_formatter.hpp"
 #include "periodic_drain.hpp"
+#include "thrown_by.hpp"
 
 namespace rclrt::realtime {
 
@@ -135,19 +135,12 @@ class Logger::Implementation {
   }
 
   template <typename Call>
-  void guarded(Call&& call) {
-    std::string error;
-    try {
-      call();
-      return;
-    } catch (const std::exception& exception) {
-      error = exception.what();
-    } catch (...) {
-      error = "an exception that is no std::exception";
+  void guarded(const Call& call) {
+    if (std::optional<std::string> error = thrown_by(call)) {
+      const std::lock_guard lock(statistics_mutex_);
+      ++statistics_.sink_errors;
+      statistics_.last_error = *std::move(error);
     }
-    const std::lock_guard lock(statistics_mutex_);
-    ++statistics_.sink_errors;
-    statistics_.last_error = std::move(error);
   }
 
   const std::vector<std::reference_wrapper<LogSink>> sinks_;
@@ -181,7 +174,7 @@ void Logger::flush() { implementation_->flush(); }
 
 LoggerStatistics Logger::statistics() const { return implementation_->statistics(); }
 
-Logger::Attached Logger::attach(std::string_view thread_name) {
+detail::AttachedRing Logger::attach(std::string_view thread_name) {
   return {implementation_->attach(thread_name), implementation_->clock()};
 }
 

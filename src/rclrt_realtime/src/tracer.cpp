@@ -2,13 +2,13 @@
 #include "rclrt/realtime/tracer.hpp"
 
 #include <algorithm>
-#include <exception>
 #include <mutex>
 #include <span>
 #include <stdexcept>
 #include <utility>
 
 #include "periodic_drain.hpp"
+#include "thrown_by.hpp"
 #include "trace_order.hpp"
 
 namespace rclrt::realtime {
@@ -165,23 +165,16 @@ class Tracer::Implementation {
 
   /// Calls a sink unless it has failed; an error is recorded and ends it.
   template <typename Call>
-  void guarded(TraceSink& sink, Call&& call) {
+  void guarded(TraceSink& sink, const Call& call) {
     if (std::find(failed_.begin(), failed_.end(), &sink) != failed_.end()) {
       return;
     }
-    std::string error;
-    try {
-      call();
-      return;
-    } catch (const std::exception& exception) {
-      error = exception.what();
-    } catch (...) {
-      error = "an exception that is no std::exception";
+    if (std::optional<std::string> error = thrown_by(call)) {
+      failed_.push_back(&sink);
+      const std::lock_guard lock(statistics_mutex_);
+      ++statistics_.sink_errors;
+      statistics_.last_error = *std::move(error);
     }
-    failed_.push_back(&sink);
-    const std::lock_guard lock(statistics_mutex_);
-    ++statistics_.sink_errors;
-    statistics_.last_error = std::move(error);
   }
 
   void forget_failed_sinks() {
@@ -232,7 +225,7 @@ void Tracer::flush() { implementation_->flush(); }
 
 TracerStatistics Tracer::statistics() const { return implementation_->statistics(); }
 
-Tracer::Attached Tracer::attach(std::string_view thread_name) {
+detail::AttachedRing Tracer::attach(std::string_view thread_name) {
   return {implementation_->attach(thread_name), implementation_->clock()};
 }
 

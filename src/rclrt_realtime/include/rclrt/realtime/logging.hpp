@@ -81,11 +81,7 @@ class RCLRT_REALTIME_EXPORT Logger {
  private:
   template <LogLevel>
   friend class BasicThreadLogger;
-  struct Attached {
-    detail::OwnedRing ring;
-    TickClock clock;
-  };
-  RCLRT_SETUP Attached attach(std::string_view thread_name);
+  RCLRT_SETUP detail::AttachedRing attach(std::string_view thread_name);
 
   class Implementation;
   const std::unique_ptr<Implementation> implementation_;
@@ -231,7 +227,7 @@ class BasicThreadLogger {
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return ring_->bytes.dropped(); }
 
  private:
-  explicit BasicThreadLogger(Logger::Attached attached)
+  explicit BasicThreadLogger(detail::AttachedRing attached)
       : ring_(std::move(attached.ring)), gate_(ring_->gate.get()), clock_(attached.clock) {}
 
   template <typename... Prepared>

@@ -16,6 +16,7 @@
 #include "rclrt/realtime/byte_ring.hpp"
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/tick_clock.hpp"
 
 namespace rclrt::realtime::detail {
 
@@ -53,6 +54,12 @@ struct EndOfRing {
   }
 };
 using OwnedRing = std::unique_ptr<ThreadRing, EndOfRing>;
+
+/// What a Tracer or Logger gives to a thread's handle.
+struct AttachedRing {
+  OwnedRing ring;
+  TickClock clock;
+};
 
 /// Every ring of a Tracer or Logger.
 class RCLRT_REALTIME_EXPORT ThreadRings {

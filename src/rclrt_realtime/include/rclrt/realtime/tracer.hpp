@@ -91,11 +91,7 @@ class RCLRT_REALTIME_EXPORT Tracer {
  private:
   template <bool>
   friend class BasicThreadTracer;
-  struct Attached {
-    detail::OwnedRing ring;
-    TickClock clock;
-  };
-  RCLRT_SETUP Attached attach(std::string_view thread_name);
+  RCLRT_SETUP detail::AttachedRing attach(std::string_view thread_name);
 
   class Implementation;
   const std::unique_ptr<Implementation> implementation_;
@@ -192,7 +188,7 @@ class BasicThreadTracer {
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return ring_->bytes.dropped(); }
 
  private:
-  explicit BasicThreadTracer(Tracer::Attached attached)
+  explicit BasicThreadTracer(detail::AttachedRing attached)
       : ring_(std::move(attached.ring)), gate_(ring_->gate.get()), clock_(attached.clock) {}
 
   void put(TraceKind kind, TraceName name, std::uint64_t begin_ticks, std::uint64_t end_ticks,
