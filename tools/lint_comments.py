@@ -1,7 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Checks that the comment of every public function begins with what it does, verb first.
+"""Checks the comments of headers: of each file, and of every public function.
 
-Looks at the headers in src/*/include. A comment (`///`) of a function or function template begins
+A header begins with the licence, then a comment (`//`) that says what is in it, then `#pragma
+once`.
+
+The comment of a public function (headers in src/*/include) begins with what it does, verb first. A
+comment (`///`) of a function or function template begins
 with a verb in the third person: "Returns", "Waits until", "Throws". Comments of types, of values
 and of groups of declarations say what something is, and are left alone.
 """
@@ -9,6 +13,7 @@ and of groups of declarations say what something is, and are left alone.
 from __future__ import annotations
 
 import re
+import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -64,9 +69,28 @@ def problems(path: Path) -> Iterator[str]:
             )
 
 
+def head_problems(path: Path) -> Iterator[str]:
+    lines = path.read_text().splitlines()
+    head = lines[1 : lines.index("#pragma once")] if "#pragma once" in lines else []
+    if not head or not all(re.fullmatch(r"//( .*)?", line) for line in head):
+        yield (
+            f"{path.relative_to(ROOT)}:2: expected a comment (//) that says what is in this file, "
+            "between the licence and #pragma once"
+        )
+
+
 def main() -> int:
-    headers = sorted(ROOT.glob("src/*/include/**/*.hpp"))
-    found = [problem for path in headers for problem in problems(path)]
+    tracked = subprocess.run(
+        ["git", "ls-files", "-co", "--exclude-standard", "*.hpp"],
+        cwd=ROOT,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    headers = [path for path in map(ROOT.joinpath, tracked.stdout.splitlines()) if path.is_file()]
+    public = sorted(ROOT.glob("src/*/include/**/*.hpp"))
+    found = [problem for path in headers for problem in head_problems(path)]
+    found += [problem for path in public for problem in problems(path)]
     print("\n".join([*found, f"{len(headers)} headers, {len(found)} comments to mend"]))
     return 1 if found else 0
 

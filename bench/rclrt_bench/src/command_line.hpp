@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// What the user of the benchmark asks for.
 #pragma once
 
 #include <stdexcept>

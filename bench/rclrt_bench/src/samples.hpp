@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Measured latencies, and their percentiles.
 #pragma once
 
 #include <algorithm>

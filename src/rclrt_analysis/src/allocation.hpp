@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Nodes on cores.
+// Nodes on cores.
 #pragma once
 
 #include <cstddef>

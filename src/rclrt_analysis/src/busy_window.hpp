@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Response times on one core of instances that arrive in bursts, by the busy periods that they may
-/// be in. One loop for fixed priorities and for EDF, which differ in who counts.
+// Response times on one core of instances that arrive in bursts, by the busy periods that they may
+// be in. One loop for fixed priorities and for EDF, which differ in who counts.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The edges of an application's graph, made once.
+// The edges of an application's graph, made once.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The limits of task_set.hpp, checked for tasks that no file reader has seen.
+// The limits of task_set.hpp, checked for tasks that no file reader has seen.
 #pragma once
 
 #include <span>

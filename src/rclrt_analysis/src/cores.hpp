@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which executors share a CPU, and which depend on each other.
+// Which executors share a CPU, and which depend on each other.
 #pragma once
 
 #include <cstddef>

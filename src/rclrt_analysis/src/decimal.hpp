@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Decimal numbers of files, exact.
+// Decimal numbers of files, exact.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The work that released jobs bring, as a function of time that only moves forward.
+// The work that released jobs bring, as a function of time that only moves forward.
 #pragma once
 
 #include <cstddef>

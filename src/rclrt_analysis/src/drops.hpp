@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Instances that are lost have no response time: what a bound assumes where they might be.
+// Instances that are lost have no response time: what a bound assumes where they might be.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the preemptive and the non-preemptive response-time analysis of EDF share.
+// What the preemptive and the non-preemptive response-time analysis of EDF share.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds of the chains of one executor that has one core for itself, by busy periods.
+// Bounds of the chains of one executor that has one core for itself, by busy periods.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The first deadline miss of each chain in a simulation.
 #pragma once
 
 #include <cstdint>

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds where one busy period does not reach: across executors and CPUs, under EDF and in a wait
-/// set. Each callback is bounded by itself, from being ready to its end, and what the callbacks
-/// before it add to the time at which it becomes ready is its jitter.
+// Bounds where one busy period does not reach: across executors and CPUs, under EDF and in a wait
+// set. Each callback is bounded by itself, from being ready to its end, and what the callbacks
+// before it add to the time at which it becomes ready is its jitter.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The work at and above one level that releases and completions of callbacks bring.
+// The work at and above one level that releases and completions of callbacks bring.
 #pragma once
 
 #include <cstddef>

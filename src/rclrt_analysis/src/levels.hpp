@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The tasks in order of urgency, level by level.
+// The tasks in order of urgency, level by level.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A sum of C / T that can be compared with 1 without rounding.
+// A sum of C / T that can be compared with 1 without rounding.
 #pragma once
 
 #include <cmath>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The response time of a path that starts at a timer and on which nothing waits for another timer.
+// The response time of a path that starts at a timer and on which nothing waits for another timer.
 #pragma once
 
 #include <cstddef>

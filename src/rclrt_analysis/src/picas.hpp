@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Priorities by PiCAS's rules.
 #pragma once
 
 #include <vector>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Response times of one task after the other, from the most urgent one down.
+// Response times of one task after the other, from the most urgent one down.
 #pragma once
 
 #include <cstdint>

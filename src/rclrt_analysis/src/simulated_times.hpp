@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Execution times and delays of a simulated application.
 #pragma once
 
 #include "rclrt/analysis/simulation_system.hpp"

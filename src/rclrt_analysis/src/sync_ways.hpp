@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Which release a run of a chain's callback may have to wait for, where the chain meets others in
-/// synchronisers.
+// Which release a run of a chain's callback may have to wait for, where the chain meets others in
+// synchronisers.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reaction times and data ages of a simulation.
+// Reaction times and data ages of a simulation.
 #pragma once
 
 #include <algorithm>

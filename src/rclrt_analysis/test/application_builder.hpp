@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Small applications, written down in the tests that use them. Times in milliseconds.
+// Small applications, written down in the tests that use them. Times in milliseconds.
 #pragma once
 
 #include <chrono>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Random applications to try the bounds on.
+// Random applications to try the bounds on.
 #pragma once
 
 #include <algorithm>

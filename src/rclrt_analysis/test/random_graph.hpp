@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Random applications of any shape: every callback takes topics of earlier ones.
+// Random applications of any shape: every callback takes topics of earlier ones.
 #pragma once
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Task sets as the papers print them: the most urgent task first.
+// Task sets as the papers print them: the most urgent task first.
 #pragma once
 
 #include <initializer_list>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What can only be judged with the whole application in sight.
+// What can only be judged with the whole application in sight.
 #pragma once
 
 #include "draft.hpp"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// An application as far as it could be read, with the places in the file that later checks point
-/// at.
+// An application as far as it could be read, with the places in the file that later checks point
+// at.
 #pragma once
 
 #include <vector>

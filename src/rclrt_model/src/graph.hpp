@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who triggers whom. Callbacks and topics are both vertices, so that a topic with many publishers
-/// and many subscribers costs their sum and not their product.
+// Who triggers whom. Callbacks and topics are both vertices, so that a topic with many publishers
+// and many subscribers costs their sum and not their product.
 #pragma once
 
 #include <cstddef>

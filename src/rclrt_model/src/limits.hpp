@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What app.yaml may state, and what it means when it states nothing. schemas/app.schema.json says
-/// the same; a test compares them.
+// What app.yaml may state, and what it means when it states nothing. schemas/app.schema.json says
+// the same; a test compares them.
 #pragma once
 
 #include "yaml.hpp"

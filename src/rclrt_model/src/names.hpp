@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The rules of ROS for names.
+// The rules of ROS for names.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The keys by which a file states how threads are scheduled.
+// The keys by which a file states how threads are scheduled.
 #pragma once
 
 #include <string_view>

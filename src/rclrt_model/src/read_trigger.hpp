@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What makes a callback run: the keys "timer", "subscription" and "sync".
+// What makes a callback run: the keys "timer", "subscription" and "sync".
 #pragma once
 
 #include <string>

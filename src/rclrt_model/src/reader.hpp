@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// From the YAML tree to a draft of the application: keys, types, ranges, names and references.
-/// Each section of the file has a reader and a source file of its own.
+// From the YAML tree to a draft of the application: keys, types, ranges, names and references.
+// Each section of the file has a reader and a source file of its own.
 #pragma once
 
 #include "draft.hpp"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Makes broken texts from good ones: deterministic for a seed.
+// Makes broken texts from good ones: deterministic for a seed.
 #pragma once
 
 #include <cstddef>

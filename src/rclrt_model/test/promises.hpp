@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the parser promises for any bytes, for the fuzzers.
+// What the parser promises for any bytes, for the fuzzers.
 #pragma once
 
 #include <algorithm>

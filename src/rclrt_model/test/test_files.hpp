@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The YAML files of the tests.
+// The YAML files of the tests.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The state of a recording.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Base64 encoding and decoding.
 #pragma once
 
 #include <cstdint>

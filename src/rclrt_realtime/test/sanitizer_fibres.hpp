@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Whether a sanitizer confuses the fibres of the interleaving explorer.
 #pragma once
 
 namespace rclrt::test {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Random numbers for tests.
 #pragma once
 
 #include <random>

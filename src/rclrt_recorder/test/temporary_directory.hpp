@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A directory for the files of a test.
 #pragma once
 
 #include <gtest/gtest.h>

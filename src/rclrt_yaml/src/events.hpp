@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// libyaml's parser as an object, with its errors told in our words.
+// libyaml's parser as an object, with its errors told in our words.
 #pragma once
 
 #include <yaml.h>

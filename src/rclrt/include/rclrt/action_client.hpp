@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Action clients: send goals, follow and cancel them, and get their results.
 #pragma once
 
 #include <action_msgs/msg/goal_status_array.hpp>

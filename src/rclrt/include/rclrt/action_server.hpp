@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Action servers: take goals, report feedback, and answer with results.
 #pragma once
 
 #include <chrono>
@@ -21,7 +22,9 @@
 
 namespace rclrt {
 
+/// What an action server answers to a goal.
 enum class GoalResponse { kReject, kAcceptAndExecute, kAcceptAndDefer };
+/// What an action server answers to a request to cancel a goal.
 enum class CancelResponse { kReject, kAccept };
 
 template <typename A>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// The options that callbacks of every type have.
 #pragma once
 
 #include <chrono>
@@ -13,10 +14,15 @@
 
 namespace rclrt {
 
+/// Callbacks that exclude each other, or that do not.
 using CallbackGroup = executor::Group;
+/// Whether the callbacks of a group exclude each other.
 using CallbackGroupType = executor::GroupType;
+/// What a callback can learn of the instance that runs.
 using InstanceInfo = executor::InstanceInfo;
+/// What happens to releases of a timer whose time has passed.
 using OverrunPolicy = executor::OverrunPolicy;
+/// What happens to releases while earlier ones wait.
 using Overload = executor::Overload;
 using executor::current_instance;
 

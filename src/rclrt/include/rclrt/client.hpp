@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Service clients.
 #pragma once
 
 #include <rcl/client.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Failures of rcl as exceptions.
 #pragma once
 
 #include <rcl/types.h>

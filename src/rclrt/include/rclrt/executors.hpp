@@ -18,10 +18,15 @@
 
 namespace rclrt {
 
+/// What holds for every executor.
 using ExecutorOptions = executor::ExecutorOptions;
+/// Whether threads run under SCHED_FIFO.
 using Realtime = executor::Realtime;
+/// Why a spin with a time limit returned.
 using SpinResult = executor::SpinResult;
+/// What holds for a wait-set executor alone.
 using WaitSetOptions = executor::WaitSetOptions;
+/// In which order a wait-set executor runs what is ready.
 using WaitSetOrder = executor::WaitSetOrder;
 
 /// Runs the callbacks of the nodes added to it. Life cycle and thread-safety as the engine's

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Callbacks for changes of the ROS graph.
 #pragma once
 
 #include <memory>

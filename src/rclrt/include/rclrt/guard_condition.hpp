@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Callbacks that any thread can trigger.
 #pragma once
 
 #include <rcl/guard_condition.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Nodes, and what they create.
 #pragma once
 
 #include <rcl/node.h>

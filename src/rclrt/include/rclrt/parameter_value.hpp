@@ -34,6 +34,7 @@ enum class ParameterType : std::uint8_t {
   kStringArray,
 };
 
+/// Returns the type of a value.
 inline ParameterType type_of(const ParameterValue& value) noexcept {
   return static_cast<ParameterType>(value.index());
 }

@@ -26,6 +26,7 @@
 
 namespace rclrt {
 
+/// Whether parameters were set, and why not.
 using SetParametersResult = rcl_interfaces::msg::SetParametersResult;
 
 /// Every parameter is declared first, with its type for good. All member functions are

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Publishers: to other processes, within this one, and with loaned messages.
 #pragma once
 
 #include <rcl/event.h>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Quality of service.
 #pragma once
 
 #include <rmw/qos_profiles.h>

@@ -22,15 +22,20 @@
 
 namespace rclrt {
 
-/// Statuses count since the beginning (`total_count`) and since the last callback
-/// (`total_count_change`). Of publishers:
+// Statuses count since the beginning (`total_count`) and since the last callback
+// (`total_count_change`).
+
+/// Status of a publisher that offered a deadline and did not keep it.
 using OfferedDeadlineMissed = rmw_offered_deadline_missed_status_t;
+/// Status of a publisher that did not assert its liveliness in time.
 using LivelinessLost = rmw_liveliness_lost_status_t;
-/// Of subscriptions:
+/// Status of a subscription for which no message came within its deadline.
 using RequestedDeadlineMissed = rmw_requested_deadline_missed_status_t;
+/// Status of a subscription whose publishers became alive or ceased to be.
 using LivelinessChanged = rmw_liveliness_changed_status_t;
+/// Status of a subscription that the middleware could not give a message.
 using MessageLost = rmw_message_lost_status_t;
-/// Of both: the other side was found and not matched.
+/// Status of a publisher or a subscription whose other side was found and not matched.
 using QosIncompatible = rmw_qos_incompatible_event_status_t;
 
 class QosEventBase;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Services.
 #pragma once
 
 #include <rcl/service.h>

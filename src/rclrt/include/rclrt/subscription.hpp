@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Subscriptions: from other processes, and from within this one.
 #pragma once
 
 #include <rcl/subscription.h>

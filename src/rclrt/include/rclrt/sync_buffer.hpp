@@ -12,6 +12,7 @@
 
 namespace rclrt {
 
+/// Which messages belong together.
 enum class SyncPolicy {
   kExact,        ///< equal stamps
   kApproximate,  ///< the nearest stamps, at most a window apart

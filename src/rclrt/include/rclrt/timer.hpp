@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Timers that run user code.
 #pragma once
 
 #include <utility>

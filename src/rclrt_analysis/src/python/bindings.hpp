@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The Python module is put together from one function per topic.
+// The Python module is put together from one function per topic.
 #pragma once
 
 #include <pybind11/pybind11.h>

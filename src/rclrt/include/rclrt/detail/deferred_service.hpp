@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// A service that answers later than its callback returns.
 #pragma once
 
 #include <memory>

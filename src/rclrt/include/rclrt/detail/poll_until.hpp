@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Waiting for a condition that nobody notifies of.
 #pragma once
 
 #include <chrono>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Holds back the callbacks that a publish releases until it has returned.
 #pragma once
 
 #include <array>

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// Conversion of times to messages.
 #pragma once
 
 #include <builtin_interfaces/msg/time.hpp>

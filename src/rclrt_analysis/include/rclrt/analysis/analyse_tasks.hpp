@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// One entrance for all policies.
+// One entrance for all policies.
 #pragma once
 
 #include <span>

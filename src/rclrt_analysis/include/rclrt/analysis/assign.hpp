@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Who runs where, and how urgently.
+// Who runs where, and how urgently.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Bounds for every callback on a chain's way, not only for its last one.
+// Bounds for every callback on a chain's way, not only for its last one.
 #pragma once
 
 #include "rclrt/analysis/export.hpp"

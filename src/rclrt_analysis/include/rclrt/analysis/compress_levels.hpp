@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Fewer distinct priorities, in the same order: SCHED_FIFO has 99, synthesis may give any number.
+// Fewer distinct priorities, in the same order: SCHED_FIFO has 99, synthesis may give any number.
 #pragma once
 
 #include <cstddef>

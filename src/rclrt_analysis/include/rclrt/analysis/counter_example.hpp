@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A schedule in which a deadline is missed, small enough to be written down and run again.
+// A schedule in which a deadline is missed, small enough to be written down and run again.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Counter-examples as files: written by `rclrt analyze --counter-example`, run again by
-/// `rclrt simulate --replay`. Input is untrusted. All functions may be called from several threads.
+// Counter-examples as files: written by `rclrt analyze --counter-example`, run again by
+// `rclrt simulate --replay`. Input is untrusted. All functions may be called from several threads.
 #pragma once
 
 #include <filesystem>

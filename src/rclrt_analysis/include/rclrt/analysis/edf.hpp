@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Earliest deadline first on one core, jobs of equal deadlines in any order. Offsets are unknown;
-/// Task::priority is not used.
-///
-/// All functions are pure and may be called from several threads. They throw std::invalid_argument
-/// for a task outside the limits of task_set.hpp.
+// Earliest deadline first on one core, jobs of equal deadlines in any order. Offsets are unknown;
+// Task::priority is not used.
+//
+// All functions are pure and may be called from several threads. They throw std::invalid_argument
+// for a task outside the limits of task_set.hpp.
 #pragma once
 
 #include <span>

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Response times under fixed priorities on one core. Tasks of one level delay each other both
-/// ways, as executors that serve a level in order of release do. Offsets are unknown.
-///
-/// All functions are pure and may be called from several threads. They throw std::invalid_argument
-/// for a task outside the limits of task_set.hpp.
+// Response times under fixed priorities on one core. Tasks of one level delay each other both
+// ways, as executors that serve a level in order of release do. Offsets are unknown.
+//
+// All functions are pure and may be called from several threads. They throw std::invalid_argument
+// for a task outside the limits of task_set.hpp.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Task sets from files: YAML, of which JSON is a part. Input is untrusted: any bytes give either a
-/// task set or located errors.
-///
-///   rclrt: 1
-///   policy: fp_preemptive
-///   tasks:
-///     - {id: control, c: 2.5, t: 10}
-///     - {id: log, c: 3, t: 40, d: 30, j: 1, b: 0.5, suspension: 2, region: 1}
+// Task sets from files: YAML, of which JSON is a part. Input is untrusted: any bytes give either a
+// task set or located errors.
+//
+//   rclrt: 1
+//   policy: fp_preemptive
+//   tasks:
+//     - {id: control, c: 2.5, t: 10}
+//     - {id: log, c: 3, t: 40, d: 30, j: 1, b: 0.5, suspension: 2, region: 1}
 #pragma once
 
 #include <filesystem>

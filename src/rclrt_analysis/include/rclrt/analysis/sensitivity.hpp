@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How much each time can change, alone, before a deadline is no longer proved.
+// How much each time can change, alone, before a deadline is no longer proved.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Callback priorities from chain priorities: algorithm 1 of the thesis, as a fixpoint over the
-/// whole graph, so that an input of a sync that is on no chain is raised, too.
+// Callback priorities from chain priorities: algorithm 1 of the thesis, as a fixpoint over the
+// whole graph, so that an input of a sync that is on no chain is raised, too.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Sporadic tasks on one core, in whole ticks. A tick is what the caller says: a nanosecond for an
-/// application, the last decimal place for a file of tasks.
+// Sporadic tasks on one core, in whole ticks. A tick is what the caller says: a nanosecond for an
+// application, the last decimal place for a file of tasks.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The two tests of the thesis under their own names, with the corrections of its errata. Both are
-/// conditional: neither is safe without its assumptions, which the result lists.
+// The two tests of the thesis under their own names, with the corrections of its errata. Both are
+// conditional: neither is safe without its assumptions, which the result lists.
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What the load alone says. All functions are pure and may be called from several threads.
+// What the load alone says. All functions are pure and may be called from several threads.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an analysis says of a deadline.
+// What an analysis says of a deadline.
 #pragma once
 
 #include <string_view>

@@ -15,6 +15,7 @@
 
 namespace rclrt::executor {
 
+/// Whether threads run under SCHED_FIFO.
 enum class Realtime {
   kOff,      ///< normal scheduling
   kTry,      ///< SCHED_FIFO where permitted; otherwise normal scheduling and a notice

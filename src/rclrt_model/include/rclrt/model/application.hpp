@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// What an application is: executors, nodes, callbacks, chains, topics and threads. Plain values,
-/// no ROS. `parse.hpp` makes them from an app.yaml and has then checked everything promised below.
+// What an application is: executors, nodes, callbacks, chains, topics and threads. Plain values,
+// no ROS. `parse.hpp` makes them from an app.yaml and has then checked everything promised below.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The executors that rclrt has, and what tells them apart.
+// The executors that rclrt has, and what tells them apart.
 #pragma once
 
 #include <optional>

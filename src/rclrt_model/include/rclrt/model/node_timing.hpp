@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Priorities, deadlines and overload policies of callbacks by the names that they have in the ROS
-/// graph: what executors for rclcpp nodes read. Input is untrusted. All functions may be called
-/// from several threads at once.
-///
-///   rclrt: 1
-///   callbacks:
-///     - {node: /lidar, timer: 0, priority: 8}              # the first timer of its default group
-///     - {node: /lidar, group: 1, timer: 0, priority: 7}    # and of its first other group
-///     - {node: /filter, subscription: /points, priority: 5, deadline_ms: 10, overload: keep_last}
-///     - {node: /filter, service: /filter/reset, priority: 1}
-///     - {node: /filter, group: 1, priority: 4}             # the rest of a group
-///     - {node: /filter, priority: 2}                       # the rest of a node
+// Priorities, deadlines and overload policies of callbacks by the names that they have in the ROS
+// graph: what executors for rclcpp nodes read. Input is untrusted. All functions may be called
+// from several threads at once.
+//
+//   rclrt: 1
+//   callbacks:
+//     - {node: /lidar, timer: 0, priority: 8}              # the first timer of its default group
+//     - {node: /lidar, group: 1, timer: 0, priority: 7}    # and of its first other group
+//     - {node: /filter, subscription: /points, priority: 5, deadline_ms: 10, overload: keep_last}
+//     - {node: /filter, service: /filter/reset, priority: 1}
+//     - {node: /filter, group: 1, priority: 4}             # the rest of a group
+//     - {node: /filter, priority: 2}                       # the rest of a node
 #pragma once
 
 #include <chrono>

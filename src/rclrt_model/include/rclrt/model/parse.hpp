@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reads and validates app.yaml. Input is untrusted: any bytes give either an application or
-/// diagnostics. All functions may be called from several threads at once.
+// Reads and validates app.yaml. Input is untrusted: any bytes give either an application or
+// diagnostics. All functions may be called from several threads at once.
 #pragma once
 
 #include <filesystem>

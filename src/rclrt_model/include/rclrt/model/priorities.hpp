@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Callback priorities in a file beside app.yaml: what `rclrt synthesize -o` writes, and what may
-/// be edited by hand. Input is untrusted. All functions may be called from several threads at once.
-///
-///   rclrt: 1
-///   application: robot     # optional; must be the application's name
-///   priorities:            # callback: priority; a callback that is not listed keeps its own
-///     scan: 3
-///     brake: 2
+// Callback priorities in a file beside app.yaml: what `rclrt synthesize -o` writes, and what may
+// be edited by hand. Input is untrusted. All functions may be called from several threads at once.
+//
+//   rclrt: 1
+//   application: robot     # optional; must be the application's name
+//   priorities:            # callback: priority; a callback that is not listed keeps its own
+//     scan: 3
+//     brake: 2
 #pragma once
 
 #include <filesystem>

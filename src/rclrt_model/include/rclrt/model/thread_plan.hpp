@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// How threads are scheduled, by name: the values, and the files that state them.
+// How threads are scheduled, by name: the values, and the files that state them.
 #pragma once
 
 #include <chrono>

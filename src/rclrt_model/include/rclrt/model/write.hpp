@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The inverse of parse.hpp.
+// The inverse of parse.hpp.
 #pragma once
 
 #include <string>

@@ -11,13 +11,16 @@
 #endif
 #endif
 
-// RCLRT_NONBLOCKING: safe in a real-time thread. No allocation, no lock, no system call that may
-// sleep. Stands after noexcept.
-//
-// RCLRT_WAITS: sleeps by design (a futex wait, a cyclic sleep, a lock). Stands after noexcept.
-//
-// RCLRT_SETUP: configure or prepare phase only. May allocate, lock, sleep and throw. Stands first.
-//
+/// @def RCLRT_NONBLOCKING
+/// Safe in a real-time thread: no allocation, no lock, no system call that may sleep. Stands after
+/// noexcept.
+
+/// @def RCLRT_WAITS
+/// Sleeps by design (a futex wait, a cyclic sleep, a lock). Stands after noexcept.
+
+/// @def RCLRT_SETUP
+/// For the configure or prepare phase only: may allocate, lock, sleep and throw. Stands first.
+
 // Under clang 20 and later they are function effects: the compiler refuses a nonblocking function
 // that does what it must not (-Werror=function-effects), and RealtimeSanitizer
 // (-fsanitize=realtime) stops the program that does so where the compiler cannot see it. Elsewhere
@@ -33,11 +36,12 @@
 #define RCLRT_SETUP
 #endif
 
-// RCLRT_TRUST("reason", expression): `expression` inside a nonblocking function, unchecked by the
-// compiler and the sanitizer. For calls of the system that do not sleep although nothing in their
-// declaration says so; the reason says why. Each use is a place for a reviewer to look at.
-//
-//     RCLRT_TRUST("reading a clock does not sleep", clock_gettime(clock, &now));
+/// @def RCLRT_TRUST
+/// An expression inside a nonblocking function, unchecked by the compiler and the sanitizer. For
+/// calls of the system that do not sleep although nothing in their declaration says so; the reason
+/// says why. Each use is a place for a reviewer to look at.
+///
+///     RCLRT_TRUST("reading a clock does not sleep", clock_gettime(clock, &now));
 #if defined(RCLRT_DETAIL_EFFECTS)
 #define RCLRT_TRUST(reason, ...)                                                      \
   (::rclrt::realtime::detail::trusted([&]() noexcept -> decltype(auto) {              \

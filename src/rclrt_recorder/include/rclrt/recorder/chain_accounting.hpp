@@ -27,6 +27,7 @@ struct ChainRelease {
   std::int64_t release_ns = 0;
 };
 
+/// What became of an instance of a chain.
 enum class ChainStatus {
   kCompleted,  ///< its last callback ended in time
   kLate,       ///< its last callback ended after the deadline

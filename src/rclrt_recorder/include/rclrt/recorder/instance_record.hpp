@@ -40,6 +40,7 @@ class ChainTokens {
   std::size_t size_ = 0;
 };
 
+/// What became of an instance of a callback.
 enum class Outcome : std::uint8_t {
   kRan,       ///< user code ran
   kBuffered,  ///< a sync input was kept until its partner arrives

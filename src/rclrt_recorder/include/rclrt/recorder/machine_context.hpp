@@ -19,6 +19,7 @@ struct MachineContext {
   bool preempt_rt = false;
 };
 
+/// Returns what this machine has now.
 RCLRT_RECORDER_EXPORT MachineContext read_machine_context();
 
 /// Returns what this process is sourced for; "unknown" if nobody says.

@@ -14,8 +14,11 @@ namespace rclrt::recorder {
 
 /// Converts a value of the model. Thread-safe.
 RCLRT_RECORDER_EXPORT executor::Overload to_engine(model::Overload overload) noexcept;
+/// Converts a value of the model. Thread-safe.
 RCLRT_RECORDER_EXPORT executor::OverrunPolicy to_engine(model::OverrunPolicy policy) noexcept;
+/// Converts a value of the model. Thread-safe.
 RCLRT_RECORDER_EXPORT realtime::Scheduling to_realtime(const model::Scheduling& scheduling);
+/// Converts a value of the model. Thread-safe.
 RCLRT_RECORDER_EXPORT realtime::ThreadPlan to_realtime(const model::ThreadPlan& plan);
 
 }  // namespace rclrt::recorder

@@ -11,10 +11,17 @@
 
 namespace rclrt::recorder {
 
+// The files of a results directory.
+
+/// What was run, under which circumstances, and the figures of each chain and callback.
 inline constexpr const char* kResultsFile = "results.json";
+/// One row for each instance of a chain.
 inline constexpr const char* kChainsFile = "chains.csv";
+/// One row for each instance of a callback.
 inline constexpr const char* kInstancesFile = "instances.csv";
+/// One row for each moment in which the host did not run a CPU.
 inline constexpr const char* kStallsFile = "stalls.csv";
+/// The trace, for Perfetto.
 inline constexpr const char* kTraceFile = "trace.pftrace";
 
 /// Writes the four files into an existing directory. Throws std::system_error, naming the file,
@@ -27,6 +34,7 @@ RCLRT_RECORDER_EXPORT std::string results_json(const RunResults& results);
 
 /// Writes times relative to the start of the window; empty cells where there is no time.
 RCLRT_RECORDER_EXPORT void write_chains_csv(std::ostream& out, const RunResults& results);
+/// Writes one row for each instance of a callback, with times as in write_chains_csv.
 RCLRT_RECORDER_EXPORT void write_instances_csv(std::ostream& out, const RunResults& results);
 /// Writes the moments in which the host did not run a CPU, as far as they are known to be the
 /// host's.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+// SHA-256 of files.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The problems of one file, each with its place.
+// The problems of one file, each with its place.
 #pragma once
 
 #include <cstddef>

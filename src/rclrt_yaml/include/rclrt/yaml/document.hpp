@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// A small tree of a YAML text in which every value knows where it stands.
+// A small tree of a YAML text in which every value knows where it stands.
 #pragma once
 
 #include <cstddef>

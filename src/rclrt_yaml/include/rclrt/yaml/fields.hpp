@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reading of YAML mappings and lists against a schema: which keys a mapping may and must have.
+// Reading of YAML mappings and lists against a schema: which keys a mapping may and must have.
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Files as texts, and what is said of those that cannot be used.
+// Files as texts, and what is said of those that cannot be used.
 #pragma once
 
 #include <filesystem>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Exact reading of times: decimal milliseconds to integer nanoseconds, no floating point.
+// Exact reading of times: decimal milliseconds to integer nanoseconds, no floating point.
 #pragma once
 
 #include <chrono>

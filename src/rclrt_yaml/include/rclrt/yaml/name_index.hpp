@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// The names that one section of the file declares.
+// The names that one section of the file declares.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/// Reading of YAML scalars: what a value must be. Each function reports what is wrong, calling the
-/// value `what`, and then gives nothing.
+// Reading of YAML scalars: what a value must be. Each function reports what is wrong, calling the
+// value `what`, and then gives nothing.
 #pragma once
 
 #include <cstddef>

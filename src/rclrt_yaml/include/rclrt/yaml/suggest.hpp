@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/// "did you mean 'points'?"
+// "did you mean 'points'?"
 #pragma once
 
 #include <cstddef>
