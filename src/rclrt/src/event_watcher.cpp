@@ -65,7 +65,7 @@ void EventWatcher::next_round(std::unique_lock<std::mutex>& lock) {
 }
 
 /// What has been removed meanwhile is told nothing.
-void EventWatcher::tell(const News& news) {
+void EventWatcher::notify(const News& news) {
   for (std::size_t i = 0; news.graph_changed && i < watches_.graph.size(); ++i) {
     watches_.graph[i].condition->trigger();
   }
@@ -90,7 +90,7 @@ void EventWatcher::run() {
     Watches watches;
     {
       const std::scoped_lock lock(mutex_);
-      tell(news);
+      notify(news);
       watches = watches_;
       ++round_;
       going_on = !ending_ && context_.ok();

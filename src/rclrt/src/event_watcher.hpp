@@ -62,7 +62,7 @@ class EventWatcher {
   };
 
   void run();
-  void tell(const News& news);
+  void notify(const News& news);
   News wait(const Watches& watches);
   void next_round(std::unique_lock<std::mutex>& lock);
 

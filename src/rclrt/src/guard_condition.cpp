@@ -22,7 +22,7 @@ GuardCondition::~GuardCondition() {
 }
 
 [[gnu::hot]] void GuardCondition::trigger() noexcept {
-  if (!tell_once()) {
+  if (!notify_once()) {
     detail::report(rcl_trigger_guard_condition(&guard_condition_), "triggering a guard condition");
   }
 }
@@ -30,7 +30,7 @@ GuardCondition::~GuardCondition() {
 void GuardCondition::add_to(rcl_wait_set_t& wait_set) {
   detail::check(rcl_wait_set_add_guard_condition(&wait_set, &guard_condition_, &place_),
                 "adding a guard condition to a wait set");
-  if (has_untold()) {  // an earlier ready set, which rmw reset it for, ended before it ran
+  if (has_unannounced()) {  // an earlier ready set, which rmw reset it for, ended before it ran
     detail::report(rcl_trigger_guard_condition(&guard_condition_), "triggering a guard condition");
   }
 }

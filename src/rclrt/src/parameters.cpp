@@ -164,7 +164,7 @@ SetParametersResult Parameters::set_atomically(std::vector<ParameterChange> chan
     event.changed_parameters.push_back(detail::to_message(changes[i]));
   }
   publish(std::move(event));
-  tell(changes);
+  notify(changes);
   return accepted();
 }
 
@@ -221,7 +221,7 @@ std::shared_ptr<const detail::ParameterEntry> Parameters::declare(ParameterDescr
   ParameterEvent event;
   event.new_parameters.push_back(detail::to_message(changes.front()));
   publish(std::move(event));
-  tell(changes);
+  notify(changes);
   return entry;
 }
 
@@ -294,7 +294,7 @@ SetParametersResult Parameters::ask(const std::vector<ParameterChange>& changes)
   return accepted();
 }
 
-void Parameters::tell(const std::vector<ParameterChange>& changes) {
+void Parameters::notify(const std::vector<ParameterChange>& changes) {
   for (const auto& [handle, callback] : on_changed_) {
     callback(changes);
   }

@@ -78,7 +78,7 @@ void ServiceBase::respond(rmw_request_id_t& id, void* response) {
 }
 
 void ServiceBase::on_new_request(const void* self, std::size_t count) {
-  static_cast<ServiceBase*>(static_cast<Entity*>(const_cast<void*>(self)))->tell(count);
+  static_cast<ServiceBase*>(static_cast<Entity*>(const_cast<void*>(self)))->notify(count);
 }
 
 void ServiceBase::attach() {

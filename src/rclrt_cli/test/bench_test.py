@@ -50,7 +50,7 @@ def program(workspace: Workspace, script: str) -> None:
     path.chmod(0o755)
 
 
-def told(workspace: Workspace) -> str:
+def arguments_of(workspace: Workspace) -> str:
     return (workspace.state / "told").read_text().strip()
 
 
@@ -63,7 +63,7 @@ def test_it_prints_tables_and_writes_the_rows(
     ready: Workspace, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", "executors", "--quick", "--quiet", "--json", "rows.json"]) == 0
-    assert told(ready) == "--quick --quiet"
+    assert arguments_of(ready) == "--quick --quiet"
     assert json.loads((ready.root / "rows.json").read_text()) == document()
     printed = capsys.readouterr().out
     assert "guard condition: trigger to callback" in printed
@@ -157,7 +157,7 @@ def test_what_the_program_refuses_is_passed_on(
 ) -> None:
     program(ready, "echo 'executors: --cases timers: not known; choose from ...' >&2; exit 2")
     assert main(["bench", "executors", "--cases", "timers", "--json", "rows.json"]) == 2
-    assert told(ready) == "--cases timers"
+    assert arguments_of(ready) == "--cases timers"
     assert "--cases timers: not known" in capsys.readouterr().err
     assert not (ready.root / "rows.json").exists()
 

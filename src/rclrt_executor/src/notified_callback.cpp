@@ -5,13 +5,13 @@
 
 namespace rclrt::executor {
 
-bool NotifiedCallback::tell(std::size_t count) noexcept RCLRT_NONBLOCKING {
-  untold_.add(count);
+bool NotifiedCallback::notify(std::size_t count) noexcept RCLRT_NONBLOCKING {
+  unannounced_.add(count);
   return announce_if_listening();
 }
 
-[[gnu::hot]] bool NotifiedCallback::tell_once() noexcept RCLRT_NONBLOCKING {
-  untold_.set_one();
+[[gnu::hot]] bool NotifiedCallback::notify_once() noexcept RCLRT_NONBLOCKING {
+  unannounced_.set_one();
   return announce_if_listening();
 }
 
@@ -19,7 +19,7 @@ bool NotifiedCallback::tell(std::size_t count) noexcept RCLRT_NONBLOCKING {
   held_back_.fetch_add(1);
   const bool listening = listening_.load();
   if (listening) {
-    announce_untold();
+    announce_kept();
   }
   held_back_.fetch_sub(1);
   return listening;
@@ -34,7 +34,7 @@ bool NotifiedCallback::tell(std::size_t count) noexcept RCLRT_NONBLOCKING {
 
 void NotifiedCallback::start_listening() noexcept RCLRT_NONBLOCKING {
   listening_.store(true);
-  announce_untold();
+  announce_kept();
 }
 
 void NotifiedCallback::stop_listening() noexcept {

@@ -72,7 +72,7 @@ auto timer(CallbackOptions options, std::int64_t offset_ns, TestCallback::Body b
 template <typename E>
 class Deadlines : public ::testing::Test {
  protected:
-  ExecutorOptions told() {
+  ExecutorOptions with_handler() {
     auto options = on_one_cpu();
     options.on_miss = &misses;
     return options;
@@ -82,7 +82,7 @@ class Deadlines : public ::testing::Test {
 TYPED_TEST_SUITE(Deadlines, AllExecutors, ExecutorName);
 
 TYPED_TEST(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsToldOnItsThread) {
-  auto executor = make<TypeParam>(this->told());
+  auto executor = make<TypeParam>(this->with_handler());
   std::thread::id ran_on;
   const auto late =
       timer(with_deadline(once("late", 1), 100'000), 0, [&](const InstanceInfo& info) {
@@ -106,7 +106,7 @@ TYPED_TEST(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsTo
 }
 
 TYPED_TEST(Deadlines, AnInstanceInTimeAndOneWithoutADeadlineAreNoMisses) {
-  auto executor = make<TypeParam>(this->told());
+  auto executor = make<TypeParam>(this->with_handler());
   const auto in_time = timer(with_deadline(once("in time", 2), kHour_ns), 0,
                              [](const InstanceInfo&) { busy_for(100'000); });
   const auto without = timer(once("without", 1), 1'000'000, [&](const InstanceInfo&) {
@@ -134,7 +134,7 @@ TYPED_TEST(Deadlines, WhoRanBeforeTheLateOneIsNamed) {
   if (!kHasLevels<TypeParam>) {
     GTEST_SKIP() << "what is due first goes first, whatever its level";
   }
-  auto executor = make<TypeParam>(this->told());
+  auto executor = make<TypeParam>(this->with_handler());
   // The more urgent one is released first and is busy past the release and deadline of the other.
   executor->add(timer(once("burner", 9), 0, [&](const InstanceInfo& info) {
     busy_until([&] { return realtime::monotonic_now_ns() > info.release_ns + 4'000'000; });
@@ -163,7 +163,7 @@ TYPED_TEST(PreemptiveDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedB
   if (!kHasLevels<TypeParam>) {
     GTEST_SKIP() << "what is due first goes first, whatever its level";
   }
-  auto executor = make<TypeParam>(this->told());
+  auto executor = make<TypeParam>(this->with_handler());
   std::shared_ptr<TestCallback> late;
   const auto preempts = std::make_shared<TestCallback>(
       named("preempts", 9), [](const InstanceInfo&) { busy_for(3'000'000); });
@@ -234,7 +234,7 @@ TEST(EdfDeadlines, WhoPreemptedTheLateOneIsNamedAndWhoWasPreemptedByItIsNot) {
 
 TYPED_TEST(PreemptiveDeadlines, ALessUrgentMemberOfItsGroupIsMarkedAsBlocking) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  auto executor = make<TypeParam>(this->told());
+  auto executor = make<TypeParam>(this->with_handler());
   const auto group = std::make_shared<Group>();
   const auto late =
       std::make_shared<TestCallback>(with_deadline(named("late", 5, 10, group), 1'000'000),
@@ -274,7 +274,7 @@ TEST(WaitSetDeadlines, ALessUrgentCallbackThatNothingPreemptsIsAnInversion) {
 }
 
 TYPED_TEST(PreemptiveDeadlines, ADroppedReleaseIsAMissThatTheNextInstanceTellsOf) {
-  auto executor = make<TypeParam>(this->told());
+  auto executor = make<TypeParam>(this->with_handler());
   const auto callback = std::make_shared<TestCallback>(with_deadline(named("c", 1, 2), kHour_ns),
                                                        [&](const InstanceInfo&) {});
   const auto last = std::make_shared<TestCallback>(
@@ -295,7 +295,7 @@ TYPED_TEST(PreemptiveDeadlines, ADroppedReleaseIsAMissThatTheNextInstanceTellsOf
 }
 
 TYPED_TEST(PreemptiveDeadlines, MissesOnAllThreadsAtOnceAreAllTold) {
-  auto options = this->told();
+  auto options = this->with_handler();
   options.cpus = {};
   options.workers_per_level = 2;
   auto executor = make<TypeParam>(options);

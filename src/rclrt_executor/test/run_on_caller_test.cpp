@@ -77,15 +77,15 @@ TYPED_TEST(RunHere, WhatBecameReadyLaterStays) {
 
 TYPED_TEST(RunHere, ItWaitsForWorkOfAnotherThreadAndForTimers) {
   auto executor = make<TypeParam>(on_one_cpu());
-  const auto told = callback_at(1, [](const InstanceInfo&) {});
-  executor->add(told);
+  const auto notified = callback_at(1, [](const InstanceInfo&) {});
+  executor->add(notified);
   executor->prepare();
   std::thread teller([&] {
     std::this_thread::sleep_for(milliseconds(5));
-    told->release_now();
+    notified->release_now();
   });
   EXPECT_TRUE(executor->run_one_on_caller(hours(1)));
-  EXPECT_EQ(told->counters().completed, 1U);
+  EXPECT_EQ(notified->counters().completed, 1U);
   teller.join();
 
   const auto timer = std::make_shared<TestTimer>(

@@ -27,7 +27,7 @@ class WorkListener {
 /// place that is never freed, only used again, and a call that comes too late finds nobody, or the
 /// next listener, who then looks once in vain.
 ///
-/// `open` and `close` are called by one thread at a time, `tell` by any.
+/// `open` and `close` are called by one thread at a time, `notify` by any.
 class ListenerSlot {
  public:
   ListenerSlot() = default;
@@ -35,7 +35,8 @@ class ListenerSlot {
   ListenerSlot(const ListenerSlot&) = delete;
   ListenerSlot& operator=(const ListenerSlot&) = delete;
 
-  /// Tells `listener` of new work from here on. Returns what the middleware is given, with `tell`.
+  /// Tells `listener` of new work from here on. Returns what the middleware is given, with
+  /// `notify`.
   const void* open(WorkListener& listener) {
     if (place_ == nullptr) {
       place_ = Places::instance().take();
@@ -58,7 +59,7 @@ class ListenerSlot {
 
   /// The function for the middleware (rcl_event_callback_t). nullptr: it has been given the
   /// function, but not the pointer yet.
-  static void tell(const void* user_data, std::size_t count) {
+  static void notify(const void* user_data, std::size_t count) {
     if (user_data == nullptr) {
       return;
     }

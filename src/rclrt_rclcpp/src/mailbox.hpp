@@ -54,7 +54,7 @@ class Mailbox {
     const std::scoped_lock lock(mutex_);
     gone.swap(listener_);
   }
-  void tell(std::size_t count, int entity) {
+  void notify(std::size_t count, int entity) {
     const std::scoped_lock lock(mutex_);
     if (listener_) {
       listener_(count, entity);

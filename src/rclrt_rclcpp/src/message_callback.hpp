@@ -51,7 +51,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
       // Twice: rmw_fastrtps first counts what waits and then sets the function, and tells of what
       // comes in between only with the next message, or when it is set again.
       for (int i = 0; i < 2; ++i) {
-        if (const rcl_ret_t ret = set_listener(*entity, &ListenerSlot::tell, slot);
+        if (const rcl_ret_t ret = set_listener(*entity, &ListenerSlot::notify, slot);
             ret != RCL_RET_OK) {
           slot_.close();
           for (const auto& [key, count] : left) {
@@ -61,7 +61,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
         }
       }
       for (const auto& [key, count] : left) {
-        tell(key == kUnknown ? 1 : count);
+        notify(key == kUnknown ? 1 : count);
       }
     }
   }
@@ -74,7 +74,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   void leave_rest() override {
     const std::size_t discarded = take_undelivered();
     const std::size_t announced = counted_ ? waiting_.take_all() : discarded;
-    const std::size_t left = announced + take_untold();
+    const std::size_t left = announced + take_unannounced();
     UndeliveredWork::instance().keep(entity_, kSoMany, left);
     // One instance may have stood for several messages.
     if (looks_on_.exchange(false) || (left > 0 && !takes_one())) {
@@ -163,7 +163,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
                                        Taking& taking) = 0;
 
  private:
-  void on_new_work(std::size_t count) noexcept override { tell(count); }
+  void on_new_work(std::size_t count) noexcept override { notify(count); }
 
   /// False if there is no credit. What is counted is no drop then: it stays in the middleware.
   bool announce_message() noexcept RCLRT_NONBLOCKING {

@@ -110,11 +110,11 @@ class Recording::Impl {
   static recorder::CallbackCounts counts_of(const Row& row);
 
   std::vector<std::size_t> build(model::Application& application,
-                                 std::vector<std::string>& told) const;
+                                 std::vector<std::string>& notes) const;
   recorder::RunContext read_context() const;
   // The parts of write.
   void end_window(Kept& kept);
-  void cut_where_full(std::vector<std::string>& told);
+  void cut_where_full(std::vector<std::string>& notes);
   void renumber(std::vector<recorder::LoggedInstance>& instances,
                 const std::vector<std::size_t>& indices) const;
   std::vector<bool> going_on(const std::vector<std::size_t>& indices) const;

@@ -77,7 +77,7 @@ void add_timer_chains(model::Application& application) {
 /// With the lock held: the application with what the robot really has. Returns for each number the
 /// index of its callback, or kLeftOut.
 std::vector<std::size_t> Recording::Impl::build(model::Application& application,
-                                                std::vector<std::string>& told) const {
+                                                std::vector<std::string>& notes) const {
   std::map<model::CallbackPlace, std::size_t> named;
   std::vector<bool> found(application.callbacks.size(), false);
   if (stated_) {
@@ -122,16 +122,16 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     const auto* const real = std::get_if<model::Timer>(&row.trigger);
     auto* const stated = std::get_if<model::Timer>(&callback.trigger);
     if (real != nullptr && stated != nullptr && real->period != stated->period) {
-      told.push_back("callback '" + callback.id + "' (" + id_of(row.place) + ") has a period of " +
-                     milliseconds(real->period) + ", not " + milliseconds(stated->period));
+      notes.push_back("callback '" + callback.id + "' (" + id_of(row.place) + ") has a period of " +
+                      milliseconds(real->period) + ", not " + milliseconds(stated->period));
       stated->period = real->period;
     }
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
     if (!found[i]) {
-      told.push_back("callback '" + application.callbacks[i].id +
-                     "': the robot has none like it (" +
-                     id_of(model::places_of(*stated_)[i].front()) + ")");
+      notes.push_back("callback '" + application.callbacks[i].id +
+                      "': the robot has none like it (" +
+                      id_of(model::places_of(*stated_)[i].front()) + ")");
     }
   }
   if (!stated_) {
@@ -144,14 +144,15 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     const model::Executor& stated = stated_executors[stated_->nodes[i].executor];
     const model::Executor& real = application.executors[application.nodes[i].executor];
     if (stated.cpus != real.cpus) {
-      told.push_back("node '" + stated_->nodes[i].name + "' runs on " + cpus_text(real.cpus) +
-                     ", not on " + cpus_text(stated.cpus) + ": the bounds are those of the latter");
+      notes.push_back("node '" + stated_->nodes[i].name + "' runs on " + cpus_text(real.cpus) +
+                      ", not on " + cpus_text(stated.cpus) +
+                      ": the bounds are those of the latter");
     }
   }
   const auto blind = recorder::unfollowed(application);
   for (auto each = blind.rbegin(); each != blind.rend(); ++each) {
-    told.push_back("chain '" + application.chains[*each].id +
-                   "' goes through a synchronisation and is not measured");
+    notes.push_back("chain '" + application.chains[*each].id +
+                    "' goes through a synchronisation and is not measured");
     application.chains.erase(application.chains.begin() + static_cast<std::ptrdiff_t>(*each));
   }
   return indices;
@@ -182,13 +183,13 @@ std::vector<std::string> Recording::Impl::write() {
   written_ = true;
   end_window(kept);
   std::vector<recorder::LoggedInstance> instances = log_.finish();
-  std::vector<std::string> told;
-  cut_where_full(told);
+  std::vector<std::string> notes;
+  cut_where_full(notes);
   results_.application = stated_.value_or(model::Application{});
   if (!stated_) {
     results_.application.name = options_.name;
   }
-  const std::vector<std::size_t> indices = build(results_.application, told);
+  const std::vector<std::size_t> indices = build(results_.application, notes);
   renumber(instances, indices);
   recorder::follow_chains(results_.application, results_.window, instances, going_on(indices));
   assemble(std::move(instances), indices);
@@ -197,7 +198,7 @@ std::vector<std::string> Recording::Impl::write() {
   recorder::write_trace(directory_.staging(), results_);
   directory_.commit();
   results_ = {};  // up to a gigabyte
-  return told;
+  return notes;
 }
 
 /// Ends what is measured. `kept` gets entities that must not end with the lock held.
@@ -213,13 +214,13 @@ void Recording::Impl::end_window(Kept& kept) {
   }
 }
 
-void Recording::Impl::cut_where_full(std::vector<std::string>& told) {
+void Recording::Impl::cut_where_full(std::vector<std::string>& notes) {
   recorder::RunWindow& window = results_.window;
   if (const auto full_ns = log_.full_since_ns(); full_ns && *full_ns < window.end_ns) {
     window.end_ns = std::max(window.start_ns, *full_ns);
-    told.push_back("the recording was full after " +
-                   milliseconds(model::Nanoseconds(window.end_ns - window.start_ns)) +
-                   " and ends there: see RecordingOptions::max_instances");
+    notes.push_back("the recording was full after " +
+                    milliseconds(model::Nanoseconds(window.end_ns - window.start_ns)) +
+                    " and ends there: see RecordingOptions::max_instances");
   }
 }
 

@@ -56,9 +56,9 @@ bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
 class Resets {
  public:
   /// Throws rclcpp::exceptions::RCLError.
-  void begin(const rclcpp::TimerBase::SharedPtr& timer, WorkListener& told) {
+  void begin(const rclcpp::TimerBase::SharedPtr& timer, WorkListener& listener) {
     timer->clear_on_reset_callback();  // rclcpp's, of an executor that has not let go of it yet
-    set(*timer, slot_.open(told));
+    set(*timer, slot_.open(listener));
   }
   void end(const rclcpp::TimerBase::SharedPtr& timer) {
     if (timer) {
@@ -70,7 +70,7 @@ class Resets {
  private:
   static void set(rclcpp::TimerBase& timer, const void* slot) {
     if (const rcl_ret_t ret = rcl_timer_set_on_reset_callback(timer.get_timer_handle().get(),
-                                                              &ListenerSlot::tell, slot);
+                                                              &ListenerSlot::notify, slot);
         ret != RCL_RET_OK) {
       rclcpp::exceptions::throw_from_rcl_error(ret, "cannot listen for the resets of a timer");
     }
@@ -208,7 +208,7 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     }
     if (left_ns <= 0) {
       released_for_ns_.store(next_ns);
-      tell_once();
+      notify_once();
       return kNever;
     }
     return is_simulated(timer) ? kNever : left_ns;

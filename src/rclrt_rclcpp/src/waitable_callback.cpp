@@ -43,8 +43,9 @@ class WaitableCallback final : public CountingCallback,
         mailbox_ = Mailbox::of(waitable_);
         mailbox_->open(tell);
         // Anew: another executor may have set its own meanwhile.
-        waitable->set_on_ready_callback(
-            [mailbox = mailbox_](std::size_t count, int entity) { mailbox->tell(count, entity); });
+        waitable->set_on_ready_callback([mailbox = mailbox_](std::size_t count, int entity) {
+          mailbox->notify(count, entity);
+        });
       } else {
         waitable->set_on_ready_callback(tell);
       }
@@ -62,7 +63,7 @@ class WaitableCallback final : public CountingCallback,
   }
   void leave_rest() override {
     take_undelivered();
-    take_untold();
+    take_unannounced();
     for (Events& each : events_) {
       UndeliveredWork::instance().keep(waitable_, each.entity.load(), each.count.take_all());
     }
@@ -99,7 +100,7 @@ class WaitableCallback final : public CountingCallback,
       return;
     }
     events->count.add(count);
-    tell(count);
+    notify(count);
   }
 
   /// Found, or claimed from the first that is unused; an entity keeps its place for good.

@@ -113,17 +113,17 @@ TEST_F(ComponentContainer, TwoLibrariesInOneProcessSeeTheSameEngine) {
   Program container("CONTAINER", {"--ros-args", "-p",
                                   write_priorities("  - {node: /a, timer: 0, priority: 7}\n"
                                                    "  - {node: /b, timer: 0, priority: 3}\n")});
-  std::set<std::string> told;
+  std::set<std::string> levels;
   const auto subscription = node_->create_subscription<std_msgs::msg::String>(
-      "engine_state", 10, [&](const std_msgs::msg::String& state) { told.insert(state.data); });
+      "engine_state", 10, [&](const std_msgs::msg::String& state) { levels.insert(state.data); });
   for (const char name : {'a', 'b'}) {
     LoadNode::Request request = component(std::string("EngineState") + (name == 'a' ? "A" : "B"));
     request.node_name = name;
     const LoadNode::Response loaded = call<LoadNode>("load_node", request);
     ASSERT_TRUE(loaded.success) << loaded.error_message << container.output();
   }
-  EXPECT_TRUE(becomes_true([&] { return told.size() >= 2; })) << container.output();
-  EXPECT_EQ(told, (std::set<std::string>{"a: level 7", "b: level 3"})) << container.output();
+  EXPECT_TRUE(becomes_true([&] { return levels.size() >= 2; })) << container.output();
+  EXPECT_EQ(levels, (std::set<std::string>{"a: level 7", "b: level 3"})) << container.output();
   container.signal(SIGINT);
   EXPECT_EQ(container.exit_code(), 0) << container.output();
 }

@@ -64,7 +64,7 @@ class Logger::Implementation {
       hand_over_oldest();
     }
     for (const auto& ring : rings) {
-      tell_dropped(*ring, now_ns);
+      report_dropped(*ring, now_ns);
     }
     for (LogSink& sink : sinks_) {
       guarded([&] { sink.flush(); });
@@ -108,7 +108,7 @@ class Logger::Implementation {
     read_front(*front.ring);
   }
 
-  void tell_dropped(detail::ThreadRing& ring, std::int64_t now_ns) {
+  void report_dropped(detail::ThreadRing& ring, std::int64_t now_ns) {
     const std::uint64_t dropped = ring.bytes.dropped();
     const std::uint64_t lines = dropped - std::exchange(ring.dropped_told, dropped);
     if (lines == 0) {

@@ -120,7 +120,7 @@ class RCLRT_EXPORT Parameters {
 
   Entry find(const std::string& name) const;  // nullptr when there is none
   SetParametersResult ask(const std::vector<ParameterChange>& changes);
-  void tell(const std::vector<ParameterChange>& changes);
+  void notify(const std::vector<ParameterChange>& changes);
   void publish(rcl_interfaces::msg::ParameterEvent event);
 
   const std::shared_ptr<NodeHandle> node_;

@@ -58,7 +58,7 @@ def _with_prediction(
             exceeded=len(above),
             exceeded_host=sum(excess.by_host for excess in above),
             exceeded_broken=sum(excess.cause == ASSUMPTION for excess in above),
-            exceeded_why=_worst_told(above),
+            exceeded_why=_worst_explained(above),
             steps=tuple(
                 Step(callback, bound, to_ms(time) if time >= 0 else None)
                 for callback, bound, time in zip(
@@ -69,7 +69,7 @@ def _with_prediction(
     )
 
 
-def _worst_told(above: Sequence[Excess]) -> tuple[str, ...]:
+def _worst_explained(above: Sequence[Excess]) -> tuple[str, ...]:
     """Of those that no stall explains, the ones furthest above; what never ended comes first."""
     own = [excess for excess in above if not excess.by_host]
     own.sort(key=lambda excess: -math.inf if excess.response is None else -excess.response)

@@ -11,7 +11,7 @@
 
 namespace rclrt::executor {
 
-/// For entities of a middleware: a thread that brings work calls `tell`, at any time.
+/// For entities of a middleware: a thread that brings work calls `notify`, at any time.
 /// While an executor listens that announces instances; otherwise the number is kept until one does.
 class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
  public:
@@ -20,19 +20,19 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
  protected:
   /// Announces `count` instances, or keeps the number until an executor listens. False if none
   /// does. Thread-safe, never waits.
-  bool tell(std::size_t count) noexcept RCLRT_NONBLOCKING;
+  bool notify(std::size_t count) noexcept RCLRT_NONBLOCKING;
   /// Announces one instance, however often it is told of before it is announced.
-  bool tell_once() noexcept RCLRT_NONBLOCKING;
+  bool notify_once() noexcept RCLRT_NONBLOCKING;
   /// Announces what was told of meanwhile, and from now on at once.
   void start_listening() noexcept RCLRT_NONBLOCKING;
-  /// Returns when no `tell` announces any more.
+  /// Returns when no `notify` announces any more.
   RCLRT_SETUP void stop_listening() noexcept;
   /// Returns how many are kept, and keeps them no longer.
-  std::size_t take_untold() noexcept RCLRT_NONBLOCKING { return untold_.take_all(); }
+  std::size_t take_unannounced() noexcept RCLRT_NONBLOCKING { return unannounced_.take_all(); }
   /// Returns whether any are kept.
-  bool has_untold() const noexcept RCLRT_NONBLOCKING { return !untold_.empty(); }
+  bool has_unannounced() const noexcept RCLRT_NONBLOCKING { return !unannounced_.empty(); }
   /// Removes one from those kept: its work was taken without having been announced.
-  void forget_one() noexcept RCLRT_NONBLOCKING { untold_.take_one(); }
+  void forget_one() noexcept RCLRT_NONBLOCKING { unannounced_.take_one(); }
 
   /// Makes and submits `count` instances, ready now. Thread-safe.
   virtual void announce(std::size_t count) noexcept RCLRT_NONBLOCKING;
@@ -49,16 +49,17 @@ class RCLRT_EXECUTOR_EXPORT NotifiedCallback : public Callback {
 
  private:
   bool announce_if_listening() noexcept RCLRT_NONBLOCKING;
-  void announce_untold() noexcept RCLRT_NONBLOCKING { announce(untold_.take_all()); }
+  void announce_kept() noexcept RCLRT_NONBLOCKING { announce(unannounced_.take_all()); }
 
   // Who may still submit: instances announced but held back, and calls of announce_if_listening.
   // Once listening_ is false, or nobody tells any more, nobody starts to announce; so at zero
   // nobody submits any more.
   std::atomic<int> held_back_{0};
-  // A `tell` adds to untold_ and then reads listening_; start_listening sets listening_ and then
-  // reads untold_: one of the two sees the other, and who takes the number out announces it.
+  // A `notify` adds to unannounced_ and then reads listening_; start_listening sets listening_ and
+  // then reads unannounced_: one of the two sees the other, and who takes the number out announces
+  // it.
   std::atomic<bool> listening_{false};
-  WorkCount untold_;
+  WorkCount unannounced_;
 };
 
 }  // namespace rclrt::executor
