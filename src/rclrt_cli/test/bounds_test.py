@@ -130,7 +130,20 @@ def test_each_step_of_a_chain_has_its_worst(tmp_path: Path) -> None:
     assert worsts == sorted(worsts)
     assert worsts[0] >= 3  # the work of capture
     assert worsts[-1] == response.worst
-    assert any("until identify" in line for line in bound_lines([results]))
+    assert not any("until identify" in line for line in bound_lines([results]))
+
+
+def test_a_chain_is_shown_callback_by_callback_where_one_of_them_is_above_its_bound(
+    tmp_path: Path,
+) -> None:
+    steps = replace(
+        chain(30),
+        callbacks=("capture", "identify", "fuse", "detect", "brake"),
+        step_bounds_ms=(3.5, 0.1, None, 25.0, 30.0),
+    )
+    results = observed(tmp_path / "run", steps)
+    found = [line.split()[1] for line in bound_lines([results]) if line.startswith("  until ")]
+    assert found == ["capture", "identify", "fuse", "detect"]
 
 
 def test_bounds_survive_being_written_and_read(tmp_path: Path) -> None:

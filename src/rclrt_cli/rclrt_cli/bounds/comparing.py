@@ -86,7 +86,10 @@ def add_to_results_file(directory: Path, results: Results) -> None:
 
 
 def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
-    """A line per chain and executor with a bound, and what the bounds are worth in this run."""
+    """A line per chain and executor with a bound, and what the bounds are worth in this run.
+
+    A chain above its bound is shown callback by callback; of the others the report has that.
+    """
     shown = [
         (results, chain, chain.predicted)
         for results in executors
@@ -96,23 +99,31 @@ def bound_lines(executors: Sequence[Results]) -> Iterator[str]:
     if not shown:
         return
     names = [_name(results, chain, executors) for results, chain, _ in shown]
-    ways = [f"  until {step.callback}" for _, _, each in shown for step in each.steps]
+    steps = [each.steps[:-1] if _is_exceeded(each) else () for _, _, each in shown]
+    ways = [f"  until {step.callback}" for each in steps for step in each]
     width = max(len(name) for name in [*names, *ways, "observed against bound"]) + 2
     yield ""
     yield "observed against bound".ljust(width) + _cells(HEADS)
-    for name, (_, chain, predicted) in zip(names, shown, strict=True):
+    for name, (_, chain, predicted), way in zip(names, shown, steps, strict=True):
         bound, worst = predicted.bound_ms, chain.response.worst if chain.response else None
         above = str(predicted.exceeded)
         if predicted.exceeded:
             above += f" ({predicted.exceeded_host})"
         yield name.ljust(width) + _cells((*_times(bound, worst), predicted.verdict, above))
-        for step in predicted.steps[:-1]:
+        for step in way:
             cells = _times(step.bound_ms, step.worst_ms)
             yield f"  until {step.callback}".ljust(width) + _cells((*cells, "", "")).rstrip()
         for why in predicted.exceeded_why:
             yield f"  {why}"
     if not all(results.context["realtime"] for results in executors):
         yield "Without real-time scheduling no bound holds; nothing here is held against one."
+
+
+def _is_exceeded(predicted: ChainPrediction) -> bool:
+    return predicted.exceeded > 0 or any(
+        step.bound_ms is not None and step.worst_ms is not None and step.worst_ms > step.bound_ms
+        for step in predicted.steps
+    )
 
 
 def judgement(executors: Sequence[Results]) -> tuple[int, list[str]]:
