@@ -115,14 +115,14 @@ def test_each_step_of_a_chain_has_its_worst(tmp_path: Path) -> None:
     steps = replace(
         chain(30),
         callbacks=("capture", "identify", "fuse", "detect", "brake"),
-        step_bounds_ms=(3.5, 12.0, None, 25.0, 30.0),
+        step_bounds_ms=(6.0, 12.0, None, 25.0, 30.0),
     )
     results = observed(tmp_path / "run", steps)
     found, response = results.chains[0].predicted, results.chains[0].response
     assert found is not None
     assert response is not None
     assert [(step.callback, step.bound_ms) for step in found.steps[:3]] == [
-        ("capture", 3.5),
+        ("capture", 6.0),
         ("identify", 12.0),
         ("fuse", None),
     ]
