@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+// Work with a known result, for callbacks that should behave like real ones.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rclrt/workloads/export.hpp"
+
+namespace rclrt::workloads {
+
+/// A workload with data of its own. Not thread-safe: one caller at a time.
+class Kernel {
+ public:
+  virtual ~Kernel() = default;
+
+  /// Runs one iteration. Returns its result, which is the same each time. Allocates nothing and
+  /// takes no lock.
+  virtual std::uint64_t run() noexcept = 0;
+};
+
+/// What there is to choose from.
+struct Workload {
+  std::string_view name;
+  std::string_view character;  ///< what it does, and what limits it
+  std::uint64_t result{};      ///< of each iteration
+  /// Allocates the data and prepares them.
+  std::unique_ptr<Kernel> (*make)() = nullptr;
+};
+
+/// Returns the workloads that are built in, by name. Thread-safe.
+RCLRT_WORKLOADS_EXPORT std::span<const Workload> workloads() noexcept;
+
+/// Makes the workload of this name: a built-in one, else an imported one (see imported.hpp). Throws
+/// std::invalid_argument that says which there are. Thread-safe.
+RCLRT_WORKLOADS_EXPORT std::unique_ptr<Kernel> make(const std::string& name);
+
+}  // namespace rclrt::workloads

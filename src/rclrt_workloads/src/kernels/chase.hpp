@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+// Memory: follows pointers through more of it than caches hold.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "../data.hpp"
+
+namespace rclrt::workloads::detail {
+
+/// A ring through all lines in random order (Sattolo 1986), of which each iteration follows a part:
+/// the next address is not known before the last one has come.
+class Chase {
+ public:
+  static constexpr std::size_t kLines = 1U << 17U;  ///< of 64 bytes: 8 MiB
+  static constexpr std::size_t kHops = 500;
+
+  struct alignas(64) Line {
+    std::uint32_t next;
+    std::uint32_t place;  ///< on the ring
+  };
+
+  Chase() : lines(kLines) {
+    std::vector<std::uint32_t> order(kLines);
+    std::iota(order.begin(), order.end(), 0U);
+    Numbers numbers(10);
+    for (std::size_t i = kLines - 1; i > 0; --i) {
+      std::swap(order[i], order[numbers.below(i)]);
+    }
+    std::uint32_t at = 0;
+    for (std::uint32_t place = 0; place < kLines; ++place) {
+      lines[at] = {order[at], place};
+      at = order[at];
+    }
+  }
+
+  /// Returns how far it came on the ring.
+  std::uint64_t run() noexcept {
+    const std::uint32_t from = lines[at_].place;
+    for (std::size_t hop = 0; hop < kHops; ++hop) {
+      at_ = lines[at_].next;
+    }
+    return (lines[at_].place + kLines - from) % kLines;
+  }
+
+  std::vector<Line> lines;
+
+ private:
+  std::uint32_t at_ = 0;
+};
+
+}  // namespace rclrt::workloads::detail
