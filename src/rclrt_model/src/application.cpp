@@ -33,16 +33,34 @@ double own_rate(const Timer& timer) {
   return runs ? 1.0 / std::chrono::duration<double>(timer.period).count() : 0.0;
 }
 
+/// Runs of the callback that publish on its n-th topic, per second, from the rates of all vertices.
+double publishing_rate(const Callback& callback, const std::vector<std::size_t>& taken,
+                       const std::vector<double>& rate, double own, std::size_t output) {
+  if (callback.kind() != CallbackKind::kSubscription || callback.routes.empty()) {
+    return own;
+  }
+  double sum = 0.0;
+  for (std::size_t input = 0; input < taken.size(); ++input) {
+    sum += callback.sends(input, output) ? rate[taken[input]] : 0.0;
+  }
+  return sum;
+}
+
 }  // namespace
 
 std::vector<std::string> inputs(const Callback& callback) {
   if (const auto* subscription = std::get_if<Subscription>(&callback.trigger)) {
-    return {subscription->topic};
+    return subscription->topics;
   }
   if (const auto* sync = std::get_if<Sync>(&callback.trigger)) {
-    return {sync->topics[0], sync->topics[1]};
+    return sync->topics;
   }
   return {};
+}
+
+bool Callback::leads(std::size_t input, std::size_t output) const {
+  return routes.empty() ||
+         std::binary_search(routes.at(input).begin(), routes.at(input).end(), output);
 }
 
 int Application::effective_priority(std::size_t callback) const {
@@ -80,6 +98,21 @@ std::vector<std::size_t> Application::successors(std::size_t callback) const {
   return result;
 }
 
+std::vector<std::vector<std::size_t>> Application::processes() const {
+  std::vector<std::vector<std::size_t>> result;
+  for (std::size_t i = 0; i < executors.size(); ++i) {
+    const auto own = std::ranges::find_if(result, [&](const auto& process) {
+      return executors[process.front()].process == executors[i].process;
+    });
+    if (own != result.end()) {
+      own->push_back(i);
+    } else {
+      result.push_back({i});
+    }
+  }
+  return result;
+}
+
 std::vector<double> Application::rates() const {
   const detail::Graph graph(*this);
   std::vector<double> rate(graph.vertex_count(), 0.0);
@@ -87,17 +120,19 @@ std::vector<double> Application::rates() const {
     if (!graph.is_callback(vertex)) {
       continue;
     }
+    const auto& taken = graph.input_topics(vertex);
     if (const auto* timer = std::get_if<Timer>(&callbacks[vertex].trigger)) {
       rate[vertex] = own_rate(*timer);
     } else {
-      const auto& taken = graph.input_topics(vertex);
-      rate[vertex] = rate[taken.front()];
-      for (const std::size_t topic : taken) {
-        rate[vertex] = std::min(rate[vertex], rate[topic]);
+      const bool all = callbacks[vertex].kind() == CallbackKind::kSync;  // of its inputs, at once
+      for (std::size_t i = 0; i < taken.size(); ++i) {
+        const double more = rate[taken[i]];
+        rate[vertex] = i == 0 ? more : all ? std::min(rate[vertex], more) : rate[vertex] + more;
       }
     }
-    for (const std::size_t topic : graph.successors(vertex)) {
-      rate[topic] += rate[vertex];
+    const auto& published = graph.output_topics(vertex);
+    for (std::size_t i = 0; i < published.size(); ++i) {
+      rate[published[i]] += publishing_rate(callbacks[vertex], taken, rate, rate[vertex], i);
     }
   }
   rate.resize(graph.callback_count());

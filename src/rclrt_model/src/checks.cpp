@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "checks.hpp"
 
+#include <algorithm>
 #include <map>
 #include <set>
 #include <string>
@@ -104,18 +105,47 @@ void report_missing_edge(const Application& application, const Chain& chain, std
                                  in_quotes(target.id) + " takes");
 }
 
+/// Every callback publishes what the next one takes, but not for the messages of this chain.
+void check_routes(const Application& application, const Chain& chain,
+                  const std::vector<Position>& positions, Context& context) {
+  const auto entries = application.entries(chain);
+  const auto end = std::find_if(entries.begin() + 1, entries.end(),
+                                [](const auto& inputs) { return inputs.empty(); });
+  if (end == entries.end()) {
+    return;
+  }
+  const auto n = static_cast<std::size_t>(end - entries.begin());
+  const Callback& source = application.callbacks[chain.callbacks[n - 1]];
+  const Callback& target = application.callbacks[chain.callbacks[n]];
+  const auto taken = inputs(source);
+  std::vector<std::string_view> ways;
+  for (const std::size_t input : entries[n - 1]) {
+    ways.push_back(taken[input]);
+  }
+  context.diagnostics.report(
+      positions[n],
+      "chain " + in_quotes(chain.id) + " is no path: it comes to " + in_quotes(source.id) + " by " +
+          list_in_quotes(ways) + ", for which " + in_quotes(source.id) +
+          " publishes nothing that " + in_quotes(target.id) + " takes",
+      "'publishes' of " + in_quotes(source.id) + " to answer that topic on one that " +
+          in_quotes(target.id) + " takes");
+}
+
 void check_chains(const Draft& draft, const Graph& graph, Context& context) {
   const Application& application = draft.application;
   for (std::size_t c = 0; c < application.chains.size(); ++c) {
     const Chain& chain = application.chains[c];
     const auto& positions = draft.chains[c].callbacks;
+    bool sound = !chain.callbacks.empty();
     for (std::size_t i = 0; i < chain.callbacks.size(); ++i) {
       const std::size_t callback = chain.callbacks[i];
       if (callback == kUnknown) {
+        sound = false;
         continue;
       }
       if (i == 0) {
         if (application.callbacks[callback].kind() != CallbackKind::kTimer) {
+          sound = false;
           context.diagnostics.report(positions[i],
                                      "chain " + in_quotes(chain.id) + " starts with " +
                                          in_quotes(application.callbacks[callback].id) +
@@ -123,10 +153,15 @@ void check_chains(const Draft& draft, const Graph& graph, Context& context) {
                                      "a chain that starts with a timer callback");
         }
       } else if (const std::size_t previous = chain.callbacks[i - 1];
-                 previous != kUnknown && previous != callback && graph.has_publishers(callback) &&
-                 !graph.has_edge(previous, callback)) {
+                 previous == kUnknown || previous == callback || !graph.has_publishers(callback)) {
+        sound = false;
+      } else if (!graph.has_edge(previous, callback)) {
+        sound = false;
         report_missing_edge(application, chain, previous, callback, positions[i], context);
       }
+    }
+    if (sound) {
+      check_routes(application, chain, positions, context);
     }
   }
 }

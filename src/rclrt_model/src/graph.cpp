@@ -11,6 +11,7 @@ Graph::Graph(const Application& application)
     : callback_count_(application.callbacks.size()),
       successors_(callback_count_),
       input_topics_(callback_count_),
+      output_topics_(callback_count_),
       is_published_(callback_count_, false) {
   std::map<std::string, std::size_t, std::less<>> vertices;
   const auto vertex_of = [&](const std::string& topic) {
@@ -30,9 +31,10 @@ Graph::Graph(const Application& application)
     }
     for (const std::string& topic : callback.publishes) {
       const std::size_t vertex = vertex_of(topic);
-      successors_[i].push_back(vertex);
+      output_topics_[i].push_back(vertex);
       is_published_[vertex] = true;
     }
+    successors_[i] = output_topics_[i];
     std::sort(successors_[i].begin(), successors_[i].end());
   }
 }

@@ -28,6 +28,11 @@ class Graph {
     return input_topics_[callback];
   }
 
+  /// The topics that a callback publishes, in the order of Callback::publishes.
+  const std::vector<std::size_t>& output_topics(std::size_t callback) const {
+    return output_topics_[callback];
+  }
+
   /// Every topic that triggers the callback has a publisher.
   bool has_publishers(std::size_t callback) const;
 
@@ -41,6 +46,7 @@ class Graph {
   std::size_t callback_count_;
   std::vector<std::vector<std::size_t>> successors_;
   std::vector<std::vector<std::size_t>> input_topics_;
+  std::vector<std::vector<std::size_t>> output_topics_;
   std::vector<bool> is_published_;  ///< of a topic's vertex
 };
 

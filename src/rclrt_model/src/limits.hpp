@@ -14,6 +14,9 @@ inline constexpr IntegerRange kNice{-20, 19};
 inline constexpr IntegerRange kCpus{0, 1023};  // CPU_SETSIZE of glibc
 inline constexpr IntegerRange kDepths{1, 10'000};
 inline constexpr IntegerRange kPayloadBytes{0, 256 * 1024 * 1024};
+inline constexpr IntegerRange kIterations{1, 1'000'000'000};
+inline constexpr IntegerRange kSyncTopics{2, 9};
+inline constexpr IntegerRange kSubscriptionTopics{1, 100};
 inline constexpr std::size_t kDefaultDepth = 10;
 inline constexpr Nanoseconds kDefaultWindow = std::chrono::seconds(1);
 

@@ -58,13 +58,19 @@ py::object to_python(Reliability reliability) {
 py::object to_python(Policy policy) {
   return to_python(policy, std::array{"other", "fifo", "rr", "deadline"});
 }
-py::object to_python(const std::array<std::string, 2>& pair) {
-  return py::make_tuple(pair[0], pair[1]);
-}
 template <typename T>
   requires(!std::is_enum_v<T>)
 py::object to_python(const T& value) {
   return py::cast(value);
+}
+
+py::object to_python(const std::vector<std::vector<std::size_t>>& lists,
+                     py::handle /*owner*/ = {}) {
+  py::tuple tuple(lists.size());
+  for (std::size_t i = 0; i < lists.size(); ++i) {
+    tuple[i] = py::tuple(py::cast(lists[i]));
+  }
+  return tuple;
 }
 
 /// A tuple whose elements are views that keep their owner alive.
@@ -131,7 +137,9 @@ class Record {
 void bind_parts(py::module_& module) {
   Record<Executor>(module, "Executor")
       .field("name", &Executor::name)
-      .field("cpus", &Executor::cpus);
+      .field("cpus", &Executor::cpus)
+      .field("scheduler_cpus", &Executor::scheduler_cpus)
+      .field("process", &Executor::process);
   Record<Node>(module, "Node")
       .field("name", &Node::name)
       .field("name_space", &Node::name_space)
@@ -141,7 +149,7 @@ void bind_parts(py::module_& module) {
       .field("offset_ns", &Timer::offset)
       .field("overrun", &Timer::overrun);
   Record<Subscription>(module, "Subscription")
-      .field("topic", &Subscription::topic)
+      .field("topics", &Subscription::topics)
       .field("depth", &Subscription::depth)
       .field("reliability", &Subscription::reliability)
       .field("intra_process", &Subscription::intra_process);
@@ -150,12 +158,20 @@ void bind_parts(py::module_& module) {
       .field("policy", &Sync::policy)
       .field("window_ns", &Sync::window)
       .field("depth", &Sync::depth);
+}
+
+void bind_callback(py::module_& module) {
+  Record<Workload>(module, "Workload")
+      .field("name", &Workload::name)
+      .field("iterations", &Workload::iterations);
   Record<Callback>(module, "Callback")
       .field("id", &Callback::id)
       .field("node", &Callback::node)
       .field("trigger", &Callback::trigger)
       .field("wcet_ns", &Callback::wcet)
+      .field("workload", &Callback::workload)
       .field("publishes", &Callback::publishes)
+      .field("routes", &Callback::routes)
       .field("overload", &Callback::overload)
       .field("deadline_ns", &Callback::deadline)
       .field("group", &Callback::group)
@@ -164,6 +180,9 @@ void bind_parts(py::module_& module) {
       .def_property_readonly("kind", [](const Callback& self) { return to_python(self.kind()); })
       .def_property_readonly(
           "inputs", [](const Callback& self) { return py::tuple(py::cast(inputs(self))); });
+}
+
+void bind_chains(py::module_& module) {
   Record<Chain>(module, "Chain")
       .field("id", &Chain::id)
       .field("callbacks", &Chain::callbacks)
@@ -205,6 +224,12 @@ void bind_application(py::module_& module) {
             return py::tuple(py::cast(self.successors(callback)));
           },
           py::arg("callback"))
+      .def(
+          "entries",
+          [](const Application& self, const Chain& chain) {
+            return to_python(self.entries(chain));
+          },
+          py::arg("chain"))
       .def("rates", [](const Application& self) { return py::tuple(py::cast(self.rates())); })
       .def("utilisation", &Application::utilisation)
       .def(
@@ -255,6 +280,8 @@ PYBIND11_MODULE(_native, module) {
   module.doc() = "What an rclrt application is: reads and validates app.yaml.";
   py::register_exception<rclrt::model::ModelError>(module, "ModelError", PyExc_ValueError);
   rclrt::model::bind_parts(module);
+  rclrt::model::bind_callback(module);
+  rclrt::model::bind_chains(module);
   rclrt::model::bind_application(module);
   rclrt::model::bind_node_timing(module);
   rclrt::model::bind_executor_kinds(module);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The section "callbacks".
+#include <algorithm>
 #include <map>
 #include <utility>
 
@@ -44,14 +45,18 @@ void read_trigger(const Fields& fields, Position at, Callback& callback, Callbac
   source.inputs = std::move(draft.inputs);
 }
 
-void read_publishes(const YamlNode& node, Callback& callback, CallbackSource& source,
-                    TopicReader& topics) {
+/// Reads a list of topics of which each stands once in it, and adds those that `callback` does not
+/// publish yet. Returns which of its topics these are, ascending.
+std::vector<std::size_t> read_outputs(const YamlNode& node, std::string_view what,
+                                      Callback& callback, CallbackSource& source,
+                                      TopicReader& topics) {
   Context& context = topics.context();
   if (node.kind != YamlKind::kSequence) {
     topics.lose();
   }
   std::map<std::string, Position> seen;  // not a hash table: its keys are hostile
-  for (const YamlNode& item : read_list(node, "publishes", context)) {
+  std::vector<std::size_t> result;
+  for (const YamlNode& item : read_list(node, what, context)) {
     const std::string topic = topics.read(item);
     if (topic.empty()) {
       continue;
@@ -63,8 +68,57 @@ void read_publishes(const YamlNode& node, Callback& callback, CallbackSource& so
           "each topic once (the first is on " + line_of(first->second) + ")");
       continue;
     }
-    callback.publishes.push_back(topic);
-    source.publishes.push_back(item.at);
+    const auto at = std::ranges::find(callback.publishes, topic);
+    result.push_back(static_cast<std::size_t>(at - callback.publishes.begin()));
+    if (at == callback.publishes.end()) {
+      callback.publishes.push_back(topic);
+      source.publishes.push_back(item.at);
+    }
+  }
+  std::ranges::sort(result);
+  return result;
+}
+
+/// What each topic is answered on: a mapping from topics to lists of topics.
+void read_routes(const YamlNode& node, Callback& callback, CallbackSource& source,
+                 TopicReader& topics) {
+  Context& context = topics.context();
+  const std::vector<std::string> taken = inputs(callback);
+  const std::vector<std::string_view> known(taken.begin(), taken.end());
+  if (taken.empty() || !topics.all_read()) {
+    if (topics.all_read()) {
+      context.diagnostics.report(node.at, "'publishes' is a mapping in a timer's callback",
+                                 "a list: there are no topics to tell apart");
+    }
+    topics.lose();
+    return;
+  }
+  callback.routes.resize(taken.size());
+  for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
+    const YamlNode& key = node.children[i];
+    const auto at = std::ranges::find(taken, key.text);
+    if (at == taken.end()) {
+      context.diagnostics.report(
+          key.at,
+          "'publishes' answers " + in_quotes(key.text) + ", which the callback does not take",
+          context.suggester.suggest(key.text, known, "a topic that it takes").expected);
+      topics.lose();
+      continue;
+    }
+    callback.routes[static_cast<std::size_t>(at - taken.begin())] = read_outputs(
+        node.children[i + 1], "publishes for " + in_quotes(key.text), callback, source, topics);
+  }
+  if (taken.size() == 1) {
+    callback.routes.clear();  // nothing to choose
+  }
+}
+
+void read_publishes(const YamlNode& node, Callback& callback, CallbackSource& source,
+                    TopicReader& topics) {
+  if (node.kind == YamlKind::kMapping) {
+    read_routes(node, callback, source, topics);
+  } else {
+    read_outputs(node, "publishes", callback, source, topics);
   }
 }
 
@@ -74,10 +128,26 @@ std::size_t read_node_of_callback(const Fields& fields, Reading& reading) {
   return name ? reading.nodes.resolve(*name, node->at, reading.context) : kUnknown;
 }
 
+void read_workload(const YamlNode& node, Callback& callback, Context& context) {
+  const Fields fields(node, "workload", {"name", "iterations"}, context);
+  Workload workload;
+  if (const YamlNode* value = fields.require("name", "name: matrix")) {
+    workload.name = read_name(*value, "name", context).value_or("");
+  }
+  if (const YamlNode* value = fields.require("iterations", "iterations: 100")) {
+    workload.iterations = static_cast<std::uint64_t>(
+        read_integer(*value, "iterations", kIterations, context).value_or(kIterations.min));
+  }
+  callback.workload = std::move(workload);
+}
+
 void read_timing(const Fields& fields, Callback& callback, Context& context) {
   if (const YamlNode* value = fields.require("wcet_ms", "wcet_ms: 2.5")) {
     callback.wcet =
         read_milliseconds(*value, "wcet_ms", Zero::kAllowed, context).value_or(Nanoseconds::zero());
+  }
+  if (const YamlNode* value = fields.find("workload")) {
+    read_workload(*value, callback, context);
   }
   if (const YamlNode* value = fields.find("overload")) {
     callback.overload = read_choice<Overload>(*value, "overload",
@@ -107,7 +177,7 @@ void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
   const Fields fields(item, "callback",
                       {"id", "node", "timer", "subscription", "sync", "wcet_ms", "publishes",
-                       "overload", "deadline_ms", "group", "priority"},
+                       "workload", "overload", "deadline_ms", "group", "priority"},
                       context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);

@@ -45,7 +45,7 @@ std::size_t read_executor_of_node(const Fields& fields, Position at, Reading& re
 
 void read_executors(const YamlNode* section, Reading& reading) {
   if (section == nullptr) {
-    reading.draft.application.executors.push_back({"main", {}});
+    reading.draft.application.executors.push_back({.name = "main"});
     reading.executors.add("main", {}, reading.context);
     return;
   }
@@ -54,11 +54,16 @@ void read_executors(const YamlNode* section, Reading& reading) {
     reading.executors.assume_missing();
   }
   for (const YamlNode& item : items) {
-    const Fields fields(item, "executor", {"name", "cpus"}, reading.context);
+    const Fields fields(item, "executor", {"name", "cpus", "scheduler_cpus", "process"},
+                        reading.context);
     Executor executor;
     executor.name =
         read_declared_name(fields, "name", "name: main", reading.executors, reading.context);
-    executor.cpus = read_cpus(fields, reading.context);
+    executor.cpus = read_cpus(fields, "cpus", reading.context);
+    executor.scheduler_cpus = read_cpus(fields, "scheduler_cpus", reading.context);
+    if (const YamlNode* value = fields.find("process")) {
+      executor.process = read_name(*value, "process", reading.context).value_or("");
+    }
     reading.draft.application.executors.push_back(std::move(executor));
   }
 }

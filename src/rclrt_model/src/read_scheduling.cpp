@@ -63,14 +63,14 @@ std::vector<std::string_view> thread_rule_keys() {
   return {"name", "policy", "priority", "cpus", "nice", "runtime_ms", "deadline_ms", "period_ms"};
 }
 
-std::vector<int> read_cpus(const Fields& fields, Context& context) {
+std::vector<int> read_cpus(const Fields& fields, std::string_view key, Context& context) {
   std::vector<int> cpus;
-  const YamlNode* node = fields.find("cpus");
+  const YamlNode* node = fields.find(key);
   if (node == nullptr) {
     return cpus;
   }
   std::set<std::int64_t> seen;
-  for (const YamlNode& item : read_filled_list(*node, "cpus", context)) {
+  for (const YamlNode& item : read_filled_list(*node, key, context)) {
     const auto cpu = read_integer(item, "the CPU", kCpus, context);
     if (!cpu) {
       continue;
@@ -87,7 +87,7 @@ std::vector<int> read_cpus(const Fields& fields, Context& context) {
 
 Scheduling read_scheduling(const Fields& rule, Context& context) {
   Scheduling scheduling;
-  scheduling.cpus = read_cpus(rule, context);
+  scheduling.cpus = read_cpus(rule, "cpus", context);
   std::sort(scheduling.cpus.begin(), scheduling.cpus.end());
   const YamlNode* node = rule.require("policy", "policy: fifo");
   if (node == nullptr) {

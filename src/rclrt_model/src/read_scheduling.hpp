@@ -16,7 +16,7 @@ std::vector<std::string_view> thread_rule_keys();
 /// Reads everything of a rule but its name.
 Scheduling read_scheduling(const Fields& rule, Context& context);
 
-/// Reads the optional key "cpus": distinct numbers in the order of the file.
-std::vector<int> read_cpus(const Fields& fields, Context& context);
+/// Reads an optional list of CPUs: distinct numbers in the order of the file.
+std::vector<int> read_cpus(const Fields& fields, std::string_view key, Context& context);
 
 }  // namespace rclrt::model::detail

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "read_trigger.hpp"
 
+#include <map>
 #include <utility>
 
 #include "limits.hpp"
@@ -34,29 +35,42 @@ Nanoseconds read_window(const Fields& fields, SyncPolicy policy, Context& contex
   return read_milliseconds(*node, "window_ms", Zero::kRefused, context).value_or(kDefaultWindow);
 }
 
-/// Fills the two topics of a sync; gives their positions.
-std::vector<Position> read_sync_topics(const YamlNode& node, Sync& sync, TopicReader& topics) {
+std::string count_of(std::size_t topics) {
+  const std::string number = topics == 0 ? "no" : std::to_string(topics);
+  return number + (topics > 1 ? " topics" : " topic");
+}
+
+/// Reads the topics of a sync or subscription; gives their positions.
+std::vector<Position> read_topics(const YamlNode& node, const std::string& what,
+                                  const IntegerRange& counts, std::vector<std::string>& result,
+                                  TopicReader& topics) {
   Context& context = topics.context();
   const auto& items = read_list(node, "topics", context);
-  if (items.size() != sync.topics.size()) {
+  const auto count = static_cast<std::int64_t>(items.size());
+  if (count < counts.min || count > counts.max) {
     topics.lose();
     if (node.kind == YamlKind::kSequence) {
-      const std::string count =
-          items.empty() ? "no topic" : std::to_string(items.size()) + " topic";
-      context.diagnostics.report(node.at, "the sync has " + count + (items.size() > 1 ? "s" : ""),
-                                 "exactly two topics");
+      context.diagnostics.report(
+          node.at, "the " + what + " has " + count_of(items.size()),
+          "a list of " + std::to_string(counts.min) + " to " + std::to_string(counts.max));
     }
     return {};
   }
-  for (std::size_t i = 0; i < items.size(); ++i) {
-    sync.topics[i] = topics.read(items[i]);
+  std::vector<Position> positions;
+  std::map<std::string, Position> seen;  // not a hash table: its keys are hostile
+  for (const YamlNode& item : items) {
+    const std::string topic = topics.read(item);
+    const auto [first, inserted] = seen.try_emplace(topic, item.at);
+    if (!topic.empty() && !inserted) {
+      context.diagnostics.report(
+          item.at, "the " + what + " has the topic " + in_quotes(topic) + " twice",
+          "each topic once (the first is on " + line_of(first->second) + ")");
+      topics.lose();
+    }
+    result.push_back(topic);
+    positions.push_back(item.at);
   }
-  if (!sync.topics[0].empty() && sync.topics[0] == sync.topics[1]) {
-    context.diagnostics.report(items[1].at,
-                               "the sync has the topic " + in_quotes(sync.topics[1]) + " twice",
-                               "two different topics");
-  }
-  return {items[0].at, items[1].at};
+  return positions;
 }
 
 }  // namespace
@@ -104,10 +118,18 @@ TriggerDraft read_subscription(const YamlNode& node, TopicReader& topics) {
   Context& context = topics.context();
   Subscription subscription;
   std::vector<Position> inputs;
-  const Fields fields(node, "subscription", {"topic", "depth", "reliability", "intra_process"},
-                      context);
-  if (const YamlNode* value = fields.require("topic", "topic: points")) {
-    subscription.topic = topics.read(*value);
+  const Fields fields(node, "subscription",
+                      {"topic", "topics", "depth", "reliability", "intra_process"}, context);
+  const YamlNode* const several = fields.find("topics");
+  if (several != nullptr && fields.find("topic") != nullptr) {
+    context.diagnostics.report(several->at, "the subscription has both 'topic' and 'topics'",
+                               "one of them");
+    topics.lose();
+  } else if (several != nullptr) {
+    inputs =
+        read_topics(*several, "subscription", kSubscriptionTopics, subscription.topics, topics);
+  } else if (const YamlNode* value = fields.require("topic", "topic: points")) {
+    subscription.topics = {topics.read(*value)};
     inputs.push_back(value->at);
   } else {
     topics.lose();
@@ -134,7 +156,7 @@ TriggerDraft read_sync(const YamlNode& node, TopicReader& topics) {
   std::vector<Position> inputs;
   const Fields fields(node, "sync", {"topics", "policy", "window_ms", "depth"}, context);
   if (const YamlNode* value = fields.require("topics", "topics: [points, objects]")) {
-    inputs = read_sync_topics(*value, sync, topics);
+    inputs = read_topics(*value, "sync", kSyncTopics, sync.topics, topics);
   } else {
     topics.lose();
   }

@@ -74,8 +74,10 @@ std::string list(const std::vector<T>& items, Text text) {
 
 std::string names(const std::vector<std::string>& items) { return list(items, name); }
 
-std::string cpus(const std::vector<int>& items) {
-  return ", cpus: " + list(items, [](int cpu) { return std::to_string(cpu); });
+std::string cpus(const std::vector<int>& items, const std::string& key = "cpus") {
+  return items.empty()
+             ? ""
+             : ", " + key + ": " + list(items, [](int cpu) { return std::to_string(cpu); });
 }
 
 std::string to_text(const Timer& timer) {
@@ -97,7 +99,9 @@ std::string depth(std::size_t value) {
 }
 
 std::string to_text(const Subscription& subscription) {
-  std::string text = "subscription: {topic: " + name(subscription.topic);
+  std::string text = "subscription: {";
+  text += subscription.topics.size() == 1 ? "topic: " + name(subscription.topics.front())
+                                          : "topics: " + names(subscription.topics);
   text += depth(subscription.depth);
   if (subscription.reliability == Reliability::kBestEffort) {
     text += ", reliability: best_effort";
@@ -109,7 +113,7 @@ std::string to_text(const Subscription& subscription) {
 }
 
 std::string to_text(const Sync& sync) {
-  std::string text = "sync: {topics: " + names({sync.topics[0], sync.topics[1]});
+  std::string text = "sync: {topics: " + names(sync.topics);
   if (sync.policy == SyncPolicy::kExact) {
     text += ", policy: exact";
   } else if (sync.window != detail::kDefaultWindow) {
@@ -118,13 +122,32 @@ std::string to_text(const Sync& sync) {
   return text + depth(sync.depth) + "}";
 }
 
+/// A list of topics, or with routes a mapping from each input to its list.
+std::string publishes(const Callback& callback) {
+  if (callback.routes.empty()) {
+    return names(callback.publishes);
+  }
+  const std::vector<std::string> taken = inputs(callback);
+  std::string text;
+  for (std::size_t input = 0; input < taken.size(); ++input) {
+    const auto topic = [&](std::size_t output) { return name(callback.publishes.at(output)); };
+    text += (text.empty() ? "{" : ", ") + name(taken[input]) + ": " +
+            list(callback.routes.at(input), topic);
+  }
+  return text + "}";
+}
+
 std::string to_text(const Application& application, const Callback& callback) {
   std::string text =
       "{id: " + name(callback.id) + ", node: " + name(application.nodes.at(callback.node).name);
   text += ", " + std::visit([](const auto& trigger) { return to_text(trigger); }, callback.trigger);
   text += ", wcet_ms: " + ms(callback.wcet);
+  if (callback.workload) {
+    text += ", workload: {name: " + name(callback.workload->name) +
+            ", iterations: " + std::to_string(callback.workload->iterations) + "}";
+  }
   if (!callback.publishes.empty()) {
-    text += ", publishes: " + names(callback.publishes);
+    text += ", publishes: " + publishes(callback);
   }
   if (callback.group) {
     text += ", group: " + name(*callback.group);
@@ -166,9 +189,7 @@ std::string to_text(const ThreadRule& rule) {
               ", period_ms: " + ms(stated.reservation.period);
       break;
   }
-  if (!stated.cpus.empty()) {
-    text += cpus(stated.cpus);
-  }
+  text += cpus(stated.cpus);
   return text + "}";
 }
 
@@ -204,8 +225,9 @@ std::string to_yaml(const Application& application) {
     text += "description: " + in_double_quotes(application.description) + "\n";
   }
   text += section("executors", application.executors, [](const Executor& executor) {
-    return "{name: " + name(executor.name) + (executor.cpus.empty() ? "" : cpus(executor.cpus)) +
-           "}";
+    return "{name: " + name(executor.name) + cpus(executor.cpus) +
+           cpus(executor.scheduler_cpus, "scheduler_cpus") +
+           (executor.process.empty() ? "" : ", process: " + name(executor.process)) + "}";
   });
   text += section("nodes", application.nodes, [&](const Node& node) {
     std::string entry = "{name: " + name(node.name);

@@ -26,7 +26,7 @@ Callback subscription(std::string id, std::string topic, Nanoseconds wcet,
                       std::vector<std::string> publishes) {
   return {std::move(id),
           0,
-          Subscription{std::move(topic), 10, Reliability::kReliable},
+          Subscription{{std::move(topic)}, 10, Reliability::kReliable},
           wcet,
           std::move(publishes),
           std::nullopt,
@@ -53,6 +53,17 @@ Application diamond() {
                    subscription("p", "z", milliseconds(10), {}),
                    subscription("q", "w", milliseconds(20), {})};
   return app;
+}
+
+TEST(Application, ExecutorsThatNameAProcessShareIt) {
+  Application app;
+  EXPECT_TRUE(app.processes().empty());
+  app.executors = {{.name = "a"},
+                   {.name = "b", .process = "far"},
+                   {.name = "c"},
+                   {.name = "d", .process = "main"},
+                   {.name = "e", .process = "far"}};
+  EXPECT_EQ(app.processes(), (std::vector<std::vector<std::size_t>>{{0, 2}, {1, 4}, {3}}));
 }
 
 TEST(Callback, KnowsItsKind) {
@@ -114,6 +125,87 @@ TEST(Rates, OfASubscriptionIsTheSumOfItsPublishers) {
   Application app = diamond();
   app.callbacks[1].publishes = {"y", "z"};
   EXPECT_EQ(app.rates()[3], 20.0);  // 10 from the sync and 10 from the second timer
+}
+
+/// Two timers whose messages share the callback "m", which answers each on a topic of its own.
+Application merged() {
+  Application app;
+  app.callbacks = {timer("a", milliseconds(50), milliseconds(5), {"x"}),
+                   timer("b", milliseconds(100), milliseconds(10), {"y"}),
+                   subscription("m", "x", milliseconds(2), {"p", "q"}),
+                   subscription("c", "p", milliseconds(1), {}),
+                   subscription("d", "q", milliseconds(1), {})};
+  std::get<Subscription>(app.callbacks[2].trigger).topics = {"x", "y"};
+  app.callbacks[2].routes = {{0}, {1}};
+  return app;
+}
+
+TEST(Rates, OfASharedCallbackAreTheSumAndGoOnAlongItsRoutes) {
+  const std::vector<double> routed = {20, 10, 30, 20, 10};  // per second
+  EXPECT_EQ(merged().rates(), routed);
+  Application app = merged();
+  app.callbacks[2].routes.clear();
+  const std::vector<double> multiplied = {20, 10, 30, 30, 30};
+  EXPECT_EQ(app.rates(), multiplied) << "without routes every run publishes on all";
+}
+
+TEST(Sends, FollowsTheRouteOfTheInput) {
+  Application app = merged();
+  EXPECT_TRUE(app.callbacks[2].sends(0, 0));
+  EXPECT_FALSE(app.callbacks[2].sends(0, 1));
+  EXPECT_TRUE(app.callbacks[2].sends(1, 1));
+  app.callbacks[2].routes = {{}, {0, 1}};
+  EXPECT_FALSE(app.callbacks[2].sends(0, 0)) << "a topic that is not answered";
+  EXPECT_TRUE(app.callbacks[0].sends(0, 0)) << "a callback without routes";
+}
+
+TEST(Sends, OfASyncIsEverywhereWhateverWayItsChainsGoOn) {
+  Application app = diamond();
+  app.callbacks[2].routes = {{0}, {1}};
+  EXPECT_TRUE(app.callbacks[2].sends(0, 1));
+  EXPECT_FALSE(app.callbacks[2].leads(0, 1));
+  EXPECT_EQ(app.rates(), diamond().rates());
+}
+
+using Entries = std::vector<std::vector<std::size_t>>;
+
+TEST(Entries, OfAChainAreTheInputsByWhichItComes) {
+  const Application app = merged();
+  EXPECT_EQ(app.entries({"fast", {0, 2, 3}, 0, {}}), (Entries{{}, {0}, {0}}));
+  EXPECT_EQ(app.entries({"slow", {1, 2, 4}, 0, {}}), (Entries{{}, {1}, {0}}));
+}
+
+TEST(Entries, EndWhereTheRoutesLeadElsewhere) {
+  const Application app = merged();
+  EXPECT_EQ(app.entries({"crossed", {0, 2, 4}, 0, {}}), (Entries{{}, {0}, {}}));
+  EXPECT_EQ(app.entries({"empty", {}, 0, {}}), Entries{});
+}
+
+TEST(Entries, TakeTheTopicByWhichTheChainCanGoOn) {
+  Application app = merged();
+  app.callbacks[0].publishes = {"x", "y"};  // both reach "m"; only y is answered on q
+  EXPECT_EQ(app.entries({"c", {0, 2, 4}, 0, {}}), (Entries{{}, {1}, {0}}));
+  EXPECT_EQ(app.entries({"c", {0, 2}, 0, {}}), (Entries{{}, {0}})) << "the first, where both do";
+}
+
+TEST(Entries, BehindASyncFollowItsRoutes) {
+  Application app = diamond();
+  app.callbacks[2].routes = {{0}, {1}};  // z for chains by x, w for those by y
+  app.callbacks[4] = subscription("q", "z", milliseconds(20), {});
+  std::get<Subscription>(app.callbacks[4].trigger).topics = {"z", "w"};
+  EXPECT_EQ(app.entries({"by x", {0, 2, 4}, 0, {}}), (Entries{{}, {0}, {0}}));
+  EXPECT_EQ(app.entries({"by y", {1, 2, 4}, 0, {}}), (Entries{{}, {1}, {1}}));
+  EXPECT_EQ(app.entries({"astray", {1, 2, 3}, 0, {}}), (Entries{{}, {1}, {}}));
+}
+
+TEST(Entries, OfASyncAreAllThatTheCallbackBeforeItPublishes) {
+  Application app;
+  app.callbacks = {timer("a", milliseconds(50), milliseconds(5), {"x", "z"}),
+                   timer("b", milliseconds(50), milliseconds(5), {"y"}),
+                   sync("s", "x", "y", milliseconds(1), {})};
+  std::get<Sync>(app.callbacks[2].trigger).topics = {"x", "y", "z"};
+  EXPECT_EQ(app.entries({"c", {0, 2}, 0, {}}), (Entries{{}, {0, 2}}));
+  EXPECT_EQ(app.entries({"c", {1, 2}, 0, {}}), (Entries{{}, {1}}));
 }
 
 TEST(Rates, AreZeroOnAndBehindACycle) {

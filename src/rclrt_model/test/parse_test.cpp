@@ -31,7 +31,7 @@ constexpr std::string_view kFull = R"(
 rclrt: 1
 name: autonomous_vehicle
 description: "everything that the format has"
-executors: [{name: fast, cpus: [1, 3]}, {name: slow}]
+executors: [{name: fast, cpus: [1, 3], scheduler_cpus: [0], process: motion}, {name: slow}]
 nodes:
   - {name: lidar, namespace: /front/left, executor: fast}
   - {name: fusion, executor: slow}
@@ -40,7 +40,7 @@ callbacks:
      publishes: [/points, /raw]}
   - {id: look, node: fusion, timer: {period_ms: 50, overrun: skip}, wcet_ms: 0, publishes: [/objects]}
   - {id: fuse, node: fusion, sync: {topics: [/points, /objects], policy: approximate, window_ms: 300,
-     depth: 5}, wcet_ms: 3.0, publishes: [/fused], group: work}
+     depth: 5}, wcet_ms: 3.0, publishes: [/fused], group: work, workload: {name: fft, iterations: 3}}
   - {id: join, node: fusion, sync: {topics: [/raw, /objects], policy: exact}, wcet_ms: 1}
   - {id: brake, node: fusion, subscription: {topic: /fused, depth: 3, reliability: best_effort,
      intra_process: true}, wcet_ms: 1.000001, priority: 7, overload: keep_last,
@@ -56,7 +56,7 @@ TEST(AppYaml, KeepsEverythingThatTheFileStates) {
   Application expected;
   expected.name = "autonomous_vehicle";
   expected.description = "everything that the format has";
-  expected.executors = {{"fast", {1, 3}}, {"slow", {}}};
+  expected.executors = {{"fast", {1, 3}, {0}, "motion"}, {"slow"}};
   expected.nodes = {{"lidar", "/front/left", 0}, {"fusion", "/", 1}};
   expected.callbacks = {
       {"scan",
@@ -89,18 +89,45 @@ TEST(AppYaml, KeepsEverythingThatTheFileStates) {
        std::nullopt},
       {"brake",
        1,
-       Subscription{"/fused", 3, Reliability::kBestEffort, true},
+       Subscription{{"/fused"}, 3, Reliability::kBestEffort, true},
        Nanoseconds(1'000'001),
        {},
        std::nullopt,
        7,
        Overload::kKeepLast,
        microseconds(4'500)}};
+  expected.callbacks[2].workload = Workload{"fft", 3};
   expected.chains = {{"obstacle", {0, 2, 4}, 2, microseconds(49'500)},
                      {"seen", {1, 3}, 1'000'000, milliseconds(50)}};
   expected.topics = {{"/points", 0}, {"/raw", 0}, {"/objects", 0}, {"/fused", 100'000}};
   expected.threads = {{"middleware", {Policy::kRoundRobin, 98, {0}}}};
   EXPECT_EQ(parse_good(kFull), expected);
+}
+
+constexpr std::string_view kShared = R"(
+rclrt: 1
+name: shared
+nodes: [{name: n}]
+callbacks:
+  - {id: a, node: n, timer: {period_ms: 50}, wcet_ms: 1, publishes: [x]}
+  - {id: b, node: n, timer: {period_ms: 50}, wcet_ms: 1, publishes: [y, z]}
+  - {id: m, node: n, subscription: {topics: [x, y, z]}, wcet_ms: 1,
+     publishes: {z: [q, p], x: [p]}}
+  - {id: one, node: n, subscription: {topics: [p]}, wcet_ms: 1, publishes: {p: [r]}}
+  - {id: join, node: n, sync: {topics: [q, r, x]}, wcet_ms: 1}
+chains: [{id: c, callbacks: [a, m, one, join], priority: 2}]
+)";
+
+TEST(AppYaml, ASubscriptionMayTakeSeveralTopicsAndAnswerEachOnItsOwn) {
+  const Application app = parse_good(kShared);
+  ASSERT_EQ(app.callbacks.size(), 5U);
+  const Callback& shared = app.callbacks[2];
+  EXPECT_EQ(inputs(shared), (std::vector<std::string>{"x", "y", "z"}));
+  EXPECT_EQ(shared.publishes, (std::vector<std::string>{"q", "p"}));
+  EXPECT_EQ(shared.routes, (std::vector<std::vector<std::size_t>>{{1}, {}, {0, 1}}));
+  EXPECT_EQ(app.callbacks[3].publishes, std::vector<std::string>{"r"});
+  EXPECT_TRUE(app.callbacks[3].routes.empty()) << "a single topic leaves no choice";
+  EXPECT_EQ(inputs(app.callbacks[4]), (std::vector<std::string>{"q", "r", "x"}));
 }
 
 constexpr std::string_view kShort = R"(rclrt: 1
@@ -122,7 +149,7 @@ TEST(AppYaml, FillsInTheDocumentedDefaults) {
   EXPECT_EQ(std::get<Timer>(app.callbacks[0].trigger),
             (Timer{milliseconds(20), milliseconds(0), OverrunPolicy::kCatchUp}));
   EXPECT_EQ(std::get<Subscription>(app.callbacks[2].trigger),
-            (Subscription{"x", 10, Reliability::kReliable}));
+            (Subscription{{"x"}, 10, Reliability::kReliable}));
   EXPECT_EQ(std::get<Sync>(app.callbacks[3].trigger),
             (Sync{{"x", "y"}, SyncPolicy::kApproximate, milliseconds(1000), 10}));
   EXPECT_EQ(app.chains[0].deadline, milliseconds(20)) << "the timer's period";

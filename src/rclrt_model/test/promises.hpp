@@ -74,6 +74,11 @@ inline std::string broken_application(const Application& app) {
         return "no path";
       }
     }
+    const auto entries = app.entries(chain);
+    if (std::any_of(entries.begin() + 1, entries.end(),
+                    [](const auto& inputs) { return inputs.empty(); })) {
+      return "a chain against the routes";
+    }
   }
   for (const double rate : app.rates()) {
     if (!(rate > 0.0)) {

@@ -70,7 +70,7 @@ def test_a_trigger_is_an_object_of_its_kind(app: rclrt_model.Application) -> Non
     assert isinstance(timer, rclrt_model.Timer)
     assert (timer.period_ns, timer.offset_ns, timer.overrun) == (50_000_000, 500_000, "skip")
     assert isinstance(subscription, rclrt_model.Subscription)
-    assert (subscription.topic, subscription.depth) == ("points", 3)
+    assert (subscription.topics, subscription.depth) == (("points",), 3)
     assert subscription.reliability == "best_effort"
     assert subscription.intra_process is True
     assert isinstance(sync, rclrt_model.Sync)
@@ -90,6 +90,28 @@ def test_what_follows_from_the_values(app: rclrt_model.Application) -> None:
     assert app.utilisation() == pytest.approx((2.25 + 1 + 1) / 50)
     assert app.period_ns(app.chains[0]) == 50_000_000
     assert app.hyperperiod_ns() == 50_000_000
+
+
+def test_a_shared_callback_shows_its_routes_and_by_which_topic_a_chain_comes(
+    tmp_path: Path,
+) -> None:
+    file = tmp_path / "shared.yaml"
+    file.write_text("""
+rclrt: 1
+name: shared
+nodes: [{name: n}]
+callbacks:
+  - {id: a, node: n, timer: {period_ms: 50}, wcet_ms: 1, publishes: [x]}
+  - {id: b, node: n, timer: {period_ms: 50}, wcet_ms: 1, publishes: [y]}
+  - {id: m, node: n, subscription: {topics: [x, y]}, wcet_ms: 1, publishes: {x: [p], y: [q, p]}}
+  - {id: c, node: n, subscription: {topic: q}, wcet_ms: 1}
+chains: [{id: slow, callbacks: [b, m, c], priority: 2}]
+""")
+    app = rclrt_model.load(file)
+    assert app.callbacks[2].publishes == ("p", "q")
+    assert app.callbacks[2].routes == ((0,), (0, 1))
+    assert app.callbacks[0].routes == ()
+    assert app.entries(app.chains[0]) == ((), (1,), (0,))
 
 
 def test_an_index_without_a_callback_is_an_index_error(app: rclrt_model.Application) -> None:
@@ -114,7 +136,9 @@ def test_objects_are_compared_by_value(app: rclrt_model.Application) -> None:
 
 
 def test_objects_show_their_values(app: rclrt_model.Application) -> None:
-    assert repr(app.executors[0]) == "Executor(name='fast', cpus=(1, 3))"
+    assert repr(app.executors[0]) == (
+        "Executor(name='fast', cpus=(1, 3), scheduler_cpus=(), process='')"
+    )
     assert repr(app).startswith("Application(name='demo', description='a text', executors=(Exec")
 
 
@@ -198,11 +222,12 @@ EVERY_KEY = """
 rclrt: 1
 name: all
 description: everything
-executors: [{name: one, cpus: [1]}, {name: two}]
+executors: [{name: one, cpus: [1], scheduler_cpus: [0], process: far}, {name: two}]
 nodes: [{name: n, namespace: /a, executor: two}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 5, offset_ms: 3, overrun: skip}, wcet_ms: 0.5,
-     publishes: [/x, /y], group: g, priority: 4, overload: keep_last, deadline_ms: 7}
+     publishes: [/x, /y], group: g, priority: 4, overload: keep_last, deadline_ms: 7,
+     workload: {name: matrix, iterations: 12}}
   - {id: e, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1}
   - {id: s, node: n, sync: {topics: [/x, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}
   - {id: r, node: n, wcet_ms: 1,

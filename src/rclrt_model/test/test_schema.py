@@ -23,6 +23,7 @@ BROKEN = sorted((HERE / "broken").glob("*.yaml"))
 NOT_STRUCTURAL = {
     "callback_duplicate_id",
     "callback_unknown_node",
+    "chain_against_the_routes",
     "chain_backwards",
     "chain_duplicate_id",
     "chain_no_path",
@@ -34,6 +35,8 @@ NOT_STRUCTURAL = {
     "graph_cycle",
     "graph_two_cycles",
     "node_duplicate",
+    "publishes_answers_unknown_topic",
+    "publishes_of_a_timer_is_a_mapping",
     "text_alias",
     "text_anchor",
     "text_duplicate_key",
@@ -102,6 +105,10 @@ GOOD: Application = {
 PLACES: dict[str, Callable[[Application, Any], None]] = {
     "format version": lambda app, value: app.update(rclrt=value),
     "CPU": lambda app, value: app["executors"][0].update(cpus=[value]),
+    "scheduler's CPU": lambda app, value: app["executors"][0].update(scheduler_cpus=[value]),
+    "iterations": lambda app, value: app["callbacks"][0].update(
+        workload={"name": "sort", "iterations": value}
+    ),
     "wcet": lambda app, value: app["callbacks"][0].update(wcet_ms=value),
     "period": lambda app, value: app["callbacks"][0]["timer"].update(period_ms=value),
     "offset": lambda app, value: app["callbacks"][0]["timer"].update(offset_ms=value),

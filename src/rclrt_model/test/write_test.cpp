@@ -38,15 +38,20 @@ TEST(Write, EveryKeyThatDiffersFromItsDefaultIsKept) {
   const auto read = parse_application(R"(rclrt: 1
 name: "yes"
 description: "a: \"b\" \\ \u2028 \x07 \n # c"
-executors: [{name: one, cpus: [3, 1]}, {name: two}]
+executors: [{name: one, cpus: [3, 1], scheduler_cpus: [2], process: far}, {name: two}]
 nodes: [{name: n, namespace: /a/b, executor: two}, {name: "null", executor: one}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 0.000001, offset_ms: 3, overrun: rebase}, wcet_ms: 0.5,
-     publishes: [/x, /z], group: g, priority: 4, overload: keep_last, deadline_ms: 7}
+     publishes: [/x, /z], group: g, priority: 4, overload: keep_last, deadline_ms: 7,
+     workload: {name: sort, iterations: 1000000000}}
   - {id: u, node: "null", timer: {period_ms: 3600000, offset_ms: 0, overrun: skip}, wcet_ms: 0,
      publishes: [/y]}
   - {id: s, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1}
   - {id: w, node: n, sync: {topics: [/z, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}
+  - {id: v, node: n, sync: {topics: [/x, /y, /z]}, wcet_ms: 1,
+     publishes: {/x: [/b, /c], /y: [/c], /z: [/d]}}
+  - {id: m, node: n, subscription: {topics: [/x, /y]}, wcet_ms: 1, publishes: {/y: [/p, /q], /x: []}}
+  - {id: l, node: n, subscription: {topics: [/y, /x]}, wcet_ms: 1, publishes: [/m]}
   - {id: r, node: n, wcet_ms: 1, overload: skip_if_running,
      subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
 topics: [{name: /y, size_bytes: 5}]

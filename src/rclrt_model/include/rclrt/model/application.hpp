@@ -3,9 +3,9 @@
 // no ROS. `parse.hpp` makes them from an app.yaml and has then checked everything promised below.
 #pragma once
 
-#include <array>
 #include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <variant>
@@ -29,17 +29,21 @@ enum class OverrunPolicy {
   kRebase,   ///< the next period starts when the late one ran
 };
 
-/// How a sync pairs messages: by equal stamps, or by the nearest within a window.
+/// Which messages a sync takes together: equal stamps, or the nearest within a window.
 enum class SyncPolicy { kExact, kApproximate };
 /// What happens to releases while earlier ones have not run.
 enum class Overload { kQueue, kKeepLast, kSkipIfRunning };
 /// Of a subscription's quality of service.
 enum class Reliability { kReliable, kBestEffort };
 
-/// An executor, and the CPUs its threads may use; empty: every allowed one.
+/// An executor, the CPUs its threads may use, and the process it is part of.
 struct Executor {
   std::string name;
-  std::vector<int> cpus;  ///< distinct CPU numbers; empty: all CPUs
+  std::vector<int> cpus{};  ///< distinct CPU numbers; empty: all CPUs
+  /// Of the scheduler thread, for kinds of executors that have one; empty: as `cpus`.
+  std::vector<int> scheduler_cpus{};
+  /// Executors that name the same process share it; empty: the one of those that name none.
+  std::string process{};
   bool operator==(const Executor&) const = default;
 };
 
@@ -60,22 +64,30 @@ struct Timer {
   bool operator==(const Timer&) const = default;
 };
 
-/// Releases by the messages of a topic.
+/// Releases by each message of each of its topics: a ROS subscription for each topic, which share
+/// the callback and exclude each other.
 struct Subscription {
-  std::string topic;
-  std::size_t depth{};
+  std::vector<std::string> topics;  ///< different ones; a single one for most callbacks
+  std::size_t depth{};              ///< of each topic
   Reliability reliability{Reliability::kReliable};
   bool intra_process{};  ///< messages from within the process come by reference
   bool operator==(const Subscription&) const = default;
 };
 
-/// Runs once for each pair of messages, one from each topic.
+/// Runs once for each set of messages, one from each topic.
 struct Sync {
-  std::array<std::string, 2> topics;
+  std::vector<std::string> topics;  ///< 2 to 9 different ones
   SyncPolicy policy{SyncPolicy::kApproximate};
-  Nanoseconds window{};  ///< how far apart two stamps may be; zero for SyncPolicy::kExact
+  Nanoseconds window{};  ///< how far apart the stamps of a set may be; zero for SyncPolicy::kExact
   std::size_t depth{};
   bool operator==(const Sync&) const = default;
+};
+
+/// What a callback does to take its time: a workload of the package rclrt_workloads.
+struct Workload {
+  std::string name;
+  std::uint64_t iterations{};
+  bool operator==(const Workload&) const = default;
 };
 
 /// User code: what triggers it, how long it takes, what it publishes.
@@ -83,14 +95,26 @@ struct Callback {
   std::string id;      ///< unique in the application
   std::size_t node{};  ///< index into Application::nodes
   std::variant<Timer, Subscription, Sync> trigger;
-  Nanoseconds wcet{};  ///< worst-case execution time
-  std::vector<std::string> publishes;
+  Nanoseconds wcet{};                   ///< worst-case execution time
+  std::vector<std::string> publishes;   ///< each topic once
   std::optional<std::string> group;     ///< callbacks of one group of one node exclude each other
   std::optional<int> priority;          ///< only when the file gives one: see effective_priority()
   Overload overload{Overload::kQueue};  ///< other than kQueue only for timers and subscriptions
   std::optional<Nanoseconds> deadline{};  ///< of each instance, from its release
+  /// For each of inputs() the `publishes` (ascending indices) by which its chains go on; empty: by
+  /// all. A subscription answers the messages of a topic on these only; a sync publishes on all.
+  std::vector<std::vector<std::size_t>> routes{};
+  std::optional<Workload> workload{};  ///< none: when it runs, it uses CPU time as long as the WCET
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
+
+  /// Returns whether chains that come by inputs()[input] go on by publishes[output].
+  RCLRT_MODEL_EXPORT bool leads(std::size_t input, std::size_t output) const;
+
+  /// Returns whether a run for a message of inputs()[input] publishes on publishes[output].
+  bool sends(std::size_t input, std::size_t output) const {
+    return kind() != CallbackKind::kSubscription || leads(input, output);
+  }
 
   bool operator==(const Callback&) const = default;
 };
@@ -136,9 +160,18 @@ struct RCLRT_MODEL_EXPORT Application {
   /// Returns the callbacks that take a message this one publishes: ascending, each once.
   std::vector<std::size_t> successors(std::size_t callback) const;
 
+  /// Returns for each callback of the chain the inputs (ascending indices into inputs()) by which
+  /// the chain comes to it: none for the timer, one for a subscription, for a sync those that the
+  /// callback before it publishes. Where routes leave a choice, a chain takes the first topic by
+  /// which it can go on. None from the first callback on to which there is no way.
+  std::vector<std::vector<std::size_t>> entries(const Chain& chain) const;
+
+  /// Returns the executors (indices) of each process, both in the order of the executors.
+  std::vector<std::vector<std::size_t>> processes() const;
+
   /// Returns the releases per second of each callback: a timer's own rate; a subscription's is the
-  /// sum over its publishers; a sync's is that of the slower input. Zero for callbacks on or behind
-  /// a cycle.
+  /// sum over the publishers of its topics; a sync's is that of the slowest input. Zero for
+  /// callbacks on or behind a cycle.
   std::vector<double> rates() const;
 
   /// Returns the share of one CPU that the callbacks need together: the sum of WCET times rate.
@@ -151,7 +184,7 @@ struct RCLRT_MODEL_EXPORT Application {
   bool operator==(const Application&) const = default;
 };
 
-/// Returns the topics whose messages trigger the callback: none for a timer, two for a sync.
+/// Returns the topics whose messages trigger the callback: none for a timer, several for a sync.
 RCLRT_MODEL_EXPORT std::vector<std::string> inputs(const Callback& callback);
 
 }  // namespace rclrt::model
