@@ -32,7 +32,7 @@ model::Application chains_of_four(std::size_t chains) {
         callback.trigger = model::Timer{.period = milliseconds(1000 + k)};
       } else {
         callback.trigger =
-            model::Subscription{.topic = application.callbacks.back().id, .depth = 10};
+            model::Subscription{.topics = {application.callbacks.back().id}, .depth = 10};
       }
       chain.callbacks.push_back(application.callbacks.size());
       application.callbacks.push_back(callback);

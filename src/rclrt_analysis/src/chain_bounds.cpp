@@ -10,6 +10,7 @@
 #include "drops.hpp"
 #include "executor_bounds.hpp"
 #include "holistic.hpp"
+#include "input_callbacks.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -88,7 +89,8 @@ class Bounds {
       }
     }
     ChainBound result = std::move(found.bound);
-    result.assumptions = cores_.assumptions(application_, own);
+    result.assumptions =
+        cores_.assumptions(application_, own, traits(executor_).has_scheduler_thread);
     if (result.bound) {
       check_drops(chain.callbacks, result);
       check_drops(found.relies_on, result);
@@ -171,23 +173,35 @@ class Bounds {
 
 std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKind executor,
                                      const Overheads& overheads, Effort effort) {
-  Bounds bounds(application, executor, overheads, effort);
+  const detail::InputCallbacks parts(application);
+  Bounds bounds(parts.application(), executor, overheads, effort);
   std::vector<ChainBound> result;
-  for (const model::Chain& chain : application.chains) {
-    if (application.period(chain).count() <= 0) {
+  for (const model::Chain& chain : parts.application().chains) {
+    if (parts.application().period(chain).count() <= 0) {
       throw std::invalid_argument("chain '" + chain.id + "' does not start at a timer");
     }
-    result.push_back(bounds.bound(chain));
+    ChainBound& bound = result.emplace_back(bounds.bound(chain));
+    for (Contribution& each : bound.why) {
+      each.callback = parts.whole(each.callback);
+    }
   }
   return result;
 }
 
 std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKind executor,
                                      const Overheads& overheads, Effort effort) {
-  Bounds bounds(application, executor, overheads, effort);
+  const detail::InputCallbacks parts(application);
+  Bounds bounds(parts.application(), executor, overheads, effort);
   std::vector<QueueBound> result;
-  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    result.push_back(bounds.queue(i));
+  for (std::size_t i = 0; i < parts.application().callbacks.size(); ++i) {
+    const QueueBound part = bounds.queue(i);
+    if (parts.whole(i) == result.size()) {
+      result.push_back(part);
+    } else if (!part.pending || !result.back().pending) {
+      result.back().pending.reset();
+    } else {
+      result.back().pending = std::max(*result.back().pending, *part.pending);
+    }
   }
   return result;
 }
@@ -200,7 +214,7 @@ std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overhead
           ? "a publish reaches the callbacks of the executor at once"
           : "a message takes no longer than the hop latency stated, and none is lost",
       "timers keep their offsets where the file states offset_ms; other phases are unknown",
-      "messages are stamped with their timer's release, a sync's with the later one of its two",
+      "messages are stamped with their timer's release, a sync's with the latest of its set",
       "what finds no partner in a sync's window has no response",
   };
   if (executor == ExecutorKind::kWaitSet) {

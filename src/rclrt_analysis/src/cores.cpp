@@ -53,15 +53,39 @@ bool Cores::alone(std::size_t executor) const {
   return std::ranges::count(component, component[executor]) == 1;
 }
 
+namespace {
+
+/// Whether threads of the middleware run above all callbacks, whose threads have at most this
+/// SCHED_FIFO priority.
+bool middleware_is_above(const model::Application& application) {
+  constexpr int kTopOfCallbacks = 95;
+  return std::ranges::any_of(application.threads, [](const model::ThreadRule& rule) {
+    const bool realtime = rule.scheduling.policy == model::Policy::kFifo ||
+                          rule.scheduling.policy == model::Policy::kRoundRobin;
+    return rule.name == "middleware" && realtime && rule.scheduling.priority > kTopOfCallbacks;
+  });
+}
+
+}  // namespace
+
 std::vector<std::string> Cores::assumptions(const model::Application& application,
-                                            std::size_t executor) const {
+                                            std::size_t executor, bool scheduled) const {
   std::vector<std::string> result;
+  const auto& own_process = application.executors[executor].process;
+  bool several_processes = false;
   for (std::size_t i = 0; i < component.size(); ++i) {
     if (component[i] != component[executor]) {
       continue;
     }
+    several_processes = several_processes || application.executors[i].process != own_process;
     const model::Executor& own = application.executors[i];
     const bool pinned = own.cpus.size() == 1;
+    if (scheduled && !own.scheduler_cpus.empty() && own.scheduler_cpus != own.cpus) {
+      // While it hands a message over from another CPU, something less urgent may start on this one
+      // and hold a group; and who else uses that CPU has less of it.
+      result.push_back("the scheduler thread of '" + own.name +
+                       "' takes no time on its own CPUs (scheduler_cpus)");
+    }
     if (!pinned) {
       result.push_back("executor '" + own.name + "' runs on one CPU (cpus: [n])");
     }
@@ -78,6 +102,12 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
       result.push_back("executor '" + application.executors[other].name +
                        "' does not use the CPU of '" + own.name + "'");
     }
+  }
+  if (several_processes && !middleware_is_above(application)) {
+    // Between processes a thread of the middleware takes the message in.
+    result.push_back(
+        "callbacks do not keep the middleware from handing messages over (threads: "
+        "middleware, policy: fifo, priority: 96)");
   }
   return result;
 }

@@ -30,9 +30,9 @@ struct Cores {
   bool alone(std::size_t executor) const;
 
   /// What must be true of the machine for each executor of the component to have its CPU as `cores`
-  /// says.
-  std::vector<std::string> assumptions(const model::Application& application,
-                                       std::size_t executor) const;
+  /// says. `scheduled`: executors have scheduler threads.
+  std::vector<std::string> assumptions(const model::Application& application, std::size_t executor,
+                                       bool scheduled) const;
 };
 
 }  // namespace rclrt::analysis::detail

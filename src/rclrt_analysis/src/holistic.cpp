@@ -111,8 +111,8 @@ void Holistic::find_flows() {
   }
 }
 
-/// A sync runs no more often in any time than messages arrive at the busier of its inputs, since
-/// of each pair formed then one message arrived then, and on the same side for all (see
+/// A sync runs no more often in any time than messages arrive at the busiest of its inputs, since
+/// of each set formed then one message arrived then, and at the same input for all (see
 /// Workload::find_sources). The other messages cost a dispatch.
 void Holistic::add_flows(std::size_t callback) {
   const auto& inputs = workload_.graph.publishers[callback];
@@ -134,7 +134,7 @@ void Holistic::add_flows(std::size_t callback) {
       }
     }
   }
-  if (inputs.size() == 2 && by) {
+  if (inputs.size() > 1 && by) {
     for (Flow& flow : all) {
       flow.jitter = late;
     }
@@ -295,7 +295,7 @@ Ticks Holistic::most_pending(std::size_t callback) const {
     }
     return result;
   }
-  const Ticks instant = workload_.wcet[callback] == 0 ? 1 : 0;
+  const Ticks instant = workload_.return_delay(callback);
   for (const Flow& flow : flows_[callback]) {
     const Ticks late = sum(sum(responses_[callback], flow.jitter), instant);
     if (late >= kMaxTicks) {
@@ -306,11 +306,11 @@ Ticks Holistic::most_pending(std::size_t callback) const {
   return result;
 }
 
-/// Of a sync: messages of one release, or of releases at one time, have come by both inputs when
-/// the later one has ended.
+/// Of a sync: messages of one release, or of releases at one time, have come by all inputs when
+/// the last one has ended.
 Ticks Holistic::most_of_input(std::size_t callback,
                               const std::vector<std::size_t>& publishers) const {
-  const Ticks instant = workload_.wcet[callback] == 0 ? 1 : 0;
+  const Ticks instant = workload_.return_delay(callback);
   Ticks result = 0;
   for (const std::size_t from : publishers) {
     for (const Flow& flow : flows_[from]) {

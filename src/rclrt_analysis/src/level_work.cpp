@@ -56,9 +56,22 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
   }
 }
 
-/// A sync runs for a pair. When a busy period begins, one of its two inputs has no message that
-/// waits for a partner (SyncBuffer pairs at once), so within the period it runs no more often than
-/// messages arrive at the busier input: at one of a timer with the shorter period.
+/// A sync runs for a set. When a busy period begins, one of its inputs has no message that can be
+/// in one (a set is formed at once, see below), so within the period it runs no more often than
+/// messages arrive at the busiest input: at one of a timer with the shortest period.
+///
+/// If each input had such a message, take the oldest of each. The latest of these is at time c: all
+/// sets to come have a stamp of at least c, so what is older than c by more than the window is in
+/// none of them. The others then lie within the window of c, and are a set, which would have been
+/// formed when the last of its messages arrived.
+Ticks Workload::return_delay(std::size_t callback) const {
+  const auto preempts = [&](std::size_t successor) {
+    return order == Order::kAny ||
+           (order == Order::kPriority && priority[successor] > priority[callback]);
+  };
+  return wcet[callback] == 0 || std::ranges::any_of(graph.successors[callback], preempts) ? 1 : 0;
+}
+
 void Workload::find_sources() {
   const std::size_t n = wcet.size();
   counted_by.resize(n);
@@ -117,7 +130,7 @@ LevelWork::LevelWork(const Workload& workload, int level)
     if (workload.priority[i] >= level) {
       head_[i] = sum(head_[i], sum(workload.wcet[i], counted_after));
       for (const std::size_t to : workload.graph.successors[i]) {
-        // A message costs its dispatch when it comes; the run of a pair, when the later one does.
+        // A message costs its dispatch when it comes; the run of a set, when its last one does.
         const Ticks there = workload.graph.publishers[to].size() < 2 ? behind_syncs_[to]
                             : skips(i, to) ? 0
                                            : head_[to] - workload.dispatch;

@@ -43,6 +43,11 @@ struct Workload {
   /// The timer at the end of counted_by, as a callback; absent where that stops before.
   std::vector<std::optional<std::size_t>> source;
 
+  /// Returns 1 where a callback returns an instant after its work, so that what is released at that
+  /// very time finds it running: it has no work, or something that it releases preempts it before
+  /// it returns. Else 0.
+  Ticks return_delay(std::size_t callback) const;
+
  private:
   void find_sources();
 };
@@ -64,8 +69,8 @@ class LevelWork {
   Ticks head(std::size_t callback) const { return head_[callback]; }
 
   /// The part of the head that syncs and what follows them bring. Their runs are no more than the
-  /// releases of Workload::source in any time, but not one for each: the other input's message may
-  /// complete a pair with one that has waited since before.
+  /// releases of Workload::source in any time, but not one for each: another input's message may
+  /// complete a set with one that has waited since before.
   Ticks behind_syncs(std::size_t callback) const { return behind_syncs_[callback]; }
 
   /// Whether each release of Workload::source runs the callback once: no sync is before it.

@@ -53,7 +53,7 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
   add_background(terms.load, terms.others);
   const std::size_t timer = workload_.timers[path.timer];
   const Ticks period = workload_.period[path.timer];
-  // What syncs bring comes when a pair is complete, be it before the release under study.
+  // What syncs bring comes when a set is complete, be it before the release under study.
   const Ticks paired = level.behind_syncs(timer);
   terms.head = level.head(timer) - paired;
   const auto alone = [&](std::size_t callback) {
@@ -255,7 +255,7 @@ Ticks PathBounds::pending_by(std::size_t callback, const std::vector<std::size_t
     if (!path.response) {
       return kHorizon;
     }
-    const Ticks within = sum(*path.response, workload_.wcet[callback] == 0 ? 1 : 0);
+    const Ticks within = sum(*path.response, workload_.return_delay(callback));
     most = sum(most, product(reached.count, ceil_div(within, workload_.period[k])));
   }
   return most;

@@ -20,6 +20,7 @@ class CpuNumbers {
   CpuNumbers(const model::Application& application, unsigned without_statement) {
     for (const model::Executor& executor : application.executors) {
       cpus_.insert(executor.cpus.begin(), executor.cpus.end());
+      cpus_.insert(executor.scheduler_cpus.begin(), executor.scheduler_cpus.end());
     }
     const bool all_state = std::none_of(application.executors.begin(), application.executors.end(),
                                         [](const auto& each) { return each.cpus.empty(); });
@@ -42,12 +43,16 @@ SimulatedExecutor simulated_executor(const model::Executor& executor, ExecutorKi
                                      const SimulatedTimes& times, const CpuNumbers& cpus) {
   SimulatedExecutor result{.kind = kind,
                            .cpus = {},
+                           .scheduler_cpus = {},
                            .workers_per_level = 0,
                            .dispatch_ns = times.dispatch_ns,
                            .scheduler_ns = times.scheduler_ns,
                            .polling_ns = times.polling_ns};
   for (const int cpu : executor.cpus) {
     result.cpus.push_back(cpus.of(cpu));
+  }
+  for (const int cpu : executor.scheduler_cpus) {
+    result.scheduler_cpus.push_back(cpus.of(cpu));
   }
   if (kind == ExecutorKind::kEdf) {
     result.cpus = {result.cpus.empty() ? 0 : result.cpus.front()};
@@ -71,12 +76,15 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
                                   .overrun = timer->overrun,
                                   .jitter = {}};
   } else if (const auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
-    result.trigger = MessageTrigger{.depth = subscription->depth};
+    result.trigger = MessageTrigger{.depth = subscription->depth,
+                                    .inputs = static_cast<unsigned>(subscription->topics.size())};
+    result.routes = callback.routes;
   } else {
     const auto& sync = std::get<model::Sync>(callback.trigger);
-    result.trigger = SyncTrigger{
-        .depth = sync.depth,
-        .window_ns = sync.policy == model::SyncPolicy::kExact ? 0 : sync.window.count()};
+    result.trigger =
+        SyncTrigger{.depth = sync.depth,
+                    .window_ns = sync.policy == model::SyncPolicy::kExact ? 0 : sync.window.count(),
+                    .inputs = static_cast<unsigned>(sync.topics.size())};
   }
   return result;
 }
@@ -156,7 +164,7 @@ SimulatedSystem simulated_system(const model::Application& application, Executor
     }
   }
   for (const model::Chain& chain : application.chains) {
-    result.chains.push_back({chain.callbacks, chain.deadline.count()});
+    result.chains.push_back({chain.callbacks, chain.deadline.count(), application.entries(chain)});
   }
   detail::set_delays(result, times);
   return result;

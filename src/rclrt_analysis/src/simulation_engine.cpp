@@ -146,9 +146,14 @@ bool SimulationEngine::advance_instance(Id thread) {
     instance.phase = Phase::kPublish;
     instance.next_topic = 0;
   }
-  auto& topics = links_[entities_[instance.entity].callback];
+  const Entity& entity = entities_[instance.entity];
+  auto& topics = links_[entity.callback];
   while (instance.next_topic < topics.size()) {
-    publish(instance, topics[instance.next_topic++]);
+    const std::size_t topic = instance.next_topic++;
+    if (!sends(callback, entity.input, topic)) {
+      continue;
+    }
+    publish(instance, topics[topic]);
     threads_.place();
     if (threads_[thread].state != ThreadState::kRunning) {
       return false;  // whom the message woke is more urgent

@@ -42,7 +42,7 @@ class SimulationEngine {
     std::vector<SimulatedToken> tokens;
   };
 
-  /// Something that can be released: a timer, a subscription, one input of a synchroniser.
+  /// Something that can be released: a timer, a subscription, one input of a callback with several.
   struct Entity {
     Id callback = kNone;
     unsigned input = 0;
@@ -58,6 +58,7 @@ class SimulationEngine {
     std::uint32_t chain = 0;
     std::uint32_t position = 0;
     bool last = false;
+    const std::vector<std::size_t>* inputs = nullptr;  // by which it comes; null: by any
   };
 
   struct Callback {
@@ -67,7 +68,7 @@ class SimulationEngine {
     Id group = 0;
     Key key = 0;                   // of its level
     std::int64_t deadline_ns = 0;  // relative; 0: none
-    std::vector<Id> entities;      // two for a sync
+    std::vector<Id> entities;      // one for each input
     std::optional<SimulatedSync> sync;
     std::vector<Membership> chains;
     SimulationRandom random{0};
@@ -122,7 +123,7 @@ class SimulationEngine {
   void set_up_links();
   void register_entities();
   Id add_lane(Id executor, Key key, unsigned workers);
-  std::uint64_t cpu_mask(Id executor) const;
+  std::uint64_t cpu_mask(const std::vector<unsigned>& cpus) const;
   SimulationRandom stream(std::uint64_t kind, std::uint64_t index) const;
 
   // simulation_engine.cpp: time
@@ -139,8 +140,9 @@ class SimulationEngine {
   void publish(const Instance& instance, std::vector<Link>& topic);
   void deliver(Id entity, SimulatedMessage message, std::vector<Id>& released);
   bool take(Instance& instance);  // false when user code does not run
-  void take_tokens(const Callback& callback, const SimulatedMessage& message,
+  void take_tokens(const Callback& callback, const SimulatedMessage& message, unsigned input,
                    std::vector<SimulatedToken>& tokens) const;
+  static bool sends(const Callback& callback, unsigned input, std::size_t topic);
   static const Membership* find(const Callback& callback, std::uint32_t chain);
 
   // simulation_executors.cpp

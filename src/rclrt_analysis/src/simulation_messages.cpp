@@ -16,6 +16,11 @@ const SimulationEngine::Membership* SimulationEngine::find(const Callback& callb
   return found == callback.chains.end() ? nullptr : &*found;
 }
 
+bool SimulationEngine::sends(const Callback& callback, unsigned input, std::size_t topic) {
+  const auto& routes = callback.stated->routes;
+  return routes.empty() || std::ranges::binary_search(routes[input], topic);
+}
+
 void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topic) {
   const Id publisher = entities_[instance.entity].callback;
   const std::int64_t now_ns = threads_.now_ns();
@@ -76,11 +81,13 @@ void SimulationEngine::deliver(Id id, SimulatedMessage message, std::vector<Id>&
 }
 
 void SimulationEngine::take_tokens(const Callback& callback, const SimulatedMessage& message,
-                                   std::vector<SimulatedToken>& tokens) const {
+                                   unsigned input, std::vector<SimulatedToken>& tokens) const {
   for (const SimulatedToken& token : message.tokens) {
     const Membership* const here = find(callback, token.chain);
     const Membership* const there = find(callbacks_[message.publisher], token.chain);
     if (here != nullptr && here->position == there->position + 1 &&
+        (here->inputs == nullptr ||
+         std::ranges::binary_search(*here->inputs, std::size_t{input})) &&
         std::find(tokens.begin(), tokens.end(), token) == tokens.end()) {
       tokens.push_back(token);
     }
@@ -112,17 +119,19 @@ bool SimulationEngine::take(Instance& instance) {
   }
   if (!callback.sync) {
     instance.stamp_ns = message.stamp_ns;
-    take_tokens(callback, message, instance.tokens);
+    take_tokens(callback, message, entity.input, instance.tokens);
     return true;
   }
-  const auto pair = callback.sync->add(entity.input, std::move(message));
-  if (!pair) {
+  const auto set = callback.sync->add(entity.input, std::move(message));
+  if (set.empty()) {
     instance.outcome = SimulatedOutcome::kBuffered;
     return false;
   }
-  instance.stamp_ns = std::max(pair->first.stamp_ns, pair->second.stamp_ns);
-  take_tokens(callback, pair->first, instance.tokens);
-  take_tokens(callback, pair->second, instance.tokens);
+  instance.stamp_ns = set.front().stamp_ns;
+  for (unsigned input = 0; input < set.size(); ++input) {
+    instance.stamp_ns = std::max(instance.stamp_ns, set[input].stamp_ns);
+    take_tokens(callback, set[input], input, instance.tokens);
+  }
   return true;
 }
 

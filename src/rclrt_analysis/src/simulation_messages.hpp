@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Messages of a simulation, and which two of them a synchroniser pairs.
+// Messages of a simulation, and which of them a synchroniser takes together.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <deque>
 #include <optional>
 #include <utility>
@@ -20,52 +21,94 @@ struct SimulatedMessage {
   std::vector<SimulatedToken> tokens;
 };
 
-/// Pairs as rclrt's SyncBuffer does: a message is paired at once with the waiting message of the
-/// other input whose stamp is nearest and within the window; both and what is older are then gone.
+/// Takes messages together as rclrt's SyncBuffer does: at once with those of the other inputs whose
+/// stamps are closest together and within the window; they and what is older are then gone.
 class SimulatedSync {
  public:
-  using Pair = std::pair<SimulatedMessage, SimulatedMessage>;
+  using Set = std::vector<SimulatedMessage>;  // in the order of the inputs
 
-  explicit SimulatedSync(const SyncTrigger& trigger) : trigger_(trigger) {}
+  explicit SimulatedSync(const SyncTrigger& trigger)
+      : trigger_(trigger), inputs_(trigger.inputs), chosen_(trigger.inputs) {}
 
-  std::optional<Pair> add(unsigned input, SimulatedMessage message) {
+  /// Adds a message; returns the set that it completes, else an empty one.
+  Set add(unsigned input, SimulatedMessage message) {
     std::deque<SimulatedMessage>& own = inputs_[input];
-    std::deque<SimulatedMessage>& others = inputs_[1 - input];
-    const std::optional<std::size_t> nearest = find(others, message.stamp_ns);
-    if (!nearest) {
-      if (own.size() == trigger_.depth) {
-        own.pop_front();
-      }
-      own.push_back(std::move(message));
-      return std::nullopt;
+    if (own.size() == trigger_.depth) {
+      own.pop_front();
     }
-    own.clear();
-    SimulatedMessage partner = std::move(others[*nearest]);
-    others.erase(others.begin(), others.begin() + static_cast<std::ptrdiff_t>(*nearest) + 1);
-    return input == 0 ? Pair{std::move(message), std::move(partner)}
-                      : Pair{std::move(partner), std::move(message)};
+    own.push_back(std::move(message));
+    Set set;
+    if (!choose(input)) {
+      return set;
+    }
+    for (std::size_t i = 0; i < inputs_.size(); ++i) {
+      const auto chosen = inputs_[i].begin() + static_cast<std::ptrdiff_t>(chosen_[i]);
+      set.push_back(std::move(*chosen));
+      inputs_[i].erase(inputs_[i].begin(), chosen + 1);
+    }
+    return set;
   }
 
  private:
-  std::optional<std::size_t> find(const std::deque<SimulatedMessage>& messages,
-                                  std::int64_t stamp_ns) const {
-    if (trigger_.pairing == SyncTrigger::Pairing::kInOrder) {
-      return messages.empty() ? std::nullopt : std::optional<std::size_t>(0);
+  /// Whether the newest message of the input is in a set, and which messages are in it.
+  bool choose(unsigned input) {
+    if (std::ranges::any_of(inputs_, [](const auto& each) { return each.empty(); })) {
+      return false;
     }
-    std::optional<std::size_t> best;
-    std::int64_t best_distance = trigger_.window_ns;
-    for (std::size_t i = 0; i < messages.size(); ++i) {
-      const std::int64_t distance = std::abs(messages[i].stamp_ns - stamp_ns);
-      if (distance < best_distance || (distance == best_distance && !best)) {
-        best = i;
-        best_distance = distance;
+    if (trigger_.pairing == SyncTrigger::Pairing::kInOrder) {
+      std::ranges::fill(chosen_, std::size_t{0});
+      return true;
+    }
+    const std::int64_t newest_ns = inputs_[input].back().stamp_ns;
+    std::vector<std::size_t> candidate(inputs_.size());
+    std::int64_t best_ns = trigger_.window_ns;
+    std::int64_t best_from_ns = newest_ns + 1;
+    bool found = false;
+    // The earliest message of a set is any that waits; of each other input the first one after it.
+    for (const std::deque<SimulatedMessage>& messages : inputs_) {
+      for (const SimulatedMessage& from : messages) {
+        if (from.stamp_ns > newest_ns || from.stamp_ns < newest_ns - trigger_.window_ns) {
+          continue;
+        }
+        const auto to_ns = last_of(input, from.stamp_ns, candidate);
+        if (!to_ns) {
+          continue;
+        }
+        const std::int64_t length_ns = *to_ns - from.stamp_ns;
+        if (length_ns < best_ns ||
+            (length_ns == best_ns && (!found || from.stamp_ns < best_from_ns))) {
+          found = true;
+          best_ns = length_ns;
+          best_from_ns = from.stamp_ns;
+          chosen_ = candidate;
+        }
       }
     }
-    return best;
+    return found;
+  }
+
+  /// The latest stamp of a set that begins at a time, with the newest message of `input`.
+  std::optional<std::int64_t> last_of(unsigned input, std::int64_t from_ns,
+                                      std::vector<std::size_t>& candidate) const {
+    std::int64_t to_ns = inputs_[input].back().stamp_ns;
+    for (unsigned i = 0; i < inputs_.size(); ++i) {
+      const auto& messages = inputs_[i];
+      std::size_t n = i == input ? messages.size() - 1 : 0;
+      while (n < messages.size() && messages[n].stamp_ns < from_ns) {
+        ++n;
+      }
+      if (n == messages.size()) {
+        return std::nullopt;
+      }
+      candidate[i] = n;
+      to_ns = std::max(to_ns, messages[n].stamp_ns);
+    }
+    return to_ns;
   }
 
   const SyncTrigger& trigger_;
-  std::deque<SimulatedMessage> inputs_[2];
+  std::vector<std::deque<SimulatedMessage>> inputs_;
+  std::vector<std::size_t> chosen_;  // of each input, the n-th that waits
 };
 
 }  // namespace rclrt::analysis::detail

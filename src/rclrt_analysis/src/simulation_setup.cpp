@@ -47,9 +47,9 @@ SimulationEngine::SimulationEngine(const SimulatedSystem& system, const Simulati
   }
 }
 
-std::uint64_t SimulationEngine::cpu_mask(Id executor) const {
+std::uint64_t SimulationEngine::cpu_mask(const std::vector<unsigned>& cpus) const {
   std::uint64_t mask = 0;
-  for (const unsigned cpu : system_.executors[executor].cpus) {
+  for (const unsigned cpu : cpus) {
     mask |= std::uint64_t{1} << cpu;
   }
   return mask != 0 ? mask : ~std::uint64_t{0} >> (64 - system_.cpus);
@@ -65,13 +65,14 @@ Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers) {
   SimulatedLane& lane = lanes_.emplace_back(timers_);
   lane.executor = executor;
   lane.key = key;
+  const std::vector<unsigned>& apart = executors_[executor].stated->scheduler_cpus;
   for (unsigned slot = 0; slot < workers; ++slot) {
     SimulatedThread thread;
     thread.kind = key == kTopKey ? ThreadKind::kScheduler : ThreadKind::kWorker;
     thread.executor = executor;
     thread.lane = index;
     thread.slot = slot;
-    thread.cpus = executors_[executor].cpus;
+    thread.cpus = key == kTopKey && !apart.empty() ? cpu_mask(apart) : executors_[executor].cpus;
     thread.base_key = thread.key = key;
     lane.workers.push_back(threads_.add(thread));
   }
@@ -81,7 +82,7 @@ Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers) {
 void SimulationEngine::set_up_executor(Id index) {
   Executor& executor = executors_[index];
   executor.stated = &system_.executors[index];
-  executor.cpus = cpu_mask(index);
+  executor.cpus = cpu_mask(executor.stated->cpus);
   const ExecutorKind kind = executor.stated->kind;
   if (kind == ExecutorKind::kWaitSet) {
     SimulatedThread thread;
@@ -129,7 +130,9 @@ void SimulationEngine::set_up_callbacks() {
   for (std::uint32_t chain = 0; chain < system_.chains.size(); ++chain) {
     const auto& path = system_.chains[chain].callbacks;
     for (std::uint32_t position = 0; position < path.size(); ++position) {
-      callbacks_[path[position]].chains.push_back({chain, position, position + 1 == path.size()});
+      const auto& entries = system_.chains[chain].entries;
+      callbacks_[path[position]].chains.push_back({chain, position, position + 1 == path.size(),
+                                                   entries.empty() ? nullptr : &entries[position]});
     }
   }
 }
@@ -198,7 +201,8 @@ void SimulationEngine::register_entities() {
     const auto* message = std::get_if<MessageTrigger>(&callback.stated->trigger);
     const auto* sync = std::get_if<SyncTrigger>(&callback.stated->trigger);
     const bool queues = callback.stated->overload == model::Overload::kQueue;
-    for (unsigned input = 0; input < (sync != nullptr ? 2U : 1U); ++input) {
+    const unsigned inputs = timer != nullptr ? 1 : sync != nullptr ? sync->inputs : message->inputs;
+    for (unsigned input = 0; input < inputs; ++input) {
       const auto id = static_cast<Id>(entities_.size());
       Entity& entity = entities_.emplace_back();
       entity.callback = index;

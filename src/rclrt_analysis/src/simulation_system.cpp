@@ -25,9 +25,14 @@ void require_time(const std::string& what, std::size_t index, const std::string&
   }
 }
 
+/// With the scheduler thread's.
 std::set<unsigned> cpus_of(const SimulatedSystem& system, std::size_t executor) {
   const std::vector<unsigned>& stated = system.executors[executor].cpus;
   std::set<unsigned> cpus(stated.begin(), stated.end());
+  if (traits(system.executors[executor].kind).has_scheduler_thread) {
+    const std::vector<unsigned>& apart = system.executors[executor].scheduler_cpus;
+    cpus.insert(apart.begin(), apart.end());
+  }
   for (unsigned cpu = 0; stated.empty() && cpu < system.cpus; ++cpu) {
     cpus.insert(cpu);
   }
@@ -67,6 +72,14 @@ void require_executors(const SimulatedSystem& system) {
   }
 }
 
+unsigned inputs_of(const SimulatedCallback& callback) {
+  if (const auto* sync = std::get_if<SyncTrigger>(&callback.trigger)) {
+    return sync->inputs;
+  }
+  const auto* message = std::get_if<MessageTrigger>(&callback.trigger);
+  return message != nullptr ? message->inputs : 0;
+}
+
 void require_trigger(const SimulatedSystem& system, std::size_t index) {
   const SimulatedCallback& callback = system.callbacks[index];
   std::size_t depth = 0;
@@ -80,10 +93,16 @@ void require_trigger(const SimulatedSystem& system, std::size_t index) {
     depth = timer->depth;
   } else if (const auto* message = std::get_if<MessageTrigger>(&callback.trigger)) {
     depth = message->depth;
+    if (message->inputs == 0) {
+      refuse("callback", index, "has no input; expected at least 1");
+    }
   } else {
     const auto& sync = std::get<SyncTrigger>(callback.trigger);
     require_time("callback", index, "window", sync.window_ns);
     depth = sync.depth;
+    if (sync.inputs < 2) {
+      refuse("callback", index, "is a sync of fewer than two inputs");
+    }
   }
   if (depth == 0) {
     refuse("callback", index, "has a depth of 0; expected at least 1");
@@ -97,13 +116,26 @@ void require_connections(const SimulatedSystem& system, std::size_t index) {
       if (connection.callback >= system.callbacks.size()) {
         refuse("callback", index, "publishes to a callback that does not exist");
       }
-      const auto& trigger = system.callbacks[connection.callback].trigger;
-      const unsigned inputs = std::holds_alternative<SyncTrigger>(trigger)      ? 2
-                              : std::holds_alternative<MessageTrigger>(trigger) ? 1
-                                                                                : 0;
-      if (connection.input >= inputs) {
+      if (connection.input >= inputs_of(system.callbacks[connection.callback])) {
         refuse("callback", index, "publishes to an input that does not exist");
       }
+    }
+  }
+}
+
+void require_routes(const SimulatedSystem& system, std::size_t index) {
+  const SimulatedCallback& callback = system.callbacks[index];
+  if (callback.routes.empty()) {
+    return;
+  }
+  if (!std::holds_alternative<MessageTrigger>(callback.trigger) ||
+      callback.routes.size() != inputs_of(callback)) {
+    refuse("callback", index, "has routes; expected one for each input of a MessageTrigger");
+  }
+  for (const auto& route : callback.routes) {
+    if (!std::ranges::is_sorted(route) ||
+        (!route.empty() && route.back() >= callback.topics.size())) {
+      refuse("callback", index, "has a route to a topic that does not exist, or out of order");
     }
   }
 }
@@ -155,6 +187,7 @@ void require_valid(const SimulatedSystem& system) {
     require_time("callback", i, "deadline", callback.deadline_ns);
     require_trigger(system, i);
     require_connections(system, i);
+    require_routes(system, i);
     if (callback.group && *callback.group >= system.callbacks.size()) {
       refuse("callback", i,
              "is in group " + std::to_string(*callback.group) +
@@ -178,6 +211,10 @@ void require_valid(const SimulatedSystem& system) {
     if (path.empty() || !known || std::set(path.begin(), path.end()).size() != path.size() ||
         !std::holds_alternative<TimerTrigger>(system.callbacks[path.front()].trigger)) {
       refuse("chain", i, "is not a path of callbacks that starts at a timer");
+    }
+    const auto& entries = system.chains[i].entries;
+    if (!entries.empty() && entries.size() != path.size()) {
+      refuse("chain", i, "has entries; expected a list of inputs for each of its callbacks");
     }
   }
 }

@@ -78,20 +78,25 @@ class JoinSearch {
   void join(std::size_t at) {
     const std::size_t before = callbacks_[at - 1];
     const auto& inputs = workload_.graph.publishers[callbacks_[at]];
-    const bool first = std::ranges::find(inputs[0], before) != inputs[0].end();
-    const auto& own = inputs[first ? 0 : 1];
-    const auto& other = inputs[first ? 1 : 0];
-    if (own.size() == 1 && other == own) {
-      return;  // both from the callback before, at once
+    const auto has_before = [&](const std::vector<std::size_t>& input) {
+      return std::ranges::find(input, before) != input.end();
+    };
+    const auto& own = *std::ranges::find_if(inputs, has_before);
+    Ticks stamp = stamp_;
+    for (const auto& other : inputs) {
+      if (&other == &own || (own.size() == 1 && other == own)) {
+        continue;  // the chain's own, or from the callback before, too, and at once
+      }
+      std::vector<std::size_t> others = other;
+      // The chain goes on by either input, and may wait for the publishers of either.
+      if (has_before(other)) {
+        others.insert(others.end(), own.begin(), own.end());
+      }
+      const Lag found = lag(at, own, other);
+      found_.joins.push_back({at, found.release, std::move(others)});
+      stamp = std::max(stamp, found.stamp);
     }
-    std::vector<std::size_t> others = other;
-    // The chain goes on by either input, and may wait for the publishers of either.
-    if (std::ranges::find(other, before) != other.end()) {
-      others.insert(others.end(), own.begin(), own.end());
-    }
-    const Lag found = lag(at, own, other);
-    found_.joins.push_back({at, found.release, std::move(others)});
-    stamp_ = std::max(stamp_, found.stamp);
+    stamp_ = stamp;
   }
 
   /// How much later than the chain's timer the other input's may release, for a run that waits for
@@ -107,20 +112,40 @@ class JoinSearch {
     });
   }
 
+  /// At most so much after its release does the chain's message wait at the sync: until as many
+  /// later ones of the chain have come as may wait there. Without a bound, or where that is no less
+  /// than the window, the longest time.
+  Ticks pushed_out(std::size_t at, const model::Sync& sync) const {
+    const std::size_t here = callbacks_.front();
+    const auto before = callbacks_.subspan(1, at - 1);
+    const Ticks later = product(static_cast<Ticks>(sync.depth), timer(here).period.count());
+    if (!is_steady(here) || later >= sync.window.count() ||
+        std::ranges::any_of(before, [&](std::size_t callback) {
+          return kind(callback) == model::CallbackKind::kSync;
+        })) {
+      return kHorizon;
+    }
+    const auto arrived = arrival_(at);
+    return arrived ? sum(later, *arrived) : kHorizon;
+  }
+
   /// In the sync at `at`.
   Lag lag(std::size_t at, const std::vector<std::size_t>& own,
           const std::vector<std::size_t>& other) {
     const auto& sync =
         std::get<model::Sync>(workload_.application.callbacks[callbacks_[at]].trigger);
     const Ticks window = sync.window.count();
-    const Ticks within = sum(stamp_, window);
+    const Ticks within = std::min(sum(stamp_, window), pushed_out(at, sync));
     const bool complete = std::exchange(found_.complete, false);
     const std::size_t here = origin(own);
     const std::size_t there = origin(other);
     if (here == kNone || there == kNone) {
       return {within, within};
     }
-    if (here == there) {
+    const auto& inputs = workload_.graph.publishers[callbacks_[at]];
+    const bool one_origin =
+        std::ranges::all_of(inputs, [&](const auto& input) { return origin(input) == here; });
+    if (one_origin) {
       found_.complete = complete;
       rely_on(own.front());
       rely_on(other.front());
@@ -131,22 +156,24 @@ class JoinSearch {
     }
     const Ticks period = timer(there).period.count();
     const Ticks first = first_release(here, there);
+    const Ticks next = here == there ? 0 : std::max(period - 1, first);
     Ticks limit = within;
     bool waits = true;  // the other's message, until the chain's comes
     if (window < timer(here).period.count()) {
-      limit = std::min(limit, std::max(period - 1, first));
+      limit = std::min(limit, next);
       if (limit < within && !is_last_sync(at)) {
-        const auto arrived = arrival_(at);
+        const auto arrived = inputs.size() == 2 ? arrival_(at) : std::nullopt;
         waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), period);
       }
-    } else if (limit >= period) {
+    } else if (limit >= period && inputs.size() == 2) {
       if (const auto arrived = arrival_(at)) {
         limit = std::min(limit, std::max(sum(*arrived, period), first));
       }
     }
-    const bool in_phase = timer(here).offset_stated && timer(there).offset_stated &&
-                          timer(here).offset == timer(there).offset &&
-                          timer(here).period == timer(there).period;
+    const bool in_phase =
+        here == there ||
+        (timer(here).offset_stated && timer(there).offset_stated &&
+         timer(here).offset == timer(there).offset && timer(here).period == timer(there).period);
     if (limit < within || in_phase) {
       rely_on(other.front());
     }

@@ -24,8 +24,8 @@ struct Joins {
   std::vector<Join> joins;
   /// No message of these may be lost for the lags to hold, besides the chain's own.
   std::vector<std::size_t> relies_on;
-  /// Every message of the chain finds a partner in every sync: both inputs come from one release,
-  /// or from two timers of the same period and stated offset.
+  /// Every message of the chain finds its partners in every sync: the inputs come from one timer or
+  /// sync, or from timers of the same period and stated offset.
   bool complete = true;
 };
 
@@ -50,28 +50,45 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 
 /// Where these callbacks of a chain meet others. It follows from what rclrt's synchronisers do:
 ///
-/// A run of a sync starts when the later message of its pair arrives. If that is the chain's own,
+/// A run of a sync starts when the last message of its set arrives. If that is the chain's own,
 /// the chain goes on at once. If not, the run was released by the other message, and so was all
 /// that follows, up to the next sync where the same question is asked: the response is at most the
 /// lag of the other timer's release behind the chain's, and the response from there.
 ///
-/// Messages are stamped with the release of their timer, a sync's with the later one of its two. A
-/// pair lies within the window, so the other message's stamp, and with it the release of whatever
+/// Messages are stamped with the release of their timer, a sync's with the latest of its set. A set
+/// lies within the window, so the stamp of each other message, and with it the release of whatever
 /// timer set it going, is at most a window after the stamp of the chain's message. That needs no
-/// assumption on periods, phases, losses, or on what else the sync pairs.
+/// assumption on periods, phases, losses, or on what else the sync puts together.
 ///
-/// Where both inputs have one publisher each, with one timer behind it and no sync between, more is
-/// known. The next release b of the other timer after the release a of the chain's is less than the
-/// other's period away, or its first one. Only an earlier message of the chain can have taken it
-/// away, and that lies a period of the chain's timer before a: not with a window shorter than that
-/// period. With a longer one, what was taken had arrived before the chain's message did, so the lag
-/// is at most the time to that arrival and a period of the other timer. Both inputs from one timer
-/// or one sync: by induction each message meets its twin, of the same stamp. Where both timers
-/// state an offset, the lag is congruent to its difference modulo the greatest common divisor of
-/// the periods.
+/// A sync keeps `depth` messages of each input: when so many later ones of the chain have come, the
+/// chain's message is done with. Where no sync is before, those come a period apart, each within
+/// the time of its arrival. Whatever is in a set with the chain's message had been released by
+/// then.
 ///
-/// Where the chain's message completes the pair, the other's stamp is no later than that, unless
-/// the sync's depth is too short for the message of b to wait for it; within the window always.
+/// More is known where the chain's input and the other have one publisher each, with one timer
+/// behind it and no sync between. Let b be the next release of the other timer after the release a
+/// of the chain's: it is less than the other's period away, or the first one, or a itself.
+///
+/// With a window shorter than the period of the chain's timer, no set with an earlier message of
+/// the chain has that of b, which is more than the window after it. Should a later message than b's
+/// complete the set of a, then b's could stand in its place, nearer to a, and was there before: the
+/// last of those messages to arrive would have been in a set at once, and with it, or with b's, the
+/// message of a would have gone. So it is no later than b, whatever other inputs there are. Where
+/// another message completes the set, b's would have been taken in the place of a later one, unless
+/// the sync's depth is too short for it to wait so long; within the window always. So long is until
+/// the chain's message comes in a sync of two inputs; of more, nothing is said.
+///
+/// With a longer window, in a sync of two inputs, what was taken had arrived before the chain's
+/// message did, so the lag is at most the time to that arrival and a period of the other timer.
+/// With a third input, an earlier message of the chain may be as near to the third one's.
+///
+/// Where both timers state an offset, the lag is congruent to its difference modulo the greatest
+/// common divisor of the periods.
+///
+/// All inputs, however many, from one timer or one sync: by induction each message meets those of
+/// the same stamp. What waits at each input begins with the same release; of the oldest one that is
+/// not complete a message is missing, so that input is empty, and no set without it can be formed.
+/// Timers of one period and one stated offset are as one.
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
                  const Arrival& arrival);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 
 #include "callback_graph.hpp"
+#include "input_callbacks.hpp"
 #include "picas.hpp"
 
 namespace rclrt::analysis {
@@ -43,12 +44,12 @@ std::vector<int> chain_priorities(const Application& application, ChainPrioritie
   return stated ? given : rank(times);
 }
 
-std::vector<SynthesizedPriority> synthesize_priorities(const Application& application,
-                                                       ChainPriorities source) {
+namespace {
+
+/// Of an application in which each callback has one topic or is a sync.
+std::vector<SynthesizedPriority> synthesize(const Application& application,
+                                            ChainPriorities source) {
   const detail::CallbackGraph graph(application);
-  if (source == ChainPriorities::kPicas) {
-    return detail::picas_priorities(application, graph);
-  }
   std::vector<SynthesizedPriority> result(application.callbacks.size());
   const auto priorities = chain_priorities(application, source);
   for (std::size_t i = 0; i < application.chains.size(); ++i) {
@@ -89,6 +90,32 @@ std::vector<SynthesizedPriority> synthesize_priorities(const Application& applic
     if (sync && result[*sync].priority > result[callback].priority) {
       result[callback] = {
           .priority = result[*sync].priority, .chain = {}, .sync = sync, .stated = false};
+    }
+  }
+  return result;
+}
+
+}  // namespace
+
+std::vector<SynthesizedPriority> synthesize_priorities(const Application& application,
+                                                       ChainPriorities source) {
+  if (source == ChainPriorities::kPicas) {
+    return detail::picas_priorities(application, detail::CallbackGraph(application));
+  }
+  using detail::InputCallbacks;
+  const InputCallbacks parts(application, InputCallbacks::Priority::kStated);
+  std::vector<SynthesizedPriority> result;
+  std::size_t seen = 0;
+  for (SynthesizedPriority& part : synthesize(parts.application(), source)) {
+    if (part.sync) {
+      part.sync = parts.whole(*part.sync);
+    }
+    const std::size_t whole = parts.whole(seen++);
+    if (whole == result.size()) {
+      result.push_back(part);
+    } else if (part.priority > result.back().priority ||
+               (part.chain && !result.back().chain && part.priority == result.back().priority)) {
+      result.back() = part;
     }
   }
   return result;

@@ -6,6 +6,7 @@
 
 #include "callback_graph.hpp"
 #include "demand.hpp"
+#include "input_callbacks.hpp"
 #include "rclrt/analysis/fixed_priority.hpp"
 #include "rclrt/analysis/synthesis.hpp"
 
@@ -13,6 +14,7 @@ namespace rclrt::analysis {
 namespace {
 
 using detail::CallbackGraph;
+using detail::InputCallbacks;
 using detail::sum;
 using model::Application;
 using model::CallbackKind;
@@ -118,7 +120,9 @@ std::string why_not_harmonic(const Application& application, const CallbackGraph
 
 }  // namespace
 
-ThesisResult thesis_feasibility(const Application& application) {
+ThesisResult thesis_feasibility(const Application& whole) {
+  const InputCallbacks parts(whole);
+  const Application& application = parts.application();
   const CallbackGraph graph(application);
   Walk walk(application, graph);
   ThesisResult result;
@@ -140,7 +144,9 @@ ThesisResult thesis_feasibility(const Application& application) {
   return result;
 }
 
-ThesisResult thesis_harmonic(const Application& application) {
+ThesisResult thesis_harmonic(const Application& whole) {
+  const InputCallbacks parts(whole);
+  const Application& application = parts.application();
   const CallbackGraph graph(application);
   ThesisResult result;
   result.assumptions = {

@@ -11,12 +11,12 @@
 //
 // By the busy period: the thread does not idle while something is ready, so an instance ends when
 // all work that arrived before its end is done, its own callback's in order of arrival (but of a
-// sync, whose two inputs are taken from in turn).
+// sync, whose inputs are taken from in turn).
 //
 // By the ready sets: an instance before which n - 1 of its callback wait is in the n-th ready set
 // from the next one on, at the latest. So until its end there is the rest of one set and n more,
 // and in each every callback runs once at most. Where n instances arrive no sooner than such a time
-// lasts, no more than n ever wait: by induction over them. A sync takes a message from either
+// lasts, no more than n ever wait: by induction over them. A sync takes a message from each
 // input in one set. Nothing is assumed of the order within a set.
 //
 // With several threads no bound is offered as proved: those published have been refuted (Teper et
@@ -46,10 +46,9 @@ Ticks sets(const CoreProblem& problem, const std::vector<std::vector<Stream>>& s
   Ticks total = sum(problem.overheads.polling, problem.overheads.stall);
   for (std::size_t i = 0; i < problem.core.callbacks.size(); ++i) {
     const std::size_t callback = problem.core.callbacks[i];
-    const bool sync =
-        problem.workload.application.callbacks[callback].kind() == model::CallbackKind::kSync;
+    const std::size_t inputs = problem.workload.graph.publishers[callback].size();
     const Ticks each = sum(problem.workload.wcet[callback], problem.per_instance);
-    const Ticks times = product(waiting + 1, sync ? 2 : 1);
+    const Ticks times = product(waiting + 1, static_cast<Ticks>(std::max<std::size_t>(inputs, 1)));
     Ticks brought = 0;  // by a whole busy period
     for (const Stream& stream : streams[i]) {
       brought =

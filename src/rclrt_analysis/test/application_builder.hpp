@@ -30,11 +30,26 @@ class Builder {
     return add(id, model::Timer{.period = ms(period)}, wcet);
   }
   Builder& subscription(const std::string& id, const std::string& topic, double wcet) {
-    return add(id, model::Subscription{.topic = topic, .depth = 10}, wcet);
+    return add(id, model::Subscription{.topics = {topic}, .depth = 10}, wcet);
   }
   Builder& sync(const std::string& id, const std::string& a, const std::string& b, double wcet,
                 double window = 1000) {
-    return add(id, model::Sync{.topics = {a, b}, .window = ms(window), .depth = 10}, wcet);
+    return sync(id, {a, b}, wcet, window);
+  }
+  Builder& sync(const std::string& id, const std::vector<std::string>& topics, double wcet,
+                double window = 1000) {
+    return add(id, model::Sync{.topics = topics, .window = ms(window), .depth = 10}, wcet);
+  }
+  /// A subscription of several topics that answers each on the topic "id/topic".
+  Builder& shared(const std::string& id, const std::vector<std::string>& topics, double wcet) {
+    add(id, model::Subscription{.topics = topics, .depth = 10}, wcet);
+    model::Callback& callback = application_.callbacks.back();
+    callback.publishes.clear();
+    for (const std::string& topic : topics) {
+      callback.routes.push_back({callback.publishes.size()});
+      callback.publishes.push_back(id + "/" + topic);
+    }
+    return *this;
   }
   /// Also publishes this topic.
   Builder& publishes(const std::string& topic) {

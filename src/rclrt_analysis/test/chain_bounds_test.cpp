@@ -339,6 +339,18 @@ TEST(ChainBounds, SeveralCpusMakeItConditional) {
   EXPECT_EQ(bounds[0].assumptions.front(), "executor 'main' runs on one CPU (cpus: [n])");
 }
 
+TEST(ChainBounds, ASchedulerThreadOnAnotherCpuMakesItConditionalWhereThereIsOne) {
+  auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
+  application.executors[0].scheduler_cpus = {0};
+  const auto verdict = [&](ExecutorKind kind) {
+    return chain_bounds(application, kind).front().verdict;
+  };
+  EXPECT_EQ(verdict(ExecutorKind::kThreadDispatch), Verdict::kProved);
+  application.executors[0].scheduler_cpus = {1};
+  EXPECT_EQ(verdict(ExecutorKind::kThreadDispatch), Verdict::kConditional);
+  EXPECT_EQ(verdict(ExecutorKind::kPreemptive), Verdict::kProved);
+}
+
 TEST(ChainBounds, DispatchCostsEachInstanceAndJitterComesOnTop) {
   const auto application =
       Builder().timer("a", 10, 1).subscription("a2", "a", 1).chain("one", {"a", "a2"}, 1).done();

@@ -191,5 +191,21 @@ TEST(HolisticBounds, EdfDoesNotShareItsCpu) {
   EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf), (std::vector<double>{-1}));
 }
 
+TEST(HolisticBounds, MessagesBetweenProcessesNeedTheMiddlewareAboveAllCallbacks) {
+  auto application =
+      Builder().timer("a", 10, 1).subscription("b", "a", 1).chain("one", {"a", "b"}, 1).done();
+  application.executors.push_back({.name = "far", .cpus = {1}});
+  application.nodes.push_back({.name = "other", .name_space = "/", .executor = 1});
+  application.callbacks[1].node = 1;
+  const auto verdict = [&] { return chain_bounds(application).front().verdict; };
+  EXPECT_EQ(verdict(), Verdict::kProved);  // within a process the publisher hands it over
+  application.executors[1].process = "far";
+  EXPECT_EQ(verdict(), Verdict::kConditional);
+  application.threads = {{"middleware", {.policy = model::Policy::kFifo, .priority = 95}}};
+  EXPECT_EQ(verdict(), Verdict::kConditional);
+  application.threads[0].scheduling.priority = 96;
+  EXPECT_EQ(verdict(), Verdict::kProved);
+}
+
 }  // namespace
 }  // namespace rclrt::analysis

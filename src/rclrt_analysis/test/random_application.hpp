@@ -162,8 +162,8 @@ class RandomApplication {
     const auto shared = builder.index(subscriptions_[random_() % subscriptions_.size()]);
     auto& trigger = std::get<model::Subscription>(application.callbacks[shared].trigger);
     auto& topics = application.callbacks[builder.index("t" + std::to_string(timers - 1))].publishes;
-    if (std::ranges::find(topics, trigger.topic) == topics.end()) {
-      topics.push_back(trigger.topic);
+    if (std::ranges::find(topics, trigger.topics.front()) == topics.end()) {
+      topics.push_back(trigger.topics.front());
     }
     try {
       synthesize_priorities(application);
@@ -214,8 +214,11 @@ inline std::string describe(const model::Application& application) {
     for (const std::string& topic : model::inputs(callback)) {
       text += " <- " + topic;
     }
-    for (const std::string& topic : callback.publishes) {
-      text += " -> " + topic;
+    for (std::size_t output = 0; output < callback.publishes.size(); ++output) {
+      text += " -> " + callback.publishes[output];
+      for (std::size_t input = 0; input < callback.routes.size(); ++input) {
+        text += callback.sends(input, output) ? " (for " + std::to_string(input) + ")" : "";
+      }
     }
     text += "\n";
   }

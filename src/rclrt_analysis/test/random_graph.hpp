@@ -12,9 +12,10 @@
 
 namespace rclrt::analysis {
 
-/// Beyond what RandomApplication makes: syncs anywhere and of any two topics, several groups,
-/// callbacks without work or in no chain, several publishers of a topic, short queues, policies of
-/// overload and overrun, loads close to 1, offsets above the period, coarse times that coincide.
+/// Beyond what RandomApplication makes: syncs anywhere and of any two to four topics, subscriptions
+/// of several topics with and without routes, several groups, callbacks without work or in no
+/// chain, several publishers of a topic, short queues, policies of overload and overrun, loads
+/// close to 1, offsets above the period, coarse times that coincide.
 class RandomGraph : public RandomApplication {
  public:
   using RandomApplication::RandomApplication;
@@ -123,19 +124,60 @@ class RandomGraph : public RandomApplication {
     return topics[static_cast<std::size_t>(between(0, static_cast<int>(topics.size()) - 1))];
   }
 
+  /// Different ones, at most so many.
+  std::vector<std::string> some_topics(int most) {
+    std::vector<std::string> topics{some_topic()};
+    while (static_cast<int>(topics.size()) < most) {
+      const std::string topic = some_topic();
+      if (std::ranges::find(topics, topic) != topics.end()) {
+        break;
+      }
+      topics.push_back(topic);
+    }
+    return topics;
+  }
+
   void add_reader(int number) {
     const std::string id = "c" + std::to_string(number);
     const auto depth = static_cast<std::size_t>(chance(0.7) ? 10 : between(1, 4));
-    const std::string one = some_topic();
-    const std::string other = some_topic();
-    if (one != other && chance(0.4)) {
-      add(id, model::Sync{.topics = {one, other}, .window = ms(window()), .depth = depth});
-      return;
+    if (chance(0.4)) {
+      const auto topics = some_topics(chance(0.5) ? 2 : between(3, 4));
+      if (topics.size() > 1) {
+        add(id, model::Sync{.topics = topics, .window = ms(window()), .depth = depth});
+        if (chance(0.3)) {
+          add_routes(application_.callbacks.back(), topics.size());
+        }
+        return;
+      }
     }
-    add(id, model::Subscription{.topic = one, .depth = depth});
+    const auto topics = some_topics(chance(0.6) ? 1 : between(2, 3));
+    add(id, model::Subscription{.topics = topics, .depth = depth});
+    if (topics.size() > 1 && chance(0.7)) {
+      add_routes(application_.callbacks.back(), topics.size());
+    }
     if (chance(0.1)) {
       application_.callbacks.back().overload =
           chance(0.5) ? model::Overload::kKeepLast : model::Overload::kSkipIfRunning;
+    }
+  }
+
+  /// One or two topics more to choose from; each is the answer to one input at least.
+  void add_routes(model::Callback& callback, std::size_t inputs) {
+    for (int i = between(0, 2); i > 0; --i) {
+      callback.publishes.push_back(callback.id + "_" + std::to_string(i));
+    }
+    callback.routes.resize(inputs);
+    for (std::size_t output = 0; output < callback.publishes.size(); ++output) {
+      add_to_routes(callback, output);
+    }
+  }
+  void add_to_routes(model::Callback& callback, std::size_t output) {
+    const auto one =
+        static_cast<std::size_t>(between(0, static_cast<int>(callback.routes.size()) - 1));
+    for (std::size_t input = 0; input < callback.routes.size(); ++input) {
+      if (input == one || chance(0.2)) {
+        callback.routes[input].push_back(output);
+      }
     }
   }
 
@@ -152,8 +194,14 @@ class RandomGraph : public RandomApplication {
       return;
     }
     const auto before = static_cast<int>(reader - callbacks.begin()) - 1;
-    auto& publishes = callbacks[static_cast<std::size_t>(between(0, before))].publishes;
+    auto& publisher = callbacks[static_cast<std::size_t>(between(0, before))];
+    auto& publishes = publisher.publishes;
     if (std::ranges::find(publishes, topic) != publishes.end()) {
+      return;
+    }
+    if (!publisher.routes.empty()) {
+      publishes.push_back(topic);
+      add_to_routes(publisher, publishes.size() - 1);
       return;
     }
     publishes.insert(chance(0.5) ? publishes.begin() : publishes.end(), topic);
@@ -163,7 +211,12 @@ class RandomGraph : public RandomApplication {
     model::Chain chain{.id = "chain" + std::to_string(number), .callbacks = {}};
     chain.callbacks.push_back(static_cast<std::size_t>(between(0, timers_ - 1)));
     while (chance(0.8)) {
-      const auto next = application_.successors(chain.callbacks.back());
+      auto next = application_.successors(chain.callbacks.back());
+      std::erase_if(next, [&](std::size_t callback) {  // to which the routes do not lead
+        model::Chain longer = chain;
+        longer.callbacks.push_back(callback);
+        return application_.entries(longer).back().empty();
+      });
       if (next.empty()) {
         break;
       }

@@ -258,6 +258,17 @@ TEST(SimulatedExecutors, on_two_cpus_run_the_two_most_urgent) {
   EXPECT_EQ(schedule(system, 20), "b 0-4 1:a 0-1 1:c 1-2 1:a 2-5");
 }
 
+TEST(SimulatedExecutors, schedule_on_another_cpu_beside_the_workers) {
+  System system(ExecutorKind::kProducerConsumer, 2);
+  system.value.executors[0].cpus = {0};
+  system.value.executors[0].scheduler_ns = ms(1);
+  system.timer(100, 4, 1);
+  system.timer(100, 2, 2, 2);
+  EXPECT_EQ(schedule(system, 20), "a 1-2 b 3-5 a 5-8");
+  system.value.executors[0].scheduler_cpus = {1};
+  EXPECT_EQ(schedule(system, 20), "a 1-3 b 3-5 a 5-7");
+}
+
 TEST(SimulatedMessages, of_a_synchroniser_are_paired_with_the_nearest_stamp_in_the_window) {
   System system(ExecutorKind::kPreemptive);
   const std::size_t a = system.timer(10, 0, 2);

@@ -67,6 +67,7 @@ void add_background(SimulatedSystem& system, const Overheads& overheads, RandomG
   for (unsigned cpu = 0; cpu < system.cpus && overheads.background > 0; ++cpu) {
     system.executors.push_back({.kind = ExecutorKind::kProducerConsumer,
                                 .cpus = {cpu},
+                                .scheduler_cpus = {},
                                 .workers_per_level = 0,
                                 .dispatch_ns = 0,
                                 .scheduler_ns = overheads.background});

@@ -94,5 +94,53 @@ TEST(SyncBounds, AStampIsAsLateAsTheOldestMessageThatASyncKeeps) {
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(15 + 30 + 0.6).count());
 }
 
+/// a (0), b (1) and c (2) at a sync (3) of the three, each with a chain.
+model::Application three_inputs(double window) {
+  return Builder()
+      .timer("a", 10, 1)
+      .timer("b", 20, 1)
+      .timer("c", 40, 1)
+      .sync("s", {"a", "b", "c"}, 1, window)
+      .chain("a", {"a", "s"}, 1)
+      .chain("b", {"b", "s"}, 1)
+      .chain("c", {"c", "s"}, 1)
+      .done();
+}
+
+// A c meets the next a and the next b, which is less than 20 later; then 1 for each of a, b, c and
+// s. For an a the window is longer than its period, and an earlier a may be as near to the others.
+TEST(SyncBounds, OfThreeInputsAMessageWaitsForTheNextOfEachOrAWindow) {
+  const auto bounds = chain_bounds(three_inputs(30));
+  EXPECT_EQ(bounds[2].bound, ms(20 + 4).count() - 1);
+  EXPECT_EQ(bounds[0].bound, ms(30 + 4).count());
+}
+
+// Whatever the window, the sync keeps two messages of each input: an a waits until the second a
+// after it has come, released 20 later and 4 on its way (a, b, c and s). One that has no partner by
+// then has none. A b waits 40 and 4.
+TEST(SyncBounds, AMessageWaitsUntilLaterOnesPushItOut) {
+  auto application = three_inputs(1000);
+  std::get<model::Sync>(application.callbacks[3].trigger).depth = 2;
+  const auto bounds = chain_bounds(application);
+  EXPECT_EQ(bounds[0].bound, ms(20 + 4 + 4).count());
+  EXPECT_EQ(bounds[1].bound, ms(40 + 4 + 4).count());
+  // A timer that moves its releases says nothing of the next ones.
+  std::get<model::Timer>(application.callbacks[0].trigger).overrun = model::OverrunPolicy::kRebase;
+  EXPECT_EQ(chain_bounds(application)[0].bound, ms(1000 + 4).count());
+}
+
+TEST(SyncBounds, ThreeInputsOfOnePeriodAndOffsetMeetInEachRelease) {
+  auto application = three_inputs(30);
+  for (const std::size_t timer : {0U, 1U, 2U}) {
+    auto& each = std::get<model::Timer>(application.callbacks[timer].trigger);
+    each.period = ms(40);
+    each.offset_stated = true;
+  }
+  for (const ChainBound& bound : chain_bounds(application)) {
+    EXPECT_EQ(bound.bound, ms(4).count());
+    EXPECT_EQ(bound.reaction, ms(44).count());
+  }
+}
+
 }  // namespace
 }  // namespace rclrt::analysis

@@ -93,8 +93,8 @@ struct ChainBound {
 /// it. Harbour, Klein and Lehoczky, "Fixed priority scheduling of periodic tasks with varying
 /// execution priority", RTSS 1991, section 4, with trees of callbacks in the place of sequences;
 /// blocking by the immediate ceiling: Sha, Rajkumar and Lehoczky, IEEE TC 39(9), 1990. Where the
-/// chain meets others in a sync, the bound is the largest over who may bring the later message of a
-/// pair: the lag of that timer's release behind the chain's, at most the sync's window, and the
+/// chain meets others in a sync, the bound is the largest over who may bring the last message of a
+/// set: the lag of that timer's release behind the chain's, at most the sync's window, and the
 /// bound of the path from there.
 ///
 /// Under EDF and in a wait set, with hop latencies, and for executors that exchange messages or

@@ -49,7 +49,7 @@ struct SimulatedToken {
 /// How an instance ended.
 enum class SimulatedOutcome {
   kRan,       ///< user code ran
-  kBuffered,  ///< a sync input waits for its partner
+  kBuffered,  ///< a sync input waits for the others
   kEmpty,     ///< its message had been replaced by a newer one
 };
 
@@ -109,7 +109,7 @@ struct SimulatedCounts {
 
 /// What became of a callback's instances.
 struct CallbackSimulation {
-  SimulatedCounts counts;  ///< a sync's: of both its inputs
+  SimulatedCounts counts;  ///< of all its inputs
   SimulatedResponses response;
   std::uint64_t missed = 0;  ///< of a callback with a deadline: ended after it
 };

@@ -23,7 +23,8 @@ using model::ExecutorKind;
 /// An executor, and which CPUs it has.
 struct SimulatedExecutor {
   ExecutorKind kind = ExecutorKind::kPreemptive;
-  std::vector<unsigned> cpus{};  ///< CPUs its threads may run on; empty: all
+  std::vector<unsigned> cpus{};            ///< CPUs its threads may run on; empty: all
+  std::vector<unsigned> scheduler_cpus{};  ///< of the scheduler thread; empty: as `cpus`
   /// Workers of each level, for kPreemptive and kProducerConsumer; 0: the executor's own default.
   unsigned workers_per_level = 0;
   /// CPU time from a worker's pick-up to the first instruction of user code, for each instance.
@@ -43,27 +44,29 @@ struct TimerTrigger {
   TimeDistribution jitter{};  ///< from nominal release to ready; only with kCatchUp
 };
 
-/// Released by each message.
+/// Released by each message of each input.
 struct MessageTrigger {
-  std::size_t depth = 10;
+  std::size_t depth = 10;  ///< of each input
+  unsigned inputs = 1;     ///< topics that share the callback
 };
 
-/// Released by each message of two inputs; user code runs when a message completes a pair.
+/// Released by each message of each input; user code runs when a message completes a set.
 struct SyncTrigger {
-  /// How a sync pairs messages.
+  /// Which messages a sync takes together.
   enum class Pairing {
-    kNearest,  ///< as rclrt's synchronisers: the message with the nearest stamp in the window
-    kInOrder,  ///< the n-th message of one input with the n-th of the other: the thesis's model
+    kNearest,  ///< as rclrt's synchronisers: the closest stamps within the window
+    kInOrder,  ///< the n-th message of each input: the thesis's model
   };
   std::size_t depth = 10;
-  std::int64_t window_ns = 0;  ///< kNearest: how far apart two stamps may be; 0: equal stamps
+  std::int64_t window_ns = 0;  ///< kNearest: how far apart the stamps may be; 0: equal stamps
   Pairing pairing = Pairing::kNearest;
+  unsigned inputs = 2;
 };
 
 /// Whose message arrives where, and how long it takes.
 struct Connection {
   std::size_t callback = 0;
-  unsigned input = 0;  ///< of a sync: 0 or 1
+  unsigned input = 0;  ///< of those of its trigger
   TimeDistribution latency;
 };
 
@@ -81,6 +84,9 @@ struct SimulatedCallback {
   std::size_t registration = 0;
   /// At its end it publishes on these topics, one after the other.
   std::vector<std::vector<Connection>> topics;
+  /// For each input, on which of `topics` (ascending indices) a run for its message publishes.
+  /// Empty: every run on all. Only for a MessageTrigger.
+  std::vector<std::vector<std::size_t>> routes;
 };
 
 /// A path of callbacks that starts at a timer. Its response time is from the timer's nominal
@@ -88,6 +94,8 @@ struct SimulatedCallback {
 struct SimulatedChain {
   std::vector<std::size_t> callbacks;
   std::int64_t deadline_ns = 0;  ///< 0: none
+  /// For each callback, by which inputs (ascending) the chain comes to it. Empty: by any.
+  std::vector<std::vector<std::size_t>> entries;
 };
 
 /// All that is simulated.

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+// Subscriptions of several topics as what they are at run time: one callback for each topic.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <vector>
+
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// An application in which each callback has at most one topic, or is a sync. A subscription of
+/// several topics becomes one callback for each, of the same id, priority, WCET and depth; they are
+/// in one group, and each publishes what its topic is answered on. That is how it runs: a ROS
+/// subscription has one topic, and those of one callback exclude each other.
+class InputCallbacks {
+ public:
+  /// What a part states as its priority.
+  enum class Priority {
+    kEffective,  ///< that of the callback, whether stated or from its chains
+    kStated      ///< only what the callback states
+  };
+
+  /// Keeps a reference to `application`.
+  explicit InputCallbacks(const model::Application& application,
+                          Priority priority = Priority::kEffective);
+  explicit InputCallbacks(model::Application&&, Priority = Priority::kEffective) = delete;
+
+  const model::Application& application() const { return parts_ ? *parts_ : application_; }
+
+  /// The callback of the given application that this one belongs to.
+  std::size_t whole(std::size_t part) const { return parts_ ? whole_[part] : part; }
+
+ private:
+  void add(std::size_t callback, Priority priority);
+  void add(const model::Chain& chain);
+
+  const model::Application& application_;
+  std::optional<model::Application> parts_;
+  std::vector<std::size_t> whole_;
+  std::vector<std::size_t> first_;  // part of each callback
+};
+
+}  // namespace rclrt::analysis::detail
