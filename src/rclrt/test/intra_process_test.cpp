@@ -299,7 +299,7 @@ TEST_P(IntraProcess, ASynchroniserPairsMessagesThatWereHandedOver) {
   const auto spinning = executor();
   std::vector<std::string> pairs;
   node.create_synchronizer<Imu, Imu>(
-      "left", "right", 5, {.policy = SyncPolicy::kExact},
+      {"left", "right"}, 5, {.policy = SyncPolicy::kExact},
       [&](const Imu& left, const Imu& right) {
         pairs.push_back(left.header.frame_id + right.header.frame_id);
         if (pairs.size() == 2) {

@@ -3,7 +3,10 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <random>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -17,15 +20,15 @@ class Sync {
  public:
   Sync(std::size_t depth, SyncPolicy policy, std::int64_t window = 0)
       : buffer_(depth, policy, window) {}
-  void a(int stamp) { note(buffer_.add_first(stamp, stamp)); }
-  void b(int stamp) { note(buffer_.add_second(stamp, stamp)); }
+  void a(int stamp) { note(buffer_.add<0>(stamp, stamp)); }
+  void b(int stamp) { note(buffer_.add<1>(stamp, stamp)); }
   const Pairs& pairs() const { return pairs_; }
   std::uint64_t lost() const { return buffer_.lost(); }
 
  private:
   void note(bool matched) {
     if (matched) {
-      pairs_.emplace_back(buffer_.first(), buffer_.second());
+      pairs_.emplace_back(buffer_.get<0>(), buffer_.get<1>());
       buffer_.consume();
     }
   }
@@ -120,6 +123,105 @@ TEST(SyncBuffer, PairsAreInOrderAndUseEachMessageOnceForAnyArrival) {
       EXPECT_LT(sync.pairs()[i - 1].second, sync.pairs()[i].second);
     }
   }
+}
+
+/// All that waits, and the rule by trying every set.
+class EverySet {
+ public:
+  EverySet(std::size_t inputs, std::int64_t window) : waiting_(inputs), window_(window) {}
+
+  /// The set that the message completes; empty: none.
+  std::vector<std::int64_t> add(std::size_t input, std::int64_t stamp) {
+    newest_ = {input, stamp};
+    best_.clear();
+    waiting_[input].push_back(stamp);
+    std::vector<std::int64_t> set;
+    extend(set);
+    for (std::size_t i = 0; i < best_.size(); ++i) {
+      std::erase_if(waiting_[i], [&](std::int64_t each) { return each <= best_[i]; });
+    }
+    return best_;
+  }
+
+ private:
+  void extend(std::vector<std::int64_t>& set) {
+    if (set.size() == waiting_.size()) {
+      const auto [low, high] = std::ranges::minmax(set);
+      if (high - low > window_) {
+        return;
+      }
+      const auto [best_low, best_high] =
+          best_.empty() ? std::pair(low, high + 1)
+                        : std::pair(std::ranges::min(best_), std::ranges::max(best_));
+      if (std::tuple(high - low, low, set) < std::tuple(best_high - best_low, best_low, best_)) {
+        best_ = set;
+      }
+      return;
+    }
+    for (const std::int64_t stamp : waiting_[set.size()]) {
+      if (set.size() != newest_.first || stamp == newest_.second) {
+        set.push_back(stamp);
+        extend(set);
+        set.pop_back();
+      }
+    }
+  }
+
+  std::vector<std::vector<std::int64_t>> waiting_;
+  const std::int64_t window_;
+  std::pair<std::size_t, std::int64_t> newest_;
+  std::vector<std::int64_t> best_;
+};
+
+TEST(SyncBuffer, FindsTheClosestSetOfAnyNumberOfInputs) {
+  std::mt19937 random(11);
+  std::size_t sets = 0;
+  for (int round = 0; round < 400; ++round) {
+    const std::size_t inputs = 2 + random() % 4;
+    const std::int64_t window = random() % 30;
+    SyncListBuffer<std::int64_t> buffer(inputs, 100, SyncPolicy::kApproximate, window);
+    EverySet every(inputs, window);
+    std::vector<std::int64_t> last(inputs);
+    for (int i = 0; i < 40; ++i) {
+      const std::size_t input = random() % inputs;
+      last[input] += 1 + static_cast<std::int64_t>(random() % 10);
+      std::int64_t message = last[input];
+      const auto expected = every.add(input, last[input]);
+      ASSERT_EQ(buffer.add(input, message, last[input]), !expected.empty());
+      if (expected.empty()) {
+        continue;
+      }
+      std::vector<std::int64_t> found;
+      for (const std::int64_t* each : buffer.set()) {
+        found.push_back(*each);
+      }
+      EXPECT_EQ(found, expected);
+      buffer.consume();
+      ++sets;
+    }
+  }
+  EXPECT_GT(sets, 1000U);
+}
+
+TEST(SyncBuffer, InputsOfDifferentTypesMeet) {
+  SyncBuffer<int, std::string, double> buffer(3, SyncPolicy::kExact, 1000);
+  int a = 1;
+  std::string b = "b";
+  std::string late = "late";
+  double c = 0.5;
+  EXPECT_FALSE(buffer.add<0>(a, 7));
+  EXPECT_FALSE(buffer.add<2>(c, 7));
+  EXPECT_FALSE(buffer.add<1>(late, 8));
+  EXPECT_TRUE(buffer.add<1>(b, 7));
+  EXPECT_EQ(buffer.get<0>(), 1);
+  EXPECT_EQ(buffer.get<1>(), "b");
+  EXPECT_EQ(buffer.get<2>(), 0.5);
+  buffer.consume();
+  EXPECT_EQ(buffer.lost(), 1U);  // of the second input, the one that came before
+}
+
+TEST(SyncBuffer, NeedsTwoInputs) {
+  EXPECT_THROW(SyncListBuffer<int>(1, 10, SyncPolicy::kExact, 0), std::invalid_argument);
 }
 
 }  // namespace

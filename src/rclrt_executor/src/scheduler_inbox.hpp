@@ -41,8 +41,7 @@ class SchedulerInbox {
   template <typename Handle>
   void start(Handle handle) {
     thread_ = realtime::Thread(
-        context_.threads.thread_options("sched", context_.options.top_priority),
-        [this, handle = std::move(handle)] {
+        context_.threads.scheduler_thread_options(), [this, handle = std::move(handle)] {
           context_.spin.await_start();
           WorkerPriority priority;  // nothing runs here, so nothing is raised
           while (Instance* const instance = lane_.pop(context_.spin.stop_flag(), priority)) {

@@ -15,6 +15,7 @@ namespace rclrt::executor {
 
 void ThreadSettings::settle_realtime(bool offers_reservations) {
   realtime::require_allowed_cpus(options_.cpus);
+  realtime::require_allowed_cpus(options_.scheduler_cpus);
   require_reservations_possible(offers_reservations);
   reason_.clear();
   if (options_.realtime == Realtime::kOff) {
@@ -104,6 +105,14 @@ realtime::ThreadOptions ThreadSettings::thread_options(const std::string& suffix
   if (realtime_) {
     result.scheduling.policy = realtime::Policy::kFifo;
     result.scheduling.priority = os_priority;
+  }
+  return result;
+}
+
+realtime::ThreadOptions ThreadSettings::scheduler_thread_options() const {
+  realtime::ThreadOptions result = thread_options("sched", options_.top_priority);
+  if (!options_.scheduler_cpus.empty()) {
+    result.scheduling.cpus = options_.scheduler_cpus;
   }
   return result;
 }

@@ -37,6 +37,8 @@ class ThreadSettings {
   bool is_reserved(int level) const noexcept { return options_.reservations.contains(level); }
   /// Returns thread options at a SCHED_FIFO priority, or at normal scheduling without real time.
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
+  /// Returns thread options of the scheduler thread, on its own CPUs where it has any.
+  realtime::ThreadOptions scheduler_thread_options() const;
   /// Returns thread options of a worker of `level`: the same, or its reservation.
   realtime::ThreadOptions level_thread_options(int level, int os_priority) const;
   /// Returns how many CPUs the executor's threads may use.

@@ -20,7 +20,7 @@ Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string&
   return rclrt::model::Timer{.period = std::chrono::nanoseconds(period_ns(timer))};
 }
 Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& name) {
-  return rclrt::model::Subscription{.topic = name};
+  return rclrt::model::Subscription{.topics = {name}};
 }
 
 }  // namespace

@@ -14,6 +14,7 @@ namespace {
 
 thread_local ChainTokens t_tokens;
 thread_local std::int64_t t_published_ns = 0;
+thread_local std::uint32_t t_publisher = LoggedInstance::kNobody;
 
 Outcome outcome_of(executor::Outcome outcome) {
   switch (outcome) {
@@ -46,7 +47,10 @@ void InstanceLog::map(const executor::Callback* callback, std::uint32_t index) {
 
 void InstanceLog::set_tokens(const ChainTokens& tokens) noexcept { t_tokens = tokens; }
 
-void InstanceLog::set_published(std::int64_t time_ns) noexcept { t_published_ns = time_ns; }
+void InstanceLog::set_published(std::int64_t time_ns, std::uint32_t publisher) noexcept {
+  t_published_ns = time_ns;
+  t_publisher = publisher;
+}
 
 void InstanceLog::Sink::record(const executor::InstanceRecord& record) noexcept {
   const auto mapped = log_.indices_.find(record.callback);
@@ -54,6 +58,7 @@ void InstanceLog::Sink::record(const executor::InstanceRecord& record) noexcept 
       mapped != log_.indices_.end() ? mapped->second : record.callback->number();
   LoggedInstance logged;
   logged.published_ns = std::exchange(t_published_ns, 0);
+  logged.publisher = std::exchange(t_publisher, LoggedInstance::kNobody);
   logged.executor = executor_;
   logged.slot = record.slot;
   logged.record = {.id = record.info.id,

@@ -142,9 +142,10 @@ void follow_chains(model::Application& application, const RunWindow& window,
     const LoggedInstance* from = publisher_of(0);
     from = from != nullptr ? from : publisher_of(kClockError_ns);
     if (from != nullptr) {
+      each->publisher = from->record.callback;
       const TokenRules& theirs = rules[from->record.callback];
       for (const ChainToken& token : from->record.tokens.all()) {
-        rules[callback].take(token, theirs.position(token.chain), record.tokens);
+        rules[callback].take(token, theirs.position(token.chain), {}, record.tokens);
       }
     }
   }

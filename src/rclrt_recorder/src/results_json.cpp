@@ -177,11 +177,35 @@ Json thread_json(const ThreadResult& thread) {
     }
     return "other";
   };
-  return {{"name", thread.name},
-          {"tid", thread.tid},
-          {"policy", policy()},
-          {"priority", thread.scheduling.priority},
-          {"cpus", thread.scheduling.cpus}};
+  Json result = {{"name", thread.name},
+                 {"tid", thread.tid},
+                 {"policy", policy()},
+                 {"priority", thread.scheduling.priority},
+                 {"cpus", thread.scheduling.cpus}};
+  if (!thread.process.empty()) {
+    result["process"] = thread.process;
+  }
+  return result;
+}
+
+/// Returns what lies between two callbacks, by which their messages go.
+const char* between(const model::Application& application, std::size_t from, std::size_t to) {
+  const auto executor = [&](std::size_t callback) {
+    return application.nodes[application.callbacks[callback].node].executor;
+  };
+  if (application.executors[executor(from)].process !=
+      application.executors[executor(to)].process) {
+    return "processes";
+  }
+  return executor(from) != executor(to) ? "executors" : "callbacks";
+}
+
+Json hop_json(const model::Application& application, const HopResult& hop) {
+  return {{"from", application.callbacks[hop.from].id},
+          {"to", application.callbacks[hop.to].id},
+          {"between", between(application, hop.from, hop.to)},
+          {"messages", hop.time.count},
+          {"time_ms", times_json(hop.time)}};
 }
 
 }  // namespace
@@ -204,6 +228,10 @@ std::string results_json(const RunResults& results) {
   for (const ChainMiss& miss : results.misses) {
     misses.push_back(miss_json(results, miss));
   }
+  Json hops = Json::array();
+  for (const HopResult& hop : results.hops) {
+    hops.push_back(hop_json(results.application, hop));
+  }
   Json document = {
       {"rclrt_results", kFormatVersion},
       {"application",
@@ -221,6 +249,9 @@ std::string results_json(const RunResults& results) {
       {"callbacks", callbacks},
       {"threads", threads},
       {"misses", misses}};
+  if (!hops.empty()) {
+    document["hops"] = hops;
+  }
   if (results.priorities) {
     document["application"]["priorities_file"] = results.priorities->file;
     document["application"]["priorities_sha256"] = results.priorities->sha256;

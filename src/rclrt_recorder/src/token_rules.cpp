@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 namespace rclrt::recorder {
 
@@ -12,8 +13,11 @@ TokenRules::TokenRules(const model::Application& application, std::size_t callba
     const auto& path = application.chains[chain].callbacks;
     const auto at = std::find(path.begin(), path.end(), callback);
     if (at != path.end()) {
+      const auto position = at - path.begin();
+      auto entries = application.entries(application.chains[chain]);
       memberships_.push_back({static_cast<std::uint32_t>(chain),
-                              static_cast<std::uint32_t>(at - path.begin()), at + 1 == path.end()});
+                              static_cast<std::uint32_t>(position), at + 1 == path.end(),
+                              std::move(entries[static_cast<std::size_t>(position)])});
     }
   }
   if (memberships_.size() > ChainTokens::kCapacity) {
@@ -41,9 +45,13 @@ ChainTokens TokenRules::start(std::uint64_t instance, std::int64_t release_ns) c
   return tokens;
 }
 
-void TokenRules::take(const ChainToken& token, std::uint32_t position, ChainTokens& tokens) const {
+void TokenRules::take(const ChainToken& token, std::uint32_t position,
+                      std::optional<std::size_t> input, ChainTokens& tokens) const {
   const Membership* const membership = find(token.chain);
   if (membership == nullptr || membership->position != position + 1) {
+    return;
+  }
+  if (input && !std::ranges::binary_search(membership->inputs, *input)) {
     return;
   }
   const auto present = tokens.all();

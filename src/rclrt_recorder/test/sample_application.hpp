@@ -21,7 +21,7 @@ inline model::Application sample_application() {
   using std::chrono::milliseconds;
   const model::Timer timer{.period = milliseconds(50), .offset = {}};
   const model::Sync sync{.topics = {"points", "objects"}, .window = milliseconds(300), .depth = 10};
-  const model::Subscription fused{.topic = "fused", .depth = 10};
+  const model::Subscription fused{.topics = {"fused"}, .depth = 10};
   const auto callback = [](const char* id, std::size_t node, auto trigger,
                            const std::vector<std::string>& publishes) {
     return model::Callback{.id = id,

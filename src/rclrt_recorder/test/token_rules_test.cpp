@@ -29,7 +29,7 @@ model::Application application() {
 std::vector<ChainToken> taken(const TokenRules& rules, const ChainToken& token,
                               std::uint32_t position) {
   ChainTokens tokens;
-  rules.take(token, position, tokens);
+  rules.take(token, position, {}, tokens);
   return {tokens.all().begin(), tokens.all().end()};
 }
 
@@ -50,10 +50,38 @@ TEST(TokenRules, OnlyTheNextCallbackOfTheChainTakesAToken) {
 TEST(TokenRules, ATokenThatArrivesOnBothInputsCountsOnce) {
   const TokenRules rules(application(), 1);
   ChainTokens tokens;
-  rules.take({0, 7, 1000}, 0, tokens);
-  rules.take({0, 7, 1000}, 0, tokens);
-  rules.take({1, 7, 1000}, 0, tokens);
+  rules.take({0, 7, 1000}, 0, {}, tokens);
+  rules.take({0, 7, 1000}, 0, {}, tokens);
+  rules.take({1, 7, 1000}, 0, {}, tokens);
   EXPECT_EQ(tokens.all().size(), 2U);
+}
+
+TEST(TokenRules, OfTwoTopicsATokenCountsOnThatOfItsChain) {
+  model::Application two;
+  model::Callback timer;
+  timer.id = "timer";
+  timer.publishes = {"x", "y"};
+  model::Callback shared;
+  shared.id = "shared";
+  shared.trigger = model::Subscription{.topics = {"x", "y"}, .depth = 10};
+  shared.publishes = {"u", "v"};
+  shared.routes = {{0}, {1}};
+  model::Callback one;
+  one.trigger = model::Subscription{.topics = {"u"}, .depth = 10};
+  model::Callback other;
+  other.trigger = model::Subscription{.topics = {"v"}, .depth = 10};
+  two.callbacks = {timer, shared, one, other};
+  two.chains.resize(2);
+  two.chains[0].callbacks = {0, 1, 2};
+  two.chains[1].callbacks = {0, 1, 3};
+  const TokenRules rules(two, 1);
+  for (const std::uint32_t chain : {0U, 1U}) {
+    ChainTokens tokens;
+    rules.take({chain, 7, 1000}, 0, 1 - chain, tokens);
+    EXPECT_TRUE(tokens.all().empty()) << "the other chain's topic carries it, too";
+    rules.take({chain, 7, 1000}, 0, chain, tokens);
+    EXPECT_EQ(tokens.all().size(), 1U);
+  }
 }
 
 TEST(TokenRules, MoreChainsThanARecordHoldsAreRefusedNotMiscounted) {

@@ -19,6 +19,7 @@ WITHOUT_ROS = (
     "rclrt_analysis",
     "rclrt_executor",
     "rclrt_recorder",
+    "rclrt_workloads",
 )
 
 
@@ -76,6 +77,7 @@ def bounds() -> str:
         ("model", "steering: 1 callbacks\nplanning: 2 callbacks\n"),
         ("analysis", bounds()),
         ("executor", "ran three times\n"),
+        ("workloads", "10 as known\n"),
         ("recorder", hashlib.sha256(APP.read_bytes()).hexdigest() + "\n"),
     ],
 )

@@ -18,6 +18,7 @@ ALWAYS = {
     "rclrt_model",
     "rclrt_realtime",
     "rclrt_recorder",
+    "rclrt_workloads",
     "rclrt_yaml",
 }
 """rclrt_rclcpp has one where rclcpp is."""

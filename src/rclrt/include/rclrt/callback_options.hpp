@@ -31,12 +31,12 @@ struct CallbackOptions {
   int priority = 0;  ///< higher is more urgent; any int
   /// nullptr: the callback excludes itself only. (In rclcpp it would join the node's default group
   /// and exclude the whole node.)
-  std::shared_ptr<CallbackGroup> group;
+  std::shared_ptr<CallbackGroup> group{};
   /// What happens to releases while earlier ones have not run (wait_set always queues). Services
   /// and clients only queue.
   Overload overload = Overload::kQueue;
   std::chrono::nanoseconds deadline{0};  ///< counted from the release of each instance; 0: none
-  std::string name;                      ///< for traces and results; default: the topic, or "timer"
+  std::string name{};                    ///< for traces and results; default: the topic, or "timer"
   /// Subscriptions only: messages of publishers of the same context come by reference, without the
   /// middleware, a copy or an allocation; all others as ever. Not with transient_local, deadlines
   /// of the topic or liveliness by topic, which the middleware watches.

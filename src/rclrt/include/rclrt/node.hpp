@@ -4,8 +4,10 @@
 
 #include <rcl/node.h>
 
+#include <array>
 #include <chrono>
 #include <climits>
+#include <cstddef>
 #include <memory>
 #include <string>
 #include <utility>
@@ -88,6 +90,27 @@ class RCLRT_EXPORT Node {
     return subscription;
   }
 
+  /// Creates a subscription for each of these topics, which share a callback and exclude each
+  /// other. `callback` takes `const T&` and the index of the topic, optionally followed by `const
+  /// InstanceInfo&`: so one callback on several chains sends on along that of its message.
+  template <typename T, typename F>
+  RCLRT_SETUP std::vector<std::shared_ptr<Subscription<T>>> create_subscriptions(
+      const std::vector<std::string>& topics, const QoS& qos, F callback,
+      CallbackOptions options = {}) {
+    const auto function = std::make_shared<F>(std::move(callback));
+    exclude_each_other(options);
+    std::vector<std::shared_ptr<Subscription<T>>> result;
+    for (std::size_t i = 0; i < topics.size(); ++i) {
+      result.push_back(create_subscription<T>(
+          topics[i], qos,
+          [function, i](const T& message, const InstanceInfo& info) {
+            detail::call(*function, info, message, i);
+          },
+          options));
+    }
+    return result;
+  }
+
   /// Creates a timer. `callback` takes nothing, or `const InstanceInfo&`, whose `release_ns` is the
   /// nominal release.
   template <typename F>
@@ -108,25 +131,44 @@ class RCLRT_EXPORT Node {
     return created;
   }
 
-  /// Creates a synchronizer. `callback` takes `const A&, const B&`, optionally followed by `const
-  /// InstanceInfo&`. It runs when the later message of a pair arrives. `qos.depth()` is also how
-  /// many messages of each topic wait for their partner.
-  template <typename A, typename B, typename F>
-  RCLRT_SETUP Synchronizer create_synchronizer(const std::string& first_topic,
-                                               const std::string& second_topic, const QoS& qos,
-                                               const SyncOptions& sync, F callback,
+  /// Creates a synchronizer. `callback` takes `const Ts&...`, optionally followed by `const
+  /// InstanceInfo&`. It runs when the last message of a set arrives. `qos.depth()` is also how many
+  /// messages of each topic wait for the others.
+  template <typename... Ts, typename F>
+  RCLRT_SETUP Synchronizer create_synchronizer(const std::array<std::string, sizeof...(Ts)>& topics,
+                                               const QoS& qos, const SyncOptions& sync, F callback,
                                                CallbackOptions options = {}) {
-    using State = detail::SyncState<A, B, F>;
-    auto state = std::make_shared<State>(
+    using State = detail::SyncState<F, Ts...>;
+    const auto state = std::make_shared<State>(
         State{{qos.depth(), sync.policy, sync.window.count()}, std::move(callback)});
-    if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
-      options.group = std::make_shared<CallbackGroup>();
+    exclude_each_other(options);
+    Synchronizer result;
+    [&]<std::size_t... I>(std::index_sequence<I...>) {
+      (add_sync_input<Ts>(topics[I], qos, options, result,
+                          [state](Ts& message, InstanceInfo& info) {
+                            return state->template add<I>(message, info);
+                          }),
+       ...);
+    }(std::index_sequence_for<Ts...>{});
+    return result;
+  }
+
+  /// Creates a synchronizer for topics of one type. `callback` takes `std::span<const T* const>`,
+  /// the messages in the order of the topics, optionally followed by `const InstanceInfo&`.
+  template <typename T, typename F>
+  RCLRT_SETUP Synchronizer create_synchronizer(const std::vector<std::string>& topics,
+                                               const QoS& qos, const SyncOptions& sync, F callback,
+                                               CallbackOptions options = {}) {
+    using State = detail::SyncListState<F, T>;
+    const auto state = std::make_shared<State>(
+        State{{topics.size(), qos.depth(), sync.policy, sync.window.count()}, std::move(callback)});
+    exclude_each_other(options);
+    Synchronizer result;
+    for (std::size_t i = 0; i < topics.size(); ++i) {
+      add_sync_input<T>(
+          topics[i], qos, options, result,
+          [state, i](T& message, InstanceInfo& info) { return state->add(i, message, info); });
     }
-    Synchronizer result{{std::make_shared<detail::SyncInput<State, A, true>>(handle_, first_topic,
-                                                                             qos, options, state),
-                         std::make_shared<detail::SyncInput<State, B, false>>(
-                             handle_, second_topic, qos, options, state)}};
-    callbacks_.insert(callbacks_.end(), result.inputs.begin(), result.inputs.end());
     return result;
   }
 
@@ -225,6 +267,22 @@ class RCLRT_EXPORT Node {
   const std::vector<std::shared_ptr<executor::Callback>>& callbacks() const { return callbacks_; }
 
  private:
+  /// Sets a group of their own, unless there is one that is not reentrant: they share state.
+  static void exclude_each_other(CallbackOptions& options) {
+    if (!options.group || options.group->type() == CallbackGroupType::kReentrant) {
+      options.group = std::make_shared<CallbackGroup>();
+    }
+  }
+
+  template <typename T, typename Add>
+  void add_sync_input(const std::string& topic, const QoS& qos, const CallbackOptions& options,
+                      Synchronizer& synchronizer, Add add) {
+    auto input =
+        std::make_shared<detail::SyncInput<T, Add>>(handle_, topic, qos, options, std::move(add));
+    synchronizer.inputs.push_back(input);
+    callbacks_.push_back(std::move(input));
+  }
+
   RCLRT_SETUP void offer_parameters();
 
   const std::shared_ptr<NodeHandle> handle_;

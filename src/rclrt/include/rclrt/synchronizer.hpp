@@ -1,27 +1,29 @@
 // SPDX-License-Identifier: Apache-2.0
-// One callback for pairs of messages from two topics.
+// One callback for sets of messages, one from each of several topics.
 #pragma once
 
-#include <array>
 #include <chrono>
+#include <cstddef>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "rclrt/subscription.hpp"
 #include "rclrt/sync_buffer.hpp"
 
 namespace rclrt {
 
-/// How messages of two topics are paired.
+/// Which messages of several topics are taken together.
 struct SyncOptions {
   SyncPolicy policy = SyncPolicy::kApproximate;
-  /// How far apart two stamps may be for kApproximate.
+  /// How far apart the stamps of a set may be for kApproximate.
   std::chrono::nanoseconds window = std::chrono::seconds(1);
 };
 
-/// Returns the time by which messages are paired, in nanoseconds: `header.stamp`, or `stamp_ns`.
-/// Specialise it for messages that keep it elsewhere.
+/// Returns the time by which messages are put together, in nanoseconds: `header.stamp`, or
+/// `stamp_ns`. Specialise it for messages that keep it elsewhere.
 template <typename T>
 std::int64_t message_stamp_ns(const T& message) {
   if constexpr (requires { message.header.stamp.sec; }) {
@@ -32,39 +34,69 @@ std::int64_t message_stamp_ns(const T& message) {
   }
 }
 
-/// The two subscriptions of a synchroniser. Both are entities of their own to the executor; they
-/// exclude each other, so the buffer between them needs no lock.
+/// The subscriptions of a synchroniser, in the order of its topics. Each is an entity of its own to
+/// the executor; they exclude each other, so the buffer between them needs no lock.
 struct Synchronizer {
-  std::array<std::shared_ptr<SubscriptionBase>, 2> inputs;
+  std::vector<std::shared_ptr<SubscriptionBase>> inputs;
 };
 
 namespace detail {
 
-template <typename A, typename B, typename F>
+/// Calls `function` for the set in the buffer, and removes that from it, whatever is thrown.
+template <typename Buffer, typename Function>
+executor::Outcome run_for_set(bool complete, Buffer& buffer, InstanceInfo& info,
+                              Function function) {
+  if (!complete) {
+    return executor::Outcome::kBuffered;
+  }
+  info.start_ns = realtime::monotonic_now_ns();
+  struct Consume {
+    Buffer& buffer;
+    ~Consume() { buffer.consume(); }
+  } const consume{buffer};
+  function();
+  return executor::Outcome::kRan;
+}
+
+/// The inputs of a synchroniser have this in common.
+template <typename F, typename... Ts>
 struct SyncState {
-  SyncBuffer<A, B> buffer;
+  SyncBuffer<Ts...> buffer;
   F function;
 
-  executor::Outcome finish(bool matched, InstanceInfo& info) {
-    if (!matched) {
-      return executor::Outcome::kBuffered;
-    }
-    info.start_ns = realtime::monotonic_now_ns();
-    struct Consume {
-      SyncBuffer<A, B>& buffer;
-      ~Consume() { buffer.consume(); }
-    } const consume{buffer};
-    call(function, info, buffer.first(), buffer.second());
-    return executor::Outcome::kRan;
+  template <std::size_t I, typename T>
+  executor::Outcome add(T& message, InstanceInfo& info) {
+    const bool complete = buffer.template add<I>(message, message_stamp_ns(message));
+    return run_for_set(complete, buffer, info, [&] {
+      [&]<std::size_t... N>(std::index_sequence<N...>) {
+        call(function, info, buffer.template get<N>()...);
+      }(std::index_sequence_for<Ts...>{});
+    });
   }
 };
 
-template <typename State, typename T, bool kFirst>
+/// The same for inputs of one type.
+template <typename F, typename T>
+struct SyncListState {
+  SyncListBuffer<T> buffer;
+  F function;
+
+  executor::Outcome add(std::size_t input, T& message, InstanceInfo& info) {
+    const bool complete = buffer.add(input, message, message_stamp_ns(message));
+    return run_for_set(complete, buffer, info, [&] {
+      const std::span<const T* const> set = buffer.set();
+      call(function, info, set);
+    });
+  }
+};
+
+/// `Add` takes a message and the instance's information.
+template <typename T, typename Add>
 class SyncInput final : public Subscription<T> {
  public:
   SyncInput(std::shared_ptr<NodeHandle> node, const std::string& topic, const QoS& qos,
-            const CallbackOptions& options, std::shared_ptr<State> state)
-      : Subscription<T>(std::move(node), topic, qos, options), state_(std::move(state)) {}
+            const CallbackOptions& options, Add add)
+      : Subscription<T>(std::move(node), topic, qos, options), add_(std::move(add)) {}
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
@@ -72,16 +104,11 @@ class SyncInput final : public Subscription<T> {
       return executor::Outcome::kEmpty;
     }
     info.start_ns = realtime::monotonic_now_ns();
-    const std::int64_t stamp_ns = message_stamp_ns(message_);
-    if constexpr (kFirst) {
-      return state_->finish(state_->buffer.add_first(message_, stamp_ns), info);
-    } else {
-      return state_->finish(state_->buffer.add_second(message_, stamp_ns), info);
-    }
+    return add_(message_, info);
   }
 
  private:
-  const std::shared_ptr<State> state_;
+  Add add_;
   T message_;
 };
 

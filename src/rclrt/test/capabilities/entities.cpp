@@ -61,14 +61,17 @@ TEST_P(Callbacks, SubscriptionsToLoansOfTheMiddleware) {
   spin(*executor());
 }
 
-TEST_P(Callbacks, SynchronisersOfTwoTopics) {
-  node.create_synchronizer<Imu, Imu>("left", "right", 5, {.policy = SyncPolicy::kExact},
-                                     [&](const Imu&, const Imu&) { done(); });
+TEST_P(Callbacks, SynchronisersOfSeveralTopics) {
+  node.create_synchronizer<Imu, Imu, Imu>({"left", "right", "rear"}, 5,
+                                          {.policy = SyncPolicy::kExact},
+                                          [&](const Imu&, const Imu&, const Imu&) { done(); });
   const auto left = node.create_publisher<Imu>("left", 5);
   const auto right = node.create_publisher<Imu>("right", 5);
+  const auto rear = node.create_publisher<Imu>("rear", 5);
   ready = [&] {
     left->publish(Imu{});
     right->publish(Imu{});
+    rear->publish(Imu{});
   };
   spin(*executor());
 }

@@ -18,10 +18,12 @@ enum class EntityType { kTimer, kSubscription, kService, kClient, kWaitable };
 
 /// What happens to a release while earlier ones have not run.
 enum class Overload {
-  kQueue,          ///< it waits, as far as the credits reach; beyond them it is a drop
-  kKeepLast,       ///< one instance waits at most and stands for the newest release; the others
-                   ///< are drops
-  kSkipIfRunning,  ///< while an instance waits or runs, a release is a drop
+  kQueue,     ///< it waits, as far as the credits reach; beyond them it is a drop
+  kKeepLast,  ///< one instance waits at most and stands for the newest release; the others
+              ///< are drops
+  /// While an instance waits or runs, a release is a drop. It runs until the callback has returned:
+  /// after the more urgent ones to which it publishes.
+  kSkipIfRunning,
 };
 
 /// `CallbackOptions::number` of a callback that has none.

@@ -25,7 +25,10 @@ enum class Realtime {
 /// What holds for every executor.
 struct ExecutorOptions {
   std::string name = "executor";  ///< prefix of its threads' names
-  std::vector<int> cpus;          ///< where its threads run; empty: every allowed CPU
+  std::vector<int> cpus{};        ///< where its threads run; empty: every allowed CPU
+  /// Where the scheduler thread of `producer_consumer` and `thread_dispatch` runs; empty: as
+  /// `cpus`. The others have none.
+  std::vector<int> scheduler_cpus{};
   Realtime realtime = Realtime::kTry;
   /// SCHED_FIFO priority of a scheduler thread. N levels take the N priorities below it. The
   /// default leaves 96 to 99 to the kernel's own threads and to probes.
@@ -37,14 +40,14 @@ struct ExecutorOptions {
   /// SCHED_FIFO threads while it lasts, and not at all from then to the next period. They take no
   /// SCHED_FIFO priority. Offered by `preemptive` and `producer_consumer`, with `cpus` empty; a
   /// group has all its members in one reserved level, or none in any.
-  std::map<int, realtime::Reservation> reservations;
+  std::map<int, realtime::Reservation> reservations{};
   /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).
   std::size_t stack_size = std::size_t{1} << 20;
   /// Returns the time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC;
   /// none: the start of the first `spin`. Called once, by the first spin, on the calling thread and
   /// with nothing locked. `spin` calls it when its threads exist, and none takes work before it has
   /// returned: it may wait until other executors are as far, and return the same time for all.
-  std::function<std::int64_t()> epoch;
+  std::function<std::int64_t()> epoch{};
   InstanceSink* sink = nullptr;    ///< receives every finished instance; must outlive the executor
   MissHandler* on_miss = nullptr;  ///< told of deadlines missed; must outlive the executor
   /// How many of the latest instances the blame for a miss is found among; 300 bytes each.

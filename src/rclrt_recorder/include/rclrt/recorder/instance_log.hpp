@@ -49,8 +49,9 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   /// Sets the tokens for the record that ends the instance the calling thread is running.
   static void set_tokens(const ChainTokens& tokens) noexcept;
 
-  /// Says when the message of that instance was published, CLOCK_MONOTONIC.
-  static void set_published(std::int64_t time_ns) noexcept;
+  /// Says when the message of that instance was published, CLOCK_MONOTONIC, and by which callback.
+  static void set_published(std::int64_t time_ns,
+                            std::uint32_t publisher = LoggedInstance::kNobody) noexcept;
 
   /// Ends the thread, after all executors have stopped, and hands over what came in.
   std::vector<LoggedInstance> finish();

@@ -72,6 +72,12 @@ struct LoggedInstance {
   std::uint32_t slot = 0;      ///< which of the level's workers
   /// When the message it took was published, CLOCK_MONOTONIC; 0: not known, or there was none.
   std::int64_t published_ns = 0;
+  /// Who published it: an index into Application::callbacks; kNobody: not known.
+  std::uint32_t publisher = kNobody;
+
+  static constexpr std::uint32_t kNobody = UINT32_MAX;
 };
+
+static_assert(std::is_trivially_copyable_v<LoggedInstance>);
 
 }  // namespace rclrt::recorder

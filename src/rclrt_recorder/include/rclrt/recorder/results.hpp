@@ -18,6 +18,7 @@
 #include "rclrt/recorder/chain_accounting.hpp"
 #include "rclrt/recorder/chain_misses.hpp"
 #include "rclrt/recorder/export.hpp"
+#include "rclrt/recorder/hop_accounting.hpp"
 #include "rclrt/recorder/host_probe.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/machine_context.hpp"
@@ -44,8 +45,9 @@ struct CallbackCounts {
   std::uint64_t dropped = 0;
   std::uint64_t missed = 0;  ///< of the callback's own deadline
 
-  /// One more entity of the same callback.
-  CallbackCounts& operator+=(const executor::Counters& more) noexcept {
+  /// One more entity of the same callback, or the same in another process.
+  template <typename Counts>
+  CallbackCounts& operator+=(const Counts& more) noexcept {
     released += more.released;
     completed += more.completed;
     dropped += more.dropped;
@@ -59,6 +61,7 @@ struct ThreadResult {
   std::string name;
   pid_t tid = 0;
   realtime::Scheduling scheduling;
+  std::string process{};  ///< of the application; empty: the one of executors that name none
 };
 
 /// Returns the scheduling of every thread of this process, now.
@@ -91,6 +94,7 @@ struct RunResults {
   std::vector<ChainResult> chains;              ///< one per chain of the application
   std::vector<CallbackCounts> callback_counts;  ///< one per callback
   std::vector<CallbackResult> callbacks;        ///< one per callback
+  std::vector<HopResult> hops;                  ///< from callback to callback
   /// "service", "client" or "waitable", of callbacks that the application has as subscriptions.
   std::map<std::size_t, std::string> other_kinds;
   std::vector<std::optional<int>> os_priorities;  ///< one per callback; none: no fixed priority

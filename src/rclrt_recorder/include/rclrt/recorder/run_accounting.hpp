@@ -28,9 +28,9 @@ RCLRT_RECORDER_EXPORT RunContext read_context(const std::vector<RealtimeState>& 
                                               std::optional<double> steal_before_ms);
 
 /// Fills in what follows from the instances and from the application, executor, window, stalls and
-/// OS priorities that `results` has: records, display tracks, chains, callbacks, and what explains
-/// the worst misses of each chain. Tracks are in the order of executor, most urgent level (where
-/// the kind of executor has levels), worker. `cpus`: of an executor that states none.
+/// OS priorities that `results` has: records, display tracks, chains, callbacks, hops, and what
+/// explains the worst misses of each chain. Tracks are in the order of executor, most urgent level
+/// (where the kind of executor has levels), worker. `cpus`: of an executor that states none.
 RCLRT_RECORDER_EXPORT void account(RunResults& results, std::vector<LoggedInstance> instances,
                                    std::size_t cpus);
 

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <rclrt/model/application.hpp>
 #include <vector>
 
@@ -21,9 +22,11 @@ class RCLRT_RECORDER_EXPORT TokenRules {
   /// Returns the tokens of a release of the chains that start here.
   ChainTokens start(std::uint64_t instance, std::int64_t release_ns) const;
 
-  /// Adds to `tokens` what a token does that arrives from position `position` of its chain: it
-  /// counts here if this callback is the next one of that chain, and only once.
-  void take(const ChainToken& token, std::uint32_t position, ChainTokens& tokens) const;
+  /// Adds to `tokens` what a token does that arrives from position `position` of its chain, by this
+  /// one of model::inputs(): it counts here if this callback is the next one of that chain and the
+  /// chain comes by that input (std::nullopt: by any), and only once.
+  void take(const ChainToken& token, std::uint32_t position, std::optional<std::size_t> input,
+            ChainTokens& tokens) const;
 
   /// Returns where this callback stands on a chain it is on.
   std::uint32_t position(std::uint32_t chain) const;
@@ -36,6 +39,7 @@ class RCLRT_RECORDER_EXPORT TokenRules {
     std::uint32_t chain;
     std::uint32_t position;
     bool last;
+    std::vector<std::size_t> inputs;  // by which the chain comes; ascending
   };
   const Membership* find(std::uint32_t chain) const;
 

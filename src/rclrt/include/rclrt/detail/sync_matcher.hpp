@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which messages of several inputs belong together, by their stamps alone. Pure: no ROS, no clock,
+// no lock.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "rclrt/export.hpp"
+
+namespace rclrt::detail {
+
+/// The stamps of the messages that wait at each input, and where each message is kept. Allocates
+/// only when it is made.
+class RCLRT_EXPORT SyncMatcher {
+ public:
+  /// Makes room for `depth` messages of each input. Throws std::invalid_argument for a depth of 0
+  /// or fewer than two inputs.
+  SyncMatcher(std::size_t inputs, std::size_t depth, std::int64_t window_ns);
+
+  /// Adds a message; the oldest of its input gives way when full. Returns the slot of that input,
+  /// below `depth`, where the message is to be kept.
+  std::size_t add(std::size_t input, std::int64_t stamp_ns);
+
+  /// Returns whether the newest message of `input` completes a set: with one message of each other
+  /// input, all stamps at most the window apart. Of several sets it is the one whose stamps are
+  /// closest together, of equal ones the oldest.
+  bool match(std::size_t input);
+
+  /// Returns the slot of the set's message of this input.
+  std::size_t slot(std::size_t input) const {
+    return slot_of(inputs_[input], inputs_[input].chosen);
+  }
+
+  /// Removes the set's messages and everything older.
+  void consume();
+
+  /// Returns how many messages gave way without ever being in a set.
+  std::uint64_t lost() const { return lost_; }
+
+ private:
+  struct Input {  // a ring in order of arrival
+    std::vector<std::int64_t> stamps_ns;
+    std::size_t first = 0;
+    std::size_t size = 0;
+    std::size_t chosen = 0;  // of the set: the n-th that waits
+    std::size_t inside = 0;  // how many of its candidates are between `match`'s two ends
+  };
+  struct Candidate {
+    std::int64_t stamp_ns;
+    std::size_t input;
+    std::size_t place;  // the n-th that waits
+  };
+  static std::size_t slot_of(const Input& input, std::size_t place) {
+    return (input.first + place) % input.stamps_ns.size();
+  }
+  void drop_through(Input& input, std::size_t place);
+  bool find_candidates(std::size_t input, std::int64_t stamp_ns);
+  void choose(std::size_t from, std::size_t to);
+
+  std::vector<Input> inputs_;
+  std::vector<Candidate> candidates_;
+  const std::int64_t window_ns_;
+  std::uint64_t lost_ = 0;
+};
+
+}  // namespace rclrt::detail
