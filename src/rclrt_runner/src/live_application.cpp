@@ -2,14 +2,16 @@
 #include "live_application.hpp"
 
 #include <algorithm>
-#include <map>
 #include <rclrt_msgs/msg/chain_message.hpp>
+#include <span>
 #include <stdexcept>
 #include <thread>
 #include <utility>
 #include <variant>
 
+#include "rclrt/realtime/clock.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
+#include "rclrt/workloads/workload.hpp"
 
 namespace rclrt::runner {
 
@@ -17,8 +19,9 @@ using rclrt_msgs::msg::ChainMessage;
 
 namespace {
 
-/// Header, stamp, sequence lengths: what a message has on the wire besides tokens and padding.
-constexpr std::size_t kFixedBytes = 24;
+/// Header, stamp, sender, sequence lengths: what a message has on the wire besides tokens and
+/// padding.
+constexpr std::size_t kFixedBytes = 32;
 
 recorder::ChainToken from_message(const rclrt_msgs::msg::ChainToken& token) {
   return {token.chain, token.instance, token.release_ns};
@@ -39,12 +42,28 @@ struct LiveApplication::LiveCallback {
     ChainMessage message;  // reused; the callback never overlaps with itself
   };
   std::vector<Output> outputs;
-  std::vector<std::shared_ptr<executor::Callback>> entities;  // two for a sync
+  std::vector<std::shared_ptr<executor::Callback>> entities;  // one for each input
   std::uint64_t runs = 0;
+  std::unique_ptr<workloads::Kernel> kernel;  // the callback never overlaps with itself
+  std::uint64_t kernel_result = 0;
+  bool results_differ = false;
 
-  void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const Workload& workload) {
-    workload.burn(callback.wcet);
-    for (Output& output : outputs) {
+  /// `input` is that of the message: the first for all but subscriptions of several topics.
+  void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const BusyLoop& busy_loop,
+            std::size_t input = 0) {
+    for (std::uint64_t i = 0; kernel != nullptr && i < callback.workload->iterations; ++i) {
+      if (kernel->run() != kernel_result) {
+        results_differ = true;
+      }
+    }
+    if (kernel == nullptr) {
+      busy_loop.burn(callback.wcet);
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!callback.sends(input, i)) {
+        continue;
+      }
+      Output& output = outputs[i];
       output.message.stamp_ns = stamp_ns;
       output.message.tokens.clear();
       for (const recorder::ChainToken& token : tokens.all()) {
@@ -56,26 +75,34 @@ struct LiveApplication::LiveCallback {
           sent.position = rules.position(token.chain);
         }
       }
+      output.message.sent_ns = realtime::monotonic_now_ns();
       output.publisher->publish(output.message);
     }
     recorder::InstanceLog::set_tokens(tokens);
   }
 
-  void take(const ChainMessage& message, recorder::ChainTokens& tokens) const {
+  void take(const ChainMessage& message, std::size_t input, recorder::ChainTokens& tokens) const {
     for (const auto& token : message.tokens) {
-      rules.take(from_message(token), token.position, tokens);
+      rules.take(from_message(token), token.position, input, tokens);
     }
   }
 };
 
 LiveApplication::LiveApplication(const model::Application& application,
-                                 std::shared_ptr<Context> context, recorder::InstanceLog& log)
-    : application_(application), log_(log) {
-  for (const model::Node& node : application.nodes) {
-    nodes_.push_back(std::make_unique<Node>(context, node.name, node.name_space));
+                                 std::span<const std::size_t> own,
+                                 const std::shared_ptr<Context>& context,
+                                 recorder::InstanceLog& log)
+    : application_(application), log_(log), nodes_(application.nodes.size()) {
+  for (std::size_t i = 0; i < application.nodes.size(); ++i) {
+    const model::Node& node = application.nodes[i];
+    if (std::ranges::find(own, node.executor) != own.end()) {
+      nodes_[i] = std::make_unique<Node>(context, node.name, node.name_space);
+    }
   }
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    create(i, *nodes_[application.callbacks[i].node]);
+    if (const auto& node = nodes_[application.callbacks[i].node]) {
+      create(i, *node);
+    }
   }
 }
 
@@ -83,6 +110,10 @@ LiveApplication::~LiveApplication() = default;
 
 void LiveApplication::create(std::size_t index, Node& node) {
   auto& live = *callbacks_.emplace_back(std::make_unique<LiveCallback>(application_, index));
+  if (live.callback.workload) {
+    live.kernel = workloads::make(live.callback.workload->name);
+    live.kernel_result = live.kernel->run();  // and its memory is there
+  }
   for (const std::string& topic : live.callback.publishes) {
     create_output(topic, live, node);
   }
@@ -106,6 +137,7 @@ void LiveApplication::create_output(const std::string& topic, LiveCallback& live
       output.message.padding.resize(stated.size_bytes - kFixedBytes);
     }
   }
+  output.message.sender = static_cast<std::uint32_t>(live.index);
   output.message.tokens.reserve(recorder::ChainTokens::kCapacity);
   live.outputs.push_back(std::move(output));
 }
@@ -120,7 +152,7 @@ void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& l
         const std::uint64_t instance =
             counts_runs ? live.runs++
                         : static_cast<std::uint64_t>(since_first / timer.period.count());
-        live.work(live.rules.start(instance, info.release_ns), info.release_ns, workload_);
+        live.work(live.rules.start(instance, info.release_ns), info.release_ns, busy_loop_);
       },
       options(live), {.offset = timer.offset, .overrun = recorder::to_engine(timer.overrun)}));
 }
@@ -133,14 +165,21 @@ void LiveApplication::create_entities(const model::Subscription& subscription, L
   if (subscription.reliability == model::Reliability::kBestEffort) {
     qos.best_effort();
   }
-  live.entities.push_back(node.create_subscription<ChainMessage>(
-      subscription.topic, qos,
-      [this, &live](const ChainMessage& message) {
-        recorder::ChainTokens tokens;
-        live.take(message, tokens);
-        live.work(tokens, message.stamp_ns, workload_);
-      },
-      with_intra_process));
+  const auto run = [this, &live](const ChainMessage& message, std::size_t input) {
+    recorder::ChainTokens tokens;
+    live.take(message, input, tokens);
+    live.work(tokens, message.stamp_ns, busy_loop_, input);
+    recorder::InstanceLog::set_published(message.sent_ns, message.sender);
+  };
+  if (subscription.topics.size() == 1) {
+    live.entities.push_back(node.create_subscription<ChainMessage>(
+        subscription.topics.front(), qos, [run](const ChainMessage& message) { run(message, 0); },
+        with_intra_process));
+    return;
+  }
+  const auto created =
+      node.create_subscriptions<ChainMessage>(subscription.topics, qos, run, with_intra_process);
+  live.entities.assign(created.begin(), created.end());
 }
 
 void LiveApplication::create_entities(const model::Sync& sync, LiveCallback& live, Node& node) {
@@ -148,13 +187,19 @@ void LiveApplication::create_entities(const model::Sync& sync, LiveCallback& liv
                                                ? SyncPolicy::kExact
                                                : SyncPolicy::kApproximate,
                                  .window = sync.window};
-  const auto created = node.create_synchronizer<ChainMessage, ChainMessage>(
-      sync.topics[0], sync.topics[1], sync.depth, sync_options,
-      [this, &live](const ChainMessage& first, const ChainMessage& second) {
+  const auto created = node.create_synchronizer<ChainMessage>(
+      sync.topics, sync.depth, sync_options,
+      [this, &live](std::span<const ChainMessage* const> set) {
         recorder::ChainTokens tokens;
-        live.take(first, tokens);
-        live.take(second, tokens);
-        live.work(tokens, std::max(first.stamp_ns, second.stamp_ns), workload_);
+        std::int64_t stamp_ns = set.front()->stamp_ns;
+        for (std::size_t input = 0; input < set.size(); ++input) {
+          live.take(*set[input], input, tokens);
+          stamp_ns = std::max(stamp_ns, set[input]->stamp_ns);
+        }
+        live.work(tokens, stamp_ns, busy_loop_);
+        const ChainMessage& last = **std::ranges::max_element(
+            set, {}, [](const ChainMessage* message) { return message->sent_ns; });
+        recorder::InstanceLog::set_published(last.sent_ns, last.sender);
       },
       options(live));
   live.entities.assign(created.inputs.begin(), created.inputs.end());
@@ -182,58 +227,77 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
 
 void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
   const auto end = std::chrono::steady_clock::now() + limit;
+  const auto wait_for = [&](const std::string& topic, const char* what, std::size_t expected,
+                            const auto& count) {
+    while (count() < expected) {
+      if (std::chrono::steady_clock::now() > end) {
+        throw std::runtime_error("topic " + topic + " has " + std::to_string(count()) + " of " +
+                                 std::to_string(expected) + " " + what + " after " +
+                                 std::to_string(limit.count()) +
+                                 " s: is DDS discovery on this host working?");
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+  };
   for (const auto& live : callbacks_) {
     for (const auto& output : live->outputs) {
-      while (output.publisher->get_subscription_count() < output.expected_subscriptions) {
-        if (std::chrono::steady_clock::now() > end) {
-          throw std::runtime_error("topic " + output.publisher->get_topic_name() + " has " +
-                                   std::to_string(output.publisher->get_subscription_count()) +
-                                   " of " + std::to_string(output.expected_subscriptions) +
-                                   " subscriptions after " + std::to_string(limit.count()) +
-                                   " s: is DDS discovery on this host working?");
-        }
-        std::this_thread::sleep_for(std::chrono::milliseconds(2));
-      }
+      wait_for(output.publisher->get_topic_name(), "subscriptions", output.expected_subscriptions,
+               [&] { return output.publisher->get_subscription_count(); });
     }
+    for_each_subscription(*live, [&](const SubscriptionBase& subscription, std::size_t publishers) {
+      wait_for(subscription.get_topic_name(), "publishers", publishers,
+               [&] { return subscription.get_publisher_count(); });
+    });
   }
 }
 
 void LiveApplication::require_alone() const {
-  std::map<std::string, std::size_t> publishers;  // of this application, by resolved topic
   for (const auto& live : callbacks_) {
-    for (const auto& output : live->outputs) {
-      ++publishers[output.publisher->get_topic_name()];
-    }
-  }
-  for (const auto& live : callbacks_) {
-    for (const auto& entity : live->entities) {
-      const auto* subscription = dynamic_cast<const SubscriptionBase*>(entity.get());
-      if (subscription != nullptr &&
-          subscription->get_publisher_count() > publishers[subscription->get_topic_name()]) {
+    for_each_subscription(*live, [](const SubscriptionBase& subscription, std::size_t publishers) {
+      if (subscription.get_publisher_count() > publishers) {
         throw std::runtime_error("somebody else publishes on topic " +
-                                 subscription->get_topic_name() +
+                                 subscription.get_topic_name() +
                                  ": run in a domain of its own (set ROS_DOMAIN_ID)");
       }
+    });
+  }
+}
+
+template <typename Use>
+void LiveApplication::for_each_subscription(const LiveCallback& live, const Use& use) const {
+  const auto topics = model::inputs(live.callback);
+  for (std::size_t input = 0; input < topics.size(); ++input) {
+    const auto* const subscription =
+        dynamic_cast<const SubscriptionBase*>(live.entities[input].get());
+    if (subscription != nullptr) {
+      const auto publishes = [&](const model::Callback& other) {
+        return std::ranges::find(other.publishes, topics[input]) != other.publishes.end();
+      };
+      use(*subscription,
+          static_cast<std::size_t>(std::ranges::count_if(application_.callbacks, publishes)));
     }
   }
 }
 
 void LiveApplication::add_nodes(std::size_t index, Executor& executor) const {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (application_.nodes[i].executor == index) {
+    if (nodes_[i] != nullptr && application_.nodes[i].executor == index) {
       executor.add_node(*nodes_[i]);
     }
   }
 }
 
 std::vector<recorder::CallbackCounts> LiveApplication::counts() const {
-  std::vector<recorder::CallbackCounts> result;
+  std::vector<recorder::CallbackCounts> result(application_.callbacks.size());
   for (const auto& live : callbacks_) {
-    recorder::CallbackCounts sum;
-    for (const auto& entity : live->entities) {
-      sum += entity->counters();
+    if (live->results_differ) {
+      throw std::runtime_error("callback '" + live->callback.id + "': workload '" +
+                               live->callback.workload->name +
+                               "' gave another result than at first");
     }
-    result.push_back(sum);
+    for (const auto& entity : live->entities) {
+      result[live->index] += entity->counters();
+    }
   }
   return result;
 }

@@ -5,31 +5,33 @@
 #include <cstdint>
 #include <memory>
 #include <rclrt/model/application.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "busy_loop.hpp"
 #include "rclrt/rclrt.hpp"
 #include "rclrt/recorder/callback_accounting.hpp"
 #include "rclrt/recorder/instance_log.hpp"
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/token_rules.hpp"
-#include "workload.hpp"
 
 namespace rclrt::runner {
 
-/// Nodes, publishers and callbacks. Each callback burns its stated CPU time and then publishes the
-/// tokens of the chain instances it worked for.
+/// Nodes, publishers and callbacks. Each callback does its workload, or burns its stated CPU time
+/// without one, and then publishes the tokens of the chain instances it worked for.
 class LiveApplication {
  public:
-  /// Creates everything on the middleware. `application` and `log` must outlive it. Throws Error.
-  LiveApplication(const model::Application& application, std::shared_ptr<Context> context,
-                  recorder::InstanceLog& log);
+  /// Creates on the middleware all of the executors with these indices. `application` and `log`
+  /// must outlive it. Throws Error, and std::invalid_argument for an unknown workload.
+  LiveApplication(const model::Application& application, std::span<const std::size_t> own,
+                  const std::shared_ptr<Context>& context, recorder::InstanceLog& log);
   ~LiveApplication();
   LiveApplication(const LiveApplication&) = delete;
   LiveApplication& operator=(const LiveApplication&) = delete;
 
-  /// Waits until every publisher has found its subscriptions. Throws std::runtime_error when that
-  /// takes longer than `limit`.
+  /// Waits until every publisher has found its subscriptions and every subscription its publishers,
+  /// in other processes too. Throws std::runtime_error when that takes longer than `limit`.
   void wait_until_matched(std::chrono::seconds limit) const;
 
   /// Throws std::runtime_error when somebody else publishes or listens on the topics: messages of
@@ -42,7 +44,8 @@ class LiveApplication {
   /// Before the run: timers count their instances from here.
   void set_epoch(std::int64_t epoch_ns) { epoch_ns_ = epoch_ns; }
 
-  /// After the run, one per callback.
+  /// After the run, one per callback of the application; zero where another process has it. Throws
+  /// std::runtime_error when a workload gave different results.
   std::vector<recorder::CallbackCounts> counts() const;
 
  private:
@@ -54,13 +57,17 @@ class LiveApplication {
   void create_entities(const model::Subscription& subscription, LiveCallback& live, Node& node);
   void create_entities(const model::Sync& sync, LiveCallback& live, Node& node);
   CallbackOptions options(const LiveCallback& live);
+  /// Calls `use` with each subscription and the number of the application's publishers on its
+  /// topic.
+  template <typename Use>
+  void for_each_subscription(const LiveCallback& live, const Use& use) const;
 
   const model::Application& application_;
   recorder::InstanceLog& log_;
-  const Workload workload_;
+  const BusyLoop busy_loop_;
   std::int64_t epoch_ns_ = 0;
-  std::vector<std::unique_ptr<Node>> nodes_;  // as in the application
-  std::vector<std::unique_ptr<LiveCallback>> callbacks_;
+  std::vector<std::unique_ptr<Node>> nodes_;  // as in the application; nullptr: another process's
+  std::vector<std::unique_ptr<LiveCallback>> callbacks_;  // those of this process
 };
 
 }  // namespace rclrt::runner

@@ -3,6 +3,8 @@
 #include <cstdio>
 #include <exception>
 #include <rclrt/model/priorities.hpp>
+#include <set>
+#include <span>
 #include <stdexcept>
 #include <system_error>
 
@@ -12,6 +14,7 @@
 #include "rclrt/recorder/results_writer.hpp"
 #include "rclrt/recorder/sha256.hpp"
 #include "rclrt/recorder/trace_export.hpp"
+#include "rclrt/workloads/workload.hpp"
 #include "run.hpp"
 
 namespace {
@@ -50,14 +53,31 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
   }
 }
 
-int run_application(const CommandLine& command, int argc, char** argv) {
-  const auto application = rclrt::model::load_application(command.application, command.priorities);
+/// Throws std::invalid_argument for a CPU or a workload that there is none of.
+void require_possible(const rclrt::model::Application& application) {
   for (const auto& executor : application.executors) {
     rclrt::realtime::require_allowed_cpus(executor.cpus);
+    rclrt::realtime::require_allowed_cpus(executor.scheduler_cpus);
   }
+  std::set<std::string> workloads;
+  for (const auto& callback : application.callbacks) {
+    if (callback.workload && workloads.insert(callback.workload->name).second) {
+      try {
+        rclrt::workloads::make(callback.workload->name);
+      } catch (const std::invalid_argument& error) {
+        throw std::invalid_argument("callback '" + callback.id + "': " + error.what());
+      }
+    }
+  }
+}
+
+int run_application(const CommandLine& command, int argc, char** argv) {
+  const auto application = rclrt::model::load_application(command.application, command.priorities);
+  require_possible(application);
   ResultsDirectory directory = open_output(command.output);
-  auto results = run(
-      application, {command.executor, command.duration, command.strict, command.alone}, argc, argv);
+  auto results =
+      run(application, {command.executor, command.duration, command.strict, command.alone},
+          std::span<const char* const>(argv, static_cast<std::size_t>(argc)));
   if (!results) {
     std::fprintf(stderr, "rclrt_runner: interrupted; nothing was written\n");
     return kInterrupted;

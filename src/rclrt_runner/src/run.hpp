@@ -6,6 +6,7 @@
 #include <optional>
 #include <rclrt/model/application.hpp>
 #include <rclrt/model/executor_kind.hpp>
+#include <span>
 
 #include "rclrt/recorder/results.hpp"
 
@@ -18,10 +19,11 @@ struct RunOptions {
   bool alone = true;  ///< refuse to measure while others publish on the topics
 };
 
-/// Runs and measures; all of RunResults but the application's file. Nothing when the context was
-/// shut down before the end (Ctrl-C). `argc` and `argv` are for ROS. Throws what goes wrong.
+/// Runs and measures; all of RunResults but the application's file. Executors that name different
+/// processes run in processes of their own. Call it while there is one thread only. std::nullopt:
+/// it was stopped before the end (Ctrl-C). `arguments` are for ROS. Throws what goes wrong.
 std::optional<recorder::RunResults> run(const model::Application& application,
-                                        const RunOptions& options, int argc,
-                                        const char* const* argv);
+                                        const RunOptions& options,
+                                        std::span<const char* const> arguments);
 
 }  // namespace rclrt::runner

@@ -120,6 +120,58 @@ def test_messages_handed_over_within_the_process_carry_their_chains(
     assert brake["released"] == len(fused)
 
 
+SHARED = """\
+rclrt: 1
+name: shared
+nodes: [{name: sensors}, {name: control}]
+callbacks:
+  - {id: front, node: sensors, timer: {period_ms: 20}, wcet_ms: 0.2, publishes: [ahead]}
+  - {id: rear, node: sensors, timer: {period_ms: 40}, wcet_ms: 0.2, publishes: [behind]}
+  - {id: side, node: sensors, timer: {period_ms: 40}, wcet_ms: 0.2, publishes: [beside]}
+  - {id: track, node: control, subscription: {topics: [ahead, behind]}, wcet_ms: 0.3,
+     publishes: {ahead: [brake_for], behind: [park_for]}}
+  - {id: brake, node: control, subscription: {topic: brake_for}, wcet_ms: 0.1, publishes: [braked]}
+  - {id: park, node: control, subscription: {topic: park_for}, wcet_ms: 0.1, publishes: [parked]}
+  - {id: join, node: control, sync: {topics: [braked, parked, beside], window_ms: 15}, wcet_ms: 0.1}
+chains:
+  - {id: ahead, callbacks: [front, track, brake, join], priority: 3}
+  - {id: behind, callbacks: [rear, track, park, join], priority: 2}
+  - {id: beside, callbacks: [side, join], priority: 1}
+"""
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_shared_callback_sends_on_along_the_chain_of_the_message(
+    tmp_path: Path, executor: str
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(SHARED)
+    done = run(app, tmp_path / "out", executor)
+    assert done.returncode == 0, done.stderr
+    results: dict[str, Any] = json.loads((tmp_path / "out" / "results.json").read_text())
+    ran: dict[str, list[set[str]]] = {}
+    for row in rows(tmp_path / "out" / "instances.csv"):
+        if row["outcome"] == "ran":
+            ran.setdefault(row["callback"], []).append(set(row["tokens"].split(";")))
+
+    def of(callback: str, chain: str) -> int:
+        """Instances of a callback that belong to a chain."""
+        return sum(any(t.startswith(f"{chain}:") for t in tokens) for tokens in ran[callback])
+
+    assert of("track", "ahead") > of("track", "behind") > 0
+    assert of("track", "ahead") + of("track", "behind") == len(ran["track"])
+    # Each message is answered once, along its own chain: no load is multiplied.
+    assert of("track", "ahead") >= len(ran["brake"]) > 0
+    assert of("track", "behind") >= len(ran["park"]) > 0
+    assert of("brake", "ahead") == len(ran["brake"])
+    assert of("park", "behind") == len(ran["park"])
+    # A set has one message of each chain.
+    for chain in results["chains"]:
+        assert of("join", chain["id"]) == len(ran["join"])
+        assert chain["completed"] > 0
+        assert chain["released"] == chain["completed"] + chain["dropped"] + chain["pending"]
+
+
 def test_members_of_a_group_do_not_overlap(app: Path, tmp_path: Path) -> None:
     assert run(app, tmp_path / "out", "preemptive").returncode == 0
     spans = sorted(
@@ -286,3 +338,37 @@ def test_ctrl_c_ends_the_run_and_writes_nothing(app: Path, tmp_path: Path) -> No
     finally:
         process.kill()
     assert list(tmp_path.iterdir()) == [app]
+
+
+def test_a_callback_does_its_workload(app: Path, tmp_path: Path) -> None:
+    text = app.read_text()
+    own = "timer: {period_ms: 50}, wcet_ms: 4,"
+    assert own in text
+    app.write_text(text.replace(own, f"{own} workload: {{name: sort, iterations: 2}},"))
+    done = run(app, tmp_path / "out", "preemptive")
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    log = next(each for each in results["callbacks"] if each["id"] == "log")
+    # Two sorts of a thousand numbers are no 4 ms of CPU time, and some.
+    assert 0 < log["execution_ms"]["best"] < 4
+    app.write_text(text.replace(own, f"{own} workload: {{name: absent, iterations: 2}},"))
+    done = run(app, tmp_path / "other", "preemptive")
+    assert done.returncode == 2
+    assert "callback 'log': unknown workload 'absent'; expected one of adpcm, " in done.stderr
+    assert not (tmp_path / "other").exists()
+
+
+@pytest.mark.parametrize("executor", ["producer_consumer", "thread_dispatch"])
+def test_a_scheduler_thread_has_cpus_of_its_own(app: Path, tmp_path: Path, executor: str) -> None:
+    cpus = sorted(os.sched_getaffinity(0))
+    if len(cpus) < 2:
+        pytest.skip("there is one CPU only")
+    stated = f"executors: [{{name: main, cpus: [{cpus[0]}], scheduler_cpus: [{cpus[1]}]}}]\n"
+    app.write_text(app.read_text().replace("nodes:", stated + "nodes:"))
+    done = run(app, tmp_path / "out", executor)
+    assert done.returncode == 0, done.stderr
+    results = json.loads((tmp_path / "out" / "results.json").read_text())
+    of_main = {each["name"]: each["cpus"] for each in results["threads"] if "main " in each["name"]}
+    assert of_main.pop("main sched") == [cpus[1]]
+    assert set(map(tuple, of_main.values())) <= {(cpus[0],)}
+    assert all(chain["completed"] > 0 for chain in results["chains"])

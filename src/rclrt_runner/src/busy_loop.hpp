@@ -9,11 +9,11 @@ namespace rclrt::runner {
 
 /// Burns CPU time of the calling thread, measured by the thread's own CPU clock: preemption makes
 /// it take longer, never do less.
-class Workload {
+class BusyLoop {
  public:
   /// Calibrates how many steps of the busy loop fill the time between two looks at the clock. Takes
   /// a few milliseconds.
-  Workload();
+  BusyLoop();
 
   /// Returns when the thread has used `amount` more; overshoots by one look at the clock, about
   /// 2 µs. Thread-safe.

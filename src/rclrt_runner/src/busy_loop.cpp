@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload.hpp"
+#include "busy_loop.hpp"
 
 #include <algorithm>
 
@@ -15,7 +15,7 @@ void busy(std::uint64_t steps) noexcept {
 }
 }  // namespace
 
-Workload::Workload() {
+BusyLoop::BusyLoop() {
   constexpr std::uint64_t kTrial = 1'000'000;
   std::int64_t fastest = INT64_MAX;  // the trial that was disturbed least
   for (int trial = 0; trial < 5; ++trial) {
@@ -28,7 +28,7 @@ Workload::Workload() {
              static_cast<std::uint64_t>(std::max<std::int64_t>(fastest, 1)));
 }
 
-void Workload::burn(std::chrono::nanoseconds amount) const noexcept {
+void BusyLoop::burn(std::chrono::nanoseconds amount) const noexcept {
   if (amount.count() <= 0) {
     return;
   }

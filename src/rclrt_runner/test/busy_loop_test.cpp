@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "workload.hpp"
+#include "busy_loop.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,8 +12,8 @@
 namespace rclrt::runner {
 namespace {
 
-TEST(Workload, BurnsAtLeastTheStatedCpuTimeHoweverOftenItIsPreempted) {
-  const Workload workload;
+TEST(BusyLoop, BurnsAtLeastTheStatedCpuTimeHoweverOftenItIsPreempted) {
+  const BusyLoop busy_loop;
   std::atomic<bool> stop{false};
   std::vector<std::thread> rivals;
   for (int i = 0; i < 3; ++i) {
@@ -24,7 +24,7 @@ TEST(Workload, BurnsAtLeastTheStatedCpuTimeHoweverOftenItIsPreempted) {
   }
   for (const int milliseconds : {1, 5, 20}) {
     const std::int64_t before = realtime::thread_cpu_now_ns();
-    workload.burn(std::chrono::milliseconds(milliseconds));
+    busy_loop.burn(std::chrono::milliseconds(milliseconds));
     EXPECT_GE(realtime::thread_cpu_now_ns() - before, milliseconds * 1'000'000);
   }
   stop = true;
@@ -33,10 +33,10 @@ TEST(Workload, BurnsAtLeastTheStatedCpuTimeHoweverOftenItIsPreempted) {
   }
 }
 
-TEST(Workload, NoTimeIsNoWork) {
-  const Workload workload;
-  workload.burn(std::chrono::nanoseconds(0));
-  workload.burn(std::chrono::nanoseconds(-5));
+TEST(BusyLoop, NoTimeIsNoWork) {
+  const BusyLoop busy_loop;
+  busy_loop.burn(std::chrono::nanoseconds(0));
+  busy_loop.burn(std::chrono::nanoseconds(-5));
 }
 
 }  // namespace

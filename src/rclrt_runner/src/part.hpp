@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// What one process of a run measured, and its way to the process that collects.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rclrt/recorder/instance_record.hpp"
+#include "rclrt/recorder/results.hpp"
+#include "rclrt/recorder/run_accounting.hpp"
+
+namespace rclrt::runner {
+
+/// What the executors of one process did in a run.
+struct Part {
+  std::vector<recorder::LoggedInstance> instances;
+  std::uint64_t records_dropped = 0;
+  std::vector<recorder::CallbackCounts> counts;   ///< one per callback; zero for others' callbacks
+  std::vector<std::optional<int>> os_priorities;  ///< one per callback; none for others' callbacks
+  std::vector<recorder::RealtimeState> realtime;  ///< one per executor
+  std::vector<recorder::ThreadResult> threads;
+  bool memory_locked = false;
+  std::string rmw;
+};
+
+/// Writes `part` from the start of the file on. For a process of the same program: the bytes are
+/// those of the memory. Throws std::system_error.
+void write_part(int file, const Part& part);
+
+/// Reads what write_part() wrote. Throws std::system_error, and std::runtime_error for a file that
+/// ends too early.
+Part read_part(int file);
+
+}  // namespace rclrt::runner

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "process.hpp"
+
+#include <rmw/rmw.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <stdexcept>
+#include <string>
+
+#include "live_application.hpp"
+#include "middleware_threads.hpp"
+#include "rclrt/rclrt.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/process.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/recorder/instance_log.hpp"
+#include "rclrt/recorder/machine_context.hpp"
+#include "spinning.hpp"
+
+namespace rclrt::runner {
+
+namespace {
+
+constexpr std::chrono::nanoseconds kPoll{50'000'000};
+
+void notice(bool strict, const std::string& problem) {
+  if (strict) {
+    throw std::runtime_error(problem);
+  }
+  std::fprintf(stderr, "rclrt: %s\n", problem.c_str());
+}
+
+/// Prepares the process for real time as the application states it.
+void prepare(const model::Application& application, const RunOptions& options,
+             const MiddlewareThreads& middleware) {
+  if (const auto problem = middleware.apply(application)) {
+    notice(options.strict, *problem);
+  }
+  if (const auto problem = realtime::lock_memory()) {
+    notice(options.strict, *problem);
+  }
+}
+
+std::vector<recorder::ThreadResult> threads_of(const std::string& process) {
+  auto threads = recorder::read_threads();
+  for (recorder::ThreadResult& thread : threads) {
+    thread.process = process;
+  }
+  return threads;
+}
+
+void read_executors(const model::Application& application, std::span<const std::size_t> own,
+                    const RunOptions& options, const Spinning& spinning, Part& part) {
+  part.os_priorities.resize(application.callbacks.size());
+  for (std::size_t i = 0; i < own.size(); ++i) {
+    const auto& engine = spinning.executors()[i]->engine();
+    part.realtime.push_back({engine.realtime(), engine.realtime_reason()});
+    for (std::size_t callback = 0; callback < application.callbacks.size(); ++callback) {
+      if (application.nodes[application.callbacks[callback].node].executor == own[i] &&
+          engine.realtime() && !traits(options.executor).by_deadline) {
+        part.os_priorities[callback] = engine.os_priority(application.effective_priority(callback));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::optional<Part> run_process(const model::Application& application,
+                                std::span<const std::size_t> own, const RunOptions& options,
+                                std::span<const char* const> arguments, Starter& starter) {
+  // The log comes first, and ROS then; whatever thread follows is the middleware's.
+  recorder::InstanceLog log;
+  const MiddlewareThreads middleware;
+  const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data());
+  LiveApplication live(application, own, context, log);
+  live.wait_until_matched(std::chrono::seconds(20));
+  if (options.alone) {
+    live.require_alone();
+  }
+  prepare(application, options, middleware);
+
+  Spinning spinning(application, own, options, live, context, log);
+  const auto goes_on = [&] { return context->ok() && !spinning.failed() && starter.goes_on(); };
+  spinning.start();
+  while (goes_on() && !spinning.wait_for_all(kPoll)) {
+  }
+  Part part;
+  part.threads = threads_of(application.executors[own.front()].process);
+  std::optional<std::int64_t> epoch_ns;
+  if (goes_on()) {
+    realtime::apply_scheduling(0, starting());
+    epoch_ns = starter.begin();
+    if (epoch_ns) {
+      live.set_epoch(*epoch_ns);
+      spinning.begin(*epoch_ns);
+    }
+    realtime::apply_scheduling(0, {});
+  }
+  const std::int64_t end_ns = epoch_ns.value_or(0) + options.duration.count();
+  while (goes_on() && realtime::monotonic_now_ns() < end_ns) {
+    realtime::sleep_until_ns(std::min(end_ns, realtime::monotonic_now_ns() + kPoll.count()));
+  }
+  const bool interrupted = !epoch_ns || !context->ok() || realtime::monotonic_now_ns() < end_ns;
+  spinning.stop();
+  spinning.rethrow();
+  if (interrupted) {
+    return std::nullopt;
+  }
+  if (options.alone) {
+    live.require_alone();
+  }
+  part.instances = log.finish();
+  part.records_dropped = log.dropped();
+  part.counts = live.counts();
+  part.memory_locked = recorder::memory_is_locked();
+  part.rmw = rmw_get_implementation_identifier();
+  read_executors(application, own, options, spinning, part);
+  return part;
+}
+
+}  // namespace rclrt::runner

@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "processes.hpp"
+
+#include <poll.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <cstdio>
+#include <cstring>
+#include <exception>
+#include <stdexcept>
+#include <system_error>
+#include <thread>
+#include <utility>
+
+#include "process.hpp"
+
+namespace rclrt::runner {
+
+namespace {
+
+// What a process says to the one that started it, as the first byte of a message.
+constexpr char kPrepared = 'p';
+constexpr char kDone = 'd';         // what it measured is in the file
+constexpr char kInterrupted = 'i';  // by a signal, or because the run was called off
+constexpr char kFailed = 'f';       // the text follows
+constexpr std::size_t kMessageBytes = 4096;
+
+constexpr int kForever = -1;
+constexpr std::chrono::seconds kPatience{5};
+
+[[noreturn]] void fail(const char* what) {
+  throw std::system_error(errno, std::generic_category(), what);
+}
+
+void send(int socket, char kind, const std::string& text = {}) {
+  const std::string message = kind + text.substr(0, kMessageBytes - 1);
+  // A refusal means that nobody is there to hear it.
+  static_cast<void>(::send(socket, message.data(), message.size(), MSG_NOSIGNAL));
+}
+
+/// Asks over the socket to the process that started this one.
+class RemoteStarter final : public Starter {
+ public:
+  explicit RemoteStarter(int socket) : socket_(socket) {}
+
+  std::optional<std::int64_t> begin() override {
+    send(socket_, kPrepared);
+    std::int64_t epoch_ns = 0;
+    ssize_t size = 0;
+    do {
+      size = ::recv(socket_, &epoch_ns, sizeof epoch_ns, 0);
+    } while (size < 0 && errno == EINTR);
+    return size == sizeof epoch_ns ? std::optional(epoch_ns) : std::nullopt;
+  }
+
+  bool goes_on() override {
+    char byte = 0;
+    return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
+  }
+
+ private:
+  const int socket_;
+};
+
+/// The whole life of a forked process.
+[[noreturn]] void live(const model::Application& application, std::span<const std::size_t> own,
+                       const RunOptions& options, std::span<const char* const> arguments,
+                       int socket, int file) {
+  try {
+    RemoteStarter starter(socket);
+    const auto part = run_process(application, own, options, arguments, starter);
+    if (part) {
+      write_part(file, *part);
+    }
+    send(socket, part ? kDone : kInterrupted);
+  } catch (const std::exception& error) {
+    send(socket, kFailed, error.what());
+  }
+  std::fflush(nullptr);
+  ::_exit(0);  // what lives in the memory of the process that forked is not this one's to end
+}
+
+std::string name_of(const model::Application& application, std::span<const std::size_t> own) {
+  const std::string& process = application.executors[own.front()].process;
+  std::string executors;
+  for (const std::size_t each : own) {
+    executors += (executors.empty() ? "" : ", ") + application.executors[each].name;
+  }
+  return (process.empty() ? "the unnamed process" : "process '" + process + "'") +
+         std::string(own.size() == 1 ? " (executor " : " (executors ") + executors + ")";
+}
+
+std::string how_it_ended(int status) {
+  if (WIFSIGNALED(status)) {
+    const char* const name = ::sigabbrev_np(WTERMSIG(status));
+    return "was ended by " + (name != nullptr ? "SIG" + std::string(name)
+                                              : "signal " + std::to_string(WTERMSIG(status)));
+  }
+  return "ended with exit code " + std::to_string(WEXITSTATUS(status));
+}
+
+}  // namespace
+
+void File::close() {
+  if (number_ >= 0) {
+    ::close(std::exchange(number_, -1));
+  }
+}
+
+StopRequests::StopRequests() {
+  sigset_t signals;
+  ::sigemptyset(&signals);
+  ::sigaddset(&signals, SIGINT);
+  ::sigaddset(&signals, SIGTERM);
+  file_ = File(::signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK));
+  if (file_.number() < 0) {
+    fail("signalfd");
+  }
+  ::pthread_sigmask(SIG_BLOCK, &signals, &before_);
+}
+
+StopRequests::~StopRequests() {
+  // One that was read is over; one that comes now ends the process, as it should.
+  release();
+}
+
+void StopRequests::release() const { ::pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
+
+bool StopRequests::arrived(std::chrono::milliseconds limit) {
+  pollfd event{file_.number(), POLLIN, 0};
+  if (!arrived_ && ::poll(&event, 1, static_cast<int>(limit.count())) > 0) {
+    signalfd_siginfo signal{};
+    arrived_ = ::read(file_.number(), &signal, sizeof signal) > 0;
+  }
+  return arrived_;
+}
+
+Processes::Processes(const model::Application& application, const RunOptions& options,
+                     std::span<const char* const> arguments) {
+  std::fflush(nullptr);
+  const pid_t starter = ::getpid();
+  for (const auto& own : application.processes()) {
+    Child child{.name = name_of(application, own),
+                .pid = -1,
+                .socket = File(),
+                .part = File(::memfd_create("rclrt part", MFD_CLOEXEC))};
+    std::array<int, 2> sockets{};
+    if (child.part.number() < 0 ||
+        ::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, sockets.data()) != 0) {
+      fail("cannot start a process");
+    }
+    child.socket = File(sockets[0]);
+    const File theirs(sockets[1]);
+    child.pid = ::fork();
+    if (child.pid < 0) {
+      fail("cannot start a process");
+    }
+    if (child.pid == 0) {
+      ::prctl(PR_SET_PDEATHSIG, SIGKILL);
+      const std::string& process = application.executors[own.front()].process;
+      if (!process.empty()) {
+        ::prctl(PR_SET_NAME, process.c_str());
+      }
+      if (::getppid() != starter) {
+        ::_exit(0);
+      }
+      requests_.release();
+      // Sockets of others, open here, would hide that this process has gone.
+      child.socket.close();
+      for (Child& other : children_) {
+        other.socket.close();
+      }
+      live(application, own, options, arguments, theirs.number(), child.part.number());
+    }
+    children_.push_back(std::move(child));
+  }
+}
+
+Processes::~Processes() { call_off(); }
+
+bool Processes::wait_until_prepared() { return wait_for(State::kPrepared); }
+
+void Processes::begin(std::int64_t epoch_ns) {
+  for (const Child& child : children_) {
+    static_cast<void>(::send(child.socket.number(), &epoch_ns, sizeof epoch_ns, MSG_NOSIGNAL));
+  }
+}
+
+std::optional<std::vector<Part>> Processes::wait() {
+  if (!wait_for(State::kDone)) {
+    return std::nullopt;
+  }
+  std::vector<Part> parts;
+  for (Child& child : children_) {
+    parts.push_back(read_part(child.part.number()));
+    child.part.close();
+  }
+  return parts;
+}
+
+bool Processes::wait_for(State state) {
+  const auto arrived = [&](const Child& child) { return child.state >= state; };
+  while (!std::ranges::all_of(children_, arrived)) {
+    std::vector<pollfd> events{{requests_.file(), POLLIN, 0}};
+    for (const Child& child : children_) {
+      events.push_back({arrived(child) ? -1 : child.socket.number(), POLLIN, 0});
+    }
+    if (::poll(events.data(), events.size(), kForever) < 0 && errno != EINTR) {
+      fail("poll");
+    }
+    if (requests_.arrived(std::chrono::milliseconds(0))) {
+      call_off();
+      return false;
+    }
+    for (std::size_t i = 0; i < children_.size(); ++i) {
+      if (events[i + 1].revents != 0) {
+        receive(children_[i]);
+      }
+    }
+  }
+  return true;
+}
+
+void Processes::receive(Child& child) {
+  std::string message(kMessageBytes, '\0');
+  const ssize_t size = ::recv(child.socket.number(), message.data(), message.size(), 0);
+  if (size < 0 && errno == EINTR) {
+    return;
+  }
+  message.resize(static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+  if (message.empty()) {
+    int status = 0;
+    ::waitpid(child.pid, &status, 0);
+    child.pid = -1;
+    throw std::runtime_error(child.name + " " + how_it_ended(status) + "; the others were stopped");
+  }
+  switch (message.front()) {
+    case kPrepared:
+      child.state = State::kPrepared;
+      return;
+    case kDone:
+      child.state = State::kDone;
+      return;
+    case kFailed:
+      throw std::runtime_error(child.name + ": " + message.substr(1));
+    default:
+      // A Ctrl-C reaches all processes of the terminal, and this one's comes as an event.
+      if (!requests_.arrived(std::chrono::milliseconds(500))) {
+        throw std::runtime_error(child.name + " was interrupted; the others were stopped");
+      }
+      return;
+  }
+}
+
+void Processes::call_off() noexcept {
+  for (const Child& child : children_) {
+    ::shutdown(child.socket.number(), SHUT_WR);
+  }
+  const auto limit = std::chrono::steady_clock::now() + kPatience;
+  for (Child& child : children_) {
+    while (child.pid > 0 && ::waitpid(child.pid, nullptr, WNOHANG) == 0) {
+      if (std::chrono::steady_clock::now() > limit) {
+        ::kill(child.pid, SIGKILL);
+        ::waitpid(child.pid, nullptr, 0);
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    child.pid = -1;
+  }
+}
+
+}  // namespace rclrt::runner

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes of an application, started, watched and stopped.
+#pragma once
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <csignal>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <rclrt/model/application.hpp>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "part.hpp"
+#include "run.hpp"
+
+namespace rclrt::runner {
+
+/// A file descriptor that is closed at the end.
+class File {
+ public:
+  explicit File(int number = -1) : number_(number) {}
+  ~File() { close(); }
+  File(File&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+  File& operator=(File&& other) noexcept {
+    std::swap(number_, other.number_);
+    return *this;
+  }
+  File(const File&) = delete;
+  File& operator=(const File&) = delete;
+
+  int number() const { return number_; }
+  void close();
+
+ private:
+  int number_;
+};
+
+/// SIGINT and SIGTERM of this process, held back and read as events as long as it exists.
+class StopRequests {
+ public:
+  StopRequests();
+  ~StopRequests();
+  StopRequests(const StopRequests&) = delete;
+  StopRequests& operator=(const StopRequests&) = delete;
+
+  int file() const { return file_.number(); }
+
+  /// Whether there has been one; waits for it at most as long.
+  bool arrived(std::chrono::milliseconds limit);
+
+  /// Makes the signals again what they were before, in a process that was forked.
+  void release() const;
+
+ private:
+  sigset_t before_{};
+  File file_;
+  bool arrived_ = false;
+};
+
+/// One process for each of Application::processes(), forked from this one and gone with it at the
+/// latest. Make it before any thread. Not thread-safe.
+class Processes {
+ public:
+  /// Starts them: each prepares its executors and waits for the epoch.
+  Processes(const model::Application& application, const RunOptions& options,
+            std::span<const char* const> arguments);
+
+  /// Ends what still runs.
+  ~Processes();
+  Processes(const Processes&) = delete;
+  Processes& operator=(const Processes&) = delete;
+
+  /// Waits until all could begin. Returns false when the user stopped it. Throws
+  /// std::runtime_error that says which process could not, and why.
+  bool wait_until_prepared();
+
+  /// Lets them begin, all at this time.
+  void begin(std::int64_t epoch_ns);
+
+  /// Waits for what they have measured, in the order of Application::processes(). std::nullopt:
+  /// the user stopped it. Throws std::runtime_error that says which process died, and why.
+  std::optional<std::vector<Part>> wait();
+
+ private:
+  enum class State { kStarting, kPrepared, kDone };
+  struct Child {
+    std::string name;  ///< "process 'far' (executors a, b)"
+    pid_t pid = -1;    ///< -1: it has ended
+    File socket;
+    File part;
+    State state = State::kStarting;
+  };
+
+  /// Waits until all have reached the state. False: the user stopped it.
+  bool wait_for(State state);
+  void receive(Child& child);
+  /// Tells all to end, and ends those that do not.
+  void call_off() noexcept;
+
+  StopRequests requests_;
+  std::vector<Child> children_;
+};
+
+}  // namespace rclrt::runner

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spinning.hpp"
+
+#include <utility>
+
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::runner {
+
+namespace {
+
+constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
+
+}  // namespace
+
+realtime::Scheduling starting() {
+  if (realtime::why_no_realtime(kTopPriority)) {
+    return {};
+  }
+  return {.policy = realtime::Policy::kFifo, .priority = kTopPriority};
+}
+
+std::int64_t CommonStart::arrive_and_wait() {
+  std::unique_lock lock(mutex_);
+  --missing_;
+  changed_.notify_all();
+  changed_.wait(lock, [this] { return epoch_ns_.has_value(); });
+  return *epoch_ns_;
+}
+
+bool CommonStart::wait_for_all(std::chrono::nanoseconds limit) {
+  std::unique_lock lock(mutex_);
+  return changed_.wait_for(lock, limit, [this] { return missing_ == 0; });
+}
+
+void CommonStart::state_epoch(std::int64_t epoch_ns) {
+  const std::scoped_lock lock(mutex_);
+  if (!epoch_ns_) {
+    epoch_ns_ = epoch_ns;
+  }
+  changed_.notify_all();
+}
+
+Spinning::Spinning(const model::Application& application, std::span<const std::size_t> own,
+                   const RunOptions& options, const LiveApplication& live,
+                   const std::shared_ptr<Context>& context, recorder::InstanceLog& log)
+    : start_(own.size()) {
+  for (const std::size_t index : own) {
+    const model::Executor& stated = application.executors[index];
+    sinks_.push_back(
+        std::make_unique<recorder::InstanceLog::Sink>(log, static_cast<std::uint32_t>(index)));
+    ExecutorOptions executor_options{
+        .name = stated.name,
+        .cpus = stated.cpus,
+        .scheduler_cpus = stated.scheduler_cpus,
+        .realtime = options.strict ? Realtime::kRequire : Realtime::kTry,
+        .top_priority = kTopPriority,
+        .epoch = [this] { return start_.arrive_and_wait(); },
+        .sink = sinks_.back().get()};
+    executors_.push_back(
+        make_executor(traits(options.executor).name, context, std::move(executor_options)));
+    live.add_nodes(index, *executors_.back());
+    executors_.back()->prepare();
+  }
+}
+
+void Spinning::start() {
+  errors_.resize(executors_.size());
+  for (std::size_t i = 0; i < executors_.size(); ++i) {
+    threads_.emplace_back(realtime::ThreadOptions{.name = "rclrt spin", .scheduling = starting()},
+                          [this, i] {
+                            try {
+                              executors_[i]->spin();
+                            } catch (...) {
+                              errors_[i] = std::current_exception();
+                              failed_.store(true);
+                            }
+                          });
+  }
+}
+
+void Spinning::stop() {
+  for (const auto& executor : executors_) {
+    executor->cancel();
+  }
+  start_.state_epoch(kNever_ns);  // for those who still wait
+  for (realtime::Thread& thread : threads_) {
+    thread.join();
+  }
+  threads_.clear();
+}
+
+void Spinning::rethrow() const {
+  for (const auto& error : errors_) {
+    if (error) {
+      std::rethrow_exception(error);
+    }
+  }
+}
+
+}  // namespace rclrt::runner

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// The executors of one process, running.
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <exception>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <rclrt/model/application.hpp>
+#include <span>
+#include <vector>
+
+#include "live_application.hpp"
+#include "rclrt/rclrt.hpp"
+#include "rclrt/realtime/thread.hpp"
+#include "rclrt/recorder/instance_log.hpp"
+#include "run.hpp"
+
+namespace rclrt::runner {
+
+/// The highest SCHED_FIFO priority of an executor's threads.
+inline constexpr int kTopPriority = 95;
+
+/// Returns how the threads that start a run are scheduled: above what runs already, where that is
+/// permitted, or on a busy machine the first releases would be over before anybody is there to take
+/// them.
+realtime::Scheduling starting();
+
+/// One epoch for several executors, stated when the threads of all of them exist: however long a
+/// busy machine takes for that, no release is lost to it. Thread-safe.
+class CommonStart {
+ public:
+  explicit CommonStart(std::size_t executors) : missing_(executors) {}
+
+  /// Called by each executor once its threads exist. Returns the epoch.
+  std::int64_t arrive_and_wait();
+
+  /// Whether all have arrived; waits for that at most as long.
+  bool wait_for_all(std::chrono::nanoseconds limit);
+
+  /// The first epoch stated counts.
+  void state_epoch(std::int64_t epoch_ns);
+
+ private:
+  std::mutex mutex_;  // guards the two below; taken before the run only
+  std::condition_variable changed_;
+  std::size_t missing_;
+  std::optional<std::int64_t> epoch_ns_;
+};
+
+/// Executors of the application, each spinning on a thread of its own until destroyed. Not
+/// thread-safe: one owner.
+class Spinning {
+ public:
+  /// Makes and prepares the executors with these indices. What it is given must outlive it.
+  Spinning(const model::Application& application, std::span<const std::size_t> own,
+           const RunOptions& options, const LiveApplication& live,
+           const std::shared_ptr<Context>& context, recorder::InstanceLog& log);
+
+  /// Stops.
+  ~Spinning() { stop(); }
+  Spinning(const Spinning&) = delete;
+  Spinning& operator=(const Spinning&) = delete;
+
+  /// Starts the threads, which wait for the epoch.
+  void start();
+
+  /// Whether the threads of all executors exist; waits for that at most as long.
+  bool wait_for_all(std::chrono::nanoseconds limit) { return start_.wait_for_all(limit); }
+
+  /// Lets the executors begin, once those threads exist.
+  void begin(std::int64_t epoch_ns) { start_.state_epoch(epoch_ns); }
+
+  /// Ends the threads, whether they have begun or not. May be called again.
+  void stop();
+
+  /// Whether an executor has thrown.
+  bool failed() const { return failed_.load(); }
+
+  /// Throws what the first of them threw. After stop().
+  void rethrow() const;
+
+  /// The executors, in the order of the indices.
+  const std::vector<std::unique_ptr<Executor>>& executors() const { return executors_; }
+
+ private:
+  CommonStart start_;
+  std::vector<std::unique_ptr<recorder::InstanceLog::Sink>> sinks_;
+  std::vector<std::unique_ptr<Executor>> executors_;
+  std::vector<std::exception_ptr> errors_;  // each written by its thread before it ends
+  std::atomic<bool> failed_{false};
+  std::vector<realtime::Thread> threads_;
+};
+
+}  // namespace rclrt::runner
