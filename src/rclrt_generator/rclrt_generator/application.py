@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An application made from rules: graph, times, priorities, and where each callback runs."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from decimal import Decimal
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from rclrt_generator.draws import Draws
+from rclrt_generator.graph import ChainGraph, Kind, draw_graph
+from rclrt_generator.rules import Rules
+from rclrt_generator.timing import ChainTime, draw_times, split_times
+
+if TYPE_CHECKING:
+    from rclrt_generator.workloads import Assigned
+
+
+@dataclass(frozen=True)
+class Place:
+    """A node and its executor: there is one node for each chain and executor."""
+
+    chain: int
+    executor: int
+
+    @property
+    def node(self) -> str:
+        return f"chain{self.chain}_executor{self.executor}"
+
+
+@dataclass(frozen=True)
+class GeneratedApplication:
+    """Everything that app.yaml, the pictures and the chain file say."""
+
+    rules: Rules
+    graph: ChainGraph
+    times: list[ChainTime]
+    execution_ns: dict[int, int]
+    places: dict[int, Place]
+    deadlines_ns: list[int]
+    offsets_us: dict[int, int]
+    message_bytes: dict[str, int]
+    grouped: frozenset[int]
+    priorities: list[int]
+    workloads: Mapping[int, Assigned] = field(default_factory=dict)
+    """What callbacks do; those that are not there use CPU time."""
+
+    def id_of(self, callback: int) -> str:
+        return f"{'s' if self.graph.kinds[callback] is Kind.SYNC else 'c'}{callback}"
+
+    @cached_property
+    def order(self) -> list[int]:
+        """The callbacks by their numbers."""
+        return sorted(self.graph.kinds)
+
+    def steps(self, callback: int) -> Iterator[tuple[str | None, str | None]]:
+        """For each chain that the callback is on the topics that it takes and sends."""
+        for number, chain in enumerate(self.graph.chains):
+            if callback in chain:
+                hop = chain.index(callback)
+                yield (
+                    topic(number, hop - 1) if hop > 0 else None,
+                    topic(number, hop) if hop + 1 < len(chain) else None,
+                )
+
+    def rate(self, callback: int) -> Decimal:
+        """Runs per second: a sync's and a timer's once for all of their chains."""
+        rates = [
+            Decimal(1_000_000) / self.times[n].period_us for n in self.graph.chains_of(callback)
+        ]
+        return (
+            sum(rates, Decimal(0))
+            if self.graph.kinds[callback] is Kind.SUBSCRIPTION
+            else min(rates)
+        )
+
+    def load(self, executor: int | None = None) -> Decimal:
+        """The utilisation of one executor, or of all."""
+        return sum(
+            (
+                self.rate(callback) * self.execution_ns[callback] / 1_000_000_000
+                for callback, place in self.places.items()
+                if executor in (None, place.executor)
+            ),
+            Decimal(0),
+        )
+
+    def cpus_of(self, executor: int) -> tuple[int, ...]:
+        cpus = self.rules.cpus
+        return (cpus[executor % len(cpus)],) if cpus else ()
+
+    @property
+    def hyperperiod_us(self) -> int:
+        return math.lcm(*(time.period_us for time in self.times))
+
+    @property
+    def duration_us(self) -> int:
+        """How long the rules want it to run."""
+        rules = self.rules
+        if rules.hyperperiod_count == 0:
+            return rules.max_duration_us
+        return min(rules.hyperperiod_count * self.hyperperiod_us, rules.max_duration_us)
+
+
+def topic(chain: int, hop: int) -> str:
+    """Each edge of each chain has a topic of its own."""
+    return f"chain{chain}_hop{hop}"
+
+
+def draw_application(
+    rules: Rules, given: Sequence[ChainTime] | None = None, attempt: int = 0
+) -> GeneratedApplication:
+    """The application of these rules, with `given` in the place of drawn times. Each stage has
+    draws of its own, so that a rule changes only what it is about; each `attempt` has other times.
+    Throws Infeasible."""
+    seed = rules.random_seed
+    graph = draw_graph(rules, Draws(seed, "graph"))
+    times = draw_times(rules, graph, Draws(seed, f"times {attempt}" if attempt else "times"), given)
+    timers = [callback for callback in sorted(graph.kinds) if graph.kinds[callback] is Kind.TIMER]
+    phases = Draws(seed, "offsets")
+    offsets = {}
+    for timer in timers if rules.offsets != "unstated" else ():
+        period_us = times[graph.chains_of(timer)[0]].period_us
+        offsets[timer] = phases.index(period_us) if rules.offsets == "random" else 0
+    return GeneratedApplication(
+        rules=rules,
+        graph=graph,
+        times=times,
+        execution_ns=split_times(graph, times),
+        places=draw_places(rules, graph, Draws(seed, "places")),
+        deadlines_ns=_draw_deadlines(rules, times, Draws(seed, "deadlines")),
+        offsets_us=offsets,
+        message_bytes=_draw_sizes(rules, graph, Draws(seed, "messages")),
+        grouped=_draw_groups(rules, graph, Draws(seed, "groups")),
+        priorities=_priorities(rules, times),
+    )
+
+
+def draw_places(rules: Rules, graph: ChainGraph, draws: Draws) -> dict[int, Place]:
+    """Executors at random; a sync is where its first output is."""
+    places = {
+        callback: Place(graph.chains_of(callback)[0], draws.index(rules.executor_count))
+        for callback in sorted(graph.kinds)
+        if graph.kinds[callback] is not Kind.SYNC
+    }
+    for sync in sorted((each for each in graph.kinds if each not in places), reverse=True):
+        chain = graph.chains[graph.chains_of(sync)[0]]
+        places[sync] = next(
+            places[callback] for callback in chain[chain.index(sync) + 1 :] if callback in places
+        )
+    return places
+
+
+def _priorities(rules: Rules, times: list[ChainTime]) -> list[int]:
+    """Of the chains: a shorter period is more urgent, of equal ones the lower number; or chain 0
+    is, and all others are alike."""
+    if rules.priorities == "chain_0":
+        return [1] + [0] * (len(times) - 1)
+    ranked = sorted(range(len(times)), key=lambda n: (times[n].period_us, n))
+    return [len(times) - ranked.index(number) for number in range(len(times))]
+
+
+def _draw_deadlines(rules: Rules, times: list[ChainTime], draws: Draws) -> list[int]:
+    low, high = float(rules.min_deadline), float(rules.max_deadline)
+    return [max(1, round(time.period_us * draws.between(low, high))) * 1000 for time in times]
+
+
+def _draw_sizes(rules: Rules, graph: ChainGraph, draws: Draws) -> dict[str, int]:
+    low, high = rules.min_message_bytes, rules.max_message_bytes
+    return {
+        topic(edge.chain, edge.hop): low + draws.index(high - low + 1)
+        for edge in graph.edges()
+        if high > 0
+    }
+
+
+def _draw_groups(rules: Rules, graph: ChainGraph, draws: Draws) -> frozenset[int]:
+    return frozenset(each for each in sorted(graph.kinds) if draws.chance(rules.group_p))

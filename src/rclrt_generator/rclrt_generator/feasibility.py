@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether a generated application can keep its deadlines, and priorities for its callbacks."""
+
+from __future__ import annotations
+
+import tempfile
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rclrt_cli.analysis_module import analysis, load_application
+
+from rclrt_generator.app_yaml import app_yaml
+from rclrt_generator.application import GeneratedApplication
+from rclrt_generator.timing import Infeasible
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
+
+
+def settle(application: GeneratedApplication) -> dict[str, int]:
+    """The callbacks' synthesized priorities, or none where the rules want none. Throws Infeasible
+    with the reason when the application is not feasible in the sense of its rules."""
+    rules = application.rules
+    if rules.feasibility != "none":
+        _check_load(application)
+    priorities: dict[str, int] = {}
+    if rules.use_priority_synthesis:
+        model = load(application, {})
+        found = analysis().synthesize_priorities(model)
+        priorities = {
+            callback.id: priority
+            for callback, (priority, _) in zip(model.callbacks, found, strict=True)
+        }
+    if rules.feasibility == "proved":
+        model = load(application, priorities)
+        for chain, bound in zip(
+            model.chains, analysis().chain_bounds(model, rules.executor), strict=True
+        ):
+            if bound.verdict != "proved":
+                what = "no bound was found"
+                if bound.bound_ns is not None:
+                    what = f"its bound of {bound.bound_ns / 1e6:.9g} ms is {bound.verdict}"
+                raise Infeasible(
+                    f"the deadline of {chain.id}, {chain.deadline_ns / 1e6:.9g} ms, is not proved "
+                    f"under {rules.executor}: {what}"
+                )
+    return priorities
+
+
+def _check_load(application: GeneratedApplication) -> None:
+    """No CPU has more work than time. Executors on all CPUs have so many that nothing is said."""
+    load: dict[tuple[int, ...], Decimal] = {}
+    for executor in {place.executor for place in application.places.values()}:
+        cpus = application.cpus_of(executor)
+        load[cpus] = load.get(cpus, Decimal(0)) + application.load(executor)
+    for cpus, total in sorted(load.items()):
+        if cpus and total > 1:
+            raise Infeasible(f"the executors on CPU {cpus[0]} have a utilisation of {total:.3f}")
+
+
+def load(application: GeneratedApplication, priorities: Mapping[str, int]) -> Application:
+    """The application as the model has it."""
+    with tempfile.TemporaryDirectory(prefix="rclrt_generate_") as directory:
+        path = Path(directory) / "app.yaml"
+        path.write_text(app_yaml(application, priorities), encoding="utf-8")
+        return load_application(path)

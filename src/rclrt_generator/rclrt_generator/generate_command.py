@@ -1,0 +1,181 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt generate`: applications from rules."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_cli.json_reader import JsonValue
+
+from rclrt_generator.app_yaml import app_yaml
+from rclrt_generator.application import GeneratedApplication, draw_application
+from rclrt_generator.feasibility import settle
+from rclrt_generator.graph import Kind
+from rclrt_generator.options import add_rules_arguments, count_argument, rules_of
+from rclrt_generator.output import new_directory, write_application
+from rclrt_generator.package import CLIENTS
+from rclrt_generator.rules import Rules
+from rclrt_generator.timing import ChainTime, Infeasible, read_times
+from rclrt_generator.workloads import STATISTICS, read_workloads, with_workloads
+
+MOST_TIMINGS = 4
+"""The first times that were drawn, and three more."""
+HELP = "make applications from rules: chains, callbacks, syncs, periods, utilisation"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    add_rules_arguments(parser)
+    parser.add_argument(
+        "--timing-data",
+        metavar="FILE",
+        type=Path,
+        help="the period and CPU time of each chain in microseconds: "
+        '[{"T": 20000, "C": 5000}, ...]',
+    )
+    parser.add_argument(
+        "--workloads",
+        metavar="FILE",
+        type=Path,
+        help="callbacks do workloads in the place of using CPU time: those in the file that rclrt "
+        "workloads calibrate wrote, each so often as fits",
+    )
+    parser.add_argument(
+        "--workload-time",
+        choices=STATISTICS,
+        help=f"which time of an iteration counts; default {STATISTICS[0]}",
+    )
+    parser.add_argument(
+        "--count",
+        metavar="N",
+        type=count_argument,
+        help="so many applications, of this seed and the next ones, each in a directory of DIR",
+    )
+    parser.add_argument(
+        "-o",
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="write app.yaml, the chain file, the rules and two pictures there; without it, "
+        "app.yaml is printed",
+    )
+    parser.add_argument(
+        "--client",
+        choices=CLIENTS,
+        help="DIR is also a colcon package whose programs, one for each executor, use this client "
+        "library",
+    )
+    parser.add_argument(
+        "--pictures", action="store_true", help="with --count, too: about 0.2 s for each"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.rules is None and arguments.preset is None and arguments.rules_data is None:
+        raise BadInput("there are no rules; expected a file, --preset or --rules-data")
+    if arguments.client is not None and arguments.out is None:
+        raise BadInput("--client makes a package; expected -o DIR, too")
+    rules = rules_of(arguments)
+    times = None
+    if arguments.timing_data is not None:
+        times = read_times(JsonValue.load(arguments.timing_data), rules)
+    workloads = _workloads(arguments)
+    if arguments.count is not None:
+        return _many(arguments, rules, times, workloads)
+    try:
+        application = _draw(rules, times, workloads)
+        priorities = settle(application)
+    except Infeasible as why:
+        print(
+            f"rclrt: {rules.name} of seed {rules.random_seed} is infeasible: {why}", file=sys.stderr
+        )
+        return EXIT_NO
+    if arguments.out is None:
+        print(app_yaml(application, priorities), end="")
+        return EXIT_OK
+    with new_directory(arguments.out) as directory:
+        drawn = write_application(
+            directory, application, priorities, with_pictures=True, client=arguments.client
+        )
+    print(_summary(application))
+    if not drawn:
+        print(
+            "rclrt: no pictures, only their .gv: there is no dot; install graphviz", file=sys.stderr
+        )
+    print(arguments.out / "app.yaml")
+    return EXIT_OK
+
+
+def _workloads(arguments: argparse.Namespace) -> dict[str, int]:
+    """The time of each workload in nanoseconds; none: callbacks use CPU time."""
+    if arguments.workloads is None:
+        if arguments.workload_time is not None:
+            raise BadInput("--workload-time: of which workloads? expected --workloads FILE, too")
+        return {}
+    statistic = arguments.workload_time or STATISTICS[0]
+    return read_workloads(JsonValue.load(arguments.workloads), statistic)
+
+
+def _draw(
+    rules: Rules, times: list[ChainTime] | None, workloads: Mapping[str, int]
+) -> GeneratedApplication:
+    """Draws the times again where a callback has less than any workload takes."""
+    for attempt in range(MOST_TIMINGS):
+        application = draw_application(rules, times, attempt)
+        try:
+            return with_workloads(application, workloads) if workloads else application
+        except Infeasible:
+            if times is not None or attempt + 1 == MOST_TIMINGS:
+                raise
+    raise AssertionError("unreachable")
+
+
+def _many(
+    arguments: argparse.Namespace,
+    rules: Rules,
+    times: list[ChainTime] | None,
+    workloads: Mapping[str, int],
+) -> int:
+    """Those that are feasible; says which are not."""
+    if arguments.out is None:
+        raise BadInput("--count writes directories; expected -o DIR, too")
+    made = 0
+    with new_directory(arguments.out) as directory:
+        for seed in range(rules.random_seed, rules.random_seed + arguments.count):
+            own = replace(rules, random_seed=seed)
+            try:
+                application = _draw(own, times, workloads)
+                priorities = settle(application)
+            except Infeasible as why:
+                print(f"rclrt: seed {seed} is infeasible: {why}", file=sys.stderr)
+                continue
+            each = directory / f"seed{seed}"
+            each.mkdir()
+            write_application(
+                *(each, application, priorities, arguments.pictures, arguments.client)
+            )
+            made += 1
+        if made == 0:
+            raise BadInput(
+                f"none of {arguments.count} applications is feasible; nothing is written"
+            )
+    print(f"{made} of {arguments.count} applications in {arguments.out}")
+    return EXIT_OK if made == arguments.count else EXIT_NO
+
+
+def _summary(application: GeneratedApplication) -> str:
+    kinds = list(application.graph.kinds.values())
+    shared = sum(
+        len(application.graph.chains_of(each)) > 1
+        for each, kind in application.graph.kinds.items()
+        if kind is not Kind.SYNC
+    )
+    return (
+        f"{application.rules.name}: {len(application.graph.chains)} chains, "
+        f"{len(kinds)} callbacks, {shared} of them shared, {kinds.count(Kind.SYNC)} syncs, "
+        f"utilisation {application.load():.3f}; to run for {application.duration_us / 1e6:g} s"
+    )

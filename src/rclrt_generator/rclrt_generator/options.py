@@ -1,0 +1,46 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The options that say which rules, for every verb that generates."""
+
+from __future__ import annotations
+
+import argparse
+from dataclasses import replace
+from pathlib import Path
+
+from rclrt_cli.json_reader import JsonValue
+
+from rclrt_generator.rules import PRESETS, Rules, read_rules
+
+
+def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("rules", metavar="RULES", type=Path, nargs="?", help="a JSON file of rules")
+    parser.add_argument("--preset", choices=sorted(PRESETS), help="rules to begin with")
+    parser.add_argument(
+        "--rules-data", metavar="JSON", help="rules on the command line, over those of the file"
+    )
+    parser.add_argument(
+        "--seed", metavar="N", type=_seed_argument, help="in the place of random_seed"
+    )
+
+
+def rules_of(arguments: argparse.Namespace) -> Rules:
+    """The rules of these options. Throws BadInput with the place."""
+    rules = PRESETS[arguments.preset or "default"]
+    if arguments.rules is not None:
+        rules = read_rules(JsonValue.load(arguments.rules), rules)
+    if arguments.rules_data is not None:
+        rules = read_rules(JsonValue.parse(arguments.rules_data, Path("--rules-data")), rules)
+    return rules if arguments.seed is None else replace(rules, random_seed=arguments.seed)
+
+
+def _seed_argument(text: str) -> int:
+    digits = text.removeprefix("-")
+    if digits.isascii() and digits.isdigit() and len(digits) < 19:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"'{text}' is no seed; expected a whole number")
+
+
+def count_argument(text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) < 10 and int(text) >= 1:
+        return int(text)
+    raise argparse.ArgumentTypeError(f"'{text}' is no count; expected a whole number from 1 on")

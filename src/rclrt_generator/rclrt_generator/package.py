@@ -1,0 +1,120 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A colcon package of a generated application: a program for each executor, and a launch file.
+
+Every name in it is made by the generator, but for the application's, which the rules restrict to
+letters and digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+import jinja2
+
+from rclrt_generator.application import GeneratedApplication, topic
+from rclrt_generator.graph import Kind
+
+CLIENTS = ("rclrt", "rclcpp")
+CLASSES = {
+    "wait_set": "WaitSetExecutor",
+    "producer_consumer": "ProducerConsumerExecutor",
+    "thread_dispatch": "ThreadDispatchExecutor",
+    "preemptive": "PreemptiveExecutor",
+    "edf": "EdfExecutor",
+}
+
+
+def package_files(
+    application: GeneratedApplication, priorities: Mapping[str, int], client: str
+) -> Iterator[tuple[str, str]]:
+    """The path of each file in the package's directory, and its text."""
+    templates = jinja2.Environment(
+        loader=jinja2.PackageLoader("rclrt_generator"),
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        keep_trailing_newline=True,
+    )
+    executors = [
+        _executor(application, priorities, number)
+        for number in sorted({place.executor for place in application.places.values()})
+    ]
+    rules = application.rules
+    values: dict[str, Any] = {
+        "package": rules.name.lower(),
+        "client": client,
+        "executors": executors,
+        "chains": application.graph.chains,
+        "has_workloads": bool(application.workloads),
+        "logging_mode": rules.logging_mode,
+        "executor_class": CLASSES[rules.executor],
+        "sync": {"exact": rules.sync_policy == "exact", "window_ns": rules.sync_window_us * 1000},
+    }
+
+    def filled(name: str, **more: Any) -> str:
+        return templates.get_template(f"{name}.j2").render(**values, **more)
+
+    yield "package.xml", filled("package.xml")
+    yield "CMakeLists.txt", filled("CMakeLists.txt")
+    yield f"launch/{values['package']}.launch.py", filled("launch.py")
+    yield "src/callbacks.hpp", filled("callbacks.hpp")
+    for executor in executors:
+        yield f"src/{executor['name']}.cpp", filled(f"{client}.cpp", executor=executor)
+
+
+def _executor(
+    application: GeneratedApplication, priorities: Mapping[str, int], number: int
+) -> dict[str, Any]:
+    callbacks = [
+        _callback(application, priorities, callback)
+        for callback in application.order
+        if application.places[callback].executor == number
+    ]
+    nodes = dict.fromkeys(each["node"] for each in callbacks)
+    return {
+        "name": f"executor{number}",
+        "number": number,
+        "cpus": application.cpus_of(number),
+        "callbacks": callbacks,
+        "nodes": [
+            {"name": node, "grouped": any(c["grouped"] for c in callbacks if c["node"] == node)}
+            for node in nodes
+        ],
+    }
+
+
+def _callback(
+    application: GeneratedApplication, priorities: Mapping[str, int], callback: int
+) -> dict[str, Any]:
+    graph = application.graph
+    chains = graph.chains_of(callback)
+    name = application.id_of(callback)
+    offset_us = application.offsets_us.get(callback)
+    steps = []
+    for chain in chains:
+        hop = graph.chains[chain].index(callback)
+        sent = topic(chain, hop) if hop + 1 < len(graph.chains[chain]) else None
+        steps.append(
+            {
+                "chain": chain,
+                "taken": topic(chain, hop - 1) if hop > 0 else None,
+                "sent": sent,
+                "padding": application.message_bytes.get(sent or "", 0),
+            }
+        )
+    return {
+        "id": name,
+        "number": callback,
+        "kind": graph.kinds[callback].value,
+        "node": application.places[callback].node,
+        "workload": application.workloads.get(callback),
+        "wcet_ns": application.execution_ns[callback],
+        "priority": priorities.get(name, max(application.priorities[each] for each in chains)),
+        "grouped": callback in application.grouped,
+        "steps": steps,
+        "period_ns": application.times[chains[0]].period_us * 1000
+        if graph.kinds[callback] is Kind.TIMER
+        else None,
+        "offset_ns": None if offset_us is None else offset_us * 1000,
+    }

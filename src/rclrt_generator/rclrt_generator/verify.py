@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Holds bounds against simulations: a response above a proved bound refutes the bound.
+
+The application gets its bounds for deadlines, and the search for counter-examples of
+`rclrt analyze` looks for a schedule that misses one: adversarial offsets, then random ones, better
+ones from good ones.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from decimal import Decimal
+from typing import Any
+
+from rclrt_cli.analysis_module import analysis
+
+from rclrt_generator.application import GeneratedApplication, draw_application
+from rclrt_generator.draws import Draws
+from rclrt_generator.feasibility import load, settle
+from rclrt_generator.rules import Rules
+from rclrt_generator.shrink import smaller_ones
+from rclrt_generator.timing import Infeasible
+
+Bounds = Callable[..., Sequence[Any]]
+
+
+@dataclass(frozen=True)
+class Violation:
+    """A response above a proved bound, in an application with nothing to leave out."""
+
+    executor: str
+    application: GeneratedApplication
+    """With its bounds for deadlines where there are any."""
+    priorities: dict[str, int]
+    chain: str
+    bound_ns: int
+    response_ns: int
+    counter_example: str
+    """For `rclrt simulate --replay`."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What was seen of one application under one executor."""
+
+    chains: int = 0
+    proved: int = 0
+    """Chains whose bound needs no assumption of its own: these were attacked."""
+    violation: Violation | None = None
+
+
+@dataclass(frozen=True)
+class Attack:
+    """How hard to try."""
+
+    instances: int = 60_000
+    """To simulate for each application and executor."""
+    chain_bounds: Bounds | None = None
+    """In the place of rclrt_analysis'; tests give wrong ones."""
+
+    def outcome(
+        self, application: GeneratedApplication, priorities: dict[str, int], executor: str
+    ) -> Outcome:
+        """Bounds and attacks one application. Deterministic."""
+        module = analysis()
+        bounds = (self.chain_bounds or module.chain_bounds)(load(application, priorities), executor)
+        wanted = [bound.bound_ns is not None and not bound.assumptions for bound in bounds]
+        outcome = Outcome(chains=len(bounds), proved=sum(wanted))
+        if not any(wanted):
+            return outcome
+        deadlines = [
+            max(1, bound.bound_ns) if attacked else 3_600_000_000_000
+            for bound, attacked in zip(bounds, wanted, strict=True)
+        ]
+        attacked = replace(application, deadlines_ns=deadlines)
+        model = load(attacked, priorities)
+        for found in module.find_counter_examples(
+            model, executor, wanted, instances=self.instances
+        ):
+            if found is not None:
+                violation = Violation(
+                    executor=executor,
+                    application=attacked,
+                    priorities=priorities,
+                    chain=model.chains[found.chain].id,
+                    bound_ns=deadlines[found.chain],
+                    response_ns=found.response_ns,
+                    counter_example=module.counter_example_text(found, model),
+                )
+                return replace(outcome, violation=violation)
+        return outcome
+
+    def smallest(self, violation: Violation) -> Violation:
+        """The same executor still violates a bound, and no smaller application of it does."""
+        found = True
+        while found:
+            found = False
+            for smaller in smaller_ones(violation.application):
+                known = {smaller.id_of(callback) for callback in smaller.order}
+                kept = {name: p for name, p in violation.priorities.items() if name in known}
+                outcome = self.outcome(smaller, kept, violation.executor)
+                if outcome.violation is not None:
+                    violation, found = outcome.violation, True
+                    break
+        return violation
+
+
+def attack_seed(
+    rules: Rules, seed: int, executors: Sequence[str], attack: Attack, vary: bool
+) -> dict[str, Outcome] | None:
+    """One application under each executor; None when the rules and the seed give none that is
+    feasible. With `vary` the seed also draws what the rules leave open: see varied()."""
+    own = replace(rules, random_seed=seed)
+    try:
+        application = draw_application(varied(own) if vary else own)
+        priorities = settle(application)
+    except Infeasible:
+        return None
+    outcomes = {}
+    for executor in executors:
+        outcome = attack.outcome(application, priorities, executor)
+        if outcome.violation is not None:
+            outcome = replace(outcome, violation=attack.smallest(outcome.violation))
+        outcomes[executor] = outcome
+    return outcomes
+
+
+def varied(rules: Rules) -> Rules:
+    """Applications of every kind: few chains and many, merged or not, in phase or not, on one
+    executor or several."""
+    draws = Draws(rules.random_seed, "varied")
+    executors = draws.one_of((1, 1, 1, 2, 3))
+    return replace(
+        rules,
+        chain_count=1 + draws.index(5),
+        chain_avg_len=Decimal(1 + draws.index(5)),
+        chain_variance=Decimal("0.3"),
+        chain_merge_p=draws.one_of((0.0, 0.05, 0.2)),
+        chain_sync_p=draws.one_of((0.0, 0.2, 0.7)),
+        sync_inputs=draws.one_of((2, 2, 4)),
+        sync_window_us=draws.one_of((1_000, 10_000, 1_000_000)),
+        sync_share_period=draws.chance(0.6),
+        util_total=Decimal(1 + draws.index(19)) / 20,
+        min_period_us=1_000,
+        max_period_us=draws.one_of((10_000, 100_000)),
+        period_step_us=draws.one_of((500, 1_000)),
+        offsets=draws.one_of(("unstated", "unstated", "zero", "random")),
+        group_p=draws.one_of((0.0, 0.0, 0.4)),
+        use_priority_synthesis=draws.chance(0.4),
+        executor_count=executors,
+        cpus=tuple(range(1 + draws.index(executors))),
+    )
+
+
+def total(outcomes: Sequence[Outcome]) -> Outcome:
+    """The counts of several."""
+    return Outcome(sum(each.chains for each in outcomes), sum(each.proved for each in outcomes))
+
+
+def violations(outcomes: Sequence[dict[str, Outcome]]) -> Iterator[Violation]:
+    for each in outcomes:
+        for outcome in each.values():
+            if outcome.violation is not None:
+                yield outcome.violation

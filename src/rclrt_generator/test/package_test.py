@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Generated packages build without a warning, and their programs run."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+GENEROUS_S = 900  # only a program that hangs takes as long
+RULES = {
+    "name": "Package_test", "chain_count": 3, "chain_avg_len": 4, "chain_merge_p": 0.1,
+    "chain_sync_p": 0.2, "executor_count": 4, "util_total": 0.2, "min_period_us": 50000,
+    "max_period_us": 100000, "period_step_us": 50000, "group_p": 0.3, "max_message_bytes": 3000,
+    "offsets": "random", "logging_mode": 2, "random_seed": 21,
+}  # fmt: skip
+PROGRAMS = [f"executor{number}" for number in range(4)]
+
+
+def has_rclcpp() -> bool:
+    prefixes = os.environ.get("AMENT_PREFIX_PATH", "").split(os.pathsep)
+    return any((Path(prefix) / "share/rclcpp/package.xml").is_file() for prefix in prefixes)
+
+
+def done(*command: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [str(part) for part in command],
+        capture_output=True, text=True, timeout=GENEROUS_S, check=False, env={**os.environ, **more},
+    )  # fmt: skip
+
+
+def rclrt(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
+    return done(sys.executable, "-m", "rclrt_cli", *arguments)
+
+
+@pytest.fixture(
+    scope="module",
+    params=[
+        "rclrt",
+        pytest.param(
+            "rclcpp", marks=pytest.mark.skipif(not has_rclcpp(), reason="there is no rclcpp")
+        ),
+    ],
+)
+def package(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Generated, and built in `build`."""
+    package = tmp_path_factory.mktemp("package") / "made"
+    rules = json.dumps(RULES)
+    made = rclrt("generate", "--rules-data", rules, "--client", request.param, "-o", package)
+    assert made.returncode == 0, made.stderr
+    configured = done(
+        *("cmake", "-S", package, "-B", package / "build", "-G", "Ninja"),
+        "-DCMAKE_CXX_FLAGS=-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror -O0",
+        "-DCMAKE_BUILD_TYPE=None",
+    )
+    assert configured.returncode == 0, configured.stderr
+    built = done("ninja", "-C", package / "build")
+    assert built.returncode == 0, built.stdout
+    return package
+
+
+def test_four_executors_run_as_four_processes_and_every_chain_is_complete(package: Path) -> None:
+    log = package / "chain.log"
+    running = [
+        subprocess.Popen([package / "build" / name], env={**os.environ, "CHAIN_LOG": str(log)})
+        for name in PROGRAMS
+    ]
+    chains = json.loads((package / "chains.json").read_text())
+
+    def seen() -> set[str]:
+        text = log.read_text() if log.exists() else ""
+        return {number for number in "012" if f"chain: {number}, " in text}
+
+    end = time.monotonic() + GENEROUS_S
+    while len(seen()) < len(chains):
+        assert all(process.poll() is None for process in running)
+        assert time.monotonic() < end, log.read_text()
+        time.sleep(0.1)
+    for process in running:
+        process.send_signal(signal.SIGINT)
+    assert [process.wait(GENEROUS_S) for process in running] == [0] * len(PROGRAMS)
+    rows = rclrt("postprocess", log, "--chains", package / "chains.json", "--no-header")
+    assert rows.returncode == 0, rows.stderr
+    assert "none" not in rows.stdout
+    for row in (line.split(",") for line in rows.stdout.splitlines()):
+        best, worst, mean = (float(cell) for cell in row[5:8])
+        assert 0 < best <= mean <= worst
+
+
+def test_the_package_has_what_colcon_needs(package: Path) -> None:
+    assert "<name>package_test</name>" in (package / "package.xml").read_text()
+    launch = package / "launch" / "package_test.launch.py"
+    compile(launch.read_text(), launch, "exec")
+    assert all(f'executable="{name}"' in launch.read_text() for name in PROGRAMS)
+    installed = done("cmake", "--install", package / "build", "--prefix", package / "installed")
+    assert installed.returncode == 0, installed.stderr
+    programs = {path.name for path in (package / "installed/lib/package_test").iterdir()}
+    assert programs == set(PROGRAMS)
+    assert (package / "installed/share/package_test/launch").is_dir()
+
+
+def test_a_client_without_a_directory_is_refused() -> None:
+    refused = rclrt("generate", "--preset", "drone", "--client", "rclrt")
+    assert refused.returncode == 2
+    assert "--client makes a package; expected -o DIR, too" in refused.stderr

@@ -1,0 +1,150 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt verify` finds what is wrong with bounds, and nothing wrong with ours."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import TYPE_CHECKING
+
+import pytest
+from rclrt_cli.analysis_module import analysis
+from rclrt_generator.rules import Rules
+from rclrt_generator.verify import Attack, Bounds, attack_seed
+
+from rclrt_generator import verify_command
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
+
+GENEROUS_S = 600  # only a program that hangs takes as long
+ALL = ["preemptive", "producer_consumer", "thread_dispatch", "wait_set", "edf"]
+
+
+def too_low(application: Application, executor: str) -> Sequence[SimpleNamespace]:
+    """A tenth below the proved ones."""
+    return [
+        SimpleNamespace(
+            bound_ns=None if bound.bound_ns is None else bound.bound_ns * 9 // 10,
+            assumptions=bound.assumptions,
+        )
+        for bound in analysis().chain_bounds(application, executor)
+    ]
+
+
+def alone(application: Application, executor: str) -> Sequence[SimpleNamespace]:
+    """As if there were no other chains: what the chain's own callbacks need."""
+    return [
+        SimpleNamespace(
+            bound_ns=sum(application.callbacks[each].wcet_ns for each in chain.callbacks),
+            assumptions=(),
+        )
+        for chain in application.chains
+    ]
+
+
+@dataclass(frozen=True)
+class TooLow(Attack):
+    chain_bounds: Bounds | None = too_low
+
+
+def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "rclrt_cli", "verify", *arguments],
+        capture_output=True, text=True, timeout=GENEROUS_S, check=False,
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("executor", ALL)
+def test_bounds_that_are_a_tenth_too_low_are_found_out(executor: str) -> None:
+    attacked = found = 0
+    for seed in range(40):
+        outcomes = attack_seed(Rules(), seed, [executor], TooLow(), vary=True)
+        assert outcomes is not None
+        attacked += outcomes[executor].proved > 0
+        violation = outcomes[executor].violation
+        if violation is not None:
+            found += 1
+            assert violation.response_ns > violation.bound_ns
+            assert len(violation.application.order) == 1  # more is not needed to show it
+    assert found > attacked / 2
+
+
+def test_what_shows_a_violation_has_nothing_to_leave_out() -> None:
+    """Two chains show that one is in the way of the other."""
+    sizes = []
+    for seed in range(20):
+        outcomes = attack_seed(Rules(), seed, ["preemptive"], Attack(chain_bounds=alone), vary=True)
+        assert outcomes is not None
+        violation = outcomes["preemptive"].violation
+        if violation is not None:
+            sizes.append(len(violation.application.order))
+            assert len(violation.application.graph.chains) <= 2
+    assert sizes.count(2) > 5
+
+
+def test_what_violates_a_bound_is_written_so_that_it_can_be_seen(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(verify_command, "Attack", TooLow)
+    parser = argparse.ArgumentParser()
+    verify_command.add_arguments(parser)
+    out = tmp_path / "out"
+    code = verify_command.run(parser.parse_args(["--count", "4", "--jobs", "2", "-o", str(out)]))
+    said = capsys.readouterr().out
+    assert code == 3
+    assert re.search(r"violation0: seed \d under \w+: chain\d took [\d.]+ ms, and its bound", said)
+    own = out / "violation0"
+    done = subprocess.run(
+        [
+            *(sys.executable, "-m", "rclrt_cli", "simulate", own / "app.yaml"),
+            *("--replay", own / "counter_example.yaml", "--out", tmp_path / "seen"),
+        ],
+        capture_output=True, text=True, timeout=GENEROUS_S, check=False,
+    )  # fmt: skip
+    assert done.returncode in (0, 1), done.stderr
+    assert "missed 1" in done.stdout + done.stderr
+
+
+def test_our_bounds_hold_and_the_table_says_how_many_were_attacked() -> None:
+    done = verify("--count", "40", "--executors", ",".join(ALL), "--seed", "1000")
+    assert done.returncode == 0, done.stdout + done.stderr
+    rows = [line.split() for line in done.stdout.splitlines()[2:]]
+    assert [row[0] for row in rows] == ALL
+    for _, chains, proved, violated in rows:
+        assert int(chains) >= int(proved) > 40
+        assert int(violated) == 0
+
+
+def test_applications_run_on_real_ros() -> None:
+    done = verify("--preset", "drone", "--count", "1", "--run", "1", "--seconds", "0.5")
+    assert done.returncode in (0, 3), (
+        done.stderr
+    )  # a busy machine is above bounds without overheads
+    assert re.search(
+        r"1 applications ran under preemptive for 0.5 s each: 10 instances of chains", done.stdout
+    )
+    assert re.search(r"CPU time of 6 callbacks by what is assigned: median [1-9]\.", done.stdout)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (("--executors", "nobody"), "'nobody' is no executor; expected wait_set"),
+        (("--count", "0"), "'0' is no count; expected a whole number from 1 on"),
+        (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
+        (("-o", os.curdir), "-o .: exists; name a new directory"),
+        (("--seconds", "-1"), "'-1' are no seconds"),
+    ],
+)
+def test_bad_input_is_named(arguments: tuple[str, ...], said: str) -> None:
+    done = verify(*arguments)
+    assert done.returncode == 2
+    assert said in done.stderr
