@@ -9,7 +9,6 @@ from __future__ import annotations
 import importlib
 import json
 import math
-from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from itertools import pairwise
 from pathlib import Path
@@ -22,7 +21,7 @@ from rclrt_cli.results import Results
 if TYPE_CHECKING:
     from rclrt_model import Application
 
-APPLICATION_VERSION = 1
+APPLICATION_VERSION = 2
 
 
 @dataclass(frozen=True)
@@ -41,9 +40,12 @@ class CallbackInfo:
 
 @dataclass(frozen=True)
 class ChainInfo:
+    """A chain; `topics` has for each callback those by which the chain comes to it."""
+
     id: str
     callbacks: tuple[str, ...]
     priority: int
+    topics: tuple[tuple[str, ...], ...]
 
 
 @dataclass(frozen=True)
@@ -74,14 +76,7 @@ class ApplicationInfo:
             hyperperiod_ns=json.get("hyperperiod_ns").count(),
             utilisation=None if utilisation.value is None else utilisation.number(),
             callbacks=tuple(_read_callback(item) for item in json.get("callbacks").items()),
-            chains=tuple(
-                ChainInfo(
-                    id=item.get("id").text(),
-                    callbacks=tuple(item.get("callbacks").texts()),
-                    priority=item.get("priority").integer(),
-                )
-                for item in json.get("chains").items()
-            ),
+            chains=tuple(_read_chain(item) for item in json.get("chains").items()),
             complete=json.get("complete").boolean(),
         )
 
@@ -113,7 +108,17 @@ def from_model(application: Application) -> ApplicationInfo:
             _from_model_callback(application, index) for index in range(len(application.callbacks))
         ),
         chains=tuple(
-            ChainInfo(chain.id, tuple(ids[index] for index in chain.callbacks), chain.priority)
+            ChainInfo(
+                id=chain.id,
+                callbacks=tuple(ids[index] for index in chain.callbacks),
+                priority=chain.priority,
+                topics=tuple(
+                    tuple(application.callbacks[index].inputs[entry] for entry in entries)
+                    for index, entries in zip(
+                        chain.callbacks, application.entries(chain), strict=True
+                    )
+                ),
+            )
             for chain in application.chains
         ),
     )
@@ -149,7 +154,13 @@ def from_results(results: Results) -> ApplicationInfo:
             for callback in results.callbacks
         ),
         chains=tuple(
-            ChainInfo(chain.id, chain.callbacks, chain.priority) for chain in results.chains
+            ChainInfo(
+                id=chain.id,
+                callbacks=chain.callbacks,
+                priority=chain.priority,
+                topics=((), *((before,) for before in chain.callbacks[:-1])),
+            )
+            for chain in results.chains
         ),
         complete=False,
     )
@@ -157,20 +168,15 @@ def from_results(results: Results) -> ApplicationInfo:
 
 def _from_model_callback(application: Application, index: int) -> CallbackInfo:
     callback = application.callbacks[index]
-    trigger = callback.trigger
-    period_ns: int | None = getattr(trigger, "period_ns", None)
-    subscribes: Sequence[str] = getattr(trigger, "topics", ())
-    if hasattr(trigger, "topic"):
-        subscribes = (trigger.topic,)
-    kind = "timer" if period_ns is not None else "sync" if len(subscribes) > 1 else "subscription"
+    period_ns: int | None = getattr(callback.trigger, "period_ns", None)
     return CallbackInfo(
         id=callback.id,
         node=application.nodes[callback.node].name,
-        kind=kind,
+        kind=callback.kind,
         priority=application.effective_priority(index),
         wcet_ns=callback.wcet_ns,
         period_ns=period_ns,
-        subscribes=tuple(subscribes),
+        subscribes=tuple(callback.inputs),
         publishes=tuple(callback.publishes),
     )
 
@@ -189,6 +195,19 @@ def _read_callback(json: JsonValue) -> CallbackInfo:
         period_ns=optional("period_ns"),
         subscribes=tuple(json.get("subscribes").texts()),
         publishes=tuple(json.get("publishes").texts()),
+    )
+
+
+def _read_chain(json: JsonValue) -> ChainInfo:
+    callbacks = tuple(json.get("callbacks").texts())
+    topics = tuple(tuple(item.texts()) for item in json.get("topics").items())
+    if len(topics) != len(callbacks):
+        json.get("topics").fail(f"{len(callbacks)} lists, one for each callback")
+    return ChainInfo(
+        id=json.get("id").text(),
+        callbacks=callbacks,
+        priority=json.get("priority").integer(),
+        topics=topics,
     )
 
 

@@ -38,7 +38,11 @@ class JsonValue:
 
     @classmethod
     def load(cls, path: Path) -> JsonValue:
-        text = read_text(path)
+        return cls.parse(read_text(path), path)
+
+    @classmethod
+    def parse(cls, text: str, path: Path) -> JsonValue:
+        """The value of a text; what is wrong with it is said of `path`."""
         try:
             value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_unique)
             return cls(value, path)

@@ -23,6 +23,7 @@ from rclrt_cli.commands import (
     run,
     simulate,
     synthesize,
+    workloads,
 )
 from rclrt_cli.completion import add_completers, complete
 from rclrt_cli.errors import EXIT_NO, BadInput, RclrtError, did_you_mean
@@ -39,6 +40,7 @@ VERBS: dict[str, ModuleType] = {
     "analyze": analyze,
     "synthesize": synthesize,
     "assign": assign,
+    "workloads": workloads,
 }
 TAKES_ROS_ARGUMENTS = ("run", "compare")
 

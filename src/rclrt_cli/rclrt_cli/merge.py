@@ -47,6 +47,7 @@ def merge_runs(runs: Sequence[Run]) -> Results:
             )
             for index, callback in enumerate(first.callbacks)
         ),
+        hops=first.hops if len(runs) == 1 else (),
     )
 
 

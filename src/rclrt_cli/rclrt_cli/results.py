@@ -12,6 +12,7 @@ from rclrt_cli.stats import Summary, round_half_up
 
 RESULTS_VERSION = 1
 MIN_DEADLINE_MS = 1e-6
+BETWEEN = ("callbacks", "executors", "processes")
 _CONTEXT_TEXTS = ("kernel", "cpu_model", "realtime_reason", "rmw", "ros_distro")
 _CONTEXT_BOOLEANS = ("preempt_rt", "realtime", "memory_locked")
 
@@ -212,6 +213,42 @@ class CallbackResult:
 
 
 @dataclass(frozen=True)
+class HopResult:
+    """The messages from one callback to another."""
+
+    sender: str
+    receiver: str
+    between: str
+    """"callbacks" of one executor, "executors" of one process, or "processes"."""
+    messages: int
+    time: Summary
+    """From publication to when the executor knew of the message."""
+
+    @classmethod
+    def read(cls, json: JsonValue) -> HopResult:
+        time = _summary(json.get("time_ms"))
+        between = json.get("between")
+        if between.text() not in BETWEEN or time is None:
+            between.fail(f"one of {', '.join(BETWEEN)}, and times")
+        return cls(
+            sender=json.get("from").text(),
+            receiver=json.get("to").text(),
+            between=between.text(),
+            messages=json.get("messages").count(),
+            time=time,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {
+            "from": self.sender,
+            "to": self.receiver,
+            "between": self.between,
+            "messages": self.messages,
+            "time_ms": self.time.to_json(),
+        }
+
+
+@dataclass(frozen=True)
 class Results:
     """One executor's results: of one run, or merged over several rounds."""
 
@@ -226,6 +263,8 @@ class Results:
     chains: tuple[ChainResult, ...]
     callbacks: tuple[CallbackResult, ...]
     threads: list[Any]
+    hops: tuple[HopResult, ...] = ()
+    """How long messages took, of a single run that knows it."""
     simulated: dict[str, Any] | None = None
     """How it was simulated; None: it really ran."""
 
@@ -250,6 +289,7 @@ class Results:
             chains=tuple(ChainResult.read(item) for item in json.get("chains").items()),
             callbacks=tuple(CallbackResult.read(item) for item in json.get("callbacks").items()),
             threads=threads.value,
+            hops=tuple(map(HopResult.read, json.get("hops").items())) if json.has("hops") else (),
             simulated=_read_simulated(json),
         )
 
@@ -274,6 +314,7 @@ class Results:
             "chains": [chain.to_json() for chain in self.chains],
             "callbacks": [callback.to_json() for callback in self.callbacks],
             "threads": self.threads,
+            **({"hops": [hop.to_json() for hop in self.hops]} if self.hops else {}),
             **({"simulated": self.simulated} if self.simulated else {}),
         }
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from rclrt_cli.bounds.comparing import add_to_results_file, bound_lines
 from rclrt_cli.comparison import Comparison, load_single_run
+from rclrt_cli.hops import hop_lines
 from rclrt_cli.measure import Measurement
 from rclrt_cli.misses import miss_lines
 from rclrt_cli.output_directory import REPORT, move_up, write_atomically
@@ -31,5 +32,5 @@ def show(comparison: Comparison, directory: Path) -> None:
     print_table(comparison, sys.stdout, os.environ)
     for line in bound_lines(comparison.executors):
         print(line)
-    for line in miss_lines(directory):
+    for line in [*miss_lines(directory), *hop_lines(comparison.executors[0])]:
         print(line)

@@ -6,13 +6,14 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import jsonschema
 import pytest
 from rclrt_cli.calibrate import bandwidth
-from rclrt_cli.calibrate.samples import Found, Samples, Stalls, between_processes, find
+from rclrt_cli.calibrate.samples import Found, Samples, Stalls, find, find_hops
 from rclrt_cli.commands.calibrate import lines
 from rclrt_cli.csv_reader import InstanceRow, StallRow
 from runner_test import ROOT, finished
@@ -114,11 +115,18 @@ def test_the_maximum_is_stated_with_the_disturbed_samples_and_without() -> None:
     assert Samples().to_json() is None
 
 
-def test_between_processes_each_message_belongs_to_the_last_one_sent() -> None:
-    published = instances([("tick", 0, 0, 10, 40), ("tick", 5_000, 5_000, 5_010, 5_040)])
-    taken = instances([("follow", 3_075, 3_075, 3_080, 3_090)])
-    hops = between_processes(published, taken, 2 * MS, Stalls([], 1))
-    assert hops.undisturbed == [65 * US]
+def test_a_hop_is_from_the_publisher_to_who_takes_the_same_instance() -> None:
+    numbered = instances(
+        [
+            ("tick", 0, 0, 10, 40),
+            ("follow", 65, 65, 80, 90),
+            ("tick", 5_000, 5_000, 5_010, 5_040),
+            ("follow", 5_110, 5_110, 5_120, 5_130),
+        ]
+    )
+    rows = [replace(row, tokens=f"hop:{number // 2}") for number, row in enumerate(numbered)]
+    assert find_hops(rows, Stalls([], 1)).undisturbed == [55 * US, 100 * US]
+    assert find_hops(rows[1:], Stalls([], 1)).undisturbed == [100 * US]  # who sent it is not known
 
 
 def calibrate(*arguments: str) -> subprocess.CompletedProcess[str]:

@@ -16,6 +16,7 @@ from program_test import PROGRAM, SOURCES
 from rclrt_cli.completion import complete
 from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.main import VERBS
+from rclrt_cli.verbs import added_verbs
 from workspace import app_yaml
 
 HOOKS = HERE.parent / "environment"
@@ -69,7 +70,7 @@ def offered(directory: Path, line: str) -> list[str]:
 @pytest.mark.parametrize(
     ("line", "words"),
     [
-        ("rclrt ", list(VERBS)),
+        ("rclrt ", [*VERBS, *added_verbs(VERBS)]),
         ("rclrt an", ["analyze"]),
         ("rclrt run app.yaml --exec", ["--executor"]),
         ("rclrt compare app.yaml --ro", ["--rounds"]),

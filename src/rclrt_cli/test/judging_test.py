@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 from rclrt_cli.analysis_module import load_application
-from rclrt_cli.bounds.evidence import Allowance, BusyTimes, OneCpu, stalled_time
+from rclrt_cli.bounds.evidence import Allowance, BusyTimes, OneCpu, Ways, stalled_time
 from rclrt_cli.bounds.excesses import ASSUMPTION, HOST, UNEXPLAINED, excesses_csv, load_excesses
 from rclrt_cli.bounds.judging import Judge
 from rclrt_cli.bounds.machine import Overheads
-from rclrt_cli.bounds.predicted import PredictedChain
+from rclrt_cli.bounds.predicted import PredictedChain, predict
 from rclrt_cli.bounds.stalled_bounds import StalledBounds
 from rclrt_cli.csv_reader import InstanceRow, StallRow
 from rclrt_cli.errors import BadInput
@@ -91,6 +91,32 @@ def test_a_stall_that_covers_what_was_lost_is_the_hosts(tmp_path: Path) -> None:
     assert (excess.lost, excess.stalled) == (2_900 * US, 2_900 * US)
     assert (excess.stalled_bound, excess.cause) == (5_400 * US, HOST)
     assert excess.what == "the CPU stood still for 2.900 ms since 0.050000 s"
+
+
+def instance(callback: str, token: str, ready_ms: float, end_ms: float) -> InstanceRow:
+    ready, end = round(ready_ms * MS), round(end_ms * MS)
+    return InstanceRow(1, callback, 1, "main", ready, ready, ready, end, 0, 0, "ran", token)
+
+
+def test_a_message_between_executors_that_took_longer_than_the_hop_is_named() -> None:
+    rows = [
+        instance("a", "way:0", 0, 1),
+        instance("b", "way:0;other:0", 1.5, 2),
+        instance("c", "way:0", 4, 5),
+        instance("a", "way:1", 10, 11),
+        instance("b", "way:1", 11.1, 12),
+    ]
+    allowed = replace(ALLOWED, hop=200 * US, executors={"a": 0, "b": 1, "c": 1})
+    ways = Ways(rows)
+    (event,) = ways.late_messages("way", 0, ("a", "b", "c"), allowed)  # b and c: one executor
+    assert event.excess == 300 * US
+    assert str(event) == (
+        "the message from a to b took 0.500 ms, and 0.200 ms are allowed for, at 0.001000 s"
+    )
+    assert ways.late_messages("way", 1, ("a", "b", "c"), allowed) == []
+    assert ways.late_messages("other", 0, ("a", "b"), allowed) == []  # who sent it is not known
+    sync = replace(allowed, executors={"a": 0, "c": 1})
+    assert ways.late_messages("way", 0, ("a", "b"), sync) == []
 
 
 def test_a_stall_just_shorter_than_what_was_lost_excuses_nothing(tmp_path: Path) -> None:
@@ -209,6 +235,37 @@ def test_a_drop_is_the_hosts_when_the_stall_can_fill_a_queue(tmp_path: Path) -> 
     )  # fmt: skip
     assert causes(run) == [(5, UNEXPLAINED)]
     assert causes(run, replace(JUDGE, bounds=StallsAddUp(drops=True))) == [(5, HOST)]
+
+
+def test_an_instance_that_finds_no_partner_in_a_sync_is_not_above_its_bound(tmp_path: Path) -> None:
+    run = run_of(tmp_path / "run", 0, 2_000)
+    _change(
+        tmp_path / "run/chains.csv",
+        "release_ns", completion_ns="", response_ns="", status="dropped",
+    )  # fmt: skip
+    assert [excess.instance for excess in JUDGE.judge(run, [CHAIN])] == [5]
+    assert JUDGE.judge(run, [replace(CHAIN, meets_all=False)]) == []
+
+
+@pytest.mark.parametrize(("period", "meets_all"), [(20, True), (40, False)])
+def test_whether_instances_find_their_partners_follows_from_the_periods(
+    tmp_path: Path, period: int, meets_all: bool
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(f"""
+rclrt: 1
+name: two
+executors: [{{name: main, cpus: [0]}}]
+nodes: [{{name: n}}]
+callbacks:
+  - {{id: a, node: n, timer: {{period_ms: 20, offset_ms: 0}}, wcet_ms: 1, publishes: [x]}}
+  - {{id: b, node: n, timer: {{period_ms: {period}, offset_ms: 0}}, wcet_ms: 1, publishes: [y]}}
+  - {{id: join, node: n, sync: {{topics: [x, y], window_ms: 15}}, wcet_ms: 1}}
+chains: [{{id: one, callbacks: [a, join], priority: 3}}]
+""")
+    found = predict(load_application(app), ["preemptive"], None).executors["preemptive"]
+    assert found.chains["one"].bound_ms is not None
+    assert found.chains["one"].meets_all is meets_all
 
 
 def test_a_chain_over_several_cpus_is_held_against_its_bound_with_the_stall(tmp_path: Path) -> None:

@@ -73,7 +73,11 @@ def test_a_message_between_executors_takes_the_hop_of_one_process_or_of_two(
     _, far, _ = analyze(tmp_path, rclrt, MEASURED, "--hops", "same_host", app=app)
     assert far["overheads"]["hop_us"] == 500
     assert far["chains"][0]["bound_ms"] == pytest.approx(near["chains"][0]["bound_ms"] + 0.41)
-    assert "each executor is a process of its own on this host" in far["assumptions"]
+    assert "executors are processes of this host" in far["assumptions"]
+    middleware = "threads: [{name: middleware, policy: fifo, priority: 96}]\n"
+    app.write_text(TWO_PROCESSES.replace("{name: two", "{name: two, process: far") + middleware)
+    _, stated, _ = analyze(tmp_path, rclrt, MEASURED, app=app)
+    assert stated == far
 
 
 def test_what_the_search_for_a_miss_leaves_out_is_said(tmp_path: Path, rclrt: Rclrt) -> None:

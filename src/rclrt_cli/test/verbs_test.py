@@ -16,8 +16,9 @@ from program_test import SOURCES
 from rclrt_cli.commands import analyze
 from rclrt_cli.main import VERBS
 from rclrt_cli.ros2.command import RtCommand
+from rclrt_cli.verbs import added_verbs
 
-GENERATE = """
+IMAGINE = """
 import argparse
 
 HELP = "make a random application"
@@ -51,39 +52,40 @@ def install(site: Path, package: str, verb: str, source: str | None = None) -> N
 
 
 def test_the_verb_of_another_package_runs(site: Path, rclrt: Rclrt) -> None:
-    install(site, "tiny_generator", "generate", GENERATE)
-    answer = rclrt("generate", "--nodes", "7")
+    install(site, "tiny_generator", "imagine", IMAGINE)
+    answer = rclrt("imagine", "--nodes", "7")
     assert (answer.code, answer.out, answer.err) == (1, "7 nodes\n", "")
-    assert "make a random application" in rclrt("generate", "--help").out
+    assert "make a random application" in rclrt("imagine", "--help").out
 
 
 def test_it_stands_in_the_help_and_is_suggested(site: Path, rclrt: Rclrt) -> None:
-    install(site, "tiny_help", "generate", GENERATE)
-    help_line = next(line for line in rclrt("--help").out.splitlines() if "generate" in line)
-    assert help_line.split() == ["generate", "make", "a", "random", "application"]
-    answer = rclrt("generat")
+    install(site, "tiny_help", "imagine", IMAGINE)
+    help_line = next(line for line in rclrt("--help").out.splitlines() if "imagine" in line)
+    assert help_line.split() == ["imagine", "make", "a", "random", "application"]
+    answer = rclrt("imagin")
     assert (answer.code, answer.out) == (2, "")
-    assert "unknown command 'generat'; did you mean 'generate'?" in answer.err
-    assert answer.err.endswith(f"  expected one of: {', '.join(VERBS)}, generate\n")
+    assert "unknown command 'imagin'; did you mean 'imagine'?" in answer.err
+    known = ", ".join([*VERBS, *added_verbs(VERBS)])  # those of packages that are installed, too
+    assert answer.err.endswith(f"  expected one of: {known}\n")
 
 
 def test_a_verb_of_ours_cannot_be_replaced(site: Path, rclrt: Rclrt) -> None:
-    install(site, "tiny_thief", "analyze", GENERATE)
+    install(site, "tiny_thief", "analyze", IMAGINE)
     assert analyze.HELP in " ".join(rclrt("analyze", "--help").out.split())
     assert "make a random application" not in rclrt("--help").out
 
 
 def test_a_verb_that_cannot_be_loaded_spoils_only_itself(site: Path, rclrt: Rclrt) -> None:
-    install(site, "tiny_absent", "generate")
-    install(site, "tiny_partial", "verify", 'HELP = "nothing"\n')
-    answer = rclrt("generate")
+    install(site, "tiny_absent", "imagine")
+    install(site, "tiny_partial", "picture", 'HELP = "nothing"\n')
+    answer = rclrt("imagine")
     assert (answer.code, answer.out) == (1, "")
     assert answer.err == (
-        "rclrt: the verb generate of tiny_absent cannot be loaded from tiny_absent "
+        "rclrt: the verb imagine of tiny_absent cannot be loaded from tiny_absent "
         "(ModuleNotFoundError: No module named 'tiny_absent')\n"
         "  fix: install a version of tiny_absent that fits this rclrt, or remove it\n"
     )
-    assert "(it has no add_arguments, no run)" in rclrt("verify").err
+    assert "(it has no add_arguments, no run)" in rclrt("picture").err
     listed = rclrt("--help")
     assert listed.code == 0
     assert listed.err.count("cannot be loaded") == 2
@@ -100,15 +102,15 @@ def test_a_verb_of_ours_starts_without_looking_for_others(
     assert rclrt("analyze", "absent.yaml").code == 2
     assert rclrt("--version").code == 0
     with pytest.raises(AssertionError):
-        rclrt("generate")
+        rclrt("imagine")
 
 
 def test_ros2_rt_has_it_too(site: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    install(site, "tiny_ros2", "generate", GENERATE)
+    install(site, "tiny_ros2", "imagine", IMAGINE)
     command = RtCommand()
     parser = argparse.ArgumentParser(prog="ros2 rt")
     command.add_arguments(parser, "ros2")
-    assert command.main(parser=parser, args=parser.parse_args(["generate"])) == 1
+    assert command.main(parser=parser, args=parser.parse_args(["imagine"])) == 1
     assert capsys.readouterr().out == "3 nodes\n"
 
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rclrt_cli.bounds.machine import Overheads
@@ -35,6 +36,10 @@ class Allowance:
     """Share of the time."""
     held_back: int = 0
     """How long the kernel holds real-time threads back at a time; 0: the load is too low for it."""
+    hop: int = 0
+    """For a message from one executor to another."""
+    executors: dict[str, int] = field(default_factory=dict)
+    """Of each callback that one message releases: not of syncs."""
 
     @classmethod
     def of(cls, application: Application, machine: Overheads) -> Allowance:
@@ -46,6 +51,12 @@ class Allowance:
             held_back=round((1 - machine.rt_share) * RT_PERIOD_NS)
             if held_back(application, machine)
             else 0,
+            hop=machine.hop_ns,
+            executors={
+                callback.id: application.nodes[callback.node].executor
+                for callback in application.callbacks
+                if callback.kind != "sync"
+            },
         )
 
     def wcet_of(self, row: InstanceRow) -> int:
@@ -95,6 +106,39 @@ def waits(stalls: Iterable[StallRow], allowed: Allowance, start: int, end: int) 
         and stall.waited > allowed.each
         and allowed.excused(stall) != stall
     ]
+
+
+class Ways:
+    """What ran for each instance of a chain."""
+
+    def __init__(self, instances: Iterable[InstanceRow]) -> None:
+        self._of: dict[str, dict[str, InstanceRow]] = {}
+        for row in instances:
+            for token in row.tokens.split(";") if row.tokens else ():
+                self._of.setdefault(token, {})[row.callback] = row
+
+    def late_messages(
+        self, chain: str, instance: int, callbacks: Iterable[str], allowed: Allowance
+    ) -> list[Event]:
+        """Of one instance: messages between executors that took longer than is allowed for."""
+        way = self._of.get(f"{chain}:{instance}", {})
+        found = []
+        for before, after in pairwise(callbacks):
+            sent, taken = way.get(before), way.get(after)
+            apart = allowed.executors.get(before) != allowed.executors.get(after, -1)
+            if sent is None or taken is None or not apart or after not in allowed.executors:
+                continue
+            took = taken.ready - sent.end
+            if took > allowed.hop:
+                found.append(
+                    Event(
+                        sent.end,
+                        took - allowed.hop,
+                        f"the message from {before} to {after} took {_ms(took)}, and "
+                        f"{_ms(allowed.hop)} are allowed for",
+                    )
+                )
+        return found
 
 
 class BusyTimes:

@@ -60,14 +60,17 @@ COLUMNS = [
 
 def rows_above(run: Run, chains: Iterable[PredictedChain]) -> Iterator[tuple[ChainRow, int]]:
     """The instances of one run that are above the bound of their chain, and that bound."""
-    bounds = {chain.id: chain.bound_ns for chain in chains}
+    by_id = {chain.id: chain for chain in chains}
     end_of_run = round(run.results.duration_s * 1e9)
     for row in run.chain_rows():
-        bound = bounds.get(row.chain)
-        if bound is None:
+        chain = by_id.get(row.chain)
+        bound = chain.bound_ns if chain else None
+        if chain is None or bound is None:
             continue
         if row.response is not None:
             above = row.response > bound
+        elif not chain.meets_all:
+            above = False
         else:
             above = row.status == "dropped" or row.release + bound < end_of_run
         if above:

@@ -12,6 +12,7 @@ from rclrt_cli.bounds.evidence import (
     BusyTimes,
     Event,
     OneCpu,
+    Ways,
     stalled_time,
     waits,
 )
@@ -45,7 +46,7 @@ class Judge:
 
     @classmethod
     def of(cls, application: Application, executor: str, overheads: OverheadsFile | None) -> Judge:
-        machine = machine_of(executor, overheads)
+        machine = machine_of(application, executor, overheads)
         bounds = StalledBounds(application, executor, machine)
         return cls(executor, Allowance.of(application, machine), bounds)
 
@@ -60,10 +61,11 @@ class Judge:
             name: BusyTimes(instances, self.executor, by_id[name].level)
             for name in {row.chain for row, _ in rows}
         }
+        ways = Ways(instances)
         end_of_run = round(run.results.duration_s * 1e9)
         return [
             self._judge(
-                row, by_id[row.chain], busy[row.chain].around(row.release), instances, stalls,
+                row, by_id[row.chain], busy[row.chain].around(row.release), instances, ways, stalls,
                 end_of_run,
             )
             for row, _ in rows
@@ -75,6 +77,7 @@ class Judge:
         chain: PredictedChain,
         busy: tuple[int, int],
         instances: Sequence[InstanceRow],
+        ways: Ways,
         stalls: Sequence[StallRow],
         end_of_run: int,
     ) -> Excess:
@@ -90,7 +93,8 @@ class Judge:
             excused = [cpu.stretched(stall, self.allowed) for stall in excused]
             lost = cpu.lost(self.allowed)
             events += cpu.events(self.allowed)
-        elif not chain.cpus:
+        events += ways.late_messages(chain.id, row.instance, chain.callbacks, self.allowed)
+        if not chain.cpus:
             events.append(Event(start, 0, ANY_CPU))
         stalled = stalled_time(excused, chain.cpus, start, end)
         with_stall = self.bounds.bound_ns(chain.id, stalled) if stalled > 0 else bound

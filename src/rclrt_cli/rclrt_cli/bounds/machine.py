@@ -15,6 +15,7 @@ from rclrt_cli.json_reader import JsonValue
 
 if TYPE_CHECKING:
     from rclrt_analysis import Overheads as NativeOverheads
+    from rclrt_model import Application
 
 STATISTICS = ("max", "max_undisturbed", "p99", "p50")
 """What of a measured time may be taken: `max` counts what happened while the host stalled, too."""
@@ -27,6 +28,11 @@ MOST_US = 1e9
 ASCENDING = ("min", "p50", "p99", "max")
 HELD_BACK_BELOW = 0.995
 """A share of the CPU that is measured below this is one that the kernel enforces."""
+
+
+def hops_of(application: Application) -> str:
+    """Which of HOPS messages between the executors of an application may take, at most."""
+    return HOPS[len({executor.process for executor in application.executors}) > 1]
 
 
 def _also_of(kind: ExecutorKind) -> tuple[str, ...]:
@@ -111,7 +117,8 @@ class OverheadsFile:
     def of(self, executor: str, between: str = HOPS[0]) -> Overheads:
         """What is stated of `executor`; only what all executors share when it is not there.
 
-        Bounds are then conditional. `between` is the hop that a message between executors takes.
+        Bounds are then conditional. `between` is the hop that a message between executors takes at
+        most; some may be within one process all the same.
         """
         executors = self._json.get("executors")
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
@@ -137,9 +144,12 @@ class OverheadsFile:
             condition = f"{executor}, of which {self.path} says nothing, takes no time to dispatch"
         if between != HOPS[0]:
             hops.get(between)  # must be there
-            text = "each executor is a process of its own on this host"
+            text = "executors are processes of this host"
             assumptions.append(Assumption("", text))
-        if self._time(hops, between, "min") > 0:
+        least_hop_ns = min(
+            self._time(hops, each, "min") for each in HOPS[: HOPS.index(between) + 1]
+        )
+        if least_hop_ns > 0:
             text = f"no message is faster than the fastest measured ({self.path})"
             assumptions.append(Assumption("", text))
         rt_share = self._rt_share()
@@ -158,7 +168,7 @@ class OverheadsFile:
             scheduler_ns=self._time(own, "scheduler_us"),
             polling_ns=self._time(own, "polling_us"),
             hop_ns=self._time(hops, between),
-            least_hop_ns=self._time(hops, between, "min"),
+            least_hop_ns=least_hop_ns,
             background_ns=self._time(self._json, "background_us"),
         )
 

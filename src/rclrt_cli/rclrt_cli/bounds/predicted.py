@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rclrt_cli import chain_analysis
 from rclrt_cli.analysis_module import analysis
-from rclrt_cli.bounds.machine import Overheads, OverheadsFile
+from rclrt_cli.bounds.machine import Overheads, OverheadsFile, hops_of
 from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
@@ -19,7 +19,7 @@ from rclrt_cli.output_directory import BOUNDS
 if TYPE_CHECKING:
     from rclrt_model import Application
 
-BOUNDS_VERSION = 1
+BOUNDS_VERSION = 2
 NO_OVERHEADS = Overheads(
     condition="dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)"
 )
@@ -42,6 +42,8 @@ class PredictedChain:
     callbacks: tuple[str, ...] = ()
     step_bounds_ms: tuple[float | None, ...] = ()
     """Until the end of each of its callbacks."""
+    meets_all: bool = True
+    """Every instance finds its partners in all syncs; otherwise one may have no response."""
 
     @property
     def bound_ns(self) -> int | None:
@@ -105,16 +107,18 @@ def predict(
     return Predictions(found, f"{overheads.path}, {overheads.statistic}" if overheads else "")
 
 
-def machine_of(executor: str, overheads: OverheadsFile | None) -> Overheads:
+def machine_of(
+    application: Application, executor: str, overheads: OverheadsFile | None
+) -> Overheads:
     """What is allowed for."""
-    return overheads.of(executor) if overheads else NO_OVERHEADS
+    return overheads.of(executor, hops_of(application)) if overheads else NO_OVERHEADS
 
 
 def _predict(
     application: Application, executor: str, overheads: OverheadsFile | None
 ) -> Prediction:
     steps_of = analysis().with_steps(application)
-    result = chain_analysis.sound(steps_of, executor, machine_of(executor, overheads))
+    result = chain_analysis.sound(steps_of, executor, machine_of(application, executor, overheads))
     ids = [callback.id for callback in application.callbacks]
     steps = iter(result["chains"])
     chains = {}
@@ -131,6 +135,7 @@ def _predict(
             note=whole["note"],
             callbacks=tuple(ids[index] for index in stated.callbacks),
             step_bounds_ms=tuple(step["bound_ms"] for step in until),
+            meets_all=whole["bound_ms"] is None or whole["reaction_ms"] is not None,
         )
     return Prediction(chains, tuple(result["assumptions"]))
 
@@ -176,4 +181,5 @@ def _read_chain(json: JsonValue) -> PredictedChain:
             None if item.value is None else item.number()
             for item in json.get("step_bounds_ms").items()
         ),
+        meets_all=json.get("meets_all").boolean(),
     )

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The applications that are run to calibrate a machine.
 
-All but `publisher` and `listener` have a cycle of 10 ms on one CPU:
+`one_cpu` has a cycle of 10 ms on one CPU:
 
     0     tick and what follows it find an idle CPU
     1     alone: 3 ms of work beside which nothing is released
@@ -21,7 +21,6 @@ ALONE_MS = 3
 SHORT_MS = 0.6
 _TOPIC = "calibration_hop"
 _TICK = {"timer": {"period_ms": TICK_NS / 1e6}, "wcet_ms": 0, "publishes": [_TOPIC]}
-_NEVER = {"timer": {"period_ms": 1000, "offset_ms": 3_600_000}, "wcet_ms": 0}
 _FOLLOW = {"subscription": {"topic": _TOPIC}, "wcet_ms": 0}
 
 
@@ -42,30 +41,24 @@ def one_cpu(cpu: int, message_bytes: int) -> dict[str, Any]:
     )
 
 
-def publisher(cpu: int, message_bytes: int) -> dict[str, Any]:
-    """Publishes for a listener in another process, which must not know the number of its chain.
+def two_processes(cpu: int, other_cpu: int, message_bytes: int) -> dict[str, Any]:
+    """Who publishes is in another process than who takes it, on `other_cpu`.
 
     So seldom that each message is there long before the next one is sent.
     """
-    tick = {**_TICK, "timer": {"period_ms": 20}, **_urgency(1, 4)}
-    return _application(
-        {"tick": tick, "never": {**_NEVER, **_urgency(0, 9)}},
-        {"never": ["never"], "hop": ["tick"]},
+    application = _application(
+        {
+            "tick": {**_TICK, "timer": {"period_ms": 20}, "node": "sender"},
+            "follow": _FOLLOW,
+        },
+        {"hop": ["tick", "follow"]},
         cpu,
         message_bytes,
     )
-
-
-def listener(cpu: int) -> dict[str, Any]:
-    """Takes what a publisher in another process sends."""
-    return _application(
-        {
-            "follow": {**_FOLLOW, **_urgency(1, 4)},
-            "never": {**_NEVER, "publishes": [_TOPIC], **_urgency(0, 9)},
-        },
-        {"never": ["never"]},
-        cpu,
-    )
+    application["executors"].append({"name": "far", "cpus": [other_cpu], "process": "far"})
+    application["nodes"][0]["executor"] = "main"
+    application["nodes"].append({"name": "sender", "executor": "far"})
+    return application
 
 
 def _urgency(priority: int, deadline_ms: float) -> dict[str, float]:

@@ -130,23 +130,19 @@ def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
     return found
 
 
-def between_processes(
-    published: Iterable[InstanceRow],
-    taken: Iterable[InstanceRow],
-    offset_ns: int,
-    stalls: Stalls,
-) -> Samples:
-    """From a publish in one process to ready in the other, whose clock began `offset_ns` later.
-
-    A message is the last one that was sent before.
-    """
+def find_hops(rows: Iterable[InstanceRow], stalls: Stalls) -> Samples:
+    """From a publish to ready, of a run of applications.two_processes()."""
     samples = Samples()
-    sent = sorted(row.start for row in published if row.callback == "tick")
+    sent: dict[str, int] = {}
+    taken: list[InstanceRow] = []
+    for row in rows:
+        if row.release >= WARM_UP_NS and row.callback == "tick":
+            sent[row.tokens] = row.start
+        elif row.callback == "follow":
+            taken.append(row)
     for row in taken:
-        last = bisect.bisect_right(sent, row.ready + offset_ns) - 1
-        if row.callback == "follow" and row.ready >= WARM_UP_NS and last >= 0:
-            hop = row.ready + offset_ns - sent[last]
-            samples.add(hop, stalls.touch(row.ready - hop, row.ready))
+        if (start := sent.get(row.tokens)) is not None:
+            samples.add(row.ready - start, stalls.touch(start, row.ready))
     return samples
 
 

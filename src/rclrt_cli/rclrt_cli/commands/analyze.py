@@ -147,7 +147,7 @@ def _analyse_application(
         if arguments.sensitivity:
             raise BadInput("--sensitivity: of --test sound only")
         return chain_analysis.thesis(application)
-    machine = overheads.from_arguments(arguments, arguments.executor)
+    machine = overheads.from_arguments(arguments, arguments.executor, application)
     result = chain_analysis.sound(application, arguments.executor, machine)
     if not arguments.no_search:
         for example in refute_chains(application, result, machine):

@@ -165,7 +165,7 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]
     cpus = arguments.cpus or list(range(arguments.cores or 1))
     module = analysis()
     application = load_application(arguments.file, arguments.priorities)
-    machine = overheads.from_arguments(arguments, arguments.executor)
+    machine = overheads.from_arguments(arguments, arguments.executor, application)
     objective = arguments.objective or "max-slack"
     found = module.assign(
         application,

@@ -6,7 +6,6 @@ from __future__ import annotations
 import argparse
 import json
 import os
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -15,22 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli.calibrate import applications, bandwidth
-from rclrt_cli.calibrate.samples import Found, Samples, Stalls, between_processes, find
-from rclrt_cli.errors import EXIT_OK, BadInput, RunFailed
+from rclrt_cli.calibrate.samples import Found, Samples, Stalls, find, find_hops
+from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.executors import EXECUTORS, parse_executors
 from rclrt_cli.options.run import seconds_argument
 from rclrt_cli.output_directory import check_file, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.run_data import RESULTS, Run
-from rclrt_cli.runner import find_runner, run_child, run_environment, runner_command
+from rclrt_cli.runner import find_runner, run_child, runner_command
 from rclrt_cli.stop_signals import StopSignals
 
 HELP = "measure this machine's overheads, for rclrt analyze --overheads"
 MIN_SECONDS = 1.0
-START_S = 2.0
-"""By so much one of two processes that are started together may come later."""
-PATIENCE = (1, 4, 16)
-"""Times as long, attempt by attempt, until a message came: a busy machine starts late."""
 MAX_MESSAGE_BYTES = 10_000_000
 HOPS = ("intra_process", "same_host")
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
@@ -146,52 +141,17 @@ class Calibration:
         return True
 
     def measure_between_processes(self) -> bool:
-        """Two runners, on two CPUs if there are two. False: the user stopped it."""
-        for patience in PATIENCE:
-            self.progress.step("between processes", patience * self.seconds)
-            if not self._try_between_processes(patience):
-                return False
-            if measured := self.between.to_json():
-                self.progress.finished(f"hop {measured['p50']:.1f} µs")
-                return True
-            self.progress.finished("no message came")
-        return True
-
-    def _try_between_processes(self, patience: int) -> bool:
-        publisher, listener = f"publisher-{patience}", f"listener-{patience}"
+        """On two CPUs if there are two. False: the user stopped it."""
+        name = "between processes"
+        self.progress.step(name, self.seconds)
         other_cpu = self.cpus[-2] if len(self.cpus) > 1 and self.cpu == self.cpus[-1] else self.cpu
-        out = self.directory / publisher
-        app = applications.publisher(other_cpu, self.message_bytes)
-        command = self._command(
-            publisher, "preemptive", app, out, patience * (self.seconds + START_S)
-        )
-        environment = run_environment(os.environ, os.getpid())
-        with (
-            (self.directory / f"{publisher}.log").open("wb") as log,
-            subprocess.Popen(
-                command, env=environment, stdin=subprocess.DEVNULL, stdout=log, stderr=log
-            ) as child,
-        ):
-            try:
-                app = applications.listener(self.cpu)
-                listened = self._run(listener, "preemptive", app, patience * self.seconds)
-            except BaseException:
-                child.kill()
-                raise
-            if listened is None:
-                child.terminate()
-        if listened is None:
+        app = applications.two_processes(self.cpu, other_cpu, self.message_bytes)
+        run = self._run("processes", "preemptive", app, self.seconds)
+        if run is None:
             return False
-        if not (out / RESULTS).is_file():
-            said = (self.directory / f"{publisher}.log").read_text(errors="replace")
-            raise RunFailed(f"the publisher in a process of its own failed and said:\n{said}")
-        published = Run.load(out)
-        self.between = between_processes(
-            published.instance_rows(),
-            listened.instance_rows(),
-            listened.results.t0_monotonic_ns - published.results.t0_monotonic_ns,
-            Stalls(listened.stalls(), self.cpu),
-        )
+        self.between = find_hops(run.instance_rows(), Stalls(run.stalls(), self.cpu))
+        middle = (self.between.to_json() or {}).get("p50", float("nan"))
+        self.progress.finished(f"hop {middle:.1f} µs")
         return True
 
     def measure_bandwidth(self) -> None:
@@ -202,20 +162,11 @@ class Calibration:
         share = "unknown" if self.bandwidth is None else f"{100 * self.bandwidth['share']:.1f} %"
         self.progress.finished(f"real-time threads get {share}")
 
-    def _command(
-        self, name: str, executor: str, app: dict[str, Any], out: Path, seconds: float
-    ) -> list[str]:
-        path = self.directory / f"{name}.yaml"
-        path.write_text(json.dumps(app), encoding="utf-8")
-        return [
-            *runner_command(self.program, path, executor, seconds, out, False, []),
-            "--not-alone",
-        ]
-
     def _run(self, name: str, executor: str, app: dict[str, Any], seconds: float) -> Run | None:
-        out = self.directory / name
+        path, out = self.directory / f"{name}.yaml", self.directory / name
+        path.write_text(json.dumps(app), encoding="utf-8")
         tick = self.progress.tick if self.progress.live else None
-        command = self._command(name, executor, app, out, seconds)
+        command = runner_command(self.program, path, executor, seconds, out, False, [])
         ended = run_child(command, self.directory, seconds, self.stop, tick)
         for note in ended.notes:
             self.progress.say(note)

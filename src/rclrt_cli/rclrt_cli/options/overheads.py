@@ -7,9 +7,13 @@ import argparse
 import re
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from rclrt_cli.bounds.machine import HOPS, STATISTICS, Overheads, OverheadsFile
+from rclrt_cli.bounds.machine import HOPS, STATISTICS, Overheads, OverheadsFile, hops_of
 from rclrt_cli.errors import BadInput
+
+if TYPE_CHECKING:
+    from rclrt_model import Application
 
 
 def add_file_arguments(parser: argparse.ArgumentParser) -> None:
@@ -42,8 +46,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--hops",
         choices=HOPS,
-        help="which of the file's hops a message between executors takes: all are one process "
-        f"(default, {HOPS[0]}), or each is a process of its own ({HOPS[1]})",
+        help="which of the file's hops a message between executors takes: within one process or "
+        f"between two; default: {HOPS[1]} where the application states processes",
     )
     for name, what in (
         ("dispatch", "for each instance"),
@@ -68,12 +72,14 @@ OPTIONS = (
 """Where they were given, and None where not."""
 
 
-def from_arguments(arguments: argparse.Namespace, executor: str) -> Overheads:
+def from_arguments(
+    arguments: argparse.Namespace, executor: str, application: Application
+) -> Overheads:
     """What the file says of this executor; what the command line states counts instead."""
     file = overheads_file(arguments)
     if file is None and arguments.hops is not None:
         raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
-    result = file.of(executor, arguments.hops or HOPS[0]) if file else Overheads()
+    result = file.of(executor, arguments.hops or hops_of(application)) if file else Overheads()
     stated = {
         "dispatch_ns": arguments.dispatch_us,
         "timer_lateness_ns": arguments.timer_jitter_us,

@@ -75,12 +75,12 @@ def _edge_chains(application: ApplicationInfo, chain_order: list[str]) -> dict[E
         if chain.id not in chain_order:
             continue
         number = chain_order.index(chain.id)
-        for before, after in pairwise(chain.callbacks):
+        for (before, after), topics in zip(
+            pairwise(chain.callbacks), chain.topics[1:], strict=True
+        ):
             if before not in by_id or after not in by_id:
                 continue
-            subscribed = by_id[after].subscribes
-            shared = [topic for topic in by_id[before].publishes if topic in subscribed]
-            for topic in shared[:1]:
+            for topic in topics[:1]:
                 found.setdefault((f"c:{before}", f"t:{topic}"), []).append(number)
                 found.setdefault((f"t:{topic}", f"c:{after}"), []).append(number)
     return {edge: list(dict.fromkeys(numbers)) for edge, numbers in found.items()}

@@ -1,0 +1,27 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How long messages took from one process to another."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from rclrt_cli.results import Results
+
+TITLE = "messages between processes, ms"
+COLUMNS = ("n", "best", "p50", "p99", "worst")
+WIDTH = 10
+
+
+def hop_lines(results: Results) -> Iterator[str]:
+    """A table, from publication to when the executor knew of the message; nothing without any."""
+    hops = [hop for hop in results.hops if hop.between == "processes"]
+    if not hops:
+        return
+    names = [f"{hop.sender} -> {hop.receiver}" for hop in hops]
+    width = max(map(len, [TITLE, *names])) + 2
+    yield ""
+    yield TITLE.ljust(width) + "".join(column.rjust(WIDTH) for column in COLUMNS)
+    for name, hop in zip(names, hops, strict=True):
+        times = (hop.time.best, hop.time.p50, hop.time.p99, hop.time.worst)
+        row = [str(hop.messages), *(f"{time:.3f}" for time in times)]
+        yield name.ljust(width) + "".join(cell.rjust(WIDTH) for cell in row)
