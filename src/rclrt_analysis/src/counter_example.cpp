@@ -44,13 +44,16 @@ class Searcher {
       }
     }
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-      const auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger);
-      stated_.push_back(timer != nullptr ? timer->offset.count() : 0);
-      if (timer != nullptr) {
-        timers_.push_back(i);
+      const model::Callback& callback = application.callbacks[i];
+      stated_.push_back(detail::stated_offset_ns(callback));
+      if (callback.takes_messages()) {
+        priorities_.push_back(application.effective_priority(i));
+        continue;
       }
-      if (timer != nullptr && !timer->offset_stated) {
-        free_.push_back(i);
+      timers_.push_back(i);
+      const auto* timer = std::get_if<model::Timer>(&callback.trigger);
+      if (timer == nullptr || !timer->offset_stated) {
+        free_.push_back(i);  // an event may come at any time, wherever a run has its first release
       }
       priorities_.push_back(application.effective_priority(i));
     }
@@ -100,7 +103,7 @@ class Searcher {
   }
 
   std::int64_t period(std::size_t timer) const {
-    return std::get<model::Timer>(application_.callbacks[timer].trigger).period.count();
+    return model::min_interval(application_.callbacks[timer]).count();
   }
 
   /// Every other timer is an instant earlier, so what is less urgent has just started.
@@ -167,7 +170,12 @@ class Searcher {
   /// As simulated_system() would with the trial's times.
   void set_up(const Trial& trial) {
     for (const std::size_t timer : timers_) {
-      std::get<TimerTrigger>(system_.callbacks[timer].trigger).offset_ns = trial.offsets_ns[timer];
+      auto& trigger = system_.callbacks[timer].trigger;
+      if (auto* event = std::get_if<EventTrigger>(&trigger)) {
+        event->event = detail::densest(event->event, trial.offsets_ns[timer]);
+      } else {
+        std::get<TimerTrigger>(trigger).offset_ns = trial.offsets_ns[timer];
+      }
     }
     if (trial.lowest_delay_percent != last_.lowest_delay_percent) {
       detail::set_delays(system_, times_of(trial));
@@ -258,6 +266,20 @@ std::vector<std::optional<CounterExample>> find_counter_examples(const Applicati
   return Searcher(application, wanted, search).run();
 }
 
+std::int64_t detail::stated_offset_ns(const model::Callback& callback) {
+  if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+    return timer->offset.count();
+  }
+  const auto* event = std::get_if<model::Event>(&callback.trigger);
+  return event != nullptr ? event->offset.value_or(model::Nanoseconds{0}).count() : 0;
+}
+
+model::Event detail::densest(model::Event event, std::int64_t offset_ns) {
+  event.max_interval = event.min_interval;
+  event.offset = model::Nanoseconds(offset_ns);
+  return event;
+}
+
 Application counter_example_application(Application application, const CounterExample& example) {
   const std::size_t count = application.callbacks.size();
   if (example.offsets_ns.size() != count || example.priorities.size() != count ||
@@ -268,6 +290,9 @@ Application counter_example_application(Application application, const CounterEx
     application.callbacks[i].priority = example.priorities[i];
     if (auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger)) {
       timer->offset = model::Nanoseconds(example.offsets_ns[i]);
+    }
+    if (auto* event = std::get_if<model::Event>(&application.callbacks[i].trigger)) {
+      *event = detail::densest(*event, example.offsets_ns[i]);
     }
   }
   return application;

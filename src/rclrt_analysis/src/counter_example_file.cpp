@@ -9,6 +9,7 @@
 #include "rclrt/yaml/file.hpp"
 #include "rclrt/yaml/name_index.hpp"
 #include "rclrt/yaml/scalars.hpp"
+#include "simulated_times.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -67,8 +68,7 @@ class Reader {
   Reader(const Application& application, Context& context)
       : application_(application), context_(context) {
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-      const auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger);
-      example_.offsets_ns.push_back(timer != nullptr ? timer->offset.count() : 0);
+      example_.offsets_ns.push_back(detail::stated_offset_ns(application.callbacks[i]));
       example_.priorities.push_back(application.effective_priority(i));
     }
   }
@@ -190,8 +190,9 @@ class Reader {
   void read_offsets(const Node& section) {
     read_mapping(section, "offsets_ms", application_, context_,
                  [this](std::size_t callback, const Node& key, const Node& value) {
-                   if (application_.callbacks[callback].kind() != model::CallbackKind::kTimer) {
-                     yaml::report_value(key, "a callback with an offset", "a timer", context_);
+                   if (application_.callbacks[callback].takes_messages()) {
+                     yaml::report_value(key, "a callback with an offset", "a timer or an event",
+                                        context_);
                      return;
                    }
                    const auto offset =
@@ -254,7 +255,7 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   text += "offsets_ms:\n";
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const model::Callback& callback = application.callbacks[i];
-    if (callback.kind() != model::CallbackKind::kTimer) {
+    if (callback.takes_messages()) {
       continue;
     }
     text += "  " + callback.id + ": " + ms(example.offsets_ns[i]) + "\n";

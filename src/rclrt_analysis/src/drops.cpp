@@ -21,6 +21,9 @@ std::size_t queue_depth(const model::Callback& callback, bool skips) {
   if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
     return skips_releases(*timer, skips) ? 1 : kTimerDepth;
   }
+  if (const auto* event = std::get_if<model::Event>(&callback.trigger)) {
+    return event->depth;
+  }
   if (const auto* sync = std::get_if<model::Sync>(&callback.trigger)) {
     return sync->depth;
   }

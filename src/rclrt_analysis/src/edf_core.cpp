@@ -26,8 +26,8 @@ std::optional<Ticks> deadline_of(const model::Callback& callback) {
   if (callback.deadline) {
     return callback.deadline->count();
   }
-  if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
-    return timer->period.count();
+  if (!callback.takes_messages()) {
+    return model::min_interval(callback).count();
   }
   return std::nullopt;
 }

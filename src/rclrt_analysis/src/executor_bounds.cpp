@@ -19,9 +19,8 @@ RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
     return {std::move(result), {}};
   }
   if (joins.complete) {
-    const auto* timer = std::get_if<model::Timer>(
-        &workload_.application.callbacks[chain.callbacks.front()].trigger);
-    result.reaction = result.data_age = sum(*result.bound, timer->period.count());
+    const model::Callback& first = workload_.application.callbacks[chain.callbacks.front()];
+    result.reaction = result.data_age = sum(*result.bound, model::max_interval(first).count());
   }
   return {std::move(result), std::move(joins.relies_on)};
 }

@@ -281,7 +281,8 @@ RelyingBound Holistic::bound(const model::Chain& chain) const {
   result.bound = found->total;
   result.why = std::move(found->why);
   if (joins.complete) {
-    result.reaction = result.data_age = sum(found->total, flows_[chain.callbacks[0]][0].period);
+    const model::Callback& first = workload_.application.callbacks[chain.callbacks[0]];
+    result.reaction = result.data_age = sum(found->total, model::max_interval(first).count());
   }
   std::ranges::stable_sort(result.why, std::greater{}, &Contribution::total);
   return {std::move(result), std::move(joins.relies_on)};

@@ -41,9 +41,9 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
       const auto at = highest.try_emplace({callback.node, *callback.group}, priority[i]).first;
       at->second = std::max(at->second, priority[i]);
     }
-    if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
+    if (!callback.takes_messages()) {
       timers.push_back(i);
-      period.push_back(std::max<Ticks>(1, timer->period.count()));
+      period.push_back(std::max<Ticks>(1, model::min_interval(callback).count()));
     }
   }
   find_sources();
@@ -90,7 +90,7 @@ void Workload::find_sources() {
         break;
       }
       const auto period_of = [&](std::size_t callback) {
-        return std::get<model::Timer>(application.callbacks[*source[callback]].trigger).period;
+        return model::min_interval(application.callbacks[*source[callback]]);
       };
       if (!best || period_of(input.front()) < period_of(*best)) {
         best = input.front();

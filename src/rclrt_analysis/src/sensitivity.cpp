@@ -113,16 +113,21 @@ class OfApplication {
   }
 
   Margin period(std::size_t callback) {
-    auto* timer = std::get_if<model::Timer>(&tried_.callbacks[callback].trigger);
-    if (timer == nullptr) {
+    auto& trigger = tried_.callbacks[callback].trigger;
+    model::Nanoseconds* interval = nullptr;
+    if (auto* timer = std::get_if<model::Timer>(&trigger)) {
+      interval = &timer->period;
+    } else if (auto* event = std::get_if<model::Event>(&trigger)) {
+      interval = &event->min_interval;
+    } else {
       return {};
     }
-    const auto stated = timer->period;
+    const auto stated = *interval;
     const Margin result = margin(kHour_ns, stated.count(), 1, [&](Ticks value) {
-      timer->period = ns(value);
+      *interval = ns(value);
       return holds();
     });
-    timer->period = stated;
+    *interval = stated;
     return result;
   }
 

@@ -79,6 +79,8 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
     result.trigger = MessageTrigger{.depth = subscription->depth,
                                     .inputs = static_cast<unsigned>(subscription->topics.size())};
     result.routes = callback.routes;
+  } else if (const auto* event = std::get_if<model::Event>(&callback.trigger)) {
+    result.trigger = EventTrigger{.event = *event, .id = callback.id, .jitter = {}};
   } else {
     const auto& sync = std::get<model::Sync>(callback.trigger);
     result.trigger =
@@ -129,6 +131,9 @@ void detail::set_delays(SimulatedSystem& system, const SimulatedTimes& times) {
     auto* timer = std::get_if<TimerTrigger>(&callback.trigger);
     if (timer != nullptr && timer->overrun == model::OverrunPolicy::kCatchUp) {
       timer->jitter = times.lateness;
+    }
+    if (auto* event = std::get_if<EventTrigger>(&callback.trigger)) {
+      event->jitter = times.lateness;
     }
     for (std::vector<Connection>& topic : callback.topics) {
       for (Connection& connection : topic) {

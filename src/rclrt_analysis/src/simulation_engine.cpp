@@ -105,6 +105,9 @@ void SimulationEngine::handle(const Event& event) {
       }
       break;
     }
+    case EventKind::kRelease:
+      release(event.index);
+      break;
   }
 }
 

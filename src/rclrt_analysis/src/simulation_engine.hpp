@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rclrt/analysis/simulation.hpp"
+#include "rclrt/model/event_times.hpp"
 #include "simulation_group.hpp"
 #include "simulation_lane.hpp"
 #include "simulation_messages.hpp"
@@ -92,12 +93,12 @@ class SimulationEngine {
     std::vector<Id> blocked;        // threads that wait for one of them
   };
 
-  enum class EventKind { kLaneTimer, kLoopTimer, kArrival };
+  enum class EventKind { kLaneTimer, kLoopTimer, kArrival, kRelease };
   struct Event {
     std::int64_t time_ns;
     std::uint64_t sequence;
     EventKind kind;
-    Id index;  // lane, executor or message under way
+    Id index;  // lane, executor, message under way or source
     bool operator>(const Event& other) const {
       return time_ns != other.time_ns ? time_ns > other.time_ns : sequence > other.sequence;
     }
@@ -116,12 +117,24 @@ class SimulationEngine {
     SimulatedMessage message;
   };
 
+  struct Source {  // an event from outside
+    Id entity = kNone;
+    const EventTrigger* trigger = nullptr;
+    model::EventTimes times;
+    SimulationRandom random{0};
+    std::int64_t nominal_ns = 0;  // of its next release
+    std::int64_t due_ns = 0;      // that release with its jitter
+    std::uint64_t releases = 0;
+  };
+
   // simulation_setup.cpp
   void set_up_executor(Id index);
   void set_up_levels(Id index);
   void set_up_callbacks();
   void set_up_links();
   void register_entities();
+  void register_timer(Id entity, const TimerTrigger& trigger);
+  void register_source(Id entity, const EventTrigger& trigger);
   Id add_lane(Id executor, Key key, unsigned workers);
   std::uint64_t cpu_mask(const std::vector<unsigned>& cpus) const;
   SimulationRandom stream(std::uint64_t kind, std::uint64_t index) const;
@@ -138,6 +151,8 @@ class SimulationEngine {
 
   // simulation_messages.cpp
   void publish(const Instance& instance, std::vector<Link>& topic);
+  void schedule_next(Id source);
+  void release(Id source);
   void deliver(Id entity, SimulatedMessage message, std::vector<Id>& released);
   bool take(Instance& instance);  // false when user code does not run
   void take_tokens(const Callback& callback, const SimulatedMessage& message, unsigned input,
@@ -186,6 +201,7 @@ class SimulationEngine {
   SimulationObserver* const observer_;
   Processors threads_;
   std::vector<SimulatedTimer> timers_;
+  std::vector<Source> sources_;
   std::vector<SimulatedLane> lanes_;
   std::vector<SimulatedGroup> groups_;
   std::vector<Entity> entities_;

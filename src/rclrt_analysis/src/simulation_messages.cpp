@@ -60,6 +60,35 @@ void SimulationEngine::publish(const Instance& instance, std::vector<Link>& topi
   }
 }
 
+/// Draws the next release of an event; releases do not overtake each other.
+void SimulationEngine::schedule_next(Id index) {
+  Source& source = sources_[index];
+  source.nominal_ns = source.times.next().count();
+  const std::int64_t jitter_ns = source.trigger->jitter.draw(source.random, source.releases);
+  if (source.nominal_ns < options_.horizon_ns) {  // which is far from the last nanosecond
+    source.due_ns = std::max(source.due_ns, source.nominal_ns + jitter_ns);
+    schedule(source.due_ns, EventKind::kRelease, index);
+  }
+}
+
+/// An event arrives as a message of which its own callback is the publisher.
+void SimulationEngine::release(Id index) {
+  Source& source = sources_[index];
+  const Id callback = entities_[source.entity].callback;
+  SimulatedMessage message{callback, source.nominal_ns, threads_.now_ns(), {}};
+  for (const Membership& each : callbacks_[callback].chains) {
+    message.tokens.push_back({each.chain, source.releases, source.nominal_ns});
+  }
+  const Id entity = source.entity;
+  ++source.releases;
+  schedule_next(index);
+  std::vector<Id> released;
+  deliver(entity, std::move(message), released);
+  for (const Id instance : released) {
+    submit(instance);
+  }
+}
+
 void SimulationEngine::deliver(Id id, SimulatedMessage message, std::vector<Id>& released) {
   Entity& entity = entities_[id];
   Executor& executor = executors_[callbacks_[entity.callback].executor];
@@ -116,6 +145,11 @@ bool SimulationEngine::take(Instance& instance) {
   entity.messages.pop_front();
   if (executors_[callback.executor].loop != kNone) {  // it learns only now when that was
     instance.release_ns = instance.ready_ns = message.arrival_ns;
+  }
+  if (std::holds_alternative<EventTrigger>(callback.stated->trigger)) {
+    instance.stamp_ns = message.stamp_ns;
+    instance.tokens = std::move(message.tokens);
+    return true;
   }
   if (!callback.sync) {
     instance.stamp_ns = message.stamp_ns;

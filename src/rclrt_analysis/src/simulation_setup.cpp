@@ -17,6 +17,15 @@ constexpr Key kBackground = std::numeric_limits<Key>::min() + 1;
 
 enum Stream : std::uint64_t { kExecution, kJitter, kLatency };
 
+/// How many entities a trigger has, and how many releases of each may wait.
+struct InputsAndDepth {
+  using Result = std::pair<unsigned, std::size_t>;
+  Result operator()(const TimerTrigger& timer) const { return {1, timer.depth}; }
+  Result operator()(const MessageTrigger& message) const { return {message.inputs, message.depth}; }
+  Result operator()(const SyncTrigger& sync) const { return {sync.inputs, sync.depth}; }
+  Result operator()(const EventTrigger& event) const { return {1, event.event.depth}; }
+};
+
 }  // namespace
 
 SimulationEngine::SimulationEngine(const SimulatedSystem& system, const SimulationOptions& options,
@@ -113,9 +122,12 @@ void SimulationEngine::set_up_callbacks() {
     callback.executor = static_cast<Id>(stated.executor);
     callback.random = stream(kExecution, index);
     callback.deadline_ns = stated.deadline_ns;
-    if (const auto* timer = std::get_if<TimerTrigger>(&stated.trigger);
-        timer != nullptr && stated.deadline_ns == 0) {
-      callback.deadline_ns = timer->period_ns;  // EDF's default
+    if (stated.deadline_ns == 0) {  // EDF's defaults
+      if (const auto* timer = std::get_if<TimerTrigger>(&stated.trigger)) {
+        callback.deadline_ns = timer->period_ns;
+      } else if (const auto* event = std::get_if<EventTrigger>(&stated.trigger)) {
+        callback.deadline_ns = event->event.min_interval.count();
+      }
     }
     if (const auto* sync = std::get_if<SyncTrigger>(&stated.trigger)) {
       callback.sync.emplace(*sync);
@@ -196,39 +208,51 @@ void SimulationEngine::register_entities() {
   });
   for (const Id index : order) {
     Callback& callback = callbacks_[index];
-    Executor& executor = executors_[callback.executor];
-    const auto* timer = std::get_if<TimerTrigger>(&callback.stated->trigger);
-    const auto* message = std::get_if<MessageTrigger>(&callback.stated->trigger);
-    const auto* sync = std::get_if<SyncTrigger>(&callback.stated->trigger);
+    const auto& trigger = callback.stated->trigger;
     const bool queues = callback.stated->overload == model::Overload::kQueue;
-    const unsigned inputs = timer != nullptr ? 1 : sync != nullptr ? sync->inputs : message->inputs;
+    const auto [inputs, depth] = std::visit(InputsAndDepth{}, trigger);
     for (unsigned input = 0; input < inputs; ++input) {
       const auto id = static_cast<Id>(entities_.size());
       Entity& entity = entities_.emplace_back();
       entity.callback = index;
       entity.input = input;
-      const std::size_t depth = timer != nullptr  ? timer->depth
-                                : sync != nullptr ? sync->depth
-                                                  : message->depth;
       entity.credits = entity.history = queues ? depth : 1;
       callback.entities.push_back(id);
-      if (timer == nullptr) {
-        executor.others.push_back(id);
+      if (const auto* timer = std::get_if<TimerTrigger>(&trigger)) {
+        register_timer(id, *timer);
         continue;
       }
-      const auto number = static_cast<Id>(timers_.size());
-      SimulatedTimer& own = timers_.emplace_back();
-      own.trigger = timer;
-      own.entity = id;
-      own.random = stream(kJitter, index);
-      own.nominal_ns = timer->offset_ns;
-      own.due_ns = own.nominal_ns + timer->jitter.draw(own.random, 0);
-      executor.timers.push_back(number);
-      if (executor.loop == kNone) {
-        lanes_[executor.inbox != kNone ? executor.inbox : callback.lane].timers.add(number);
+      executors_[callback.executor].others.push_back(id);
+      if (const auto* event = std::get_if<EventTrigger>(&trigger)) {
+        register_source(id, *event);
       }
     }
   }
+}
+
+void SimulationEngine::register_timer(Id entity, const TimerTrigger& trigger) {
+  const Callback& callback = callbacks_[entities_[entity].callback];
+  Executor& executor = executors_[callback.executor];
+  const auto number = static_cast<Id>(timers_.size());
+  SimulatedTimer& own = timers_.emplace_back();
+  own.trigger = &trigger;
+  own.entity = entity;
+  own.random = stream(kJitter, entities_[entity].callback);
+  own.nominal_ns = trigger.offset_ns;
+  own.due_ns = own.nominal_ns + trigger.jitter.draw(own.random, 0);
+  executor.timers.push_back(number);
+  if (executor.loop == kNone) {
+    lanes_[executor.inbox != kNone ? executor.inbox : callback.lane].timers.add(number);
+  }
+}
+
+void SimulationEngine::register_source(Id entity, const EventTrigger& trigger) {
+  const auto number = static_cast<Id>(sources_.size());
+  sources_.push_back({.entity = entity,
+                      .trigger = &trigger,
+                      .times = model::EventTimes(trigger.event, trigger.id),
+                      .random = stream(kJitter, entities_[entity].callback)});
+  schedule_next(number);
 }
 
 void SimulationEngine::set_up_links() {

@@ -96,6 +96,14 @@ void require_trigger(const SimulatedSystem& system, std::size_t index) {
     if (message->inputs == 0) {
       refuse("callback", index, "has no input; expected at least 1");
     }
+  } else if (const auto* event = std::get_if<EventTrigger>(&callback.trigger)) {
+    require_time("callback", index, "shortest interval", event->event.min_interval.count(), 1);
+    require_time("callback", index, "longest interval", event->event.max_interval.count(),
+                 event->event.min_interval.count());
+    require_time("callback", index, "offset",
+                 event->event.offset.value_or(model::Nanoseconds{0}).count());
+    require_time("callback", index, "jitter", event->jitter.highest_ns());
+    depth = event->event.depth;
   } else {
     const auto& sync = std::get<SyncTrigger>(callback.trigger);
     require_time("callback", index, "window", sync.window_ns);
@@ -209,8 +217,8 @@ void require_valid(const SimulatedSystem& system) {
       return callback < system.callbacks.size();
     });
     if (path.empty() || !known || std::set(path.begin(), path.end()).size() != path.size() ||
-        !std::holds_alternative<TimerTrigger>(system.callbacks[path.front()].trigger)) {
-      refuse("chain", i, "is not a path of callbacks that starts at a timer");
+        inputs_of(system.callbacks[path.front()]) != 0) {
+      refuse("chain", i, "is not a path of callbacks that starts at a timer or an event");
     }
     const auto& entries = system.chains[i].entries;
     if (!entries.empty() && entries.size() != path.size()) {

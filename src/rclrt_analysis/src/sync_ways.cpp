@@ -118,9 +118,11 @@ class JoinSearch {
   Ticks pushed_out(std::size_t at, const model::Sync& sync) const {
     const std::size_t here = callbacks_.front();
     const auto before = callbacks_.subspan(1, at - 1);
+    if (!is_steady(here)) {
+      return kHorizon;
+    }
     const Ticks later = product(static_cast<Ticks>(sync.depth), timer(here).period.count());
-    if (!is_steady(here) || later >= sync.window.count() ||
-        std::ranges::any_of(before, [&](std::size_t callback) {
+    if (later >= sync.window.count() || std::ranges::any_of(before, [&](std::size_t callback) {
           return kind(callback) == model::CallbackKind::kSync;
         })) {
       return kHorizon;

@@ -109,6 +109,10 @@ std::string why_not_harmonic(const Application& application, const CallbackGraph
   for (const model::Chain& chain : chains) {
     for (const std::size_t callback : walk.needed_by(chain)) {
       const auto* timer = std::get_if<model::Timer>(&application.callbacks[callback].trigger);
+      if (application.callbacks[callback].kind() == model::CallbackKind::kEvent) {
+        return "chain '" + chain.id + "' needs the event '" + application.callbacks[callback].id +
+               "', which has no period";
+      }
       if (timer != nullptr && timer->period != application.period(chain)) {
         return "chain '" + chain.id + "' waits for the timer '" +
                application.callbacks[callback].id + "' of another period";

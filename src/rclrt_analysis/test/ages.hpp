@@ -40,12 +40,16 @@ class Ages : public SimulationObserver {
 
   std::int64_t worst(std::size_t chain) const { return worst_[chain]; }
 
-  /// When the release after the last one that has reached the chain's end was due.
+  /// When the release after the last one that has reached the chain's end was due, at the latest.
   std::int64_t next_release(std::size_t chain) const {
     const model::Callback& first =
         application_.callbacks[application_.chains[chain].callbacks.front()];
-    const auto& timer = std::get<model::Timer>(first.trigger);
-    return last_[chain] ? *last_[chain] + timer.period.count() : timer.offset.count();
+    const std::int64_t longest = model::max_interval(first).count();
+    if (last_[chain]) {
+      return *last_[chain] + longest;
+    }
+    const auto* timer = std::get_if<model::Timer>(&first.trigger);
+    return timer != nullptr ? timer->offset.count() : longest;
   }
 
  private:

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cstdint>
 #include <string>
 #include <utility>
 #include <variant>
@@ -49,6 +50,9 @@ class RandomGraph : public RandomApplication {
   void move_offsets(model::Application& application) {
     move_phases(application);
     for (model::Callback& callback : application.callbacks) {
+      if (auto* event = std::get_if<model::Event>(&callback.trigger)) {
+        move_event(*event);
+      }
       auto* timer = std::get_if<model::Timer>(&callback.trigger);
       if (timer == nullptr || timer->offset_stated) {
         continue;
@@ -64,6 +68,13 @@ class RandomGraph : public RandomApplication {
   }
 
  private:
+  /// Intervals up to the longest that was stated, or the shortest only; the first release anywhere.
+  void move_event(model::Event& event) {
+    event.seed = static_cast<std::uint64_t>(between(1, 1'000'000));
+    event.offset = coarse_ ? ms(between(0, 11) * 0.5) : event.min_interval * between(0, 999) / 1000;
+    event.max_interval = chance(0.3) ? event.min_interval : event.min_interval * between(2, 6) / 2;
+  }
+
   double period() {
     constexpr std::array kAny{2.0, 4.0, 5.0, 8.0, 10.0, 12.0, 20.0, 40.0};
     constexpr std::array kCoarse{4.0, 6.0, 8.0, 12.0, 16.0};
@@ -113,7 +124,13 @@ class RandomGraph : public RandomApplication {
       if (chance(0.15)) {
         timer.overrun = chance(0.5) ? model::OverrunPolicy::kSkip : model::OverrunPolicy::kRebase;
       }
-      add("t" + std::to_string(i), timer);
+      if (chance(0.15)) {
+        add("t" + std::to_string(i),
+            model::Event{
+                .min_interval = timer.period, .max_interval = timer.period * 3, .depth = 10});
+      } else {
+        add("t" + std::to_string(i), timer);
+      }
     }
   }
 

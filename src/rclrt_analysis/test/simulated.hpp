@@ -40,8 +40,7 @@ class System {
     value.callbacks[publisher].topics.push_back({{subscriber, input, {}}});
   }
 
-  std::size_t add(double wcet, int level,
-                  std::variant<TimerTrigger, MessageTrigger, SyncTrigger> trigger) {
+  std::size_t add(double wcet, int level, decltype(SimulatedCallback::trigger) trigger) {
     SimulatedCallback callback;
     callback.level = level;
     callback.execution = TimeDistribution::constant(ms(wcet));

@@ -108,7 +108,10 @@ std::vector<model::Nanoseconds> offsets_of(const model::Application& application
   std::vector<model::Nanoseconds> result;
   for (const model::Callback& callback : application.callbacks) {
     const auto* timer = std::get_if<model::Timer>(&callback.trigger);
-    result.push_back(timer != nullptr ? timer->offset : model::Nanoseconds(0));
+    const auto* event = std::get_if<model::Event>(&callback.trigger);
+    result.push_back(timer != nullptr   ? timer->offset
+                     : event != nullptr ? event->offset.value_or(model::Nanoseconds(0))
+                                        : model::Nanoseconds(0));
   }
   return result;
 }
@@ -118,6 +121,9 @@ void set_offsets(model::Application& application, const std::vector<model::Nanos
     auto* timer = std::get_if<model::Timer>(&application.callbacks[i].trigger);
     if (timer != nullptr) {
       timer->offset = offsets[i];
+    }
+    if (auto* event = std::get_if<model::Event>(&application.callbacks[i].trigger)) {
+      event->offset = offsets[i];
     }
   }
 }
@@ -217,7 +223,8 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
   /// Its next release need not be a period after the last one.
   static bool may_move(const model::Application& application, std::size_t chain) {
     const auto& first = application.callbacks[application.chains[chain].callbacks.front()];
-    return std::get<model::Timer>(first.trigger).overrun == model::OverrunPolicy::kRebase;
+    const auto* timer = std::get_if<model::Timer>(&first.trigger);
+    return timer != nullptr && timer->overrun == model::OverrunPolicy::kRebase;
   }
 
   test::Tightness tightness_;

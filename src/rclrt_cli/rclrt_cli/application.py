@@ -168,7 +168,8 @@ def from_results(results: Results) -> ApplicationInfo:
 
 def _from_model_callback(application: Application, index: int) -> CallbackInfo:
     callback = application.callbacks[index]
-    period_ns: int | None = getattr(callback.trigger, "period_ns", None)
+    interval = "min_interval_ns" if callback.kind == "event" else "period_ns"
+    period_ns: int | None = getattr(callback.trigger, interval, None)
     return CallbackInfo(
         id=callback.id,
         node=application.nodes[callback.node].name,

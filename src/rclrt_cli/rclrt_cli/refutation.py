@@ -40,7 +40,7 @@ def refute_chains(
     timers = [
         (index, callback.id)
         for index, callback in enumerate(application.callbacks)
-        if callback.kind == "timer"
+        if callback.kind in ("timer", "event")
     ]
     for chain, example in zip(result["chains"], found, strict=True):
         if example is None:

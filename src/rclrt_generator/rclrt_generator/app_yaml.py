@@ -66,9 +66,13 @@ def _callback(
     sent = [sent for _, sent in steps if sent is not None]
     kind = application.graph.kinds[callback]
     publishes = f"[{', '.join(sent)}]"
-    if kind is Kind.TIMER:
-        period_us = application.times[application.graph.chains_of(callback)[0]].period_us
-        trigger = f"timer: {{period_ms: {_ms(period_us * 1000)}"
+    if callback in application.events:
+        trigger = f"event: {{min_interval_ms: {_ms(application.period_ns(callback))}"
+        if (longest_ns := application.max_interval_ns(callback)) > application.period_ns(callback):
+            trigger += f", max_interval_ms: {_ms(longest_ns)}"
+        trigger += f", seed: {application.events[callback]}}}"
+    elif kind is Kind.TIMER:
+        trigger = f"timer: {{period_ms: {_ms(application.period_ns(callback))}"
         if callback in application.offsets_us:
             trigger += f", offset_ms: {_ms(application.offsets_us[callback] * 1000)}"
         trigger += "}"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rclrt_generator.draws import Draws
 from rclrt_generator.graph import ChainGraph, Kind, draw_graph
-from rclrt_generator.rules import Rules
+from rclrt_generator.rules import US_PER_HOUR, Rules
 from rclrt_generator.timing import ChainTime, draw_times, split_times
 
 if TYPE_CHECKING:
@@ -45,6 +45,8 @@ class GeneratedApplication:
     message_bytes: dict[str, int]
     grouped: frozenset[int]
     priorities: list[int]
+    events: Mapping[int, int] = field(default_factory=dict)
+    """Which timers of the graph are events instead, and the seeds of their intervals."""
     workloads: Mapping[int, Assigned] = field(default_factory=dict)
     """What callbacks do; those that are not there use CPU time."""
 
@@ -92,6 +94,16 @@ class GeneratedApplication:
         cpus = self.rules.cpus
         return (cpus[executor % len(cpus)],) if cpus else ()
 
+    def period_ns(self, callback: int) -> int:
+        """Of the first chain that the callback is on: of a timer its period, of an event its
+        shortest interval."""
+        return self.times[self.graph.chains_of(callback)[0]].period_us * 1000
+
+    def max_interval_ns(self, event: int) -> int:
+        """The longest time from one release of an event to the next, at most an hour."""
+        longest = int(self.period_ns(event) * self.rules.max_event_interval)
+        return min(longest, US_PER_HOUR * 1000)
+
     @property
     def hyperperiod_us(self) -> int:
         return math.lcm(*(time.period_us for time in self.times))
@@ -120,6 +132,8 @@ def draw_application(
     graph = draw_graph(rules, Draws(seed, "graph"))
     times = draw_times(rules, graph, Draws(seed, f"times {attempt}" if attempt else "times"), given)
     timers = [callback for callback in sorted(graph.kinds) if graph.kinds[callback] is Kind.TIMER]
+    sources = Draws(seed, "events")
+    events = {timer: sources.index(10**9) for timer in timers if sources.chance(rules.event_p)}
     phases = Draws(seed, "offsets")
     offsets = {}
     for timer in timers if rules.offsets != "unstated" else ():
@@ -132,10 +146,11 @@ def draw_application(
         execution_ns=split_times(graph, times),
         places=draw_places(rules, graph, Draws(seed, "places")),
         deadlines_ns=_draw_deadlines(rules, times, Draws(seed, "deadlines")),
-        offsets_us=offsets,
+        offsets_us={timer: offset for timer, offset in offsets.items() if timer not in events},
         message_bytes=_draw_sizes(rules, graph, Draws(seed, "messages")),
         grouped=_draw_groups(rules, graph, Draws(seed, "groups")),
         priorities=_priorities(rules, times),
+        events=events,
     )
 
 

@@ -13,7 +13,6 @@ from typing import Any
 import jinja2
 
 from rclrt_generator.application import GeneratedApplication, topic
-from rclrt_generator.graph import Kind
 
 CLIENTS = ("rclrt", "rclcpp")
 CLASSES = {
@@ -47,6 +46,7 @@ def package_files(
         "executors": executors,
         "chains": application.graph.chains,
         "has_workloads": bool(application.workloads),
+        "has_events": bool(application.events),
         "logging_mode": rules.logging_mode,
         "executor_class": CLASSES[rules.executor],
         "sync": {"exact": rules.sync_policy == "exact", "window_ns": rules.sync_window_us * 1000},
@@ -106,15 +106,15 @@ def _callback(
     return {
         "id": name,
         "number": callback,
-        "kind": graph.kinds[callback].value,
+        "kind": "event" if callback in application.events else graph.kinds[callback].value,
         "node": application.places[callback].node,
         "workload": application.workloads.get(callback),
         "wcet_ns": application.execution_ns[callback],
         "priority": priorities.get(name, max(application.priorities[each] for each in chains)),
         "grouped": callback in application.grouped,
         "steps": steps,
-        "period_ns": application.times[chains[0]].period_us * 1000
-        if graph.kinds[callback] is Kind.TIMER
-        else None,
+        "period_ns": application.period_ns(callback),
+        "max_interval_ns": application.max_interval_ns(callback),
+        "seed": application.events.get(callback),
         "offset_ns": None if offset_us is None else offset_us * 1000,
     }

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two pictures of a generated application, for graphviz: its chains, and where everything runs.
 
-Edges are labelled with their chain and hop. Callbacks are circles, syncs yellow diamonds.
+Edges are labelled with their chain and hop. Callbacks are circles, timers double ones,
+events double dashed ones, syncs yellow diamonds.
 """
 
 from __future__ import annotations
@@ -64,6 +65,8 @@ def _vertex(
         Kind.SUBSCRIPTION: {"shape": "circle"},
         Kind.SYNC: {"shape": "diamond", "style": "filled", "fillcolor": "yellow"},
     }[kind]
+    if callback in application.events:
+        look = {"shape": "doublecircle", "style": "dashed"}
     picture.node(name, name + more, **look)
 
 

@@ -68,6 +68,10 @@ class Rules:
     sync_window_us: int = 1_000_000
     sync_share_period: bool = True
     """Chains that meet in a sync have one period; otherwise the faster one loses messages."""
+    event_p: float = 0.0
+    """How likely something outside of the executors starts a chain, and no timer."""
+    max_event_interval: Decimal = Decimal(1)
+    """The longest interval of an event, as a part of its shortest, which is the chain's period."""
     group_p: float = 0.0
     """How likely a callback is in the group of its node."""
     min_message_bytes: int = 0
@@ -184,6 +188,8 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "max_deadline": (Decimal("0.001"), 1000),
     "sync_inputs": (2, 9),
     "sync_window_us": (1, US_PER_HOUR),
+    "event_p": (0, 1),
+    "max_event_interval": (1, 1000),
     "group_p": (0, 1),
     "min_message_bytes": (0, 16 * 1024 * 1024),
     "max_message_bytes": (0, 16 * 1024 * 1024),

@@ -12,8 +12,8 @@ from rclrt_generator.graph import ChainGraph, Kind
 
 
 def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
-    """Each without one thing: a chain, the last callback of a chain, a sync, a group, an executor;
-    the greatest first. Execution times, periods, places and priorities of the rest stay."""
+    """Each without one thing: a chain, the last callback of a chain, a sync, the groups, the
+    events, the executors; the greatest first. Execution times, periods, places and priorities of the rest stay."""
     chains = application.graph.chains
     if len(chains) > 1:
         for number in range(len(chains)):
@@ -30,6 +30,8 @@ def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplica
             )
     if application.grouped:
         yield replace(application, grouped=frozenset())
+    if application.events:
+        yield replace(application, events={})
     first = next(iter(application.places.values())).executor
     if any(place.executor != first for place in application.places.values()):
         together = {
@@ -73,5 +75,6 @@ def _with_chains(
         places=places,
         message_bytes={},
         offsets_us={each: at for each, at in application.offsets_us.items() if each in used},
+        events={each: seed for each, seed in application.events.items() if each in used},
         grouped=application.grouped & used,
     )

@@ -150,6 +150,8 @@ def varied(rules: Rules) -> Rules:
         use_priority_synthesis=draws.chance(0.4),
         executor_count=executors,
         cpus=tuple(range(1 + draws.index(executors))),
+        event_p=draws.one_of((0.0, 0.0, 0.4)),
+        max_event_interval=Decimal(2),
     )
 
 

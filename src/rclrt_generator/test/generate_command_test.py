@@ -148,6 +148,7 @@ def test_what_is_infeasible_says_why_and_writes_nothing(
         ('{"period_choice": "list"}', "periods_us is missing; expected a list of periods"),
         ('{"max_period_us": 100}', "max_period_us is 100; expected min_period_us to be at most"),
         ('{"period_step_us": 999999999}', "expected a step of which a multiple is from 20000 to"),
+        ('{"max_event_interval": 0.5}', "max_event_interval is 0.5; expected a number from 1 to"),
         ('{"cpus": [0, 0]}', "cpus is [0, 0]; expected numbers of CPUs, each once"),
         ('{"executor_type": 9}', "executor_type is 9; expected 0 (wait_set)"),
         ('{"chain_avg_len": 1e400}', "chain_avg_len is Infinity; expected a number"),

@@ -182,3 +182,24 @@ def test_rate_monotonic_priorities_fall_with_the_period_and_then_the_number() ->
         assert application.priorities == [1, 0, 0, 0]
         periods = [time.period_us for time in application.times]
         assert periods[0] == min(periods)
+
+
+def test_events_start_chains_in_the_place_of_timers(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    rules = replace(WIDE, event_p=0.5, max_event_interval=Decimal("2.5"))
+    kinds = set()
+    for application, without in zip(applications(rules, 20), applications(WIDE, 20), strict=True):
+        assert (application.graph.chains, application.times) == (
+            without.graph.chains,
+            without.times,
+        )
+        model = load(tmp_path_factory, application)
+        for chain, time in zip(model.chains, application.times, strict=True):
+            first = model.callbacks[chain.callbacks[0]]
+            kinds.add(first.kind)
+            assert model.period_ns(chain) == time.period_us * 1000
+            if isinstance(first.trigger, rclrt_model.Event):
+                assert first.trigger.min_interval_ns == time.period_us * 1000
+                assert first.trigger.max_interval_ns == time.period_us * 2500
+    assert kinds == {"timer", "event"}

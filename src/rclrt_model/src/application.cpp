@@ -28,9 +28,10 @@ const Callback& callback_at(const Application& application, std::size_t index) {
   return application.callbacks[index];
 }
 
-double own_rate(const Timer& timer) {
-  const bool runs = timer.period > Nanoseconds::zero();
-  return runs ? 1.0 / std::chrono::duration<double>(timer.period).count() : 0.0;
+double own_rate(const Callback& callback) {
+  const Nanoseconds interval = min_interval(callback);
+  const bool runs = interval > Nanoseconds::zero();
+  return runs ? 1.0 / std::chrono::duration<double>(interval).count() : 0.0;
 }
 
 /// Runs of the callback that publish on its n-th topic, per second, from the rates of all vertices.
@@ -58,6 +59,19 @@ std::vector<std::string> inputs(const Callback& callback) {
   return {};
 }
 
+Nanoseconds min_interval(const Callback& callback) {
+  if (const auto* timer = std::get_if<Timer>(&callback.trigger)) {
+    return timer->period;
+  }
+  const auto* event = std::get_if<Event>(&callback.trigger);
+  return event != nullptr ? event->min_interval : Nanoseconds::zero();
+}
+
+Nanoseconds max_interval(const Callback& callback) {
+  const auto* event = std::get_if<Event>(&callback.trigger);
+  return event != nullptr ? event->max_interval : min_interval(callback);
+}
+
 bool Callback::leads(std::size_t input, std::size_t output) const {
   return routes.empty() ||
          std::binary_search(routes.at(input).begin(), routes.at(input).end(), output);
@@ -81,8 +95,7 @@ Nanoseconds Application::period(const Chain& chain) const {
   if (chain.callbacks.empty()) {
     return Nanoseconds::zero();
   }
-  const auto* timer = std::get_if<Timer>(&callback_at(*this, chain.callbacks.front()).trigger);
-  return timer != nullptr ? timer->period : Nanoseconds::zero();
+  return min_interval(callback_at(*this, chain.callbacks.front()));
 }
 
 std::vector<std::size_t> Application::successors(std::size_t callback) const {
@@ -121,8 +134,8 @@ std::vector<double> Application::rates() const {
       continue;
     }
     const auto& taken = graph.input_topics(vertex);
-    if (const auto* timer = std::get_if<Timer>(&callbacks[vertex].trigger)) {
-      rate[vertex] = own_rate(*timer);
+    if (!callbacks[vertex].takes_messages()) {
+      rate[vertex] = own_rate(callbacks[vertex]);
     } else {
       const bool all = callbacks[vertex].kind() == CallbackKind::kSync;  // of its inputs, at once
       for (std::size_t i = 0; i < taken.size(); ++i) {
@@ -154,11 +167,10 @@ double Application::utilisation() const {
 Nanoseconds Application::hyperperiod() const {
   Nanoseconds result = Nanoseconds::zero();
   for (const Callback& callback : callbacks) {
-    const auto* timer = std::get_if<Timer>(&callback.trigger);
-    if (timer == nullptr || timer->period <= Nanoseconds::zero()) {
-      continue;
+    const Nanoseconds interval = min_interval(callback);
+    if (interval > Nanoseconds::zero()) {
+      result = result == Nanoseconds::zero() ? interval : saturating_lcm(result, interval);
     }
-    result = result == Nanoseconds::zero() ? timer->period : saturating_lcm(result, timer->period);
   }
   return result;
 }

@@ -144,13 +144,13 @@ void check_chains(const Draft& draft, const Graph& graph, Context& context) {
         continue;
       }
       if (i == 0) {
-        if (application.callbacks[callback].kind() != CallbackKind::kTimer) {
+        if (application.callbacks[callback].takes_messages()) {
           sound = false;
           context.diagnostics.report(positions[i],
                                      "chain " + in_quotes(chain.id) + " starts with " +
                                          in_quotes(application.callbacks[callback].id) +
-                                         ", which is no timer",
-                                     "a chain that starts with a timer callback");
+                                         ", which is no timer and no event",
+                                     "a chain that starts with a timer or an event");
         }
       } else if (const std::size_t previous = chain.callbacks[i - 1];
                  previous == kUnknown || previous == callback || !graph.has_publishers(callback)) {

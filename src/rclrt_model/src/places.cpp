@@ -31,6 +31,9 @@ std::vector<std::vector<CallbackPlace>> places_of(const Application& application
       places.push_back(std::move(place));
       continue;
     }
+    if (callback.kind() == CallbackKind::kEvent) {
+      continue;  // what releases it is no entity of the ROS graph
+    }
     place.kind = "subscription";
     for (const std::string& topic : inputs(callback)) {
       place.name = detail::resolve_topic(topic, node.name_space);

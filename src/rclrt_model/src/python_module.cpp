@@ -38,7 +38,7 @@ py::object to_python(E value, const std::array<const char*, N>& words) {
 }
 
 py::object to_python(CallbackKind kind) {
-  return to_python(kind, std::array{"timer", "subscription", "sync"});
+  return to_python(kind, std::array{"timer", "subscription", "sync", "event"});
 }
 py::object to_python(OverrunPolicy policy) {
   return to_python(policy, std::array{"catch_up", "skip", "rebase"});
@@ -158,6 +158,12 @@ void bind_parts(py::module_& module) {
       .field("policy", &Sync::policy)
       .field("window_ns", &Sync::window)
       .field("depth", &Sync::depth);
+  Record<Event>(module, "Event")
+      .field("min_interval_ns", &Event::min_interval)
+      .field("max_interval_ns", &Event::max_interval)
+      .field("offset_ns", &Event::offset)
+      .field("depth", &Event::depth)
+      .field("seed", &Event::seed);
 }
 
 void bind_callback(py::module_& module) {

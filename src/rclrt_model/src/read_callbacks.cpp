@@ -18,17 +18,19 @@ void read_trigger(const Fields& fields, Position at, Callback& callback, Callbac
   const YamlNode* timer = fields.find("timer");
   const YamlNode* subscription = fields.find("subscription");
   const YamlNode* sync = fields.find("sync");
-  const int count = (timer != nullptr) + (subscription != nullptr) + (sync != nullptr);
+  const YamlNode* event = fields.find("event");
+  const int count =
+      (timer != nullptr) + (subscription != nullptr) + (sync != nullptr) + (event != nullptr);
   if (count != 1) {
     topics.lose();
     const bool misspelt = fields.is_misspelt("timer") || fields.is_misspelt("subscription") ||
-                          fields.is_misspelt("sync");
+                          fields.is_misspelt("sync") || fields.is_misspelt("event");
     if (count > 1 || !misspelt) {
       topics.context().diagnostics.report(
           at,
           "callback " + in_quotes(callback.id) +
               (count == 0 ? " has no trigger" : " has more than one trigger"),
-          "exactly one of 'timer', 'subscription' and 'sync'");
+          "exactly one of 'timer', 'subscription', 'sync' and 'event'");
     }
   }
   TriggerDraft draft;
@@ -37,6 +39,9 @@ void read_trigger(const Fields& fields, Position at, Callback& callback, Callbac
   }
   if (subscription != nullptr) {
     draft = read_subscription(*subscription, topics);
+  }
+  if (event != nullptr) {
+    draft = read_event(*event, topics.context());
   }
   if (timer != nullptr) {
     draft = read_timer(*timer, topics.context());
@@ -176,8 +181,8 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
 void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
   const Fields fields(item, "callback",
-                      {"id", "node", "timer", "subscription", "sync", "wcet_ms", "publishes",
-                       "workload", "overload", "deadline_ms", "group", "priority"},
+                      {"id", "node", "timer", "subscription", "sync", "event", "wcet_ms",
+                       "publishes", "workload", "overload", "deadline_ms", "group", "priority"},
                       context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);

@@ -172,4 +172,32 @@ TriggerDraft read_sync(const YamlNode& node, TopicReader& topics) {
   return {std::move(sync), std::move(inputs)};
 }
 
+TriggerDraft read_event(const YamlNode& node, Context& context) {
+  Event event;
+  const Fields fields(
+      node, "event", {"min_interval_ms", "max_interval_ms", "offset_ms", "depth", "seed"}, context);
+  if (const YamlNode* value = fields.require("min_interval_ms", "min_interval_ms: 20")) {
+    event.min_interval = read_milliseconds(*value, "min_interval_ms", Zero::kRefused, context)
+                             .value_or(Nanoseconds::zero());
+  }
+  event.max_interval = event.min_interval;
+  if (const YamlNode* value = fields.find("max_interval_ms")) {
+    event.max_interval = read_milliseconds(*value, "max_interval_ms", Zero::kRefused, context)
+                             .value_or(event.min_interval);
+    if (event.max_interval < event.min_interval) {
+      context.diagnostics.report(value->at, "max_interval_ms is below min_interval_ms",
+                                 "at least min_interval_ms");
+    }
+  }
+  if (const YamlNode* value = fields.find("offset_ms")) {
+    event.offset = read_milliseconds(*value, "offset_ms", Zero::kAllowed, context);
+  }
+  event.depth = read_depth(fields, context);
+  if (const YamlNode* value = fields.find("seed")) {
+    event.seed = static_cast<std::uint64_t>(
+        read_integer(*value, "seed", kEventSeeds, context).value_or(kEventSeeds.min));
+  }
+  return {event, {}};
+}
+
 }  // namespace rclrt::model::detail

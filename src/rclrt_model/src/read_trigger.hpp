@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What makes a callback run: the keys "timer", "subscription" and "sync".
+// What makes a callback run: the keys "timer", "subscription", "sync" and "event".
 #pragma once
 
 #include <string>
@@ -34,12 +34,13 @@ class TopicReader {
 };
 
 struct TriggerDraft {
-  std::variant<Timer, Subscription, Sync> trigger;
+  std::variant<Timer, Subscription, Sync, Event> trigger;
   std::vector<Position> inputs;  ///< where its topics stand
 };
 
 TriggerDraft read_timer(const YamlNode& node, Context& context);
 TriggerDraft read_subscription(const YamlNode& node, TopicReader& topics);
 TriggerDraft read_sync(const YamlNode& node, TopicReader& topics);
+TriggerDraft read_event(const YamlNode& node, Context& context);
 
 }  // namespace rclrt::model::detail

@@ -122,6 +122,21 @@ std::string to_text(const Sync& sync) {
   return text + depth(sync.depth) + "}";
 }
 
+std::string to_text(const Event& event) {
+  std::string text = "event: {min_interval_ms: " + ms(event.min_interval);
+  if (event.max_interval != event.min_interval) {
+    text += ", max_interval_ms: " + ms(event.max_interval);
+  }
+  if (event.offset) {
+    text += ", offset_ms: " + ms(*event.offset);
+  }
+  text += depth(event.depth);
+  if (event.seed != 0) {
+    text += ", seed: " + std::to_string(event.seed);
+  }
+  return text + "}";
+}
+
 /// A list of topics, or with routes a mapping from each input to its list.
 std::string publishes(const Callback& callback) {
   if (callback.routes.empty()) {

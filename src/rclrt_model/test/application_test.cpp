@@ -8,6 +8,8 @@
 namespace rclrt::model {
 namespace {
 
+using namespace std::chrono_literals;
+
 using std::chrono::hours;
 using std::chrono::milliseconds;
 
@@ -105,6 +107,28 @@ TEST(Period, IsThatOfTheTimerThatStartsTheChain) {
   EXPECT_EQ(app.period({"c", {1, 2, 3}, 0, {}}), milliseconds(100));
   EXPECT_EQ(app.period({"no timer", {2, 3}, 0, {}}), milliseconds(0));
   EXPECT_EQ(app.period({"empty", {}, 0, {}}), milliseconds(0));
+}
+
+TEST(Intervals, OfAnEventAreStatedAndOfATimerBothItsPeriod) {
+  Callback callback;
+  callback.trigger = Event{.min_interval = 20ms, .max_interval = 50ms};
+  EXPECT_EQ(min_interval(callback), 20ms);
+  EXPECT_EQ(max_interval(callback), 50ms);
+  callback.trigger = Timer{.period = 5ms};
+  EXPECT_EQ(min_interval(callback), 5ms);
+  EXPECT_EQ(max_interval(callback), 5ms);
+  callback.trigger = Subscription{};
+  EXPECT_EQ(min_interval(callback), 0ms);
+}
+
+TEST(Rates, OfAnEventAreWhenItComesAsOftenAsItMay) {
+  Application application;
+  Callback& callback = application.callbacks.emplace_back();
+  callback.trigger = Event{.min_interval = 20ms, .max_interval = 50ms};
+  callback.wcet = 5ms;
+  EXPECT_DOUBLE_EQ(application.rates().front(), 50.0);
+  EXPECT_DOUBLE_EQ(application.utilisation(), 0.25);
+  EXPECT_EQ(application.hyperperiod(), 20ms);
 }
 
 TEST(Successors, AreTheCallbacksThatTakeAPublishedTopicEachOnce) {

@@ -54,6 +54,8 @@ callbacks:
   - {id: l, node: n, subscription: {topics: [/y, /x]}, wcet_ms: 1, publishes: [/m]}
   - {id: r, node: n, wcet_ms: 1, overload: skip_if_running,
      subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
+  - {id: e, node: n, wcet_ms: 1, publishes: [/e],
+     event: {min_interval_ms: 2, max_interval_ms: 7.5, offset_ms: 0, depth: 3, seed: 9}}
 topics: [{name: /y, size_bytes: 5}]
 chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12.345678}]
 threads: [{name: middleware, policy: other, nice: -3, cpus: [2]}]

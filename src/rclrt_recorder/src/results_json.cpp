@@ -104,6 +104,8 @@ Json chain_json(const model::Application& application, const model::Chain& chain
 
 const char* kind_name(model::CallbackKind kind) {
   switch (kind) {
+    case model::CallbackKind::kEvent:
+      return "event";
     case model::CallbackKind::kTimer:
       return "timer";
     case model::CallbackKind::kSubscription:

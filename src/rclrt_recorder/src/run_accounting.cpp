@@ -2,6 +2,7 @@
 #include "rclrt/recorder/run_accounting.hpp"
 
 #include <map>
+#include <rclrt/model/event_times.hpp>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -19,6 +20,15 @@ std::vector<std::vector<ChainRelease>> releases_of(const model::Application& app
   std::vector<std::vector<ChainRelease>> result(application.chains.size());
   for (std::size_t chain = 0; chain < application.chains.size(); ++chain) {
     const std::size_t first = application.chains[chain].callbacks.front();
+    if (const auto* event = std::get_if<model::Event>(&application.callbacks[first].trigger)) {
+      model::EventTimes times(*event, application.callbacks[first].id);
+      const std::int64_t length = window.end_ns - window.start_ns;
+      for (std::int64_t since = times.next().count(); since < length;
+           since = times.next().count()) {
+        result[chain].push_back({result[chain].size(), window.start_ns + since});
+      }
+      continue;
+    }
     const auto& timer = std::get<model::Timer>(application.callbacks[first].trigger);
     if (timer.overrun == model::OverrunPolicy::kRebase) {
       // Its releases follow what happened; nothing is ever skipped.
@@ -69,11 +79,10 @@ std::vector<std::string> name_tracks(const model::Application& application, bool
 std::vector<std::int64_t> relative_deadlines(const model::Application& application) {
   std::vector<std::int64_t> result;
   for (const model::Callback& callback : application.callbacks) {
-    const auto* const timer = std::get_if<model::Timer>(&callback.trigger);
     constexpr std::int64_t kNone = INT64_MAX / 2;
-    result.push_back(callback.deadline  ? callback.deadline->count()
-                     : timer != nullptr ? timer->period.count()
-                                        : kNone);
+    result.push_back(callback.deadline            ? callback.deadline->count()
+                     : !callback.takes_messages() ? model::min_interval(callback).count()
+                                                  : kNone);
   }
   return result;
 }

@@ -205,6 +205,47 @@ void LiveApplication::create_entities(const model::Sync& sync, LiveCallback& liv
   live.entities.assign(created.inputs.begin(), created.inputs.end());
 }
 
+/// A driver's hand-over: by reference within the process, and never by the middleware's threads.
+void LiveApplication::create_entities(const model::Event& event, LiveCallback& live, Node& node) {
+  const std::string topic = "/rclrt_events/" + live.callback.id;
+  const QoS qos(event.depth);
+  CallbackOptions with_intra_process = options(live);
+  with_intra_process.intra_process = true;
+  if (!live.callback.deadline) {
+    with_intra_process.deadline = event.min_interval;  // as a timer's period: EDF goes by it
+  }
+  live.entities.push_back(node.create_subscription<ChainMessage>(
+      topic, qos,
+      [this, &live](const ChainMessage& message) {
+        live.work(live.rules.start(message.tokens.front().instance, message.stamp_ns),
+                  message.stamp_ns, busy_loop_);
+      },
+      with_intra_process));
+  const auto publisher = node.create_publisher<ChainMessage>(topic, qos);
+  ChainMessage release;
+  release.tokens.resize(1);
+  sources_.push_back(std::make_unique<EventSource>(
+      event, live.callback.id,
+      [publisher, release](std::uint64_t number, std::int64_t release_ns) mutable {
+        release.stamp_ns = release.tokens.front().release_ns = release_ns;
+        release.tokens.front().instance = number;
+        publisher->publish(release);
+      }));
+}
+
+void LiveApplication::begin(std::int64_t epoch_ns) {
+  epoch_ns_ = epoch_ns;
+  for (const auto& source : sources_) {
+    source->begin(epoch_ns);
+  }
+}
+
+void LiveApplication::stop_events() {
+  for (const auto& source : sources_) {
+    source->stop();
+  }
+}
+
 CallbackOptions LiveApplication::options(const LiveCallback& live) {
   CallbackOptions result;
   result.name = live.callback.id;

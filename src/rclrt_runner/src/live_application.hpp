@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "busy_loop.hpp"
+#include "event_source.hpp"
 #include "rclrt/rclrt.hpp"
 #include "rclrt/recorder/callback_accounting.hpp"
 #include "rclrt/recorder/instance_log.hpp"
@@ -41,8 +42,11 @@ class LiveApplication {
   /// Adds the nodes of executor number `index` of the application.
   void add_nodes(std::size_t index, Executor& executor) const;
 
-  /// Before the run: timers count their instances from here.
-  void set_epoch(std::int64_t epoch_ns) { epoch_ns_ = epoch_ns; }
+  /// Before the run: timers count their instances from here, events come from here on.
+  void begin(std::int64_t epoch_ns);
+
+  /// Ends the events. Call it before the executors stop.
+  void stop_events();
 
   /// After the run, one per callback of the application; zero where another process has it. Throws
   /// std::runtime_error when a workload gave different results.
@@ -56,6 +60,7 @@ class LiveApplication {
   void create_entities(const model::Timer& timer, LiveCallback& live, Node& node);
   void create_entities(const model::Subscription& subscription, LiveCallback& live, Node& node);
   void create_entities(const model::Sync& sync, LiveCallback& live, Node& node);
+  void create_entities(const model::Event& event, LiveCallback& live, Node& node);
   CallbackOptions options(const LiveCallback& live);
   /// Calls `use` with each subscription and the number of the application's publishers on its
   /// topic.
@@ -68,6 +73,7 @@ class LiveApplication {
   std::int64_t epoch_ns_ = 0;
   std::vector<std::unique_ptr<Node>> nodes_;  // as in the application; nullptr: another process's
   std::vector<std::unique_ptr<LiveCallback>> callbacks_;  // those of this process
+  std::vector<std::unique_ptr<EventSource>> sources_;     // of their events
 };
 
 }  // namespace rclrt::runner

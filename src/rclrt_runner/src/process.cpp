@@ -95,7 +95,7 @@ std::optional<Part> run_process(const model::Application& application,
     realtime::apply_scheduling(0, starting());
     epoch_ns = starter.begin();
     if (epoch_ns) {
-      live.set_epoch(*epoch_ns);
+      live.begin(*epoch_ns);
       spinning.begin(*epoch_ns);
     }
     realtime::apply_scheduling(0, {});
@@ -105,6 +105,7 @@ std::optional<Part> run_process(const model::Application& application,
     realtime::sleep_until_ns(std::min(end_ns, realtime::monotonic_now_ns() + kPoll.count()));
   }
   const bool interrupted = !epoch_ns || !context->ok() || realtime::monotonic_now_ns() < end_ns;
+  live.stop_events();
   spinning.stop();
   spinning.rethrow();
   if (interrupted) {

@@ -19,7 +19,7 @@ namespace rclrt::analysis {
 /// All that the simulator needs to show the miss again.
 struct CounterExample {
   ExecutorKind executor = ExecutorKind::kPreemptive;
-  std::vector<std::int64_t> offsets_ns{};  ///< one per callback; 0 for those that are no timers
+  std::vector<std::int64_t> offsets_ns{};  ///< one per callback; 0 for those that take messages
   std::vector<int> priorities{};           ///< one per callback
   std::uint64_t seed = 0;
   /// Execution times are from so many percent of the WCET up to the WCET, by the seed.
@@ -34,7 +34,7 @@ struct CounterExample {
   std::int64_t horizon_ns = 0;  ///< a simulation up to here shows the miss
 
   std::size_t chain = 0;
-  std::uint64_t instance = 0;    ///< the number of the timer's release, from 0
+  std::uint64_t instance = 0;    ///< the number of the chain's release, from 0
   std::int64_t release_ns = 0;   ///< nominal
   std::int64_t response_ns = 0;  ///< of this instance; above the chain's deadline
 
@@ -58,11 +58,11 @@ struct Search {
 };
 
 /// Looks for one miss per chain, and returns the earliest of its schedule. Chains that are not
-/// `wanted` (one flag per chain) have none. Offsets that the application states stay. Tries
-/// all other releases together, each an instant before the chain's, and then random offsets, better
-/// ones from good ones; with WCETs and with shorter times; with all timers and messages as late as
-/// they may be and with some of them. Finding none proves nothing.
-/// Deterministic; any thread. Throws std::invalid_argument for what cannot be simulated.
+/// `wanted` (one flag per chain) have none. Offsets of timers that the application states stay;
+/// events come as often as they may. Tries all other releases together, each an instant before the
+/// chain's, and then random offsets, better ones from good ones; with WCETs and with shorter times;
+/// with all timers and messages as late as they may be and with some of them. Finding none proves
+/// nothing. Deterministic; any thread. Throws std::invalid_argument for what cannot be simulated.
 RCLRT_ANALYSIS_EXPORT std::vector<std::optional<CounterExample>> find_counter_examples(
     const model::Application& application, const std::vector<bool>& wanted, const Search& search);
 

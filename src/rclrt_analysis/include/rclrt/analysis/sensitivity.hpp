@@ -26,7 +26,7 @@ struct Sensitivity {
   /// The largest common factor of all execution times, in millionths; up to kMaxFactor.
   Margin factor;
   std::vector<Margin> wcets;    ///< one per callback or task: the largest
-  std::vector<Margin> periods;  ///< one per callback or task: the smallest; none but for timers
+  std::vector<Margin> periods;  ///< one per callback or task: the smallest; timers and events only
 };
 /// The largest factor that is tried, in millionths: a thousand times.
 inline constexpr Ticks kMaxFactor = 1'000'000'000;

@@ -40,7 +40,7 @@ struct SimulationOptions {
 /// One instance of a chain on its way.
 struct SimulatedToken {
   std::uint32_t chain = 0;
-  std::uint64_t instance = 0;  ///< number of the timer's release, from 0
+  std::uint64_t instance = 0;  ///< number of the release, from 0
   std::int64_t release_ns = 0;
 
   bool operator==(const SimulatedToken&) const = default;

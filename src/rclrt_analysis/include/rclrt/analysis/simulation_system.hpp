@@ -63,6 +63,13 @@ struct SyncTrigger {
   unsigned inputs = 2;
 };
 
+/// Released from outside of the executors, as by a message.
+struct EventTrigger {
+  model::Event event;         ///< its releases are those of model::EventTimes
+  std::string id;             ///< of the callback: what the draws depend on
+  TimeDistribution jitter{};  ///< from nominal release to ready; none overtakes another
+};
+
 /// Whose message arrives where, and how long it takes.
 struct Connection {
   std::size_t callback = 0;
@@ -78,7 +85,7 @@ struct SimulatedCallback {
   std::int64_t deadline_ns = 0;      ///< of an instance, from its release; 0: none. For kEdf
   TimeDistribution execution;        ///< CPU time of user code
   model::Overload overload = model::Overload::kQueue;
-  std::variant<TimerTrigger, MessageTrigger, SyncTrigger> trigger;
+  std::variant<TimerTrigger, MessageTrigger, SyncTrigger, EventTrigger> trigger;
   /// Where kWaitSet's order of registration matters, callbacks with lower numbers come first, and
   /// among equals in the order of the list.
   std::size_t registration = 0;
@@ -89,7 +96,7 @@ struct SimulatedCallback {
   std::vector<std::vector<std::size_t>> routes;
 };
 
-/// A path of callbacks that starts at a timer. Its response time is from the timer's nominal
+/// A path of callbacks that starts at a timer or an event. Its response time is from the nominal
 /// release to the end of its last callback.
 struct SimulatedChain {
   std::vector<std::size_t> callbacks;
@@ -118,9 +125,9 @@ struct SimulatedTimes {
   std::int64_t dispatch_ns = 0;   ///< see SimulatedExecutor
   std::int64_t scheduler_ns = 0;  ///< see SimulatedExecutor
   std::int64_t polling_ns = 0;    ///< see SimulatedExecutor
-  TimeDistribution lateness{};    ///< of a timer that catches up; others are on time
-  TimeDistribution hop{};         ///< of a message between callbacks of one executor
-  TimeDistribution far_hop{};     ///< of a message between executors
+  TimeDistribution lateness{};  ///< of an event and of a timer that catches up; others are on time
+  TimeDistribution hop{};       ///< of a message between callbacks of one executor
+  TimeDistribution far_hop{};   ///< of a message between executors
 };
 
 /// Throws std::invalid_argument for a horizon that is negative or above a century.

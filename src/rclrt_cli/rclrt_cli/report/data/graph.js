@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The application graph, left to right: callbacks (timers with a bold border, syncs as diamonds),
+// The application graph, left to right: callbacks (timers with a bold border, events with a
+// bold dashed one, syncs as diamonds),
 // topics on the edges between them, every chain in its colour.
 
 const GRAPH = {row: 78, gap: 34, margin: 14, box: 50, topic: 22};
@@ -11,6 +12,8 @@ function drawGraph(data) {
     html('p', {class: 'note'},
       graph.complete ? '' : 'Topics are not known for this run; edges are those of the chains. ',
       html('span', {class: 'key'}, html('span', {class: 'timer-key'}), 'timer'), ' ',
+      Object.values(graph.vertices).some((vertex) => vertex.kind === 'event') ?
+        [html('span', {class: 'key'}, html('span', {class: 'callback-key event'}), 'event'), ' '] : '',
       html('span', {class: 'key'}, html('span', {class: 'callback-key'}), 'subscription'), ' ',
       html('span', {class: 'key'}, html('span', {class: 'sync-key'}, '◇'), 'sync of two'), ' ',
       html('span', {class: 'key'}, html('span', {class: 'topic-key'}), 'topic'), ' ',

@@ -20,7 +20,7 @@ namespace rclrt::model {
 using Nanoseconds = std::chrono::nanoseconds;
 
 /// What triggers a callback.
-enum class CallbackKind { kTimer, kSubscription, kSync };
+enum class CallbackKind { kTimer, kSubscription, kSync, kEvent };
 
 /// What a timer does when its callback is still busy at the next release.
 enum class OverrunPolicy {
@@ -83,6 +83,17 @@ struct Sync {
   bool operator==(const Sync&) const = default;
 };
 
+/// Releases by something outside of the executors: a driver's thread, an interrupt. From one
+/// release to the next pass at least min_interval and at most max_interval.
+struct Event {
+  Nanoseconds min_interval{};
+  Nanoseconds max_interval{};
+  std::optional<Nanoseconds> offset{};  ///< of the first release; none: drawn (see EventTimes)
+  std::size_t depth{};                  ///< how many releases may wait
+  std::uint64_t seed{};                 ///< of the draws
+  bool operator==(const Event&) const = default;
+};
+
 /// What a callback does to take its time: a workload of the package rclrt_workloads.
 struct Workload {
   std::string name;
@@ -94,12 +105,12 @@ struct Workload {
 struct Callback {
   std::string id;      ///< unique in the application
   std::size_t node{};  ///< index into Application::nodes
-  std::variant<Timer, Subscription, Sync> trigger;
+  std::variant<Timer, Subscription, Sync, Event> trigger;
   Nanoseconds wcet{};                   ///< worst-case execution time
   std::vector<std::string> publishes;   ///< each topic once
   std::optional<std::string> group;     ///< callbacks of one group of one node exclude each other
   std::optional<int> priority;          ///< only when the file gives one: see effective_priority()
-  Overload overload{Overload::kQueue};  ///< other than kQueue only for timers and subscriptions
+  Overload overload{Overload::kQueue};  ///< other than kQueue not for syncs
   std::optional<Nanoseconds> deadline{};  ///< of each instance, from its release
   /// For each of inputs() the `publishes` (ascending indices) by which its chains go on; empty: by
   /// all. A subscription answers the messages of a topic on these only; a sync publishes on all.
@@ -107,6 +118,11 @@ struct Callback {
   std::optional<Workload> workload{};  ///< none: when it runs, it uses CPU time as long as the WCET
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
+
+  /// Returns whether messages trigger it: neither time nor an event.
+  bool takes_messages() const {
+    return kind() == CallbackKind::kSubscription || kind() == CallbackKind::kSync;
+  }
 
   /// Returns whether chains that come by inputs()[input] go on by publishes[output].
   RCLRT_MODEL_EXPORT bool leads(std::size_t input, std::size_t output) const;
@@ -119,12 +135,12 @@ struct Callback {
   bool operator==(const Callback&) const = default;
 };
 
-/// A path through the graph that starts at a timer.
+/// A path through the graph that starts at a timer or an event.
 struct Chain {
   std::string id;                      ///< unique in the application
   std::vector<std::size_t> callbacks;  ///< indices into Application::callbacks; each one once
   int priority{};                      ///< a higher number is more urgent
-  Nanoseconds deadline{};              ///< from the timer's nominal release
+  Nanoseconds deadline{};              ///< from the nominal release
   bool operator==(const Chain&) const = default;
 };
 
@@ -136,7 +152,7 @@ struct Topic {
 };
 
 /// The whole application. A parsed one is consistent: every index is valid, the graph has no cycle,
-/// every topic that is read is published, every chain is a path that starts at a timer.
+/// every topic that is read is published, every chain is a path that starts at a timer or an event.
 /// The functions below also accept an inconsistent one made by hand; they throw std::out_of_range
 /// for an index without a callback.
 struct RCLRT_MODEL_EXPORT Application {
@@ -153,15 +169,15 @@ struct RCLRT_MODEL_EXPORT Application {
   /// Returns the callback's own priority, else the highest of the chains it is on, else 0.
   int effective_priority(std::size_t callback) const;
 
-  /// Returns the period of the timer that starts the chain; zero when it does not start with a
-  /// timer.
+  /// Returns the period of the timer that starts the chain, or the shortest interval of its event;
+  /// zero when it starts with neither.
   Nanoseconds period(const Chain& chain) const;
 
   /// Returns the callbacks that take a message this one publishes: ascending, each once.
   std::vector<std::size_t> successors(std::size_t callback) const;
 
   /// Returns for each callback of the chain the inputs (ascending indices into inputs()) by which
-  /// the chain comes to it: none for the timer, one for a subscription, for a sync those that the
+  /// the chain comes to it: none for the first, one for a subscription, for a sync those that the
   /// callback before it publishes. Where routes leave a choice, a chain takes the first topic by
   /// which it can go on. None from the first callback on to which there is no way.
   std::vector<std::vector<std::size_t>> entries(const Chain& chain) const;
@@ -169,22 +185,29 @@ struct RCLRT_MODEL_EXPORT Application {
   /// Returns the executors (indices) of each process, both in the order of the executors.
   std::vector<std::vector<std::size_t>> processes() const;
 
-  /// Returns the releases per second of each callback: a timer's own rate; a subscription's is the
-  /// sum over the publishers of its topics; a sync's is that of the slowest input. Zero for
-  /// callbacks on or behind a cycle.
+  /// Returns the releases per second of each callback: a timer's own rate; an event's when it comes
+  /// as often as it may; a subscription's is the sum over the publishers of its topics; a sync's is
+  /// that of the slowest input. Zero for callbacks on or behind a cycle.
   std::vector<double> rates() const;
 
   /// Returns the share of one CPU that the callbacks need together: the sum of WCET times rate.
   double utilisation() const;
 
-  /// Returns the least common multiple of the timers' periods: zero without timers, and
-  /// Nanoseconds::max() when the true value does not fit.
+  /// Returns the least common multiple of the timers' periods and the events' shortest intervals:
+  /// zero without any, and Nanoseconds::max() when the true value does not fit.
   Nanoseconds hyperperiod() const;
 
   bool operator==(const Application&) const = default;
 };
 
-/// Returns the topics whose messages trigger the callback: none for a timer, several for a sync.
+/// Returns the topics whose messages trigger the callback: none for timers and events, several for
+/// a sync.
 RCLRT_MODEL_EXPORT std::vector<std::string> inputs(const Callback& callback);
+
+/// Returns the shortest time between two releases of a timer or an event; zero for other callbacks.
+RCLRT_MODEL_EXPORT Nanoseconds min_interval(const Callback& callback);
+
+/// Returns the longest time between two releases of a timer or an event; zero for other callbacks.
+RCLRT_MODEL_EXPORT Nanoseconds max_interval(const Callback& callback);
 
 }  // namespace rclrt::model
