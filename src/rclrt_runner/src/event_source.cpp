@@ -25,18 +25,36 @@ realtime::Scheduling scheduling() {
 EventSource::EventSource(const model::Event& event, std::string id, Emit emit)
     : event_(event), id_(std::move(id)), emit_(std::move(emit)) {}
 
+void EventSource::start() {
+  thread_ = realtime::Thread({.name = "event " + id_, .scheduling = scheduling()},
+                             [this](const realtime::StopFlag& stop) { release(stop); });
+}
+
 void EventSource::begin(std::int64_t epoch_ns) {
-  const auto run = [this, epoch_ns](const realtime::StopFlag& stop) {
-    model::EventTimes times(event_, id_);
-    for (std::uint64_t number = 0;; ++number) {
-      const std::int64_t since_ns = times.next().count();
-      if (since_ns >= INT64_MAX - epoch_ns || stop.wait_until(epoch_ns + since_ns)) {
-        return;
-      }
-      emit_(number, epoch_ns + since_ns);
+  std::int64_t unknown = 0;
+  epoch_ns_.compare_exchange_strong(unknown, epoch_ns);
+  epoch_ns_.notify_all();
+}
+
+void EventSource::stop() {
+  begin(kNever_ns);
+  thread_.stop();
+}
+
+void EventSource::release(const realtime::StopFlag& stop) {
+  epoch_ns_.wait(0);
+  const std::int64_t epoch_ns = epoch_ns_.load();
+  if (epoch_ns == kNever_ns) {
+    return;
+  }
+  model::EventTimes times(event_, id_);
+  for (std::uint64_t number = 0;; ++number) {
+    const std::int64_t since_ns = times.next().count();
+    if (since_ns >= INT64_MAX - epoch_ns || stop.wait_until(epoch_ns + since_ns)) {
+      return;
     }
-  };
-  thread_ = realtime::Thread({.name = "event " + id_, .scheduling = scheduling()}, run);
+    emit_(number, epoch_ns + since_ns);
+  }
 }
 
 }  // namespace rclrt::runner

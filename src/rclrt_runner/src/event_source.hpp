@@ -2,6 +2,7 @@
 // What releases an event of the application while it runs: a thread outside of the executors.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -21,16 +22,28 @@ class EventSource {
 
   EventSource(const model::Event& event, std::string id, Emit emit);
 
-  /// Starts the releases, which are relative to `epoch_ns` of CLOCK_MONOTONIC. Call once.
+  ~EventSource() { stop(); }
+  EventSource(const EventSource&) = delete;
+  EventSource& operator=(const EventSource&) = delete;
+
+  /// Starts the thread, which waits for the epoch. Call once.
+  void start();
+
+  /// Begins the releases, which are relative to `epoch_ns` (positive) of CLOCK_MONOTONIC.
   void begin(std::int64_t epoch_ns);
 
-  /// Ends them; none is under way afterwards.
-  void stop() { thread_.stop(); }
+  /// Ends them, whether they have begun or not; none is under way afterwards. May be called again.
+  void stop();
 
  private:
+  static constexpr std::int64_t kNever_ns = -1;
+
+  void release(const realtime::StopFlag& stop);
+
   const model::Event event_;
   const std::string id_;
   const Emit emit_;
+  std::atomic<std::int64_t> epoch_ns_{0};  // 0 until it is known; changes once, by the owner
   realtime::Thread thread_;  // last: it uses the others until it has ended
 };
 

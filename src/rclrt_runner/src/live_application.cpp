@@ -233,6 +233,12 @@ void LiveApplication::create_entities(const model::Event& event, LiveCallback& l
       }));
 }
 
+void LiveApplication::start_events() {
+  for (const auto& source : sources_) {
+    source->start();
+  }
+}
+
 void LiveApplication::begin(std::int64_t epoch_ns) {
   epoch_ns_ = epoch_ns;
   for (const auto& source : sources_) {

@@ -42,6 +42,9 @@ class LiveApplication {
   /// Adds the nodes of executor number `index` of the application.
   void add_nodes(std::size_t index, Executor& executor) const;
 
+  /// Starts the threads that release events, which wait for the epoch.
+  void start_events();
+
   /// Before the run: timers count their instances from here, events come from here on.
   void begin(std::int64_t epoch_ns);
 

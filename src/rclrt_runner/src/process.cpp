@@ -86,6 +86,7 @@ std::optional<Part> run_process(const model::Application& application,
   Spinning spinning(application, own, options, live, context, log);
   const auto goes_on = [&] { return context->ok() && !spinning.failed() && starter.goes_on(); };
   spinning.start();
+  live.start_events();
   while (goes_on() && !spinning.wait_for_all(kPoll)) {
   }
   Part part;
