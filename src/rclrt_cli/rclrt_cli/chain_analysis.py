@@ -18,14 +18,14 @@ if TYPE_CHECKING:
 HOLDS = ("proved", "conditional")
 WIDTH = 12
 CONTRIBUTIONS = {
-    "own": "its own work, {releases} of timer {id}",
-    "interference": "{releases} releases of timer {id}",
+    "own": "its own work, {releases} releases of {id}",
+    "interference": "{releases} releases of {id}",
     "started": "{id} had started, and what follows it",
     "other_input": "until the other input of {id} comes",
     "callback": "{id}, from being ready to its end",
     "hop": "the message to {id}",
     "ready_sets": "{releases} ready sets, until {id} has ended",
-    "late": "the timer {id} is late",
+    "late": "{id} is released late",
     "background": "in the background, {releases} milliseconds",
     "stall": "while the CPU stood still",
 }
