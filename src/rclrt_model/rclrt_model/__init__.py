@@ -29,6 +29,7 @@ from rclrt_model._native import (
     load,
     load_node_timings,
     places_of,
+    read_yaml,
     to_yaml,
 )
 
@@ -51,5 +52,6 @@ __all__ = [
     "load",
     "load_node_timings",
     "places_of",
+    "read_yaml",
     "to_yaml",
 ]
