@@ -42,8 +42,7 @@ class ChainObserver final : public SimulationObserver {
   ChainObserver(const SimulatedSystem& system, std::int64_t horizon_ns, bool keep)
       : system_(system), horizon_ns_(horizon_ns), keep_(keep) {
     for (const SimulatedChain& chain : system.chains) {
-      const auto& timer =
-          std::get<TimerTrigger>(system.callbacks[chain.callbacks.front()].trigger);
+      const auto& timer = std::get<TimerTrigger>(system.callbacks[chain.callbacks.front()].trigger);
       const std::int64_t left_ns = horizon_ns - timer.offset_ns;
       const std::int64_t count = left_ns <= 0 ? 0 : (left_ns - 1) / timer.period_ns + 1;
       seen_.emplace_back(static_cast<std::size_t>(count));
@@ -65,8 +64,7 @@ class ChainObserver final : public SimulationObserver {
       if (chain.callbacks.back() == instance.callback && token.instance < seen.size() &&
           !seen[token.instance].completed) {
         const std::int64_t response_ns = instance.end_ns - token.release_ns;
-        seen[token.instance] = {.completed = true,
-                                .on_time = response_ns <= chain.deadline_ns};
+        seen[token.instance] = {.completed = true, .on_time = response_ns <= chain.deadline_ns};
         add(token.chain, response_ns);
       }
     }
@@ -143,8 +141,8 @@ std::pair<std::vector<ChainOutcome>, std::vector<Ran>> simulate_application(
   const SimulatedSystem system =
       simulated_system(application, *kind, times_of(overheads, lowest_execution), cpus);
   ChainObserver observer(system, horizon_ns, keep);
-  simulate(system,
-           {.horizon_ns = horizon_ns, .seed = seed, .check_interrupt = check_signals}, &observer);
+  simulate(system, {.horizon_ns = horizon_ns, .seed = seed, .check_interrupt = check_signals},
+           &observer);
   return {observer.outcomes(), std::move(observer.ran())};
 }
 
