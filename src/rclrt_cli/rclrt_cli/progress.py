@@ -30,9 +30,13 @@ class Progress:
     def tick(self, elapsed: float) -> None:
         """Redraws the bar; the step's part never exceeds its length."""
         done = self._before + min(elapsed, self._seconds)
+        self.show(done, f"{done:5.1f} of {self._total:.1f} s  {self._label}")
+
+    def show(self, done: float, text: str) -> None:
+        """Redraws the bar, filled as far as `done` is of the total, with a text of the caller."""
         filled = int(BAR_WIDTH * done / self._total) if self._total else BAR_WIDTH
         bar = "█" * filled + "░" * (BAR_WIDTH - filled)
-        self._redraw(f"{bar} {done:5.1f} of {self._total:.1f} s  {self._label}")
+        self._redraw(f"{bar} {text}")
 
     def finished(self, outcome: str) -> None:
         """Ends the step with a line that stays."""

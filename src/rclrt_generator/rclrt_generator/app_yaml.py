@@ -23,7 +23,8 @@ def app_yaml(application: GeneratedApplication, priorities: Mapping[str, int] | 
         f"name: {application.rules.name}",
         "executors:",
         *(
-            f"  - {{name: executor{n}{_cpus(application.cpus_of(n))}{process(n)}}}"
+            f"  - {{name: executor{n}{_cpus('cpus', application.cpus_of(n))}"
+            f"{_cpus('scheduler_cpus', application.rules.scheduler_cpus)}{process(n)}}}"
             for n in executors
         ),
         "nodes:",
@@ -46,8 +47,8 @@ def app_yaml(application: GeneratedApplication, priorities: Mapping[str, int] | 
     return "\n".join(lines) + "\n"
 
 
-def _cpus(cpus: tuple[int, ...]) -> str:
-    return f", cpus: [{', '.join(map(str, cpus))}]" if cpus else ""
+def _cpus(key: str, cpus: tuple[int, ...]) -> str:
+    return f", {key}: [{', '.join(map(str, cpus))}]" if cpus else ""
 
 
 def _nodes(application: GeneratedApplication) -> Iterator[str]:

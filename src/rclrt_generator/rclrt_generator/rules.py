@@ -78,6 +78,8 @@ class Rules:
     max_message_bytes: int = 0
     cpus: tuple[int, ...] = (0,)
     """Of the executors, in turn; none: all CPUs."""
+    scheduler_cpus: tuple[int, ...] = ()
+    """Of the scheduler threads of all executors; none: those of their executor."""
     executor: str = "preemptive"
     """For which kind feasibility is checked."""
     feasibility: str = "utilisation"
@@ -232,8 +234,10 @@ def _check(rules: Rules, document: JsonValue, spelt: Mapping[str, str]) -> None:
             fail(name, f"{low_name} to be at most {high_name}")
     _check_periods(rules, fail)
     _check_shares(rules, fail)
-    if any(not 0 <= cpu < 1024 for cpu in rules.cpus) or len(set(rules.cpus)) != len(rules.cpus):
-        fail("cpus", "numbers of CPUs, each once")
+    for name in ("cpus", "scheduler_cpus"):
+        numbers = getattr(rules, name)
+        if any(not 0 <= cpu < 1024 for cpu in numbers) or len(set(numbers)) != len(numbers):
+            fail(name, "numbers of CPUs, each once")
 
 
 def _check_periods(rules: Rules, fail: Callable[[str, str], NoReturn]) -> None:

@@ -244,3 +244,13 @@ def test_whatever_the_rules_are_they_are_refused_or_obeyed(document: dict[str, A
     except Infeasible:
         return
     assert len(application.graph.chains) == rules.chain_count
+
+
+def test_scheduler_threads_have_the_cpus_that_the_rules_name() -> None:
+    rules = '{"executor_count": 2, "cpus": [1], "scheduler_cpus": [0]}'
+    done = generate("--rules-data", rules)
+    assert done.returncode == 0, done.stderr
+    assert "cpus: [1], scheduler_cpus: [0], process: process0}" in done.stdout
+    done = generate("--rules-data", '{"scheduler_cpus": [-1]}')
+    assert done.returncode == 2
+    assert "scheduler_cpus is [-1]; expected numbers of CPUs, each once" in done.stderr

@@ -30,6 +30,7 @@ from rclrt_model._native import (
     load,
     load_node_timings,
     places_of,
+    read_yaml,
     to_yaml,
 )
 
@@ -53,5 +54,6 @@ __all__ = [
     "load",
     "load_node_timings",
     "places_of",
+    "read_yaml",
     "to_yaml",
 ]

@@ -7,6 +7,8 @@
 #include <pybind11/stl/filesystem.h>
 
 #include <array>
+#include <charconv>
+#include <cmath>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -19,6 +21,8 @@
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"
 #include "rclrt/model/write.hpp"
+#include "rclrt/yaml/document.hpp"
+#include "rclrt/yaml/file.hpp"
 
 namespace py = pybind11;
 
@@ -279,6 +283,62 @@ void bind_executor_kinds(py::module_& module) {
   module.attr("EXECUTOR_KINDS") = py::tuple(kinds);
 }
 
+/// The whole text as a number, if it is one.
+template <typename T>
+std::optional<T> number_of(const std::string& text) {
+  T value{};
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool whole = error == std::errc{} && end == text.data() + text.size();
+  return whole ? std::optional(value) : std::nullopt;
+}
+
+/// A scalar without quotes, as the core schema of YAML 1.2 reads it; without inf and nan.
+py::object plain_to_python(const std::string& text) {
+  if (text.empty() || text == "~" || text == "null") {
+    return py::none();
+  }
+  if (text == "true" || text == "false") {
+    return py::bool_(text == "true");
+  }
+  if (const auto integer = number_of<std::int64_t>(text)) {
+    return py::int_(*integer);
+  }
+  const auto real = number_of<double>(text);
+  return real && std::isfinite(*real) ? py::object(py::float_(*real)) : py::object(py::str(text));
+}
+
+py::object to_python(const yaml::Node& node) {
+  switch (node.kind) {
+    case yaml::Kind::kPlain:
+      return plain_to_python(node.text);
+    case yaml::Kind::kSequence: {
+      py::list items;
+      for (const yaml::Node& child : node.children) {
+        items.append(to_python(child));
+      }
+      return items;
+    }
+    case yaml::Kind::kMapping: {
+      py::dict items;
+      for (std::size_t i = 0; i + 1 < node.children.size(); i += 2) {
+        items[py::str(node.children[i].text)] = to_python(node.children[i + 1]);
+      }
+      return items;
+    }
+    default:
+      return py::str(node.text);
+  }
+}
+
+py::object read_document(const std::filesystem::path& path, const std::string& kind) {
+  yaml::Diagnostics diagnostics;
+  const auto root = yaml::read_yaml(yaml::read_file(path, kind), diagnostics);
+  if (!root || !diagnostics.empty()) {
+    throw ModelError(path, diagnostics.take());
+  }
+  return to_python(*root);
+}
+
 }  // namespace
 }  // namespace rclrt::model
 
@@ -316,4 +376,9 @@ PYBIND11_MODULE(_native, module) {
       "Reads a file with priorities, deadlines and overload policies by the names of the ROS "
       "graph. "
       "Raises ModelError as load() does.");
+  module.def("read_yaml", &rclrt::model::read_document, py::arg("path"),
+             py::arg("kind") = "YAML file",
+             "Reads any YAML file strictly: no anchors, aliases, tags or repeated keys. Returns "
+             "mappings, lists, texts, numbers, true, false and None. Raises ModelError as load() "
+             "does, which asks for a readable `kind`.");
 }

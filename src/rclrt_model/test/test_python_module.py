@@ -266,3 +266,24 @@ def test_every_key_of_the_schema_is_written(tmp_path: Path) -> None:
     schema = json.loads((REPOSITORY / "schemas" / "app.schema.json").read_text())
     missing = {key for key in keys_of_the_schema(schema) if f"{key}:" not in written}
     assert missing == set()
+
+
+def test_any_yaml_becomes_plain_values(tmp_path: Path) -> None:
+    file = tmp_path / "any.yaml"
+    file.write_text('{a: 1, b: 2.5, c: "3", d: [true, null, word], e: {f: -4}, g: inf}')
+    assert rclrt_model.read_yaml(file) == {
+        "a": 1, "b": 2.5, "c": "3", "d": [True, None, "word"], "e": {"f": -4}, "g": "inf",
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize("text", ["a: 1\na: 2", "a: &x 1", "a: !!str 1", "[1", "{a: *x}"])
+def test_yaml_that_is_not_plain_is_refused_with_its_place(tmp_path: Path, text: str) -> None:
+    file = tmp_path / "bad.yaml"
+    file.write_text(text)
+    with pytest.raises(rclrt_model.ModelError, match=r"bad\.yaml:\d+:\d+: "):
+        rclrt_model.read_yaml(file)
+
+
+def test_a_yaml_file_that_is_missing_says_what_was_expected(tmp_path: Path) -> None:
+    with pytest.raises(rclrt_model.ModelError, match="expected a readable experiment"):
+        rclrt_model.read_yaml(tmp_path / "none", "experiment")

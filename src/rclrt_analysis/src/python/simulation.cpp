@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/simulation.hpp"
+
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <limits>
+#include <string>
+#include <tuple>
+#include <utility>
+#include <variant>
+#include <vector>
+
+#include "bindings.hpp"
+#include "rclrt/analysis/chain_bounds.hpp"
+
+namespace py = pybind11;
+
+namespace rclrt::analysis {
+namespace {
+
+using model::Application;
+
+/// What a chain did until the horizon.
+struct ChainOutcome {
+  std::uint64_t released = 0;
+  std::uint64_t completed = 0;
+  std::uint64_t missed = 0;  ///< releases whose deadline had come and that had not ended by it
+  std::int64_t best_ns = 0;
+  std::int64_t worst_ns = 0;
+  double mean_ns = 0;
+};
+
+/// Callback, ready, start and end of an instance that ran.
+using Ran = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
+
+/// Counts each release of each chain once.
+class ChainObserver final : public SimulationObserver {
+ public:
+  ChainObserver(const SimulatedSystem& system, std::int64_t horizon_ns, bool keep)
+      : system_(system), horizon_ns_(horizon_ns), keep_(keep) {
+    for (const SimulatedChain& chain : system.chains) {
+      const auto& timer = std::get<TimerTrigger>(system.callbacks[chain.callbacks.front()].trigger);
+      const std::int64_t left_ns = horizon_ns - timer.offset_ns;
+      const std::int64_t count = left_ns <= 0 ? 0 : (left_ns - 1) / timer.period_ns + 1;
+      seen_.emplace_back(static_cast<std::size_t>(count));
+      outcomes_.push_back({.released = static_cast<std::uint64_t>(count)});
+    }
+    totals_ns_.resize(system.chains.size());
+  }
+
+  void ended(const SimulatedInstance& instance) override {
+    if (instance.outcome != SimulatedOutcome::kRan) {
+      return;
+    }
+    if (keep_) {
+      ran_.emplace_back(instance.callback, instance.ready_ns, instance.start_ns, instance.end_ns);
+    }
+    for (const SimulatedToken& token : instance.tokens) {
+      const SimulatedChain& chain = system_.chains[token.chain];
+      auto& seen = seen_[token.chain];
+      if (chain.callbacks.back() == instance.callback && token.instance < seen.size() &&
+          !seen[token.instance].completed) {
+        const std::int64_t response_ns = instance.end_ns - token.release_ns;
+        seen[token.instance] = {.completed = true, .on_time = response_ns <= chain.deadline_ns};
+        add(token.chain, response_ns);
+      }
+    }
+  }
+
+  std::vector<ChainOutcome> outcomes() {
+    for (std::size_t i = 0; i < outcomes_.size(); ++i) {
+      const SimulatedChain& chain = system_.chains[i];
+      const auto& timer =
+          std::get<TimerTrigger>(system_.callbacks[chain.callbacks.front()].trigger);
+      ChainOutcome& own = outcomes_[i];
+      for (std::size_t n = 0; n < seen_[i].size(); ++n) {
+        const std::int64_t release_ns =
+            timer.offset_ns + static_cast<std::int64_t>(n) * timer.period_ns;
+        const bool late = seen_[i][n].completed && !seen_[i][n].on_time;
+        const bool overdue =
+            !seen_[i][n].completed && release_ns + chain.deadline_ns <= horizon_ns_;
+        own.missed += chain.deadline_ns > 0 && (late || overdue) ? 1 : 0;
+      }
+      own.mean_ns = own.completed == 0 ? 0 : totals_ns_[i] / static_cast<double>(own.completed);
+    }
+    return outcomes_;
+  }
+
+  std::vector<Ran>& ran() { return ran_; }
+
+ private:
+  struct Seen {
+    bool completed = false;
+    bool on_time = false;
+  };
+
+  void add(std::size_t chain, std::int64_t response_ns) {
+    ChainOutcome& own = outcomes_[chain];
+    own.best_ns = own.completed == 0 ? response_ns : std::min(own.best_ns, response_ns);
+    own.worst_ns = std::max(own.worst_ns, response_ns);
+    ++own.completed;
+    totals_ns_[chain] += static_cast<double>(response_ns);
+  }
+
+  const SimulatedSystem& system_;
+  std::int64_t horizon_ns_;
+  bool keep_;
+  std::vector<std::vector<Seen>> seen_;
+  std::vector<ChainOutcome> outcomes_;
+  std::vector<double> totals_ns_;
+  std::vector<Ran> ran_;
+};
+
+SimulatedTimes times_of(const Overheads& machine, double lowest_execution) {
+  const auto within = [](const Hop& hop) { return TimeDistribution::uniform(hop.min, hop.max); };
+  return {.lowest_execution = lowest_execution,
+          .dispatch_ns = machine.dispatch,
+          .scheduler_ns = machine.scheduler,
+          .polling_ns = machine.polling,
+          .lateness = within({0, machine.timer_jitter}),
+          .hop = within(machine.near),
+          .far_hop = within(machine.far)};
+}
+
+std::pair<std::vector<ChainOutcome>, std::vector<Ran>> simulate_application(
+    const Application& application, const std::string& executor, std::int64_t horizon_ns,
+    std::uint64_t seed, double lowest_execution, const Overheads& overheads, unsigned cpus,
+    bool keep) {
+  const auto kind = model::executor_kind_of(executor);
+  if (!kind) {
+    throw std::invalid_argument("executor '" + executor + "' is not known");
+  }
+  if (!(lowest_execution >= 0 && lowest_execution <= 1)) {
+    throw std::invalid_argument("lowest_execution is a share of the WCET, from 0 to 1");
+  }
+  const py::gil_scoped_release release;
+  require_valid_horizon(horizon_ns);
+  const SimulatedSystem system =
+      simulated_system(application, *kind, times_of(overheads, lowest_execution), cpus);
+  ChainObserver observer(system, horizon_ns, keep);
+  simulate(system, {.horizon_ns = horizon_ns, .seed = seed, .check_interrupt = check_signals},
+           &observer);
+  return {observer.outcomes(), std::move(observer.ran())};
+}
+
+}  // namespace
+
+void bind_simulation(py::module_& module) {
+  py::class_<ChainOutcome>(module, "ChainOutcome")
+      .def_readonly("released", &ChainOutcome::released)
+      .def_readonly("completed", &ChainOutcome::completed)
+      .def_readonly("missed", &ChainOutcome::missed)
+      .def_readonly("best_ns", &ChainOutcome::best_ns)
+      .def_readonly("mean_ns", &ChainOutcome::mean_ns)
+      .def_readonly("worst_ns", &ChainOutcome::worst_ns);
+  module.def("simulate", &simulate_application, py::arg("application"), py::arg("executor"),
+             py::arg("horizon_ns"), py::kw_only(), py::arg("seed") = 0,
+             py::arg("lowest_execution") = 1.0, py::arg("overheads") = Overheads{},
+             py::arg("cpus") = 1, py::arg("keep_instances") = false);
+}
+
+}  // namespace rclrt::analysis

@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The simulation, as the Python module gives it."""
+
+from pathlib import Path
+
+import pytest
+
+import rclrt_analysis
+import rclrt_model
+
+MS = 1_000_000
+TEXT = """
+rclrt: 1
+name: two
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: node, executor: main}]
+callbacks:
+  - {id: fast, node: node, timer: {period_ms: 10}, wcet_ms: 2}
+  - {id: slow, node: node, timer: {period_ms: 40}, wcet_ms: 15, publishes: [out]}
+  - {id: last, node: node, subscription: {topic: out}, wcet_ms: 5}
+chains:
+  - {id: quick, callbacks: [fast], priority: 2, deadline_ms: 10}
+  - {id: long, callbacks: [slow, last], priority: 1, deadline_ms: 27}
+"""
+
+
+@pytest.fixture
+def application(tmp_path: Path) -> rclrt_model.Application:
+    path = tmp_path / "app.yaml"
+    path.write_text(TEXT)
+    return rclrt_model.load(path)
+
+
+def test_responses_are_those_of_preemption_by_hand(application: rclrt_model.Application) -> None:
+    (quick, long), _ = rclrt_analysis.simulate(application, "preemptive", 400 * MS)
+    assert (quick.released, quick.completed, quick.missed) == (40, 40, 0)
+    assert (quick.best_ns, quick.worst_ns, quick.mean_ns) == (2 * MS, 2 * MS, 2 * MS)
+    # 20 ms of work, and the fast one's 2 ms at 0, 10 and 20 ms.
+    assert (long.released, long.completed, long.worst_ns) == (10, 10, 26 * MS)
+    assert long.missed == 0
+
+
+def test_without_preemption_the_short_one_waits(application: rclrt_model.Application) -> None:
+    (quick, long), _ = rclrt_analysis.simulate(application, "wait_set", 400 * MS)
+    # Released at 10 ms, it waits until the 15 ms that began at 2 ms have ended, and runs 2 ms.
+    assert quick.worst_ns == 9 * MS
+    assert (quick.missed, long.completed) == (0, 10)
+
+
+def test_what_has_not_ended_at_its_deadline_is_missed(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text(TEXT.replace("wcet_ms: 15", "wcet_ms: 38"))
+    (_, long), _ = rclrt_analysis.simulate(rclrt_model.load(path), "preemptive", 400 * MS)
+    assert long.completed < long.released
+    assert long.missed >= long.completed
+
+
+def test_instances_are_kept_on_request(application: rclrt_model.Application) -> None:
+    _, none = rclrt_analysis.simulate(application, "preemptive", 40 * MS)
+    assert none == []
+    _, kept = rclrt_analysis.simulate(application, "preemptive", 40 * MS, keep_instances=True)
+    assert sorted(callback for callback, *_ in kept) == [0, 0, 0, 0, 1, 2]
+    assert all(ready <= start < end for _, ready, start, end in kept)
+
+
+def test_unknown_words_and_numbers_are_refused(application: rclrt_model.Application) -> None:
+    with pytest.raises(ValueError, match="'x' is not known"):
+        rclrt_analysis.simulate(application, "x", MS)
+    with pytest.raises(ValueError, match="from 0 to 1"):
+        rclrt_analysis.simulate(application, "edf", MS, lowest_execution=2.0)
+    with pytest.raises(ValueError):
+        rclrt_analysis.simulate(application, "edf", -1)

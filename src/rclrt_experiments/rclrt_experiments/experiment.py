@@ -1,0 +1,245 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An experiment: what is fixed, what is varied, under which executors. A YAML file."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from importlib import resources
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from rclrt_cli.analysis_module import analysis, model
+from rclrt_cli.errors import BadInput, did_you_mean
+from rclrt_cli.executors import EXECUTORS
+from rclrt_cli.json_reader import JsonValue
+from rclrt_generator.rules import Rules, read_rules
+
+if TYPE_CHECKING:
+    from rclrt_analysis import Overheads
+
+THESIS = ("overhead", "utilisation", "chain-length", "priority-chain", "synthesis")
+"""Those of chapter 7, in its order."""
+SYNTHESIS = "+synthesis"
+"""Behind an executor's name: with synthesized priorities of callbacks."""
+KEYS = (
+    "rclrt", "kind", "name", "title", "section", "varied", "trials", "seconds", "executors",
+    "chains", "rules", "points", "simulation",
+)  # fmt: skip
+OF_THE_RUN = ("random_seed", "executor", "executor_type", "use_priority_synthesis", "feasibility")
+"""Rules that an experiment does not state: the trial and the executor decide them."""
+MOST_TRIALS = 100_000
+MOST_SECONDS = 24 * 3600
+MOST_US = 1e6
+
+
+@dataclass(frozen=True)
+class Machine:
+    """What a simulated machine adds to the execution times, in nanoseconds."""
+
+    lowest_execution: float = 1.0
+    dispatch_ns: int = 0
+    scheduler_ns: int = 0
+    polling_ns: int = 0
+    timer_jitter_ns: int = 0
+    hop_ns: int = 0
+    cpus: int = 1
+
+    def native(self) -> Overheads:
+        """As the analysis and the simulation take it."""
+        overheads: Overheads = analysis().Overheads(
+            dispatch_ns=self.dispatch_ns,
+            scheduler_ns=self.scheduler_ns,
+            polling_ns=self.polling_ns,
+            timer_jitter_ns=self.timer_jitter_ns,
+            near_hop_ns=(0, self.hop_ns),
+            far_hop_ns=(0, self.hop_ns),
+        )
+        return overheads
+
+
+@dataclass(frozen=True)
+class Point:
+    """One value of what is varied."""
+
+    label: str
+    panel: str
+    """The figure that it belongs to where an experiment has several."""
+    rules: Rules
+
+
+@dataclass(frozen=True)
+class Experiment:
+    """Everything that its file states."""
+
+    name: str
+    title: str
+    section: str
+    """Of the thesis; empty: none."""
+    varied: str
+    """What the points differ in: the text below the figures."""
+    trials: int
+    seconds: float
+    executors: tuple[str, ...]
+    chains: tuple[int, ...]
+    """Those that figures show one by one; none: all together."""
+    points: tuple[Point, ...]
+    machine: Machine
+    digest: str
+    """Of the file's bytes."""
+
+
+def base_of(executor: str) -> str:
+    """The kind of executor that a name of an experiment means."""
+    return executor.removesuffix(SYNTHESIS)
+
+
+def bundled() -> tuple[str, ...]:
+    """The names of the experiments that come with this package."""
+    files = (resources.files("rclrt_experiments") / "bundled").iterdir()
+    names = {file.name.removesuffix(".yaml") for file in files if file.name.endswith(".yaml")}
+    return (*THESIS, *sorted(names - set(THESIS)))
+
+
+def load_experiment(name: str) -> Experiment:
+    """A bundled experiment, or the one of a file of the user. Throws BadInput."""
+    if name in bundled():
+        with resources.as_file(resources.files("rclrt_experiments") / "bundled") as directory:
+            return read_experiment(directory / f"{name}.yaml")
+    path = Path(name)
+    if path.suffix not in (".yaml", ".yml") and not path.exists():
+        raise BadInput(
+            f"unknown experiment '{name}'{did_you_mean(name, [*bundled(), 'all', 'beyond'])}\n"
+            f"  expected all, beyond, a file, or one of: {', '.join(bundled())}"
+        )
+    return read_experiment(path)
+
+
+def read_experiment(path: Path) -> Experiment:
+    """The experiment of a file. Throws BadInput, which names the file and the place in it."""
+    module = model()
+    try:
+        document = JsonValue(module.read_yaml(path, "experiment"), path)
+    except module.ModelError as error:
+        raise BadInput(str(error)) from error
+    _only(document, KEYS)
+    if document.get("rclrt").integer() != 1:
+        document.get("rclrt").fail("format version 1")
+    if document.get("kind").text() != "experiment":
+        document.get("kind").fail("'experiment'")
+    name = document.get("name")
+    if not name.text().replace("-", "").replace("_", "").isalnum() or len(name.text()) > 100:
+        name.fail("up to 100 letters, digits, - and _")
+    trials = document.get("trials")
+    if not 1 <= trials.integer() <= MOST_TRIALS:
+        trials.fail(f"1 to {MOST_TRIALS}")
+    seconds = document.get("seconds")
+    if not 0.01 <= seconds.number() <= MOST_SECONDS:
+        seconds.fail(f"0.01 to {MOST_SECONDS}")
+    points = _read_points(document)
+    return Experiment(
+        name=name.text(),
+        title=document.get("title").text(),
+        section=document.get("section").text() if document.has("section") else "",
+        varied=document.get("varied").text(),
+        trials=trials.integer(),
+        seconds=float(seconds.number()),
+        executors=_read_executors(document.get("executors")),
+        chains=_read_chains(document, points),
+        points=points,
+        machine=_read_machine(document),
+        digest=hashlib.sha256(path.read_bytes()).hexdigest(),
+    )
+
+
+def parse_executors(text: str) -> tuple[str, ...]:
+    """A comma-separated list; each name may have SYNTHESIS behind it."""
+    names = tuple(name.strip() for name in text.split(","))
+    for name in names:
+        if base_of(name) not in EXECUTORS:
+            raise BadInput(f"--executors: {_unknown(name)}")
+        if names.count(name) > 1:
+            raise BadInput(f"--executors: '{name}' is listed more than once; list each once")
+    return names
+
+
+def _unknown(name: str) -> str:
+    return (
+        f"unknown executor '{name}'{did_you_mean(name, EXECUTORS)}; expected "
+        f"{', '.join(EXECUTORS)}, with {SYNTHESIS} behind it for synthesized priorities"
+    )
+
+
+def _only(value: JsonValue, known: Iterable[str]) -> None:
+    for key in value.object():
+        if key not in known:
+            place = f"{value.place}.{key}" if value.place else key
+            raise BadInput(f"{value.file}: {place} is not known{did_you_mean(key, known)}")
+
+
+def _read_executors(value: JsonValue) -> tuple[str, ...]:
+    names = []
+    for item in value.items():
+        if base_of(item.text()) not in EXECUTORS or item.text() in names:
+            item.fail(f"one of {', '.join(EXECUTORS)}, each once, or one with {SYNTHESIS}")
+        names.append(item.text())
+    if not names:
+        value.fail("at least one executor")
+    return tuple(names)
+
+
+def _read_points(document: JsonValue) -> tuple[Point, ...]:
+    fixed = _read_rules(document, Rules(feasibility="utilisation"))
+    points: list[Point] = []
+    for item in document.get("points").items():
+        _only(item, ("label", "panel", "rules"))
+        label = item.get("label").text()
+        if not 1 <= len(label) <= 60 or any(label == point.label for point in points):
+            item.get("label").fail("a text of its own, up to 60 characters")
+        panel = item.get("panel").text() if item.has("panel") else ""
+        points.append(Point(label, panel, _read_rules(item, fixed)))
+    if not points:
+        document.get("points").fail("at least one point")
+    return tuple(points)
+
+
+def _read_rules(owner: JsonValue, base: Rules) -> Rules:
+    if not owner.has("rules"):
+        return base
+    stated = owner.get("rules")
+    for key in stated.object():
+        if key.lower() in OF_THE_RUN:
+            stated.get(key).fail("no such rule in an experiment: trial and executor decide it")
+    return read_rules(stated, base)
+
+
+def _read_chains(document: JsonValue, points: Iterable[Point]) -> tuple[int, ...]:
+    if not document.has("chains"):
+        return ()
+    least = min(point.rules.chain_count for point in points)
+    for item in document.get("chains").items():
+        if not 0 <= item.integer() < least:
+            item.fail(f"the number of a chain, 0 to {least - 1}")
+    return tuple(item.integer() for item in document.get("chains").items())
+
+
+def _read_machine(document: JsonValue) -> Machine:
+    if not document.has("simulation"):
+        return Machine()
+    stated = document.get("simulation")
+    times = ("dispatch_us", "scheduler_us", "polling_us", "timer_jitter_us", "hop_us")
+    _only(stated, (*times, "lowest_execution", "cpus"))
+    values: dict[str, int] = {}
+    for name in times:
+        if stated.has(name):
+            if not 0 <= stated.get(name).number() <= MOST_US:
+                stated.get(name).fail(f"microseconds from 0 to {MOST_US:g}")
+            values[name.replace("_us", "_ns")] = round(stated.get(name).number() * 1000)
+    lowest = stated.get("lowest_execution").number() if stated.has("lowest_execution") else 1.0
+    if not 0 <= lowest <= 1:
+        stated.get("lowest_execution").fail("a share of the execution time, 0 to 1")
+    cpus = stated.get("cpus").integer() if stated.has("cpus") else 1
+    if not 1 <= cpus <= 64:
+        stated.get("cpus").fail("1 to 64")
+    return Machine(lowest_execution=lowest, cpus=cpus, **values)

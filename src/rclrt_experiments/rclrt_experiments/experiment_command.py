@@ -1,0 +1,170 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt experiment`: many applications under several executors, and the page that compares."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from rclrt_cli.errors import EXIT_OK, BadInput
+from rclrt_cli.options.run import check_run_seconds, seconds_argument
+from rclrt_cli.progress import Progress
+from rclrt_cli.stop_signals import StopSignals
+from rclrt_generator.options import count_argument
+
+from rclrt_cli import __version__
+from rclrt_experiments.experiment import (
+    MOST_TRIALS,
+    THESIS,
+    Experiment,
+    bundled,
+    load_experiment,
+    parse_executors,
+)
+from rclrt_experiments.journal import ROWS, Journal, opened, plan_of
+from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
+from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
+
+HELP = "the thesis's experiments, and your own: many applications under several executors"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "name",
+        metavar="NAME",
+        help=f"{', '.join(bundled())}; all: the first {len(THESIS)}, beyond: the others; or a file",
+    )
+    parser.add_argument("--out", metavar="DIR", type=Path, required=True, help="where results go")
+    parser.add_argument("--trials", metavar="N", type=count_argument, help="applications of each")
+    parser.add_argument("--seconds", metavar="S", type=seconds_argument, help="of each run")
+    parser.add_argument("--executors", metavar="A,B,...", help="default: those of the experiment")
+    parser.add_argument("--simulate", action="store_true", help="simulate; no ROS, no waiting")
+    parser.add_argument(
+        "--resume", action="store_true", help="go on with what DIR has, given the same options"
+    )
+    parser.add_argument(
+        "--jobs", metavar="N", type=count_argument, help="of a simulation; default: one per CPU"
+    )
+    parser.add_argument(
+        "--scheduler",
+        metavar="ADDRESS",
+        help="simulate on the workers of this Dask scheduler, like tcp://host:8786",
+    )
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What one experiment is run with."""
+
+    experiment: Experiment
+    trials: int
+    seconds: float
+    executors: tuple[str, ...]
+
+    def units(self, number: int) -> list[Unit]:
+        return list(units_of(number, self.experiment, self.trials, self.executors))
+
+
+def run(arguments: argparse.Namespace) -> int:
+    settings = settings_of(arguments)
+    plan = plan_of(
+        [each.experiment for each in settings],
+        {each.experiment.name: each.trials for each in settings},
+        {each.experiment.name: each.seconds for each in settings},
+        {each.experiment.name: each.executors for each in settings},
+        arguments.simulate,
+        __version__,
+    )
+    if not arguments.simulate:
+        raise BadInput("expected --simulate")
+    backend = _backend(arguments)
+    units = [unit for number, each in enumerate(settings) for unit in each.units(number)]
+    with StopSignals() as stop, opened(arguments.out, plan, arguments.resume) as journal:
+        try:
+            _sweep(backend, settings, units, journal, stop)
+        finally:
+            if journal.done:
+                journal.write_rows(units)
+        left = len(units) - len(journal.in_order(units))
+        if left:
+            print(f"rclrt: stopped; {left} of {len(units)} are missing: --resume", file=sys.stderr)
+            return stop.exit_code
+        print(arguments.out / ROWS)
+    return EXIT_OK
+
+
+def settings_of(arguments: argparse.Namespace) -> list[Settings]:
+    """The experiments that were named, with what the options change. Throws BadInput."""
+    names: Sequence[str] = [arguments.name]
+    if arguments.name == "all":
+        names = THESIS
+    elif arguments.name == "beyond":
+        names = [name for name in bundled() if name not in THESIS]
+    if arguments.trials is not None and arguments.trials > MOST_TRIALS:
+        raise BadInput(f"--trials {arguments.trials}: expected 1 to {MOST_TRIALS}")
+    if arguments.seconds is not None:
+        check_run_seconds(arguments.seconds)
+    stated = parse_executors(arguments.executors) if arguments.executors else None
+    return [
+        Settings(
+            each,
+            arguments.trials or each.trials,
+            arguments.seconds or each.seconds,
+            stated or each.executors,
+        )
+        for each in map(load_experiment, names)
+    ]
+
+
+def _backend(arguments: argparse.Namespace) -> Backend:
+    if arguments.scheduler is not None:
+        if arguments.jobs is not None:
+            raise BadInput("--scheduler and --jobs: expected one of the two")
+        return Dask(arguments.scheduler)
+    jobs = arguments.jobs or cores()
+    return InProcess() if jobs == 1 else Cores(jobs)
+
+
+def _simulate(settings: Sequence[Settings], unit: Unit) -> Done:
+    own = settings[unit.experiment]
+    return simulate_unit(own.experiment, own.executors, own.seconds, unit)
+
+
+def _sweep(
+    backend: Backend,
+    settings: Sequence[Settings],
+    units: Sequence[Unit],
+    journal: Journal,
+    stop: StopSignals,
+) -> None:
+    """Works on what is not done."""
+    left = [unit for unit in units if unit.key() not in journal.done]
+    progress = Progress(sys.stderr, len(units))
+    clock = Clock(len(units) - len(left), len(units))
+    work = partial(_simulate, settings)
+    for unit, done in backend.run(work, left, lambda: stop.requested):
+        journal.add(unit, done)
+        clock.count += 1
+        if progress.live:
+            progress.show(clock.count, clock.text(settings[unit.experiment].experiment.name))
+    progress.clear()
+
+
+class Clock:
+    """How many units are done, and how long the rest takes at this pace."""
+
+    def __init__(self, before: int, total: int) -> None:
+        self.count, self.total = before, total
+        self._before = before
+        self._started = time.monotonic()
+
+    def text(self, label: str) -> str:
+        elapsed = time.monotonic() - self._started
+        left_s = elapsed / max(1, self.count - self._before) * (self.total - self.count)
+        minutes, seconds = divmod(round(left_s), 60)
+        return f"{self.count} of {self.total}, {minutes} min {seconds:02} s left  {label}"

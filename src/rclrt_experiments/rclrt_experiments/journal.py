@@ -1,0 +1,186 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The output directory of experiments: a plan, a journal of what is done, and what comes of it.
+
+Each unit that is done is one line of the journal. A line that a kill cut short is not done. The
+rows are made of the journal in the order of the units, so they do not depend on which unit ended
+first, nor on how often the command was started.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import fcntl
+import json
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+from rclrt_cli.errors import BadInput
+from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.output_directory import write_atomically
+
+from rclrt_experiments.experiment import Experiment
+from rclrt_experiments.rows import OverheadRow, Row, to_csv
+from rclrt_experiments.unit import Done, Unit
+
+PLAN, JOURNAL, ROWS, OVERHEADS = "experiment.json", "done.jsonl", "rows.csv", "overheads.csv"
+VERSION = 1
+
+
+def plan_of(
+    experiments: Sequence[Experiment],
+    trials: Mapping[str, int],
+    seconds: Mapping[str, float],
+    executors: Mapping[str, Sequence[str]],
+    simulated: bool,
+    version: str,
+) -> dict[str, Any]:
+    """What decides the rows, with the version of rclrt: a continued run must have the same."""
+    return {
+        "rclrt_experiment": VERSION,
+        "rclrt": version,
+        "simulated": simulated,
+        "experiments": [
+            {
+                "name": each.name,
+                "sha256": each.digest,
+                "trials": trials[each.name],
+                "seconds": seconds[each.name],
+                "executors": list(executors[each.name]),
+            }
+            for each in experiments
+        ],
+    }
+
+
+@dataclass
+class Journal:
+    """Held against other commands while it is open."""
+
+    directory: Path
+    plan: dict[str, Any]
+    done: dict[str, Done] = field(default_factory=dict)
+    """By the key of the unit."""
+    _stream: IO[str] | None = None
+
+    def add(self, unit: Unit, result: Done) -> bool:
+        """Writes down what came of a unit. False where that is known already."""
+        if unit.key() in self.done:
+            return False
+        assert self._stream is not None
+        line = json.dumps({"unit": unit.key(), **result.to_json()}, separators=(",", ":"))
+        self._stream.write(line + "\n")
+        self._stream.flush()
+        self.done[unit.key()] = result
+        return True
+
+    def in_order(self, units: Sequence[Unit]) -> list[Done]:
+        """Of those units that are done, in their order."""
+        return [self.done[unit.key()] for unit in units if unit.key() in self.done]
+
+    def write_rows(self, units: Sequence[Unit]) -> None:
+        """rows.csv and overheads.csv, whole."""
+        done = self.in_order(units)
+        rows = [row for each in done for row in each.rows]
+        overheads = [row for each in done for row in each.overheads]
+        write_atomically(self.directory / OVERHEADS, to_csv(overheads, OverheadRow))
+        write_atomically(self.directory / ROWS, to_csv(rows, Row))
+
+
+@contextlib.contextmanager
+def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
+    """A new directory, or with `resume` one of the same plan. Throws BadInput. A directory in which
+    nothing was done is taken away again."""
+    new = _check(path, plan, resume)
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+        lock = (path / PLAN).open("a+", encoding="utf-8")
+    except OSError as error:
+        raise BadInput(
+            f"--out {path}: cannot be written: {error.strerror}; choose a directory you may write"
+        ) from error
+    with lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as error:
+            raise BadInput(
+                f"--out {path}: another rclrt command is writing there; wait for it, or name "
+                "another directory"
+            ) from error
+        if new:
+            lock.truncate(0)
+            lock.write(json.dumps(plan, indent=1) + "\n")
+            lock.flush()
+        journal = Journal(path, plan, _read(path / JOURNAL))
+        try:
+            with (path / JOURNAL).open("a", encoding="utf-8") as stream:
+                journal._stream = stream  # noqa: SLF001: it is open as long as this function says
+                yield journal
+        finally:
+            journal._stream = None
+            if not journal.done:
+                for name in (JOURNAL, PLAN):
+                    (path / name).unlink(missing_ok=True)
+                with contextlib.suppress(OSError):
+                    path.rmdir()
+
+
+def load_plan(directory: Path) -> dict[str, Any]:
+    """The plan of a directory. Throws BadInput where there is none."""
+    plan = JsonValue.load(directory / PLAN)
+    if plan.get("rclrt_experiment").integer() != VERSION:
+        plan.get("rclrt_experiment").fail(f"format version {VERSION}")
+    return plan.object()
+
+
+def _check(path: Path, plan: dict[str, Any], resume: bool) -> bool:
+    """Whether the directory is new. Throws BadInput."""
+    ours = (path / PLAN).is_file() and (path / PLAN).stat().st_size > 0
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"--out {path}: is a file; expected a directory")
+    if not ours and path.is_dir() and any(path.iterdir()):
+        raise BadInput(
+            f"--out {path}: is not empty and was not written by rclrt experiment; name a new "
+            "directory"
+        )
+    if ours and not resume:
+        raise BadInput(
+            f"--out {path}: has an experiment already; --resume goes on with it, or name a new "
+            "directory"
+        )
+    if not ours:
+        return True
+    stored = load_plan(path)
+    for key, value in plan.items():
+        if stored.get(key) != value:
+            raise BadInput(
+                f"--resume: {path / PLAN} was begun with another {key}: "
+                f"{json.dumps(stored.get(key))[:200]}\n  now it is {json.dumps(value)[:200]}; give "
+                "the options that it was begun with, or name a new directory"
+            )
+    return False
+
+
+def _read(path: Path) -> dict[str, Done]:
+    """What is done. A last line without its end is cut off: its unit is done again."""
+    if not path.is_file():
+        return {}
+    whole = 0
+    done: dict[str, Done] = {}
+    with path.open("rb") as stream:
+        for number, line in enumerate(stream, start=1):
+            if not line.endswith(b"\n"):
+                break
+            try:
+                value = json.loads(line)
+                done.setdefault(value["unit"], Done.from_json(value))
+            except (ValueError, KeyError, TypeError) as error:
+                raise BadInput(
+                    f"{path}:{number}: is not what rclrt experiment writes ({error}); name a new "
+                    "directory"
+                ) from error
+            whole += len(line)
+    os.truncate(path, whole)
+    return done

@@ -1,0 +1,144 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where the units of a sweep are worked on: this process, this machine's cores, Dask's workers.
+
+A back end gives what came of each unit, in any order, and ends early when it is told to stop. What
+runs in real time is never given to more than one worker of a machine: runs go through InProcess.
+"""
+
+from __future__ import annotations
+
+import concurrent.futures
+import importlib
+import os
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from rclrt_cli.errors import BadInput, RunFailed
+
+from rclrt_experiments.unit import Done, Unit
+
+Work = Callable[[Unit], Done]
+Results = Iterator[tuple[Unit, Done]]
+AT_ONCE = 10
+"""Units that a worker is given together."""
+PATIENCE_S = 0.2
+"""How long to wait for a result before looking whether to stop."""
+CONNECT_S = 20
+
+
+class Backend(Protocol):
+    """Works on units. `work` can be pickled, unless the back end is this process."""
+
+    def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results: ...
+
+
+class InProcess:
+    """One unit after the other, here."""
+
+    def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
+        for unit in units:
+            if stopped():
+                return
+            yield unit, work(unit)
+
+
+@dataclass(frozen=True)
+class Cores:
+    """Processes of this machine."""
+
+    jobs: int
+
+    def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
+        pool = concurrent.futures.ProcessPoolExecutor(self.jobs, initializer=_leave_signals)
+        try:
+            waiting = {pool.submit(_work_on, work, batch) for batch in _batches(units)}
+            while waiting and not stopped():
+                done, waiting = concurrent.futures.wait(
+                    waiting, PATIENCE_S, concurrent.futures.FIRST_COMPLETED
+                )
+                for future in done:
+                    yield from future.result()
+        except BrokenProcessPool as error:
+            raise RunFailed(
+                "a worker process was killed; what was complete is kept, --resume goes on"
+            ) from error
+        finally:
+            pool.shutdown(wait=True, cancel_futures=True)
+
+
+@dataclass(frozen=True)
+class Dask:
+    """The workers of a Dask scheduler, which must have rclrt_experiments. Of a worker that dies,
+    the scheduler gives the work to others."""
+
+    address: str
+
+    def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
+        distributed = _distributed()
+        try:
+            client = distributed.Client(self.address, timeout=CONNECT_S)
+        except (OSError, ValueError, TimeoutError) as error:
+            raise BadInput(
+                f"--scheduler {self.address}: no Dask scheduler answers ({error}); expected an "
+                "address like tcp://host:8786"
+            ) from error
+        with client:
+            futures = [
+                client.submit(_work_on, work, batch, pure=False, retries=2)
+                for batch in _batches(units)
+            ]
+            left = set(futures)
+            while left and not stopped():
+                try:
+                    ended = distributed.wait(left, PATIENCE_S, "FIRST_COMPLETED").done
+                except TimeoutError:
+                    continue
+                for future in ended:
+                    left.discard(future)
+                    yield from _gathered(client, future)
+            client.cancel(list(left))
+
+
+def _gathered(client: Any, future: Any) -> list[tuple[Unit, Done]]:
+    """Of a future that has ended; where its worker died since, it is worked on once more."""
+    try:
+        result: list[tuple[Unit, Done]] = client.gather(future)
+    except Exception as error:
+        raise RunFailed(
+            f"the Dask workers failed: {type(error).__name__}: {error}\n  what was complete is "
+            "kept, --resume goes on"
+        ) from error
+    return result
+
+
+def _distributed() -> Any:
+    try:
+        return importlib.import_module("distributed")
+    except ImportError as error:
+        raise BadInput(
+            f"--scheduler needs Dask distributed ({error})\n  fix: apt install "
+            "python3-distributed, or pip install distributed"
+        ) from error
+
+
+def cores() -> int:
+    """Of this process."""
+    return len(os.sched_getaffinity(0))
+
+
+def _batches(units: Sequence[Unit]) -> Iterator[list[Unit]]:
+    for first in range(0, len(units), AT_ONCE):
+        yield list(units[first : first + AT_ONCE])
+
+
+def _work_on(work: Work, units: Sequence[Unit]) -> list[tuple[Unit, Done]]:
+    return [(unit, work(unit)) for unit in units]
+
+
+def _leave_signals() -> None:
+    """Ctrl-C reaches every process of the terminal; only the command decides what it means."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)

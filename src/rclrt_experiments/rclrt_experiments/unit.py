@@ -1,0 +1,190 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A unit of work: one application under one executor, analysed and simulated."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+
+from rclrt_cli.analysis_module import analysis
+from rclrt_cli.stats import nearest_rank
+from rclrt_generator.application import GeneratedApplication, draw_application
+from rclrt_generator.feasibility import load, settle
+from rclrt_generator.timing import Infeasible
+
+from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
+from rclrt_experiments.rows import OverheadRow, Row
+
+if TYPE_CHECKING:
+    from rclrt_analysis import ChainBound
+    from rclrt_model import Application
+
+Instance = tuple[int, int, int, int]
+"""Callback, ready, start and end in nanoseconds."""
+
+
+@dataclass(frozen=True, order=True)
+class Unit:
+    """What is done at once; the order is that of the rows."""
+
+    experiment: int
+    point: int
+    trial: int
+    """From 1; also the seed."""
+    executor: int
+
+    def key(self) -> str:
+        return f"{self.experiment}/{self.point}/{self.trial}/{self.executor}"
+
+
+@dataclass(frozen=True)
+class Done:
+    """What came of a unit."""
+
+    rows: tuple[Row, ...] = ()
+    overheads: tuple[OverheadRow, ...] = ()
+    infeasible: str = ""
+    """Why there is no such application; empty: there is."""
+    run: dict[str, Any] = field(default_factory=dict)
+    """Of a run on ROS 2: when, where, and what the host took."""
+
+    def to_json(self) -> dict[str, Any]:
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: dict[str, Any]) -> Done:
+        return cls(
+            tuple(Row(**row) for row in value["rows"]),
+            tuple(OverheadRow(**row) for row in value["overheads"]),
+            value["infeasible"],
+            value["run"],
+        )
+
+
+def units_of(
+    number: int, experiment: Experiment, trials: int, executors: Sequence[str]
+) -> Iterator[Unit]:
+    """Executors are interleaved: each application under all of them, then the next one."""
+    for point in range(len(experiment.points)):
+        for trial in range(1, trials + 1):
+            for executor in range(len(executors)):
+                yield Unit(number, point, trial, executor)
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A generated application with the priorities of its callbacks, as text and as model."""
+
+    generated: GeneratedApplication
+    priorities: dict[str, int]
+    model: Application
+
+
+@lru_cache(maxsize=4)
+def draw(experiment: Experiment, point: int, trial: int, synthesis: bool) -> Drawn:
+    """The application of a trial: the same for every executor. Throws Infeasible."""
+    rules = replace(
+        experiment.points[point].rules, random_seed=trial, use_priority_synthesis=synthesis
+    )
+    generated = draw_application(rules)
+    priorities = settle(generated)
+    return Drawn(generated, priorities, load(generated, priorities))
+
+
+def simulate_unit(
+    experiment: Experiment, executors: Sequence[str], seconds: float, unit: Unit
+) -> Done:
+    """Analyses and simulates one application under one executor. Deterministic."""
+    name = executors[unit.executor]
+    try:
+        drawn = draw(experiment, unit.point, unit.trial, name.endswith(SYNTHESIS))
+    except Infeasible as why:
+        return Done(infeasible=str(why))
+    module = analysis()
+    overheads = experiment.machine.native()
+    bounds = module.chain_bounds(drawn.model, base_of(name), overheads)
+    chains, instances = module.simulate(
+        drawn.model, base_of(name), round(seconds * 1e9),
+        seed=unit.trial, lowest_execution=experiment.machine.lowest_execution,
+        overheads=overheads, cpus=experiment.machine.cpus, keep_instances=True,
+    )  # fmt: skip
+    rows = [
+        row_of(experiment, name, unit, drawn, chain, bound, outcome.completed, outcome.missed,
+               outcome.best_ns, outcome.mean_ns, outcome.worst_ns)
+        for chain, (outcome, bound) in enumerate(zip(chains, bounds, strict=True))
+    ]  # fmt: skip
+    return Done(tuple(rows), tuple(overhead_rows(experiment, name, unit, instances)))
+
+
+def row_of(
+    experiment: Experiment,
+    executor: str,
+    unit: Unit,
+    drawn: Drawn,
+    chain: int,
+    bound: ChainBound,
+    completed: int,
+    missed: int,
+    best_ns: float,
+    mean_ns: float,
+    worst_ns: float,
+) -> Row:
+    """The row of one chain."""
+    time = drawn.generated.times[chain]
+    period_ns = time.period_us * 1000
+    ran = completed > 0
+    return Row(
+        experiment=experiment.name,
+        executor=executor,
+        varied=experiment.points[unit.point].label,
+        trial=unit.trial,
+        seed=unit.trial,
+        chain=drawn.model.chains[chain].id,
+        period_ms=period_ns / 1e6,
+        utilisation=float(time.utilisation),
+        n=completed,
+        best_ms=best_ns / 1e6 if ran else None,
+        mean_ms=mean_ns / 1e6 if ran else None,
+        worst_ms=worst_ns / 1e6 if ran else None,
+        normalised_worst=worst_ns / period_ns if ran else None,
+        jitter=(worst_ns - best_ns) / period_ns if ran else None,
+        missed=missed,
+        bound_ms=None if bound.bound_ns is None else bound.bound_ns / 1e6,
+        verdict=bound.verdict,
+    )
+
+
+def overhead_rows(
+    experiment: Experiment, executor: str, unit: Unit, instances: Sequence[Instance]
+) -> Iterator[OverheadRow]:
+    """Two distributions: from ready to the first instruction; and of that only the time in which
+    nothing ran that had started before, which is what an executor takes to launch a callback."""
+    for measure, times in (("ready", waits(instances)), ("launch", launches(instances))):
+        if times:
+            ordered = sorted(times)
+            p2, p25, p50, p75, p98 = (nearest_rank(ordered, p) / 1e3 for p in (2, 25, 50, 75, 98))
+            yield OverheadRow(
+                experiment.name, executor, experiment.points[unit.point].label, unit.trial,
+                unit.trial, measure, len(ordered), p2, p25, p50, p75, p98, ordered[-1] / 1e3,
+            )  # fmt: skip
+
+
+def waits(instances: Sequence[Instance]) -> list[int]:
+    """From ready to the first instruction."""
+    return [start - ready for _, ready, start, _ in instances]
+
+
+def launches(instances: Sequence[Instance]) -> list[int]:
+    """To the first instruction, from ready or from the last end of another instance since. All
+    callbacks of an experiment have one CPU, so that is when the executor could launch it."""
+    ends = sorted(end for *_, end in instances)
+    times = []
+    last, place = 0, 0
+    for _, ready, start, _ in sorted(instances, key=lambda instance: instance[2]):
+        while place < len(ends) and ends[place] <= start:
+            last = ends[place]
+            place += 1
+        times.append(start - max(ready, last))
+    return times
