@@ -13,18 +13,22 @@ from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.json_reader import JsonValue
 
 from rclrt_generator.app_yaml import app_yaml
-from rclrt_generator.application import GeneratedApplication, draw_application
+from rclrt_generator.application import GeneratedApplication
 from rclrt_generator.feasibility import settle
 from rclrt_generator.graph import Kind
-from rclrt_generator.options import add_rules_arguments, count_argument, rules_of
+from rclrt_generator.options import (
+    add_rules_arguments,
+    add_workload_arguments,
+    count_argument,
+    rules_of,
+    workloads_of,
+)
 from rclrt_generator.output import new_directory, write_application
 from rclrt_generator.package import CLIENTS
 from rclrt_generator.rules import Rules
 from rclrt_generator.timing import ChainTime, Infeasible, read_times
-from rclrt_generator.workloads import STATISTICS, read_workloads, with_workloads
+from rclrt_generator.workloads import draw_with_workloads
 
-MOST_TIMINGS = 4
-"""The first times that were drawn, and three more."""
 HELP = "make applications from rules: chains, callbacks, syncs, periods, utilisation"
 
 
@@ -37,18 +41,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         help="the period and CPU time of each chain in microseconds: "
         '[{"T": 20000, "C": 5000}, ...]',
     )
-    parser.add_argument(
-        "--workloads",
-        metavar="FILE",
-        type=Path,
-        help="callbacks do workloads in the place of using CPU time: those in the file that rclrt "
-        "workloads calibrate wrote, each so often as fits",
-    )
-    parser.add_argument(
-        "--workload-time",
-        choices=STATISTICS,
-        help=f"which time of an iteration counts; default {STATISTICS[0]}",
-    )
+    add_workload_arguments(parser)
     parser.add_argument(
         "--count",
         metavar="N",
@@ -83,11 +76,11 @@ def run(arguments: argparse.Namespace) -> int:
     times = None
     if arguments.timing_data is not None:
         times = read_times(JsonValue.load(arguments.timing_data), rules)
-    workloads = _workloads(arguments)
+    workloads = workloads_of(arguments)
     if arguments.count is not None:
         return _many(arguments, rules, times, workloads)
     try:
-        application = _draw(rules, times, workloads)
+        application = draw_with_workloads(rules, workloads, times)
         priorities = settle(application)
     except Infeasible as why:
         print(
@@ -110,30 +103,6 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK
 
 
-def _workloads(arguments: argparse.Namespace) -> dict[str, int]:
-    """The time of each workload in nanoseconds; none: callbacks use CPU time."""
-    if arguments.workloads is None:
-        if arguments.workload_time is not None:
-            raise BadInput("--workload-time: of which workloads? expected --workloads FILE, too")
-        return {}
-    statistic = arguments.workload_time or STATISTICS[0]
-    return read_workloads(JsonValue.load(arguments.workloads), statistic)
-
-
-def _draw(
-    rules: Rules, times: list[ChainTime] | None, workloads: Mapping[str, int]
-) -> GeneratedApplication:
-    """Draws the times again where a callback has less than any workload takes."""
-    for attempt in range(MOST_TIMINGS):
-        application = draw_application(rules, times, attempt)
-        try:
-            return with_workloads(application, workloads) if workloads else application
-        except Infeasible:
-            if times is not None or attempt + 1 == MOST_TIMINGS:
-                raise
-    raise AssertionError("unreachable")
-
-
 def _many(
     arguments: argparse.Namespace,
     rules: Rules,
@@ -148,7 +117,7 @@ def _many(
         for seed in range(rules.random_seed, rules.random_seed + arguments.count):
             own = replace(rules, random_seed=seed)
             try:
-                application = _draw(own, times, workloads)
+                application = draw_with_workloads(own, workloads, times)
                 priorities = settle(application)
             except Infeasible as why:
                 print(f"rclrt: seed {seed} is infeasible: {why}", file=sys.stderr)

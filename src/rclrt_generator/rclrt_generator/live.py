@@ -7,7 +7,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
@@ -16,11 +16,12 @@ from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK, RunFailed
 from rclrt_cli.json_reader import JsonValue
 
 from rclrt_generator.app_yaml import app_yaml
-from rclrt_generator.application import GeneratedApplication, draw_application
+from rclrt_generator.application import GeneratedApplication
 from rclrt_generator.feasibility import settle
 from rclrt_generator.rules import Rules
 from rclrt_generator.timing import Infeasible
 from rclrt_generator.verify import varied
+from rclrt_generator.workloads import draw_with_workloads
 
 
 @dataclass
@@ -57,10 +58,12 @@ def run_live(
     executor: str,
     seconds: float,
     overheads: Path | None,
+    workloads: Mapping[str, int],
 ) -> int:
-    """Runs the first `count` feasible applications that this process has the CPUs for. Says what is
-    above a bound, and how much CPU time callbacks took of what the rules assign them. The exit code
-    is EXIT_ABOVE_BOUND where something is above that the host does not explain.
+    """Runs the first `count` feasible applications that this process has the CPUs for. Callbacks do
+    the workloads, given as nanoseconds of an iteration, or use CPU time where there are none. Says
+    what is above a bound, and how much CPU time callbacks took of what the rules assign them. The
+    exit code is EXIT_ABOVE_BOUND where something is above that the host does not explain.
 
     Throws RunFailed.
     """
@@ -71,7 +74,7 @@ def run_live(
     for seed in seeds:
         own = replace(rules, random_seed=seed)
         try:
-            application = draw_application(varied(own) if vary else own)
+            application = draw_with_workloads(varied(own) if vary else own, workloads)
             priorities = settle(application)
         except Infeasible:
             continue

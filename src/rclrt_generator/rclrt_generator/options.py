@@ -7,9 +7,11 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
+from rclrt_cli.errors import BadInput
 from rclrt_cli.json_reader import JsonValue
 
 from rclrt_generator.rules import PRESETS, Rules, read_rules
+from rclrt_generator.workloads import STATISTICS, read_workloads
 
 
 def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
@@ -21,6 +23,31 @@ def add_rules_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--seed", metavar="N", type=_seed_argument, help="in the place of random_seed"
     )
+
+
+def add_workload_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--workloads",
+        metavar="FILE",
+        type=Path,
+        help="callbacks do workloads in the place of using CPU time: those in the file that rclrt "
+        "workloads calibrate wrote, each so often as fits",
+    )
+    parser.add_argument(
+        "--workload-time",
+        choices=STATISTICS,
+        help=f"which time of an iteration counts; default {STATISTICS[0]}",
+    )
+
+
+def workloads_of(arguments: argparse.Namespace) -> dict[str, int]:
+    """The time of each workload in nanoseconds; none: callbacks use CPU time. Throws BadInput."""
+    if arguments.workloads is None:
+        if arguments.workload_time is not None:
+            raise BadInput("--workload-time: of which workloads? expected --workloads FILE, too")
+        return {}
+    statistic = arguments.workload_time or STATISTICS[0]
+    return read_workloads(JsonValue.load(arguments.workloads), statistic)
 
 
 def rules_of(arguments: argparse.Namespace) -> Rules:

@@ -18,7 +18,13 @@ from rclrt_cli.progress import Progress
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.live import run_live
-from rclrt_generator.options import add_rules_arguments, count_argument, rules_of
+from rclrt_generator.options import (
+    add_rules_arguments,
+    add_workload_arguments,
+    count_argument,
+    rules_of,
+    workloads_of,
+)
 from rclrt_generator.output import new_directory
 from rclrt_generator.rules import EXECUTORS
 from rclrt_generator.verify import Attack, Outcome, Violation, attack_seed, total, violations
@@ -73,11 +79,15 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "-o", "--out", metavar="DIR", type=Path, help="write what violates a bound there"
     )
+    add_workload_arguments(parser)
 
 
 def run(arguments: argparse.Namespace) -> int:
     stated = any((arguments.rules, arguments.preset, arguments.rules_data))
     rules = rules_of(arguments)
+    workloads = workloads_of(arguments)
+    if workloads and arguments.run == 0:
+        raise BadInput("--workloads: nothing does them; expected --run N, too")
     if arguments.out is not None and arguments.out.exists():
         raise BadInput(f"-o {arguments.out}: exists; name a new directory")
     attack = Attack(instances=arguments.instances)
@@ -108,7 +118,7 @@ def run(arguments: argparse.Namespace) -> int:
     if arguments.run > 0:
         live = run_live(
             rules, not stated, seeds, arguments.run, arguments.executors[0], arguments.seconds,
-            arguments.overheads,
+            arguments.overheads, workloads,
         )  # fmt: skip
     return EXIT_ABOVE_BOUND if found else live
 

@@ -134,6 +134,24 @@ def test_applications_run_on_real_ros() -> None:
     assert re.search(r"CPU time of 6 callbacks by what is assigned: median [1-9]\.", done.stdout)
 
 
+def test_applications_that_run_do_workloads(tmp_path: Path) -> None:
+    file = tmp_path / "workloads.json"
+    calibrated = subprocess.run(
+        [
+            *(sys.executable, "-m", "rclrt_cli", "workloads", "calibrate"),
+            *("matrix", "sort", "--iterations", "50", "-o", file),
+        ],
+        capture_output=True, text=True, timeout=GENEROUS_S, check=False,
+    )  # fmt: skip
+    assert calibrated.returncode == 0, calibrated.stderr
+    done = verify(
+        *("--preset", "drone", "--count", "1", "--run", "1", "--seconds", "0.5"),
+        *("--workloads", str(file), "--workload-time", "p50"),
+    )
+    assert done.returncode in (0, 3), done.stderr
+    assert re.search(r"CPU time of 6 callbacks by what is assigned: median \d\.", done.stdout)
+
+
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
@@ -142,6 +160,7 @@ def test_applications_run_on_real_ros() -> None:
         (("--rules-data", '{"x": 1}'), "--rules-data: 'x' is no rule"),
         (("-o", os.curdir), "-o .: exists; name a new directory"),
         (("--seconds", "-1"), "'-1' are no seconds"),
+        (("--workload-time", "max"), "expected --workloads FILE, too"),
     ],
 )
 def test_bad_input_is_named(arguments: tuple[str, ...], said: str) -> None:
