@@ -10,9 +10,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.options.run import check_run_seconds, seconds_argument
+from rclrt_cli.output_directory import REPORT
 from rclrt_cli.progress import Progress
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_generator.options import count_argument
@@ -26,7 +28,8 @@ from rclrt_experiments.experiment import (
     load_experiment,
     parse_executors,
 )
-from rclrt_experiments.journal import ROWS, Journal, opened, plan_of
+from rclrt_experiments.journal import Journal, opened, plan_of
+from rclrt_experiments.page import Page, write_page
 from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
@@ -90,12 +93,27 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             if journal.done:
                 journal.write_rows(units)
+                _write_page(settings, plan, journal)
         left = len(units) - len(journal.in_order(units))
         if left:
             print(f"rclrt: stopped; {left} of {len(units)} are missing: --resume", file=sys.stderr)
             return stop.exit_code
-        print(arguments.out / ROWS)
+        print(arguments.out / REPORT)
     return EXIT_OK
+
+
+def _write_page(settings: Sequence[Settings], plan: dict[str, Any], journal: Journal) -> None:
+    left_out: dict[str, int] = {}
+    for number, each in enumerate(settings):
+        count = sum(
+            bool(journal.done[unit.key()].infeasible)
+            for unit in each.units(number)
+            if unit.executor == 0 and unit.key() in journal.done
+        )
+        if count:
+            left_out[each.experiment.name] = count
+    experiments = [each.experiment for each in settings]
+    write_page(journal.directory, Page.of(journal.directory, experiments, plan, left_out))
 
 
 def settings_of(arguments: argparse.Namespace) -> list[Settings]:

@@ -63,16 +63,16 @@ class Journal:
     plan: dict[str, Any]
     done: dict[str, Done] = field(default_factory=dict)
     """By the key of the unit."""
-    _stream: IO[str] | None = None
+    stream: IO[str] | None = None
 
     def add(self, unit: Unit, result: Done) -> bool:
         """Writes down what came of a unit. False where that is known already."""
         if unit.key() in self.done:
             return False
-        assert self._stream is not None
+        assert self.stream is not None
         line = json.dumps({"unit": unit.key(), **result.to_json()}, separators=(",", ":"))
-        self._stream.write(line + "\n")
-        self._stream.flush()
+        self.stream.write(line + "\n")
+        self.stream.flush()
         self.done[unit.key()] = result
         return True
 
@@ -116,10 +116,10 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
         journal = Journal(path, plan, _read(path / JOURNAL))
         try:
             with (path / JOURNAL).open("a", encoding="utf-8") as stream:
-                journal._stream = stream  # noqa: SLF001: it is open as long as this function says
+                journal.stream = stream
                 yield journal
         finally:
-            journal._stream = None
+            journal.stream = None
             if not journal.done:
                 for name in (JOURNAL, PLAN):
                     (path / name).unlink(missing_ok=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -105,7 +105,7 @@ def _read(path: Path, kind: Any) -> list[Any]:
     return rows
 
 
-_READERS = {
+_READERS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "int": int,
     "float": float,
