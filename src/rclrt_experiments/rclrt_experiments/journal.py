@@ -22,10 +22,11 @@ from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import write_atomically
 
 from rclrt_experiments.experiment import Experiment
-from rclrt_experiments.rows import OverheadRow, Row, to_csv
+from rclrt_experiments.rows import OverheadRow, Row, runs_csv, to_csv
 from rclrt_experiments.unit import Done, Unit
 
-PLAN, JOURNAL, ROWS, OVERHEADS = "experiment.json", "done.jsonl", "rows.csv", "overheads.csv"
+PLAN, JOURNAL = "experiment.json", "done.jsonl"
+ROWS, OVERHEADS, RUNS = "rows.csv", "overheads.csv", "runs.csv"
 VERSION = 1
 
 
@@ -35,6 +36,7 @@ def plan_of(
     seconds: Mapping[str, float],
     executors: Mapping[str, Sequence[str]],
     simulated: bool,
+    overheads: str,
     version: str,
 ) -> dict[str, Any]:
     """What decides the rows, with the version of rclrt: a continued run must have the same."""
@@ -42,6 +44,7 @@ def plan_of(
         "rclrt_experiment": VERSION,
         "rclrt": version,
         "simulated": simulated,
+        "overheads": overheads,
         "experiments": [
             {
                 "name": each.name,
@@ -85,6 +88,9 @@ class Journal:
         done = self.in_order(units)
         rows = [row for each in done for row in each.rows]
         overheads = [row for each in done for row in each.overheads]
+        runs = [(each.rows[0], each.run) for each in done if each.rows and each.run]
+        if runs:
+            write_atomically(self.directory / RUNS, runs_csv(runs))
         write_atomically(self.directory / OVERHEADS, to_csv(overheads, OverheadRow))
         write_atomically(self.directory / ROWS, to_csv(rows, Row))
 

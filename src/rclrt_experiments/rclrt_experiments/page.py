@@ -9,7 +9,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -19,10 +19,10 @@ from rclrt_cli.output_directory import REPORT, write_atomically
 
 from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.experiment import THESIS, Experiment
-from rclrt_experiments.journal import OVERHEADS, ROWS
+from rclrt_experiments.journal import OVERHEADS, ROWS, RUNS
 from rclrt_experiments.metrics import Results
 from rclrt_experiments.published import Evidence, Judged, judge
-from rclrt_experiments.rows import Row, read_overheads, read_rows
+from rclrt_experiments.rows import RUN_KEY, Row, read_overheads, read_rows, read_runs
 from rclrt_experiments.sections import Figure, Section, name_of, table
 
 FIGURES = "figures"
@@ -59,6 +59,8 @@ class Page:
     judged: Sequence[Judged]
     left_out: Mapping[str, int]
     """Of each experiment: applications that the rules and the seed did not give."""
+    runs: Sequence[Mapping[str, str]] = ()
+    """Of what ran on ROS 2."""
 
     @classmethod
     def of(
@@ -70,6 +72,7 @@ class Page:
     ) -> Page:
         rows = read_rows(directory / ROWS)
         overheads = read_overheads(directory / OVERHEADS)
+        runs = read_runs(directory / RUNS)
         results = Results(rows)
         evidence = Evidence(results, overheads, bool(plan["simulated"]))
         sections = [
@@ -79,7 +82,7 @@ class Page:
         ]
         of_thesis = any(each.name in THESIS for each in experiments)
         judged = [judge(claim, evidence) for claim in CLAIMS] if of_thesis else []
-        return cls(experiments, plan, rows, results, sections, judged, left_out)
+        return cls(experiments, plan, rows, results, sections, judged, left_out, runs)
 
 
 def write_page(directory: Path, page: Page) -> None:
@@ -129,6 +132,8 @@ def _body(page: Page) -> Iterator[str]:
         yield f"<p>{html.escape(name)}: {count} applications are infeasible and left out.</p>"
     if page.plan["simulated"]:
         yield from _machine(page.experiments)
+    if page.runs:
+        yield from _host(page.runs)
     if page.judged:
         yield "<h2>What was published</h2>"
         yield f"<p>{verdict_counts(page.judged)}</p>"
@@ -136,7 +141,7 @@ def _body(page: Page) -> Iterator[str]:
     yield "<h2>Bounds</h2>"
     yield "<p>How many chains the analysis proved to keep their deadlines, and whether any of "
     yield "those missed one.</p>"
-    yield table(*bounds_table(page.rows))
+    yield table(*bounds_table(page.rows, disturbed(page.runs)))
     for section in page.sections:
         own = section.experiment
         of = f" (thesis, section {own.section})" if own.section else ""
@@ -163,6 +168,33 @@ def _machine(experiments: Sequence[Experiment]) -> Iterator[str]:
     )  # fmt: skip
 
 
+def _host(runs: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    first = runs[0]
+    yield (
+        f"<p>{html.escape(first['cpu_model'])}, {first['cpus']} CPUs, Linux "
+        f"{html.escape(first['kernel'])}, {html.escape(first['rmw'])}; "
+        f"{'real-time' if first['realtime'] == 'True' else 'NOT real-time'} scheduling. Runs from "
+        f"{html.escape(first['started_utc'])} to {html.escape(runs[-1]['started_utc'])}.</p>"
+    )
+    again = sum(int(run["tries"]) > 1 for run in runs)
+    stolen = sum(float(run["steal_ms"]) for run in runs)
+    yield (
+        f"<p>{len(runs)} runs, one after the other; {again} were made again because the host took "
+        f"time. In those that count it took {stolen:.0f} ms, and stopped a CPU "
+        f"{sum(int(run['stalls']) for run in runs)} times; {len(disturbed(runs))} runs were "
+        "disturbed so.</p>"
+    )
+
+
+def disturbed(runs: Sequence[Mapping[str, str]]) -> set[tuple[str, ...]]:
+    """Runs in which the host took time or stopped a CPU."""
+    return {
+        tuple(run[name] for name in RUN_KEY)
+        for run in runs
+        if float(run["steal_ms"]) > 0 or int(run["stalls"]) > 0
+    }
+
+
 def verdict_counts(judged: Sequence[Judged]) -> str:
     verdicts = [each.verdict for each in judged]
     names = ("reproduced", "not reproduced", "not comparable")
@@ -176,10 +208,13 @@ def claims_table(judged: Sequence[Judged]) -> str:
     )
 
 
-def bounds_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: by experiment and executor."""
+def bounds_table(
+    rows: Sequence[Row], host: Container[tuple[str, ...]] = ()
+) -> tuple[list[str], list[list[str]]]:
+    """Heads and rows: by experiment and executor. `host` are the runs that it disturbed."""
     heads = ["experiment", "executor", "chain-runs", "proved", "conditional", "other",
-             "proved and missed", "above the bound"]  # fmt: skip
+             "proved and missed", "above the bound",
+             "above, undisturbed by the host"]  # fmt: skip
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.experiment, row.executor), []).append(row)
@@ -187,14 +222,16 @@ def bounds_table(rows: Sequence[Row]) -> tuple[list[str], list[list[str]]]:
     for (experiment, executor), own in groups.items():
         proved = [row for row in own if row.verdict == "proved"]
         conditional = sum(row.verdict == "conditional" for row in own)
-        above = sum(
-            row.bound_ms is not None and row.worst_ms is not None and row.worst_ms > row.bound_ms
+        above = [
+            row
             for row in own
-        )
+            if row.bound_ms is not None and row.worst_ms is not None and row.worst_ms > row.bound_ms
+        ]
+        alone = [r for r in above if tuple(str(getattr(r, name)) for name in RUN_KEY) not in host]
         body.append([
             experiment, name_of(executor), str(len(own)),
             f"{len(proved)} ({len(proved) / len(own):.0%})", str(conditional),
             str(len(own) - len(proved) - conditional), str(sum(row.missed > 0 for row in proved)),
-            str(above),
+            str(len(above)), str(len(alone)),
         ])  # fmt: skip
     return heads, body
