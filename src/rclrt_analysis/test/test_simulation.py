@@ -68,5 +68,5 @@ def test_unknown_words_and_numbers_are_refused(application: rclrt_model.Applicat
         rclrt_analysis.simulate(application, "x", MS)
     with pytest.raises(ValueError, match="from 0 to 1"):
         rclrt_analysis.simulate(application, "edf", MS, lowest_execution=2.0)
-    with pytest.raises(ValueError):
+    with pytest.raises(ValueError, match="horizon"):
         rclrt_analysis.simulate(application, "edf", -1)

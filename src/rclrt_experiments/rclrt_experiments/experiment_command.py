@@ -4,16 +4,21 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rclrt_cli.errors import EXIT_OK, BadInput
+from rclrt_cli.options.overheads import add_file_arguments, overheads_file
 from rclrt_cli.options.run import check_run_seconds, seconds_argument
+from rclrt_cli.output_directory import REPORT
 from rclrt_cli.progress import Progress
+from rclrt_cli.runner import PACKAGE, find_program
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_generator.options import count_argument
 
@@ -26,10 +31,13 @@ from rclrt_experiments.experiment import (
     load_experiment,
     parse_executors,
 )
-from rclrt_experiments.journal import ROWS, Journal, opened, plan_of
+from rclrt_experiments.journal import Journal, opened, plan_of
+from rclrt_experiments.live import QUIET, Live, check_cpus
+from rclrt_experiments.page import Page, write_page
 from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
+QUICK_TRIALS, QUICK_SECONDS, TRIES = 1, 2.0, 3
 HELP = "the thesis's experiments, and your own: many applications under several executors"
 
 
@@ -44,6 +52,20 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seconds", metavar="S", type=seconds_argument, help="of each run")
     parser.add_argument("--executors", metavar="A,B,...", help="default: those of the experiment")
     parser.add_argument("--simulate", action="store_true", help="simulate; no ROS, no waiting")
+    parser.add_argument(
+        "--quick",
+        action="store_true",
+        help=f"{QUICK_TRIALS} trial of {QUICK_SECONDS:g} s, unless --trials or --seconds say more",
+    )
+    parser.add_argument(
+        "--tries",
+        metavar="N",
+        type=count_argument,
+        help="a run of whose time the host took more than "
+        f"{100 * QUIET:g} %% is made again, whatever it showed; at most N times in all, "
+        f"default {TRIES}, and 1 with --quick",
+    )
+    add_file_arguments(parser)
     parser.add_argument(
         "--resume", action="store_true", help="go on with what DIR has, given the same options"
     )
@@ -72,30 +94,47 @@ class Settings:
 
 def run(arguments: argparse.Namespace) -> int:
     settings = settings_of(arguments)
+    file = overheads_file(arguments)
+    _check(arguments, settings)
     plan = plan_of(
         [each.experiment for each in settings],
         {each.experiment.name: each.trials for each in settings},
         {each.experiment.name: each.seconds for each in settings},
         {each.experiment.name: each.executors for each in settings},
         arguments.simulate,
+        f"{file.path}, {file.statistic}" if file else "",
         __version__,
     )
-    if not arguments.simulate:
-        raise BadInput("expected --simulate")
     backend = _backend(arguments)
     units = [unit for number, each in enumerate(settings) for unit in each.units(number)]
     with StopSignals() as stop, opened(arguments.out, plan, arguments.resume) as journal:
         try:
-            _sweep(backend, settings, units, journal, stop)
+            live = None if arguments.simulate else Live(stop, _tries(arguments), file)
+            _sweep(backend, settings, units, journal, stop, live)
         finally:
             if journal.done:
                 journal.write_rows(units)
+                _write_page(settings, plan, journal)
         left = len(units) - len(journal.in_order(units))
         if left:
             print(f"rclrt: stopped; {left} of {len(units)} are missing: --resume", file=sys.stderr)
             return stop.exit_code
-        print(arguments.out / ROWS)
+        print(arguments.out / REPORT)
     return EXIT_OK
+
+
+def _write_page(settings: Sequence[Settings], plan: dict[str, Any], journal: Journal) -> None:
+    left_out: dict[str, int] = {}
+    for number, each in enumerate(settings):
+        count = sum(
+            bool(journal.done[unit.key()].infeasible)
+            for unit in each.units(number)
+            if unit.executor == 0 and unit.key() in journal.done
+        )
+        if count:
+            left_out[each.experiment.name] = count
+    experiments = [each.experiment for each in settings]
+    write_page(journal.directory, Page.of(journal.directory, experiments, plan, left_out))
 
 
 def settings_of(arguments: argparse.Namespace) -> list[Settings]:
@@ -113,12 +152,36 @@ def settings_of(arguments: argparse.Namespace) -> list[Settings]:
     return [
         Settings(
             each,
-            arguments.trials or each.trials,
-            arguments.seconds or each.seconds,
+            arguments.trials or (QUICK_TRIALS if arguments.quick else each.trials),
+            arguments.seconds or (QUICK_SECONDS if arguments.quick else each.seconds),
             stated or each.executors,
         )
         for each in map(load_experiment, names)
     ]
+
+
+def _check(arguments: argparse.Namespace, settings: Sequence[Settings]) -> None:
+    """What belongs to runs only, or to simulations only."""
+    if arguments.simulate:
+        if arguments.overheads is not None:
+            raise BadInput(
+                "--overheads with --simulate: the experiment's file states what the simulated "
+                "machine adds; expected one of the two"
+            )
+        return
+    for name in ("jobs", "scheduler"):
+        if getattr(arguments, name) is not None:
+            raise BadInput(
+                f"--{name}: runs in real time are never side by side; expected --simulate, too"
+            )
+    for each in settings:
+        check_cpus(each.experiment)
+    find_program(os.environ, PACKAGE, PACKAGE)
+
+
+def _tries(arguments: argparse.Namespace) -> int:
+    stated: int | None = arguments.tries
+    return stated or (1 if arguments.quick else TRIES)
 
 
 def _backend(arguments: argparse.Namespace) -> Backend:
@@ -126,7 +189,7 @@ def _backend(arguments: argparse.Namespace) -> Backend:
         if arguments.jobs is not None:
             raise BadInput("--scheduler and --jobs: expected one of the two")
         return Dask(arguments.scheduler)
-    jobs = arguments.jobs or cores()
+    jobs = (arguments.jobs or cores()) if arguments.simulate else 1
     return InProcess() if jobs == 1 else Cores(jobs)
 
 
@@ -135,18 +198,24 @@ def _simulate(settings: Sequence[Settings], unit: Unit) -> Done:
     return simulate_unit(own.experiment, own.executors, own.seconds, unit)
 
 
+def _run(settings: Sequence[Settings], live: Live, unit: Unit) -> Done:
+    own = settings[unit.experiment]
+    return live.run_unit(own.experiment, own.executors, own.seconds, unit)
+
+
 def _sweep(
     backend: Backend,
     settings: Sequence[Settings],
     units: Sequence[Unit],
     journal: Journal,
     stop: StopSignals,
+    live: Live | None,
 ) -> None:
-    """Works on what is not done."""
+    """Works on what is not done: on ROS 2 with `live`, else in simulation."""
     left = [unit for unit in units if unit.key() not in journal.done]
     progress = Progress(sys.stderr, len(units))
     clock = Clock(len(units) - len(left), len(units))
-    work = partial(_simulate, settings)
+    work = partial(_simulate, settings) if live is None else partial(_run, settings, live)
     for unit, done in backend.run(work, left, lambda: stop.requested):
         journal.add(unit, done)
         clock.count += 1

@@ -22,10 +22,11 @@ from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import write_atomically
 
 from rclrt_experiments.experiment import Experiment
-from rclrt_experiments.rows import OverheadRow, Row, to_csv
+from rclrt_experiments.rows import OverheadRow, Row, runs_csv, to_csv
 from rclrt_experiments.unit import Done, Unit
 
-PLAN, JOURNAL, ROWS, OVERHEADS = "experiment.json", "done.jsonl", "rows.csv", "overheads.csv"
+PLAN, JOURNAL = "experiment.json", "done.jsonl"
+ROWS, OVERHEADS, RUNS = "rows.csv", "overheads.csv", "runs.csv"
 VERSION = 1
 
 
@@ -35,6 +36,7 @@ def plan_of(
     seconds: Mapping[str, float],
     executors: Mapping[str, Sequence[str]],
     simulated: bool,
+    overheads: str,
     version: str,
 ) -> dict[str, Any]:
     """What decides the rows, with the version of rclrt: a continued run must have the same."""
@@ -42,6 +44,7 @@ def plan_of(
         "rclrt_experiment": VERSION,
         "rclrt": version,
         "simulated": simulated,
+        "overheads": overheads,
         "experiments": [
             {
                 "name": each.name,
@@ -63,16 +66,16 @@ class Journal:
     plan: dict[str, Any]
     done: dict[str, Done] = field(default_factory=dict)
     """By the key of the unit."""
-    _stream: IO[str] | None = None
+    stream: IO[str] | None = None
 
     def add(self, unit: Unit, result: Done) -> bool:
         """Writes down what came of a unit. False where that is known already."""
         if unit.key() in self.done:
             return False
-        assert self._stream is not None
+        assert self.stream is not None
         line = json.dumps({"unit": unit.key(), **result.to_json()}, separators=(",", ":"))
-        self._stream.write(line + "\n")
-        self._stream.flush()
+        self.stream.write(line + "\n")
+        self.stream.flush()
         self.done[unit.key()] = result
         return True
 
@@ -85,6 +88,9 @@ class Journal:
         done = self.in_order(units)
         rows = [row for each in done for row in each.rows]
         overheads = [row for each in done for row in each.overheads]
+        runs = [(each.rows[0], each.run) for each in done if each.rows and each.run]
+        if runs:
+            write_atomically(self.directory / RUNS, runs_csv(runs))
         write_atomically(self.directory / OVERHEADS, to_csv(overheads, OverheadRow))
         write_atomically(self.directory / ROWS, to_csv(rows, Row))
 
@@ -116,10 +122,10 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
         journal = Journal(path, plan, _read(path / JOURNAL))
         try:
             with (path / JOURNAL).open("a", encoding="utf-8") as stream:
-                journal._stream = stream  # noqa: SLF001: it is open as long as this function says
+                journal.stream = stream
                 yield journal
         finally:
-            journal._stream = None
+            journal.stream = None
             if not journal.done:
                 for name in (JOURNAL, PLAN):
                     (path / name).unlink(missing_ok=True)

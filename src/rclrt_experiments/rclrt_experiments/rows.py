@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from rclrt_cli.errors import BadInput
 from rclrt_cli.json_reader import read_text
 
 Cell = str | int | float | None
+RUN_KEY = ("experiment", "executor", "varied", "trial", "seed")
 
 
 @dataclass(frozen=True)
@@ -72,6 +73,22 @@ def to_csv(rows: Iterable[Row] | Iterable[OverheadRow], kind: type[Row] | type[O
     return text.getvalue()
 
 
+def runs_csv(runs: Iterable[tuple[Row, Mapping[str, Any]]]) -> str:
+    """When each run was, and what the host took, beside a row of it that says which one."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    for number, (row, run) in enumerate(runs):
+        if number == 0:
+            writer.writerow([*RUN_KEY, *run])
+        writer.writerow([*(getattr(row, name) for name in RUN_KEY), *run.values()])
+    return text.getvalue()
+
+
+def read_runs(path: Path) -> list[dict[str, str]]:
+    """The rows of a runs.csv; none where there is no such file."""
+    return list(csv.DictReader(io.StringIO(read_text(path)))) if path.is_file() else []
+
+
 def _cell(value: Cell) -> str:
     if value is None:
         return ""
@@ -105,7 +122,7 @@ def _read(path: Path, kind: Any) -> list[Any]:
     return rows
 
 
-_READERS = {
+_READERS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "int": int,
     "float": float,

@@ -26,13 +26,17 @@ AT_ONCE = 10
 """Units that a worker is given together."""
 PATIENCE_S = 0.2
 """How long to wait for a result before looking whether to stop."""
-CONNECT_S = 20
+CONNECT_S = 10
 
 
 class Backend(Protocol):
     """Works on units. `work` can be pickled, unless the back end is this process."""
 
     def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results: ...
+
+
+class Stopped(Exception):
+    """The user stopped the work on a unit, which is not done."""
 
 
 class InProcess:
@@ -42,7 +46,11 @@ class InProcess:
         for unit in units:
             if stopped():
                 return
-            yield unit, work(unit)
+            try:
+                done = work(unit)
+            except Stopped:
+                return
+            yield unit, done
 
 
 @dataclass(frozen=True)

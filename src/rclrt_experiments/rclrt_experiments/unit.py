@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.stats import nearest_rank
@@ -18,7 +18,6 @@ from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
 from rclrt_experiments.rows import OverheadRow, Row
 
 if TYPE_CHECKING:
-    from rclrt_analysis import ChainBound
     from rclrt_model import Application
 
 Instance = tuple[int, int, int, int]
@@ -73,6 +72,15 @@ def units_of(
                 yield Unit(number, point, trial, executor)
 
 
+class HasBound(Protocol):
+    """A bound of a chain, and what it says of the deadline."""
+
+    @property
+    def bound_ns(self) -> int | None: ...
+    @property
+    def verdict(self) -> str: ...
+
+
 @dataclass(frozen=True)
 class Drawn:
     """A generated application with the priorities of its callbacks, as text and as model."""
@@ -124,7 +132,7 @@ def row_of(
     unit: Unit,
     drawn: Drawn,
     chain: int,
-    bound: ChainBound,
+    bound: HasBound,
     completed: int,
     missed: int,
     best_ns: float,

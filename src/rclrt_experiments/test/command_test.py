@@ -70,7 +70,7 @@ def test_executors_get_the_same_applications(experiment: Command, small: Path, o
 def test_the_rows_depend_neither_on_the_number_of_processes_nor_on_the_time(
     experiment: Command, small: Path, tmp_path: Path
 ) -> None:
-    made = []
+    made: list[list[bytes]] = []
     for jobs in (1, 2, 2):
         out = tmp_path / f"out{len(made)}"
         assert experiment(small, "--simulate", "--jobs", jobs, "--out", out).returncode == 0
@@ -130,7 +130,7 @@ def test_bad_options_say_so_and_write_nothing(
     full.mkdir()
     (full / "mine.txt").write_text("mine")
     file.write_text("")
-    cases = [
+    cases: list[tuple[list[str | Path | int], Path, str]] = [
         (["nothing"], tmp_path / "a", "unknown experiment 'nothing'"),
         ([tmp_path / "no.yaml"], tmp_path / "a", "no.yaml"),
         ([small, "--executors", "x"], tmp_path / "a", "unknown executor 'x'"),

@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 import math
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -12,18 +11,18 @@ from pathlib import Path
 from rclrt_cli.bench.rows import BARE, Benchmark, Row
 from rclrt_cli.executors import BASELINE
 from rclrt_cli.output_directory import write_atomically
+from rclrt_cli.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 
 BURNER, GROWTH = "executors_burner.svg", "executors_growth.svg"
 COLOURS = ("#8a8a8a", "#b8860b", "#5b7fbf", "#a0522d", "#c0392b", "#2e8b57", "#7d3c98", "#16a085")
-INK, FAINT, GRID = "#1f2328", "#59636e", "#d8dee4"
-WIDTH, MARGIN, ROW = 900, 16, 30
+MARGIN, ROW = 16, 30
 
 
 def write_plots(benchmark: Benchmark, directory: Path) -> None:
     """Writes the pictures whose cases were measured."""
-    for name, picture in ((BURNER, burner(benchmark)), (GROWTH, growth(benchmark))):
-        if picture:
-            write_atomically(directory / name, picture)
+    for name, made in ((BURNER, burner(benchmark)), (GROWTH, growth(benchmark))):
+        if made:
+            write_atomically(directory / name, made)
 
 
 @dataclass(frozen=True)
@@ -70,16 +69,16 @@ def burner(benchmark: Benchmark) -> str:
     for cpus in sorted({row.cpus for row in rows}):
         panel = [row for row in rows if row.cpus == cpus]
         top, bottom = y + 12, y + 12 + ROW * len(panel)
-        parts.append(_text(MARGIN, y + 4, _cpus(cpus), bold=True))
+        parts.append(text(MARGIN, y + 4, _cpus(cpus), bold=True))
         for tick in scale.ticks():
-            parts.append(_line(scale(tick), top, scale(tick), bottom, GRID))
-            parts.append(_text(scale(tick), bottom + 16, _time(tick), FAINT, "middle"))
+            parts.append(line(scale(tick), top, scale(tick), bottom, GRID))
+            parts.append(text(scale(tick), bottom + 16, _time(tick), FAINT, "middle"))
         for index, row in enumerate(panel):
             parts += _range(scale, row, top + ROW * (index + 0.5), colour(benchmark, row.executor))
-            parts.append(_text(left - 12, top + ROW * (index + 0.5) + 4, row.executor, INK, "end"))
+            parts.append(text(left - 12, top + ROW * (index + 0.5) + 4, row.executor, INK, "end"))
             lost = f"{row.lost} of {row.n + row.lost} lost" if row.lost else "none lost"
             parts.append(
-                _text(
+                text(
                     WIDTH - MARGIN,
                     top + ROW * (index + 0.5) + 4,
                     lost,
@@ -91,11 +90,11 @@ def burner(benchmark: Benchmark) -> str:
         y = bottom + 46
     key = "bar: median to worst · ● median · ◆ 99th percentile · | worst"
     head = [
-        _text(MARGIN, 24, "Lateness of an urgent 10 ms timer beside a burner (20 ms of work every "
+        text(MARGIN, 24, "Lateness of an urgent 10 ms timer beside a burner (20 ms of work every "
               "50 ms)", bold=True, size=15),
-        _text(MARGIN, 42, key, FAINT),
+        text(MARGIN, 42, key, FAINT),
     ]  # fmt: skip
-    return _picture([*head, *parts], y - 14)
+    return picture([*head, *parts], y - 14)
 
 
 def growth(benchmark: Benchmark) -> str:
@@ -116,18 +115,18 @@ def growth(benchmark: Benchmark) -> str:
     top, bottom, gap = 86.0, 366.0, 56.0
     width = (WIDTH - 2 * MARGIN - 3 * gap - 12) / 3
     y = LogScale.around([row.p50 for row in rows if row.p50], bottom, top)
-    parts = [_text(MARGIN, 24, "Median latency by number of entities, one CPU", bold=True, size=15)]
+    parts = [text(MARGIN, 24, "Median latency by number of entities, one CPU", bold=True, size=15)]
     x = float(MARGIN)
     for executor in benchmark.executors:
-        parts.append(_line(x, 46, x + 18, 46, colour(benchmark, executor), 3))
-        parts.append(_text(x + 24, 50, executor))
+        parts.append(line(x, 46, x + 18, 46, colour(benchmark, executor), 3))
+        parts.append(text(x + 24, 50, executor))
         x += 44 + 7.2 * len(executor)
     for index, (case, entity, name) in enumerate(panels):
         start = MARGIN + gap + index * (width + gap)  # the gap holds the scale
         parts += _growth_panel(
             benchmark, benchmark.select(case, entity, cpus=1), name, y, start, start + width
         )
-    return _picture(parts, bottom + 44)
+    return picture(parts, bottom + 44)
 
 
 def _growth_panel(
@@ -142,11 +141,11 @@ def _growth_panel(
         for index, size in enumerate(sizes)
     }
     for tick in y.ticks():
-        yield _line(left, y(tick), right, y(tick), GRID)
-        yield _text(left - 8, y(tick) + 4, _time(tick), FAINT, "end")
+        yield line(left, y(tick), right, y(tick), GRID)
+        yield text(left - 8, y(tick) + 4, _time(tick), FAINT, "end")
     for size in sizes:
-        yield _text(places[size], y.start + 18, f"{size}", FAINT, "middle")
-    yield _text((left + right) / 2, y.start + 36, name, INK, "middle", bold=True)
+        yield text(places[size], y.start + 18, f"{size}", FAINT, "middle")
+    yield text((left + right) / 2, y.start + 36, name, INK, "middle", bold=True)
     for executor in benchmark.executors:
         points = [
             (places[row.entities], y(row.p50))
@@ -163,8 +162,8 @@ def _growth_panel(
 
 def _range(scale: LogScale, row: Row, y: float, paint: str) -> Iterator[str]:
     p50, p99, worst = (scale(value) for value in _times(row))
-    yield _line(p50, y, worst, y, paint, 5, 0.45)
-    yield _line(worst, y - 8, worst, y + 8, paint, 2)
+    yield line(p50, y, worst, y, paint, 5, 0.45)
+    yield line(worst, y - 8, worst, y + 8, paint, 2)
     yield f'<circle cx="{p50:.1f}" cy="{y:.1f}" r="5.5" fill="{paint}"/>'
     yield (
         f'<path d="M {p99:.1f} {y - 7:.1f} l 7 7 l -7 7 l -7 -7 z" fill="{paint}" '
@@ -182,43 +181,3 @@ def _time(us: float) -> str:
 
 def _cpus(count: int) -> str:
     return "on one CPU" if count == 1 else f"on {count} CPUs"
-
-
-def _line(
-    x1: float, y1: float, x2: float, y2: float, paint: str, width: float = 1, opacity: float = 1
-) -> str:
-    return (
-        f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" stroke="{paint}" '
-        f'stroke-width="{width:g}" stroke-opacity="{opacity:g}" stroke-linecap="round"/>'
-    )
-
-
-def _text(
-    x: float,
-    y: float,
-    text: str,
-    paint: str = INK,
-    anchor: str = "start",
-    *,
-    bold: bool = False,
-    size: int = 12,
-) -> str:
-    weight = ' font-weight="600"' if bold else ""
-    return (
-        f'<text x="{x:.1f}" y="{y:.1f}" fill="{paint}" text-anchor="{anchor}" '
-        f'font-size="{size}"{weight}>{html.escape(text)}</text>'
-    )
-
-
-def _picture(parts: Iterable[str], height: float) -> str:
-    return "\n".join(
-        [
-            f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height:.0f}" '
-            f'width="{WIDTH}" height="{height:.0f}" font-family="system-ui, sans-serif">',
-            "<!-- SPDX-License-Identifier: Apache-2.0 -->",
-            f'<rect width="{WIDTH}" height="{height:.0f}" fill="#ffffff"/>',
-            *parts,
-            "</svg>",
-            "",
-        ]
-    )

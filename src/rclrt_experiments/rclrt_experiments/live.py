@@ -1,0 +1,147 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A unit on real ROS 2: one run of rclrt_runner, made again where the host disturbed it."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from rclrt_cli.bounds.machine import OverheadsFile
+from rclrt_cli.bounds.predicted import predict
+from rclrt_cli.errors import BadInput, RunFailed
+from rclrt_cli.run_data import RESULTS, Run
+from rclrt_cli.runner import PACKAGE, find_program, run_child, runner_command
+from rclrt_cli.stop_signals import StopSignals
+from rclrt_generator.app_yaml import app_yaml
+from rclrt_generator.timing import Infeasible
+
+from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
+from rclrt_experiments.sweep import Stopped
+from rclrt_experiments.unit import Done, Drawn, Instance, Unit, draw, overhead_rows, row_of
+
+QUIET = 0.005
+"""The share of a run's time that the host may take. Nothing else decides on another try."""
+
+
+@dataclass(frozen=True)
+class Bound:
+    """As the analysis gives it."""
+
+    bound_ns: int | None
+    verdict: str
+
+
+@dataclass(frozen=True)
+class Live:
+    """How to run."""
+
+    stop: StopSignals
+    tries: int
+    overheads: OverheadsFile | None
+    tick: Callable[[float], None] | None = None
+
+    def run_unit(
+        self, experiment: Experiment, executors: Sequence[str], seconds: float, unit: Unit
+    ) -> Done:
+        """One application under one executor. Throws Stopped where the user stops it."""
+        name = executors[unit.executor]
+        try:
+            drawn = draw(experiment, unit.point, unit.trial, name.endswith(SYNTHESIS))
+        except Infeasible as why:
+            return Done(infeasible=str(why))
+        check_cpus(experiment)
+        predicted = predict(drawn.model, [base_of(name)], self.overheads).executors[base_of(name)]
+        with tempfile.TemporaryDirectory(prefix="rclrt_experiment_") as directory:
+            run, tries = self._quietest(Path(directory), drawn, base_of(name), seconds)
+            rows = []
+            for chain, result in enumerate(run.results.chains):
+                own, times = predicted.chains[result.id], result.response
+                bound = Bound(own.bound_ns, own.verdict)
+                best, mean, worst = (
+                    (times.best * 1e6, times.mean * 1e6, times.worst * 1e6)
+                    if times
+                    else (0.0, 0.0, 0.0)
+                )
+                rows.append(
+                    row_of(experiment, name, unit, drawn, chain, bound, result.completed,
+                           result.missed, best, mean, worst)
+                )  # fmt: skip
+            overheads = overhead_rows(experiment, name, unit, _instances(run))
+            return Done(tuple(rows), tuple(overheads), run=_described(run, tries))
+
+    def _quietest(
+        self, directory: Path, drawn: Drawn, executor: str, seconds: float
+    ) -> tuple[Run, int]:
+        """Runs until the host leaves it alone, at most `tries` times; else the quietest."""
+        app = directory / "app.yaml"
+        app.write_text(app_yaml(drawn.generated, drawn.priorities), encoding="utf-8")
+        best: Run | None = None
+        for number in range(1, self.tries + 1):
+            run = self._once(directory, app, executor, seconds, number)
+            if best is None or _stolen(run) < _stolen(best):
+                best = run
+            if _stolen(best) <= QUIET:
+                break
+        assert best is not None
+        return best, number
+
+    def _once(self, directory: Path, app: Path, executor: str, seconds: float, number: int) -> Run:
+        made, logs = directory / f"run{number}", directory / f"log{number}"
+        logs.mkdir()
+        program = find_program(os.environ, PACKAGE, PACKAGE)
+        command = runner_command(program, app, executor, seconds, made, False, [])
+        ended = run_child(command, logs, seconds, self.stop, self.tick)
+        if ended.interrupted:
+            raise Stopped
+        if not (made / RESULTS).is_file():
+            raise RunFailed(f"{PACKAGE} ended with exit code 0 but wrote no {RESULTS}")
+        return Run.load(made)
+
+
+def check_cpus(experiment: Experiment) -> None:
+    """Throws BadInput where an application names CPUs that this process may not use."""
+    allowed = os.sched_getaffinity(0)
+    for point in experiment.points:
+        missing = {*point.rules.cpus, *point.rules.scheduler_cpus} - allowed
+        if missing:
+            raise BadInput(
+                f"{experiment.name}, point '{point.label}': CPU {min(missing)} is not available; "
+                "--simulate needs none, or change cpus and scheduler_cpus in a copy of the file"
+            )
+
+
+def _stolen(run: Run) -> float:
+    steal_ms: float = run.results.context["steal_ms"]
+    return steal_ms / 1e3 / run.results.duration_s
+
+
+def _instances(run: Run) -> list[Instance]:
+    number = {callback.id: n for n, callback in enumerate(run.results.callbacks)}
+    return [
+        (number[row.callback], row.ready, row.start, row.end)
+        for row in run.instance_rows()
+        if row.outcome == "ran"
+    ]
+
+
+def _described(run: Run, tries: int) -> dict[str, Any]:
+    """When and where it ran, and what the host took."""
+    context = run.results.context
+    return {
+        "started_utc": run.results.started_utc,
+        "tries": tries,
+        "steal_ms": context["steal_ms"],
+        "stalls": context["host_stalls"]["count"],
+        "stall_ms": context["host_stalls"]["total_ms"],
+        "worst_stall_ms": context["host_stalls"]["worst_ms"],
+        "missed_host": sum(chain.missed_host for chain in run.results.chains),
+        "realtime": context["realtime"],
+        "kernel": context["kernel"],
+        "cpu_model": context["cpu_model"],
+        "cpus": context["cpus"],
+        "rmw": context["rmw"],
+    }

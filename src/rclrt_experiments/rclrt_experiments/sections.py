@@ -1,0 +1,221 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the page shows of each experiment: figures, and tables with the published values beside."""
+
+from __future__ import annotations
+
+import html
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from statistics import fmean, median
+
+from rclrt_experiments.experiment import Experiment
+from rclrt_experiments.figures import LABELS, Box, box_plot, value_plot
+from rclrt_experiments.metrics import Estimate, Results, Sample
+from rclrt_experiments.published import TABLE_7_4, TABLE_7_6, TABLE_7_9
+from rclrt_experiments.rows import OverheadRow
+
+WORST = "worst response / period"
+
+
+@dataclass(frozen=True)
+class Figure:
+    """A picture, and the name of its file without the suffix."""
+
+    name: str
+    caption: str
+    svg: str
+
+
+Part = Figure | str
+"""A figure, or HTML."""
+
+
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """HTML of a table whose first column names its rows."""
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f'<div class="scroller"><table><tr>{head}</tr>{body}</table></div>'
+
+
+def name_of(executor: str) -> str:
+    return LABELS.get(executor, executor)
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment and its rows."""
+
+    experiment: Experiment
+    results: Results
+    overheads: Sequence[OverheadRow]
+
+    @property
+    def executors(self) -> list[str]:
+        return self.results.executors.get(self.experiment.name, [])
+
+    @property
+    def labels(self) -> list[str]:
+        """Of the points with rows."""
+        name = self.experiment.name
+        return [
+            point.label
+            for point in self.experiment.points
+            if any(self.sample(point.label, each).rows for each in self.results.executors[name])
+        ]
+
+    def sample(self, label: str, executor: str, chain: str = "") -> Sample:
+        return self.results.sample(self.experiment.name, label, executor, chain)
+
+    def parts(self) -> Iterator[Part]:
+        """Everything in its order."""
+        name = self.experiment.name
+        if name == "overhead":
+            yield from self._overhead()
+            return
+        if name == "utilisation":
+            yield "<h3>Chain-runs that missed a deadline (table 7.4)</h3>"
+            yield self._table(TABLE_7_4, lambda sample: str(sample.misses))
+        if name == "chain-length":
+            yield "<h3>Median of worst response / period (table 7.6)</h3>"
+            yield self._table(TABLE_7_6, lambda sample: estimate(sample.median_worst))
+        if name == "synthesis":
+            yield "<h3>Median of worst response / period (table 7.9)</h3>"
+            yield self._table(TABLE_7_9, lambda sample: estimate(sample.median_worst), 3)
+        for chain in [f"chain{n}" for n in self.experiment.chains] or [""]:
+            yield from self._figures(chain)
+
+    def _overhead(self) -> Iterator[Part]:
+        for measure, what in (
+            ("launch", "launch of a callback: from when nothing earlier ran"),
+            ("ready", "from ready to the first instruction"),
+        ):
+            for number, label in enumerate(self.labels):
+                boxes = self._overhead_boxes(measure, label)
+                caption = f"{label}: {what}, medians of the trials"
+                yield Figure(
+                    f"overhead_{measure}_{number + 1}",
+                    caption,
+                    box_plot(caption, [label], boxes, self.executors, "", "µs", most=float("inf")),
+                )
+        heads = ["executor", *self.labels]
+        for measure in ("launch", "ready"):
+            yield f"<h3>Median of {measure}, µs</h3>"
+            yield table(
+                heads,
+                [
+                    [name_of(e), *(self._overhead_text(measure, label, e) for label in self.labels)]
+                    for e in self.executors
+                ],
+            )
+
+    def _overhead_rows(self, measure: str, label: str, executor: str) -> list[OverheadRow]:
+        wanted = (self.experiment.name, measure, label, executor)
+        return [
+            row
+            for row in self.overheads
+            if (row.experiment, row.measure, row.varied, row.executor) == wanted
+        ]
+
+    def _overhead_text(self, measure: str, label: str, executor: str) -> str:
+        rows = self._overhead_rows(measure, label, executor)
+        if not rows:
+            return "-"
+        middle = median(row.p50_us for row in rows)
+        return f"{middle:.1f} ({sum(row.n for row in rows)} callbacks)"
+
+    def _overhead_boxes(self, measure: str, label: str) -> dict[tuple[str, str], Box]:
+        """Of the trials' percentiles the means; the worst of all is drawn by its table only."""
+        boxes = {}
+        for executor in self.executors:
+            rows = self._overhead_rows(measure, label, executor)
+            if rows:
+                p2, p25, p50, p75, p98 = (
+                    fmean(getattr(row, name) for row in rows)
+                    for name in ("p2_us", "p25_us", "p50_us", "p75_us", "p98_us")
+                )
+                boxes[label, executor] = Box(p2, p25, p50, p75, p98, p2, p98)
+        return boxes
+
+    def _table(
+        self,
+        published: Mapping[str, Sequence[float]],
+        cell: Callable[[Sample], str],
+        last: int | None = None,
+    ) -> str:
+        """A row for each executor, and the published one below where there is one."""
+        labels = self.labels[-last:] if last else self.labels
+        rows = []
+        for executor in self.executors:
+            own = [cell(self.sample(label, executor)) for label in labels]
+            rows.append([name_of(executor), *own])
+            if executor in published and len(published[executor]) == len(labels):
+                rows.append(["  published", *(f"{value:g}" for value in published[executor])])
+        return table([self.experiment.varied, *labels], rows)
+
+    def _figures(self, chain: str) -> Iterator[Figure]:
+        panels = list(dict.fromkeys(point.panel for point in self.experiment.points))
+        for panel in panels:
+            groups = [
+                point.label
+                for point in self.experiment.points
+                if point.panel == panel and point.label in self.labels
+            ]
+            of = ", ".join(word for word in (chain, panel) if word)
+            name = "_".join([self.experiment.name, *of.replace("%", "").replace(",", "").split()])
+            of = f" ({of})" if of else ""
+            boxes = {
+                (label, executor): Box.of(values)
+                for label in groups
+                for executor in self.executors
+                if (values := self.sample(label, executor, chain).normalised_worst)
+            }
+            title = f"Worst response / period{of}"
+            yield Figure(
+                f"{name}_worst",
+                f"{title}. Box: quartiles; whiskers: 2nd to 98th percentile; dot: the worst; "
+                "dashed: the deadline.",
+                box_plot(
+                    title, groups, boxes, self.executors, self.experiment.varied, WORST,
+                    deadline=1.0,
+                ),
+            )  # fmt: skip
+            for what, title, metric in (
+                ("misses", "Chains of an application that missed a deadline, mean", _mean_misses),
+                ("jitter", "(Worst - best response) / period, mean", _mean_jitter),
+            ):
+                yield Figure(
+                    f"{name}_{what}",
+                    f"{title}{of}, with 95 % confidence intervals.",
+                    value_plot(
+                        f"{title}{of}",
+                        groups,
+                        self._values(groups, chain, metric),
+                        self.executors,
+                        self.experiment.varied,
+                        "",
+                    ),
+                )
+
+    def _values(
+        self, groups: Sequence[str], chain: str, metric: Callable[[Sample], Estimate | None]
+    ) -> dict[tuple[str, str], Estimate]:
+        found = {
+            (label, executor): metric(self.sample(label, executor, chain))
+            for label in groups
+            for executor in self.executors
+        }
+        return {key: value for key, value in found.items() if value is not None}
+
+
+def estimate(value: Estimate | None) -> str:
+    return "-" if value is None else value.text()
+
+
+def _mean_misses(sample: Sample) -> Estimate | None:
+    return sample.mean_misses
+
+
+def _mean_jitter(sample: Sample) -> Estimate | None:
+    return sample.mean_jitter

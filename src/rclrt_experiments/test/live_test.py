@@ -1,0 +1,77 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt experiment` on ROS 2."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+from conftest import GENEROUS_S, SMALL, Command, command_line
+from rclrt_experiments.rows import read_overheads, read_rows, read_runs
+
+
+@pytest.fixture
+def one_cpu(small: Path) -> Path:
+    text = SMALL.replace("cpus: [1], scheduler_cpus: [0]", "cpus: [0]")
+    small.write_text(text.replace("trials: 4", "trials: 1").replace("seconds: 2", "seconds: 1"))
+    return small
+
+
+def test_runs_give_rows_bounds_and_what_the_host_took(
+    experiment: Command, one_cpu: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = experiment(one_cpu, "--tries", 1, "--out", out)
+    assert done.returncode == 0, done.stderr
+    rows, runs = read_rows(out / "rows.csv"), read_runs(out / "runs.csv")
+    assert len(rows) == 2 * 3 * 3
+    assert [run["executor"] for run in runs] == [
+        "wait_set", "preemptive", "thread_dispatch+synthesis",
+    ] * 2  # fmt: skip
+    light = [row for row in rows if row.varied == "20 %" and row.executor == "preemptive"]
+    assert all(row.n > 0 for row in light)
+    # Nobody has said how long dispatching takes.
+    assert {row.verdict for row in rows} <= {"conditional", "refuted", "unknown"}
+    assert all(run["tries"] == "1" and float(run["steal_ms"]) >= 0 for run in runs)
+    assert {row.measure for row in read_overheads(out / "overheads.csv")} == {"ready", "launch"}
+    page = (out / "report.html").read_text()
+    assert "run on ROS 2" in page
+    assert runs[0]["kernel"] in page
+
+
+def test_ctrl_c_keeps_complete_runs_and_resume_makes_the_others(
+    experiment: Command, one_cpu: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    command = command_line(one_cpu, "--tries", 1, "--out", out)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    journal = out / "done.jsonl"
+    limit = time.monotonic() + GENEROUS_S
+    while not journal.is_file() or journal.stat().st_size == 0:
+        assert process.poll() is None
+        assert time.monotonic() < limit
+    process.send_signal(signal.SIGINT)
+    process.communicate(timeout=GENEROUS_S)
+    assert process.returncode == 130
+    kept = journal.read_text()
+    assert 0 < len(kept.splitlines()) < 6
+    done = experiment(one_cpu, "--tries", 1, "--out", out, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert journal.read_text().startswith(kept)
+    assert len(read_rows(out / "rows.csv")) == 2 * 3 * 3
+
+
+def test_what_only_a_simulation_can_do_is_refused(
+    experiment: Command, small: Path, tmp_path: Path
+) -> None:
+    for option in (["--jobs", 2], ["--scheduler", "tcp://host:1"]):
+        done = experiment(small, *option, "--out", tmp_path / "out")
+        assert done.returncode == 2
+        assert "never side by side" in done.stderr
+    small.write_text(SMALL.replace("cpus: [1]", "cpus: [900]"))
+    done = experiment(small, "--out", tmp_path / "out")
+    assert (done.returncode, "CPU 900 is not available" in done.stderr) == (2, True)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,121 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Sweeps on Dask: a real scheduler and workers, of which one is killed on the way."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from conftest import GENEROUS_S, SMALL, Command, command_line
+from rclrt_experiments.sweep import AT_ONCE, Cores, InProcess
+from rclrt_experiments.unit import Done, Unit
+
+UNITS = [Unit(0, point, trial, 0) for point in range(3) for trial in range(25)]
+
+
+def answer(unit: Unit) -> Done:
+    return Done(infeasible=unit.key())
+
+
+def never() -> bool:
+    return False
+
+
+@pytest.mark.parametrize("backend", [InProcess(), Cores(2)], ids=["process", "cores"])
+def test_each_unit_comes_once_with_its_own_result(backend: InProcess | Cores) -> None:
+    found = list(backend.run(answer, UNITS, never))
+    assert sorted(unit for unit, _ in found) == UNITS
+    assert all(done.infeasible == unit.key() for unit, done in found)
+
+
+@pytest.mark.parametrize("backend", [InProcess(), Cores(2)], ids=["process", "cores"])
+def test_a_back_end_that_is_stopped_ends_early(backend: InProcess | Cores) -> None:
+    found: list[Unit] = []
+    for unit, _ in backend.run(answer, UNITS * 40, lambda: len(found) > 0):
+        found.append(unit)
+    assert 0 < len(found) < len(UNITS) * 40
+
+
+@dataclass
+class Cluster:
+    """A scheduler and three workers, each a process."""
+
+    address: str
+    workers: list[subprocess.Popen[bytes]]
+
+
+def wait_for(condition: Callable[[], bool]) -> None:
+    limit = time.monotonic() + GENEROUS_S
+    while not condition():
+        assert time.monotonic() < limit
+        time.sleep(0.05)  # looks again; nothing depends on how long it is
+
+
+@pytest.fixture
+def cluster(tmp_path: Path) -> Iterator[Cluster]:
+    distributed = pytest.importorskip("distributed")
+    file = tmp_path / "scheduler.json"
+    scheduler = subprocess.Popen(
+        [sys.executable, "-m", "distributed.cli.dask_scheduler", "--host", "127.0.0.1",
+         "--port", "0", "--no-dashboard", "--scheduler-file", str(file)],
+        stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    processes = [scheduler]
+    try:
+        wait_for(lambda: file.is_file() and file.stat().st_size > 0)
+        address = json.loads(file.read_text())["address"]
+        processes += [
+            subprocess.Popen(
+                [sys.executable, "-m", "distributed.cli.dask_worker", address, "--no-nanny",
+                 "--no-dashboard", "--nthreads", "1", "--local-directory", str(tmp_path)],
+                stderr=subprocess.DEVNULL,
+            )
+            for _ in range(3)
+        ]  # fmt: skip
+        with distributed.Client(address) as client:
+            client.wait_for_workers(3, timeout=GENEROUS_S)
+        yield Cluster(address, processes[1:])
+    finally:
+        for process in reversed(processes):
+            process.kill()
+            process.wait()
+
+
+def test_a_worker_that_is_killed_loses_nothing_and_nothing_counts_twice(
+    experiment: Command, small: Path, tmp_path: Path, cluster: Cluster
+) -> None:
+    small.write_text(SMALL.replace("trials: 4", "trials: 60"))
+    here, there = tmp_path / "here", tmp_path / "there"
+    command = command_line(small, "--simulate", "--scheduler", cluster.address, "--out", there)
+    process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
+    journal = there / "done.jsonl"
+    wait_for(
+        lambda: process.poll() is not None or (journal.is_file() and journal.stat().st_size > 0)
+    )
+    cluster.workers[0].kill()
+    _, said = process.communicate(timeout=GENEROUS_S)
+    assert process.returncode == 0, said
+    keys = [json.loads(line)["unit"] for line in journal.read_text().splitlines()]
+    assert len(keys) == len(set(keys)) == 2 * 60 * 3
+    assert len(keys) > 10 * AT_ONCE  # there was work left when the worker died
+    assert experiment(small, "--simulate", "--jobs", 1, "--out", here).returncode == 0
+    for name in ("rows.csv", "overheads.csv"):
+        assert (here / name).read_bytes() == (there / name).read_bytes()
+
+
+def test_a_scheduler_that_is_not_there_is_said(
+    experiment: Command, small: Path, tmp_path: Path
+) -> None:
+    pytest.importorskip("distributed")
+    out = tmp_path / "out"
+    for address in ("tcp://127.0.0.1:1", "nonsense://x"):
+        done = experiment(small, "--simulate", "--scheduler", address, "--out", out)
+        assert done.returncode == 2
+        assert f"--scheduler {address}: no Dask scheduler answers" in done.stderr
+        assert not out.exists()
