@@ -13,7 +13,8 @@ from rclrt_generator.graph import ChainGraph, Kind
 
 def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
     """Each without one thing: a chain, the last callback of a chain, a sync, the groups, the
-    events, the executors; the greatest first. Execution times, periods, places and priorities of the rest stay."""
+    events, the executors; the greatest first. Execution times, periods, places and priorities of
+    the rest stay."""
     chains = application.graph.chains
     if len(chains) > 1:
         for number in range(len(chains)):

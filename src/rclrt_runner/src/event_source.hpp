@@ -44,7 +44,7 @@ class EventSource {
   const std::string id_;
   const Emit emit_;
   std::atomic<std::int64_t> epoch_ns_{0};  // 0 until it is known; changes once, by the owner
-  realtime::Thread thread_;  // last: it uses the others until it has ended
+  realtime::Thread thread_;                // last: it uses the others until it has ended
 };
 
 }  // namespace rclrt::runner

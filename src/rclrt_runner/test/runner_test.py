@@ -117,7 +117,8 @@ def test_messages_handed_over_within_the_process_carry_their_chains(
     assert obstacle["completed"] == len(set(braked).intersection(of_run)) > 0
     assert set(braked).issubset([*of_run, "obstacle:30"])
     brake = next(each for each in results["callbacks"] if each["id"] == "brake")
-    assert brake["released"] == len(fused)
+    # The run may end between the last fuse and the wait set's look for its message.
+    assert len(braked) <= brake["released"] <= len(fused)
 
 
 SHARED = """\
