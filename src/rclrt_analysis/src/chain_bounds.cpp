@@ -81,12 +81,18 @@ class Bounds {
     ExecutorBounds* const whole = by_busy_periods(own);
     const Holistic* const each = one_by_one(own);
     RelyingBound found = whole != nullptr ? whole->bound(chain) : each->bound(chain);
-    if (whole != nullptr && each != nullptr) {
-      RelyingBound other = each->bound(chain);
+    const auto take_lower = [&](RelyingBound other) {
       const auto& bound = found.bound.bound;
       if (other.bound.bound && (!bound || *other.bound.bound < *bound)) {
+        other.bound.level = found.bound.level;
         found = std::move(other);
       }
+    };
+    if (whole != nullptr && each != nullptr) {
+      take_lower(each->bound(chain));
+    }
+    if (ExecutorBounds* const shared = by_busy_periods_of_core(own)) {
+      take_lower(shared->bound(chain));
     }
     ChainBound result = std::move(found.bound);
     result.assumptions =
@@ -147,6 +153,35 @@ class Bounds {
     return &at->second;
   }
 
+  /// Where several executors have one core for themselves and messages between them arrive at once:
+  /// while an instance of a chain is under way, the core has work of it, so it is not idle before
+  /// the chain's end, in whatever order the executors let their callbacks run.
+  ExecutorBounds* by_busy_periods_of_core(std::size_t executor) {
+    const bool shared = !cores_.alone(executor) && cores_.on_one_core(executor);
+    if (!shared || traits(executor_).by_deadline || overheads_.near.max > 0 ||
+        overheads_.far.max > 0 || overheads_.polling > 0 || workload_.wcet.size() > kOneByOne) {
+      return nullptr;
+    }
+    if (!any_order_) {
+      any_order_.emplace(application_, overheads_, Workload::Order::kAny);
+    }
+    const std::size_t component = cores_.component[executor];
+    auto at = shared_cores_.find(component);
+    if (at == shared_cores_.end()) {
+      std::vector<std::size_t> timers;
+      for (const auto& [other, own] : timers_) {
+        if (cores_.component[other] == component) {
+          timers.insert(timers.end(), own.begin(), own.end());
+        }
+      }
+      at = shared_cores_
+               .try_emplace(component, *any_order_, std::move(timers), overheads_.timer_jitter,
+                            effort_)
+               .first;
+    }
+    return &at->second;
+  }
+
   const Holistic* one_by_one(std::size_t executor) {
     if (by_busy_periods(executor) != nullptr &&
         (workload_.order == Workload::Order::kPriority || workload_.wcet.size() > kOneByOne)) {
@@ -166,6 +201,8 @@ class Bounds {
   detail::Cores cores_;
   std::map<std::size_t, std::vector<std::size_t>> timers_;  // of each executor
   std::map<std::size_t, ExecutorBounds> executors_;
+  std::optional<Workload> any_order_;                   // of those of `shared_cores_`
+  std::map<std::size_t, ExecutorBounds> shared_cores_;  // by component
   std::optional<Holistic> holistic_;
 };
 

@@ -29,6 +29,10 @@ struct Cores {
   /// No other executor shares its CPU or exchanges messages with it.
   bool alone(std::size_t executor) const;
 
+  /// All executors that share its CPU or exchange messages with it, also through others, have one
+  /// CPU.
+  bool on_one_core(std::size_t executor) const;
+
   /// What must be true of the machine for each executor of the component to have its CPU as `cores`
   /// says. `scheduled`: executors have scheduler threads.
   std::vector<std::string> assumptions(const model::Application& application, std::size_t executor,

@@ -144,7 +144,11 @@ TEST(HolisticBounds, ExecutorsOnOneCpuInterfere) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
   // a is the only level of its executor, as high as c: 2 + 1. b is below both: 3 + 2 + 1.
-  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive), (std::vector<double>{3 + 6}));
+  const Overheads hop{.far = {.min = 0, .max = 1'000}};
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive, hop),
+            (std::vector<double>{3 + 0.001 + 6}));
+  // Where the message arrives at once, a, b and c are one busy period: 2 + 3 + 1.
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kPreemptive), (std::vector<double>{6}));
 }
 
 // The executors are connected as 2 - 1 and 1 - 0: all three belong together.
@@ -205,6 +209,32 @@ TEST(HolisticBounds, MessagesBetweenProcessesNeedTheMiddlewareAboveAllCallbacks)
   EXPECT_EQ(verdict(), Verdict::kConditional);
   application.threads[0].scheduling.priority = 96;
   EXPECT_EQ(verdict(), Verdict::kProved);
+}
+
+// Chain a, b, c of 1 each goes to the other executor and back; x of 2 is there, too. All of it is
+// 5, during which the CPU is never idle; by itself each callback would be bounded by the rest.
+TEST(HolisticBounds, AChainThroughExecutorsOfOneCpuEndsWithItsBusyPeriod) {
+  auto application = Builder()
+                         .timer("a", 20, 1)
+                         .subscription("b", "a", 1)
+                         .subscription("c", "b", 1)
+                         .timer("x", 20, 2)
+                         .chain("one", {"a", "b", "c"}, 0)
+                         .done();
+  application.executors.push_back({.name = "second", .cpus = {0}});
+  application.nodes.push_back({.name = "other", .name_space = "/", .executor = 1});
+  application.callbacks[1].node = 1;
+  for (const ExecutorKind executor :
+       {ExecutorKind::kPreemptive, ExecutorKind::kThreadDispatch, ExecutorKind::kWaitSet}) {
+    EXPECT_EQ(bounds_ms(application, executor), std::vector<double>{5}) << traits(executor).name;
+  }
+  // With a CPU for each, or messages that take time, the CPU may be idle while the chain goes on.
+  application.executors[1].cpus = {1};
+  const double apart = bounds_ms(application, ExecutorKind::kPreemptive)[0];
+  application.executors[1].cpus = {0};
+  const Overheads hop{.far = {.min = 0, .max = 1'000}};
+  EXPECT_GT(bounds_ms(application, ExecutorKind::kPreemptive, hop)[0], 5);
+  EXPECT_GE(apart, 3);
 }
 
 }  // namespace

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: Apache-2.0
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 import rclrt_analysis
 from rclrt_analysis import Task, analyse_tasks
 
-settings.register_profile("no clock", deadline=None)
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
 
 POLICIES = [

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
@@ -19,6 +20,11 @@ from rclrt_cli.comparison import Comparison, merge_directory  # noqa: E402
 from rclrt_cli.main import main  # noqa: E402
 from synthetic_run import EXECUTORS, write_run  # noqa: E402
 from workspace import Workspace  # noqa: E402
+
+
+# A busy machine is no failure of a test.
+settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("no clock")
 
 
 @pytest.fixture(scope="session")

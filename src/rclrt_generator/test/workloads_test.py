@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclrt_cli.errors import BadInput
 from rclrt_cli.json_reader import JsonValue
@@ -61,6 +61,7 @@ def test_a_wrong_file_names_the_place(value: Any, place: str) -> None:
     assert place in str(caught.value)
 
 
+@settings(deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.integers(1, 10**8), st.dictionaries(st.sampled_from("abcdef"), st.integers(1, 10**7)))
 def test_the_smallest_remainder_is_left(execution_ns: int, times_ns: dict[str, int]) -> None:
     found = best(execution_ns, times_ns)
