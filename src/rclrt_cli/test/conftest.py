@@ -21,7 +21,6 @@ from rclrt_cli.main import main  # noqa: E402
 from synthetic_run import EXECUTORS, write_run  # noqa: E402
 from workspace import Workspace  # noqa: E402
 
-
 # A busy machine is no failure of a test.
 settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.load_profile("no clock")
