@@ -68,6 +68,8 @@ class Rules:
     sync_window_us: int = 1_000_000
     sync_share_period: bool = True
     """Chains that meet in a sync have one period; otherwise the faster one loses messages."""
+    service_p: float = 0.0
+    """How likely a callback within a chain is a server that the one before it calls."""
     group_p: float = 0.0
     """How likely a callback is in the group of its node."""
     min_message_bytes: int = 0
@@ -184,6 +186,7 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "max_deadline": (Decimal("0.001"), 1000),
     "sync_inputs": (2, 9),
     "sync_window_us": (1, US_PER_HOUR),
+    "service_p": (0, 1),
     "group_p": (0, 1),
     "min_message_bytes": (0, 16 * 1024 * 1024),
     "max_message_bytes": (0, 16 * 1024 * 1024),

@@ -5,6 +5,7 @@
 
 #include "names.hpp"
 #include "rclrt/model/node_timing.hpp"
+#include "rclrt/model/services.hpp"
 
 namespace rclrt::model {
 
@@ -28,6 +29,13 @@ std::vector<std::vector<CallbackPlace>> places_of(const Application& application
     if (callback.kind() == CallbackKind::kTimer) {
       place.kind = "timer";
       place.name = std::to_string(timers[{callback.node, place.group}]++);
+      places.push_back(std::move(place));
+      continue;
+    }
+    if (role_of(callback) != Role::kTopic) {
+      place.kind = trigger_name(callback);
+      place.name = detail::resolve_topic(std::get<Subscription>(callback.trigger).service,
+                                         node.name_space);
       places.push_back(std::move(place));
       continue;
     }

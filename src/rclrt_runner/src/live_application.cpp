@@ -2,6 +2,7 @@
 #include "live_application.hpp"
 
 #include <algorithm>
+#include <rclrt/model/services.hpp>
 #include <rclrt_msgs/msg/chain_message.hpp>
 #include <span>
 #include <stdexcept>
@@ -9,6 +10,7 @@
 #include <utility>
 #include <variant>
 
+#include "live_services.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
 #include "rclrt/workloads/workload.hpp"
@@ -37,12 +39,15 @@ struct LiveApplication::LiveCallback {
   const std::size_t index;
   const recorder::TokenRules rules;
   struct Output {
-    std::shared_ptr<Publisher<ChainMessage>> publisher;
+    std::shared_ptr<Publisher<ChainMessage>> publisher;  // nullptr: a request or a response
     std::size_t expected_subscriptions = 0;
+    LiveClient* client = nullptr;  // of a request
     ChainMessage message;  // reused; the callback never overlaps with itself
   };
   std::vector<Output> outputs;
-  std::vector<std::shared_ptr<executor::Callback>> entities;  // one for each input
+  std::vector<std::shared_ptr<executor::Callback>> entities;  // one for each input; of a service one
+  std::unique_ptr<LiveService> service;
+  std::unique_ptr<LiveClient> client;
   std::uint64_t runs = 0;
   std::unique_ptr<workloads::Kernel> kernel;  // the callback never overlaps with itself
   std::uint64_t kernel_result = 0;
@@ -76,7 +81,11 @@ struct LiveApplication::LiveCallback {
         }
       }
       output.message.sent_ns = realtime::monotonic_now_ns();
-      output.publisher->publish(output.message);
+      if (output.publisher != nullptr) {
+        output.publisher->publish(output.message);
+      } else if (output.client != nullptr) {
+        output.client->send(output.message);
+      }  // else the service sends it at the end
     }
     recorder::InstanceLog::set_tokens(tokens);
   }
@@ -104,6 +113,7 @@ LiveApplication::LiveApplication(const model::Application& application,
       create(i, *node);
     }
   }
+  connect_calls();
 }
 
 LiveApplication::~LiveApplication() = default;
@@ -126,6 +136,12 @@ void LiveApplication::create(std::size_t index, Node& node) {
 
 void LiveApplication::create_output(const std::string& topic, LiveCallback& live, Node& node) {
   LiveCallback::Output output;
+  output.message.sender = static_cast<std::uint32_t>(live.index);
+  output.message.tokens.reserve(recorder::ChainTokens::kCapacity);
+  if (model::is_service_topic(topic)) {
+    live.outputs.push_back(std::move(output));
+    return;
+  }
   output.publisher = node.create_publisher<ChainMessage>(topic, 10);
   for (const model::Callback& other : application_.callbacks) {
     const auto topics = model::inputs(other);
@@ -137,9 +153,20 @@ void LiveApplication::create_output(const std::string& topic, LiveCallback& live
       output.message.padding.resize(stated.size_bytes - kFixedBytes);
     }
   }
-  output.message.sender = static_cast<std::uint32_t>(live.index);
-  output.message.tokens.reserve(recorder::ChainTokens::kCapacity);
   live.outputs.push_back(std::move(output));
+}
+
+void LiveApplication::connect_calls() {
+  for (const auto& live : callbacks_) {
+    for (std::size_t i = 0; i < live->outputs.size(); ++i) {
+      const std::string_view id = model::client_called_by(live->callback.publishes[i]);
+      for (const auto& other : callbacks_) {
+        if (!id.empty() && other->callback.id == id) {
+          live->outputs[i].client = other->client.get();
+        }
+      }
+    }
+  }
 }
 
 void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& live, Node& node) {
@@ -159,18 +186,35 @@ void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& l
 
 void LiveApplication::create_entities(const model::Subscription& subscription, LiveCallback& live,
                                       Node& node) {
-  QoS qos(subscription.depth);
-  CallbackOptions with_intra_process = options(live);
-  with_intra_process.intra_process = subscription.intra_process;
-  if (subscription.reliability == model::Reliability::kBestEffort) {
-    qos.best_effort();
-  }
   const auto run = [this, &live](const ChainMessage& message, std::size_t input) {
     recorder::ChainTokens tokens;
     live.take(message, input, tokens);
     live.work(tokens, message.stamp_ns, busy_loop_, input);
     recorder::InstanceLog::set_published(message.sent_ns, message.sender);
   };
+  if (subscription.role == model::Role::kService) {
+    // The responses are the last outputs, one for each input.
+    std::vector<const ChainMessage*> responses;
+    const std::size_t first = live.outputs.size() - subscription.topics.size();
+    for (std::size_t i = first; i < live.outputs.size(); ++i) {
+      responses.push_back(&live.outputs[i].message);
+    }
+    live.service = std::make_unique<LiveService>(application_, live.index, node, options(live), run,
+                                                 std::move(responses));
+    live.entities = {live.service->entity()};
+    return;
+  }
+  if (subscription.role == model::Role::kClient) {
+    live.client = std::make_unique<LiveClient>(application_, live.index, node, options(live), run);
+    live.entities = {live.client->entity()};
+    return;
+  }
+  QoS qos(subscription.depth);
+  CallbackOptions with_intra_process = options(live);
+  with_intra_process.intra_process = subscription.intra_process;
+  if (subscription.reliability == model::Reliability::kBestEffort) {
+    qos.best_effort();
+  }
   if (subscription.topics.size() == 1) {
     live.entities.push_back(node.create_subscription<ChainMessage>(
         subscription.topics.front(), qos, [run](const ChainMessage& message) { run(message, 0); },
@@ -227,11 +271,11 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
 
 void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
   const auto end = std::chrono::steady_clock::now() + limit;
-  const auto wait_for = [&](const std::string& topic, const char* what, std::size_t expected,
+  const auto wait_for = [&](const std::string& name, const char* what, std::size_t expected,
                             const auto& count) {
     while (count() < expected) {
       if (std::chrono::steady_clock::now() > end) {
-        throw std::runtime_error("topic " + topic + " has " + std::to_string(count()) + " of " +
+        throw std::runtime_error(name + " has " + std::to_string(count()) + " of " +
                                  std::to_string(expected) + " " + what + " after " +
                                  std::to_string(limit.count()) +
                                  " s: is DDS discovery on this host working?");
@@ -241,11 +285,23 @@ void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
   };
   for (const auto& live : callbacks_) {
     for (const auto& output : live->outputs) {
-      wait_for(output.publisher->get_topic_name(), "subscriptions", output.expected_subscriptions,
-               [&] { return output.publisher->get_subscription_count(); });
+      if (output.publisher != nullptr) {
+        wait_for("topic " + output.publisher->get_topic_name(), "subscriptions",
+                 output.expected_subscriptions,
+                 [&] { return output.publisher->get_subscription_count(); });
+      }
+    }
+    if (live->client != nullptr) {
+      const auto& client = *live->client->entity();
+      wait_for("service " + client.get_service_name(), "servers", 1,
+               [&] { return client.service_is_ready() ? std::size_t{1} : std::size_t{0}; });
+    }
+    if (live->service != nullptr) {
+      wait_for("service " + live->service->entity()->get_service_name(), "clients",
+               live->service->expected_clients(), [&] { return live->service->count_clients(); });
     }
     for_each_subscription(*live, [&](const SubscriptionBase& subscription, std::size_t publishers) {
-      wait_for(subscription.get_topic_name(), "publishers", publishers,
+      wait_for("topic " + subscription.get_topic_name(), "publishers", publishers,
                [&] { return subscription.get_publisher_count(); });
     });
   }
@@ -253,6 +309,13 @@ void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
 
 void LiveApplication::require_alone() const {
   for (const auto& live : callbacks_) {
+    if (live->service != nullptr &&
+        (live->service->count_clients() > live->service->expected_clients() ||
+         live->service->count_servers() > 1)) {
+      throw std::runtime_error("somebody else has service " +
+                               live->service->entity()->get_service_name() +
+                               ": run in a domain of its own (set ROS_DOMAIN_ID)");
+    }
     for_each_subscription(*live, [](const SubscriptionBase& subscription, std::size_t publishers) {
       if (subscription.get_publisher_count() > publishers) {
         throw std::runtime_error("somebody else publishes on topic " +
@@ -266,7 +329,7 @@ void LiveApplication::require_alone() const {
 template <typename Use>
 void LiveApplication::for_each_subscription(const LiveCallback& live, const Use& use) const {
   const auto topics = model::inputs(live.callback);
-  for (std::size_t input = 0; input < topics.size(); ++input) {
+  for (std::size_t input = 0; input < live.entities.size(); ++input) {
     const auto* const subscription =
         dynamic_cast<const SubscriptionBase*>(live.entities[input].get());
     if (subscription != nullptr) {
