@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <utility>
 
+#include "input_callbacks.hpp"
+#include "rclrt/model/services.hpp"
+
 namespace rclrt::analysis::detail {
 namespace {
 
@@ -173,7 +176,7 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
     total = sum(total, responses_[callback]);
     const bool timer =
         workload_.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
-    waiting = sum(waiting, timer ? 1 : most_pending(callback));
+    waiting = sum(waiting, timer ? 1 : most_in_queue(callback));
   }
   const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callbacks.front()]]];
   if (executor_ == ExecutorKind::kWaitSet && callbacks.size() > 1 && core.executors.size() == 1 &&
@@ -303,6 +306,21 @@ Ticks Holistic::most_pending(std::size_t callback) const {
       return kHorizon;
     }
     result = sum(result, product(flow.count, ceil_div(late, flow.period)));
+  }
+  return result;
+}
+
+/// With what else waits in its queue in a wait set.
+Ticks Holistic::most_in_queue(std::size_t callback) const {
+  const auto& all = workload_.application.callbacks;
+  if (model::role_of(all[callback]) != model::Role::kService) {
+    return most_pending(callback);
+  }
+  Ticks result = 0;
+  for (std::size_t other = 0; other < all.size(); ++other) {
+    if (share_queue(all[callback], all[other])) {
+      result = sum(result, most_pending(other));
+    }
   }
   return result;
 }

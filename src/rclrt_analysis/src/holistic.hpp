@@ -85,6 +85,7 @@ class Holistic {
   void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;
   std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;
   Joins joins_of(std::span<const std::size_t> callbacks) const;
+  Ticks most_in_queue(std::size_t callback) const;
   Ticks most_of_input(std::size_t callback, const std::vector<std::size_t>& publishers) const;
 
   const Workload& workload_;

@@ -5,6 +5,8 @@
 #include <utility>
 #include <variant>
 
+#include "rclrt/model/services.hpp"
+
 namespace rclrt::analysis::detail {
 namespace {
 
@@ -72,6 +74,10 @@ void InputCallbacks::add(const model::Chain& chain) {
       own.callbacks[n] += entries[n].front();
     }
   }
+}
+
+bool share_queue(const model::Callback& a, const model::Callback& b) {
+  return &a == &b || (a.id == b.id && model::role_of(a) == model::Role::kService);
 }
 
 }  // namespace rclrt::analysis::detail

@@ -42,4 +42,8 @@ class InputCallbacks {
   std::vector<std::size_t> first_;  // part of each callback
 };
 
+/// Returns whether the instances of both wait in one queue of a wait set: they are the same
+/// callback, or parts of one service.
+bool share_queue(const model::Callback& a, const model::Callback& b);
+
 }  // namespace rclrt::analysis::detail

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rclrt/analysis/simulation_system.hpp"
+#include "rclrt/model/services.hpp"
 #include "simulated_times.hpp"
 
 namespace rclrt::analysis {
@@ -66,7 +67,9 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   SimulatedCallback result;
   result.executor = application.nodes[callback.node].executor;
   result.level = application.effective_priority(index);
-  result.registration = callback.node;  // executors get whole nodes
+  // Executors get whole nodes; a wait set has services after subscriptions, and then clients.
+  const auto role = static_cast<std::size_t>(model::role_of(callback));
+  result.registration = role * application.nodes.size() + callback.node;
   result.overload = callback.overload;
   result.deadline_ns = callback.deadline.value_or(model::Nanoseconds{0}).count();
   result.execution = detail::execution_times(callback, times.lowest_execution);
@@ -77,7 +80,8 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
                                   .jitter = {}};
   } else if (const auto* subscription = std::get_if<model::Subscription>(&callback.trigger)) {
     result.trigger = MessageTrigger{.depth = subscription->depth,
-                                    .inputs = static_cast<unsigned>(subscription->topics.size())};
+                                    .inputs = static_cast<unsigned>(subscription->topics.size()),
+                                    .one_queue = subscription->role == model::Role::kService};
     result.routes = callback.routes;
   } else if (const auto* event = std::get_if<model::Event>(&callback.trigger)) {
     result.trigger = EventTrigger{.event = *event, .id = callback.id, .jitter = {}};

@@ -181,6 +181,7 @@ class SimulationEngine {
   void pick_for_worker(Id thread);
   void pick_for_scheduler(Id thread);
   void pick_for_one_off(Id thread);
+  bool is_first_of_queue(Id entity) const;
   void pick_for_loop(Id thread);
   bool blocked_by_ceiling(Id thread);
   const Callback& callback_of(const Instance& instance) const {

@@ -335,6 +335,21 @@ bool SimulationEngine::blocked_by_ceiling(Id thread) {
   return blocked;
 }
 
+/// Whether no other input of a service has an older request.
+bool SimulationEngine::is_first_of_queue(Id entity) const {
+  const Callback& callback = callbacks_[entities_[entity].callback];
+  const auto* const message = std::get_if<MessageTrigger>(&callback.stated->trigger);
+  if (message == nullptr || !message->one_queue) {
+    return true;
+  }
+  const std::int64_t own_ns = entities_[entity].messages.front().arrival_ns;
+  return std::ranges::none_of(callback.entities, [&](Id other) {
+    const auto& messages = entities_[other].messages;
+    return !messages.empty() && (messages.front().arrival_ns < own_ns ||
+                                 (messages.front().arrival_ns == own_ns && other < entity));
+  });
+}
+
 void SimulationEngine::pick_for_loop(Id thread) {
   const Id index = threads_[thread].executor;
   Executor& executor = executors_[index];
@@ -350,7 +365,7 @@ void SimulationEngine::pick_for_loop(Id thread) {
       }
     }
     for (const Id entity : executor.others) {
-      if (!entities_[entity].messages.empty()) {
+      if (!entities_[entity].messages.empty() && is_first_of_queue(entity)) {
         executor.ready_set.push_back(entity);
       }
     }

@@ -17,7 +17,8 @@
 // from the next one on, at the latest. So until its end there is the rest of one set and n more,
 // and in each every callback runs once at most. Where n instances arrive no sooner than such a time
 // lasts, no more than n ever wait: by induction over them. A sync takes a message from each
-// input in one set. Nothing is assumed of the order within a set.
+// input in one set. The parts of a service, one for each client, wait in one queue, of which a set
+// takes one request. Nothing is assumed of the order within a set.
 //
 // With several threads no bound is offered as proved: those published have been refuted (Teper et
 // al., "Bridging the gap between ROS 2 and classical real-time scheduling for periodic tasks",
@@ -25,6 +26,8 @@
 #include <algorithm>
 
 #include "holistic.hpp"
+#include "input_callbacks.hpp"
+#include "rclrt/model/services.hpp"
 
 namespace rclrt::analysis::detail {
 namespace {
@@ -37,6 +40,23 @@ Ticks arrivals(std::span<const Stream> streams, Ticks time) {
     count = sum(count, ceil_div(sum(time, stream.jitter), stream.period));
   }
   return count;
+}
+
+/// Of all that waits in one queue with a callback of the core.
+std::vector<Stream> queue_of(const CoreProblem& problem, std::size_t own,
+                             const std::vector<std::vector<Stream>>& streams) {
+  const auto& callbacks = problem.core.callbacks;
+  const auto& all = problem.workload.application.callbacks;
+  if (model::role_of(all[callbacks[own]]) != model::Role::kService) {
+    return streams[own];
+  }
+  std::vector<Stream> result;
+  for (std::size_t other = 0; other < callbacks.size(); ++other) {
+    if (share_queue(all[callbacks[own]], all[callbacks[other]])) {
+      result.insert(result.end(), streams[other].begin(), streams[other].end());
+    }
+  }
+  return result;
 }
 
 /// The rest of one ready set and `waiting` more.
@@ -121,13 +141,14 @@ void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& bud
       found = response_in_busy_window({streams[own], others, polling, 1}, budget).value_or(busy);
     }
     const bool timer = kind == model::CallbackKind::kTimer;
+    const std::vector<Stream> queue = queue_of(problem, own, streams);
     for (Ticks waiting = 1; !shared && waiting <= kMostWaiting; ++waiting) {
       const Ticks time = sets(problem, streams, waiting, busy);
       if (time >= found) {
         break;
       }
       // What a timer misses while it waits is skipped.
-      if (timer || arrivals(streams[own], time) <= waiting) {
+      if (timer || arrivals(queue, time) <= waiting) {
         found = time;
       }
     }

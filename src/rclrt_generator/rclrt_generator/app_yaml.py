@@ -84,6 +84,10 @@ def _callback(
             how = f"window_ms: {_ms(rules.sync_window_us * 1000)}"
         trigger = f"sync: {{topics: [{', '.join(taken)}], {how}}}"
         publishes = _answers(steps)
+    elif callback in application.services:
+        trigger = f"service: {{name: {application.services[callback].name}}}"
+    elif callback in application.served:
+        trigger = f"client: {{service: {application.served[callback].name}}}"
     elif len(taken) == 1:
         trigger = f"subscription: {{topic: {taken[0]}}}"
     else:
@@ -96,6 +100,8 @@ def _callback(
         text += f", workload: {{name: {does.name}, iterations: {does.iterations}}}"
     if sent:
         text += f", publishes: {publishes}"
+    if clients := application.calls.get(callback):
+        text += f", calls: [{', '.join(map(application.id_of, clients))}]"
     if callback in application.grouped:
         text += ", group: exclusive"
     if name in priorities:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from rclrt_generator.draws import Draws
 from rclrt_generator.graph import ChainGraph, Kind, draw_graph
 from rclrt_generator.rules import US_PER_HOUR, Rules
+from rclrt_generator.services import Service, draw_services, placed_services
 from rclrt_generator.timing import ChainTime, draw_times, split_times
 
 if TYPE_CHECKING:
@@ -49,6 +50,8 @@ class GeneratedApplication:
     """Which timers of the graph are events instead, and the seeds of their intervals."""
     workloads: Mapping[int, Assigned] = field(default_factory=dict)
     """What callbacks do; those that are not there use CPU time."""
+    services: Mapping[int, Service] = field(default_factory=dict)
+    """By their servers, in the order of the chains."""
 
     def id_of(self, callback: int) -> str:
         return f"{'s' if self.graph.kinds[callback] is Kind.SYNC else 'c'}{callback}"
@@ -60,13 +63,33 @@ class GeneratedApplication:
 
     def steps(self, callback: int) -> Iterator[tuple[str | None, str | None]]:
         """For each chain that the callback is on the topics that it takes and sends."""
-        for number, chain in enumerate(self.graph.chains):
-            if callback in chain:
-                hop = chain.index(callback)
-                yield (
-                    topic(number, hop - 1) if hop > 0 else None,
-                    topic(number, hop) if hop + 1 < len(chain) else None,
-                )
+        for chain in self.graph.chains_of(callback):
+            hop = self.graph.chains[chain].index(callback)
+            yield self.topic(chain, hop - 1), self.topic(chain, hop)
+
+    def topic(self, chain: int, hop: int) -> str | None:
+        """Of the hop with this number; none before and behind the chain, and of a service."""
+        callbacks = self.graph.chains[chain]
+        if not 0 <= hop < len(callbacks) - 1 or self.is_service_hop(callbacks, hop):
+            return None
+        return topic(chain, hop)
+
+    def is_service_hop(self, callbacks: Sequence[int], hop: int) -> bool:
+        """Whether the hop of a chain is a request or a response."""
+        return any(each in self.services for each in callbacks[hop : hop + 2])
+
+    @cached_property
+    def served(self) -> dict[int, Service]:
+        """The services by their clients."""
+        return {service.client: service for service in self.services.values()}
+
+    @cached_property
+    def calls(self) -> dict[int, list[int]]:
+        """For each callback that sends requests the clients by which it does."""
+        calls: dict[int, list[int]] = {}
+        for service in self.services.values():
+            calls.setdefault(service.caller, []).append(service.client)
+        return calls
 
     def rate(self, callback: int) -> Decimal:
         """Runs per second: a sync's and a timer's once for all of their chains."""
@@ -139,18 +162,20 @@ def draw_application(
     for timer in timers if rules.offsets != "unstated" else ():
         period_us = times[graph.chains_of(timer)[0]].period_us
         offsets[timer] = phases.index(period_us) if rules.offsets == "random" else 0
+    services = draw_services(graph, rules.service_p, Draws(seed, "services"))
     return GeneratedApplication(
         rules=rules,
         graph=graph,
         times=times,
         execution_ns=split_times(graph, times),
-        places=draw_places(rules, graph, Draws(seed, "places")),
+        places=placed_services(draw_places(rules, graph, Draws(seed, "places")), services),
         deadlines_ns=_draw_deadlines(rules, times, Draws(seed, "deadlines")),
         offsets_us={timer: offset for timer, offset in offsets.items() if timer not in events},
-        message_bytes=_draw_sizes(rules, graph, Draws(seed, "messages")),
+        message_bytes=_draw_sizes(rules, graph, services, Draws(seed, "messages")),
         grouped=_draw_groups(rules, graph, Draws(seed, "groups")),
         priorities=_priorities(rules, times),
         events=events,
+        services=services,
     )
 
 
@@ -183,12 +208,18 @@ def _draw_deadlines(rules: Rules, times: list[ChainTime], draws: Draws) -> list[
     return [max(1, round(time.period_us * draws.between(low, high))) * 1000 for time in times]
 
 
-def _draw_sizes(rules: Rules, graph: ChainGraph, draws: Draws) -> dict[str, int]:
+def _draw_sizes(
+    rules: Rules, graph: ChainGraph, services: Mapping[int, Service], draws: Draws
+) -> dict[str, int]:
+    """Of the topics: what is not one has a draw, too, so that services change no others."""
     low, high = rules.min_message_bytes, rules.max_message_bytes
+    sizes = {
+        edge: low + draws.index(high - low + 1) for edge in (graph.edges() if high > 0 else ())
+    }
     return {
-        topic(edge.chain, edge.hop): low + draws.index(high - low + 1)
-        for edge in graph.edges()
-        if high > 0
+        topic(edge.chain, edge.hop): size
+        for edge, size in sizes.items()
+        if edge.source not in services and edge.target not in services
     }
 
 

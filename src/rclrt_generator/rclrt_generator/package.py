@@ -12,7 +12,8 @@ from typing import Any
 
 import jinja2
 
-from rclrt_generator.application import GeneratedApplication, topic
+from rclrt_generator.application import GeneratedApplication
+from rclrt_generator.graph import Kind
 
 CLIENTS = ("rclrt", "rclcpp")
 CLASSES = {
@@ -47,6 +48,7 @@ def package_files(
         "chains": application.graph.chains,
         "has_workloads": bool(application.workloads),
         "has_events": bool(application.events),
+        "has_services": bool(application.services),
         "logging_mode": rules.logging_mode,
         "executor_class": CLASSES[rules.executor],
         "sync": {"exact": rules.sync_policy == "exact", "window_ns": rules.sync_window_us * 1000},
@@ -77,6 +79,8 @@ def _executor(
         "number": number,
         "cpus": application.cpus_of(number),
         "callbacks": callbacks,
+        # A client's responses may call the next client, which has the greater number.
+        "clients": [each for each in reversed(callbacks) if each["kind"] == "client"],
         "nodes": [
             {"name": node, "grouped": any(c["grouped"] for c in callbacks if c["node"] == node)}
             for node in nodes
@@ -92,21 +96,26 @@ def _callback(
     name = application.id_of(callback)
     offset_us = application.offsets_us.get(callback)
     steps = []
-    for chain in chains:
-        hop = graph.chains[chain].index(callback)
-        sent = topic(chain, hop) if hop + 1 < len(graph.chains[chain]) else None
+    for chain, (taken, sent) in zip(chains, application.steps(callback), strict=True):
+        called = [each for each in application.calls.get(callback, ()) if chain in graph.on[each]]
         steps.append(
             {
                 "chain": chain,
-                "taken": topic(chain, hop - 1) if hop > 0 else None,
+                "taken": taken,
                 "sent": sent,
                 "padding": application.message_bytes.get(sent or "", 0),
+                "calls": application.id_of(called[0]) if called else None,
             }
         )
+    kind = "event" if callback in application.events else graph.kinds[callback].value
+    service = application.services.get(callback) or application.served.get(callback)
+    if service is not None:
+        kind = "service" if service.server == callback else "client"
     return {
         "id": name,
         "number": callback,
-        "kind": "event" if callback in application.events else graph.kinds[callback].value,
+        "kind": kind,
+        "service": service.name if service is not None else None,
         "node": application.places[callback].node,
         "workload": application.workloads.get(callback),
         "wcet_ns": application.execution_ns[callback],

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Two pictures of a generated application, for graphviz: its chains, and where everything runs.
 
-Edges are labelled with their chain and hop. Callbacks are circles, timers double ones,
-events double dashed ones, syncs yellow diamonds.
+Edges are labelled with their chain and hop, and dashed where a service is called or responds.
+Callbacks are circles, timers double ones, events double dashed ones, syncs yellow diamonds.
 """
 
 from __future__ import annotations
@@ -73,10 +73,13 @@ def _vertex(
 def _edges(picture: graphviz.Digraph, application: GeneratedApplication) -> None:
     for edge in application.graph.edges():
         colour = COLOURS[edge.chain % len(COLOURS)]
+        chain = application.graph.chains[edge.chain]
+        dashed = {"style": "dashed"} if application.is_service_hop(chain, edge.hop) else {}
         picture.edge(
             application.id_of(edge.source),
             application.id_of(edge.target),
             label=f"{edge.chain}.{edge.hop}",
             color=colour,
             fontcolor=colour,
+            **dashed,
         )

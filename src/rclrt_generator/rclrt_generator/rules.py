@@ -72,6 +72,8 @@ class Rules:
     """How likely something outside of the executors starts a chain, and no timer."""
     max_event_interval: Decimal = Decimal(1)
     """The longest interval of an event, as a part of its shortest, which is the chain's period."""
+    service_p: float = 0.0
+    """How likely a callback within a chain is a server that the one before it calls."""
     group_p: float = 0.0
     """How likely a callback is in the group of its node."""
     min_message_bytes: int = 0
@@ -192,6 +194,7 @@ _RANGES: dict[str, tuple[float | Decimal, int]] = {
     "sync_window_us": (1, US_PER_HOUR),
     "event_p": (0, 1),
     "max_event_interval": (1, 1000),
+    "service_p": (0, 1),
     "group_p": (0, 1),
     "min_message_bytes": (0, 16 * 1024 * 1024),
     "max_message_bytes": (0, 16 * 1024 * 1024),

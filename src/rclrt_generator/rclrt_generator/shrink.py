@@ -9,12 +9,13 @@ from typing import Any
 
 from rclrt_generator.application import GeneratedApplication
 from rclrt_generator.graph import ChainGraph, Kind
+from rclrt_generator.services import kept_services, placed_services
 
 
 def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplication]:
-    """Each without one thing: a chain, the last callback of a chain, a sync, the groups, the
-    events, the executors; the greatest first. Execution times, periods, places and priorities of
-    the rest stay."""
+    """Each without one thing: a chain, the last callback of a chain, a sync, the services, the
+    groups, the events, the executors; the greatest first. Execution times, periods, places and
+    priorities of the rest stay."""
     chains = application.graph.chains
     if len(chains) > 1:
         for number in range(len(chains)):
@@ -29,6 +30,8 @@ def smaller_ones(application: GeneratedApplication) -> Iterator[GeneratedApplica
             yield _with_chains(
                 application, [[c for c in chain if c != callback] for chain in chains]
             )
+    if application.services:
+        yield replace(application, services={})
     if application.grouped:
         yield replace(application, grouped=frozenset())
     if application.events:
@@ -70,10 +73,12 @@ def _with_chains(
     for callback, place in application.places.items():
         if callback in used:
             places[callback] = replace(place, chain=graph.chains_of(callback)[0])
+    services = kept_services(graph, application.services)
     return replace(
         application,
         graph=graph,
-        places=places,
+        places=placed_services(places, services),
+        services=services,
         message_bytes={},
         offsets_us={each: at for each, at in application.offsets_us.items() if each in used},
         events={each: seed for each, seed in application.events.items() if each in used},

@@ -127,8 +127,8 @@ def attack_seed(
 
 
 def varied(rules: Rules) -> Rules:
-    """Applications of every kind: few chains and many, merged or not, in phase or not, on one
-    executor or several."""
+    """Applications of every kind: few chains and many, merged or not, with services or not, in
+    phase or not, on one executor or several."""
     draws = Draws(rules.random_seed, "varied")
     executors = draws.one_of((1, 1, 1, 2, 3))
     return replace(
@@ -152,6 +152,7 @@ def varied(rules: Rules) -> Rules:
         cpus=tuple(range(1 + draws.index(executors))),
         event_p=draws.one_of((0.0, 0.0, 0.4)),
         max_event_interval=Decimal(2),
+        service_p=draws.one_of((0.0, 0.0, 0.5)),
     )
 
 

@@ -15,11 +15,11 @@ import pytest
 
 GENEROUS_S = 900  # only a program that hangs takes as long
 RULES = {
-    "name": "Package_test", "chain_count": 3, "chain_avg_len": 4, "chain_merge_p": 0.1,
+    "name": "Package_test", "chain_count": 3, "chain_avg_len": 5, "chain_merge_p": 0.1,
     "chain_sync_p": 0.2, "executor_count": 4, "util_total": 0.2, "min_period_us": 50000,
     "max_period_us": 100000, "period_step_us": 50000, "group_p": 0.3, "max_message_bytes": 3000,
     "offsets": "random", "logging_mode": 2, "random_seed": 21, "event_p": 0.3,
-    "max_event_interval": 2,
+    "max_event_interval": 2, "service_p": 0.7,
 }  # fmt: skip
 PROGRAMS = [f"executor{number}" for number in range(4)]
 

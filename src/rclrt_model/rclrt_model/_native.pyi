@@ -43,6 +43,11 @@ class Subscription:
     def reliability(self) -> Literal["reliable", "best_effort"]: ...
     @property
     def intra_process(self) -> bool: ...
+    @property
+    def role(self) -> Literal["topic", "service", "client"]: ...
+    @property
+    def service(self) -> str:
+        """The name of the service that it serves or calls; empty for topics."""
 
 @final
 class Sync:
@@ -101,10 +106,15 @@ class Callback:
     @property
     def priority(self) -> int | None: ...
     @property
-    def kind(self) -> Literal["timer", "subscription", "sync", "event"]: ...
+    def kind(
+        self,
+    ) -> Literal["timer", "subscription", "sync", "event", "service", "client"]: ...
     @property
     def inputs(self) -> tuple[str, ...]:
         """The topics whose messages trigger it."""
+    @property
+    def calls(self) -> tuple[str, ...]:
+        """The ids of the clients by which it sends requests."""
 
 @final
 class Chain:

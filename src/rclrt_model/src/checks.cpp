@@ -7,6 +7,7 @@
 #include <string>
 
 #include "names.hpp"
+#include "rclrt/model/services.hpp"
 #include "yaml.hpp"
 
 namespace rclrt::model::detail {
@@ -17,7 +18,7 @@ void check_inputs_are_published(const Draft& draft, Context& context) {
   std::vector<std::string_view> in_order;
   for (const Callback& callback : draft.application.callbacks) {
     for (const std::string& topic : callback.publishes) {
-      if (published.insert(topic).second) {
+      if (published.insert(topic).second && !is_service_topic(topic)) {
         in_order.push_back(topic);
       }
     }
@@ -37,18 +38,20 @@ void check_inputs_are_published(const Draft& draft, Context& context) {
   }
 }
 
-/// The graph joins topics by the text in the file, ROS by the name with its namespace. Both must
-/// agree.
-class TopicNames {
+/// The graph joins topics and services by the text in the file, ROS by the name with its namespace.
+/// Both must agree.
+class RosNames {
  public:
-  explicit TopicNames(Context& context) : context_(context) {}
+  /// `what` and `several` name an entry and entries in messages.
+  RosNames(const char* what, const char* several, Context& context)
+      : what_(what), several_(several), context_(context) {}
 
   void check(const std::string& topic, std::string_view name_space, Position at) {
     const std::string resolved = resolve_topic(topic, name_space);
     const auto [meaning, is_new] = meaning_.try_emplace(topic, resolved);
     if (!is_new && meaning->second != resolved) {
       context_.diagnostics.report(at,
-                                  "topic " + in_quotes(topic) + " is " + in_quotes(resolved) +
+                                  what_ + (" " + in_quotes(topic)) + " is " + in_quotes(resolved) +
                                       " in this node's namespace but " +
                                       in_quotes(meaning->second) + " in another's",
                                   "the full name with a leading '/' in both places");
@@ -57,20 +60,23 @@ class TopicNames {
     const auto [spelling, is_first] = spelling_.try_emplace(resolved, topic);
     if (!is_first && spelling->second != topic) {
       context_.diagnostics.report(at,
-                                  "topics " + in_quotes(topic) + " and " +
-                                      in_quotes(spelling->second) + " are the same topic",
+                                  several_ + (" " + in_quotes(topic)) + " and " +
+                                      in_quotes(spelling->second) + " are the same " + what_,
                                   "one spelling of it in the whole file");
     }
   }
 
  private:
+  std::string what_;
+  std::string several_;
   Context& context_;
   std::map<std::string, std::string> meaning_;   ///< from the text in the file
   std::map<std::string, std::string> spelling_;  ///< from the name in the running system
 };
 
 void check_topic_names(const Draft& draft, Context& context) {
-  TopicNames names(context);
+  RosNames names("topic", "topics", context);
+  RosNames services("service", "services", context);
   const Application& application = draft.application;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const Callback& callback = application.callbacks[i];
@@ -79,11 +85,19 @@ void check_topic_names(const Draft& draft, Context& context) {
     }
     const std::string& name_space = application.nodes[callback.node].name_space;
     const auto topics = inputs(callback);
+    if (role_of(callback) != Role::kTopic) {
+      services.check(std::get<Subscription>(callback.trigger).service, name_space,
+                     draft.callbacks[i].service);
+    }
     for (std::size_t t = 0; t < topics.size(); ++t) {
-      names.check(topics[t], name_space, draft.callbacks[i].inputs[t]);
+      if (!is_service_topic(topics[t])) {
+        names.check(topics[t], name_space, draft.callbacks[i].inputs[t]);
+      }
     }
     for (std::size_t t = 0; t < callback.publishes.size(); ++t) {
-      names.check(callback.publishes[t], name_space, draft.callbacks[i].publishes[t]);
+      if (!is_service_topic(callback.publishes[t])) {
+        names.check(callback.publishes[t], name_space, draft.callbacks[i].publishes[t]);
+      }
     }
   }
 }
@@ -97,6 +111,19 @@ void report_missing_edge(const Application& application, const Chain& chain, std
                            in_quotes(source.id) + " to " + in_quotes(target.id);
   if (topics.empty()) {
     context.diagnostics.report(at, what, "no timer after the first callback of a chain");
+    return;
+  }
+  if (role_of(target) == Role::kService) {
+    context.diagnostics.report(at, what,
+                               in_quotes(source.id) + " to call a client of the service " +
+                                   in_quotes(std::get<Subscription>(target.trigger).service));
+    return;
+  }
+  if (role_of(target) == Role::kClient) {
+    context.diagnostics.report(at, what,
+                               "the server of the service " +
+                                   in_quotes(std::get<Subscription>(target.trigger).service) +
+                                   " before its client");
     return;
   }
   context.diagnostics.report(at, what,

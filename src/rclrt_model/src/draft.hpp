@@ -3,6 +3,8 @@
 // at.
 #pragma once
 
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "rclrt/model/application.hpp"
@@ -14,6 +16,8 @@ struct CallbackSource {
   Position id;
   std::vector<Position> inputs;     ///< one per topic that triggers it
   std::vector<Position> publishes;  ///< one per Callback::publishes
+  Position service{};               ///< of a service or client: the service's name
+  std::vector<std::pair<std::string, Position>> calls{};  ///< ids of clients
 };
 
 struct ChainSource {

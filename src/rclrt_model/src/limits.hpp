@@ -18,6 +18,8 @@ inline constexpr IntegerRange kIterations{1, 1'000'000'000};
 inline constexpr IntegerRange kSyncTopics{2, 9};
 inline constexpr IntegerRange kSubscriptionTopics{1, 100};
 inline constexpr IntegerRange kEventSeeds{0, 1'000'000'000};
+inline constexpr std::size_t kServiceClients = 100;
+inline constexpr std::size_t kServiceOutputs = 1000;  // topics that go out for each of its clients
 inline constexpr std::size_t kDefaultDepth = 10;
 inline constexpr Nanoseconds kDefaultWindow = std::chrono::seconds(1);
 

@@ -5,6 +5,7 @@
 
 #include "names.hpp"
 #include "rclrt/model/node_timing.hpp"
+#include "rclrt/model/services.hpp"
 
 namespace rclrt::model {
 
@@ -33,6 +34,13 @@ std::vector<std::vector<CallbackPlace>> places_of(const Application& application
     }
     if (callback.kind() == CallbackKind::kEvent) {
       continue;  // what releases it is no entity of the ROS graph
+    }
+    if (role_of(callback) != Role::kTopic) {
+      place.kind = trigger_name(callback);
+      place.name =
+          detail::resolve_topic(std::get<Subscription>(callback.trigger).service, node.name_space);
+      places.push_back(std::move(place));
+      continue;
     }
     place.kind = "subscription";
     for (const std::string& topic : inputs(callback)) {

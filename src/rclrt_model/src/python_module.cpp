@@ -20,6 +20,7 @@
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"
+#include "rclrt/model/services.hpp"
 #include "rclrt/model/write.hpp"
 #include "rclrt/yaml/document.hpp"
 #include "rclrt/yaml/file.hpp"
@@ -41,9 +42,6 @@ py::object to_python(E value, const std::array<const char*, N>& words) {
   return py::str(words.at(static_cast<std::size_t>(value)));
 }
 
-py::object to_python(CallbackKind kind) {
-  return to_python(kind, std::array{"timer", "subscription", "sync", "event"});
-}
 py::object to_python(OverrunPolicy policy) {
   return to_python(policy, std::array{"catch_up", "skip", "rebase"});
 }
@@ -58,6 +56,9 @@ py::object to_python(const std::optional<Overload>& policy) {
 }
 py::object to_python(Reliability reliability) {
   return to_python(reliability, std::array{"reliable", "best_effort"});
+}
+py::object to_python(Role role) {
+  return to_python(role, std::array{"topic", "service", "client"});
 }
 py::object to_python(Policy policy) {
   return to_python(policy, std::array{"other", "fifo", "rr", "deadline"});
@@ -156,7 +157,9 @@ void bind_parts(py::module_& module) {
       .field("topics", &Subscription::topics)
       .field("depth", &Subscription::depth)
       .field("reliability", &Subscription::reliability)
-      .field("intra_process", &Subscription::intra_process);
+      .field("intra_process", &Subscription::intra_process)
+      .field("role", &Subscription::role)
+      .field("service", &Subscription::service);
   Record<Sync>(module, "Sync")
       .field("topics", &Sync::topics)
       .field("policy", &Sync::policy)
@@ -187,9 +190,11 @@ void bind_callback(py::module_& module) {
       .field("group", &Callback::group)
       .field("priority", &Callback::priority)
       .more()
-      .def_property_readonly("kind", [](const Callback& self) { return to_python(self.kind()); })
-      .def_property_readonly(
-          "inputs", [](const Callback& self) { return py::tuple(py::cast(inputs(self))); });
+      .def_property_readonly("kind", [](const Callback& self) { return trigger_name(self); })
+      .def_property_readonly("inputs",
+                             [](const Callback& self) { return py::tuple(py::cast(inputs(self))); })
+      .def_property_readonly("calls",
+                             [](const Callback& self) { return py::tuple(py::cast(calls(self))); });
 }
 
 void bind_chains(py::module_& module) {

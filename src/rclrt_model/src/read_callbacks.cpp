@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /// The section "callbacks".
 #include <algorithm>
+#include <array>
 #include <map>
 #include <utility>
 
 #include "limits.hpp"
 #include "names.hpp"
+#include "rclrt/model/services.hpp"
+#include "read_services.hpp"
 #include "read_trigger.hpp"
 #include "reader.hpp"
 #include "yaml.hpp"
@@ -15,39 +18,44 @@ namespace {
 
 void read_trigger(const Fields& fields, Position at, Callback& callback, CallbackSource& source,
                   TopicReader& topics) {
-  const YamlNode* timer = fields.find("timer");
-  const YamlNode* subscription = fields.find("subscription");
-  const YamlNode* sync = fields.find("sync");
-  const YamlNode* event = fields.find("event");
-  const int count =
-      (timer != nullptr) + (subscription != nullptr) + (sync != nullptr) + (event != nullptr);
+  constexpr std::array<std::string_view, 6> kTriggers{"timer", "subscription", "sync",
+                                                      "event", "service",      "client"};
+  const auto count = std::ranges::count_if(
+      kTriggers, [&](std::string_view key) { return fields.find(key) != nullptr; });
   if (count != 1) {
     topics.lose();
-    const bool misspelt = fields.is_misspelt("timer") || fields.is_misspelt("subscription") ||
-                          fields.is_misspelt("sync") || fields.is_misspelt("event");
+    const bool misspelt = std::ranges::any_of(
+        kTriggers, [&](std::string_view key) { return fields.is_misspelt(key); });
     if (count > 1 || !misspelt) {
       topics.context().diagnostics.report(
           at,
           "callback " + in_quotes(callback.id) +
               (count == 0 ? " has no trigger" : " has more than one trigger"),
-          "exactly one of 'timer', 'subscription', 'sync' and 'event'");
+          "exactly one of 'timer', 'subscription', 'sync', 'event', 'service' and 'client'");
     }
   }
   TriggerDraft draft;
-  if (sync != nullptr) {
-    draft = read_sync(*sync, topics);
+  if (const YamlNode* node = fields.find("client")) {
+    draft = read_client(*node, topics);
   }
-  if (subscription != nullptr) {
-    draft = read_subscription(*subscription, topics);
+  if (const YamlNode* node = fields.find("service")) {
+    draft = read_service(*node, topics);
   }
-  if (event != nullptr) {
-    draft = read_event(*event, topics.context());
+  if (const YamlNode* node = fields.find("sync")) {
+    draft = read_sync(*node, topics);
   }
-  if (timer != nullptr) {
-    draft = read_timer(*timer, topics.context());
+  if (const YamlNode* node = fields.find("subscription")) {
+    draft = read_subscription(*node, topics);
+  }
+  if (const YamlNode* node = fields.find("timer")) {
+    draft = read_timer(*node, topics.context());
+  }
+  if (const YamlNode* node = fields.find("event")) {
+    draft = read_event(*node, topics.context());
   }
   callback.trigger = std::move(draft.trigger);
   source.inputs = std::move(draft.inputs);
+  source.service = draft.service;
 }
 
 /// Reads a list of topics of which each stands once in it, and adds those that `callback` does not
@@ -92,8 +100,10 @@ void read_routes(const YamlNode& node, Callback& callback, CallbackSource& sourc
   const std::vector<std::string_view> known(taken.begin(), taken.end());
   if (taken.empty() || !topics.all_read()) {
     if (topics.all_read()) {
-      context.diagnostics.report(node.at, "'publishes' is a mapping in a timer's callback",
-                                 "a list: there are no topics to tell apart");
+      context.diagnostics.report(
+          node.at,
+          "'publishes' is a mapping in a " + std::string(trigger_name(callback)) + "'s callback",
+          "a list: there are no topics to tell apart");
     }
     topics.lose();
     return;
@@ -161,9 +171,14 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
                                                {"skip_if_running", Overload::kSkipIfRunning}},
                                               context)
                             .value_or(Overload::kQueue);
-    if (callback.overload != Overload::kQueue && fields.find("sync") != nullptr) {
-      context.diagnostics.report(value->at, "a sync keeps 'depth' messages of each topic",
-                                 "no overload, or 'overload: queue'");
+    const char* const keeps = role_of(callback) == Role::kService      ? "requests of each client"
+                              : role_of(callback) == Role::kClient     ? "responses"
+                              : callback.kind() == CallbackKind::kSync ? "messages of each topic"
+                                                                       : nullptr;
+    if (callback.overload != Overload::kQueue && keeps != nullptr) {
+      context.diagnostics.report(
+          value->at, "a " + std::string(trigger_name(callback)) + " keeps 'depth' " + keeps,
+          "no overload, or 'overload: queue'");
     }
   }
   if (const YamlNode* value = fields.find("deadline_ms")) {
@@ -180,10 +195,11 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
 
 void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
-  const Fields fields(item, "callback",
-                      {"id", "node", "timer", "subscription", "sync", "event", "wcet_ms",
-                       "publishes", "workload", "overload", "deadline_ms", "group", "priority"},
-                      context);
+  const Fields fields(
+      item, "callback",
+      {"id", "node", "timer", "subscription", "sync", "event", "service", "client", "wcet_ms",
+       "publishes", "calls", "workload", "overload", "deadline_ms", "group", "priority"},
+      context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);
   CallbackSource source;
@@ -201,6 +217,9 @@ void read_callback(const YamlNode& item, Reading& reading) {
     read_trigger(fields, item.at, callback, source, topics);
     if (const YamlNode* value = fields.find("publishes")) {
       read_publishes(*value, callback, source, topics);
+    }
+    if (const YamlNode* value = fields.find("calls")) {
+      read_calls(*value, source, topics);
     }
     read_timing(fields, callback, context);
     topics_known = topics_known && topics.all_read();
@@ -225,6 +244,7 @@ void read_callbacks(const YamlNode* section, Reading& reading) {
   for (const YamlNode& item : *items) {
     read_callback(item, reading);
   }
+  add_service_topics(reading);
 }
 
 }  // namespace rclrt::model::detail

@@ -4,6 +4,7 @@
 
 #include "limits.hpp"
 #include "names.hpp"
+#include "rclrt/model/services.hpp"
 #include "reader.hpp"
 #include "yaml.hpp"
 
@@ -37,7 +38,9 @@ void report_unused(const std::string& name, Position at, Reading& reading) {
   std::vector<std::string_view> used;
   used.reserve(reading.draft.application.topics.size());
   for (const Topic& topic : reading.draft.application.topics) {
-    used.push_back(topic.name);
+    if (!is_service_topic(topic.name)) {
+      used.push_back(topic.name);
+    }
   }
   reading.context.diagnostics.report(
       at, "topic " + in_quotes(name) + " is used by no callback",

@@ -11,15 +11,6 @@
 namespace rclrt::model::detail {
 namespace {
 
-std::size_t read_depth(const Fields& fields, Context& context) {
-  const YamlNode* node = fields.find("depth");
-  if (node == nullptr) {
-    return kDefaultDepth;
-  }
-  const auto depth = read_integer(*node, "depth", kDepths, context);
-  return depth ? static_cast<std::size_t>(*depth) : kDefaultDepth;
-}
-
 Nanoseconds read_window(const Fields& fields, SyncPolicy policy, Context& context) {
   const YamlNode* node = fields.find("window_ms");
   if (policy == SyncPolicy::kExact) {
@@ -75,8 +66,17 @@ std::vector<Position> read_topics(const YamlNode& node, const std::string& what,
 
 }  // namespace
 
-std::string TopicReader::read(const YamlNode& node) {
-  const auto topic = read_topic(node, "topic", context_);
+std::size_t read_depth(const Fields& fields, Context& context) {
+  const YamlNode* node = fields.find("depth");
+  if (node == nullptr) {
+    return kDefaultDepth;
+  }
+  const auto depth = read_integer(*node, "depth", kDepths, context);
+  return depth ? static_cast<std::size_t>(*depth) : kDefaultDepth;
+}
+
+std::string TopicReader::read(const YamlNode& node, std::string_view what) {
+  const auto topic = read_topic(node, what, context_);
   if (!topic) {
     lost_ = true;
     return {};
@@ -84,7 +84,8 @@ std::string TopicReader::read(const YamlNode& node) {
   const std::size_t length = resolve_topic(*topic, name_space_).size();
   if (length > kMaxTopic) {
     context_.diagnostics.report(node.at,
-                                "topic " + in_quotes(*topic) + " has " + std::to_string(length) +
+                                std::string(what) + " " + in_quotes(*topic) + " has " +
+                                    std::to_string(length) +
                                     " characters together with its namespace",
                                 "at most " + std::to_string(kMaxTopic));
   }
@@ -111,7 +112,7 @@ TriggerDraft read_timer(const YamlNode& node, Context& context) {
                                                context)
                         .value_or(OverrunPolicy::kCatchUp);
   }
-  return {timer, {}};
+  return {timer, {}, {}};
 }
 
 TriggerDraft read_subscription(const YamlNode& node, TopicReader& topics) {
@@ -147,7 +148,7 @@ TriggerDraft read_subscription(const YamlNode& node, TopicReader& topics) {
         read_choice<bool>(*value, "intra_process", {{"true", true}, {"false", false}}, context)
             .value_or(false);
   }
-  return {std::move(subscription), std::move(inputs)};
+  return {std::move(subscription), std::move(inputs), {}};
 }
 
 TriggerDraft read_sync(const YamlNode& node, TopicReader& topics) {
@@ -169,7 +170,7 @@ TriggerDraft read_sync(const YamlNode& node, TopicReader& topics) {
   }
   sync.window = read_window(fields, sync.policy, context);
   sync.depth = read_depth(fields, context);
-  return {std::move(sync), std::move(inputs)};
+  return {std::move(sync), std::move(inputs), {}};
 }
 
 TriggerDraft read_event(const YamlNode& node, Context& context) {
@@ -197,7 +198,7 @@ TriggerDraft read_event(const YamlNode& node, Context& context) {
     event.seed = static_cast<std::uint64_t>(
         read_integer(*value, "seed", kEventSeeds, context).value_or(kEventSeeds.min));
   }
-  return {event, {}};
+  return {event, {}, {}};
 }
 
 }  // namespace rclrt::model::detail

@@ -7,6 +7,7 @@
 #include <string_view>
 
 #include "limits.hpp"
+#include "rclrt/model/services.hpp"
 
 namespace rclrt::model {
 namespace {
@@ -99,6 +100,10 @@ std::string depth(std::size_t value) {
 }
 
 std::string to_text(const Subscription& subscription) {
+  if (subscription.role != Role::kTopic) {
+    return (subscription.role == Role::kService ? "service: {name: " : "client: {service: ") +
+           name(subscription.service) + depth(subscription.depth) + "}";
+  }
   std::string text = "subscription: {";
   text += subscription.topics.size() == 1 ? "topic: " + name(subscription.topics.front())
                                           : "topics: " + names(subscription.topics);
@@ -137,17 +142,22 @@ std::string to_text(const Event& event) {
   return text + "}";
 }
 
-/// A list of topics, or with routes a mapping from each input to its list.
+/// A list of topics, or with routes a mapping from each input to its list; empty without any.
 std::string publishes(const Callback& callback) {
-  if (callback.routes.empty()) {
-    return names(callback.publishes);
+  std::vector<std::string> topics = callback.publishes;
+  std::erase_if(topics, is_service_topic);
+  if (callback.routes.empty() || role_of(callback) == Role::kService) {
+    return topics.empty() ? "" : ", publishes: " + names(topics);
   }
   const std::vector<std::string> taken = inputs(callback);
   std::string text;
   for (std::size_t input = 0; input < taken.size(); ++input) {
-    const auto topic = [&](std::size_t output) { return name(callback.publishes.at(output)); };
-    text += (text.empty() ? "{" : ", ") + name(taken[input]) + ": " +
-            list(callback.routes.at(input), topic);
+    std::vector<std::string> answers;
+    for (const std::size_t output : callback.routes.at(input)) {
+      answers.push_back(callback.publishes.at(output));
+    }
+    std::erase_if(answers, is_service_topic);
+    text += (text.empty() ? ", publishes: {" : ", ") + name(taken[input]) + ": " + names(answers);
   }
   return text + "}";
 }
@@ -161,8 +171,9 @@ std::string to_text(const Application& application, const Callback& callback) {
     text += ", workload: {name: " + name(callback.workload->name) +
             ", iterations: " + std::to_string(callback.workload->iterations) + "}";
   }
-  if (!callback.publishes.empty()) {
-    text += ", publishes: " + publishes(callback);
+  text += publishes(callback);
+  if (const auto clients = calls(callback); !clients.empty()) {
+    text += ", calls: " + names(clients);
   }
   if (callback.group) {
     text += ", group: " + name(*callback.group);

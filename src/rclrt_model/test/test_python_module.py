@@ -114,6 +114,28 @@ chains: [{id: slow, callbacks: [b, m, c], priority: 2}]
     assert app.entries(app.chains[0]) == ((), (1,), (0,))
 
 
+def test_services_clients_and_calls_are_shown(tmp_path: Path) -> None:
+    file = tmp_path / "service.yaml"
+    file.write_text("""
+rclrt: 1
+name: service
+nodes: [{name: n}]
+callbacks:
+  - {id: ask, node: n, timer: {period_ms: 50}, wcet_ms: 1, calls: [answer]}
+  - {id: plan, node: n, service: {name: route}, wcet_ms: 1}
+  - {id: answer, node: n, client: {service: route, depth: 3}, wcet_ms: 1}
+chains: [{id: x, callbacks: [ask, plan, answer], priority: 2}]
+""")
+    app = rclrt_model.load(file)
+    assert [callback.kind for callback in app.callbacks] == ["timer", "service", "client"]
+    assert [callback.calls for callback in app.callbacks] == [("answer",), (), ()]
+    client = app.callbacks[2].trigger
+    assert isinstance(client, rclrt_model.Subscription)
+    assert (client.role, client.service, client.depth) == ("client", "route", 3)
+    file.write_text(rclrt_model.to_yaml(app))
+    assert rclrt_model.load(file) == app
+
+
 def test_an_index_without_a_callback_is_an_index_error(app: rclrt_model.Application) -> None:
     with pytest.raises(IndexError, match="there is no callback 3; the application has 3"):
         app.successors(3)

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <rclrt/model/services.hpp>
 #include <stdexcept>
 #include <string>
 #include <type_traits>
@@ -102,20 +103,6 @@ Json chain_json(const model::Application& application, const model::Chain& chain
           {"jitter_ms", jitter_json(result.response)}};
 }
 
-const char* kind_name(model::CallbackKind kind) {
-  switch (kind) {
-    case model::CallbackKind::kEvent:
-      return "event";
-    case model::CallbackKind::kTimer:
-      return "timer";
-    case model::CallbackKind::kSubscription:
-      return "subscription";
-    case model::CallbackKind::kSync:
-      return "sync";
-  }
-  throw std::invalid_argument("no such kind of callback");
-}
-
 Json callback_json(const RunResults& results, std::size_t index) {
   const model::Callback& callback = results.application.callbacks[index];
   const CallbackCounts& counts = results.callback_counts[index];
@@ -125,7 +112,7 @@ Json callback_json(const RunResults& results, std::size_t index) {
   return {{"id", callback.id},
           {"node", results.application.nodes[callback.node].name},
           {"kind", other_kind != results.other_kinds.end() ? other_kind->second
-                                                           : kind_name(callback.kind())},
+                                                           : model::trigger_name(callback)},
           {"priority", results.application.effective_priority(index)},
           {"os_priority", os_priority ? Json(*os_priority) : Json(nullptr)},
           {"released", counts.released},

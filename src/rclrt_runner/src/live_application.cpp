@@ -2,20 +2,17 @@
 #include "live_application.hpp"
 
 #include <algorithm>
-#include <rclrt_msgs/msg/chain_message.hpp>
+#include <rclrt/model/services.hpp>
 #include <span>
 #include <stdexcept>
-#include <thread>
 #include <utility>
 #include <variant>
 
-#include "rclrt/realtime/clock.hpp"
+#include "live_callback.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
 #include "rclrt/workloads/workload.hpp"
 
 namespace rclrt::runner {
-
-using rclrt_msgs::msg::ChainMessage;
 
 namespace {
 
@@ -23,70 +20,7 @@ namespace {
 /// padding.
 constexpr std::size_t kFixedBytes = 32;
 
-recorder::ChainToken from_message(const rclrt_msgs::msg::ChainToken& token) {
-  return {token.chain, token.instance, token.release_ns};
-}
-
 }  // namespace
-
-struct LiveApplication::LiveCallback {
-  LiveCallback(const model::Application& application, std::size_t number)
-      : callback(application.callbacks[number]), index(number), rules(application, number) {}
-
-  const model::Callback& callback;
-  const std::size_t index;
-  const recorder::TokenRules rules;
-  struct Output {
-    std::shared_ptr<Publisher<ChainMessage>> publisher;
-    std::size_t expected_subscriptions = 0;
-    ChainMessage message;  // reused; the callback never overlaps with itself
-  };
-  std::vector<Output> outputs;
-  std::vector<std::shared_ptr<executor::Callback>> entities;  // one for each input
-  std::uint64_t runs = 0;
-  std::unique_ptr<workloads::Kernel> kernel;  // the callback never overlaps with itself
-  std::uint64_t kernel_result = 0;
-  bool results_differ = false;
-
-  /// `input` is that of the message: the first for all but subscriptions of several topics.
-  void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const BusyLoop& busy_loop,
-            std::size_t input = 0) {
-    for (std::uint64_t i = 0; kernel != nullptr && i < callback.workload->iterations; ++i) {
-      if (kernel->run() != kernel_result) {
-        results_differ = true;
-      }
-    }
-    if (kernel == nullptr) {
-      busy_loop.burn(callback.wcet);
-    }
-    for (std::size_t i = 0; i < outputs.size(); ++i) {
-      if (!callback.sends(input, i)) {
-        continue;
-      }
-      Output& output = outputs[i];
-      output.message.stamp_ns = stamp_ns;
-      output.message.tokens.clear();
-      for (const recorder::ChainToken& token : tokens.all()) {
-        if (rules.passes_on(token.chain)) {
-          auto& sent = output.message.tokens.emplace_back();
-          sent.chain = token.chain;
-          sent.instance = token.instance;
-          sent.release_ns = token.release_ns;
-          sent.position = rules.position(token.chain);
-        }
-      }
-      output.message.sent_ns = realtime::monotonic_now_ns();
-      output.publisher->publish(output.message);
-    }
-    recorder::InstanceLog::set_tokens(tokens);
-  }
-
-  void take(const ChainMessage& message, std::size_t input, recorder::ChainTokens& tokens) const {
-    for (const auto& token : message.tokens) {
-      rules.take(from_message(token), token.position, input, tokens);
-    }
-  }
-};
 
 LiveApplication::LiveApplication(const model::Application& application,
                                  std::span<const std::size_t> own,
@@ -104,6 +38,7 @@ LiveApplication::LiveApplication(const model::Application& application,
       create(i, *node);
     }
   }
+  connect_calls();
 }
 
 LiveApplication::~LiveApplication() = default;
@@ -126,6 +61,12 @@ void LiveApplication::create(std::size_t index, Node& node) {
 
 void LiveApplication::create_output(const std::string& topic, LiveCallback& live, Node& node) {
   LiveCallback::Output output;
+  output.message.sender = static_cast<std::uint32_t>(live.index);
+  output.message.tokens.reserve(recorder::ChainTokens::kCapacity);
+  if (model::is_service_topic(topic)) {
+    live.outputs.push_back(std::move(output));
+    return;
+  }
   output.publisher = node.create_publisher<ChainMessage>(topic, 10);
   for (const model::Callback& other : application_.callbacks) {
     const auto topics = model::inputs(other);
@@ -137,9 +78,20 @@ void LiveApplication::create_output(const std::string& topic, LiveCallback& live
       output.message.padding.resize(stated.size_bytes - kFixedBytes);
     }
   }
-  output.message.sender = static_cast<std::uint32_t>(live.index);
-  output.message.tokens.reserve(recorder::ChainTokens::kCapacity);
   live.outputs.push_back(std::move(output));
+}
+
+void LiveApplication::connect_calls() {
+  for (const auto& live : callbacks_) {
+    for (std::size_t i = 0; i < live->outputs.size(); ++i) {
+      const std::string_view id = model::client_called_by(live->callback.publishes[i]);
+      for (const auto& other : callbacks_) {
+        if (!id.empty() && other->callback.id == id) {
+          live->outputs[i].client = other->client.get();
+        }
+      }
+    }
+  }
 }
 
 void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& live, Node& node) {
@@ -159,18 +111,35 @@ void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& l
 
 void LiveApplication::create_entities(const model::Subscription& subscription, LiveCallback& live,
                                       Node& node) {
-  QoS qos(subscription.depth);
-  CallbackOptions with_intra_process = options(live);
-  with_intra_process.intra_process = subscription.intra_process;
-  if (subscription.reliability == model::Reliability::kBestEffort) {
-    qos.best_effort();
-  }
   const auto run = [this, &live](const ChainMessage& message, std::size_t input) {
     recorder::ChainTokens tokens;
     live.take(message, input, tokens);
     live.work(tokens, message.stamp_ns, busy_loop_, input);
     recorder::InstanceLog::set_published(message.sent_ns, message.sender);
   };
+  if (subscription.role == model::Role::kService) {
+    // The responses are the last outputs, one for each input.
+    std::vector<const ChainMessage*> responses;
+    const std::size_t first = live.outputs.size() - subscription.topics.size();
+    for (std::size_t i = first; i < live.outputs.size(); ++i) {
+      responses.push_back(&live.outputs[i].message);
+    }
+    live.service = std::make_unique<LiveService>(application_, live.index, node, options(live), run,
+                                                 std::move(responses));
+    live.entities = {live.service->entity()};
+    return;
+  }
+  if (subscription.role == model::Role::kClient) {
+    live.client = std::make_unique<LiveClient>(application_, live.index, node, options(live), run);
+    live.entities = {live.client->entity()};
+    return;
+  }
+  QoS qos(subscription.depth);
+  CallbackOptions with_intra_process = options(live);
+  with_intra_process.intra_process = subscription.intra_process;
+  if (subscription.reliability == model::Reliability::kBestEffort) {
+    qos.best_effort();
+  }
   if (subscription.topics.size() == 1) {
     live.entities.push_back(node.create_subscription<ChainMessage>(
         subscription.topics.front(), qos, [run](const ChainMessage& message) { run(message, 0); },
@@ -270,60 +239,6 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
     result.group = std::make_shared<CallbackGroup>();
   }
   return result;
-}
-
-void LiveApplication::wait_until_matched(std::chrono::seconds limit) const {
-  const auto end = std::chrono::steady_clock::now() + limit;
-  const auto wait_for = [&](const std::string& topic, const char* what, std::size_t expected,
-                            const auto& count) {
-    while (count() < expected) {
-      if (std::chrono::steady_clock::now() > end) {
-        throw std::runtime_error("topic " + topic + " has " + std::to_string(count()) + " of " +
-                                 std::to_string(expected) + " " + what + " after " +
-                                 std::to_string(limit.count()) +
-                                 " s: is DDS discovery on this host working?");
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(2));
-    }
-  };
-  for (const auto& live : callbacks_) {
-    for (const auto& output : live->outputs) {
-      wait_for(output.publisher->get_topic_name(), "subscriptions", output.expected_subscriptions,
-               [&] { return output.publisher->get_subscription_count(); });
-    }
-    for_each_subscription(*live, [&](const SubscriptionBase& subscription, std::size_t publishers) {
-      wait_for(subscription.get_topic_name(), "publishers", publishers,
-               [&] { return subscription.get_publisher_count(); });
-    });
-  }
-}
-
-void LiveApplication::require_alone() const {
-  for (const auto& live : callbacks_) {
-    for_each_subscription(*live, [](const SubscriptionBase& subscription, std::size_t publishers) {
-      if (subscription.get_publisher_count() > publishers) {
-        throw std::runtime_error("somebody else publishes on topic " +
-                                 subscription.get_topic_name() +
-                                 ": run in a domain of its own (set ROS_DOMAIN_ID)");
-      }
-    });
-  }
-}
-
-template <typename Use>
-void LiveApplication::for_each_subscription(const LiveCallback& live, const Use& use) const {
-  const auto topics = model::inputs(live.callback);
-  for (std::size_t input = 0; input < topics.size(); ++input) {
-    const auto* const subscription =
-        dynamic_cast<const SubscriptionBase*>(live.entities[input].get());
-    if (subscription != nullptr) {
-      const auto publishes = [&](const model::Callback& other) {
-        return std::ranges::find(other.publishes, topics[input]) != other.publishes.end();
-      };
-      use(*subscription,
-          static_cast<std::size_t>(std::ranges::count_if(application_.callbacks, publishes)));
-    }
-  }
 }
 
 void LiveApplication::add_nodes(std::size_t index, Executor& executor) const {

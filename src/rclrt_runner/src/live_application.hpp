@@ -31,12 +31,13 @@ class LiveApplication {
   LiveApplication(const LiveApplication&) = delete;
   LiveApplication& operator=(const LiveApplication&) = delete;
 
-  /// Waits until every publisher has found its subscriptions and every subscription its publishers,
-  /// in other processes too. Throws std::runtime_error when that takes longer than `limit`.
+  /// Waits until every publisher has found its subscriptions, every subscription its publishers,
+  /// every client its server and every server its clients, in other processes too. Throws
+  /// std::runtime_error when that takes longer than `limit`.
   void wait_until_matched(std::chrono::seconds limit) const;
 
-  /// Throws std::runtime_error when somebody else publishes or listens on the topics: messages of
-  /// another run would be taken for this one's.
+  /// Throws std::runtime_error when somebody else publishes on the topics, or has one of the
+  /// services or a client of it: messages of another run would be taken for this one's.
   void require_alone() const;
 
   /// Adds the nodes of executor number `index` of the application.
@@ -60,6 +61,8 @@ class LiveApplication {
 
   void create(std::size_t index, Node& node);
   void create_output(const std::string& topic, LiveCallback& live, Node& node);
+  /// Gives the outputs that are requests their clients.
+  void connect_calls();
   void create_entities(const model::Timer& timer, LiveCallback& live, Node& node);
   void create_entities(const model::Subscription& subscription, LiveCallback& live, Node& node);
   void create_entities(const model::Sync& sync, LiveCallback& live, Node& node);

@@ -48,6 +48,9 @@ struct TimerTrigger {
 struct MessageTrigger {
   std::size_t depth = 10;  ///< of each input
   unsigned inputs = 1;     ///< topics that share the callback
+  /// The inputs are the clients of a service: one request runs at each polling point of kWaitSet,
+  /// the oldest, where else each input has one that runs.
+  bool one_queue = false;
 };
 
 /// Released by each message of each input; user code runs when a message completes a set.

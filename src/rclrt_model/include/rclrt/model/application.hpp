@@ -35,6 +35,9 @@ enum class SyncPolicy { kExact, kApproximate };
 enum class Overload { kQueue, kKeepLast, kSkipIfRunning };
 /// Of a subscription's quality of service.
 enum class Reliability { kReliable, kBestEffort };
+/// What the messages of a subscription are: those of topics, the requests to a service, or the
+/// responses to a client. `services.hpp` names the topics that stand for requests and responses.
+enum class Role { kTopic, kService, kClient };
 
 /// An executor, the CPUs its threads may use, and the process it is part of.
 struct Executor {
@@ -65,12 +68,15 @@ struct Timer {
 };
 
 /// Releases by each message of each of its topics: a ROS subscription for each topic, which share
-/// the callback and exclude each other.
+/// the callback and exclude each other. A service takes the requests of each of its clients as a
+/// topic, from one queue, and answers each on that client's response topic; a client takes these.
 struct Subscription {
   std::vector<std::string> topics;  ///< different ones; a single one for most callbacks
   std::size_t depth{};              ///< of each topic
   Reliability reliability{Reliability::kReliable};
   bool intra_process{};  ///< messages from within the process come by reference
+  Role role{Role::kTopic};
+  std::string service{};  ///< its name, as the callback writes it; empty for Role::kTopic
   bool operator==(const Subscription&) const = default;
 };
 

@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Which hops of the chains are services: the callback before calls the server, the one after takes
+its response."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from rclrt_generator.draws import Draws
+from rclrt_generator.graph import ChainGraph, Kind
+
+if TYPE_CHECKING:
+    from rclrt_generator.application import Place
+
+
+@dataclass(frozen=True)
+class Service:
+    """Three callbacks in a row on one chain."""
+
+    caller: int
+    server: int
+    client: int
+    """Takes the responses, in the node of the caller."""
+
+    @property
+    def name(self) -> str:
+        return f"service{self.server}"
+
+
+def draw_services(graph: ChainGraph, probability: float, draws: Draws) -> dict[int, Service]:
+    """The services by their servers: one chance for each callback that may be a server."""
+    return _services(graph, lambda _: draws.chance(probability)) if probability > 0 else {}
+
+
+def kept_services(graph: ChainGraph, before: Mapping[int, Service]) -> dict[int, Service]:
+    """Those that a graph with less in it leaves."""
+    return _services(graph, lambda server: server in before)
+
+
+def _services(graph: ChainGraph, wanted: Callable[[int], bool]) -> dict[int, Service]:
+    found = {}
+    for chain in graph.chains:
+        hop = 1
+        while hop + 1 < len(chain):
+            service = Service(*chain[hop - 1 : hop + 2])
+            if _possible(graph, service) and wanted(service.server):
+                found[service.server] = service
+                hop += 1  # a client is no server
+            hop += 1
+    return found
+
+
+def _possible(graph: ChainGraph, service: Service) -> bool:
+    """Subscriptions that no other chain has. A timer may call for one of its chains: it runs once
+    for all of them."""
+    unshared = [
+        len(graph.on[each]) == 1 and graph.kinds[each] is Kind.SUBSCRIPTION
+        for each in (service.caller, service.server, service.client)
+    ]
+    return all(unshared[1:]) and (unshared[0] or graph.kinds[service.caller] is Kind.TIMER)
+
+
+def placed_services(
+    places: Mapping[int, Place], services: Mapping[int, Service]
+) -> dict[int, Place]:
+    """Clients go to their callers' nodes. `services` is in the order of the chains, so that a
+    client that calls another one is in its place already."""
+    result = dict(places)
+    for service in services.values():
+        result[service.client] = result[service.caller]
+    return result

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+// A callback of a running application: what it does, and what it sends.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <rclrt_msgs/msg/chain_message.hpp>
+#include <vector>
+
+#include "live_application.hpp"
+#include "live_services.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/workloads/workload.hpp"
+
+namespace rclrt::runner {
+
+using rclrt_msgs::msg::ChainMessage;
+
+struct LiveApplication::LiveCallback {
+  LiveCallback(const model::Application& application, std::size_t number)
+      : callback(application.callbacks[number]), index(number), rules(application, number) {}
+
+  const model::Callback& callback;
+  const std::size_t index;
+  const recorder::TokenRules rules;
+  struct Output {
+    std::shared_ptr<Publisher<ChainMessage>> publisher;  // nullptr: a request or a response
+    std::size_t expected_subscriptions = 0;
+    LiveClient* client = nullptr;  // of a request
+    ChainMessage message;          // reused; the callback never overlaps with itself
+  };
+  std::vector<Output> outputs;
+  std::vector<std::shared_ptr<executor::Callback>>
+      entities;  // one for each input; of a service one
+  std::unique_ptr<LiveService> service;
+  std::unique_ptr<LiveClient> client;
+  std::uint64_t runs = 0;
+  std::unique_ptr<workloads::Kernel> kernel;  // the callback never overlaps with itself
+  std::uint64_t kernel_result = 0;
+  bool results_differ = false;
+
+  /// `input` is that of the message: the first for all but subscriptions of several topics.
+  void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const BusyLoop& busy_loop,
+            std::size_t input = 0) {
+    for (std::uint64_t i = 0; kernel != nullptr && i < callback.workload->iterations; ++i) {
+      if (kernel->run() != kernel_result) {
+        results_differ = true;
+      }
+    }
+    if (kernel == nullptr) {
+      busy_loop.burn(callback.wcet);
+    }
+    for (std::size_t i = 0; i < outputs.size(); ++i) {
+      if (!callback.sends(input, i)) {
+        continue;
+      }
+      Output& output = outputs[i];
+      output.message.stamp_ns = stamp_ns;
+      output.message.tokens.clear();
+      for (const recorder::ChainToken& token : tokens.all()) {
+        if (rules.passes_on(token.chain)) {
+          auto& sent = output.message.tokens.emplace_back();
+          sent.chain = token.chain;
+          sent.instance = token.instance;
+          sent.release_ns = token.release_ns;
+          sent.position = rules.position(token.chain);
+        }
+      }
+      output.message.sent_ns = realtime::monotonic_now_ns();
+      if (output.publisher != nullptr) {
+        output.publisher->publish(output.message);
+      } else if (output.client != nullptr) {
+        output.client->send(output.message);
+      }  // else the service sends it at the end
+    }
+    recorder::InstanceLog::set_tokens(tokens);
+  }
+
+  void take(const ChainMessage& message, std::size_t input, recorder::ChainTokens& tokens) const {
+    for (const auto& token : message.tokens) {
+      rules.take({token.chain, token.instance, token.release_ns}, token.position, input, tokens);
+    }
+  }
+};
+
+}  // namespace rclrt::runner
