@@ -13,7 +13,6 @@ from typing import Any
 import jinja2
 
 from rclrt_generator.application import GeneratedApplication
-from rclrt_generator.graph import Kind
 
 CLIENTS = ("rclrt", "rclcpp")
 CLASSES = {
