@@ -237,7 +237,10 @@ def test_the_samples_of_the_readme_work(
     assert rclrt_model.load("app.yaml", "priorities.yaml").callbacks[0].priority == 3
     exec(compile(sample, "README.md", "exec"), {})
     output = capsys.readouterr().out
-    assert output == "obstacle starts with scan every 50000000 ns\nutilisation 20%\n"
+    assert output == (
+        "obstacle starts with scan every 50000000 ns\n"
+        "contact starts with bumper every 20000000 ns\nutilisation 21%\n"
+    )
 
 
 EVERY_KEY = """
@@ -254,6 +257,10 @@ callbacks:
   - {id: s, node: n, sync: {topics: [/x, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}
   - {id: r, node: n, wcet_ms: 1,
      subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
+  - {id: b, node: n, wcet_ms: 1, calls: [a],
+     event: {min_interval_ms: 2, max_interval_ms: 3, offset_ms: 1, depth: 3, seed: 4}}
+  - {id: q, node: n, wcet_ms: 1, service: {name: /plan, depth: 2}}
+  - {id: a, node: n, wcet_ms: 1, client: {service: /plan, depth: 2}}
 topics: [{name: /y, size_bytes: 5}]
 chains: [{id: c, callbacks: [t, s], priority: 9, deadline_ms: 12}]
 threads:
