@@ -9,9 +9,14 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 
 import pytest
+from rclrt_generator.application import draw_application
+from rclrt_generator.package import package_files
+from rclrt_generator.rules import PRESETS
 
 GENEROUS_S = 900  # only a program that hangs takes as long
 RULES = {
@@ -104,6 +109,18 @@ def test_the_package_has_what_colcon_needs(package: Path) -> None:
     programs = {path.name for path in (package / "installed/lib/package_test").iterdir()}
     assert programs == set(PROGRAMS)
     assert (package / "installed/share/package_test/launch").is_dir()
+
+
+def test_programs_of_timers_alone_define_nothing_that_they_do_not_use() -> None:
+    rules = replace(PRESETS["default"], executor_count=4, chain_avg_len=Decimal(2))
+    alone = 0
+    for seed in range(10):
+        application = draw_application(replace(rules, random_seed=seed))
+        for name, text in package_files(application, {}, "rclcpp"):
+            if name.endswith(".cpp"):
+                alone += "create_subscription" not in text
+                assert ("in_group(" in text) == ("create_subscription" in text)
+    assert alone > 0
 
 
 def test_a_client_without_a_directory_is_refused() -> None:
