@@ -93,8 +93,8 @@ class Page:
             for each in experiments
             if each.name in results.executors
         ]
-        of_thesis = any(each.name in THESIS for each in experiments)
-        judged = [judge(claim, evidence) for claim in CLAIMS] if of_thesis else []
+        shown = {each.section for each in experiments if each.name in THESIS}
+        judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]
         return cls(
             experiments, plan, rows, results, sections, judged, left_out,
             wanted - len(journal), made, runs,
