@@ -11,7 +11,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.options.overheads import add_file_arguments, overheads_file
@@ -114,27 +113,14 @@ def run(arguments: argparse.Namespace) -> int:
         finally:
             if journal.done:
                 journal.write_rows(units)
-                _write_page(settings, plan, journal)
+                experiments = [each.experiment for each in settings]
+                write_page(arguments.out, Page.load(arguments.out, experiments))
         left = len(units) - len(journal.in_order(units))
         if left:
             print(f"rclrt: stopped; {left} of {len(units)} are missing: --resume", file=sys.stderr)
             return stop.exit_code
         print(arguments.out / REPORT)
     return EXIT_OK
-
-
-def _write_page(settings: Sequence[Settings], plan: dict[str, Any], journal: Journal) -> None:
-    left_out: dict[str, int] = {}
-    for number, each in enumerate(settings):
-        count = sum(
-            bool(journal.done[unit.key()].infeasible)
-            for unit in each.units(number)
-            if unit.executor == 0 and unit.key() in journal.done
-        )
-        if count:
-            left_out[each.experiment.name] = count
-    experiments = [each.experiment for each in settings]
-    write_page(journal.directory, Page.of(journal.directory, experiments, plan, left_out))
 
 
 def settings_of(arguments: argparse.Namespace) -> list[Settings]:

@@ -119,7 +119,7 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
             lock.truncate(0)
             lock.write(json.dumps(plan, indent=1) + "\n")
             lock.flush()
-        journal = Journal(path, plan, _read(path / JOURNAL))
+        journal = Journal(path, plan, read_journal(path / JOURNAL))
         try:
             with (path / JOURNAL).open("a", encoding="utf-8") as stream:
                 journal.stream = stream
@@ -169,7 +169,7 @@ def _check(path: Path, plan: dict[str, Any], resume: bool) -> bool:
     return False
 
 
-def _read(path: Path) -> dict[str, Done]:
+def read_journal(path: Path) -> dict[str, Done]:
     """What is done. A last line without its end is cut off: its unit is done again."""
     if not path.is_file():
         return {}

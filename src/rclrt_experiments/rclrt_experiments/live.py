@@ -19,7 +19,7 @@ from rclrt_cli.stop_signals import StopSignals
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.timing import Infeasible
 
-from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
+from rclrt_experiments.experiment import Experiment, base_of
 from rclrt_experiments.sweep import Stopped
 from rclrt_experiments.unit import Done, Drawn, Instance, Unit, draw, overhead_rows, row_of
 
@@ -50,7 +50,7 @@ class Live:
         """One application under one executor. Throws Stopped where the user stops it."""
         name = executors[unit.executor]
         try:
-            drawn = draw(experiment, unit.point, unit.trial, name.endswith(SYNTHESIS))
+            drawn = draw(experiment, unit.point, unit.trial, name)
         except Infeasible as why:
             return Done(infeasible=str(why))
         check_cpus(experiment)
@@ -78,7 +78,8 @@ class Live:
     ) -> tuple[Run, int]:
         """Runs until the host leaves it alone, at most `tries` times; else the quietest."""
         app = directory / "app.yaml"
-        app.write_text(app_yaml(drawn.generated, drawn.priorities), encoding="utf-8")
+        text = app_yaml(drawn.generated, drawn.priorities, drawn.deadlines_ns)
+        app.write_text(text, encoding="utf-8")
         best: Run | None = None
         for number in range(1, self.tries + 1):
             run = self._once(directory, app, executor, seconds, number)

@@ -19,11 +19,11 @@ from rclrt_cli.output_directory import REPORT, write_atomically
 
 from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.experiment import THESIS, Experiment
-from rclrt_experiments.journal import OVERHEADS, ROWS, RUNS
+from rclrt_experiments.journal import JOURNAL, OVERHEADS, ROWS, RUNS, load_plan, read_journal
 from rclrt_experiments.metrics import Results
 from rclrt_experiments.published import Evidence, Judged, judge
 from rclrt_experiments.rows import RUN_KEY, Row, read_overheads, read_rows, read_runs
-from rclrt_experiments.sections import Figure, Section, name_of, table
+from rclrt_experiments.sections import Figure, Section, name_of
 
 FIGURES = "figures"
 STYLE = """
@@ -59,17 +59,30 @@ class Page:
     judged: Sequence[Judged]
     left_out: Mapping[str, int]
     """Of each experiment: applications that the rules and the seed did not give."""
+    missing: int
+    """Units that are not done."""
+    made: str
+    """When the rows were written, in UTC."""
     runs: Sequence[Mapping[str, str]] = ()
     """Of what ran on ROS 2."""
 
     @classmethod
-    def of(
-        cls,
-        directory: Path,
-        experiments: Sequence[Experiment],
-        plan: Mapping[str, Any],
-        left_out: Mapping[str, int],
-    ) -> Page:
+    def load(cls, directory: Path, experiments: Sequence[Experiment]) -> Page:
+        """Of these experiments, whose plan and journal are in the directory."""
+        plan = load_plan(directory)
+        left_out: dict[str, int] = {}
+        journal = read_journal(directory / JOURNAL)
+        for key, done in journal.items():
+            number, *_, executor = map(int, key.split("/"))
+            if done.infeasible and executor == 0:
+                name = experiments[number].name
+                left_out[name] = left_out.get(name, 0) + 1
+        wanted = sum(
+            stated["trials"] * len(stated["executors"]) * len(each.points)
+            for each, stated in zip(experiments, plan["experiments"], strict=True)
+        )
+        written = datetime.fromtimestamp((directory / ROWS).stat().st_mtime, UTC)
+        made = written.strftime("%Y-%m-%d %H:%M UTC")
         rows = read_rows(directory / ROWS)
         overheads = read_overheads(directory / OVERHEADS)
         runs = read_runs(directory / RUNS)
@@ -80,9 +93,12 @@ class Page:
             for each in experiments
             if each.name in results.executors
         ]
-        of_thesis = any(each.name in THESIS for each in experiments)
-        judged = [judge(claim, evidence) for claim in CLAIMS] if of_thesis else []
-        return cls(experiments, plan, rows, results, sections, judged, left_out, runs)
+        shown = {each.section for each in experiments if each.name in THESIS}
+        judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]
+        return cls(
+            experiments, plan, rows, results, sections, judged, left_out,
+            wanted - len(journal), made, runs,
+        )  # fmt: skip
 
 
 def write_page(directory: Path, page: Page) -> None:
@@ -116,8 +132,7 @@ def write_page(directory: Path, page: Page) -> None:
 def _body(page: Page) -> Iterator[str]:
     kind = "simulated" if page.plan["simulated"] else "run on ROS 2"
     yield f"<h1>Experiments, {kind}</h1>"
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    yield f'<p class="note">rclrt {html.escape(str(page.plan["rclrt"]))}, {made}. '
+    yield f'<p class="note">rclrt {html.escape(str(page.plan["rclrt"]))}, {page.made}. '
     yield "The same applications under each executor; the trial's number is the seed.</p>"
     yield table(
         ["experiment", "trials", "seconds", "executors", "rows"],
@@ -131,13 +146,14 @@ def _body(page: Page) -> Iterator[str]:
     for name, count in page.left_out.items():
         yield f"<p>{html.escape(name)}: {count} applications are infeasible and left out.</p>"
     if page.plan["simulated"]:
-        yield from _machine(page.experiments)
+        yield "<h3>The simulated machine</h3>"
+        yield table(*machine_table(page.experiments))
     if page.runs:
-        yield from _host(page.runs)
+        yield from (f"<p>{html.escape(each)}</p>" for each in host_sentences(page.runs))
     if page.judged:
         yield "<h2>What was published</h2>"
         yield f"<p>{verdict_counts(page.judged)}</p>"
-        yield claims_table(page.judged)
+        yield table(*claims_rows(page.judged))
     yield "<h2>Bounds</h2>"
     yield "<p>How many chains the analysis proved to keep their deadlines, and whether any of "
     yield "those missed one.</p>"
@@ -151,12 +167,26 @@ def _body(page: Page) -> Iterator[str]:
                 yield f"<figure>{part.svg}<figcaption>{html.escape(part.caption)}</figcaption>"
                 yield "</figure>"
             else:
-                yield part
+                yield f"<h3>{html.escape(part.title)}</h3>"
+                yield table(part.heads, part.rows)
 
 
-def _machine(experiments: Sequence[Experiment]) -> Iterator[str]:
-    yield "<h3>The simulated machine</h3>"
-    yield table(
+def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    """As HTML."""
+    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
+    body = "".join(
+        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
+    )
+    return f'<div class="scroller"><table><tr>{head}</tr>{body}</table></div>'
+
+
+Cells = tuple[list[str], list[list[str]]]
+"""Heads and rows of a table."""
+
+
+def machine_table(experiments: Sequence[Experiment]) -> Cells:
+    """What the simulated machine adds."""
+    return (
         ["experiment", "dispatch", "scheduler thread", "polling point", "hop", "execution times"],
         [
             [each.name, *(f"{ns / 1000:g} µs" for ns in (
@@ -168,21 +198,21 @@ def _machine(experiments: Sequence[Experiment]) -> Iterator[str]:
     )  # fmt: skip
 
 
-def _host(runs: Sequence[Mapping[str, str]]) -> Iterator[str]:
+def host_sentences(runs: Sequence[Mapping[str, str]]) -> Iterator[str]:
+    """Where it ran, and what the host took."""
     first = runs[0]
     yield (
-        f"<p>{html.escape(first['cpu_model'])}, {first['cpus']} CPUs, Linux "
-        f"{html.escape(first['kernel'])}, {html.escape(first['rmw'])}; "
+        f"{first['cpu_model']}, {first['cpus']} CPUs, Linux {first['kernel']}, {first['rmw']}; "
         f"{'real-time' if first['realtime'] == 'True' else 'NOT real-time'} scheduling. Runs from "
-        f"{html.escape(first['started_utc'])} to {html.escape(runs[-1]['started_utc'])}.</p>"
+        f"{first['started_utc']} to {runs[-1]['started_utc']}."
     )
     again = sum(int(run["tries"]) > 1 for run in runs)
     stolen = sum(float(run["steal_ms"]) for run in runs)
     yield (
-        f"<p>{len(runs)} runs, one after the other; {again} were made again because the host took "
+        f"{len(runs)} runs, one after the other; {again} were made again because the host took "
         f"time. In those that count it took {stolen:.0f} ms, and stopped a CPU "
         f"{sum(int(run['stalls']) for run in runs)} times; {len(disturbed(runs))} runs were "
-        "disturbed so.</p>"
+        "disturbed so."
     )
 
 
@@ -201,20 +231,18 @@ def verdict_counts(judged: Sequence[Judged]) -> str:
     return ", ".join(f"{verdicts.count(name)} {name}" for name in names)
 
 
-def claims_table(judged: Sequence[Judged]) -> str:
-    return table(
+def claims_rows(judged: Sequence[Judged]) -> Cells:
+    return (
         ["section", "claim", "verdict", "observed"],
         [[each.claim.section, each.claim.text, each.verdict, each.observed] for each in judged],
     )
 
 
-def bounds_table(
-    rows: Sequence[Row], host: Container[tuple[str, ...]] = ()
-) -> tuple[list[str], list[list[str]]]:
-    """Heads and rows: by experiment and executor. `host` are the runs that it disturbed."""
+def bounds_table(rows: Sequence[Row], host: Container[tuple[str, ...]] = ()) -> Cells:
+    """By experiment and executor. `host` are the runs that it disturbed."""
     heads = ["experiment", "executor", "chain-runs", "proved", "conditional", "other",
              "proved and missed", "above the bound",
-             "above, undisturbed by the host"]  # fmt: skip
+             "proved and missed, undisturbed by the host"]  # fmt: skip
     groups: dict[tuple[str, str], list[Row]] = {}
     for row in rows:
         groups.setdefault((row.experiment, row.executor), []).append(row)
@@ -227,11 +255,12 @@ def bounds_table(
             for row in own
             if row.bound_ms is not None and row.worst_ms is not None and row.worst_ms > row.bound_ms
         ]
-        alone = [r for r in above if tuple(str(getattr(r, name)) for name in RUN_KEY) not in host]
+        late = [row for row in proved if row.missed > 0]
+        alone = [r for r in late if tuple(str(getattr(r, name)) for name in RUN_KEY) not in host]
         body.append([
             experiment, name_of(executor), str(len(own)),
             f"{len(proved)} ({len(proved) / len(own):.0%})", str(conditional),
-            str(len(own) - len(proved) - conditional), str(sum(row.missed > 0 for row in proved)),
+            str(len(own) - len(proved) - conditional), str(len(late)),
             str(len(above)), str(len(alone)),
         ])  # fmt: skip
     return heads, body

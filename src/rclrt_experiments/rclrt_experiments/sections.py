@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
@@ -26,17 +25,16 @@ class Figure:
     svg: str
 
 
-Part = Figure | str
-"""A figure, or HTML."""
+@dataclass(frozen=True)
+class Table:
+    """Texts; the first column names the rows."""
+
+    title: str
+    heads: Sequence[str]
+    rows: Sequence[Sequence[str]]
 
 
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """HTML of a table whose first column names its rows."""
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f'<div class="scroller"><table><tr>{head}</tr>{body}</table></div>'
+Part = Figure | Table
 
 
 def name_of(executor: str) -> str:
@@ -75,14 +73,14 @@ class Section:
             yield from self._overhead()
             return
         if name == "utilisation":
-            yield "<h3>Chain-runs that missed a deadline (table 7.4)</h3>"
-            yield self._table(TABLE_7_4, lambda sample: str(sample.misses))
+            title = "Chain-runs that missed a deadline (table 7.4)"
+            yield self._table(title, TABLE_7_4, lambda sample: str(sample.misses))
         if name == "chain-length":
-            yield "<h3>Median of worst response / period (table 7.6)</h3>"
-            yield self._table(TABLE_7_6, lambda sample: estimate(sample.median_worst))
+            title = "Median of worst response / period (table 7.6)"
+            yield self._table(title, TABLE_7_6, lambda sample: estimate(sample.median_worst))
         if name == "synthesis":
-            yield "<h3>Median of worst response / period (table 7.9)</h3>"
-            yield self._table(TABLE_7_9, lambda sample: estimate(sample.median_worst), 3)
+            title = "Median of worst response / period (table 7.9)"
+            yield self._table(title, TABLE_7_9, lambda sample: estimate(sample.median_worst), 3)
         for chain in [f"chain{n}" for n in self.experiment.chains] or [""]:
             yield from self._figures(chain)
 
@@ -101,8 +99,8 @@ class Section:
                 )
         heads = ["executor", *self.labels]
         for measure in ("launch", "ready"):
-            yield f"<h3>Median of {measure}, µs</h3>"
-            yield table(
+            yield Table(
+                f"Median of {measure}, µs",
                 heads,
                 [
                     [name_of(e), *(self._overhead_text(measure, label, e) for label in self.labels)]
@@ -140,10 +138,11 @@ class Section:
 
     def _table(
         self,
+        title: str,
         published: Mapping[str, Sequence[float]],
         cell: Callable[[Sample], str],
         last: int | None = None,
-    ) -> str:
+    ) -> Table:
         """A row for each executor, and the published one below where there is one."""
         labels = self.labels[-last:] if last else self.labels
         rows = []
@@ -151,8 +150,8 @@ class Section:
             own = [cell(self.sample(label, executor)) for label in labels]
             rows.append([name_of(executor), *own])
             if executor in published and len(published[executor]) == len(labels):
-                rows.append(["  published", *(f"{value:g}" for value in published[executor])])
-        return table([self.experiment.varied, *labels], rows)
+                rows.append(["published", *(f"{value:g}" for value in published[executor])])
+        return Table(title, [self.experiment.varied, *labels], rows)
 
     def _figures(self, chain: str) -> Iterator[Figure]:
         panels = list(dict.fromkeys(point.panel for point in self.experiment.points))

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rclrt_cli.analysis_module import analysis
+from rclrt_cli.executors import KINDS
 from rclrt_cli.stats import nearest_rank
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.feasibility import load, settle
@@ -87,18 +88,37 @@ class Drawn:
 
     generated: GeneratedApplication
     priorities: dict[str, int]
+    deadlines_ns: dict[str, int]
     model: Application
 
 
-@lru_cache(maxsize=4)
-def draw(experiment: Experiment, point: int, trial: int, synthesis: bool) -> Drawn:
-    """The application of a trial: the same for every executor. Throws Infeasible."""
+@lru_cache(maxsize=8)
+def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn:
+    """The application of a trial: the same for every executor, with what it goes by: priorities, or
+    deadlines of callbacks. Throws Infeasible."""
     rules = replace(
-        experiment.points[point].rules, random_seed=trial, use_priority_synthesis=synthesis
+        experiment.points[point].rules,
+        random_seed=trial,
+        use_priority_synthesis=executor.endswith(SYNTHESIS),
     )
     generated = draw_application(rules)
     priorities = settle(generated)
-    return Drawn(generated, priorities, load(generated, priorities))
+    deadlines = share_deadlines(generated) if KINDS[base_of(executor)].by_deadline else {}
+    return Drawn(generated, priorities, deadlines, load(generated, priorities, deadlines))
+
+
+def share_deadlines(application: GeneratedApplication) -> dict[str, int]:
+    """Of callbacks, for EDF: an equal share of their chain's; of several chains' the least. A
+    callback's deadline counts from its own release, so the shares add up along the chain (equal
+    flexibility for equal work: Kao and Garcia-Molina, "Deadline assignment in a distributed soft
+    real-time system", IEEE TPDS, 1997)."""
+    shares: dict[str, int] = {}
+    for chain, deadline_ns in zip(application.graph.chains, application.deadlines_ns, strict=True):
+        for callback in chain:
+            name = application.id_of(callback)
+            share = max(1, deadline_ns // len(chain))
+            shares[name] = min(share, shares.get(name, share))
+    return shares
 
 
 def simulate_unit(
@@ -107,7 +127,7 @@ def simulate_unit(
     """Analyses and simulates one application under one executor. Deterministic."""
     name = executors[unit.executor]
     try:
-        drawn = draw(experiment, unit.point, unit.trial, name.endswith(SYNTHESIS))
+        drawn = draw(experiment, unit.point, unit.trial, name)
     except Infeasible as why:
         return Done(infeasible=str(why))
     module = analysis()

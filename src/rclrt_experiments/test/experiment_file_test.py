@@ -51,7 +51,7 @@ def test_utilisations_go_from_10_to_90_percent_and_are_met() -> None:
     totals = [point.rules.util_total for point in experiment.points]
     assert totals == [Decimal(n) / 10 for n in range(1, 10)]
     for n, total in enumerate(totals):
-        times = draw(experiment, n, 1, False).generated.times
+        times = draw(experiment, n, 1, "preemptive").generated.times
         assert sum(time.utilisation for time in times) == total
         assert total < Decimal("0.3") or all(t.utilisation >= Decimal("0.05") for t in times)
 
@@ -60,22 +60,22 @@ def test_utilisations_go_from_10_to_90_percent_and_are_met() -> None:
 def test_work_and_periods_grow_with_the_length_of_chains(name: str) -> None:
     experiment = load_experiment(name)
     for trial in (1, 2, 3):
-        first = draw(experiment, 0, trial, False).generated.times
+        first = draw(experiment, 0, trial, "preemptive").generated.times
         for n, length in enumerate((2, 4, 6, 8, 10)):
-            times = draw(experiment, n, trial, False).generated.times
+            times = draw(experiment, n, trial, "preemptive").generated.times
             assert [t.period_us for t in times] == [t.period_us * length // 2 for t in first]
             assert [t.utilisation for t in times] == [t.utilisation for t in first]
 
 
 def test_the_priority_chain_is_the_fastest_and_alone_above_the_others() -> None:
     for trial in range(1, 6):
-        generated = draw(load_experiment("priority-chain"), 0, trial, False).generated
+        generated = draw(load_experiment("priority-chain"), 0, trial, "preemptive").generated
         assert generated.priorities == [1, 0, 0, 0, 0]
         assert generated.times[0].period_us == min(time.period_us for time in generated.times)
 
 
 def test_each_chain_of_the_overhead_experiment_has_a_fifth_of_the_load() -> None:
-    times = draw(load_experiment("overhead"), 0, 7, False).generated.times
+    times = draw(load_experiment("overhead"), 0, 7, "preemptive").generated.times
     assert [(t.period_us, t.execution_ns) for t in times] == [(1_000_000, 120_000_000)] * 5
 
 
@@ -119,3 +119,15 @@ def test_a_close_name_is_proposed() -> None:
     assert set(THESIS) <= set(bundled())
     with pytest.raises(BadInput, match="did you mean 'utilisation'"):
         load_experiment("utilization")
+
+
+def test_under_edf_the_callbacks_of_a_chain_share_its_deadline() -> None:
+    drawn = draw(load_experiment("chain-length"), 1, 3, "edf")
+    callbacks = {callback.id: callback for callback in drawn.model.callbacks}
+    for chain, deadline_ns in zip(
+        drawn.generated.graph.chains, drawn.generated.deadlines_ns, strict=True
+    ):
+        shares = [callbacks[drawn.generated.id_of(each)].deadline_ns for each in chain]
+        assert shares == [deadline_ns // len(chain)] * len(chain)
+    others = draw(load_experiment("chain-length"), 1, 3, "preemptive").model.callbacks
+    assert all(callback.deadline_ns is None for callback in others)

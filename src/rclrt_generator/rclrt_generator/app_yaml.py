@@ -10,9 +10,14 @@ from rclrt_generator.application import GeneratedApplication
 from rclrt_generator.graph import Kind
 
 
-def app_yaml(application: GeneratedApplication, priorities: Mapping[str, int] | None = None) -> str:
-    """The application as rclrt_model reads it, `priorities` being those of callbacks. Every name in
-    it is made here, but for the application's, which the rules restrict to letters and digits."""
+def app_yaml(
+    application: GeneratedApplication,
+    priorities: Mapping[str, int] | None = None,
+    deadlines_ns: Mapping[str, int] | None = None,
+) -> str:
+    """The application as rclrt_model reads it, `priorities` and `deadlines_ns` being those of
+    callbacks. Every name in it is made here, but for the application's, which the rules restrict to
+    letters and digits."""
     executors = sorted({place.executor for place in application.places.values()})
 
     def process(executor: int) -> str:
@@ -30,7 +35,10 @@ def app_yaml(application: GeneratedApplication, priorities: Mapping[str, int] | 
         "nodes:",
         *_nodes(application),
         "callbacks:",
-        *(_callback(application, each, priorities or {}) for each in application.order),
+        *(
+            _callback(application, each, priorities or {}, deadlines_ns or {})
+            for each in application.order
+        ),
     ]
     if application.message_bytes:
         lines += [
@@ -60,7 +68,10 @@ def _nodes(application: GeneratedApplication) -> Iterator[str]:
 
 
 def _callback(
-    application: GeneratedApplication, callback: int, priorities: Mapping[str, int]
+    application: GeneratedApplication,
+    callback: int,
+    priorities: Mapping[str, int],
+    deadlines_ns: Mapping[str, int],
 ) -> str:
     steps = list(application.steps(callback))
     taken = [taken for taken, _ in steps if taken is not None]
@@ -106,6 +117,8 @@ def _callback(
         text += ", group: exclusive"
     if name in priorities:
         text += f", priority: {priorities[name]}"
+    if name in deadlines_ns:
+        text += f", deadline_ms: {_ms(deadlines_ns[name])}"
     return text + "}"
 
 

@@ -60,9 +60,13 @@ def _check_load(application: GeneratedApplication) -> None:
             raise Infeasible(f"the executors on CPU {cpus[0]} have a utilisation of {total:.3f}")
 
 
-def load(application: GeneratedApplication, priorities: Mapping[str, int]) -> Application:
-    """The application as the model has it."""
+def load(
+    application: GeneratedApplication,
+    priorities: Mapping[str, int],
+    deadlines_ns: Mapping[str, int] | None = None,
+) -> Application:
+    """The application as the model has it, with the priorities and deadlines of callbacks."""
     with tempfile.TemporaryDirectory(prefix="rclrt_generate_") as directory:
         path = Path(directory) / "app.yaml"
-        path.write_text(app_yaml(application, priorities), encoding="utf-8")
+        path.write_text(app_yaml(application, priorities, deadlines_ns), encoding="utf-8")
         return load_application(path)
