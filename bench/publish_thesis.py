@@ -78,6 +78,8 @@ def command_of(page: Page) -> str:
         words.append(f"--trials {first['trials']}")
     if first["seconds"] != own.seconds:
         words.append(f"--seconds {first['seconds']:g}")
+    if tuple(first["executors"]) != own.executors:
+        words.append(f"--executors {','.join(first['executors'])}")
     if page.plan["overheads"]:
         words.append("--overheads FILE")
     return " ".join([*words, "--out DIR"])
