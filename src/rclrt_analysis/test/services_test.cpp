@@ -90,7 +90,9 @@ model::Application random_application(std::mt19937& random) {
     return std::uniform_int_distribution<int>(low, high)(random);
   };
   const int callers = draw(2, 5);
-  std::string text = "rclrt: 1\nname: random\nnodes: [{name: n}]\ncallbacks:\n";
+  std::string text =
+      "rclrt: 1\nname: random\nexecutors: [{name: main, cpus: [0]}]\n"
+      "nodes: [{name: n}]\ncallbacks:\n";
   std::string chains = "chains:\n";
   text += "  - {id: plan, node: n, wcet_ms: " + std::to_string(draw(1, 3)) +
           ", service: {name: plan}}\n";
