@@ -70,3 +70,12 @@ def test_unknown_words_and_numbers_are_refused(application: rclrt_model.Applicat
         rclrt_analysis.simulate(application, "edf", MS, lowest_execution=2.0)
     with pytest.raises(ValueError, match="horizon"):
         rclrt_analysis.simulate(application, "edf", -1)
+
+
+def test_an_event_is_released_at_its_times(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    event = "event: {min_interval_ms: 10, max_interval_ms: 30, seed: 3}"
+    path.write_text(TEXT.replace("timer: {period_ms: 10}", event))
+    (quick, long), _ = rclrt_analysis.simulate(rclrt_model.load(path), "preemptive", 3000 * MS)
+    assert 100 <= quick.released <= 300
+    assert (quick.completed, quick.missed, long.released) == (quick.released, 0, 75)

@@ -19,7 +19,7 @@ from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.results import Results
 
 if TYPE_CHECKING:
-    from rclrt_model import Application
+    from rclrt_model import Application, Callback
 
 APPLICATION_VERSION = 2
 
@@ -166,10 +166,16 @@ def from_results(results: Results) -> ApplicationInfo:
     )
 
 
+def interval_ns(callback: Callback) -> int | None:
+    """The period of a timer, or the shortest interval of an event; none of other callbacks."""
+    name = "min_interval_ns" if callback.kind == "event" else "period_ns"
+    interval: int | None = getattr(callback.trigger, name, None)
+    return interval
+
+
 def _from_model_callback(application: Application, index: int) -> CallbackInfo:
     callback = application.callbacks[index]
-    interval = "min_interval_ns" if callback.kind == "event" else "period_ns"
-    period_ns: int | None = getattr(callback.trigger, interval, None)
+    period_ns = interval_ns(callback)
     return CallbackInfo(
         id=callback.id,
         node=application.nodes[callback.node].name,

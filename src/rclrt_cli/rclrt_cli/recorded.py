@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from rclrt_cli.analysis_module import analysis, load_application
-from rclrt_cli.application import describe_app_file
+from rclrt_cli.application import describe_app_file, interval_ns
 from rclrt_cli.bounds.comparing import add_to_results_file
 from rclrt_cli.bounds.machine import OverheadsFile
 from rclrt_cli.comparison import load_single_run
@@ -37,8 +37,7 @@ def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) ->
                 f"{app}: has no chain '{chain.id}' of {', '.join(chain.callbacks)}, which "
                 f"{directory} has; expected the file that it was recorded with"
             )
-        trigger = application.callbacks[names.index(chain.callbacks[0])].trigger
-        period_ns = getattr(trigger, "period_ns", 0)  # 0: it is no timer
+        period_ns = interval_ns(application.callbacks[names.index(chain.callbacks[0])]) or 0
         if round(chain.period_ms * 1e6) != period_ns:
             raise BadInput(
                 f"{app}: '{chain.callbacks[0]}' has a period of {period_ns / 1e6:g} ms, and "

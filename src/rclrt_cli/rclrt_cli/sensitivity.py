@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_cli.analysis_module import analysis
+from rclrt_cli.application import interval_ns
 from rclrt_cli.bounds.machine import Overheads
 
 if TYPE_CHECKING:
@@ -39,11 +40,11 @@ class SensitivityResult(TypedDict):
 
 
 def of_chains(application: Application, executor: str, overheads: Overheads) -> SensitivityResult:
-    """Of each callback's WCET, each timer's period, and all WCETs together."""
+    """Of each callback's WCET, each timer's period and event's shortest interval, and all WCETs together."""
     found = analysis().sensitivity(application, executor, overheads.native())
     ids = [callback.id for callback in application.callbacks]
     wcets = [callback.wcet_ns for callback in application.callbacks]
-    periods = [getattr(callback.trigger, "period_ns", None) for callback in application.callbacks]
+    periods = [interval_ns(callback) for callback in application.callbacks]
     return _document(found, "ms", (ids, wcets, periods), lambda time_ns: time_ns / 1e6)
 
 

@@ -71,7 +71,7 @@ class Rules:
     event_p: float = 0.0
     """How likely something outside of the executors starts a chain, and no timer."""
     max_event_interval: Decimal = Decimal(1)
-    """The longest interval of an event, as a part of its shortest, which is the chain's period."""
+    """The longest interval of an event, as a multiple of its shortest, the chain's period."""
     service_p: float = 0.0
     """How likely a callback within a chain is a server that the one before it calls."""
     group_p: float = 0.0

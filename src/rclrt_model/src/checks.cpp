@@ -110,7 +110,7 @@ void report_missing_edge(const Application& application, const Chain& chain, std
   const std::string what = "chain " + in_quotes(chain.id) + " is no path: there is no edge from " +
                            in_quotes(source.id) + " to " + in_quotes(target.id);
   if (topics.empty()) {
-    context.diagnostics.report(at, what, "no timer after the first callback of a chain");
+    context.diagnostics.report(at, what, "no timer or event after the first callback of a chain");
     return;
   }
   if (role_of(target) == Role::kService) {

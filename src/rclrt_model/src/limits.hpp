@@ -17,6 +17,7 @@ inline constexpr IntegerRange kPayloadBytes{0, 256 * 1024 * 1024};
 inline constexpr IntegerRange kIterations{1, 1'000'000'000};
 inline constexpr IntegerRange kSyncTopics{2, 9};
 inline constexpr IntegerRange kSubscriptionTopics{1, 100};
+inline constexpr Nanoseconds kLeastInterval = std::chrono::microseconds(1);  // of events
 inline constexpr IntegerRange kEventSeeds{0, 1'000'000'000};
 inline constexpr std::size_t kServiceClients = 100;
 inline constexpr std::size_t kServiceOutputs = 1000;  // topics that go out for each of its clients

@@ -181,6 +181,11 @@ TriggerDraft read_event(const YamlNode& node, Context& context) {
     event.min_interval = read_milliseconds(*value, "min_interval_ms", Zero::kRefused, context)
                              .value_or(Nanoseconds::zero());
   }
+  if (event.min_interval > Nanoseconds::zero() && event.min_interval < kLeastInterval) {
+    context.diagnostics.report(fields.find("min_interval_ms")->at,
+                               "min_interval_ms is below a microsecond",
+                               "at least 0.001: no thread releases events any faster");
+  }
   event.max_interval = event.min_interval;
   if (const YamlNode* value = fields.find("max_interval_ms")) {
     event.max_interval = read_milliseconds(*value, "max_interval_ms", Zero::kRefused, context)

@@ -128,11 +128,14 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     }
   }
   for (std::size_t i = 0; i < found.size(); ++i) {
-    if (!found[i]) {
-      notes.push_back("callback '" + application.callbacks[i].id +
-                      "': the robot has none like it (" +
-                      id_of(model::places_of(*stated_)[i].front()) + ")");
+    if (found[i]) {
+      continue;
     }
+    const auto places = model::places_of(*stated_)[i];
+    notes.push_back("callback '" + application.callbacks[i].id + "': " +
+                    (places.empty()
+                         ? "an event is no entity of ROS, and is not recorded"
+                         : "the robot has none like it (" + id_of(places.front()) + ")"));
   }
   if (!stated_) {
     add_timer_chains(application);
@@ -151,8 +154,12 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
   }
   const auto blind = recorder::unfollowed(application);
   for (auto each = blind.rbegin(); each != blind.rend(); ++each) {
-    notes.push_back("chain '" + application.chains[*each].id +
-                    "' goes through a synchronisation and is not measured");
+    const model::Chain& chain = application.chains[*each];
+    const bool event =
+        application.callbacks[chain.callbacks.front()].kind() == model::CallbackKind::kEvent;
+    notes.push_back("chain '" + chain.id +
+                    (event ? "' starts at an event and is not measured"
+                           : "' goes through a synchronisation and is not measured"));
     application.chains.erase(application.chains.begin() + static_cast<std::ptrdiff_t>(*each));
   }
   return indices;

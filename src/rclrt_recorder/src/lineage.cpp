@@ -156,7 +156,8 @@ std::vector<std::size_t> unfollowed(const model::Application& application) {
   for (std::size_t chain = 0; chain < application.chains.size(); ++chain) {
     const auto& path = application.chains[chain].callbacks;
     if (std::any_of(path.begin(), path.end(), [&](std::size_t callback) {
-          return application.callbacks[callback].kind() == model::CallbackKind::kSync;
+          const model::CallbackKind kind = application.callbacks[callback].kind();
+          return kind == model::CallbackKind::kSync || kind == model::CallbackKind::kEvent;
         })) {
       result.push_back(chain);
     }

@@ -12,8 +12,9 @@ namespace rclrt::runner {
 namespace {
 
 /// Above the executors' threads and those of the middleware that applications put above them.
+constexpr int kPriority = kTopPriority + 2;
+
 realtime::Scheduling scheduling() {
-  constexpr int kPriority = kTopPriority + 2;
   if (realtime::why_no_realtime(kPriority)) {
     return {};
   }
@@ -24,6 +25,10 @@ realtime::Scheduling scheduling() {
 
 EventSource::EventSource(const model::Event& event, std::string id, Emit emit)
     : event_(event), id_(std::move(id)), emit_(std::move(emit)) {}
+
+std::optional<std::string> EventSource::why_no_realtime() {
+  return realtime::why_no_realtime(kPriority);
+}
 
 void EventSource::start() {
   thread_ = realtime::Thread({.name = "event " + id_, .scheduling = scheduling()},

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "rclrt/model/application.hpp"
@@ -25,6 +26,9 @@ class EventSource {
   ~EventSource() { stop(); }
   EventSource(const EventSource&) = delete;
   EventSource& operator=(const EventSource&) = delete;
+
+  /// Returns why the threads cannot have their priority; std::nullopt if they can.
+  static std::optional<std::string> why_no_realtime();
 
   /// Starts the thread, which waits for the epoch. Call once.
   void start();

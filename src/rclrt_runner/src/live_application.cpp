@@ -25,8 +25,8 @@ constexpr std::size_t kFixedBytes = 32;
 LiveApplication::LiveApplication(const model::Application& application,
                                  std::span<const std::size_t> own,
                                  const std::shared_ptr<Context>& context,
-                                 recorder::InstanceLog& log)
-    : application_(application), log_(log), nodes_(application.nodes.size()) {
+                                 recorder::InstanceLog& log, model::ExecutorKind kind)
+    : application_(application), log_(log), kind_(kind), nodes_(application.nodes.size()) {
   for (std::size_t i = 0; i < application.nodes.size(); ++i) {
     const model::Node& node = application.nodes[i];
     if (std::ranges::find(own, node.executor) != own.end()) {
@@ -180,8 +180,8 @@ void LiveApplication::create_entities(const model::Event& event, LiveCallback& l
   const QoS qos(event.depth);
   CallbackOptions with_intra_process = options(live);
   with_intra_process.intra_process = true;
-  if (!live.callback.deadline) {
-    with_intra_process.deadline = event.min_interval;  // as a timer's period: EDF goes by it
+  if (!live.callback.deadline && model::traits(kind_).by_deadline) {
+    with_intra_process.deadline = event.min_interval;  // as a timer has its period
   }
   live.entities.push_back(node.create_subscription<ChainMessage>(
       topic, qos,
@@ -202,10 +202,11 @@ void LiveApplication::create_entities(const model::Event& event, LiveCallback& l
       }));
 }
 
-void LiveApplication::start_events() {
+std::optional<std::string> LiveApplication::start_events() {
   for (const auto& source : sources_) {
     source->start();
   }
+  return sources_.empty() ? std::nullopt : EventSource::why_no_realtime();
 }
 
 void LiveApplication::begin(std::int64_t epoch_ns) {

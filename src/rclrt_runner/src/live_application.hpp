@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <rclrt/model/application.hpp>
 #include <span>
 #include <string>
@@ -23,10 +24,12 @@ namespace rclrt::runner {
 /// without one, and then publishes the tokens of the chain instances it worked for.
 class LiveApplication {
  public:
-  /// Creates on the middleware all of the executors with these indices. `application` and `log`
-  /// must outlive it. Throws Error, and std::invalid_argument for an unknown workload.
+  /// Creates on the middleware all of the executors with these indices, which are of this kind.
+  /// `application` and `log` must outlive it. Throws Error, and std::invalid_argument for an
+  /// unknown workload.
   LiveApplication(const model::Application& application, std::span<const std::size_t> own,
-                  const std::shared_ptr<Context>& context, recorder::InstanceLog& log);
+                  const std::shared_ptr<Context>& context, recorder::InstanceLog& log,
+                  model::ExecutorKind kind);
   ~LiveApplication();
   LiveApplication(const LiveApplication&) = delete;
   LiveApplication& operator=(const LiveApplication&) = delete;
@@ -43,8 +46,9 @@ class LiveApplication {
   /// Adds the nodes of executor number `index` of the application.
   void add_nodes(std::size_t index, Executor& executor) const;
 
-  /// Starts the threads that release events, which wait for the epoch.
-  void start_events();
+  /// Starts the threads that release events, which wait for the epoch. Returns why they have no
+  /// real-time priority, if there are any and they have none.
+  std::optional<std::string> start_events();
 
   /// Before the run: timers count their instances from here, events come from here on.
   void begin(std::int64_t epoch_ns);
@@ -75,6 +79,7 @@ class LiveApplication {
 
   const model::Application& application_;
   recorder::InstanceLog& log_;
+  const model::ExecutorKind kind_;
   const BusyLoop busy_loop_;
   std::int64_t epoch_ns_ = 0;
   std::vector<std::unique_ptr<Node>> nodes_;  // as in the application; nullptr: another process's

@@ -10,8 +10,9 @@ namespace rclrt::runner {
 
 template <typename Use>
 void LiveApplication::for_each_subscription(const LiveCallback& live, const Use& use) const {
+  // An event's entity takes no topic of the application, and a service has one for all of its.
   const auto topics = model::inputs(live.callback);
-  for (std::size_t input = 0; input < live.entities.size(); ++input) {
+  for (std::size_t input = 0; input < std::min(live.entities.size(), topics.size()); ++input) {
     const auto* const subscription =
         dynamic_cast<const SubscriptionBase*>(live.entities[input].get());
     if (subscription != nullptr) {

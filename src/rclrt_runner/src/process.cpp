@@ -76,7 +76,7 @@ std::optional<Part> run_process(const model::Application& application,
   recorder::InstanceLog log;
   const MiddlewareThreads middleware;
   const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data());
-  LiveApplication live(application, own, context, log);
+  LiveApplication live(application, own, context, log, options.executor);
   live.wait_until_matched(std::chrono::seconds(20));
   if (options.alone) {
     live.require_alone();
@@ -86,7 +86,9 @@ std::optional<Part> run_process(const model::Application& application,
   Spinning spinning(application, own, options, live, context, log);
   const auto goes_on = [&] { return context->ok() && !spinning.failed() && starter.goes_on(); };
   spinning.start();
-  live.start_events();
+  if (const auto problem = live.start_events()) {
+    notice(options.strict, "events: " + *problem);
+  }
   while (goes_on() && !spinning.wait_for_all(kPoll)) {
   }
   Part part;

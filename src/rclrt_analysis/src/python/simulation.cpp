@@ -15,6 +15,7 @@
 
 #include "bindings.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/model/event_times.hpp"
 
 namespace py = pybind11;
 
@@ -42,11 +43,9 @@ class ChainObserver final : public SimulationObserver {
   ChainObserver(const SimulatedSystem& system, std::int64_t horizon_ns, bool keep)
       : system_(system), horizon_ns_(horizon_ns), keep_(keep) {
     for (const SimulatedChain& chain : system.chains) {
-      const auto& timer = std::get<TimerTrigger>(system.callbacks[chain.callbacks.front()].trigger);
-      const std::int64_t left_ns = horizon_ns - timer.offset_ns;
-      const std::int64_t count = left_ns <= 0 ? 0 : (left_ns - 1) / timer.period_ns + 1;
-      seen_.emplace_back(static_cast<std::size_t>(count));
-      outcomes_.push_back({.released = static_cast<std::uint64_t>(count)});
+      releases_ns_.push_back(releases_of(system.callbacks[chain.callbacks.front()].trigger));
+      seen_.emplace_back(releases_ns_.back().size());
+      outcomes_.push_back({.released = releases_ns_.back().size()});
     }
     totals_ns_.resize(system.chains.size());
   }
@@ -73,12 +72,9 @@ class ChainObserver final : public SimulationObserver {
   std::vector<ChainOutcome> outcomes() {
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
       const SimulatedChain& chain = system_.chains[i];
-      const auto& timer =
-          std::get<TimerTrigger>(system_.callbacks[chain.callbacks.front()].trigger);
       ChainOutcome& own = outcomes_[i];
       for (std::size_t n = 0; n < seen_[i].size(); ++n) {
-        const std::int64_t release_ns =
-            timer.offset_ns + static_cast<std::int64_t>(n) * timer.period_ns;
+        const std::int64_t release_ns = releases_ns_[i][n];
         const bool late = seen_[i][n].completed && !seen_[i][n].on_time;
         const bool overdue =
             !seen_[i][n].completed && release_ns + chain.deadline_ns <= horizon_ns_;
@@ -105,9 +101,27 @@ class ChainObserver final : public SimulationObserver {
     totals_ns_[chain] += static_cast<double>(response_ns);
   }
 
+  /// The nominal releases of a timer or an event before the horizon.
+  std::vector<std::int64_t> releases_of(const decltype(SimulatedCallback::trigger)& trigger) const {
+    std::vector<std::int64_t> result;
+    if (const auto* event = std::get_if<EventTrigger>(&trigger)) {
+      model::EventTimes times(event->event, event->id);
+      for (auto at = times.next(); at.count() < horizon_ns_; at = times.next()) {
+        result.push_back(at.count());
+      }
+      return result;
+    }
+    const auto& timer = std::get<TimerTrigger>(trigger);
+    for (std::int64_t at = timer.offset_ns; at < horizon_ns_; at += timer.period_ns) {
+      result.push_back(at);
+    }
+    return result;
+  }
+
   const SimulatedSystem& system_;
   std::int64_t horizon_ns_;
   bool keep_;
+  std::vector<std::vector<std::int64_t>> releases_ns_;  // of each chain
   std::vector<std::vector<Seen>> seen_;
   std::vector<ChainOutcome> outcomes_;
   std::vector<double> totals_ns_;

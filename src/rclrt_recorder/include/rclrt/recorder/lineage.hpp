@@ -19,7 +19,7 @@ namespace rclrt::recorder {
 ///
 /// So a chain is followed as far as messages of unchanged types allow: a callback that publishes
 /// what an earlier instance of its own computed passes on the wrong instance, and chains through a
-/// synchronisation cannot be followed at all (`unfollowed`).
+/// synchronisation, or from an event, cannot be followed at all (`unfollowed`).
 ///
 /// Sets the offsets of the timers in `application`, in the window's time, to where they really
 /// were. A timer whose releases lie on no grid (it was reset, its clock is not CLOCK_MONOTONIC, or
