@@ -40,7 +40,7 @@ class SensitivityResult(TypedDict):
 
 
 def of_chains(application: Application, executor: str, overheads: Overheads) -> SensitivityResult:
-    """Of each callback's WCET, each timer's period and event's shortest interval, and all WCETs together."""
+    """Of each callback's WCET, each timer's period or event's interval, and all WCETs together."""
     found = analysis().sensitivity(application, executor, overheads.native())
     ids = [callback.id for callback in application.callbacks]
     wcets = [callback.wcet_ns for callback in application.callbacks]

@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <rclrt/model/application.hpp>
+#include <rclrt/model/executor_kind.hpp>
 #include <span>
 #include <string>
 #include <vector>
