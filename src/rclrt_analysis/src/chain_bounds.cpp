@@ -250,8 +250,8 @@ std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overhead
       overheads.near.max == 0
           ? "a publish reaches the callbacks of the executor at once"
           : "a message takes no longer than the hop latency stated, and none is lost",
-      "timers keep their offsets where the file states offset_ms; other phases are unknown; events "
-      "come no sooner than their shortest interval (for reactions: no later than their longest)",
+      "timers keep their offsets where the file states offset_ms; other phases are unknown",
+      "events keep their shortest interval, for reactions also their longest",
       "messages are stamped with their timer's release, a sync's with the latest of its set",
       "what finds no partner in a sync's window has no response",
   };

@@ -29,6 +29,7 @@ NOT_STRUCTURAL = {
     "chain_no_path",
     "chain_unknown_callback",
     "chain_without_timer",
+    "event_interval_below_a_microsecond",
     "event_intervals_backwards",
     "executor_duplicate",
     "executor_unknown",

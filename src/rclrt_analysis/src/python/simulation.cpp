@@ -85,7 +85,7 @@ class ChainObserver final : public SimulationObserver {
     return outcomes_;
   }
 
-  std::vector<Ran>& ran() { return ran_; }
+  std::vector<Ran>& instances() { return ran_; }
 
  private:
   struct Seen {
@@ -157,7 +157,7 @@ std::pair<std::vector<ChainOutcome>, std::vector<Ran>> simulate_application(
   ChainObserver observer(system, horizon_ns, keep);
   simulate(system, {.horizon_ns = horizon_ns, .seed = seed, .check_interrupt = check_signals},
            &observer);
-  return {observer.outcomes(), std::move(observer.ran())};
+  return {observer.outcomes(), std::move(observer.instances())};
 }
 
 }  // namespace
