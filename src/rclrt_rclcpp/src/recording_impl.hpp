@@ -30,7 +30,7 @@ namespace recorder = rclrt::recorder;
 
 /// What must not end while a lock is held: user code may be in its destructor.
 using Kept = std::vector<std::shared_ptr<void>>;
-using Trigger = std::variant<model::Timer, model::Subscription, model::Sync>;
+using Trigger = decltype(model::Callback::trigger);
 
 /// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the lock of a
 /// EntityRegistry; nothing of one is called with it.
