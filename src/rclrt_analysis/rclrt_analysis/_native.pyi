@@ -126,6 +126,7 @@ class Contribution:
         "hop",
         "late",
         "ready_sets",
+        "segment",
         "background",
         "stall",
     ]: ...

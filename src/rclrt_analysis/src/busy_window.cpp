@@ -27,9 +27,10 @@ Ticks blocking_at(const BusyWindow& window, Ticks a) {
   return longest;
 }
 
-/// The end of the instance that arrives at `a`.
+/// The end of the instance that arrives at `a`; before the busy period begins: of as many as would
+/// have arrived until then, with all of their jitter at its start.
 std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Budget& budget) {
-  Ticks constant = sum(blocking_at(window, a), window.instant);
+  Ticks constant = sum(blocking_at(window, std::max<Ticks>(0, a)), window.instant);
   for (const Stream& own : window.own) {
     constant = sum(constant, product(arrivals_until(own, a), own.work));
   }
@@ -45,6 +46,18 @@ std::optional<Ticks> end_of(const BusyWindow& window, Ticks a, Budget& budget) {
     return total;
   };
   return fixed_point(std::max(constant, Ticks{1}), 4 * window.others.size(), budget, work);
+}
+
+std::optional<Ticks> busy_period_of(const BusyWindow& window, Budget& budget) {
+  std::vector<Stream> all(window.own.begin(), window.own.end());
+  for (const Interferer& other : window.others) {
+    all.push_back(other.stream);
+  }
+  Ticks blocking = 0;
+  for (const auto& one : window.blocking) {
+    blocking = std::max(blocking, one.work);
+  }
+  return longest_busy_period(all, sum(blocking, window.instant), budget);
 }
 
 /// Arrivals before `end` at which the count of a stream changes.
@@ -86,15 +99,7 @@ std::optional<Ticks> longest_busy_period(std::span<const Stream> streams, Ticks 
 }
 
 std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& budget) {
-  std::vector<Stream> all(window.own.begin(), window.own.end());
-  for (const Interferer& other : window.others) {
-    all.push_back(other.stream);
-  }
-  Ticks blocking = 0;
-  for (const auto& one : window.blocking) {
-    blocking = std::max(blocking, one.work);
-  }
-  const auto busy = longest_busy_period(all, sum(blocking, window.instant), budget);
+  const auto busy = busy_period_of(window, budget);
   if (!busy) {
     return std::nullopt;
   }
@@ -127,6 +132,23 @@ std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& b
       return std::nullopt;
     }
     worst = std::max(worst, *end - window.instant - a);
+  }
+  return worst;
+}
+
+std::optional<Ticks> delay_in_busy_window(const BusyWindow& window, Budget& budget) {
+  const Stream& own = window.own.front();
+  const auto busy = busy_period_of(window, budget);
+  if (!busy) {
+    return std::nullopt;
+  }
+  Ticks worst = 0;
+  for (Ticks nominal = 0; nominal - own.jitter < *busy; nominal += own.period) {
+    const auto end = end_of(window, nominal - own.jitter, budget);
+    if (!end) {
+      return std::nullopt;
+    }
+    worst = std::max(worst, *end - window.instant - nominal);
   }
   return worst;
 }

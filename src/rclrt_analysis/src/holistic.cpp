@@ -6,6 +6,7 @@
 
 #include "input_callbacks.hpp"
 #include "rclrt/model/services.hpp"
+#include "segment_bounds.hpp"
 
 namespace rclrt::analysis::detail {
 namespace {
@@ -67,11 +68,13 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
     longest = std::max(longest, period);
   }
   const Ticks limit = product(longest, 20);  // what grows beyond is taken for endless
+  find_predecessors();
   for (int round = 0; round < kRounds; ++round) {
     find_flows();
     Responses next = responses_;
+    std::vector<SegmentBound> segments = segments_;
     for (const Core& core : cores.cores) {
-      const CoreProblem problem{workload, core, flows_, overheads_, workload.dispatch};
+      const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch};
       if (executor == ExecutorKind::kEdf) {
         edf_core(problem, next, budget);
       } else if (executor == ExecutorKind::kWaitSet) {
@@ -79,24 +82,68 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
       } else {
         fixed_priority_core(problem, next, budget);
       }
+      segment_bounds(problem, predecessors_, segments, budget);
     }
-    bool settled = true;
-    for (std::size_t i = 0; i < next.size(); ++i) {
-      if (next[i] > limit) {
-        next[i] = kHorizon;
-      }
-      next[i] = std::max(next[i], responses_[i]);  // shorter only by rounding of the search
-      settled = settled && next[i] == responses_[i];
-    }
-    responses_ = std::move(next);
-    if (settled) {
+    if (!raise(next, segments, limit)) {
       find_ends();
       return;
     }
   }
   std::ranges::fill(responses_, kHorizon);
+  for (SegmentBound& segment : segments_) {
+    segment.from_arrival = kHorizon;
+    segment.from_nominal.reset();
+  }
   find_flows();
   find_ends();
+}
+
+/// Takes what has been found in a round; returns whether anything has changed.
+bool Holistic::raise(const Responses& responses, const std::vector<SegmentBound>& segments,
+                     Ticks limit) {
+  bool changed = false;
+  const auto take = [&](Ticks& own, Ticks found) {
+    // Shorter only by rounding of the search.
+    const Ticks next = std::max(own, found > limit ? kHorizon : found);
+    changed = changed || next != own;
+    own = next;
+  };
+  for (std::size_t i = 0; i < responses.size(); ++i) {
+    take(responses_[i], responses[i]);
+    if (!predecessors_[i]) {
+      continue;
+    }
+    take(segments_[i].from_arrival, segments[i].from_arrival);
+    if (segments[i].from_nominal) {
+      Ticks nominal = segments_[i].from_nominal.value_or(0);
+      take(nominal, *segments[i].from_nominal);
+      segments_[i].from_nominal = nominal;
+    }
+  }
+  return changed;
+}
+
+/// Whether a message is there as soon as it is published, and on the same CPU. Not under EDF with
+/// another executor on the CPU, of which nothing is known.
+bool Holistic::at_once(std::size_t from, std::size_t to) const {
+  const std::size_t core = cores_.core_of[cores_.executor_of[from]];
+  const bool shared = executor_ == ExecutorKind::kEdf && cores_.cores[core].executors.size() > 1;
+  return core == cores_.core_of[cores_.executor_of[to]] && hop(from, to).max == 0 && !shared;
+}
+
+void Holistic::find_predecessors() {
+  predecessors_.resize(workload_.wcet.size());
+  segments_.resize(workload_.wcet.size());
+  for (const std::size_t callback : workload_.graph.order) {
+    segments_[callback].first = callback;
+    const auto& inputs = workload_.graph.publishers[callback];
+    if (inputs.size() != 1 || inputs.front().size() != 1 ||
+        !at_once(inputs.front().front(), callback)) {
+      continue;
+    }
+    predecessors_[callback] = inputs.front().front();
+    segments_[callback].first = segments_[inputs.front().front()].first;
+  }
 }
 
 const Hop& Holistic::hop(std::size_t from, std::size_t to) const {
@@ -125,12 +172,11 @@ void Holistic::add_flows(std::size_t callback) {
   for (const auto& input : inputs) {
     for (const std::size_t from : input) {
       const Hop& latency = hop(from, callback);
-      const Ticks varies = sum(responses_[from], latency.max - latency.min);
       for (Flow flow : flows_[from]) {
         if (!flow.runs) {
           continue;
         }
-        flow.jitter = sum(flow.jitter, varies);
+        flow.jitter = sum(jitter_after(from, flow), latency.max - latency.min);
         late = std::max(late, flow.jitter);
         flow.runs = inputs.size() == 1 || !by || *by == from;
         merge(all, flow);
@@ -147,23 +193,61 @@ void Holistic::add_flows(std::size_t callback) {
   }
 }
 
+/// Of the callback's ends, after what is between the first arrival of a flow and its last.
+Ticks Holistic::jitter_after(std::size_t callback, const Flow& flow) const {
+  const Ticks alone = sum(flow.jitter, responses_[callback]);
+  if (!predecessors_[callback]) {
+    return alone;
+  }
+  const SegmentBound& segment = segments_[callback];
+  Ticks jitter = 0;
+  for (const Flow& first : flows_[segment.first]) {
+    if (first.timer == flow.timer) {
+      jitter = std::max(jitter, first.jitter);
+    }
+  }
+  return std::min(alone, sum(jitter, segment.from_nominal.value_or(segment.from_arrival)));
+}
+
 void Holistic::find_ends() {
+  ready_.assign(workload_.wcet.size(), {});
   ends_.assign(workload_.wcet.size(), {});
-  for (std::size_t k = 0; k < workload_.timers.size(); ++k) {
-    const std::size_t timer = workload_.timers[k];
-    ends_[timer][timer] = sum(overheads_.timer_jitter, responses_[timer]);
+  for (const std::size_t timer : workload_.timers) {
+    ready_[timer][timer] = overheads_.timer_jitter;
   }
   for (const std::size_t callback : workload_.graph.order) {
     for (const auto& input : workload_.graph.publishers[callback]) {
       for (const std::size_t from : input) {
-        const Ticks more = sum(hop(from, callback).max, responses_[callback]);
         for (const auto& [timer, end] : ends_[from]) {
-          Ticks& own = ends_[callback][timer];
-          own = std::max(own, sum(end, more));
+          Ticks& own = ready_[callback][timer];
+          own = std::max(own, sum(end, hop(from, callback).max));
         }
       }
     }
+    add_ends(callback);
   }
+}
+
+void Holistic::add_ends(std::size_t callback) {
+  const SegmentBound& segment = segments_[callback];
+  for (const auto& [timer, ready] : ready_[callback]) {
+    Ticks end = sum(ready, responses_[callback]);
+    if (predecessors_[callback]) {
+      const Ticks first = ready_[segment.first].at(timer);
+      const bool nominal = segment.from_nominal && follows_timer(segment.first);
+      end = std::min(end, sum(first, nominal ? *segment.from_nominal : segment.from_arrival));
+    }
+    ends_[callback][timer] = end;
+  }
+}
+
+/// Each release of one timer, and nothing else, sets the callback going: no sync is before it.
+bool Holistic::follows_timer(std::size_t callback) const {
+  const auto* inputs = &workload_.graph.publishers[callback];
+  while (inputs->size() == 1 && inputs->front().size() == 1) {
+    inputs = &workload_.graph.publishers[inputs->front().front()];
+  }
+  return inputs->empty();
 }
 
 /// Callbacks of one executor that follow each other at once. In a wait set the message of each is
@@ -190,6 +274,28 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
       return;
     }
   }
+  std::size_t from = 0;
+  for (std::size_t i = 1; i <= callbacks.size(); ++i) {
+    if (i == callbacks.size() || !predecessors_[callbacks[i]]) {
+      add_callbacks(callbacks.subspan(from, i - from), latency);
+      from = i;
+    }
+  }
+}
+
+/// Callbacks each of which alone releases the next.
+void Holistic::add_callbacks(std::span<const std::size_t> callbacks, Latency& latency) const {
+  Ticks total = 0;
+  for (const std::size_t callback : callbacks) {
+    total = sum(total, responses_[callback]);
+  }
+  const SegmentBound& segment = segments_[callbacks.back()];
+  if (callbacks.size() > 1 && segment.first == callbacks.front() && segment.from_arrival < total) {
+    latency.total = sum(latency.total, segment.from_arrival);
+    latency.why.push_back({Contribution::Kind::kSegment, callbacks.back(),
+                           static_cast<Ticks>(callbacks.size()), segment.from_arrival});
+    return;
+  }
   latency.total = sum(latency.total, total);
   for (const std::size_t callback : callbacks) {
     latency.why.push_back({Contribution::Kind::kCallback, callback, 1, responses_[callback]});
@@ -199,9 +305,7 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
 void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latency) const {
   std::size_t from = 0;
   for (std::size_t i = 1; i <= callbacks.size(); ++i) {
-    const bool follows = i < callbacks.size() && overheads_.near.max == 0 &&
-                         cores_.executor_of[callbacks[i - 1]] == cores_.executor_of[callbacks[i]];
-    if (follows) {
+    if (i < callbacks.size() && at_once(callbacks[i - 1], callbacks[i])) {
       continue;
     }
     add_segment(callbacks.subspan(from, i - from), latency);
@@ -230,6 +334,38 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks) const {
   });
 }
 
+/// The end of the last callback, as find_ends() has it, and what each part of the way adds.
+void Holistic::explain_end(std::span<const std::size_t> callbacks, Latency& latency) const {
+  const std::size_t timer = callbacks.front();
+  latency = {.total = ends_[callbacks.back()].at(timer)};
+  while (true) {
+    const std::size_t last = callbacks.back();
+    const Ticks alone = sum(ready_[last].at(timer), responses_[last]);
+    std::size_t parts = 1;
+    if (ends_[last].at(timer) < alone) {
+      while (predecessors_[callbacks[callbacks.size() - parts]]) {
+        ++parts;
+      }
+    }
+    const std::size_t first = callbacks[callbacks.size() - parts];
+    const auto kind = parts > 1 ? Contribution::Kind::kSegment : Contribution::Kind::kCallback;
+    Ticks before = first == timer ? overheads_.timer_jitter : ready_[first].at(timer);
+    latency.why.push_back(
+        {kind, last, static_cast<Ticks>(parts), ends_[last].at(timer) - before});
+    callbacks = callbacks.first(callbacks.size() - parts);
+    if (callbacks.empty()) {
+      break;
+    }
+    const Ticks waited = before - ends_[callbacks.back()].at(timer);
+    if (waited > 0) {
+      latency.why.push_back({Contribution::Kind::kHop, first, 1, waited});
+    }
+  }
+  if (overheads_.timer_jitter > 0) {
+    latency.why.push_back({Contribution::Kind::kLate, timer, 1, overheads_.timer_jitter});
+  }
+}
+
 /// Absent when there is no bound.
 std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> callbacks,
                                                    const Joins& joins) const {
@@ -239,6 +375,9 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
     worst.why.push_back({Contribution::Kind::kLate, callbacks.front(), 1, worst.total});
   }
   add_steps(callbacks, worst);
+  if (ends_[callbacks.back()].at(callbacks.front()) < worst.total) {
+    explain_end(callbacks, worst);
+  }
   for (const Join& join : joins.joins) {
     const auto rest = callbacks.subspan(join.at);
     for (const std::size_t from : join.other) {

@@ -38,6 +38,19 @@ struct CoreProblem {
   Ticks per_instance{};  ///< CPU time that each instance costs besides its own
 };
 using Responses = std::vector<Ticks>;  ///< of every callback
+
+/// Of each callback the one before it that alone releases it, and at once, on the same CPU: absent
+/// for timers, syncs, and what has several publishers or one that is elsewhere.
+using Predecessors = std::vector<std::optional<std::size_t>>;
+
+/// Of a callback and those before it, as far as Predecessors lead back: see segment_bounds.hpp.
+struct SegmentBound {
+  std::size_t first{};                ///< callback of the segment
+  Ticks from_arrival{};               ///< at the first one to the end of the last
+  std::optional<Ticks> from_nominal;  ///< from its nominal arrival and all of its jitter on; absent
+                                      ///< where several flows arrive at the first one
+};
+
 void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budget& budget);
 void edf_core(const CoreProblem& problem, Responses& responses, Budget& budget);
 void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& budget);
@@ -77,12 +90,20 @@ class Holistic {
     std::vector<Contribution> why;
   };
 
+  void find_predecessors();
   void find_flows();
   void add_flows(std::size_t callback);
+  Ticks jitter_after(std::size_t callback, const Flow& flow) const;
+  bool raise(const Responses& responses, const std::vector<SegmentBound>& segments, Ticks limit);
   void find_ends();
+  void add_ends(std::size_t callback);
+  bool follows_timer(std::size_t callback) const;
   const Hop& hop(std::size_t from, std::size_t to) const;
   void add_steps(std::span<const std::size_t> callbacks, Latency& latency) const;
   void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;
+  void add_callbacks(std::span<const std::size_t> callbacks, Latency& latency) const;
+  bool at_once(std::size_t from, std::size_t to) const;
+  void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
   std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;
   Joins joins_of(std::span<const std::size_t> callbacks) const;
   Ticks most_in_queue(std::size_t callback) const;
@@ -93,9 +114,13 @@ class Holistic {
   ExecutorKind executor_;
   Overheads overheads_;
   InterruptCheck check_interrupt_;
+  Predecessors predecessors_;
   Responses responses_;
+  std::vector<SegmentBound> segments_;  // of each callback
   std::vector<std::vector<Flow>> flows_;
-  /// Of each callback: from the release of a timer that set it going to its end.
+  /// Of each callback: from the release of a timer that set it going until it is ready, and to its
+  /// end.
+  std::vector<std::map<std::size_t, Ticks>> ready_;
   std::vector<std::map<std::size_t, Ticks>> ends_;
 };
 

@@ -43,6 +43,19 @@ class JoinSearch {
            timer(callback).overrun != model::OverrunPolicy::kRebase;
   }
 
+  /// Its releases are at least an interval apart: a timer that keeps its grid, or an event.
+  bool keeps_apart(std::size_t callback) const {
+    return is_steady(callback) || kind(callback) == model::CallbackKind::kEvent;
+  }
+
+  Ticks min_interval(std::size_t callback) const {
+    return model::min_interval(workload_.application.callbacks[callback]).count();
+  }
+
+  bool states_offset(std::size_t callback) const {
+    return is_steady(callback) && timer(callback).offset_stated;
+  }
+
   /// The timer or sync behind an input when each callback on the way has one publisher.
   std::size_t origin(const std::vector<std::size_t>& input) const {
     const std::vector<std::size_t>* publishers = &input;
@@ -62,7 +75,7 @@ class JoinSearch {
     if (!timer(there).offset_stated) {
       return 0;
     }
-    const Ticks own = timer(here).offset_stated ? timer(here).offset.count() : 0;
+    const Ticks own = states_offset(here) ? timer(here).offset.count() : 0;
     return std::max<Ticks>(0, timer(there).offset.count() - own);
   }
 
@@ -153,7 +166,7 @@ class JoinSearch {
       rely_on(other.front());
       return {stamp_, stamp_};
     }
-    if (here != callbacks_.front() || !is_steady(here) || !is_steady(there)) {
+    if (here != callbacks_.front() || !keeps_apart(here) || !is_steady(there)) {
       return {within, within};
     }
     const Ticks period = timer(there).period.count();
@@ -161,7 +174,7 @@ class JoinSearch {
     const Ticks next = here == there ? 0 : std::max(period - 1, first);
     Ticks limit = within;
     bool waits = true;  // the other's message, until the chain's comes
-    if (window < timer(here).period.count()) {
+    if (window < min_interval(here)) {
       limit = std::min(limit, next);
       if (limit < within && !is_last_sync(at)) {
         const auto arrived = inputs.size() == 2 ? arrival_(at) : std::nullopt;
@@ -172,18 +185,17 @@ class JoinSearch {
         limit = std::min(limit, std::max(sum(*arrived, period), first));
       }
     }
+    const bool offsets_stated = states_offset(here) && states_offset(there);
     const bool in_phase =
         here == there ||
-        (timer(here).offset_stated && timer(there).offset_stated &&
-         timer(here).offset == timer(there).offset && timer(here).period == timer(there).period);
+        (offsets_stated && timer(here).offset == timer(there).offset &&
+         timer(here).period == timer(there).period);
     if (limit < within || in_phase) {
       rely_on(other.front());
     }
     found_.complete = complete && in_phase;
     const auto allowed = [&](Ticks most) {
-      return timer(here).offset_stated && timer(there).offset_stated
-                 ? congruent(most, timer(here), timer(there))
-                 : most;
+      return offsets_stated ? congruent(most, timer(here), timer(there)) : most;
     };
     return {allowed(limit), waits ? allowed(limit) : within};
   }

@@ -66,7 +66,8 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 /// then.
 ///
 /// More is known where the chain's input and the other have one publisher each, with one timer
-/// behind it and no sync between. Let b be the next release of the other timer after the release a
+/// behind it and no sync between. The chain's may also be an event: its shortest interval is the
+/// period below; only the other needs a grid. Let b be the next release of the other timer after the release a
 /// of the chain's: it is less than the other's period away, or the first one, or a itself.
 ///
 /// With a window shorter than the period of the chain's timer, no set with an earlier message of

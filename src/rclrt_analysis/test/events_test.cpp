@@ -70,6 +70,25 @@ TEST(Events, InASyncComeWheneverTheWindowLets) {
   EXPECT_FALSE(bound.reaction) << "a message of a may find no partner";
 }
 
+// It waits for the timer's next release as a timer's message of the same interval does, be the
+// window shorter than the interval or longer.
+TEST(Events, InASyncWaitForTheNextReleaseOfATimer) {
+  for (const double window : {8.0, 25.0}) {
+    model::Application application = Builder()
+                                         .timer("a", 10, 1)
+                                         .timer("b", 4, 1)
+                                         .sync("s", "a", "b", 1, window)
+                                         .chain("a", {"a", "s"}, 1)
+                                         .done();
+    const auto before = chain_bounds(application).front().bound;
+    application.callbacks[0].trigger =
+        model::Event{.min_interval = ms(10), .max_interval = ms(60), .depth = 10};
+    ASSERT_TRUE(before);
+    EXPECT_EQ(chain_bounds(application).front().bound, before);
+    EXPECT_LT(*before, ms(window).count());
+  }
+}
+
 TEST(Events, AreSimulatedAtTheirTimes) {
   struct Releases : SimulationObserver {
     void ended(const SimulatedInstance& instance) override {

@@ -185,8 +185,9 @@ TEST(HolisticBounds, WaitSetsOnOneCpuPollEachForItself) {
   model::Application application = two_cpus();
   application.executors[1].cpus = {0};
   const auto bounds = bounds_ms(application, ExecutorKind::kWaitSet, {.polling = ms(0.1).count()});
-  const double all = 2 + 3 + 1 + 3 * 0.1 + 2 * 0.1;
-  EXPECT_EQ(bounds, (std::vector<double>{all + all}));
+  // One busy period of both: what each has to do, a polling point after each instance, and one for
+  // each thread before.
+  EXPECT_EQ(bounds, (std::vector<double>{2 + 3 + 1 + 3 * 0.1 + 2 * 0.1}));
 }
 
 TEST(HolisticBounds, EdfDoesNotShareItsCpu) {
@@ -235,6 +236,59 @@ TEST(HolisticBounds, AChainThroughExecutorsOfOneCpuEndsWithItsBusyPeriod) {
   const Overheads hop{.far = {.min = 0, .max = 1'000}};
   EXPECT_GT(bounds_ms(application, ExecutorKind::kPreemptive, hop)[0], 5);
   EXPECT_GE(apart, 3);
+}
+
+/// a, b and c of 1 each on a CPU, d and e of 2 each on another one, f of 4 beside them.
+model::Application two_segments(double period) {
+  auto application = Builder()
+                         .timer("a", period, 1)
+                         .subscription("b", "a", 1)
+                         .subscription("c", "b", 1)
+                         .subscription("d", "c", 2)
+                         .subscription("e", "d", 2)
+                         .timer("f", 100, 4)
+                         .chain("one", {"a", "b", "c", "d", "e"}, 0)
+                         .chain("two", {"f"}, 0)
+                         .done();
+  application.executors.push_back({.name = "far", .cpus = {1}});
+  application.nodes.push_back({.name = "other", .name_space = "/", .executor = 1});
+  for (const std::size_t callback : {3U, 4U, 5U}) {
+    application.callbacks[callback].node = 1;
+  }
+  return application;
+}
+
+// On each CPU the chain waits once for what else is there: 3 on the one, 4 and 4 on the other. f
+// waits for one d and e, and for those which come while it does.
+TEST(HolisticBounds, CallbacksOfOneCpuHaveOneBusyPeriod) {
+  for (const ExecutorKind executor :
+       {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kEdf,
+        ExecutorKind::kWaitSet}) {
+    EXPECT_EQ(bounds_ms(two_segments(50), executor)[0], 3 + 4 + 4) << traits(executor).name;
+  }
+  const ChainBound bound = chain_bounds(two_segments(50)).front();
+  ASSERT_EQ(bound.why.size(), 2);
+  EXPECT_EQ(bound.why[0].kind, Contribution::Kind::kSegment);
+  EXPECT_EQ(bound.why[0].callback, 4);
+  EXPECT_EQ(bound.why[0].releases, 2);
+  EXPECT_EQ(bound.why[0].total, ms(8).count());
+  EXPECT_EQ(bound.why[1].total, ms(3).count());
+}
+
+// Messages are 0 to 40 on their way, every 10, so five may come at once. The last of these waits
+// longest but was the least on its way; the worst is the first: 3 on its CPU, 40 on its way, then
+// 4 for f, 2 for its own e, and 2 for each of seven d that may be there by then.
+TEST(HolisticBounds, AMessageThatWaitsBehindOthersWasNotLateItself) {
+  const Overheads hop{.far = {.min = 0, .max = ms(40).count()}};
+  EXPECT_EQ(bounds_ms(two_segments(10), ExecutorKind::kPreemptive, hop)[0],
+            3 + 40 + 4 + 2 + 7 * 2);
+}
+
+// Two EDF executors on one CPU have no bound, also not where one callback releases the other.
+TEST(HolisticBounds, SegmentsUnderEdfAreThoseOfCpusWithOneExecutor) {
+  auto application = two_segments(50);
+  application.executors[1].cpus = {0};
+  EXPECT_EQ(bounds_ms(application, ExecutorKind::kEdf)[0], -1);
 }
 
 }  // namespace

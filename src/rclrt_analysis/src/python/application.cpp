@@ -36,6 +36,8 @@ const char* to_word(Contribution::Kind kind) {
       return "hop";
     case Contribution::Kind::kLate:
       return "late";
+    case Contribution::Kind::kSegment:
+      return "segment";
     case Contribution::Kind::kReadySets:
       return "ready_sets";
     case Contribution::Kind::kBackground:

@@ -50,6 +50,8 @@ struct Contribution {
     kStarted,
     kOtherInput,
     kCallback,    ///< from being ready to its end, where each callback is bounded by itself
+    kSegment,     ///< of callbacks of one CPU one after the other, `releases` of them: from the
+                  ///< first one's being ready to the end of the last, which is `callback`
     kHop,         ///< of the message to it
     kLate,        ///< of the timer
     kReadySets,   ///< of a wait set, until the callback has ended
