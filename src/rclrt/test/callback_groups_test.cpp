@@ -53,14 +53,8 @@ TEST_P(CallbackGroups, GroupsOfOneNodeRunOnTheThreadsOfTheExecutorsThatTheyWereA
   const auto second = named_executor("second");
   first->add_callback_group(high, node);
   second->add_callback_group(low, node);
-  std::thread first_thread([&] {
-    pthread_setname_np(pthread_self(), "first");  // wait_set runs callbacks on the spinning thread
-    first->spin();
-  });
-  std::thread second_thread([&] {
-    pthread_setname_np(pthread_self(), "second");
-    second->spin();
-  });
+  std::thread first_thread([&] { first->spin(); });
+  std::thread second_thread([&] { second->spin(); });
   EXPECT_TRUE(eventually([&] {
     publisher->publish(Int64{});
     return high_runs >= 3 && low_runs >= 3;
