@@ -20,21 +20,39 @@ std::string json_string(const std::string& text) {
 
 double us(std::int64_t ns) { return static_cast<double>(ns) * 1e-3; }
 
-void write_distribution(std::FILE* stream, const char* name, const realtime::Histogram& values) {
+/// What is said of a distribution; the extremes are exact where the record has them.
+struct Figures {
+  const realtime::Histogram& values;
+  std::int64_t min_ns;
+  std::int64_t max_ns;
+};
+
+Figures latency_of(const LatencyRecord& record) {
+  return {record.latency(), record.min_ns(), record.max_ns()};
+}
+
+Figures since_rcl_call_of(const LatencyRecord& record) {
+  const realtime::Histogram& values = record.since_rcl_call();
+  return {values, values.min(), values.max()};
+}
+
+void write_distribution(std::FILE* stream, const char* name, const Figures& figures) {
+  const realtime::Histogram& values = figures.values;
   std::fprintf(stream,
                "  \"%s\": {\"n\": %" PRIu64
                ", \"min\": %.3f, \"mean\": %.3f, \"sd\": %.3f, \"p50\": %.3f, \"p99\": %.3f, "
                "\"max\": %.3f},\n",
-               name, values.count(), us(values.min()), values.mean() * 1e-3,
+               name, values.count(), us(figures.min_ns), values.mean() * 1e-3,
                values.standard_deviation() * 1e-3, us(values.percentile(50)),
-               us(values.percentile(99)), us(values.max()));
+               us(values.percentile(99)), us(figures.max_ns));
 }
 
-void print_distribution(std::FILE* stream, const char* title, const realtime::Histogram& values) {
+void print_distribution(std::FILE* stream, const char* title, const Figures& figures) {
+  const realtime::Histogram& values = figures.values;
   std::fprintf(stream,
                "%-34s n %-8" PRIu64 " min %9.3f  mean %9.3f  sd %9.3f  p99 %9.3f  max %9.3f us\n",
-               title, values.count(), us(values.min()), values.mean() * 1e-3,
-               values.standard_deviation() * 1e-3, us(values.percentile(99)), us(values.max()));
+               title, values.count(), us(figures.min_ns), values.mean() * 1e-3,
+               values.standard_deviation() * 1e-3, us(values.percentile(99)), us(figures.max_ns));
 }
 
 void write_threads(std::FILE* stream, const std::vector<ThreadState>& threads) {
@@ -103,9 +121,9 @@ void write_summary(std::FILE* stream, const RunDescription& run, const LatencyRe
   }
   std::fprintf(stream, "},\n");
   write_threads(stream, run.threads);
-  write_distribution(stream, "latency_us", record.latency());
+  write_distribution(stream, "latency_us", latency_of(record));
   if (run.measures_callbacks) {
-    write_distribution(stream, "since_rcl_call_us", record.since_rcl_call());
+    write_distribution(stream, "since_rcl_call_us", since_rcl_call_of(record));
     std::fprintf(stream, "  \"missed_passes\": %" PRIu64 ",\n", run.missed_passes);
   }
   std::fprintf(stream,
@@ -117,9 +135,9 @@ void write_summary(std::FILE* stream, const RunDescription& run, const LatencyRe
 void print_statistics(std::FILE* stream, const RunDescription& run, const LatencyRecord& record) {
   std::fprintf(stream, "\nMinor page faults: %" PRId64 "\nMajor page faults: %" PRId64 "\n",
                record.minor_faults(), record.major_faults());
-  print_distribution(stream, "Latency from the nominal release:", record.latency());
+  print_distribution(stream, "Latency from the nominal release:", latency_of(record));
   if (run.measures_callbacks) {
-    print_distribution(stream, "Time since rcl's call (the study's):", record.since_rcl_call());
+    print_distribution(stream, "Time since rcl's call (the study's):", since_rcl_call_of(record));
   }
   if (run.missed_passes > 0) {
     std::fprintf(stream, "Passes that found no timer ready: %" PRIu64 "\n", run.missed_passes);
