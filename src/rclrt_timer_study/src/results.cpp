@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "results.hpp"
 
+#include <algorithm>
 #include <cinttypes>
 
 namespace rclrt::timer_study {
@@ -25,6 +26,12 @@ struct Figures {
   const realtime::Histogram& values;
   std::int64_t min_ns;
   std::int64_t max_ns;
+
+  /// Returns it in us. That of the histogram is the end of a bucket, which may lie above the
+  /// largest value.
+  double percentile(double percent) const {
+    return us(std::min(values.percentile(percent), max_ns));
+  }
 };
 
 Figures latency_of(const LatencyRecord& record) {
@@ -43,8 +50,8 @@ void write_distribution(std::FILE* stream, const char* name, const Figures& figu
                ", \"min\": %.3f, \"mean\": %.3f, \"sd\": %.3f, \"p50\": %.3f, \"p99\": %.3f, "
                "\"max\": %.3f},\n",
                name, values.count(), us(figures.min_ns), values.mean() * 1e-3,
-               values.standard_deviation() * 1e-3, us(values.percentile(50)),
-               us(values.percentile(99)), us(figures.max_ns));
+               values.standard_deviation() * 1e-3, figures.percentile(50), figures.percentile(99),
+               us(figures.max_ns));
 }
 
 void print_distribution(std::FILE* stream, const char* title, const Figures& figures) {
@@ -52,7 +59,7 @@ void print_distribution(std::FILE* stream, const char* title, const Figures& fig
   std::fprintf(stream,
                "%-34s n %-8" PRIu64 " min %9.3f  mean %9.3f  sd %9.3f  p99 %9.3f  max %9.3f us\n",
                title, values.count(), us(figures.min_ns), values.mean() * 1e-3,
-               values.standard_deviation() * 1e-3, us(values.percentile(99)), us(figures.max_ns));
+               values.standard_deviation() * 1e-3, figures.percentile(99), us(figures.max_ns));
 }
 
 void write_threads(std::FILE* stream, const std::vector<ThreadState>& threads) {
