@@ -14,7 +14,9 @@ import pytest
 
 LIMIT_S = 120  # of a run that hangs
 
-SENT = re.compile(r"\[ping_node\]: Both paths: Sent out (\d+) of configured (\d+) pings, i.e. (\d+)%")
+SENT = re.compile(
+    r"\[ping_node\]: Both paths: Sent out (\d+) of configured (\d+) pings, i.e. (\d+)%"
+)
 RECEIVED = r"\[ping_node\]: {} prio path: Received (\d+) pongs, i.e. for (\d+)% of the pings\."
 RAN = r"\[pong_node\]: {} priority executor thread ran for (\d+)ms\."
 LINE = re.compile(r"^\[INFO\] \[\d+\.\d{9}\] \[(ping|pong)_node\]: \S.*$")

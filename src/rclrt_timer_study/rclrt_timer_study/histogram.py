@@ -109,7 +109,11 @@ def _panel(
             f'<rect x="{x(low):.1f}" y="{top:.1f}" width="{x(high) - x(low):.1f}" '
             f'height="{PANEL_HEIGHT:.1f}" fill="{BAND}" fill-opacity="0.25"/>'
         )
-        yield text(x(low) + 4, top + 12, f"published {low} to {high} µs", FAINT, size=10)
+        label = f"published {low} to {high} µs"
+        if high < longest_us / 2:  # beside the band, where bars are few
+            yield text(x(high) + 4, top + 12, label, FAINT, size=10)
+        else:
+            yield text(x(high) - 4, top + 12, label, FAINT, "end", size=10)
     for decade in range(decades + 1):
         yield line(left, y(10**decade), left + width, y(10**decade), GRID)
         yield text(left - 5, y(10**decade) + 4, f"1e{decade}", FAINT, "end", size=10)

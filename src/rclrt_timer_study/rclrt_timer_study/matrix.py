@@ -10,8 +10,8 @@ INIT, NODE, LOOP = "init", "node", "loop"
 """Before which step the main thread gets its real-time policy."""
 
 CHILDREN = {
-    INIT: "RR children",
-    NODE: "RR children of the node alone",
+    INIT: "real-time children",
+    NODE: "real-time children of the node alone",
     LOOP: "time-sharing children",
 }
 WAKE_UP = {"init_thread": "init", "init_and_node_thread": "init + node"}
@@ -53,7 +53,8 @@ class Case:
         return f"{self.program}_policy_before_{self.policy_set_before}"
 
 
-# What the study's text says; of init alone and of callbacks beside RR children it gives no range.
+# What the study's text says. It gives no range of init alone, nor of callbacks beside real-time
+# children.
 CASES = (
     Case("init_thread", LOOP),
     Case("init_thread", INIT),
