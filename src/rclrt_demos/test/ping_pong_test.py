@@ -4,11 +4,13 @@ back depends on the machine, so no test expects a number of them."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import signal
 import subprocess
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 
 import pytest
 
@@ -124,6 +126,38 @@ def test_ping_and_pong_find_each_other_from_two_processes() -> None:
     assert "ping_node" not in output
     assert number(RAN.format("High"), output) >= pings.high.received
     assert number(RAN.format("Low"), output) >= pings.low.received
+
+
+def workers(pid: int) -> dict[str, tuple[int, int, set[int]]]:
+    """Policy, priority and CPUs of the executors' threads, by the executor's name."""
+    found = {}
+    for task in FilePath(f"/proc/{pid}/task").iterdir():
+        tid = int(task.name)
+        with contextlib.suppress(OSError):  # it may have ended
+            name = (task / "comm").read_text().split()[0]
+            if name in ("high", "low"):
+                found[name] = (
+                    os.sched_getscheduler(tid),
+                    os.sched_getparam(tid).sched_priority,
+                    os.sched_getaffinity(tid),
+                )
+    return found
+
+
+def test_the_executors_run_at_49_and_1_on_cpu_0() -> None:
+    running = start("PING_PONG", *arguments(duration=1000, ping_period=0.05))
+    try:
+        assert running.stdout
+        assert "Running experiment" in running.stdout.readline()
+        while len(found := workers(running.pid)) < 2:  # they come as the executors begin to spin
+            assert running.poll() is None
+        running.send_signal(signal.SIGINT)
+        _, errors = running.communicate(timeout=LIMIT_S)
+    finally:
+        running.kill()
+    if "without real-time priorities" in errors:
+        pytest.skip(errors)
+    assert found == {"high": (os.SCHED_FIFO, 49, {0}), "low": (os.SCHED_FIFO, 1, {0})}
 
 
 def test_ctrl_c_ends_the_experiment_with_the_statistics_up_to_then() -> None:

@@ -128,7 +128,9 @@ class Runs:
         stated: int | None = self.arguments.iterations
         if stated is not None:
             return stated
-        return max(1, round(self.arguments.seconds * 1e6 / self.arguments.period_us))
+        seconds: float = self.arguments.seconds
+        period_us: int = self.arguments.period_us
+        return max(1, round(seconds * 1e6 / period_us))
 
     def measure(self, middlewares: Sequence[str], stress: str) -> Study:
         seconds = self.iterations * self.arguments.period_us * 1e-6

@@ -145,7 +145,7 @@ def test_the_table_of_threads_has_the_columns_of_ps(program: Program) -> None:
 
 def test_ctrl_c_ends_a_run_without_an_end_and_keeps_what_was_measured(tmp_path: Path) -> None:
     hist = tmp_path / "h.csv"
-    command = [path_of("timer_cb_latency_spin"), "--hist_filename", hist]
+    command: list[str | Path] = [path_of("timer_cb_latency_spin"), "--hist_filename", hist]
     command += ["--rttest_args", "-i", "0", "-d", "1"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as running:
         assert running.stdout
