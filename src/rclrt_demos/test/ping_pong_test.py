@@ -14,7 +14,7 @@ from pathlib import Path as FilePath
 
 import pytest
 
-LIMIT_S = 120  # of a run that hangs
+LIMIT_S = 600  # of a run that hangs
 
 SENT = re.compile(
     r"\[ping_node\]: Both paths: Sent out (\d+) of configured (\d+) pings, i.e. (\d+)%"
@@ -174,8 +174,14 @@ def test_ctrl_c_ends_the_experiment_with_the_statistics_up_to_then() -> None:
     read_pings(output).check()
 
 
-@pytest.mark.parametrize("program", ["PING", "PING_PONG", "PONG"])
-@pytest.mark.parametrize("value", ["0", "-1.0", ".nan", ".inf", "1e7", "often"])
+@pytest.mark.parametrize(
+    ("program", "value"),
+    [
+        *(("PING_PONG", value) for value in ("0", "-1.0", ".nan", ".inf", "1e7", "often")),
+        ("PING", "0"),
+        ("PONG", "0"),
+    ],
+)
 def test_a_time_that_is_none_is_named_and_the_exit_code_is_2(program: str, value: str) -> None:
     done = run(program, *arguments(duration=value))
     assert done.returncode == 2

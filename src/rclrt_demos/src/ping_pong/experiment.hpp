@@ -21,7 +21,7 @@ inline constexpr int kHighPriority = 49;
 inline constexpr int kLowPriority = 1;
 
 /// How long a program waits for the other node.
-inline constexpr std::chrono::seconds kLongestDiscovery{60};
+inline constexpr std::chrono::seconds kLongestDiscovery{600};
 
 /// Declares a parameter that is a time in seconds. Throws std::invalid_argument, which names the
 /// parameter, for what is no time from 1 us to 1e6 s.

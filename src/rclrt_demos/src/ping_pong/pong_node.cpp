@@ -3,6 +3,8 @@
 
 #include <pthread.h>
 
+#include <algorithm>
+
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::demos {
@@ -40,12 +42,15 @@ void PongNode::Path::answer(const Int32& ping) {
     thread_clock.store(own, std::memory_order_relaxed);
   }
   burn_cpu_time(work);
+  answered_cpu_ns = realtime::thread_cpu_now_ns();
   pongs->publish(ping);
 }
 
-std::int64_t PongNode::Path::cpu_time_ns() const {
+void PongNode::Path::read_cpu_time() {
   const clockid_t clock = thread_clock.load(std::memory_order_relaxed);
-  return clock == kNotRunYet ? 0 : realtime::read_clock_ns(clock);
+  if (clock != kNotRunYet) {
+    read_cpu_ns = realtime::read_clock_ns(clock);  // 0 when the thread has ended
+  }
 }
 
 PongNode::PongNode(const std::shared_ptr<Context>& context)
@@ -61,15 +66,18 @@ bool PongNode::wait_for_ping_node(std::chrono::nanoseconds timeout) const {
 }
 
 void PongNode::read_cpu_times() {
-  high_cpu_ns_ = high_.cpu_time_ns();
-  low_cpu_ns_ = low_.cpu_time_ns();
+  high_.read_cpu_time();
+  low_.read_cpu_time();
 }
 
 void PongNode::print_statistics() const {
-  print_info(node_, "High priority executor thread ran for " +
-                        std::to_string(high_cpu_ns_ / 1'000'000) + "ms.");
-  print_info(node_, "Low priority executor thread ran for " +
-                        std::to_string(low_cpu_ns_ / 1'000'000) + "ms.");
+  const auto print = [this](const std::string& title, const Path& path) {
+    const std::int64_t cpu_ns = std::max(path.read_cpu_ns, path.answered_cpu_ns);
+    print_info(node_, title + " priority executor thread ran for " +
+                          std::to_string(cpu_ns / 1'000'000) + "ms.");
+  };
+  print("High", high_);
+  print("Low", low_);
 }
 
 }  // namespace rclrt::demos

@@ -27,16 +27,17 @@ class PongNode {
   /// Waits until a ping node is there; false when none comes within `timeout`.
   bool wait_for_ping_node(std::chrono::nanoseconds timeout) const;
 
-  /// Takes the CPU time that the threads of the two groups have used so far. While they spin.
+  /// Takes the CPU time that the threads of the two groups have used so far, also for an answer
+  /// that they have not finished. While they spin.
   void read_cpu_times();
-  /// Prints what `read_cpu_times` took.
+  /// Prints what `read_cpu_times` took, or more if they have gone on since. When nothing spins.
   void print_statistics() const;
 
  private:
   struct Path {
     Path(Node& node, const std::string& name);
     void answer(const std_msgs::msg::Int32& ping);
-    std::int64_t cpu_time_ns() const;
+    void read_cpu_time();
 
     const Seconds work;
     const std::shared_ptr<CallbackGroup> group;
@@ -45,13 +46,13 @@ class PongNode {
     // CPU-time clock of the one thread that runs the group. Written by that thread, read once by
     // another; the value is complete in itself, so relaxed is enough.
     std::atomic<clockid_t> thread_clock;
+    std::int64_t answered_cpu_ns = 0;  // of the thread, at its last answer
+    std::int64_t read_cpu_ns = 0;      // when somebody looked
   };
 
   Node node_;
   Path high_;
   Path low_;
-  std::int64_t high_cpu_ns_ = 0;
-  std::int64_t low_cpu_ns_ = 0;
 };
 
 }  // namespace rclrt::demos
