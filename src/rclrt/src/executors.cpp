@@ -21,18 +21,49 @@ Executor::Executor(std::shared_ptr<Context> context, std::unique_ptr<executor::E
 
 Executor::~Executor() { context_->remove(this); }
 
-void Executor::add_node(const Node& node) {
+void Executor::add_absent(const Node& node,
+                          const std::function<bool(const executor::Callback&)>& is_wanted) {
   const auto present = engine_->callbacks();
   for (const auto& callback : node.callbacks()) {
-    if (std::find(present.begin(), present.end(), callback) == present.end()) {
+    if (is_wanted(*callback) &&
+        std::find(present.begin(), present.end(), callback) == present.end()) {
       engine_->add(callback);
     }
   }
 }
 
+void Executor::add_node(const Node& node) {
+  add_absent(node, [&](const auto& callback) { return node.is_added_with_node(callback); });
+}
+
 void Executor::remove_node(const Node& node) {
   for (const auto& callback : node.callbacks()) {
     engine_->remove(callback);
+  }
+}
+
+void Executor::add_callback_group(const std::shared_ptr<CallbackGroup>& group, const Node& node) {
+  if (group == nullptr) {
+    throw std::invalid_argument("no callback group (nullptr) of node \"" + node.get_name() +
+                                "\" to add to executor \"" + engine_->options().name + "\"");
+  }
+  const auto is_member = [&](const auto& callback) { return callback.shared_group() == group; };
+  if (std::none_of(node.callbacks().begin(), node.callbacks().end(),
+                   [&](const auto& callback) { return is_member(*callback); })) {
+    throw std::invalid_argument("the callback group for executor \"" + engine_->options().name +
+                                "\" has no callback of node \"" + node.get_name() +
+                                "\": create its callbacks, with the group in their "
+                                "CallbackOptions, before add_callback_group");
+  }
+  add_absent(node, is_member);
+}
+
+void Executor::remove_callback_group(const std::shared_ptr<CallbackGroup>& group,
+                                     const Node& node) {
+  for (const auto& callback : node.callbacks()) {
+    if (group != nullptr && callback->shared_group() == group) {
+      engine_->remove(callback);
+    }
   }
 }
 

@@ -4,6 +4,7 @@
 #include <rcl/error_handling.h>
 #include <rcl/node_options.h>
 
+#include <algorithm>
 #include <utility>
 
 #include "parameter_services.hpp"
@@ -41,6 +42,12 @@ void Node::offer_parameters() {
       detail::make_parameter_services(handle_, parameters_, options_.parameter_priority);
   callbacks_.insert(callbacks_.end(), services.begin(), services.end());
   offers_parameters_ = true;  // last: what threw can be tried again
+}
+
+bool Node::is_added_with_node(const executor::Callback& callback) const {
+  const auto& group = callback.shared_group();
+  return group == nullptr || std::find(groups_added_alone_.begin(), groups_added_alone_.end(),
+                                       group) == groups_added_alone_.end();
 }
 
 std::string Node::get_name() const { return rcl_node_get_name(&handle_->node); }

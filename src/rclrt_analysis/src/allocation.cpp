@@ -143,6 +143,9 @@ Application on_cores(Application application, const std::vector<std::size_t>& co
   for (std::size_t node = 0; node < application.nodes.size(); ++node) {
     application.nodes[node].executor = executor[core[node]];
   }
+  for (model::Callback& callback : application.callbacks) {
+    callback.executor.reset();  // whole nodes are allocated
+  }
   return application;
 }
 

@@ -26,8 +26,7 @@ std::vector<Levels> levels_of(const model::Application& application,
                               const std::vector<int>& priorities) {
   std::vector<Levels> result(application.executors.size());
   const auto level = [&](std::size_t callback) -> Level& {
-    const std::size_t node = application.callbacks.at(callback).node;
-    return result.at(application.nodes.at(node).executor)[priorities.at(callback)];
+    return result.at(application.executor_of(callback))[priorities.at(callback)];
   };
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     level(i).members.insert(priorities[i]);
@@ -89,7 +88,7 @@ CompressedLevels compress_levels(const model::Application& application,
     }
   }
   for (std::size_t i = 0; i < result.priorities.size(); ++i) {
-    const std::size_t executor = application.nodes[application.callbacks[i].node].executor;
+    const std::size_t executor = application.executor_of(i);
     result.priorities[i] = into[executor].at(result.priorities[i]);
   }
   return result;

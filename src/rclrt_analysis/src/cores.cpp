@@ -22,7 +22,7 @@ Cores::Cores(const model::Application& application, const CallbackGraph& graph)
     cores[core_of[i]].executors.push_back(i);
   }
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    executor_of.push_back(application.nodes[application.callbacks[i].node].executor);
+    executor_of.push_back(application.executor_of(i));
     cores[core_of[executor_of[i]]].callbacks.push_back(i);
   }
   std::iota(component.begin(), component.end(), std::size_t{0});

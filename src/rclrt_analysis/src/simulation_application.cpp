@@ -65,9 +65,10 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
                                      const SimulatedTimes& times) {
   const model::Callback& callback = application.callbacks[index];
   SimulatedCallback result;
-  result.executor = application.nodes[callback.node].executor;
+  result.executor = application.executor_of(index);
   result.level = application.effective_priority(index);
-  // Executors get whole nodes; a wait set has services after subscriptions, and then clients.
+  // Executors get the callbacks node by node; a wait set has services after subscriptions, and then
+  // clients.
   const auto role = static_cast<std::size_t>(model::role_of(callback));
   result.registration = role * application.nodes.size() + callback.node;
   result.overload = callback.overload;

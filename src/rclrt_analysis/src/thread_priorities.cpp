@@ -16,7 +16,7 @@ std::vector<int> thread_priorities(const CoreProblem& problem) {
   for (const std::size_t executor : problem.core.executors) {
     std::set<int, std::greater<>> levels;
     const auto mine = [&](std::size_t callback) {
-      return application.nodes[application.callbacks[callback].node].executor == executor;
+      return application.executor_of(callback) == executor;
     };
     for (const std::size_t callback : problem.core.callbacks) {
       if (mine(callback)) {

@@ -91,6 +91,11 @@ int Application::effective_priority(std::size_t callback) const {
   return highest;
 }
 
+std::size_t Application::executor_of(std::size_t callback) const {
+  const Callback& own = callbacks.at(callback);
+  return own.executor ? *own.executor : nodes.at(own.node).executor;
+}
+
 Nanoseconds Application::period(const Chain& chain) const {
   if (chain.callbacks.empty()) {
     return Nanoseconds::zero();

@@ -102,6 +102,46 @@ void check_topic_names(const Draft& draft, Context& context) {
   }
 }
 
+/// A node lives in one process, and a group excludes within one executor.
+void check_executors_of_callbacks(const Draft& draft, Context& context) {
+  const Application& application = draft.application;
+  std::map<std::pair<std::size_t, std::string>, std::size_t> first;  // callback of node and group
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const Callback& callback = application.callbacks[i];
+    if (callback.node >= application.nodes.size()) {
+      continue;
+    }
+    const std::size_t of_node = application.nodes[callback.node].executor;
+    const std::size_t own = callback.executor.value_or(of_node);
+    if (own >= application.executors.size() || of_node >= application.executors.size()) {
+      continue;
+    }
+    const Executor& executor = application.executors[own];
+    const Executor& nodes = application.executors[of_node];
+    if (executor.process != nodes.process) {
+      context.diagnostics.report(
+          draft.callbacks[i].executor,
+          "executor " + in_quotes(executor.name) + " of callback " + in_quotes(callback.id) +
+              " is in another process than executor " + in_quotes(nodes.name) + " of its node",
+          "an executor with the process of the node's");
+    }
+    if (!callback.group) {
+      continue;
+    }
+    const auto [known, is_first] = first.try_emplace({callback.node, *callback.group}, i);
+    const std::size_t other = application.executor_of(known->second);
+    if (!is_first && other != own && other < application.executors.size()) {
+      context.diagnostics.report(draft.callbacks[i].executor,
+                                 "callback " + in_quotes(callback.id) + " of group " +
+                                     in_quotes(*callback.group) + " runs in executor " +
+                                     in_quotes(executor.name) + ", and " +
+                                     in_quotes(application.callbacks[known->second].id) +
+                                     " of it in " + in_quotes(application.executors[other].name),
+                                 "one executor for all callbacks of a group");
+    }
+  }
+}
+
 void report_missing_edge(const Application& application, const Chain& chain, std::size_t from,
                          std::size_t to, Position at, Context& context) {
   const Callback& source = application.callbacks[from];
@@ -196,6 +236,7 @@ void check_chains(const Draft& draft, const Graph& graph, Context& context) {
 }  // namespace
 
 void check_application(const Draft& draft, Context& context) {
+  check_executors_of_callbacks(draft, context);
   if (!draft.graph_known) {
     return;
   }

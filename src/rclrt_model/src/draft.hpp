@@ -18,6 +18,7 @@ struct CallbackSource {
   std::vector<Position> publishes;  ///< one per Callback::publishes
   Position service{};               ///< of a service or client: the service's name
   std::vector<std::pair<std::string, Position>> calls{};  ///< ids of clients
+  Position executor{};  ///< of its own executor, or of the callback without one
 };
 
 struct ChainSource {

@@ -187,6 +187,7 @@ void bind_callback(py::module_& module) {
       .field("routes", &Callback::routes)
       .field("overload", &Callback::overload)
       .field("deadline_ns", &Callback::deadline)
+      .field("executor", &Callback::executor)
       .field("group", &Callback::group)
       .field("priority", &Callback::priority)
       .more()
@@ -233,6 +234,7 @@ void bind_application(py::module_& module) {
       .field("threads", &Application::threads)
       .more()
       .def("effective_priority", &Application::effective_priority, py::arg("callback"))
+      .def("executor_of", &Application::executor_of, py::arg("callback"))
       .def(
           "successors",
           [](const Application& self, std::size_t callback) {

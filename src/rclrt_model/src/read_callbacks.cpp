@@ -156,6 +156,16 @@ void read_workload(const YamlNode& node, Callback& callback, Context& context) {
   callback.workload = std::move(workload);
 }
 
+void read_executor(const Fields& fields, Callback& callback, CallbackSource& source,
+                   Reading& reading) {
+  if (const YamlNode* value = fields.find("executor")) {
+    source.executor = value->at;
+    if (const auto name = read_text(*value, "executor", reading.context)) {
+      callback.executor = reading.executors.resolve(*name, value->at, reading.context);
+    }
+  }
+}
+
 void read_timing(const Fields& fields, Callback& callback, Context& context) {
   if (const YamlNode* value = fields.require("wcet_ms", "wcet_ms: 2.5")) {
     callback.wcet =
@@ -195,16 +205,17 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
 
 void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
-  const Fields fields(
-      item, "callback",
-      {"id", "node", "timer", "subscription", "sync", "event", "service", "client", "wcet_ms",
-       "publishes", "calls", "workload", "overload", "deadline_ms", "group", "priority"},
-      context);
+  const Fields fields(item, "callback",
+                      {"id", "node", "timer", "subscription", "sync", "event", "service", "client",
+                       "wcet_ms", "publishes", "calls", "workload", "overload", "deadline_ms",
+                       "group", "priority", "executor"},
+                      context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);
   CallbackSource source;
   const YamlNode* id = fields.find("id");
   source.id = id != nullptr ? id->at : item.at;
+  source.executor = source.id;
   bool topics_known = fields.sound() && !callback.id.empty();
   if (item.kind == YamlKind::kMapping) {
     callback.node = read_node_of_callback(fields, reading);
@@ -222,6 +233,7 @@ void read_callback(const YamlNode& item, Reading& reading) {
       read_calls(*value, source, topics);
     }
     read_timing(fields, callback, context);
+    read_executor(fields, callback, source, reading);
     topics_known = topics_known && topics.all_read();
   }
   if (!topics_known) {

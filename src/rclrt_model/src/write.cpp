@@ -175,6 +175,9 @@ std::string to_text(const Application& application, const Callback& callback) {
   if (const auto clients = calls(callback); !clients.empty()) {
     text += ", calls: " + names(clients);
   }
+  if (callback.executor) {
+    text += ", executor: " + name(application.executors.at(*callback.executor).name);
+  }
   if (callback.group) {
     text += ", group: " + name(*callback.group);
   }

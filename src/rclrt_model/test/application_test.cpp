@@ -102,6 +102,16 @@ TEST(EffectivePriority, RefusesAnIndexWithoutACallback) {
   EXPECT_THROW(diamond().effective_priority(5), std::out_of_range);
 }
 
+TEST(ExecutorOf, IsThatOfTheNodeUnlessTheCallbackHasItsOwn) {
+  Application application = diamond();
+  application.executors = {{.name = "main"}, {.name = "other"}};
+  application.nodes = {{.name = "node", .name_space = "/", .executor = 0}};
+  application.callbacks[1].executor = application.executors.size() - 1;
+  EXPECT_EQ(application.executor_of(0), application.nodes[application.callbacks[0].node].executor);
+  EXPECT_EQ(application.executor_of(1), application.executors.size() - 1);
+  EXPECT_THROW(application.executor_of(1000), std::out_of_range);
+}
+
 TEST(Period, IsThatOfTheTimerThatStartsTheChain) {
   const Application app = diamond();
   EXPECT_EQ(app.period({"c", {1, 2, 3}, 0, {}}), milliseconds(100));

@@ -52,6 +52,14 @@ inline std::string broken_application(const Application& app) {
     if (callback.node >= app.nodes.size()) {
       return "a callback without a node";
     }
+    const std::size_t executor = callback.executor.value_or(app.nodes[callback.node].executor);
+    if (executor >= app.executors.size()) {
+      return "a callback without an executor";
+    }
+    if (app.executors[executor].process !=
+        app.executors[app.nodes[callback.node].executor].process) {
+      return "a callback in another process than its node";
+    }
     published.insert(callback.publishes.begin(), callback.publishes.end());
   }
   for (const Callback& callback : app.callbacks) {

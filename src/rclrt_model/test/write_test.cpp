@@ -38,7 +38,7 @@ TEST(Write, EveryKeyThatDiffersFromItsDefaultIsKept) {
   const auto read = parse_application(R"(rclrt: 1
 name: "yes"
 description: "a: \"b\" \\ \u2028 \x07 \n # c"
-executors: [{name: one, cpus: [3, 1], scheduler_cpus: [2], process: far}, {name: two}]
+executors: [{name: one, cpus: [3, 1], scheduler_cpus: [2], process: far}, {name: two}, {name: three}]
 nodes: [{name: n, namespace: /a/b, executor: two}, {name: "null", executor: one}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 0.000001, offset_ms: 3, overrun: rebase}, wcet_ms: 0.5,
@@ -51,7 +51,7 @@ callbacks:
   - {id: v, node: n, sync: {topics: [/x, /y, /z]}, wcet_ms: 1,
      publishes: {/x: [/b, /c], /y: [/c], /z: [/d]}}
   - {id: m, node: n, subscription: {topics: [/x, /y]}, wcet_ms: 1, publishes: {/y: [/p, /q], /x: []}}
-  - {id: l, node: n, subscription: {topics: [/y, /x]}, wcet_ms: 1, publishes: [/m]}
+  - {id: l, node: n, executor: three, subscription: {topics: [/y, /x]}, wcet_ms: 1, publishes: [/m]}
   - {id: r, node: n, wcet_ms: 1, overload: skip_if_running,
      subscription: {topic: /o, depth: 1, reliability: best_effort, intra_process: true}}
   - {id: e, node: n, wcet_ms: 1, publishes: [/e],

@@ -95,6 +95,9 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
   for (model::Node& node : application.nodes) {
     node.executor = 0;
   }
+  for (model::Callback& callback : application.callbacks) {
+    callback.executor.reset();
+  }
   std::vector<std::size_t> indices;
   std::vector<bool> here(application.nodes.size(), false);
   for (const Row& row : rows_) {
@@ -115,9 +118,13 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     }
     indices.push_back(index);
     model::Callback& callback = application.callbacks[index];
-    application.nodes[callback.node].executor = row.executor;
     here.resize(application.nodes.size(), false);
-    here[callback.node] = true;
+    model::Node& node = application.nodes[callback.node];
+    if (!std::exchange(here[callback.node], true)) {
+      node.executor = row.executor;
+    } else if (node.executor != row.executor) {
+      callback.executor = row.executor;  // its group was added to another one
+    }
     callback.priority = row.level ? row.level : callback.priority;
     const auto* const real = std::get_if<model::Timer>(&row.trigger);
     auto* const stated = std::get_if<model::Timer>(&callback.trigger);

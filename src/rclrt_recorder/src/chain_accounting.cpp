@@ -38,8 +38,7 @@ std::optional<std::set<int>> cpus_of(const model::Application& application,
                                      const model::Chain& chain) {
   std::set<int> cpus;
   for (const std::size_t callback : chain.callbacks) {
-    const model::Node& node = application.nodes[application.callbacks[callback].node];
-    const std::vector<int>& own = application.executors[node.executor].cpus;
+    const std::vector<int>& own = application.executors[application.executor_of(callback)].cpus;
     if (own.empty()) {
       return std::nullopt;
     }

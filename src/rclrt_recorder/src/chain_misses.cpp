@@ -86,7 +86,7 @@ class Explanation {
 
  private:
   std::size_t executor_of(std::size_t callback) const {
-    return inputs_.application.nodes[inputs_.application.callbacks[callback].node].executor;
+    return inputs_.application.executor_of(callback);
   }
 
   /// Explains the part of `miss` from `from_ns` to `until_ns`, in which it was at `stage`.

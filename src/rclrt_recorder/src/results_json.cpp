@@ -179,9 +179,7 @@ Json thread_json(const ThreadResult& thread) {
 
 /// Returns what lies between two callbacks, by which their messages go.
 const char* between(const model::Application& application, std::size_t from, std::size_t to) {
-  const auto executor = [&](std::size_t callback) {
-    return application.nodes[application.callbacks[callback].node].executor;
-  };
+  const auto executor = [&](std::size_t callback) { return application.executor_of(callback); };
   if (application.executors[executor(from)].process !=
       application.executors[executor(to)].process) {
     return "processes";

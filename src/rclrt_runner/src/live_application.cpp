@@ -243,9 +243,14 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
 }
 
 void LiveApplication::add_nodes(std::size_t index, Executor& executor) const {
-  for (std::size_t i = 0; i < nodes_.size(); ++i) {
-    if (nodes_[i] != nullptr && application_.nodes[i].executor == index) {
-      executor.add_node(*nodes_[i]);
+  for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    for (const auto& live : callbacks_) {
+      if (live->callback.node != node || application_.executor_of(live->index) != index) {
+        continue;
+      }
+      for (const auto& entity : live->entities) {
+        executor.add(entity);
+      }
     }
   }
 }

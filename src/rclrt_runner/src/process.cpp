@@ -59,8 +59,8 @@ void read_executors(const model::Application& application, std::span<const std::
     const auto& engine = spinning.executors()[i]->engine();
     part.realtime.push_back({engine.realtime(), engine.realtime_reason()});
     for (std::size_t callback = 0; callback < application.callbacks.size(); ++callback) {
-      if (application.nodes[application.callbacks[callback].node].executor == own[i] &&
-          engine.realtime() && !traits(options.executor).by_deadline) {
+      if (application.executor_of(callback) == own[i] && engine.realtime() &&
+          !traits(options.executor).by_deadline) {
         part.os_priorities[callback] = engine.os_priority(application.effective_priority(callback));
       }
     }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -39,12 +40,23 @@ class RCLRT_EXPORT Executor {
   Executor& operator=(const Executor&) = delete;
 
   /// Adds the callbacks that the node has now and that are not there yet; the executor keeps them
-  /// alive. At any time, from any thread. Throws as executor::Executor::add; what was added before
-  /// the throw stays.
+  /// alive. Leaves out the groups that are added by `add_callback_group` alone (see
+  /// Node::create_callback_group). At any time, from any thread. Throws as
+  /// executor::Executor::add; what was added before the throw stays.
   RCLRT_SETUP void add_node(const Node& node);
-  /// Removes the node's callbacks, as executor::Executor::remove. Call it before destroying what
-  /// they refer to.
+  /// Removes the callbacks of the node that this executor has, as executor::Executor::remove, those
+  /// added by `add_callback_group` too. Call it before destroying what they refer to.
   RCLRT_SETUP void remove_node(const Node& node);
+
+  /// Adds the callbacks of one group that the node has now and that are not there yet, as
+  /// `add_node` does. Throws std::invalid_argument for nullptr, or when the node has no callback in
+  /// the group.
+  RCLRT_SETUP void add_callback_group(const std::shared_ptr<CallbackGroup>& group,
+                                      const Node& node);
+  /// Removes the callbacks of one group of the node, as `remove_node` does; another executor may
+  /// have the group then.
+  RCLRT_SETUP void remove_callback_group(const std::shared_ptr<CallbackGroup>& group,
+                                         const Node& node);
 
   /// Adds one callback; removes it; changes its priority. See executor::Executor.
   RCLRT_SETUP void add(std::shared_ptr<executor::Callback> callback) {
@@ -87,6 +99,9 @@ class RCLRT_EXPORT Executor {
                        std::unique_ptr<executor::Executor> engine);
 
  private:
+  void add_absent(const Node& node,
+                  const std::function<bool(const executor::Callback&)>& is_wanted);
+
   const std::shared_ptr<Context> context_;
   const std::unique_ptr<executor::Executor> engine_;
 };

@@ -247,11 +247,22 @@ class RCLRT_EXPORT Node {
   bool wait_for_subscribers(const std::string& topic, std::size_t at_least,
                             std::chrono::nanoseconds timeout) const RCLRT_WAITS;
 
-  /// Creates a group whose members exclude each other, or do not.
+  /// Creates a group whose members exclude each other, or do not. Without
+  /// `automatically_add_to_executor_with_node`, `Executor::add_node` leaves its members out, and
+  /// `Executor::add_callback_group` adds them: so groups of one node run in different executors.
   RCLRT_SETUP std::shared_ptr<CallbackGroup> create_callback_group(
-      CallbackGroupType type = CallbackGroupType::kMutuallyExclusive) {
-    return std::make_shared<CallbackGroup>(type);
+      CallbackGroupType type = CallbackGroupType::kMutuallyExclusive,
+      bool automatically_add_to_executor_with_node = true) {
+    auto group = std::make_shared<CallbackGroup>(type);
+    if (!automatically_add_to_executor_with_node) {
+      groups_added_alone_.push_back(group);
+    }
+    return group;
   }
+
+  /// Returns whether `Executor::add_node` adds this callback of the node: not one of a group that
+  /// was created with `automatically_add_to_executor_with_node` false.
+  RCLRT_SETUP bool is_added_with_node(const executor::Callback& callback) const;
 
   /// Returns the handle, for entities of your own (see add_callback).
   const std::shared_ptr<NodeHandle>& handle() const noexcept { return handle_; }
@@ -290,6 +301,7 @@ class RCLRT_EXPORT Node {
   const std::shared_ptr<Parameters> parameters_;
   bool offers_parameters_ = false;
   std::vector<std::shared_ptr<executor::Callback>> callbacks_;
+  std::vector<std::shared_ptr<CallbackGroup>> groups_added_alone_;
 };
 
 }  // namespace rclrt

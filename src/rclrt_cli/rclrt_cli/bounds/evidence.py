@@ -53,8 +53,8 @@ class Allowance:
             else 0,
             hop=machine.hop_ns,
             executors={
-                callback.id: application.nodes[callback.node].executor
-                for callback in application.callbacks
+                callback.id: application.executor_of(index)
+                for index, callback in enumerate(application.callbacks)
                 if callback.kind != "sync"
             },
         )

@@ -153,8 +153,7 @@ def _cpus(application: Application, callbacks: Sequence[int]) -> tuple[int, ...]
     """Where a chain's callbacks run."""
     used: set[int] = set()
     for index in callbacks:
-        node = application.nodes[application.callbacks[index].node]
-        cpus = application.executors[node.executor].cpus
+        cpus = application.executors[application.executor_of(index)].cpus
         if not cpus:
             return ()
         used.update(cpus)

@@ -16,8 +16,9 @@ def load_with_overheads(application: Application, machine: Overheads) -> float:
     """Of the CPU that has most to do; what may run on several counts as if it had one."""
     each = machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns
     loads: defaultdict[tuple[int, ...], float] = defaultdict(float)
-    for callback, rate in zip(application.callbacks, application.rates(), strict=True):
-        executor = application.executors[application.nodes[callback.node].executor]
+    each_callback = zip(application.callbacks, application.rates(), strict=True)
+    for index, (callback, rate) in enumerate(each_callback):
+        executor = application.executors[application.executor_of(index)]
         loads[tuple(executor.cpus)] += rate * (callback.wcet_ns + each) / 1e9
     return max(loads.values(), default=0.0) + machine.background_ns / 1e6
 

@@ -50,7 +50,7 @@ struct Executor {
   bool operator==(const Executor&) const = default;
 };
 
-/// A node, and the executor that runs its callbacks.
+/// A node, and the executor that runs its callbacks, unless they name another.
 struct Node {
   std::string name;        ///< unique in the application
   std::string name_space;  ///< absolute, "/" by default
@@ -122,6 +122,9 @@ struct Callback {
   /// all. A subscription answers the messages of a topic on these only; a sync publishes on all.
   std::vector<std::vector<std::size_t>> routes{};
   std::optional<Workload> workload{};  ///< none: when it runs, it uses CPU time as long as the WCET
+  /// Index into Application::executors, only when the file gives one: see executor_of(). It is in
+  /// the process of the node's executor, and the members of a group have the same.
+  std::optional<std::size_t> executor{};
 
   CallbackKind kind() const { return static_cast<CallbackKind>(trigger.index()); }
 
@@ -174,6 +177,9 @@ struct RCLRT_MODEL_EXPORT Application {
 
   /// Returns the callback's own priority, else the highest of the chains it is on, else 0.
   int effective_priority(std::size_t callback) const;
+
+  /// Returns the executor that runs the callback: its own, else that of its node.
+  std::size_t executor_of(std::size_t callback) const;
 
   /// Returns the period of the timer that starts the chain, or the shortest interval of its event;
   /// zero when it starts with neither.

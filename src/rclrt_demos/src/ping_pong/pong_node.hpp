@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// Answers pings after some work: each path in a callback group of its own.
+#pragma once
+
+#include <time.h>
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <std_msgs/msg/int32.hpp>
+#include <string>
+
+#include "experiment.hpp"
+
+namespace rclrt::demos {
+
+/// A node whose two groups are to be added to two executors.
+class PongNode {
+ public:
+  /// Throws std::invalid_argument for a parameter that cannot be.
+  explicit PongNode(const std::shared_ptr<Context>& context);
+
+  Node& node() { return node_; }
+  const std::shared_ptr<CallbackGroup>& high_group() const { return high_.group; }
+  const std::shared_ptr<CallbackGroup>& low_group() const { return low_.group; }
+
+  /// Waits until a ping node is there; false when none comes within `timeout`.
+  bool wait_for_ping_node(std::chrono::nanoseconds timeout) const;
+
+  /// Takes the CPU time that the threads of the two groups have used so far, also for an answer
+  /// that they have not finished. While they spin.
+  void read_cpu_times();
+  /// Prints what `read_cpu_times` took, or more if they have gone on since. When nothing spins.
+  void print_statistics() const;
+
+ private:
+  struct Path {
+    Path(Node& node, const std::string& name);
+    void answer(const std_msgs::msg::Int32& ping);
+    void read_cpu_time();
+
+    const Seconds work;
+    const std::shared_ptr<CallbackGroup> group;
+    const std::shared_ptr<Publisher<std_msgs::msg::Int32>> pongs;
+    std::shared_ptr<Subscription<std_msgs::msg::Int32>> pings;
+    // CPU-time clock of the one thread that runs the group. Written by that thread, read once by
+    // another; the value is complete in itself, so relaxed is enough.
+    std::atomic<clockid_t> thread_clock;
+    std::int64_t answered_cpu_ns = 0;  // of the thread, at its last answer
+    std::int64_t read_cpu_ns = 0;      // when somebody looked
+  };
+
+  Node node_;
+  Path high_;
+  Path low_;
+};
+
+}  // namespace rclrt::demos

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread as rclcpp::init starts one: it waits for signals, and inherits its policy.
+#pragma once
+
+#include <thread>
+
+#include "rclrt/realtime/stop_flag.hpp"
+
+namespace rclrt::timer_study {
+
+/// Takes SIGINT and SIGTERM: the first requests a stop, the second ends the process. An
+/// rclrt::Context would start one, too, but at a policy of its own: that one inherits nothing, and
+/// the study could not be repeated with it.
+class InitThread {
+ public:
+  /// Blocks the signals for the calling thread and those that it starts from now on.
+  static void block_signals();
+
+  explicit InitThread(realtime::StopFlag& stop);
+  ~InitThread();
+  InitThread(const InitThread&) = delete;
+  InitThread& operator=(const InitThread&) = delete;
+
+ private:
+  std::thread thread_;  // not realtime::Thread, which states its policy
+};
+
+}  // namespace rclrt::timer_study

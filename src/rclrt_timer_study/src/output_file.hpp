@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+// A file that is there completely, or not at all.
+#pragma once
+
+#include <cstdio>
+#include <memory>
+#include <string>
+
+namespace rclrt::timer_study {
+
+/// Writes beside the file, and renames at the end. What was not completed is removed.
+class OutputFile {
+ public:
+  /// Throws std::invalid_argument, with the option in it, when the file cannot be written.
+  OutputFile(const std::string& option, std::string path);
+  ~OutputFile();
+  OutputFile(const OutputFile&) = delete;
+  OutputFile& operator=(const OutputFile&) = delete;
+
+  std::FILE* stream() const { return stream_; }
+
+  /// Gives the file its name. Throws std::runtime_error when not all of it could be written.
+  void complete();
+
+ private:
+  const std::string path_;
+  const std::string partial_;
+  std::FILE* stream_;
+};
+
+}  // namespace rclrt::timer_study

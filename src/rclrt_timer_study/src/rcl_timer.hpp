@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// One rcl timer and a wait set, used as rclcpp's executors use them.
+#pragma once
+
+#include <rcl/time.h>
+#include <rcl/timer.h>
+#include <rcl/wait.h>
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+
+#include "rclrt/rclrt.hpp"
+
+namespace rclrt::timer_study {
+
+/// When rcl called a timer, on rcl's steady clock.
+struct TimerCall {
+  std::int64_t release_ns;         ///< nominal
+  std::int64_t now_ns;             ///< in the callback
+  std::int64_t since_rcl_call_ns;  ///< what rcl_timer_get_time_since_last_call says in the callback
+};
+
+/// A wall timer that is waited for on the calling thread.
+class RclTimer {
+ public:
+  /// The first release is one period from now. Throws Error.
+  RclTimer(std::shared_ptr<Context> context, std::chrono::nanoseconds period);
+  ~RclTimer();
+  RclTimer(const RclTimer&) = delete;
+  RclTimer& operator=(const RclTimer&) = delete;
+
+  /// Waits for the timer, as `spin` does, and calls it. Throws Error.
+  TimerCall wait();
+
+  /// Calls the timer if it is ready, as `spin_some` does; false when it is not. Throws Error.
+  bool call_if_ready(TimerCall& call);
+
+ private:
+  bool take(std::int64_t timeout_ns, TimerCall& call);
+
+  const std::shared_ptr<Context> context_;
+  rcl_clock_t clock_{};
+  rcl_timer_t timer_;
+  rcl_wait_set_t wait_set_;
+};
+
+}  // namespace rclrt::timer_study

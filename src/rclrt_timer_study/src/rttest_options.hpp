@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// What stands behind --rttest_args: the options of rttest, with its units.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::timer_study {
+
+/// How the loop runs. The defaults are rttest's, with a heap that any machine has.
+struct RttestOptions {
+  std::uint64_t iterations = 1000;                          ///< -i; 0: until stopped
+  std::int64_t period_ns = 1'000'000;                       ///< -u
+  int priority = 80;                                        ///< -t
+  realtime::Policy policy = realtime::Policy::kRoundRobin;  ///< -s
+  std::size_t stack_prefault = std::size_t{1} << 20;        ///< -m, bytes
+  std::size_t heap_prefault = std::size_t{64} << 20;        ///< -d, bytes
+  std::optional<std::string> file{};                        ///< -f
+};
+
+/// Returns the options of `arguments`, pairs of a letter and a value. Throws std::invalid_argument
+/// that names the option, its value and what was expected.
+RttestOptions parse_rttest_options(std::span<const std::string> arguments);
+
+/// Returns a time in nanoseconds: a number with ns, us, ms or s; without a unit microseconds.
+/// Throws std::invalid_argument.
+std::int64_t parse_period(std::string_view text);
+
+/// Returns bytes: a number with b, kb, mb or gb; without a unit megabytes. Throws
+/// std::invalid_argument.
+std::size_t parse_bytes(std::string_view option, std::string_view text);
+
+}  // namespace rclrt::timer_study

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+// The command line of the four programs.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "rttest_options.hpp"
+
+namespace rclrt::timer_study {
+
+/// When the main thread gets its real-time policy: threads that it starts later inherit it.
+enum class PolicySet { kBeforeInit, kBeforeNode, kBeforeLoop };
+
+/// Returns "init", "node" or "loop".
+const char* to_string(PolicySet moment);
+
+/// What a program was asked for.
+struct StudyOptions {
+  PolicySet policy_set = PolicySet::kBeforeLoop;
+  std::optional<std::string> hist_filename{};
+  std::optional<std::string> topn_filename{};
+  std::optional<std::string> timeseries_filename{};
+  std::optional<std::string> summary_filename{};
+  int nodes = 1;
+  RttestOptions rttest{};
+  std::vector<std::string> ros_arguments{};  ///< from --ros-args on
+  bool help = false;
+};
+
+/// Returns the options of a command line without the program's name. Throws std::invalid_argument.
+StudyOptions parse_study_options(const std::vector<std::string>& arguments);
+
+/// Returns what --help prints.
+std::string usage(const std::string& program, const std::string& purpose);
+
+}  // namespace rclrt::timer_study

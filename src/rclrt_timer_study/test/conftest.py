@@ -1,0 +1,43 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The programs of this build, and whether this process may be real-time."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+GENEROUS_S = 300  # only a program that hangs takes as long
+PROGRAMS = (
+    "init_thread",
+    "init_and_node_thread",
+    "timer_cb_latency_spin_some",
+    "timer_cb_latency_spin",
+)
+Program = Callable[..., "subprocess.CompletedProcess[str]"]
+
+
+def path_of(name: str) -> Path:
+    return Path(os.environ["RCLRT_STUDY_PROGRAMS"]) / name
+
+
+@pytest.fixture(scope="session")
+def program() -> Program:
+    def call(name: str, *arguments: str | Path) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [path_of(name), *map(str, arguments)],
+            capture_output=True, text=True, timeout=GENEROUS_S, check=False,
+        )  # fmt: skip
+
+    return call
+
+
+@pytest.fixture(scope="session")
+def realtime(program: Program) -> None:
+    """Skips, with the reason, where no thread may be real-time."""
+    said = program("init_thread", "--rttest_args", "-i", "1", "-d", "1").stderr
+    if "no real-time policy" in said:
+        pytest.skip(said)
