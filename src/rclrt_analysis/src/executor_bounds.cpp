@@ -12,7 +12,8 @@ RelyingBound ExecutorBounds::bound(const model::Chain& chain) {
   for (const std::size_t callback : chain.callbacks) {
     result.level = std::min(result.level, workload_.priority[callback]);
   }
-  Joins joins = joins_of(chain.callbacks);
+  KnownArrivals arrivals;
+  Joins joins = joins_of(chain.callbacks, arrivals);
   result.bound = response(ways_to_last(workload_, chain.callbacks, joins.joins),
                           chain.callbacks.back(), result);
   if (!result.bound) {
@@ -32,15 +33,18 @@ Ticks ExecutorBounds::most_pending(std::size_t callback) {
   return *pending_[callback];
 }
 
-Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks) {
+Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) {
   return find_joins(workload_, callbacks, [&](std::size_t n) {
+    if (const auto known = arrivals.find(n); known != arrivals.end()) {
+      return known->second;
+    }
     ChainBound before;
     const auto first = callbacks.first(n);
-    const auto joins = joins_of(first);
+    const auto joins = joins_of(first, arrivals);
     // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
     const bool in_turn = workload_.order == Workload::Order::kAnyToTheEnd;
-    return response(ways_to_last(workload_, first, joins.joins),
-                    in_turn ? callbacks[n] : first.back(), before);
+    return arrivals[n] = response(ways_to_last(workload_, first, joins.joins),
+                                  in_turn ? callbacks[n] : first.back(), before);
   });
 }
 

@@ -27,7 +27,7 @@ class ExecutorBounds {
   Ticks most_pending(std::size_t callback);
 
  private:
-  Joins joins_of(std::span<const std::size_t> callbacks);
+  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals);
   std::optional<Ticks> response(const std::vector<Way>& ways, std::size_t last, ChainBound& result);
 
   const Workload& workload_;

@@ -321,16 +321,20 @@ void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latenc
   }
 }
 
-Joins Holistic::joins_of(std::span<const std::size_t> callbacks) const {
-  return find_joins(workload_, callbacks, [&](std::size_t n) -> std::optional<Ticks> {
-    const auto first = callbacks.first(n);
-    const auto before = latency(first, joins_of(first));
-    if (!before) {
-      return std::nullopt;
+Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const {
+  return find_joins(workload_, callbacks, [&](std::size_t n) {
+    if (const auto known = arrivals.find(n); known != arrivals.end()) {
+      return known->second;
     }
-    // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
-    const Ticks taken = executor_ == ExecutorKind::kWaitSet ? responses_[callbacks[n]] : 0;
-    return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
+    const auto first = callbacks.first(n);
+    const auto before = latency(first, joins_of(first, arrivals));
+    std::optional<Ticks>& arrived = arrivals[n];
+    if (before) {
+      // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
+      const Ticks taken = executor_ == ExecutorKind::kWaitSet ? responses_[callbacks[n]] : 0;
+      arrived = sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
+    }
+    return arrived;
   });
 }
 
@@ -406,7 +410,8 @@ RelyingBound Holistic::bound(const model::Chain& chain) const {
   for (const std::size_t callback : chain.callbacks) {
     result.level = std::min(result.level, workload_.priority[callback]);
   }
-  Joins joins = joins_of(chain.callbacks);
+  KnownArrivals arrivals;
+  Joins joins = joins_of(chain.callbacks, arrivals);
   auto found = latency(chain.callbacks, joins);
   if (!found) {
     for (const std::size_t callback : chain.callbacks) {

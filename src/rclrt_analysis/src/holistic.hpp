@@ -105,7 +105,7 @@ class Holistic {
   bool at_once(std::size_t from, std::size_t to) const;
   void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
   std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;
-  Joins joins_of(std::span<const std::size_t> callbacks) const;
+  Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const;
   Ticks most_in_queue(std::size_t callback) const;
   Ticks most_of_input(std::size_t callback, const std::vector<std::size_t>& publishers) const;
 

@@ -69,7 +69,7 @@ class JoinSearch {
     return kNone;
   }
 
-  /// At most so much after any release of `here` does `there` begin. What is not stated is less
+  /// At most so much after any release of `here`, a timer or an event, does `there` begin. What is not stated is less
   /// than the period.
   Ticks first_release(std::size_t here, std::size_t there) const {
     if (!timer(there).offset_stated) {
@@ -166,15 +166,17 @@ class JoinSearch {
       rely_on(other.front());
       return {stamp_, stamp_};
     }
-    if (here != callbacks_.front() || !keeps_apart(here) || !is_steady(there)) {
+    if (!is_steady(there)) {
       return {within, within};
     }
+    const std::size_t start = callbacks_.front();
+    const bool direct = here == start;  // no sync is between
     const Ticks period = timer(there).period.count();
-    const Ticks first = first_release(here, there);
+    const Ticks first = first_release(start, there);
     const Ticks next = here == there ? 0 : std::max(period - 1, first);
     Ticks limit = within;
     bool waits = true;  // the other's message, until the chain's comes
-    if (window < min_interval(here)) {
+    if (direct && keeps_apart(start) && window < min_interval(start)) {
       limit = std::min(limit, next);
       if (limit < within && !is_last_sync(at)) {
         const auto arrived = inputs.size() == 2 ? arrival_(at) : std::nullopt;
@@ -185,17 +187,17 @@ class JoinSearch {
         limit = std::min(limit, std::max(sum(*arrived, period), first));
       }
     }
-    const bool offsets_stated = states_offset(here) && states_offset(there);
+    const bool offsets_stated = states_offset(start) && states_offset(there);
     const bool in_phase =
-        here == there ||
-        (offsets_stated && timer(here).offset == timer(there).offset &&
-         timer(here).period == timer(there).period);
+        direct && is_steady(start) &&
+        (start == there || (offsets_stated && timer(start).offset == timer(there).offset &&
+                            timer(start).period == timer(there).period));
     if (limit < within || in_phase) {
       rely_on(other.front());
     }
     found_.complete = complete && in_phase;
     const auto allowed = [&](Ticks most) {
-      return offsets_stated ? congruent(most, timer(here), timer(there)) : most;
+      return offsets_stated ? congruent(most, timer(start), timer(there)) : most;
     };
     return {allowed(limit), waits ? allowed(limit) : within};
   }

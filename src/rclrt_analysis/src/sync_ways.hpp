@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <functional>
+#include <map>
 #include <optional>
 #include <span>
 #include <vector>
@@ -48,6 +49,9 @@ struct Way {
 /// the chain, before all that the other input brings from then on; absent when there is no bound.
 using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 
+/// What Arrival has returned for the prefixes of one chain. Each asks for those of the syncs in it.
+using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
+
 /// Where these callbacks of a chain meet others. It follows from what rclrt's synchronisers do:
 ///
 /// A run of a sync starts when the last message of its set arrives. If that is the chain's own,
@@ -80,8 +84,11 @@ using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 /// the chain's message comes in a sync of two inputs; of more, nothing is said.
 ///
 /// With a longer window, in a sync of two inputs, what was taken had arrived before the chain's
-/// message did, so the lag is at most the time to that arrival and a period of the other timer.
-/// With a third input, an earlier message of the chain may be as near to the third one's.
+/// message did, so the lag is at most the time to that arrival and a period of the other timer: the
+/// first of its messages to arrive then is later than all that wait at the chain's input, so it goes
+/// with the last of these, and those before are done with. That needs no more of the chain's input
+/// than that its stamps increase, so it holds behind other syncs and for any timer. With a third
+/// input, an earlier message of the chain may be as near to the third one's.
 ///
 /// Where both timers state an offset, the lag is congruent to its difference modulo the greatest
 /// common divisor of the periods.
