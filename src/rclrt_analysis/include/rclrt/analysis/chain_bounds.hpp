@@ -100,8 +100,9 @@ struct ChainBound {
 /// bound of the path from there.
 ///
 /// Under EDF and in a wait set, with hop latencies, and for executors that exchange messages or
-/// share a CPU, each callback is bounded by itself and the responses are summed up along the chain,
-/// with jitter propagation: Tindell and Clark 1994 (see holistic.hpp). Pure; any thread. Throws
+/// share a CPU, each callback is bounded by itself, and what follows each other on one CPU by one
+/// busy period; the responses are summed up along the chain, with jitter propagation: Tindell and
+/// Clark 1994 (see holistic.hpp, segment_bounds.hpp). Pure; any thread. Throws
 /// std::invalid_argument for a graph with a cycle.
 RCLRT_ANALYSIS_EXPORT std::vector<ChainBound> chain_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
