@@ -181,8 +181,10 @@ class Round {
 Series empty_series(Policy policy, const Settings& settings, const std::vector<int>& cpus) {
   Series series{.scheduling = scheduling_of(policy, settings), .threads = {}};
   for (const int cpu : cpus) {
-    series.threads.push_back(
-        {.cpu = policy == Policy::kDeadline ? std::nullopt : std::optional(cpu)});
+    ThreadSeries& thread = series.threads.emplace_back();
+    if (policy != Policy::kDeadline) {
+      thread.cpu = cpu;
+    }
   }
   return series;
 }

@@ -29,11 +29,11 @@ struct StallCount {
 /// The wake-ups of one thread, all rounds together.
 struct ThreadSeries {
   std::optional<int> cpu;  ///< none: it may use every CPU (SCHED_DEADLINE)
-  realtime::Histogram all;
-  realtime::Histogram disturbed;  ///< those of `all` that overlap a stall
-  std::uint64_t missed = 0;       ///< wake-ups left out because the thread woke after them
-  std::uint64_t dropped = 0;      ///< samples of which it is not known whether a stall hit them
-  std::int64_t floor_ns = 0;      ///< samples less late than this count as undisturbed
+  realtime::Histogram all{};
+  realtime::Histogram disturbed{};  ///< those of `all` that overlap a stall
+  std::uint64_t missed = 0;         ///< wake-ups left out because the thread woke after them
+  std::uint64_t dropped = 0;        ///< samples of which it is not known whether a stall hit them
+  std::int64_t floor_ns = 0;        ///< samples less late than this count as undisturbed
   StallCount stalls;
   StallCount undecided;
 };

@@ -39,7 +39,11 @@ void WakeUpThread::run(const realtime::StopFlag& stop) noexcept {
   if (trace_) {
     trace_->adopt();
   }
+  const std::int64_t start_ns = realtime::monotonic_now_ns();
   std::int64_t due_ns = options_.first_ns;
+  if (start_ns >= due_ns) {  // how late the thread was started is not how late it wakes
+    due_ns = recorder::next_wake_ns(due_ns, start_ns, options_.interval_ns);
+  }
   for (std::uint64_t loop = 0; options_.loops == 0 || loop < options_.loops; ++loop) {
     realtime::sleep_until_ns(due_ns);
     const std::int64_t now_ns = realtime::monotonic_now_ns();
