@@ -33,7 +33,10 @@ def overview(slices: Slices, track: str | None, name: str | None) -> list[str]:
     for (on, called), durations in sorted(slices.durations.items()):
         if track in (None, on) and name in (None, called):
             view = SliceView(on, called, sorted(durations), 0)
-            cells = (str(view.n), *(_us(time) for time in (view.min, view.mean, view.p99, view.max)))
+            cells = (
+                str(view.n),
+                *(_us(time) for time in (view.min, view.mean, view.p99, view.max)),
+            )
             names = (shorten(each, NAME_WIDTH - 2).ljust(NAME_WIDTH) for each in (on, called))
             lines.append("".join(names) + "".join(cell.rjust(10) for cell in cells))
     return lines
@@ -106,9 +109,7 @@ class SliceView:
     def _bars(self) -> Iterator[str]:
         """Equal steps from the smallest to the 99th percentile, then all that is above."""
         width = max(1, math.ceil((self.p99 - self.min + 1) / BAR_ROWS))
-        counts = Counter(
-            (time - self.min) // width for time in self.durations if time <= self.p99
-        )
+        counts = Counter((time - self.min) // width for time in self.durations if time <= self.p99)
         rows = [(self.min + row * width, counts[row]) for row in range(max(counts) + 1)]
         above = sum(time > self.p99 for time in self.durations)
         most = max(count for _, count in rows)

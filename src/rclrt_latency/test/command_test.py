@@ -38,7 +38,12 @@ def test_every_thread_makes_its_loops(run: Command) -> None:
 def test_policies_take_turns_and_rounds_add_up(run: Command) -> None:
     done = run("--policy", "other,fifo,rr,deadline", "--rounds", "2", "--stalls", "none", *LOOPS)
     document = json.loads(done.stdout)
-    assert [series["policy"] for series in document["series"]] == ["other", "fifo", "rr", "deadline"]
+    assert [series["policy"] for series in document["series"]] == [
+        "other",
+        "fifo",
+        "rr",
+        "deadline",
+    ]
     counts = {thread["overall"]["n"] for each in document["series"] for thread in each["threads"]}
     assert counts == {40}
     assert document["series"][1]["scheduling"] == "SCHED_FIFO priority 80"

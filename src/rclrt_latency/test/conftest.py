@@ -46,9 +46,8 @@ def run(program: Path) -> Command:
 @pytest.fixture
 def latency(monkeypatch: pytest.MonkeyPatch) -> Called:
     """`rclrt latency` in this process; its verb is this source tree's."""
-    from rclrt_latency import latency_command
-
     from rclrt_cli import main as command
+    from rclrt_latency import latency_command
 
     monkeypatch.setitem(command.VERBS, "latency", latency_command)
 
