@@ -7,6 +7,7 @@ import math
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import NoReturn
 
 from rclrt_cli.errors import BadInput, did_you_mean
 from rclrt_cli.table import shorten
@@ -44,12 +45,11 @@ def overview(slices: Slices, track: str | None, name: str | None) -> list[str]:
 
 def select(slices: Slices, track: str, name: str) -> SliceView:
     """Throws BadInput, with what there is, for a track or slice that the trace does not have."""
-    durations = slices.durations.get((track, name))
-    if durations is None:
+    if (track, name) not in slices.durations:
         overview(slices, track, None)  # refuses an unknown track
         on_track = sorted(called for on, called in slices.durations if on == track)
         _refuse(slices, f"--track {track} --slice", name, on_track)
-    return SliceView(track, name, sorted(durations), slices.unfinished)
+    return SliceView(track, name, sorted(slices.durations[track, name]), slices.unfinished)
 
 
 def _named(
@@ -59,7 +59,7 @@ def _named(
     yield "--slice", name, sorted({called for _, called in slices.durations})
 
 
-def _refuse(slices: Slices, option: str, stated: str, known: Sequence[str]) -> None:
+def _refuse(slices: Slices, option: str, stated: str, known: Sequence[str]) -> NoReturn:
     raise BadInput(
         f"{option} {stated}: is not in {slices.file}{did_you_mean(stated, known)}\n"
         f"  expected one of: {shorten(', '.join(known), 400)}"

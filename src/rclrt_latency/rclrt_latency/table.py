@@ -19,8 +19,8 @@ HEADS = (
     ("", "max", 10),
     ("undisturbed", "p99", 14),
     ("", "max", 10),
-    ("disturbed", "n", 11),
-    ("stalls", "n", 8),
+    ("", "disturbed", 11),
+    ("stalls", "n", 9),
     ("", "largest", 10),
 )
 NAME_WIDTH = 10
@@ -29,13 +29,14 @@ NAME_WIDTH = 10
 def lines(wake_ups: WakeUps, paint: Paint) -> Iterator[str]:
     """The table, and what one must know to read it."""
     yield paint.bold(f"{wake_ups.title()}; times in µs")
-    for row in (0, 1):
-        cells = "".join(head[row].rjust(head[2]) for head in HEADS)
-        name = "" if row == 0 else "policy"
-        yield paint.dim(name.ljust(NAME_WIDTH) + cells)
+    above = "".join(text.rjust(width) for text, _, width in HEADS)
+    below = "".join(text.rjust(width) for _, text, width in HEADS)
+    yield paint.dim(" " * NAME_WIDTH + above)
+    yield paint.dim("policy".ljust(NAME_WIDTH) + below)
+    told = wake_ups.method != "none" and wake_ups.stalls_valid
     for series in wake_ups.series:
         for thread in series.threads:
-            yield _row(series, thread)
+            yield _row(series, thread, told)
     yield ""
     yield from _wrapped(_stall_notes(wake_ups))
     yield from _wrapped(_notes(wake_ups))
@@ -43,16 +44,19 @@ def lines(wake_ups: WakeUps, paint: Paint) -> Iterator[str]:
         yield paint.red(_broken(wake_ups))
 
 
-def _row(series: Series, thread: Thread) -> str:
-    overall, undisturbed = thread.overall, thread.undisturbed
+def _row(series: Series, thread: Thread, told: bool) -> str:
+    """`told`: it is known when the machine stood still."""
+    overall, undisturbed = thread.overall, thread.undisturbed if told else None
     cells = [
         "any" if thread.cpu is None else str(thread.cpu),
         str(overall.n if overall else 0),
         *_cells(overall, ("min", "median", "p99", "max")),
         *_cells(undisturbed, ("p99", "max")),
-        str(thread.disturbed),
-        str(thread.stalls.count),
-        number(thread.stalls.largest),
+        *(
+            (str(thread.disturbed), str(thread.stalls.count), number(thread.stalls.largest))
+            if told
+            else ("-", "-", "-")
+        ),
     ]
     padded = (cell.rjust(width) for cell, (_, _, width) in zip(cells, HEADS, strict=True))
     return series.policy.ljust(NAME_WIDTH) + "".join(padded)

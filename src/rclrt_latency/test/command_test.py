@@ -152,7 +152,7 @@ def test_without_permission_the_fix_is_named_and_other_works(program: Path) -> N
     command = [
         "setpriv", "--reuid=65534", "--regid=65534", "--clear-groups", "--bounding-set=-all",
         "--inh-caps=-all", "prlimit", "--rtprio=0:0", "--memlock=65536:65536",
-        program, "--cpus", CPU, *LOOPS,
+        str(program), "--cpus", CPU, *LOOPS,
     ]  # fmt: skip
     refused = subprocess.run(command, capture_output=True, text=True, check=False)
     assert refused.returncode == 1
