@@ -90,6 +90,11 @@ def _stall_notes(wake_ups: WakeUps) -> Iterator[str]:
             f"more. Not among them: {undecided} times one CPU did not run its thread, at most "
             f"{number(largest)} µs; that may be an interrupt of the kernel."
         )
+        if wake_ups.watched is not None:
+            yield (
+                f"The watch had its CPU for {100 * wake_ups.watched:.0f} % of the time; stalls in "
+                "the rest, when other threads ran, are not known and disturb unnoticed."
+            )
 
 
 def _notes(wake_ups: WakeUps) -> Iterator[str]:

@@ -125,6 +125,8 @@ class WakeUps:
     threshold_us: float
     stalls_valid: bool
     stalls_reason: str
+    watched: float | None
+    """With spin: the part of the time in which the CPU was watched, where it was least."""
     interrupted: bool
     broken: Broken | None
     series: tuple[Series, ...]
@@ -133,6 +135,7 @@ class WakeUps:
     def parse(cls, text: str) -> WakeUps:
         document = JsonValue(json.loads(text), DOCUMENT, "")
         machine, stalls = document.get("machine"), document.get("stalls")
+        watched = stalls.get("watched")
         return cls(
             kernel=machine.get("kernel").text(),
             cpu_model=machine.get("cpu_model").text(),
@@ -143,6 +146,7 @@ class WakeUps:
             threshold_us=stalls.get("threshold_us").number(),
             stalls_valid=stalls.get("valid").boolean(),
             stalls_reason=stalls.get("reason").text(),
+            watched=None if watched.value is None else watched.number(),
             interrupted=document.get("interrupted").boolean(),
             broken=_broken(document.get("broken")),
             series=tuple(

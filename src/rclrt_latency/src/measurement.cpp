@@ -99,6 +99,9 @@ class Round {
     result_.stalls_valid = result_.stalls_valid && findings.valid;
     result_.stalls_reason = findings.reason;
     result_.stalls_lost += findings.lost;
+    if (findings.watched) {
+      result_.watched = std::min(result_.watched.value_or(1.0), *findings.watched);
+    }
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       account(series_.threads[i], *threads_[i], late_[i], findings);
     }

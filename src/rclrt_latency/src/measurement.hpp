@@ -61,6 +61,7 @@ struct Result {
   bool stalls_valid = true;
   std::string stalls_reason;
   std::uint64_t stalls_lost = 0;
+  std::optional<double> watched;  ///< see StallFindings
   std::optional<Break> broken;
   bool interrupted = false;
 };

@@ -5,6 +5,7 @@
 #include <sched.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cstdlib>
 #include <string>
@@ -76,7 +77,8 @@ void SpinWatch::run() noexcept {
   become_idle_class();
   const RunDelay delay;
   std::int64_t run_delay_ns = delay.read_ns();
-  Reading last = read_clocks(run_delay_ns);
+  const Reading first = read_clocks(run_delay_ns);
+  Reading last = first;
   while (!stopping_.load(std::memory_order_relaxed)) {  // orders nothing else
     Reading now = read_clocks(run_delay_ns);
     if (now.wall_ns - last.wall_ns >= kSwitchNs) {
@@ -94,6 +96,8 @@ void SpinWatch::run() noexcept {
     last = now;
     readings_.fetch_add(1, std::memory_order_relaxed);  // a count of its own
   }
+  const std::int64_t whole_ns = std::max<std::int64_t>(1, last.wall_ns - first.wall_ns);
+  watched_ = static_cast<double>(last.cpu_ns - first.cpu_ns) / static_cast<double>(whole_ns);
 }
 
 void SpinWatch::keep(const Gap& gap) noexcept {

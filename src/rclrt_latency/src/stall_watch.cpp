@@ -66,6 +66,7 @@ StallFindings StallWatch::finish() {
     const auto own = watch->gaps();
     gaps.insert(gaps.end(), own.begin(), own.end());
     findings.lost += watch->lost();
+    findings.watched = std::min(findings.watched.value_or(1.0), watch->watched());
   }
   if (!watches_.empty()) {
     JudgedGaps judged = judge(gaps, static_cast<int>(watches_.size()));

@@ -32,6 +32,8 @@ struct StallFindings {
   std::vector<recorder::HostStall> stalls;
   std::vector<Gap> undecided;  ///< kSpin: an interrupt's or the hardware's
   std::uint64_t lost = 0;      ///< stalls beyond the capacity
+  /// kSpin: the part of the time in which the CPU was watched, of the one that was least.
+  std::optional<double> watched{};
 };
 
 /// Watches CPUs from start() to finish(), once. Not thread-safe: one owner.

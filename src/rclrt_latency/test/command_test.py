@@ -10,10 +10,12 @@ import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
 
+import jsonschema
 import pytest
 from conftest import Called, Command
 from rclrt_cli.doctor.privileges import fifo_permitted
 
+SCHEMA = Path(__file__).resolve().parents[3] / "schemas/latency.schema.json"
 LOOPS = ("--loops", "20", "--interval", "200")
 CPU = str(min(os.sched_getaffinity(0)))
 realtime = pytest.mark.skipif(fifo_permitted() is not None, reason="SCHED_FIFO is not permitted")
@@ -23,6 +25,7 @@ def test_every_thread_makes_its_loops(run: Command) -> None:
     done = run("--policy", "other", *LOOPS)
     document = json.loads(done.stdout)
     assert done.returncode == 0
+    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
     (series,) = document["series"]
     assert [thread["cpu"] for thread in series["threads"]] == document["cpus"]
     for thread in series["threads"]:
@@ -66,7 +69,9 @@ def test_a_threshold_stops_the_measurement_with_a_trace(
 def test_stalls_that_are_seen_disturb_no_more_than_all(run: Command, method: str) -> None:
     done = run("--policy", "other", "--stalls", method, "--stall-threshold", "10", *LOOPS)
     document = json.loads(done.stdout)
+    jsonschema.validate(document, json.loads(SCHEMA.read_text(encoding="utf-8")))
     assert document["stalls"]["method"] == method
+    assert (document["stalls"]["watched"] is not None) == (method == "spin")
     for thread in document["series"][0]["threads"]:
         assert thread["disturbed"] <= thread["overall"]["n"]
         assert (thread["stalls"]["count"] == 0) == (thread["stalls"]["largest"] == 0)
