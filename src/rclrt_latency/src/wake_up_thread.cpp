@@ -10,8 +10,9 @@ namespace rclrt::latency {
 
 namespace {
 
-constexpr std::size_t kSamples = 32'768;  // 1.6 s at the shortest interval
-constexpr std::size_t kStack = std::size_t{64} << 10U;
+constexpr std::size_t kSamples = 32'768;                 // 1.6 s at the shortest interval
+constexpr std::size_t kStack = std::size_t{256} << 10U;  // all of it is locked
+constexpr std::size_t kTouched = std::size_t{64} << 10U;
 
 }  // namespace
 
@@ -25,9 +26,11 @@ WakeUpThread::WakeUpThread(WakeUpOptions options, realtime::StopFlag& stop_all,
     slice_ = break_point_->tracer.name("Wakeup");
     trace_.emplace(break_point_->tracer, options_.name);
   }
-  thread_ = realtime::Thread(
-      {.name = options_.name, .scheduling = options_.scheduling, .stack_prefault = kStack},
-      [this](const realtime::StopFlag& stop) { run(stop); });
+  thread_ = realtime::Thread({.name = options_.name,
+                              .scheduling = options_.scheduling,
+                              .stack_size = kStack,
+                              .stack_prefault = kTouched},
+                             [this](const realtime::StopFlag& stop) { run(stop); });
 }
 
 void WakeUpThread::stop() noexcept {
