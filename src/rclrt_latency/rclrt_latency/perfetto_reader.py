@@ -58,15 +58,22 @@ class Reader:
 
     def message(self, begin: int, end: int) -> Message:
         result = Message(self._origin + begin)
+        numbers, parts, repeated = result.numbers, result.parts, result.repeated
+        data = self._data
         place = begin
         while place < end:
-            number, kind, value, after = self._field(place, end)
+            tag = data[place]
+            # The usual case, a small number, without a call.
+            if 8 <= tag < 0x80 and not tag & 7 and place + 1 < end and data[place + 1] < 0x80:
+                numbers[tag >> 3] = data[place + 1]
+                place += 2
+                continue
+            number, kind, value, place = self._field(place, end)
             if kind == BYTES:
-                result.parts[number] = (after - value, after)
-                result.repeated.append((number, after - value, after))
+                parts[number] = (place - value, place)
+                repeated.append((number, place - value, place))
             else:
-                result.numbers[number] = value
-            place = after
+                numbers[number] = value
         return result
 
     def text(self, part: tuple[int, int]) -> str:
@@ -75,15 +82,17 @@ class Reader:
 
     def _field(self, place: int, end: int) -> tuple[int, int, int, int]:
         """Number, kind, value (of BYTES: the length), and the place behind it."""
-        tag, after = self._varint(place, end)
+        tag = self._data[place]
+        after = place + 1
+        if tag >= 0x80:
+            tag, after = self._varint(place, end)
         number, kind = tag >> 3, tag & 7
         if number == 0:
             raise self._damaged(place, "expected a field, found one numbered 0")
-        if kind == VARINT:
+        if kind in (VARINT, BYTES):
             value, after = self._varint(after, end)
-            return number, kind, value, after
-        if kind == BYTES:
-            value, after = self._varint(after, end)
+            if kind == VARINT:
+                return number, kind, value, after
             if value > end - after:
                 raise self._damaged(
                     place, f"field {number} has {value} bytes, but only {end - after} follow"
@@ -98,15 +107,17 @@ class Reader:
         return number, kind, value, after + size
 
     def _varint(self, place: int, end: int) -> tuple[int, int]:
-        value = 0
-        for shift in range(0, 70, 7):
+        data = self._data
+        value = shift = 0
+        while shift < 70:
             if place >= end:
                 raise self._damaged(place, "a number is cut off")
-            byte = self._data[place]
+            byte = data[place]
             place += 1
             value |= (byte & 0x7F) << shift
             if byte < 0x80:
                 return value & 0xFFFF_FFFF_FFFF_FFFF, place
+            shift += 7
         raise self._damaged(place, "a number has more than 10 bytes")
 
     def _decompressed(self, begin: int, end: int) -> Reader:
