@@ -102,6 +102,8 @@ def _notes(wake_ups: WakeUps) -> Iterator[str]:
     missed = sum(thread.missed for thread in threads)
     if missed:
         yield f"{missed} wake-ups were left out because the thread woke after the next was due."
+    if wake_ups.smis is not None:
+        yield f"Interrupts of the firmware (SMI) meanwhile: {wake_ups.smis}."
     unjudged = sum(thread.unjudged for thread in threads)
     if unjudged:
         yield f"Of {unjudged} samples it is not known whether a stall disturbed them."

@@ -125,6 +125,8 @@ class WakeUps:
     threshold_us: float
     stalls_valid: bool
     stalls_reason: str
+    smis: int | None
+    """Interrupts of the firmware; None: they cannot be read."""
     watched: float | None
     """With spin: the part of the time in which the CPU was watched, where it was least."""
     interrupted: bool
@@ -135,7 +137,7 @@ class WakeUps:
     def parse(cls, text: str) -> WakeUps:
         document = JsonValue(json.loads(text), DOCUMENT, "")
         machine, stalls = document.get("machine"), document.get("stalls")
-        watched = stalls.get("watched")
+        watched, smis = stalls.get("watched"), stalls.get("smis")
         return cls(
             kernel=machine.get("kernel").text(),
             cpu_model=machine.get("cpu_model").text(),
@@ -146,6 +148,7 @@ class WakeUps:
             threshold_us=stalls.get("threshold_us").number(),
             stalls_valid=stalls.get("valid").boolean(),
             stalls_reason=stalls.get("reason").text(),
+            smis=None if smis.value is None else smis.count(),
             watched=None if watched.value is None else watched.number(),
             interrupted=document.get("interrupted").boolean(),
             broken=_broken(document.get("broken")),

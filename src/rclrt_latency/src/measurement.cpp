@@ -10,6 +10,7 @@
 #include "live_line.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/process.hpp"
+#include "smi_count.hpp"
 #include "wake_up_thread.hpp"
 
 namespace rclrt::latency {
@@ -199,6 +200,7 @@ void run_rounds(const Settings& settings, const BreakPoint* break_point, Result&
     log.emplace(settings.histogram_log);
   }
   LiveLine live(settings.live);
+  const auto smis_before = read_smi_count(result.cpus);
   for (int round = 0; round < settings.rounds; ++round) {
     for (Series& series : result.series) {
       if (result.broken || result.interrupted) {
@@ -208,6 +210,9 @@ void run_rounds(const Settings& settings, const BreakPoint* break_point, Result&
       one.collect(interrupt, log ? &*log : nullptr, live);
       one.account();
     }
+  }
+  if (const auto smis_after = read_smi_count(result.cpus); smis_before && smis_after) {
+    result.smis = *smis_after - *smis_before;
   }
   if (log) {
     log->commit();

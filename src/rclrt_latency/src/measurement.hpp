@@ -61,7 +61,8 @@ struct Result {
   bool stalls_valid = true;
   std::string stalls_reason;
   std::uint64_t stalls_lost = 0;
-  std::optional<double> watched;  ///< see StallFindings
+  std::optional<double> watched;      ///< see StallFindings
+  std::optional<std::uint64_t> smis;  ///< interrupts of the firmware; none: it cannot be read
   std::optional<Break> broken;
   bool interrupted = false;
 };
