@@ -212,7 +212,7 @@ void run_rounds(const Settings& settings, const BreakPoint* break_point, Result&
     }
   }
   if (const auto smis_after = read_smi_count(result.cpus); smis_before && smis_after) {
-    result.smis = *smis_after - *smis_before;
+    result.smis = (*smis_after - *smis_before) & 0xFFFF'FFFFU;  // the counter has 32 bits
   }
   if (log) {
     log->commit();

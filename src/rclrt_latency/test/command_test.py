@@ -105,9 +105,15 @@ def test_the_command_writes_table_picture_and_figures(
     assert ElementTree.parse(plot).getroot().tag.endswith("svg")
 
 
-def test_load_ends_with_the_program(run: Command) -> None:
-    done = run("--policy", "other", "--cpus", CPU, "--stress", *LOOPS)
-    document = json.loads(done.stdout)
+def test_load_ends_with_the_program(program: Path) -> None:
+    child = subprocess.Popen(
+        [program, "--policy", "other", "--cpus", CPU, "--stress", *LOOPS],
+        stdout=subprocess.PIPE, text=True, start_new_session=True,
+    )  # fmt: skip
+    text, _ = child.communicate()
+    with pytest.raises(ProcessLookupError):
+        os.killpg(child.pid, 0)  # nobody of its session is left
+    document = json.loads(text)
     assert document["stress"] is True
     assert document["series"][0]["threads"][0]["overall"]["n"] == 20
 
