@@ -173,7 +173,9 @@ def test_a_control_group_cannot_lead_out_of_its_mount(tmp_path: Path) -> None:
         ("ada - rtprio 98\nada - memlock unlimited", Granted("98", "unlimited")),
         ("@realtime - rtprio 99 # of all\n* - rtprio 1", Granted("99", None)),
         ("@others - rtprio 99", Granted(None, None)),
-        ("ada soft rtprio 5\nada hard rtprio 98\n@realtime - rtprio 7", Granted("98", None)),
+        ("ada soft rtprio 5\nada hard rtprio 98\n@realtime - rtprio 7", Granted("5", None)),
+        ("ada - rtprio unlimited\nada hard rtprio 7", Granted("7", None)),
+        ("ada hard rtprio 98", Granted(None, None)),  # the soft limit stays what it was
         ("not a limit\n- - - - -\nada - rtprio", Granted(None, None)),
     ],
 )

@@ -3,7 +3,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+import math
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -32,31 +33,41 @@ class Granted:
 
     @property
     def enough(self) -> bool:
-        urgent = self.rtprio or ""
-        return self.memlock in UNLIMITED and (
-            urgent in UNLIMITED or (urgent.isdecimal() and int(urgent) >= RTPRIO)
-        )
+        return self.memlock in UNLIMITED and _amount(self.rtprio or "") >= RTPRIO
 
 
 def granted(root: Path, login: Login) -> Granted:
     """As pam_limits reads the files: an entry of the user before one of a group before `*`, and
-    the last of several."""
-    best: dict[str, tuple[int, str]] = {}
-    for domain, item, value in _entries(root):
+    the last of several. What counts is the soft limit, which is never above the hard one."""
+    best: dict[tuple[str, str], tuple[int, str]] = {}
+    for domain, kind, item, value in _entries(root):
         rank = _rank(domain, login)
-        if rank and rank >= best.get(item, (0, ""))[0]:
-            best[item] = (rank, value)
-    found = {item: value for item, (_, value) in best.items()}
-    return Granted(found.get("rtprio"), found.get("memlock"))
+        for each in ("soft", "hard") if kind == "-" else (kind,):
+            if rank and rank >= best.get((item, each), (0, ""))[0]:
+                best[item, each] = (rank, value)
+    return Granted(_effective(best, "rtprio"), _effective(best, "memlock"))
 
 
-def _entries(root: Path) -> Iterator[tuple[str, str, str]]:
+def _effective(best: Mapping[tuple[str, str], tuple[int, str]], item: str) -> str | None:
+    """None if one of both is not stated: it is 0 then, or little."""
+    if (item, "soft") not in best or (item, "hard") not in best:
+        return None
+    return min(best[item, "soft"][1], best[item, "hard"][1], key=_amount)
+
+
+def _amount(value: str) -> float:
+    if value in UNLIMITED:
+        return math.inf
+    return int(value) if value.isdecimal() else 0
+
+
+def _entries(root: Path) -> Iterator[tuple[str, str, str, str]]:
     directory = root / "etc/security"
     for file in (directory / "limits.conf", *sorted((directory / "limits.d").glob("*.conf"))):
         for line in (read(file) or "").splitlines():
             words = line.partition("#")[0].split()
             if len(words) == 4 and words[1] in ("-", "soft", "hard"):
-                yield words[0], words[2], words[3]
+                yield words[0], words[1], words[2], words[3]
 
 
 def _rank(domain: str, login: Login) -> int:
