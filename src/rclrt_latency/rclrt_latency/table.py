@@ -82,6 +82,10 @@ def _stall_notes(wake_ups: WakeUps) -> Iterator[str]:
             f"stalls: a more urgent thread woke more than {threshold} late: the host, the firmware "
             "(SMI), or the kernel with interrupts off (--stalls spin tells these apart)."
         )
+        yield (
+            "The probe wakes each CPU between the samples, which lowers the median: compare with "
+            "cyclictest by --stalls none."
+        )
     else:
         undecided = sum(thread.undecided.count for thread in threads)
         largest = max((thread.undecided.largest for thread in threads), default=0.0)
