@@ -105,7 +105,7 @@ def _notes(wake_ups: WakeUps) -> Iterator[str]:
     threads = [thread for series in wake_ups.series for thread in series.threads]
     missed = sum(thread.missed for thread in threads)
     if missed:
-        yield f"{missed} wake-ups were left out because the thread woke after the next was due."
+        yield f"Wake-ups left out because the thread woke after the next was due: {missed}."
     if wake_ups.smis is not None:
         yield f"Interrupts of the firmware (SMI) meanwhile: {wake_ups.smis}."
     unjudged = sum(thread.unjudged for thread in threads)
