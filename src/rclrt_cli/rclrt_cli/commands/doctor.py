@@ -11,7 +11,8 @@ import textwrap
 from pathlib import Path
 
 from rclrt_cli.doctor.checks import Finding, Level
-from rclrt_cli.doctor.examine import examine
+from rclrt_cli.doctor.examine import examine, this_login
+from rclrt_cli.doctor.fix_script import fix_script
 from rclrt_cli.errors import EXIT_NO, EXIT_OK
 from rclrt_cli.table import LINE_WIDTH, Paint, shorten
 
@@ -22,10 +23,19 @@ _INDENT = " " * 9
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--json", action="store_true", help="print the findings as JSON")
+    shape = parser.add_mutually_exclusive_group()
+    shape.add_argument("--json", action="store_true", help="print the findings as JSON")
+    shape.add_argument(
+        "--fix-script",
+        action="store_true",
+        help="print a shell script that would set right what can be; nothing is changed",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
+    if arguments.fix_script:
+        print(fix_script(Path("/"), this_login()), end="")
+        return EXIT_OK
     findings = examine(Path("/"), os.environ)
     blocked = any(finding.level is Level.BLOCKER for finding in findings)
     if arguments.json:

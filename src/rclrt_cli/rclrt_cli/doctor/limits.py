@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What limits.d grants a user at the next login."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from rclrt_cli.doctor.checks import Finding, ok, read, warning
+from rclrt_cli.doctor.privileges import LIMITS_FILE, RTPRIO
+
+UNLIMITED = ("unlimited", "infinity", "-1")
+
+
+@dataclass(frozen=True)
+class Login:
+    """Who logs in."""
+
+    user: str
+    groups: Collection[str]
+    root: bool
+    """Needs no entry."""
+
+
+@dataclass(frozen=True)
+class Granted:
+    """The values of limits.conf(5); None: no entry."""
+
+    rtprio: str | None
+    memlock: str | None
+
+    @property
+    def enough(self) -> bool:
+        return self.memlock in UNLIMITED and _amount(self.rtprio or "") >= RTPRIO
+
+
+def granted(root: Path, login: Login) -> Granted:
+    """As pam_limits reads the files: an entry of the user before one of a group before `*`, and
+    the last of several. What counts is the soft limit, which is never above the hard one."""
+    best: dict[tuple[str, str], tuple[int, str]] = {}
+    for domain, kind, item, value in _entries(root):
+        rank = _rank(domain, login)
+        for each in ("soft", "hard") if kind == "-" else (kind,):
+            if rank and rank >= best.get((item, each), (0, ""))[0]:
+                best[item, each] = (rank, value)
+    return Granted(_effective(best, "rtprio"), _effective(best, "memlock"))
+
+
+def _effective(best: Mapping[tuple[str, str], tuple[int, str]], item: str) -> str | None:
+    """None if one of both is not stated: it is 0 then, or little."""
+    if (item, "soft") not in best or (item, "hard") not in best:
+        return None
+    return min(best[item, "soft"][1], best[item, "hard"][1], key=_amount)
+
+
+def _amount(value: str) -> float:
+    if value in UNLIMITED:
+        return math.inf
+    return int(value) if value.isdecimal() else 0
+
+
+def _entries(root: Path) -> Iterator[tuple[str, str, str, str]]:
+    directory = root / "etc/security"
+    for file in (directory / "limits.conf", *sorted((directory / "limits.d").glob("*.conf"))):
+        for line in (read(file) or "").splitlines():
+            words = line.partition("#")[0].split()
+            if len(words) == 4 and words[1] in ("-", "soft", "hard"):
+                yield words[0], words[1], words[2], words[3]
+
+
+def _rank(domain: str, login: Login) -> int:
+    if domain == login.user:
+        return 3
+    if domain.startswith("@") and domain[1:] in login.groups:
+        return 2
+    return 1 if domain == "*" else 0
+
+
+def limits(root: Path, login: Login) -> Finding:
+    name = "limits.d"
+    if login.root:
+        return ok(name, "root needs no entry")
+    found = granted(root, login)
+    said = f"rtprio {found.rtprio or 'not stated'}, memlock {found.memlock or 'not stated'}"
+    if found.enough:
+        return ok(name, said)
+    return warning(
+        name,
+        f"at the next login {login.user} has {said}",
+        f"put '{login.user} - rtprio {RTPRIO}' and '{login.user} - memlock unlimited' into "
+        f"{LIMITS_FILE}",
+    )

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The script that sets a machine right, for made-up machines. No test runs one on this machine."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+from pathlib import Path
+from shlex import quote
+
+import pytest
+from doctor_test import CPU, machine
+from rclrt_cli.doctor import tuning
+from rclrt_cli.doctor.fix_script import NOTHING, boot_parameters, fix_script
+from rclrt_cli.doctor.limits import Login
+from rclrt_cli.main import main
+from tuning_test import BUDGET, LIMITS, USER, isolating
+
+UNTUNED = isolating("") | {
+    "proc/sys/kernel/sched_rt_runtime_us": "950000",
+    "proc/irq/24/smp_affinity_list": "0-3",
+    "proc/irq/24/eth0/x": "",
+    "proc/77/comm": "irqbalance",
+    "proc/self/cgroup": "12:cpu,cpuacct:/robot",
+    BUDGET: "0",
+    f"{CPU}/cpu0/cpufreq/scaling_governor": "powersave",
+    f"{CPU}/cpu0/cpuidle/state1/latency": "133",
+    tuning.HUGE_PAGES: "[always] madvise never",
+}
+TUNED = isolating("isolcpus=2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0-1", nohz_full="2-3") | {
+    "proc/sys/kernel/sched_rt_runtime_us": "-1",
+    LIMITS: "ada - rtprio 98\nada - memlock unlimited",
+}
+
+
+def check_syntax(script: str, directory: Path) -> None:
+    path = directory / "fix.sh"
+    path.write_text(script)
+    subprocess.run(["sh", "-n", path], check=True)
+    if shutil.which("shellcheck"):
+        done = subprocess.run(
+            ["shellcheck", "-s", "sh", "-S", "warning", path],
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.stdout == ""
+
+
+def test_every_lack_has_a_step_with_its_reason(tmp_path: Path) -> None:
+    script = fix_script(machine(tmp_path, UNTUNED), USER)
+    check_syntax(script, tmp_path)
+    assert script.startswith("#!/bin/sh\n")
+    assert "\nset -eu\n" in script
+    for part in (
+        "'ada - rtprio 98' 'ada - memlock unlimited' > /etc/security/limits.d/rclrt.conf",
+        "usermod --append --groups realtime ada",
+        "echo 950000 > /sys/fs/cgroup/cpu,cpuacct/robot/cpu.rt_runtime_us",
+        "isolcpus=2-3 nohz_full=2-3 rcu_nocbs=2-3 irqaffinity=0-1",
+        "echo madvise > /sys/kernel/mm/transparent_hugepage/enabled",
+        "systemctl disable --now irqbalance.service",
+        "echo 0-1 > /proc/irq/24/smp_affinity_list",
+        'echo performance > "$governor"',
+        "# sysctl -w kernel.sched_rt_runtime_us=-1",
+    ):
+        assert part in script
+    steps = script.split("\n\n")[1:]
+    assert len(steps) == 9
+    assert all(step.startswith("# ") for step in steps)
+
+
+def test_a_tuned_machine_needs_nothing(tmp_path: Path) -> None:
+    script = fix_script(machine(tmp_path, TUNED), USER)
+    check_syntax(script, tmp_path)
+    assert script.endswith(NOTHING)
+
+
+def test_names_are_quoted_for_the_shell_and_cannot_leave_a_comment(tmp_path: Path) -> None:
+    bad = Login("x'; reboot #\nreboot", (), root=False)
+    hostile = {key: value for key, value in UNTUNED.items() if key != BUDGET} | {
+        "proc/self/cgroup": "12:cpu,cpuacct:/$(reboot)",
+        "sys/fs/cgroup/cpu,cpuacct/$(reboot)/cpu.rt_runtime_us": "0",
+        "proc/cmdline": "isolcpus=2-3 irqaffinity=$(reboot)",
+    }
+    script = fix_script(machine(tmp_path, hostile), bad)
+    check_syntax(script, tmp_path)
+    quoted = (
+        quote(f"{bad.user} - rtprio 98"),
+        quote(f"{bad.user} - memlock unlimited"),
+        quote(bad.user),
+        quote("/sys/fs/cgroup/cpu,cpuacct/$(reboot)/cpu.rt_runtime_us"),
+    )
+    for text in quoted:
+        assert text in script
+        script = script.replace(text, "")
+    left = [line for line in script.splitlines() if "reboot" in line]
+    assert all(line.startswith("# ") for line in left)
+    assert "irqaffinity=0-1" in script  # not what the command line had
+
+
+def test_the_last_cpu_is_isolated_where_none_is(tmp_path: Path) -> None:
+    root = machine(tmp_path, isolating("", isolated=""))
+    assert boot_parameters(root) == [
+        "isolcpus=3", "nohz_full=3", "rcu_nocbs=3", "irqaffinity=0-2",
+    ]  # fmt: skip
+
+
+def test_what_is_stated_at_boot_already_stays(tmp_path: Path) -> None:
+    root = machine(tmp_path, isolating("isolcpus=managed_irq,domain,2-3 rcu_nocbs=1-3"))
+    assert boot_parameters(root) == [
+        "isolcpus=managed_irq,domain,2-3", "nohz_full=2-3", "rcu_nocbs=1-3", "irqaffinity=0-1",
+    ]  # fmt: skip
+
+
+def test_a_single_cpu_is_never_isolated(tmp_path: Path) -> None:
+    assert boot_parameters(machine(tmp_path, {f"{CPU}/online": "0"})) == []
+
+
+def test_the_script_of_this_machine_is_a_script(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["doctor", "--fix-script"]) == 0
+    check_syntax(capsys.readouterr().out, tmp_path)
+
+
+def test_script_and_json_exclude_each_other(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["doctor", "--fix-script", "--json"])
+    assert ended.value.code == 2
+    assert "not allowed with" in capsys.readouterr().err

@@ -1,0 +1,56 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the program that measures. Its standard error is the user's, for the live line."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+
+from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
+from rclrt_cli.stop_signals import StopSignals
+
+
+def measure(command: Sequence[str], stop: StopSignals) -> tuple[int, str]:
+    """The exit code, and the document that the program wrote.
+
+    A request to stop is passed on; what was measured until then is in the document. Throws BadInput
+    or RunFailed if there is none; the program has then said why.
+    """
+    with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
+        try:
+            child = subprocess.Popen(
+                command, stdin=subprocess.DEVNULL, stdout=output, start_new_session=True
+            )
+        except OSError as error:
+            raise RunFailed(f"{command[0]}: cannot be started: {error.strerror}") from error
+        try:
+            _wait(child, stop)
+        finally:
+            if child.poll() is None:
+                child.kill()
+                child.wait()
+        output.seek(0)
+        text = output.read()
+    if text:
+        return child.returncode, text
+    sys.stderr.flush()
+    if child.returncode == EXIT_BAD_INPUT:
+        raise BadInput("nothing was measured")
+    raise RunFailed(f"nothing was measured (exit code {child.returncode})")
+
+
+def _wait(child: subprocess.Popen[bytes], stop: StopSignals) -> None:
+    descriptor = os.pidfd_open(child.pid)
+    passed_on = 0
+    try:
+        while child.poll() is None:
+            if stop.count > passed_on:
+                child.send_signal(signal.SIGINT)
+                passed_on += 1
+            stop.wait(descriptor, None)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "interval_log.hpp"
+
+#include <string>
+#include <utility>
+
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt::latency {
+
+namespace {
+
+std::int64_t real_now_ns() { return realtime::read_clock_ns(CLOCK_REALTIME); }
+
+std::string tag_of(std::size_t thread, const Series& series) {
+  const std::optional<int> cpu = series.threads[thread].cpu;
+  return std::string(option_of(series.scheduling.policy)) +
+         (cpu ? ".cpu" + std::to_string(*cpu) : ".thread" + std::to_string(thread));
+}
+
+}  // namespace
+
+IntervalLog::IntervalLog(std::filesystem::path path)
+    : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {
+  if (!file_) {
+    throw std::invalid_argument("--histogram-log " + path_.string() +
+                                ": cannot be written; expected a file in a directory that can");
+  }
+  writer_.emplace(file_, real_now_ns());
+  writer_->comment("lateness of wake-ups in nanoseconds, by policy and CPU");
+}
+
+IntervalLog::~IntervalLog() {
+  std::error_code ignored;  // it is gone after commit()
+  std::filesystem::remove(partial_, ignored);
+}
+
+void IntervalLog::begin_round() {
+  previous_.clear();
+  round_ns_ = real_now_ns();
+}
+
+void IntervalLog::write(std::size_t thread, const Series& series,
+                        const realtime::Histogram& histogram) {
+  realtime::Histogram now(histogram);
+  realtime::Histogram interval(now);
+  const std::int64_t end_ns = real_now_ns();
+  std::int64_t start_ns = round_ns_;
+  const auto before = previous_.find(thread);
+  if (before != previous_.end()) {
+    interval.subtract(before->second.histogram);
+    start_ns = before->second.end_ns;
+  }
+  const std::int64_t length_ns = std::max<std::int64_t>(0, end_ns - start_ns);
+  writer_->write({tag_of(thread, series), start_ns, length_ns, std::move(interval)});
+  previous_.insert_or_assign(thread, Previous{std::move(now), end_ns});
+}
+
+void IntervalLog::commit() {
+  file_.close();
+  if (!file_) {
+    throw std::runtime_error("writing " + partial_.string() + " failed; is the disk full?");
+  }
+  std::filesystem::rename(partial_, path_);
+}
+
+}  // namespace rclrt::latency

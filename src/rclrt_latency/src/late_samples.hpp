@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// Keeps the samples that a stall may have delayed.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "rclrt/recorder/host_stall.hpp"
+
+namespace rclrt::latency {
+
+/// A thread that should have woken at `due_ns` and did `late_ns` later.
+struct Sample {
+  std::int64_t due_ns = 0;
+  std::int64_t late_ns = 0;
+};
+
+/// The latest samples in bounded memory: all of them until there are too many, then those above a
+/// floor that rises.
+class LateSamples {
+ public:
+  /// Keeps at most `capacity`, two or more.
+  explicit LateSamples(std::size_t capacity = 200'000);
+
+  void add(const Sample& sample);
+
+  /// Returns the samples that were delayed while one of the stalls lasted.
+  std::vector<Sample> disturbed(const recorder::StallTimeline& stalls) const;
+
+  /// Returns the lateness below which no sample is kept: they count as undisturbed.
+  std::int64_t floor_ns() const { return floor_ns_; }
+  std::span<const Sample> samples() const { return samples_; }
+
+ private:
+  void raise_floor();
+
+  std::size_t capacity_;
+  std::int64_t floor_ns_ = 0;
+  std::vector<Sample> samples_;
+};
+
+}  // namespace rclrt::latency

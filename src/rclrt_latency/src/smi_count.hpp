@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+// How often the firmware has interrupted a CPU, as turbostat reads it.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+
+namespace rclrt::latency {
+
+/// Returns the number of system management interrupts since the machine started, of the CPU that
+/// had most; std::nullopt where it cannot be read: not Intel's, no `msr` module, not root, or a
+/// virtual machine. `devices`: where NUMBER/msr is.
+std::optional<std::uint64_t> read_smi_count(std::span<const int> cpus,
+                                            const std::filesystem::path& devices = "/dev/cpu");
+
+}  // namespace rclrt::latency

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// Watches a CPU without a pause, as hwlatdetect and osnoise do, and records when it stood still.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "gap.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::latency {
+
+/// A thread under SCHED_IDLE that reads the clocks whenever nothing else wants its CPU, which
+/// therefore never idles. Not movable; one owner starts and stops it.
+class SpinWatch {
+ public:
+  /// Watches `cpu` for gaps of at least `threshold_ns` that no other thread explains, of which it
+  /// keeps `capacity`.
+  SpinWatch(int cpu, std::int64_t threshold_ns, std::size_t capacity);
+  ~SpinWatch();
+  SpinWatch(const SpinWatch&) = delete;
+  SpinWatch& operator=(const SpinWatch&) = delete;
+
+  /// Throws std::system_error when the thread cannot be started.
+  void start();
+  void stop() noexcept;
+
+  /// Returns the gaps. Call it after stop().
+  std::span<const Gap> gaps() const { return {gaps_.data(), size_}; }
+  std::uint64_t lost() const { return lost_; }
+
+  /// Returns for which part of its time the thread had the CPU, from 0 to 1: it sees no stall in
+  /// the rest. Call it after stop().
+  double watched() const { return watched_; }
+
+  /// Returns the number of readings so far. Thread-safe.
+  std::uint64_t readings() const noexcept { return readings_.load(); }
+
+ private:
+  void run() noexcept;
+  void keep(const Gap& gap) noexcept;
+
+  int cpu_;
+  std::int64_t threshold_ns_;
+  std::vector<Gap> gaps_;
+  std::size_t size_ = 0;
+  std::uint64_t lost_ = 0;
+  double watched_ = 0;
+  std::atomic<bool> stopping_{false};
+  std::atomic<std::uint64_t> readings_{0};
+  realtime::Thread thread_;
+};
+
+}  // namespace rclrt::latency
