@@ -54,6 +54,12 @@ TEST(CompressLevels, CountsTheLevelsOfEachExecutorAlone) {
   EXPECT_TRUE(compress_levels(application, {40, 30, 20, 10}, 2).merged.empty());
   const auto result = compress_levels(application, {40, 30, 20, 10}, 1);
   EXPECT_EQ(result.priorities, (Priorities{40, 30, 40, 30}));
+  // The same when the callbacks name the executor themselves.
+  for (const std::size_t callback : {1, 3}) {
+    application.callbacks[callback].node = 0;
+    application.callbacks[callback].executor = 1;
+  }
+  EXPECT_EQ(compress_levels(application, {40, 30, 20, 10}, 1).priorities, result.priorities);
 }
 
 TEST(CompressLevels, NeverLowersAPriorityNorSwapsTwo) {

@@ -119,6 +119,19 @@ TEST(HolisticBounds, AChainAcrossExecutorsAddsTheHopAndBothSides) {
   EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
 }
 
+TEST(HolisticBounds, CallbacksInAnotherExecutorThanTheirNodeAreBoundedThere) {
+  model::Application application = two_cpus();
+  for (const std::size_t callback : {1, 2}) {
+    application.callbacks[callback].node = 0;
+    application.callbacks[callback].executor = 1;
+  }
+  Overheads overheads;
+  overheads.far = {.min = ms(0.1).count(), .max = ms(0.5).count()};
+  const auto bounds = chain_bounds(application, ExecutorKind::kPreemptive, overheads);
+  EXPECT_EQ(bounds[0].bound, ms(6.5).count());  // as above
+  EXPECT_EQ(bounds[0].verdict, Verdict::kProved);
+}
+
 // b becomes ready up to 2.4 late (2 for a, 0.4 for the hop), so two of it may come within 18: what
 // is below it, d, meets both.
 TEST(HolisticBounds, WhatComesFromAnotherCpuHasJitter) {

@@ -120,7 +120,8 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
     model::Callback& callback = application.callbacks[index];
     here.resize(application.nodes.size(), false);
     model::Node& node = application.nodes[callback.node];
-    if (!std::exchange(here[callback.node], true)) {
+    if (!here[callback.node]) {
+      here[callback.node] = true;
       node.executor = row.executor;
     } else if (node.executor != row.executor) {
       callback.executor = row.executor;  // its group was added to another one

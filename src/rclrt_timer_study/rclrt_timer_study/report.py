@@ -27,7 +27,7 @@ th, td { padding: 4px 10px; border-bottom: 1px solid #e8ebef; text-align: left; 
 """
 _POLICY = {"init": "before init", "node": "between init and node", "loop": "after the node"}
 THREADS = ("middleware", "program", "policy set", "main", "init", "node", "threads", "as stated")
-LATENCIES = ("middleware", "latency of", "children", "n", "min", "mean", "p99", "max",
+LATENCIES = ("middleware", "latency of", "children", "n", "min", "median", "mean", "p99", "max",
              "1 ms or longer", "since rcl's call, mean", "published")  # fmt: skip
 
 Rows = list[tuple[str, ...]]
@@ -102,7 +102,9 @@ def latency_rows(study: Study) -> Rows:
         published = each.case.published_us
         rows.append((
             each.rmw, each.case.what, each.case.children, str(figures.n),
-            *(f"{value:.1f}" for value in (figures.min, figures.mean, figures.p99, figures.max)),
+            *(f"{value:.1f}" for value in (
+                figures.min, figures.p50, figures.mean, figures.p99, figures.max
+            )),
             str(each.histogram.overflow),
             f"{study_figure.mean:.2f}" if study_figure else "",
             f"{published[0]} to {published[1]}" if published else "",

@@ -14,7 +14,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from conftest import GENEROUS_S, Program
+from conftest import GENEROUS_S, Program, give_up_realtime
 from rclrt_cli.errors import BadInput
 from rclrt_timer_study.histogram import Histogram, Panel, read_histogram, side_by_side
 from rclrt_timer_study.inheritance import Inheritance, Thread
@@ -137,6 +137,18 @@ def test_wrong_options_are_named_and_the_exit_code_is_2(
     refused = study(*arguments)
     assert refused.returncode == 2
     assert said in refused.stderr
+
+
+def test_without_permission_it_says_what_cannot_be_shown_and_the_answer_is_no() -> None:
+    command = [sys.executable, "-m", "rclrt_cli", "study", "timers"]
+    command += ["--iterations", "2", "--stress", NONE]
+    result = subprocess.run(
+        command, capture_output=True, text=True, timeout=GENEROUS_S, check=False,
+        preexec_fn=give_up_realtime,
+    )  # fmt: skip
+    assert result.returncode == 1
+    assert "Inheritance: cannot be shown: " in result.stdout
+    assert "rtprio" in result.stdout  # the fix
 
 
 def inheritance(moment: str, *threads: tuple[str, str, int]) -> Inheritance:

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import ctypes
 import os
+import resource
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -22,6 +24,13 @@ Program = Callable[..., "subprocess.CompletedProcess[str]"]
 
 def path_of(name: str) -> Path:
     return Path(os.environ["RCLRT_STUDY_PROGRAMS"]) / name
+
+
+def give_up_realtime() -> None:
+    """In a child before it starts: from here on no real-time policy is permitted."""
+    pr_capbset_drop, cap_sys_nice = 24, 23
+    ctypes.CDLL(None).prctl(pr_capbset_drop, cap_sys_nice)
+    resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
 
 
 @pytest.fixture(scope="session")
