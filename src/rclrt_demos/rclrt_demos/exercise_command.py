@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import argparse
-import contextlib
 import json
 import os
 import sys
@@ -21,7 +20,6 @@ from rclrt_cli.output_directory import (
     claimed,
     write_atomically,
 )
-from rclrt_cli.progress import Progress
 from rclrt_cli.runner import find_program
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import LINE_WIDTH
@@ -29,9 +27,9 @@ from rclrt_cli.table import LINE_WIDTH
 from rclrt_demos import histogram, pendulum_picture
 from rclrt_demos.exercise_table import rows, table_lines
 from rclrt_demos.exercises import BASELINE, EXERCISES, SOLUTION, VARIANTS, Exercise, find_exercise
-from rclrt_demos.host import HostShare
-from rclrt_demos.rounds import PACKAGE, Outcome, interleaved, run_rounds
-from rclrt_demos.stress import Stress
+from rclrt_demos.live import LivePicture
+from rclrt_demos.measurement import measure
+from rclrt_demos.rounds import PACKAGE, Outcome, interleaved
 from rclrt_demos.verdict import sentences
 
 HELP = "the workshop's exercises: each runs a flaw and its fix, and shows the difference"
@@ -66,6 +64,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=_rounds,
         help=f"into how many rounds --compare divides that; default {ROUNDS}",
     )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="2-1, 2-2, 2-3: show the pendulum on the terminal meanwhile; needs rclpy",
+    )
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures as rows")
     parser.add_argument(
         "--out",
@@ -86,6 +89,7 @@ def run(arguments: argparse.Namespace) -> int:
     out = arguments.out or Path(f"exercise-{exercise.name}")
     order = interleaved(variants, rounds)
     seconds = arguments.seconds / rounds
+    live = LivePicture(sys.stdout) if arguments.live else None
     with StopSignals() as stop:
         plan = Plan("exercise", tuple(variants), rounds, seconds)
         with claimed(out, plan) as directory:
@@ -93,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
                 (directory / name).unlink(missing_ok=True)
             staging = directory / STAGING
             staging.mkdir()
-            outcome = _measure(exercise, order, seconds, staging, arguments.stress, stop)
+            outcome = measure(exercise, order, seconds, staging, arguments.stress, stop, live)
             if outcome is None:
                 print("rclrt: stopped; nothing was written", file=sys.stderr)
                 return stop.exit_code
@@ -122,6 +126,10 @@ def _check(arguments: argparse.Namespace, exercise: Exercise) -> int:
         raise BadInput("--solution and --compare: expected one of the two; --compare runs both")
     if arguments.rounds is not None and not arguments.compare:
         raise BadInput("--rounds: one variant has nothing to alternate with; expected --compare")
+    if arguments.live and not exercise.has_pendulum:
+        raise BadInput(
+            f"--live: exercise {exercise.name} has no pendulum; expected 2-1, 2-2 or 2-3"
+        )
     rounds: int = (arguments.rounds or ROUNDS) if arguments.compare else 1
     if arguments.seconds / rounds < MIN_RUN_SECONDS:
         raise BadInput(
@@ -133,37 +141,6 @@ def _check(arguments: argparse.Namespace, exercise: Exercise) -> int:
         check_file("--json", arguments.json)
     find_program(os.environ, PACKAGE, exercise.program)
     return rounds
-
-
-def _measure(
-    exercise: Exercise,
-    order: list[str],
-    seconds: float,
-    staging: Path,
-    with_stress: bool,
-    stop: StopSignals,
-) -> Outcome | None:
-    """Returns None if the user asked to stop."""
-    stress = Stress() if with_stress else None
-    progress = Progress(sys.stderr, seconds * len(order))
-
-    def tick(label: str, length: float, elapsed: float | None) -> None:
-        if progress.live and elapsed is not None:
-            progress.step(label, length)
-        elif elapsed is None:
-            progress.step(label, length)
-            progress.finished("done")
-
-    with stress or contextlib.nullcontext():
-        host = HostShare()
-        rounds, traces = run_rounds(exercise, order, seconds, staging, stop, tick)
-        share = host.so_far()
-        if stress is not None and not stop.requested:
-            stress.check()
-    progress.clear()
-    if stop.requested:
-        return None
-    return Outcome(exercise, rounds, traces, share, stress.label if stress else "")
 
 
 def _write(outcome: Outcome, directory: Path, json_file: Path | None) -> None:

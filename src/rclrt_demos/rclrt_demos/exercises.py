@@ -54,10 +54,15 @@ class Exercise:
     limit_name: str = ""
     needs_realtime: bool = True
     needs_stress: bool = True
+    """Whether the flaw shows only while something else wants the CPUs."""
 
     @property
     def program(self) -> str:
         return "exercise_" + self.name.replace("-", "_")
+
+    @property
+    def has_pendulum(self) -> bool:
+        return self.name.startswith("2-")
 
     def variant_label(self, variant: str) -> str:
         return self.fix if variant == SOLUTION else self.flaw
@@ -142,6 +147,7 @@ EXERCISES = (
         {SOLUTION: Published(4170, 4400, 5870)},
         DEADLINE_US,
         "the deadline",
+        needs_stress=False,
     ),
     Exercise(
         "4-1",
@@ -156,6 +162,7 @@ EXERCISES = (
             BASELINE: Published(min_us=24_600, max_us=39_300),
             SOLUTION: Published(min_us=33_200, max_us=33_440),
         },
+        needs_stress=False,
     ),
     Exercise(
         "4-2",
@@ -171,6 +178,7 @@ EXERCISES = (
         },
         DEADLINE_US,
         "the deadline",
+        needs_stress=False,
     ),
 )
 

@@ -17,8 +17,8 @@ from rclrt_demos.exercises import BASELINE, SOLUTION, Exercise, Measure
 from rclrt_demos.measured import Measured, Statistics, pooled
 
 PACKAGE = "rclrt_demos"
-Tick = Callable[[str, float, float | None], None]
-"""Told the round's label, its length, and the seconds since its start; None: it ended."""
+OnRound = Callable[[str, bool], None]
+"""Told a round's label, when it begins (False) and when it has ended (True)."""
 
 
 def interleaved(variants: Sequence[str], rounds: int) -> list[str]:
@@ -76,7 +76,7 @@ def run_rounds(
     seconds: float,
     staging: Path,
     stop: StopSignals,
-    tick: Tick,
+    on_round: OnRound,
 ) -> tuple[dict[str, list[Measured]], dict[str, Path]]:
     """Runs the program once for each of the order, and returns the rounds and the traces kept.
 
@@ -94,11 +94,11 @@ def run_rounds(
         command = [str(program), "--seconds", f"{seconds:.9g}"]
         command += ["--solution"] if variant == SOLUTION else []
         command += ["--json", str(made / "run.json"), "--trace", str(made / "run.pftrace")]
-        tick(label, seconds, 0.0)
+        on_round(label, False)
         ended = run_child(command, made, seconds, stop)
         if ended.interrupted:
             break
-        tick(label, seconds, None)
+        on_round(label, True)
         measured = Measured.load(made / "run.json")
         _check(exercise, variant, measured)
         rounds.setdefault(variant, []).append(measured)

@@ -51,7 +51,7 @@ def test_each_exercise_measures_its_slice_in_both_variants(exercise: Exercise, h
         assert row["min_us"] <= row["p99_us"] <= row["max_us"]
     out = here / f"exercise-{exercise.name}"
     made = {"histogram.svg", "baseline.pftrace", "solution.pftrace"}
-    if exercise.name.startswith("2"):
+    if exercise.has_pendulum:
         made.add("pendulum.svg")
     assert {each.name for each in out.iterdir() if not each.name.startswith(".")} == made
     assert all((out / name).stat().st_size > 0 for name in made)
@@ -120,6 +120,8 @@ def test_the_list_says_what_each_exercise_is_about(here: Path) -> None:
         (["1", "--compare", "--rounds", "100", "--seconds", "0.5"], "fix: more --seconds"),
         (["1", "--json", "no/such/rows.json"], "make it first"),
         (["1", "--json", "."], "expected the name of a file"),
+        (["1", "--live"], "expected 2-1, 2-2 or 2-3"),
+        (["2-1", "--live"], "standard output is none"),
         (["1", "--loud"], "unrecognized arguments: --loud"),
     ],
 )
