@@ -21,7 +21,6 @@ from typing import Any
 from rclrt_cli.errors import RclrtError
 from rclrt_cli.options.run import seconds_argument
 from rclrt_cli.stop_signals import StopSignals
-from rclrt_demos import histogram, pendulum_picture
 from rclrt_demos.exercise_table import HEADS, cells, rows
 from rclrt_demos.exercises import (
     BASELINE,
@@ -37,6 +36,8 @@ from rclrt_demos.measurement import measure
 from rclrt_demos.rounds import Outcome, interleaved
 from rclrt_demos.verdict import effect_of, micro, sentences
 from readme_section import begin, end, replaced
+
+from rclrt_demos import histogram, pendulum_picture
 
 TUTORIAL = Path(__file__).resolve().parent.parent / "docs" / "tutorial"
 FIGURES = TUTORIAL / "figures"
