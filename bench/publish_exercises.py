@@ -11,6 +11,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
@@ -104,7 +105,7 @@ def chapter(outcome: Outcome, seconds: float, load: float, suffix: str) -> Itera
     yield ""
     yield from markdown(HEADS, list(cells(outcome)))
     yield ""
-    yield from sentences(outcome)
+    yield from map(escaped, sentences(outcome))
     yield ""
     name = f"exercise-{exercise.name}{suffix}"
     yield picture(f"{name}.svg", histogram.draw(outcome), f"{exercise.slice_name}, flaw and fix")
@@ -118,9 +119,15 @@ def chapter(outcome: Outcome, seconds: float, load: float, suffix: str) -> Itera
 def conditions(load: float) -> str:
     day = datetime.now(UTC).strftime("%Y-%m-%d")
     return (
-        f"{day}, Linux {os.uname().release}, {os.cpu_count()} CPUs of a virtual machine, load "
+        f"{day}, Linux {os.uname().release}, {os.cpu_count()} CPUs{virtual()}, load "
         f"{load:.1f} before"
     )
+
+
+def virtual() -> str:
+    """What the kernel says of a hypervisor below it."""
+    flags = Path("/proc/cpuinfo").read_text(encoding="utf-8")
+    return " of a virtual machine" if re.search(r"^flags\b.*\bhypervisor\b", flags, re.M) else ""
 
 
 def picture(name: str, svg: str, words: str) -> str:
@@ -164,7 +171,12 @@ def _published(exercise: Exercise, variant: str) -> str:
 
 def markdown(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
     for row in (heads, ["---", *["--:"] * (len(heads) - 1)], *lines):
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+        yield "| " + " | ".join(escaped(cell).replace("|", "\\|") for cell in row) + " |"
+
+
+def escaped(words: str) -> str:
+    """Markdown takes `atomic<double>` for a tag."""
+    return words.replace("<", "&lt;")
 
 
 def write_section(page: Path, section: str, lines: Sequence[str]) -> None:

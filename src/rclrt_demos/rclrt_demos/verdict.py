@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import statistics
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import Enum
@@ -25,13 +26,14 @@ class Shown(Enum):
 
 @dataclass(frozen=True)
 class Effect:
-    """How flaw and fix compare: the pooled figures, and in how many rounds the flaw's is larger."""
+    """How flaw and fix compare: the medians of their rounds' figures, and round by round."""
 
     shown: Shown
     flaw_us: float
     fix_us: float
     rounds: int
     worse_rounds: int
+    """In how many the flaw's figure is larger by the factor."""
 
     @property
     def ratio(self) -> float:
@@ -39,21 +41,17 @@ class Effect:
 
 
 def effect_of(outcome: Outcome) -> Effect:
-    """The effect shows if it does in most rounds: a single large value may be the host's doing."""
-    measure = outcome.exercise.measure
-    flaw, fix = outcome.statistics(BASELINE), outcome.statistics(SOLUTION)
-    if flaw is None or fix is None:
-        raise ValueError("a comparison needs values of both variants")
-    factor = FACTOR[measure]
+    """A single large value may be the host's doing, so medians and most rounds must agree."""
+    factor = FACTOR[outcome.exercise.measure]
     pairs = list(zip(outcome.measures(BASELINE), outcome.measures(SOLUTION), strict=False))
-    worse = sum(one > factor * other for one, other in pairs)
-    flaw_us, fix_us = measure_of(measure, flaw), measure_of(measure, fix)
-    if 2 * worse > len(pairs):
+    worse = sum(flaw > factor * fix for flaw, fix in pairs)
+    better = sum(fix > factor * flaw for flaw, fix in pairs)
+    flaw_us, fix_us = (statistics.median(each) for each in zip(*pairs, strict=True))
+    shown = Shown.NO
+    if 2 * worse > len(pairs) and flaw_us > factor * fix_us:
         shown = Shown.YES
-    elif worse > 0 and flaw_us > fix_us:
+    elif worse > better:
         shown = Shown.SOMETIMES
-    else:
-        shown = Shown.NO
     return Effect(shown, flaw_us, fix_us, len(pairs), worse)
 
 
@@ -65,8 +63,11 @@ def sentences(outcome: Outcome) -> list[str]:
 
 def _comparison(outcome: Outcome) -> Iterator[str]:
     exercise, effect = outcome.exercise, effect_of(outcome)
+    what = f"{exercise.measure.value} {exercise.slice_name}"
+    if effect.rounds > 1:
+        what = f"in the median of {effect.rounds} rounds {what}"
     figures = (
-        f"{_capital(exercise.measure.value)} {exercise.slice_name} is {micro(effect.flaw_us)} with "
+        f"{_capital(what)} is {micro(effect.flaw_us)} with "
         f"{exercise.flaw} and {micro(effect.fix_us)} with {exercise.fix}"
     )
     rounds = f"{effect.worse_rounds} of {effect.rounds} rounds"
@@ -79,7 +80,7 @@ def _comparison(outcome: Outcome) -> Iterator[str]:
             f"{exercise.look}."
         )
     else:
-        yield f"The effect did not show. {figures}, in no round more than {times} as much."
+        yield f"The effect did not show. {figures}; it was more than {times} as much in {rounds}."
     over = " and ".join(
         f"{_over(outcome, variant)} with {exercise.variant_label(variant)}"
         for variant in outcome.variants

@@ -3,8 +3,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
+import pty
+import select
 import signal
 import subprocess
 import time
@@ -72,7 +75,7 @@ def test_flaw_and_fix_alternate_and_share_the_time(fake: FakeProgram, here: Path
     assert done.returncode == 0, done.stderr
     order = ["baseline", "solution", "solution", "baseline", "baseline", "solution"]
     assert fake.log == [f"{variant} 0.5" for variant in order]
-    assert "The largest GetDesiredPosition is 100 µs with std::mutex and 1 µs" in done.stdout
+    assert "the largest GetDesiredPosition is 100 µs with std::mutex and 1 µs" in done.stdout
 
 
 def test_figures_of_all_rounds_are_pooled(fake: FakeProgram, here: Path) -> None:
@@ -211,6 +214,30 @@ def test_program_and_stress_end_with_the_command(
     assert command.returncode == code
     if number != signal.SIGKILL:
         assert list(here.iterdir()) == []
+
+
+def test_the_pendulum_is_drawn_on_a_terminal(here: Path) -> None:
+    pytest.importorskip("rclpy")
+    terminal, its_end = pty.openpty()
+    command = subprocess.Popen(
+        command_line("2-1", "--live", "--seconds", 600), cwd=here, stdout=its_end
+    )
+    os.close(its_end)
+    shown = b""
+    limit = time.monotonic() + GENEROUS_S
+    while b"from upright" not in shown:
+        assert time.monotonic() < limit, shown
+        if select.select([terminal], [], [], 1)[0]:
+            shown += os.read(terminal, 65536)
+    command.send_signal(signal.SIGINT)
+    with contextlib.suppress(OSError):  # the end of a terminal without users
+        while made := os.read(terminal, 65536):
+            shown += made
+    os.close(terminal)
+    assert command.wait(GENEROUS_S) == 130
+    assert b"std::mutex" in shown
+    assert shown.rstrip().endswith(b"\033[?25h")  # the cursor is there again
+    assert list(here.iterdir()) == []
 
 
 def children_of(parent: int) -> dict[int, str]:

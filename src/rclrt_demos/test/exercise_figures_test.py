@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from rclrt_cli.errors import BadInput
 from rclrt_demos.exercise_table import rows, table_lines
 from rclrt_demos.exercises import BASELINE, EXERCISES, SOLUTION, Exercise, find_exercise
 from rclrt_demos.host import HostShare
+from rclrt_demos.live import MASS, frame
 from rclrt_demos.measured import Measured, State, Statistics, pooled
 from rclrt_demos.rounds import Outcome, interleaved
 from rclrt_demos.scales import Scale, tick_step, time_label
@@ -112,6 +114,19 @@ def test_an_effect_shows_if_it_does_in_most_rounds() -> None:
     once = an_outcome("2-1", [[9000 * US], [10 * US], [10 * US]], fix)
     assert effect_of(once).shown is Shown.SOMETIMES
     assert effect_of(an_outcome("2-1", [[20 * US]] * 3, fix)).shown is Shown.NO  # not more than 2
+    # What happens to the fix as often is noise.
+    noise = an_outcome("2-1", [[9000 * US], [10 * US]], [[10 * US], [9000 * US]])
+    assert effect_of(noise).shown is Shown.NO
+
+
+def test_the_sentence_gives_the_medians_of_the_rounds() -> None:
+    outcome = an_outcome("1", [[30 * US], [50 * US], [40 * US]], [[9000 * US], [5 * US], [4 * US]])
+    effect = effect_of(outcome)
+    assert (effect.shown, effect.flaw_us, effect.fix_us) == (Shown.YES, 40.0, 5.0)
+    assert sentences(outcome)[0].startswith(
+        "In the median of 3 rounds the largest Wakeup is 40 µs with SCHED_OTHER and 5 µs with "
+        "SCHED_FIFO 80, 8.0 times as much: "
+    )
 
 
 def test_means_and_spreads_are_compared_where_the_exercise_says_so() -> None:
@@ -219,3 +234,23 @@ def test_the_pendulum_is_drawn_where_there_is_one() -> None:
     assert drawn.count("<polyline") == 4  # position and desired position, twice
     ElementTree.fromstring(drawn)
     assert pendulum_picture.draw(an_outcome("1", [[US]], [[US]])) == ""
+
+
+@pytest.mark.parametrize(
+    ("angle", "row", "column"),
+    [(0.0, 0, 24), (math.pi / 2, 11, 47), (-math.pi / 2, 11, 1), (math.pi / 4, 3, 40)],
+)
+def test_the_pendulum_on_the_terminal_stands_where_it_is(
+    angle: float, row: int, column: int
+) -> None:
+    label, words, *canvas, _floor = frame(angle, "std::mutex", 0.0)
+    assert (label, words) == ("std::mutex", f"{math.degrees(angle):+6.1f}° from upright")
+    places = [
+        (r, c) for r, line in enumerate(canvas) for c, each in enumerate(line) if each == MASS
+    ]
+    assert places == [(row, column)]
+
+
+def test_the_terminal_says_when_there_is_no_news() -> None:
+    assert list(frame(None, "", 0.0))[1] == "no position yet"
+    assert "no news for 2.0 s" in list(frame(0.0, "", 2.0))[1]
