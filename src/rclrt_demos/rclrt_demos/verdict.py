@@ -57,8 +57,8 @@ def effect_of(outcome: Outcome) -> Effect:
 
 def sentences(outcome: Outcome) -> list[str]:
     """What to see, and what stood in the way of seeing it."""
-    made = [*(_comparison(outcome) if outcome.compared else _single(outcome))]
-    return made + list(_disturbances(outcome))
+    made = _comparison(outcome) if outcome.compared else _single(outcome)
+    return [*made, *_counters(outcome), *_disturbances(outcome)]
 
 
 def _comparison(outcome: Outcome) -> Iterator[str]:
@@ -135,11 +135,23 @@ def _reasons(outcome: Outcome) -> Iterator[str]:
         yield f"Possible reasons: {'; '.join(reasons)}."
 
 
-def _disturbances(outcome: Outcome) -> Iterator[str]:
+def _counters(outcome: Outcome) -> Iterator[str]:
+    """What the program counted beside its slices, such as cycles that overran."""
+    counted = []
     for variant in outcome.variants:
-        measured = outcome.pooled(variant)
-        if not measured.real_time and measured.reason:
-            yield f"Not real-time, {outcome.exercise.variant_label(variant)}: {measured.reason}"
+        notes = outcome.pooled(variant).notes
+        if notes:
+            figures = ", ".join(f"{name.replace('_', ' ')} {n}" for name, n in notes.items())
+            counted.append(f"with {outcome.exercise.variant_label(variant)}: {figures}")
+    if counted:
+        yield f"Counted {'; '.join(counted)}."
+
+
+def _disturbances(outcome: Outcome) -> Iterator[str]:
+    measured = [outcome.pooled(variant) for variant in outcome.variants]
+    reason = next((each.reason for each in measured if not each.real_time), "")
+    if reason:
+        yield f"Not real-time, so what priorities do cannot be shown: {reason}."
     if (outcome.host_share or 0.0) > DISTURBING_SHARE:
         yield (
             f"The host of this virtual machine took {100 * (outcome.host_share or 0.0):.1f} % of "

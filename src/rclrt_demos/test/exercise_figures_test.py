@@ -156,7 +156,17 @@ def test_without_permission_it_says_what_cannot_be_shown() -> None:
     denied: dict[str, Any] = {"real_time": False, "reason": "SCHED_FIFO denied: add rtprio 90"}
     said = "\n".join(sentences(an_outcome("2-2", [[7 * US]], [[6 * US]], **denied)))
     assert "without real-time scheduling no thread comes before another" in said
-    assert "Not real-time, std::mutex: SCHED_FIFO denied: add rtprio 90" in said
+    told = "Not real-time, so what priorities do cannot be shown: SCHED_FIFO denied: add rtprio 90."
+    assert said.count(told) == 1
+
+
+def test_counters_are_summed_over_the_rounds() -> None:
+    rounds = [[9 * US]] * 2
+    counted = sentences(an_outcome("2-1", rounds, rounds, notes={"missed_cycles": 3, "cycles": 7}))
+    assert (
+        "Counted with std::mutex: missed cycles 6, cycles 14; with std::atomic<double>: missed "
+        "cycles 6, cycles 14."
+    ) in counted
 
 
 def test_what_the_host_took_is_said_only_if_it_took_much() -> None:

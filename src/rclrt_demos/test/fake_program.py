@@ -84,11 +84,14 @@ def command_line(*arguments: str | Path | float) -> list[str]:
 
 
 def call(
-    directory: Path, *arguments: str | Path | float, environment: dict[str, str] | None = None
+    directory: Path,
+    *arguments: str | Path | float,
+    environment: dict[str, str] | None = None,
+    prefix: Sequence[str] = (),
 ) -> subprocess.CompletedProcess[str]:
-    """The command as a user calls it in a directory."""
+    """The command as a user calls it in a directory, behind a command that changes its rights."""
     return subprocess.run(
-        command_line(*arguments),
+        [*prefix, *command_line(*arguments)],
         cwd=directory, env=environment, capture_output=True, text=True, timeout=GENEROUS_S,
         check=False,
     )  # fmt: skip
