@@ -21,8 +21,7 @@ constexpr LoggerTime kLoggerTime{.draws = 10, .least_us = 100, .most_us = 999};
 /// the machine runs.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kLoggerTime);
-  rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"),
-                                  {.threads = 2});
+  rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"), {.threads = 2});
   executor.add_node(demo.processing.node());
   executor.add_node(demo.actuation.node());
   demo.run({&executor});

@@ -13,7 +13,8 @@ constexpr int kRealtimePriority = 60;
 constexpr Exercise kExercise{
     .name = "4-2",
     .baseline = "one executor runs object detector, data logger and actuation",
-    .solution = "detector and actuation are in an executor under SCHED_FIFO 60, the logger in another",
+    .solution =
+        "detector and actuation are in an executor under SCHED_FIFO 60, the logger in another",
     .priority = kCameraPriority,
 };
 

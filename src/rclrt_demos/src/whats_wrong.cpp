@@ -145,7 +145,7 @@ void touch_locked_memory() { *g_page = 2; }
 
 struct Piece {
   const char* name;
-  const char* code;   ///< what one finds
+  const char* code;  ///< what one finds
   void (*wrong)();
   const char* advice;  ///< what to do instead
   void (*right)();
@@ -157,8 +157,9 @@ constexpr std::array kPieces{
     Piece{"string", "text = \"the pendulum is at \" + std::to_string(position);", build_a_string,
           "format into an array, or use rclrt's logging, which formats in another thread",
           print_into_an_array},
-    Piece{"iostream", "out << \"the pendulum is at \" << position << \" rad\\n\";", print_to_a_stream,
-          "as with strings; writing to a terminal or file may block besides", print_into_an_array},
+    Piece{"iostream", "out << \"the pendulum is at \" << position << \" rad\\n\";",
+          print_to_a_stream, "as with strings; writing to a terminal or file may block besides",
+          print_into_an_array},
     Piece{"function", "std::function<double(double)> law = [gains](double error) { ... };",
           store_a_function, "take the callable as a template parameter, or make it at set-up",
           pass_a_function},
@@ -247,8 +248,7 @@ void print_usage() {
   for (const Piece& piece : kPieces) {
     std::printf("  %-11s %s\n", piece.name, piece.code);
   }
-  std::printf(
-      "\nexit code: 0 done, 1 RtGuard does not tell wrong from right, 2 bad input\n");
+  std::printf("\nexit code: 0 done, 1 RtGuard does not tell wrong from right, 2 bad input\n");
 }
 
 }  // namespace

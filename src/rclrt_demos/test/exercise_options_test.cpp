@@ -12,10 +12,8 @@ namespace {
 using namespace std::chrono_literals;
 using testing::HasSubstr;
 
-constexpr Exercise kExercise{.name = "2-1", .baseline = "a flaw", .solution = "a fix",
-                             .priority = 80};
-constexpr Exercise kWithThreads{.name = "1", .baseline = "a flaw", .solution = "a fix",
-                                .priority = 80, .takes_threads = true};
+constexpr Exercise kExercise{"2-1", "a flaw", "a fix", 80, false};
+constexpr Exercise kWithThreads{"1", "a flaw", "a fix", 80, true};
 
 Options parse(std::vector<const char*> arguments, const Exercise& exercise = kExercise) {
   arguments.insert(arguments.begin(), "exercise");

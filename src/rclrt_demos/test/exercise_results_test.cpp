@@ -28,7 +28,9 @@ TEST(Slice, KeepsSpansInOrderAndCountsWhatDoesNotFit) {
 TEST(Slice, AMeasureLastsFromItsConstructionToItsDestruction) {
   Slice slice("Loop", 1);
   const std::int64_t before_ns = realtime::monotonic_now_ns();
-  { const Measure measure(slice); }
+  {
+    const Measure measure(slice);
+  }
   const std::int64_t after_ns = realtime::monotonic_now_ns();
   ASSERT_EQ(slice.spans().size(), 1U);
   EXPECT_LE(before_ns, slice.spans()[0].begin_ns);
@@ -116,7 +118,9 @@ TEST_F(ExerciseFiles, AFileAppearsWhenItIsComplete) {
 TEST_F(ExerciseFiles, WithoutACommitNothingIsLeftAndTheOldFileStays) {
   const auto path = directory / "out.json";
   std::ofstream(path) << "old";
-  { const TextFile file(path); }
+  {
+    const TextFile file(path);
+  }
   EXPECT_EQ(text_of(path), "old");
   EXPECT_EQ(count_files(), 1U);
 }

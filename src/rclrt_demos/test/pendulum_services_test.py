@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -98,7 +99,7 @@ def test_every_sample_is_on_one_topic_and_one_in_10_ms_on_the_other(peer: Peer) 
     decimated = [stamp_ns(message) for message in peer.decimated]
     assert full == sorted(full)
     assert len(peer.decimated) < len(peer.full)
-    pairs = zip(decimated, decimated[1:], strict=False)
+    pairs = itertools.pairwise(decimated)
     assert all(later - earlier >= 10_000_000 for earlier, later in pairs)
 
 

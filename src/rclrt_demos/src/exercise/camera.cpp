@@ -46,8 +46,9 @@ void Camera::add_timer() {
 
 void Camera::wait_for_subscriptions(std::size_t count) const {
   if (!node_.wait_for_subscribers("/image", count, 30s)) {
-    throw std::runtime_error("the subscriptions of /image were not found within 30 s; see whether "
-                             "the middleware may use the loopback interface");
+    throw std::runtime_error(
+        "the subscriptions of /image were not found within 30 s; see whether "
+        "the middleware may use the loopback interface");
   }
 }
 
@@ -59,8 +60,8 @@ CameraProcessing::CameraProcessing(Session& session, const std::shared_ptr<Conte
                        .add_slice("DataLogger", session.samples(kFrame))),
       message_delay_(session.add_track("object_detector_callback")
                          .add_slice("MessageDelay", session.samples(kFrame))),
-      object_detect_(session.results().tracks.back().add_slice("ObjectDetect",
-                                                               session.samples(kFrame))),
+      object_detect_(
+          session.results().tracks.back().add_slice("ObjectDetect", session.samples(kFrame))),
       node_(context, "obj_detect"),
       publisher_(node_.create_publisher<std_msgs::msg::Int64>("/actuation", kDepth)),
       logger_(node_.create_subscription<Image>(

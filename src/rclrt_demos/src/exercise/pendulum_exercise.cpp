@@ -40,7 +40,8 @@ class ControlLoop {
   /// One cycle.
   void operator()(const Release& release) noexcept {
     const std::int64_t now_ns = realtime::monotonic_now_ns();
-    const double dt = static_cast<double>(last_ns_ == 0 ? kPeriod.count() : now_ns - last_ns_) / 1e9;
+    const double dt =
+        static_cast<double>(last_ns_ == 0 ? kPeriod.count() : now_ns - last_ns_) / 1e9;
     last_ns_ = now_ns;
     if (data_.reset.exchange(false)) {
       pendulum_.reset();
@@ -139,17 +140,17 @@ void run_pendulum(Session& session, DesiredPosition& desired, SharedPidConstants
   PendulumData data{desired, constants, samples};
   const auto context = Context::make(0, nullptr, {.handle_signals = false});
   const PendulumNode node(context, data);
-  WaitSetExecutor executor(
-      context, {.name = "ros", .cpus = {session.cpu()}, .realtime = Realtime::kOff});
+  WaitSetExecutor executor(context,
+                           {.name = "ros", .cpus = {session.cpu()}, .realtime = Realtime::kOff});
   executor.add_node(node.node());
   executor.prepare();
 
   ControlLoop loop(session, data);
-  realtime::CyclicThread control({.thread = {.name = "rt_thread",
-                                             .scheduling = session.fifo(kControlPriority)},
-                                  .period_ns = kPeriod.count(),
-                                  .overrun = realtime::OverrunPolicy::kSkip},
-                                 [&loop](const Release& release) { loop(release); });
+  realtime::CyclicThread control(
+      {.thread = {.name = "rt_thread", .scheduling = session.fifo(kControlPriority)},
+       .period_ns = kPeriod.count(),
+       .overrun = realtime::OverrunPolicy::kSkip},
+      [&loop](const Release& release) { loop(release); });
   realtime::Thread ros({.name = "ros"}, [&] { executor.spin(); });
   realtime::Thread other;
   if (without_deadline) {

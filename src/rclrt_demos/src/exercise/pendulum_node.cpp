@@ -54,8 +54,8 @@ void PendulumNode::create_services() {
     data_.reset.store(true);
   });
   node_.create_service<SetDesiredPosition>(
-      "/set_desired_position", [this](const SetDesiredPosition::Request& request,
-                                      SetDesiredPosition::Response& response) {
+      "/set_desired_position",
+      [this](const SetDesiredPosition::Request& request, SetDesiredPosition::Response& response) {
         response.success = std::abs(request.desired_position) < std::numbers::pi / 2;
         if (response.success) {
           data_.desired.set(request.desired_position);

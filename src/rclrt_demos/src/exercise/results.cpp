@@ -99,8 +99,8 @@ std::string to_json(const Results& results) {
 }
 
 void write_trace(const std::filesystem::path& path, const Results& results) {
-  realtime::PerfettoWriter writer(
-      path, realtime::this_perfetto_process("exercise " + results.exercise));
+  realtime::PerfettoWriter writer(path,
+                                  realtime::this_perfetto_process("exercise " + results.exercise));
   for (const Track& track : results.tracks) {
     write_track(writer, track);
   }

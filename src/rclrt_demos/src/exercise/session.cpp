@@ -101,8 +101,7 @@ void Session::wait() {
   std::printf("exercise %s, %s: runs for %g s\n", results_.exercise.c_str(),
               results_.variant.c_str(), results_.seconds);
   std::fflush(stdout);
-  results_.interrupted =
-      stop_.wait_until(realtime::monotonic_now_ns() + options_.duration.count());
+  results_.interrupted = stop_.wait_until(realtime::monotonic_now_ns() + options_.duration.count());
 }
 
 int run_exercise(const Exercise& exercise, int argc, const char* const* argv,

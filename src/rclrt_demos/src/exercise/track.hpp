@@ -56,9 +56,7 @@ class [[nodiscard]] Measure {
   explicit Measure(Slice& slice) noexcept RCLRT_NONBLOCKING
       : slice_(slice),
         begin_ns_(realtime::monotonic_now_ns()) {}
-  ~Measure() noexcept RCLRT_NONBLOCKING {
-    slice_.record(begin_ns_, realtime::monotonic_now_ns());
-  }
+  ~Measure() noexcept RCLRT_NONBLOCKING { slice_.record(begin_ns_, realtime::monotonic_now_ns()); }
   Measure(const Measure&) = delete;
   Measure& operator=(const Measure&) = delete;
 
