@@ -16,7 +16,7 @@ from rclrt_demos.scales import Scale, time_label
 
 COLOURS = {BASELINE: "#d55e00", SOLUTION: "#009e73"}
 LATE = "#c0392b"
-LEFT, RIGHT, TOP, PANEL, GAP = 62.0, 20.0, 44.0, 110.0, 42.0
+LEFT, RIGHT, TOP, PANEL, GAP = 62.0, 32.0, 44.0, 110.0, 42.0
 BINS = 110
 LABEL = 90.0
 """The width of a mark's label."""

@@ -13,7 +13,7 @@ from rclrt_demos.histogram import COLOURS
 from rclrt_demos.measured import State
 from rclrt_demos.rounds import Outcome
 
-LEFT, RIGHT, TOP, PANEL, GAP = 62.0, 20.0, 44.0, 120.0, 40.0
+LEFT, RIGHT, TOP, PANEL, GAP = 62.0, 32.0, 44.0, 120.0, 40.0
 ANGLES = ((-math.pi / 2, "-π/2"), (0.0, "0"), (math.pi / 2, "π/2"))
 POINTS = 900
 """More would not be seen."""

@@ -66,4 +66,4 @@ def time_label(nanoseconds: float) -> str:
     for unit, size in (("s", 1e9), ("ms", 1e6), ("µs", 1e3)):
         if nanoseconds >= size:
             return f"{nanoseconds / size:.4g} {unit}"
-    return f"{nanoseconds:.4g} ns"
+    return f"{nanoseconds:.4g} ns" if nanoseconds else "0"

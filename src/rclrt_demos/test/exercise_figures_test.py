@@ -221,8 +221,8 @@ def test_scales_end_at_round_values_around_what_they_show() -> None:
     assert scale(32 * MS) == pytest.approx(50)
     assert Scale.of_times([5, 5], 0, 100, logarithmic=False).low == 5
     assert [tick_step(extent) for extent in (8, 10, 30, 70)] == [1, 2, 5, 10]
-    assert [time_label(ns) for ns in (7, 2500, 33_200_000, 2e9)] == [
-        "7 ns", "2.5 µs", "33.2 ms", "2 s",
+    assert [time_label(ns) for ns in (0, 7, 2500, 33_200_000, 2e9)] == [
+        "0", "7 ns", "2.5 µs", "33.2 ms", "2 s",
     ]  # fmt: skip
 
 

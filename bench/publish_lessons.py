@@ -1,11 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Simulates the scenarios of docs/tutorial/scenarios, and draws them as timelines.
+"""Makes what the tutorial's chapters on the slides' lessons show.
 
-tools/env python3 bench/publish_processing_order.py
+Simulates the scenarios of docs/tutorial/scenarios and draws them as timelines, and puts into
+docs/tutorial/wrong-code.md what the program whats_wrong says.
+
+tools/env python3 bench/publish_lessons.py
 """
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 import tempfile
@@ -14,7 +18,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rclrt_cli.csv_reader import InstanceRow, read_instance_rows
+from rclrt_cli.runner import find_program
 from rclrt_cli.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+from readme_section import begin, end, replaced
 
 from rclrt_model import Application, load
 
@@ -26,7 +32,7 @@ EXECUTORS = {
 }
 OTHERS, URGENT = "#8a8a8a", "#0072b2"
 LENGTH_NS = 40_000_000
-LEFT, RIGHT, TOP, ROW, PANEL_GAP = 110.0, 20.0, 50.0, 26.0, 54.0
+LEFT, RIGHT, TOP, ROW, PANEL_GAP = 110.0, 30.0, 50.0, 26.0, 54.0
 
 
 @dataclass(frozen=True)
@@ -45,7 +51,21 @@ def main() -> int:
         picture_file = FIGURES / f"order-{file.stem}.svg"
         picture_file.write_text(draw(load_scenario(file)), encoding="utf-8")
         print(picture_file)
+    write_section(TUTORIAL / "wrong-code.md", "whats_wrong", what_is_wrong())
     return 0
+
+
+def what_is_wrong() -> list[str]:
+    program = find_program(os.environ, "rclrt_demos", "whats_wrong")
+    done = subprocess.run([program], capture_output=True, text=True, check=True)
+    return ["```", *done.stdout.splitlines(), "```"]
+
+
+def write_section(page: Path, section: str, lines: Sequence[str]) -> None:
+    marks = begin(section, Path(__file__).name), end(section)
+    text_before = page.read_text(encoding="utf-8")
+    page.write_text(replaced(text_before, *marks, "\n".join(lines)), encoding="utf-8")
+    print(page)
 
 
 def load_scenario(file: Path) -> Scenario:
