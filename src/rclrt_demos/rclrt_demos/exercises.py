@@ -24,7 +24,8 @@ class Measure(Enum):
 
     MAX = "the largest"
     MEAN = "the mean"
-    SPREAD = "largest minus smallest"
+    SPREAD = "the spread of"
+    """The largest minus the smallest."""
 
 
 @dataclass(frozen=True)
