@@ -23,6 +23,15 @@ from stress_test import wait_for_end
 US = 1000
 
 
+@pytest.fixture(scope="session", autouse=True)
+def _own_domain() -> None:
+    """Each process of pytest-xdist has a domain of its own: all pendulums have the same topics."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    domain = os.environ.get("ROS_DOMAIN_ID")
+    if domain:
+        os.environ["ROS_DOMAIN_ID"] = str(int(domain) + worker)
+
+
 @pytest.fixture
 def fake(tmp_path: Path) -> FakeProgram:
     """The program of exercise 2-1, measuring 100 µs and 1 µs."""
