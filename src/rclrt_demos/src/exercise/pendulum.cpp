@@ -13,7 +13,7 @@ constexpr double kMaxCommand = std::numbers::pi / 4;
 }  // namespace
 
 double Pendulum::read_sensor(double dt) noexcept {
-  const double acceleration = kGravity / kLength_m * std::sin(position_);
+  const double acceleration = kGravity / kLength * std::sin(position_);
   velocity_ += acceleration * dt + command_;
   position_ += velocity_ * dt;
   if (std::abs(position_) > kFloor) {

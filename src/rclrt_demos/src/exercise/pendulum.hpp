@@ -18,7 +18,7 @@ struct PidConstants {
 /// A mass on a massless rod over a motor. Angles in rad, 0 upright; times in s.
 class Pendulum {
  public:
-  static constexpr double kLength_m = 0.5;
+  static constexpr double kLength = 0.5;    ///< m
   static constexpr double kGravity = 9.81;  ///< m/s²
   static constexpr double kStart = 0.6;
   static constexpr double kRebound = -0.4;  ///< what a bounce makes of the velocity
