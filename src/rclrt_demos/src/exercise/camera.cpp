@@ -5,9 +5,9 @@
 #include <stdexcept>
 #include <string>
 
+#include "exercise/spin_thread.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/cyclic_thread.hpp"
-#include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::demos {
 
@@ -37,7 +37,7 @@ void Camera::publish() noexcept {
     period_.record(last_ns_, image_->stamp_ns);
   }
   last_ns_ = image_->stamp_ns;
-  publisher_->publish(*image_);
+  unsent_ += publisher_->publish(*image_) ? 0 : 1;
 }
 
 void Camera::add_timer() {
@@ -142,10 +142,9 @@ void CameraDemo::run_with_camera_timer(std::initializer_list<Executor*> executor
 
 void CameraDemo::run(std::initializer_list<Executor*> executors, bool camera_thread) {
   camera.wait_for_subscriptions(2);
-  std::deque<realtime::Thread> spins;
+  std::deque<SpinThread> spins;
   for (Executor* const executor : executors) {
-    executor->prepare();
-    spins.emplace_back(realtime::ThreadOptions{.name = "spin"}, [executor] { executor->spin(); });
+    spins.emplace_back(*executor);
   }
   realtime::CyclicThread publisher(
       {.thread = {.name = "camera", .scheduling = session.fifo(kCameraPriority)},
@@ -157,10 +156,8 @@ void CameraDemo::run(std::initializer_list<Executor*> executors, bool camera_thr
   }
   session.wait();
   publisher.stop();
-  for (Executor* const executor : executors) {
-    executor->cancel();
-  }
   spins.clear();
+  session.note("unsent_images", camera.unsent());
   session.note("actuations", actuation.count());
   session.note("missed_deadlines", actuation.missed_deadlines());
   session.note("logged_first", processing.logged_first());

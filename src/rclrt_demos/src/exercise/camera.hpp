@@ -52,6 +52,9 @@ class Camera {
 
   const Node& node() const noexcept { return node_; }
 
+  /// Returns how many images the middleware refused.
+  std::uint64_t unsent() const noexcept { return unsent_; }
+
   /// Waits until as many subscriptions are there. Throws std::runtime_error after 30 s.
   void wait_for_subscriptions(std::size_t count) const;
 
@@ -63,6 +66,7 @@ class Camera {
   const std::unique_ptr<Image> image_;  // too large for a stack
   Slice& period_;
   std::int64_t last_ns_ = 0;
+  std::uint64_t unsent_ = 0;
 };
 
 /// The node of the data logger, which is created first, and of the object detector.

@@ -9,6 +9,7 @@
 
 #include "exercise/pendulum.hpp"
 #include "exercise/pendulum_node.hpp"
+#include "exercise/spin_thread.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/cyclic_thread.hpp"
 #include "rclrt/realtime/thread.hpp"
@@ -143,7 +144,6 @@ void run_pendulum(Session& session, DesiredPosition& desired, SharedPidConstants
   WaitSetExecutor executor(context,
                            {.name = "ros", .cpus = {session.cpu()}, .realtime = Realtime::kOff});
   executor.add_node(node.node());
-  executor.prepare();
 
   ControlLoop loop(session, data);
   realtime::CyclicThread control(
@@ -151,22 +151,21 @@ void run_pendulum(Session& session, DesiredPosition& desired, SharedPidConstants
        .period_ns = kPeriod.count(),
        .overrun = realtime::OverrunPolicy::kSkip},
       [&loop](const Release& release) { loop(release); });
-  realtime::Thread ros({.name = "ros"}, [&] { executor.spin(); });
-  realtime::Thread other;
-  if (without_deadline) {
-    other = realtime::Thread({.name = "no_deadline", .scheduling = session.normal()},
-                             [&](const realtime::StopFlag& stop) {
-                               while (!stop.stop_requested()) {
-                                 without_deadline();
-                               }
-                             });
+  {
+    const SpinThread ros(executor);
+    realtime::Thread other;
+    if (without_deadline) {
+      other = realtime::Thread({.name = "no_deadline", .scheduling = session.normal()},
+                               [&](const realtime::StopFlag& stop) {
+                                 while (!stop.stop_requested()) {
+                                   without_deadline();
+                                 }
+                               });
+    }
+    control.start();
+    session.wait();
+    control.stop();
   }
-  control.start();
-  session.wait();
-  control.stop();
-  other.stop();
-  executor.cancel();
-  ros.join();
 
   note_counts(session, control.counts());
   session.note("lost_samples", loop.lost_samples());
