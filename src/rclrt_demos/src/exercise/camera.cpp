@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "exercise/camera.hpp"
 
+#include <cstdio>
 #include <deque>
 #include <stdexcept>
 #include <string>
@@ -134,6 +135,17 @@ ExecutorOptions CameraDemo::realtime(const char* name, int priority) const {
           .top_priority = priority + 1};
 }
 
+void CameraDemo::report_other_cameras() {
+  const std::size_t cameras = camera.node().count_publishers("/image");
+  if (cameras > 1) {
+    session.note("other_cameras", cameras - 1);
+    std::fprintf(stderr,
+                 "exercise %s: %zu other(s) publish on /image, whose images are in the figures, "
+                 "too; set ROS_DOMAIN_ID to a number that nobody else uses\n",
+                 session.results().exercise.c_str(), cameras - 1);
+  }
+}
+
 void CameraDemo::run(std::initializer_list<Executor*> executors) { run(executors, true); }
 
 void CameraDemo::run_with_camera_timer(std::initializer_list<Executor*> executors) {
@@ -155,6 +167,7 @@ void CameraDemo::run(std::initializer_list<Executor*> executors, bool camera_thr
     publisher.start();
   }
   session.wait();
+  report_other_cameras();
   publisher.stop();
   spins.clear();
   session.note("unsent_images", camera.unsent());

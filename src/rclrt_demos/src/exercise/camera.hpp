@@ -148,6 +148,8 @@ struct CameraDemo {
 
  private:
   void run(std::initializer_list<Executor*> executors, bool camera_thread);
+  /// Says so if another camera is there at this moment, whose images come in, too.
+  void report_other_cameras();
 };
 
 }  // namespace rclrt::demos
