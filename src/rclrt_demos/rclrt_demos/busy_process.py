@@ -1,0 +1,38 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A process for stress that ends with the one that started it, even if that one is killed.
+
+    python3 busy_process.py PARENT              keeps one CPU busy at normal priority
+    python3 busy_process.py PARENT COMMAND...   becomes that command
+
+PARENT is the process id of the starting process. It writes a line when it has begun. It runs as a
+file, without the package, so that it starts quickly.
+"""
+
+import ctypes
+import os
+import signal
+import sys
+
+PR_SET_PDEATHSIG = 1
+
+
+def main(arguments: list[str]) -> int:
+    parent, command = int(arguments[0]), arguments[1:]
+    # A command cleans up behind itself on SIGTERM; an endless loop has nothing to clean up.
+    last = signal.SIGTERM if command else signal.SIGKILL
+    if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(last), 0, 0, 0) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, f"prctl(PR_SET_PDEATHSIG): {os.strerror(number)}")
+    if os.getppid() != parent:  # it ended before the line above
+        return 0
+    # Whatever the priority of the command that measures, the stress has the normal one.
+    os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
+    print("started", flush=True)
+    if command:
+        os.execvp(command[0], command)
+    while True:
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

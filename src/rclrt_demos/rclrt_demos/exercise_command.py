@@ -1,0 +1,164 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt exercise`: runs an exercise of the workshop, and shows what its flaw does."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import textwrap
+from collections.abc import Iterator
+from pathlib import Path
+
+from rclrt_cli.errors import EXIT_OK, BadInput
+from rclrt_cli.options.run import MIN_RUN_SECONDS, seconds_argument
+from rclrt_cli.output_directory import (
+    STAGING,
+    Plan,
+    check_file,
+    claimed,
+    write_atomically,
+)
+from rclrt_cli.runner import find_program
+from rclrt_cli.stop_signals import StopSignals
+from rclrt_cli.table import LINE_WIDTH
+
+from rclrt_demos import histogram, pendulum_picture
+from rclrt_demos.exercise_table import rows, table_lines
+from rclrt_demos.exercises import BASELINE, EXERCISES, SOLUTION, VARIANTS, Exercise, find_exercise
+from rclrt_demos.live import LivePicture
+from rclrt_demos.measurement import measure
+from rclrt_demos.rounds import PACKAGE, Outcome, interleaved
+from rclrt_demos.verdict import sentences
+
+HELP = "the workshop's exercises: each runs a flaw and its fix, and shows the difference"
+LIST = "list"
+SECONDS, ROUNDS, MOST_ROUNDS = 10.0, 5, 1000
+HISTOGRAM, PENDULUM = "histogram.svg", "pendulum.svg"
+FILES = (HISTOGRAM, PENDULUM, *(f"{variant}.pftrace" for variant in VARIANTS))
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    names = ", ".join(exercise.name for exercise in EXERCISES)
+    parser.add_argument("exercise", metavar="N", help=f"{names}; or {LIST}: what each is about")
+    parser.add_argument("--solution", action="store_true", help="run the fix instead of the flaw")
+    parser.add_argument(
+        "--compare", action="store_true", help="run flaw and fix in alternating rounds"
+    )
+    parser.add_argument(
+        "--stress",
+        action="store_true",
+        help="keep every CPU busy meanwhile: with stress-ng if installed, otherwise by itself",
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="S",
+        type=seconds_argument,
+        default=SECONDS,
+        help=f"how long each variant runs, all rounds together; default {SECONDS:g}",
+    )
+    parser.add_argument(
+        "--rounds",
+        metavar="R",
+        type=_rounds,
+        help=f"into how many rounds --compare divides that; default {ROUNDS}",
+    )
+    parser.add_argument(
+        "--live",
+        action="store_true",
+        help="2-1, 2-2, 2-3: show the pendulum on the terminal meanwhile; needs rclpy",
+    )
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the figures as rows")
+    parser.add_argument(
+        "--out",
+        metavar="DIR",
+        type=Path,
+        help="where traces and pictures go; default: exercise-N in the current directory",
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    if arguments.exercise == LIST:
+        for line in list_lines():
+            print(line)
+        return EXIT_OK
+    exercise = find_exercise(arguments.exercise)
+    rounds = _check(arguments, exercise)
+    variants = VARIANTS if arguments.compare else (SOLUTION if arguments.solution else BASELINE,)
+    out = arguments.out or Path(f"exercise-{exercise.name}")
+    order = interleaved(variants, rounds)
+    seconds = arguments.seconds / rounds
+    live = LivePicture(sys.stdout) if arguments.live else None
+    with StopSignals() as stop:
+        plan = Plan("exercise", tuple(variants), rounds, seconds)
+        with claimed(out, plan) as directory:
+            for name in FILES:
+                (directory / name).unlink(missing_ok=True)
+            staging = directory / STAGING
+            staging.mkdir()
+            outcome = measure(exercise, order, seconds, staging, arguments.stress, stop, live)
+            if outcome is None:
+                print("rclrt: stopped; nothing was written", file=sys.stderr)
+                return stop.exit_code
+            _write(outcome, directory, arguments.json)
+    _show(outcome, out)
+    return EXIT_OK
+
+
+def list_lines() -> Iterator[str]:
+    for exercise in EXERCISES:
+        yield f"{exercise.name:5}{exercise.title}: see {exercise.slice_name}"
+        yield f"     {exercise.flaw}, or {exercise.fix} (--solution)"
+
+
+def _rounds(text: str) -> int:
+    if text.isdecimal() and 1 <= int(text) <= MOST_ROUNDS:
+        return int(text)
+    raise argparse.ArgumentTypeError(
+        f"'{text}' is not a number of rounds; expected 1 to {MOST_ROUNDS}"
+    )
+
+
+def _check(arguments: argparse.Namespace, exercise: Exercise) -> int:
+    """The number of rounds. Throws BadInput before anything is run or written."""
+    if arguments.solution and arguments.compare:
+        raise BadInput("--solution and --compare: expected one of the two; --compare runs both")
+    if arguments.rounds is not None and not arguments.compare:
+        raise BadInput("--rounds: one variant has nothing to alternate with; expected --compare")
+    if arguments.live and not exercise.has_pendulum:
+        raise BadInput(
+            f"--live: exercise {exercise.name} has no pendulum; expected 2-1, 2-2 or 2-3"
+        )
+    rounds: int = (arguments.rounds or ROUNDS) if arguments.compare else 1
+    if arguments.seconds / rounds < MIN_RUN_SECONDS:
+        raise BadInput(
+            f"--seconds {arguments.seconds:g}: each of {rounds} rounds would last "
+            f"{arguments.seconds / rounds:g} s; expected at least {MIN_RUN_SECONDS:g} s\n"
+            "  fix: more --seconds, or fewer --rounds"
+        )
+    if arguments.json is not None:
+        check_file("--json", arguments.json)
+    find_program(os.environ, PACKAGE, exercise.program)
+    return rounds
+
+
+def _write(outcome: Outcome, directory: Path, json_file: Path | None) -> None:
+    for trace in outcome.traces.values():
+        trace.replace(directory / trace.name)
+    write_atomically(directory / HISTOGRAM, histogram.draw(outcome))
+    pendulum = pendulum_picture.draw(outcome)
+    if pendulum:
+        write_atomically(directory / PENDULUM, pendulum)
+    if json_file is not None:
+        write_atomically(json_file, json.dumps(rows(outcome), indent=2) + "\n")
+
+
+def _show(outcome: Outcome, out: Path) -> None:
+    for line in table_lines(outcome):
+        print(line)
+    print()
+    for sentence in sentences(outcome):
+        print("\n".join(textwrap.wrap(sentence, LINE_WIDTH)))
+    names = [name for name in FILES if (out / name).is_file()]
+    print(f"{out}: {', '.join(names)} (open a .pftrace at https://ui.perfetto.dev)")

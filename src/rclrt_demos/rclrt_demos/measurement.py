@@ -1,0 +1,55 @@
+# SPDX-License-Identifier: Apache-2.0
+"""One measurement of an exercise: its rounds, under stress or not, and what the host took."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rclrt_cli.progress import Progress
+from rclrt_cli.stop_signals import StopSignals
+
+from rclrt_demos.exercises import Exercise
+from rclrt_demos.host import HostShare
+from rclrt_demos.live import LivePicture
+from rclrt_demos.rounds import Outcome, run_rounds
+from rclrt_demos.stress import Stress
+
+
+def measure(
+    exercise: Exercise,
+    order: Sequence[str],
+    seconds: float,
+    staging: Path,
+    with_stress: bool,
+    stop: StopSignals,
+    live: LivePicture | None = None,
+) -> Outcome | None:
+    """Runs a round of `seconds` for each variant of the order; files go to `staging`.
+
+    Shows how far it is on standard error, or the live picture. Returns None if the user asked to
+    stop. Throws RunFailed if a program or the stress failed.
+    """
+    stress = Stress() if with_stress else None
+    progress = Progress(sys.stderr, seconds * len(order))
+
+    def on_round(label: str, ended: bool) -> None:
+        if live is not None:
+            live.label = label
+        elif ended or progress.live:
+            progress.step(label, seconds)
+            if ended:
+                progress.finished("done")
+
+    with stress or contextlib.nullcontext(), live or contextlib.nullcontext():
+        host = HostShare()
+        rounds, traces = run_rounds(exercise, order, seconds, staging, stop, on_round)
+        share = host.so_far()
+        if stress is not None and not stop.requested:
+            stress.check()
+    progress.clear()
+    if stop.requested:
+        return None
+    return Outcome(exercise, rounds, traces, share, stress.label if stress else "")

@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the user asked an exercise for.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <stdexcept>
+#include <string>
+
+namespace rclrt::demos {
+
+/// Says what is wrong with the command line and what was expected.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+/// What an exercise is, for its help and its results.
+struct Exercise {
+  const char* name;      ///< "2-1"
+  const char* baseline;  ///< the flaw, in a line
+  const char* solution;  ///< its fix, in a line
+  int priority;          ///< the highest SCHED_FIFO priority that it asks for
+  bool takes_threads = false;
+};
+
+/// The command line of an exercise.
+struct Options {
+  bool help = false;
+  bool solution = false;
+  std::chrono::nanoseconds duration = std::chrono::seconds(10);
+  std::filesystem::path json;   ///< empty: no file
+  std::filesystem::path trace;  ///< empty: no file
+  std::size_t threads = 0;      ///< 0: the exercise's own number
+};
+
+/// Reads the arguments after the program's name. Throws UsageError.
+Options parse_options(const Exercise& exercise, int argc, const char* const* argv);
+
+/// Returns the text of --help.
+std::string usage(const Exercise& exercise);
+
+}  // namespace rclrt::demos

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an exercise measured, and its files.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "exercise/track.hpp"
+
+namespace rclrt::demos {
+
+/// Everything an exercise has to say.
+struct Results {
+  std::string exercise;
+  std::string variant;  ///< "baseline" or "solution"
+  double seconds = 0;   ///< how long it was to run
+  bool interrupted = false;
+  std::string no_realtime;  ///< why SCHED_FIFO is not permitted, and the fix; empty: it is
+  std::deque<Track> tracks;
+  std::map<std::string, std::uint64_t> notes;
+  /// Time in s since the start, position and desired position in rad.
+  std::vector<std::array<double, 3>> pendulum;
+};
+
+/// Returns the results as JSON. Slices of one name are one, track after track.
+std::string to_json(const Results& results);
+
+/// Writes the tracks as a trace for Perfetto, replacing the file as a whole. Throws
+/// std::system_error naming the file.
+void write_trace(const std::filesystem::path& path, const Results& results);
+
+/// A text file that appears under its name only when it is complete.
+class TextFile {
+ public:
+  /// Opens a file beside `path`. Throws std::runtime_error that names it.
+  explicit TextFile(std::filesystem::path path);
+  /// Leaves nothing behind without `commit`.
+  ~TextFile();
+  TextFile(const TextFile&) = delete;
+  TextFile& operator=(const TextFile&) = delete;
+
+  /// Writes `text` and gives the file its name. Throws std::runtime_error.
+  void commit(const std::string& text);
+
+ private:
+  const std::filesystem::path path_;
+  const std::filesystem::path partial_;
+  std::ofstream file_;
+};
+
+}  // namespace rclrt::demos

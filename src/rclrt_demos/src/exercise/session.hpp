@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+// What every exercise has in common: its options, how long it runs, what it recorded.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "exercise/options.hpp"
+#include "exercise/results.hpp"
+#include "exercise/track.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/realtime/stop_flag.hpp"
+
+namespace rclrt::demos {
+
+/// One run of an exercise. For the main thread, at set-up and at the end.
+class Session {
+ public:
+  /// Begins a run that `stop` may end early.
+  Session(const Exercise& exercise, Options options, const realtime::StopFlag& stop);
+
+  bool solution() const noexcept { return options_.solution; }
+  const Options& options() const noexcept { return options_; }
+
+  /// Returns the CPU on which everything of the exercise runs. Most flaws show only where threads
+  /// compete for one CPU: on a machine with more, the thread that holds a lock would go on beside
+  /// the one that waits for it.
+  int cpu() const noexcept { return cpu_; }
+
+  /// Returns whether SCHED_FIFO is permitted.
+  bool realtime() const noexcept { return results_.no_realtime.empty(); }
+
+  /// Returns SCHED_FIFO at `priority` on the exercise's CPU, or normal scheduling if that is not
+  /// permitted.
+  realtime::Scheduling fifo(int priority) const;
+
+  /// Returns normal scheduling on the exercise's CPU.
+  realtime::Scheduling normal() const { return {realtime::Policy::kOther, 0, {cpu_}}; }
+
+  /// Adds a line of the trace, which stays where it is.
+  Track& add_track(std::string name) { return results_.tracks.emplace_back(std::move(name)); }
+
+  /// Returns how many spans of one per `period` there may be, with room to spare.
+  std::size_t samples(std::chrono::nanoseconds period) const;
+
+  /// Sleeps until the time is over or the user has stopped it.
+  void wait();
+
+  /// Adds a number to the results.
+  void note(const std::string& name, std::uint64_t number) { results_.notes[name] += number; }
+
+  /// Returns the results, for what has no function of its own.
+  Results& results() noexcept { return results_; }
+
+ private:
+  const Options options_;
+  const realtime::StopFlag& stop_;
+  const int cpu_;
+  Results results_;
+};
+
+/// Runs an exercise from its command line to its files, and returns the exit code. `run` sets up,
+/// calls `Session::wait` and ends its threads.
+int run_exercise(const Exercise& exercise, int argc, const char* const* argv,
+                 void (*run)(Session& session));
+
+/// Computes: uses `amount` of CPU time of the calling thread. Being preempted makes it take longer.
+void compute(std::chrono::nanoseconds amount) noexcept;
+
+}  // namespace rclrt::demos

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// An executor that spins in a thread of its own for as long as an object exists.
+#pragma once
+
+#include <rclrt/executors.hpp>
+#include <rclrt/realtime/thread.hpp>
+
+namespace rclrt::demos {
+
+/// Spins from construction to destruction, however the scope is left.
+class SpinThread {
+ public:
+  /// Prepares the executor, which must outlive this, and begins. Throws as Executor::prepare.
+  explicit SpinThread(Executor& executor) : executor_(executor) {
+    executor_.prepare();
+    thread_ = realtime::Thread({.name = "spin"}, [this] { executor_.spin(); });
+  }
+  ~SpinThread() {
+    executor_.cancel();
+    thread_.join();
+  }
+  SpinThread(const SpinThread&) = delete;
+  SpinThread& operator=(const SpinThread&) = delete;
+
+ private:
+  Executor& executor_;
+  realtime::Thread thread_;
+};
+
+}  // namespace rclrt::demos
