@@ -10,12 +10,12 @@ from pathlib import Path
 
 from rclrt_cli.progress import Progress
 from rclrt_cli.stop_signals import StopSignals
+from rclrt_cli.stress import Stress
 
 from rclrt_demos.exercises import Exercise
 from rclrt_demos.host import HostShare
 from rclrt_demos.live import LivePicture
 from rclrt_demos.rounds import Outcome, run_rounds
-from rclrt_demos.stress import Stress
 
 
 def measure(

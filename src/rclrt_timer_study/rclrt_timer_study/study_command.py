@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import platform
@@ -20,6 +21,7 @@ from rclrt_cli.output_directory import REPORT, check_file, write_atomically
 from rclrt_cli.progress import Progress
 from rclrt_cli.runner import Patience, find_program, run_child
 from rclrt_cli.stop_signals import StopSignals
+from rclrt_cli.stress import STRESS_NG, Stress
 
 from rclrt_cli import __version__
 from rclrt_timer_study.matrix import Case, all_cases
@@ -34,9 +36,9 @@ from rclrt_timer_study.report import (
     table_lines,
     thread_rows,
 )
-from rclrt_timer_study.stress import BUILT_IN, KINDS, Stress
 
 PACKAGE = "rclrt_timer_study"
+BUILT_IN, NONE = "built-in", "none"
 HELP = "a published study, repeated here: timers beside the threads that ROS starts"
 RESULTS = "study.json"
 MARKER = ".rclrt_study"
@@ -60,7 +62,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--priority", metavar="N", type=_priority, default=80, help="1 to 99; default 80"
     )
     parser.add_argument("--policy", choices=["rr", "fifo"], default="rr", help="default rr")
-    parser.add_argument("--stress", choices=KINDS, default=BUILT_IN, help=f"default {BUILT_IN}")
+    parser.add_argument(
+        "--stress",
+        choices=(BUILT_IN, STRESS_NG, NONE),
+        default=BUILT_IN,
+        help=f"default {BUILT_IN}",
+    )
     parser.add_argument(
         "--rmw", metavar="NAME", action="append", help="only this middleware; default: all found"
     )
@@ -79,17 +86,30 @@ def run(arguments: argparse.Namespace) -> int:
         check_file("--json", arguments.json)
     if arguments.out:
         check_out(arguments.out)
-    stress = Stress(arguments.stress)
+    stress = stress_of(arguments.stress)
     with StopSignals() as stop, tempfile.TemporaryDirectory(prefix="rclrt-study-") as name:
         runs = Runs(arguments, programs, Path(name), stop)
-        with stress:
-            study = runs.measure(middlewares, stress.describe())
+        with stress or contextlib.nullcontext():
+            study = runs.measure(middlewares, stress.label if stress else "none")
         if stop.requested:
             print("rclrt: stopped; nothing was written", file=sys.stderr)
             return stop.exit_code
         _write(arguments, study, Path(name))
     print_study(study)
     return EXIT_OK if study.as_stated else EXIT_NO
+
+
+def stress_of(kind: str) -> Stress | None:
+    """Returns None for none. Throws BadInput if stress-ng is asked for and not installed."""
+    if kind == NONE:
+        return None
+    program = "" if kind == BUILT_IN else shutil.which(STRESS_NG)
+    if program is None:
+        raise BadInput(
+            f"--stress {STRESS_NG}: the program {STRESS_NG} is not installed; install it "
+            f"(apt install {STRESS_NG}), or choose {BUILT_IN}"
+        )
+    return Stress(program, writes=True)
 
 
 def installed_middlewares(environment: Mapping[str, str]) -> list[str]:
@@ -158,7 +178,7 @@ class Runs:
         conditions = (
             f"rclrt {__version__}, Linux {uname.release}, {len(os.sched_getaffinity(0))} CPUs, "
             f"{self.iterations} iterations each, one per {self.arguments.period_us} µs, "
-            f"SCHED_{self.arguments.policy.upper()} {self.arguments.priority}; {stress}."
+            f"SCHED_{self.arguments.policy.upper()} {self.arguments.priority}; stress: {stress}."
         )
         return Study(measured, failures, conditions)
 

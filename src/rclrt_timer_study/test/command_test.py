@@ -4,10 +4,8 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -19,7 +17,6 @@ from rclrt_cli.errors import BadInput
 from rclrt_timer_study.histogram import Histogram, Panel, read_histogram, side_by_side
 from rclrt_timer_study.inheritance import Inheritance, Thread
 from rclrt_timer_study.matrix import CASES, all_cases
-from rclrt_timer_study.stress import BUILT_IN, NONE, Stress
 
 Command = Callable[..., "subprocess.CompletedProcess[str]"]
 
@@ -141,7 +138,7 @@ def test_wrong_options_are_named_and_the_exit_code_is_2(
 
 def test_without_permission_it_says_what_cannot_be_shown_and_the_answer_is_no() -> None:
     command = [sys.executable, "-m", "rclrt_cli", "study", "timers"]
-    command += ["--iterations", "2", "--stress", NONE]
+    command += ["--iterations", "2", "--stress", "none"]
     result = subprocess.run(
         command, capture_output=True, text=True, timeout=GENEROUS_S, check=False,
         preexec_fn=give_up_realtime,
@@ -219,42 +216,6 @@ def test_the_picture_shows_a_panel_for_each_and_what_is_beyond_the_last_bin() ->
 
 def test_a_picture_of_nothing_is_still_one() -> None:
     ElementTree.fromstring(side_by_side([Panel("none", Histogram((0,) * 1000, 0), None)]))
-
-
-def runs(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
-    except OSError:
-        return False
-
-
-def test_the_stress_runs_and_is_gone_at_its_end() -> None:
-    with Stress(BUILT_IN) as stress:
-        pids = stress.pids
-        assert len(pids) == len(os.sched_getaffinity(0)) + 1
-        assert all(map(runs, pids))
-    assert not any(map(runs, pids))
-    with Stress(NONE) as stress:
-        assert stress.pids == []
-
-
-_KILLED = """
-import os, signal
-from rclrt_timer_study.stress import BUILT_IN, Stress
-with Stress(BUILT_IN) as stress:
-    print(*stress.pids, flush=True)
-    os.kill(os.getpid(), signal.SIGKILL)
-"""
-
-
-def test_the_stress_ends_even_when_the_command_is_killed() -> None:
-    killed = subprocess.run(
-        [sys.executable, "-c", _KILLED], capture_output=True, text=True, timeout=GENEROUS_S
-    )
-    pids = [int(pid) for pid in killed.stdout.split()]
-    assert pids
-    while any(map(runs, pids)):  # the kernel ends them; ctest's limit ends what hangs
-        time.sleep(0.01)
 
 
 def test_the_matrix_is_that_of_the_study() -> None:

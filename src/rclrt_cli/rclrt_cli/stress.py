@@ -10,11 +10,13 @@ import shutil
 import signal
 import subprocess
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
 from rclrt_cli.errors import RunFailed
 
+STRESS_NG = "stress-ng"
 BUSY_PROCESS = Path(__file__).with_name("busy_process.py")
 PATIENCE_S = 5.0
 """How long stress-ng may take to end its workers before it is killed."""
@@ -27,29 +29,36 @@ class Stress:
     start.
     """
 
-    def __init__(self, program: str | None = None) -> None:
-        """`program` is stress-ng's path; None: the one on PATH, and "" our own processes."""
+    def __init__(self, program: str | None = None, *, writes: bool = False) -> None:
+        """`program` is stress-ng's path; None: the one on PATH, and "" our own processes. With
+        `writes`, one process more writes to the disk."""
         self.cpus = len(os.sched_getaffinity(0))
-        self._program = shutil.which("stress-ng") if program is None else program
+        self._program = shutil.which(STRESS_NG) if program is None else program
+        self._writes = writes
         self._children: list[subprocess.Popen[str]] = []
 
     @property
     def label(self) -> str:
         if self._program:
-            return f"stress-ng -c {self.cpus}"
-        return f"{self.cpus} busy process{'es' if self.cpus != 1 else ''}"
+            return f"{STRESS_NG} -c {self.cpus}{' -i 1' if self._writes else ''}"
+        busy = f"{self.cpus} busy process{'es' if self.cpus != 1 else ''}"
+        return f"{busy}, one that writes" if self._writes else busy
 
     @property
     def process_ids(self) -> list[int]:
         return [child.pid for child in self._children]
 
     def __enter__(self) -> Stress:
-        commands: list[list[str]] = [[]] * self.cpus
-        if self._program:
-            commands = [[self._program, "--quiet", "--cpu", str(self.cpus), "--timeout", "0"]]
         try:
-            for command in commands:
-                self._start(command)
+            if self._program:
+                writers = ["--io", "1"] if self._writes else []
+                self._start(
+                    "run",
+                    [self._program, "--quiet", "--cpu", str(self.cpus), *writers, "--timeout", "0"],
+                )
+            else:
+                for what in ["loop"] * self.cpus + ["write"] * self._writes:
+                    self._start(what)
         except BaseException:
             self._stop()
             raise
@@ -73,10 +82,10 @@ class Stress:
                     f"{code}; expected it to last\n  fix: try again, or without stress-ng on PATH"
                 )
 
-    def _start(self, command: list[str]) -> None:
+    def _start(self, what: str, command: Sequence[str] = ()) -> None:
         # A session of its own: a Ctrl-C of the terminal ends the measurement first.
         child = subprocess.Popen(
-            [sys.executable, "-I", "-S", str(BUSY_PROCESS), str(os.getpid()), *command],
+            [sys.executable, "-I", "-S", str(BUSY_PROCESS), str(os.getpid()), what, *command],
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

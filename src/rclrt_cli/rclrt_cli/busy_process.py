@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """A process for stress that ends with the one that started it, even if that one is killed.
 
-    python3 busy_process.py PARENT              keeps one CPU busy at normal priority
-    python3 busy_process.py PARENT COMMAND...   becomes that command
+    python3 busy_process.py PARENT loop             keeps one CPU busy at normal priority
+    python3 busy_process.py PARENT write            writes to the disk
+    python3 busy_process.py PARENT run COMMAND...   becomes that command
 
 PARENT is the process id of the starting process. It writes a line when it has begun. It runs as a
 file, without the package, so that it starts quickly.
@@ -12,12 +13,13 @@ import ctypes
 import os
 import signal
 import sys
+import tempfile
 
 PR_SET_PDEATHSIG = 1
 
 
 def main(arguments: list[str]) -> int:
-    parent, command = int(arguments[0]), arguments[1:]
+    parent, what, command = int(arguments[0]), arguments[1], arguments[2:]
     # A command cleans up behind itself on SIGTERM; an endless loop has nothing to clean up.
     last = signal.SIGTERM if command else signal.SIGKILL
     if ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, int(last), 0, 0, 0) != 0:
@@ -28,10 +30,21 @@ def main(arguments: list[str]) -> int:
     # Whatever the priority of the command that measures, the stress has the normal one.
     os.sched_setscheduler(0, os.SCHED_OTHER, os.sched_param(0))
     print("started", flush=True)
-    if command:
+    if what == "run":
         os.execvp(command[0], command)
+    if what == "write":
+        write()
     while True:
         pass
+
+
+def write() -> None:
+    block = bytes(1 << 20)
+    with tempfile.TemporaryFile(buffering=0) as file:
+        while True:
+            file.seek(0)
+            file.write(block)
+            os.fsync(file.fileno())
 
 
 if __name__ == "__main__":
