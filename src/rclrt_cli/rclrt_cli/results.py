@@ -19,7 +19,7 @@ _CONTEXT_BOOLEANS = ("preempt_rt", "realtime", "memory_locked")
 
 @dataclass(frozen=True)
 class Step:
-    """From the release of a chain's timer to the end of one of its callbacks."""
+    """From the release of a chain's timer or event to the end of one of its callbacks."""
 
     callback: str
     bound_ms: float | None

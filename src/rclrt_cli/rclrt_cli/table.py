@@ -103,7 +103,7 @@ def _line(
 
 def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
     context = comparison.context
-    yield "Response times start at the nominal release of the chain's timer."
+    yield "Response times start at the nominal release of the chain's timer or event."
     if baseline:
         yield f"Ratios are to {baseline.executor_label} in the same comparison; below 1 is better."
     stalls = context["host_stalls"]

@@ -58,8 +58,8 @@ def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> li
     return [
         (
             "Response time",
-            "From the nominal release of the chain's timer (not from the moment its callback "
-            f"started) to the return of the last callback. Column response_ns of {each}chains.csv.",
+            "From the nominal release of the chain's timer or event (not from the moment its "
+            f"callback started) to the return of the last callback. Column response_ns of {each}chains.csv.",
         ),
         (
             "Median, p99",

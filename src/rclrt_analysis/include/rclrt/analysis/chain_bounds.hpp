@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Upper bounds on the response time of chains, from the nominal release of the chain's timer to
-// the end of its last callback.
+// Upper bounds on the response time of chains, from the nominal release of the chain's timer or
+// event to the end of its last callback.
 #pragma once
 
 #include <cstddef>
