@@ -59,7 +59,8 @@ def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> li
         (
             "Response time",
             "From the nominal release of the chain's timer or event (not from the moment its "
-            f"callback started) to the return of the last callback. Column response_ns of {each}chains.csv.",
+            "callback started) to the return of the last callback. "
+            f"Column response_ns of {each}chains.csv.",
         ),
         (
             "Median, p99",
