@@ -52,9 +52,9 @@ struct BusyWindow {
 /// INRIA RR-2772, 1996, where deadlines limit who counts.
 std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& budget);
 
-/// The longest time from the nominal arrival of an instance and all of its jitter to its end; absent
-/// when it grows without limit or the budget ends. `own` is one stream, and no interferer has a
-/// limit.
+/// The longest time from the nominal arrival of an instance and all of its jitter to its end;
+/// absent when it grows without limit or the budget ends. `own` is one stream, and no interferer
+/// has a limit.
 ///
 /// The q-th instance in a busy period (from 0) ends after w_q, with q + 1 of its own counted, and
 /// its nominal arrival is no earlier than q T - J: the largest w_q - q T. An instance that waits

@@ -69,8 +69,8 @@ class JoinSearch {
     return kNone;
   }
 
-  /// At most so much after any release of `here`, a timer or an event, does `there` begin. What is not stated is less
-  /// than the period.
+  /// At most so much after any release of `here`, a timer or an event, does `there` begin. What is
+  /// not stated is less than the period.
   Ticks first_release(std::size_t here, std::size_t there) const {
     if (!timer(there).offset_stated) {
       return 0;

@@ -71,8 +71,9 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 ///
 /// More is known where the chain's input and the other have one publisher each, with one timer
 /// behind it and no sync between. The chain's may also be an event: its shortest interval is the
-/// period below; only the other needs a grid. Let b be the next release of the other timer after the release a
-/// of the chain's: it is less than the other's period away, or the first one, or a itself.
+/// period below; only the other needs a grid. Let b be the next release of the other timer after
+/// the release a of the chain's: it is less than the other's period away, or the first one, or a
+/// itself.
 ///
 /// With a window shorter than the period of the chain's timer, no set with an earlier message of
 /// the chain has that of b, which is more than the window after it. Should a later message than b's
@@ -85,10 +86,10 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 ///
 /// With a longer window, in a sync of two inputs, what was taken had arrived before the chain's
 /// message did, so the lag is at most the time to that arrival and a period of the other timer: the
-/// first of its messages to arrive then is later than all that wait at the chain's input, so it goes
-/// with the last of these, and those before are done with. That needs no more of the chain's input
-/// than that its stamps increase, so it holds behind other syncs and for any timer. With a third
-/// input, an earlier message of the chain may be as near to the third one's.
+/// first of its messages to arrive then is later than all that wait at the chain's input, so it
+/// goes with the last of these, and those before are done with. That needs no more of the chain's
+/// input than that its stamps increase, so it holds behind other syncs and for any timer. With a
+/// third input, an earlier message of the chain may be as near to the third one's.
 ///
 /// Where both timers state an offset, the lag is congruent to its difference modulo the greatest
 /// common divisor of the periods.

@@ -274,9 +274,8 @@ model::Application two_segments(double period) {
 // On each CPU the chain waits once for what else is there: 3 on the one, 4 and 4 on the other. f
 // waits for one d and e, and for those which come while it does.
 TEST(HolisticBounds, CallbacksOfOneCpuHaveOneBusyPeriod) {
-  for (const ExecutorKind executor :
-       {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer, ExecutorKind::kEdf,
-        ExecutorKind::kWaitSet}) {
+  for (const ExecutorKind executor : {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
+                                      ExecutorKind::kEdf, ExecutorKind::kWaitSet}) {
     EXPECT_EQ(bounds_ms(two_segments(50), executor)[0], 3 + 4 + 4) << traits(executor).name;
   }
   const ChainBound bound = chain_bounds(two_segments(50)).front();
@@ -293,8 +292,7 @@ TEST(HolisticBounds, CallbacksOfOneCpuHaveOneBusyPeriod) {
 // 4 for f, 2 for its own e, and 2 for each of seven d that may be there by then.
 TEST(HolisticBounds, AMessageThatWaitsBehindOthersWasNotLateItself) {
   const Overheads hop{.far = {.min = 0, .max = ms(40).count()}};
-  EXPECT_EQ(bounds_ms(two_segments(10), ExecutorKind::kPreemptive, hop)[0],
-            3 + 40 + 4 + 2 + 7 * 2);
+  EXPECT_EQ(bounds_ms(two_segments(10), ExecutorKind::kPreemptive, hop)[0], 3 + 40 + 4 + 2 + 7 * 2);
 }
 
 // Two EDF executors on one CPU have no bound, also not where one callback releases the other.

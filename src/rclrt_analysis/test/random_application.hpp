@@ -60,6 +60,9 @@ class RandomApplication {
     }
     for (model::Callback& callback : application.callbacks) {
       callback.node = static_cast<std::size_t>(between(0, executors - 1));
+      if (!callback.group && chance(0.2)) {
+        callback.executor = static_cast<std::size_t>(between(0, executors - 1));
+      }
     }
   }
 
@@ -202,7 +205,8 @@ inline std::string describe(const model::Application& application) {
     if (callback.deadline) {
       text += " D " + std::to_string(callback.deadline->count() / 1000);
     }
-    text += " on " + std::to_string(application.nodes[callback.node].executor);
+    text += " on " +
+            std::to_string(callback.executor.value_or(application.nodes[callback.node].executor));
     if (const auto* timer = std::get_if<model::Timer>(&callback.trigger)) {
       text += " T " + std::to_string(timer->period.count() / 1000) + " offset " +
               std::to_string(timer->offset.count() / 1000) +
