@@ -58,8 +58,8 @@ std::optional<Ticks> response_in_busy_window(const BusyWindow& window, Budget& b
 ///
 /// The q-th instance in a busy period (from 0) ends after w_q, with q + 1 of its own counted, and
 /// its nominal arrival is no earlier than q T - J: the largest w_q - q T. An instance that waits
-/// behind earlier ones has used the less of its own jitter, so this is the lower the larger the
-/// jitter is, where a response counts from the arrival. Tindell and Clark 1994.
+/// behind earlier ones has used the less of its own jitter, so this and the jitter are less than
+/// the jitter and the longest response from an arrival. Tindell and Clark 1994.
 std::optional<Ticks> delay_in_busy_window(const BusyWindow& window, Budget& budget);
 
 /// The longest time without a moment at which nothing is pending, which `blocking` may begin.

@@ -145,10 +145,10 @@ class Bounds {
     }
     auto at = executors_.find(executor);
     if (at == executors_.end()) {
-      at =
-          executors_
-              .try_emplace(executor, workload_, timers_[executor], overheads_.timer_jitter, effort_)
-              .first;
+      at = executors_
+               .try_emplace(executor, workload_, timers_[executor], overheads_.timer_jitter,
+                            effort_, executor_ == ExecutorKind::kWaitSet)
+               .first;
     }
     return &at->second;
   }
@@ -176,7 +176,7 @@ class Bounds {
       }
       at = shared_cores_
                .try_emplace(component, *any_order_, std::move(timers), overheads_.timer_jitter,
-                            effort_)
+                            effort_, executor_ == ExecutorKind::kWaitSet)
                .first;
     }
     return &at->second;
@@ -215,7 +215,7 @@ std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKin
   std::vector<ChainBound> result;
   for (const model::Chain& chain : parts.application().chains) {
     if (parts.application().period(chain).count() <= 0) {
-      throw std::invalid_argument("chain '" + chain.id + "' does not start at a timer");
+      throw std::invalid_argument("chain '" + chain.id + "' does not start at a timer or an event");
     }
     ChainBound& bound = result.emplace_back(bounds.bound(chain));
     for (Contribution& each : bound.why) {

@@ -41,14 +41,12 @@ Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArri
     ChainBound before;
     const auto first = callbacks.first(n);
     const auto joins = joins_of(first, arrivals);
-    // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
-    const bool in_turn = workload_.order == Workload::Order::kAnyToTheEnd;
     return arrivals[n] = response(ways_to_last(workload_, first, joins.joins),
-                                  in_turn ? callbacks[n] : first.back(), before);
+                                  in_turn_ ? callbacks[n] : first.back(), before);
   });
 }
 
-/// From the release of the chain's timer to the end of the last of its callbacks.
+/// From the release of the chain's timer or event to the end of the last of its callbacks.
 std::optional<Ticks> ExecutorBounds::response(const std::vector<Way>& ways, std::size_t last,
                                               ChainBound& result) {
   std::optional<Ticks> worst;

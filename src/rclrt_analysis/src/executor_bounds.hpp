@@ -15,10 +15,13 @@ namespace rclrt::analysis::detail {
 
 class ExecutorBounds {
  public:
+  /// `in_turn`: a sync takes messages from its inputs in turn, as in a wait set, not in the order
+  /// in which they come.
   ExecutorBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
-                 Effort effort)
+                 Effort effort, bool in_turn)
       : workload_(workload),
         paths_(workload, std::move(timers), jitter, effort),
+        in_turn_(in_turn),
         pending_(workload.wcet.size()) {}
 
   RelyingBound bound(const model::Chain& chain);
@@ -32,6 +35,7 @@ class ExecutorBounds {
 
   const Workload& workload_;
   PathBounds paths_;
+  bool in_turn_;
   std::vector<std::optional<Ticks>> pending_;  // of each callback that was asked for
 };
 

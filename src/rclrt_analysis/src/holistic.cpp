@@ -285,21 +285,23 @@ Ticks Holistic::most_in_queue(std::size_t callback) const {
 }
 
 /// Of a sync: messages of one release, or of releases at one time, have come by all inputs when
-/// the last one has ended.
+/// the last one has ended, whichever timer set it going.
 Ticks Holistic::most_of_input(std::size_t callback,
                               const std::vector<std::size_t>& publishers) const {
-  const Ticks instant = workload_.return_delay(callback);
+  Ticks end = 0;
+  for (const auto& [timer, time] : ends_[callback]) {
+    end = std::max(end, time);
+  }
+  end = sum(end, workload_.return_delay(callback));
+  if (end >= kMaxTicks) {
+    return kHorizon;
+  }
   Ticks result = 0;
   for (const std::size_t from : publishers) {
     for (const Flow& flow : flows_[from]) {
-      if (!flow.runs) {
-        continue;
+      if (flow.runs) {
+        result = sum(result, product(flow.count, ceil_div(end, flow.period)));
       }
-      const Ticks end = sum(ends_[callback].at(workload_.timers[flow.timer]), instant);
-      if (end >= kMaxTicks) {
-        return kHorizon;
-      }
-      result = sum(result, product(flow.count, ceil_div(end, flow.period)));
     }
   }
   return result;

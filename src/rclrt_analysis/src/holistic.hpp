@@ -48,7 +48,8 @@ struct SegmentBound {
   std::size_t first{};                ///< callback of the segment
   Ticks from_arrival{};               ///< at the first one to the end of the last
   std::optional<Ticks> from_nominal;  ///< from its nominal arrival and all of its jitter on; absent
-                                      ///< where several flows arrive at the first one
+                                      ///< where other than one instance arrives at a time at the
+                                      ///< first one, or of several timers
 };
 
 void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budget& budget);
@@ -70,8 +71,8 @@ std::vector<Stream> background_streams(const CoreProblem& problem);
 void add_background(const CoreProblem& problem, std::vector<Interferer>& others);
 
 /// Jitter propagation: Tindell and Clark, "Holistic schedulability analysis for distributed hard
-/// real-time systems", Microprocessing and Microprogramming 40, 1994. Responses grow from the
-/// execution times until nothing changes any more; the least fixed point bounds all.
+/// real-time systems", Microprocessing and Microprogramming 40, 1994. Responses grow from
+/// zero until nothing changes any more; the least fixed point bounds all.
 class Holistic {
  public:
   Holistic(const Workload& workload, const Cores& cores, ExecutorKind executor,

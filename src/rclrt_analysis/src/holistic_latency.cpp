@@ -7,14 +7,20 @@
 
 namespace rclrt::analysis::detail {
 
-/// Callbacks of one executor that follow each other at once. In a wait set the message of each is
+/// Callbacks of one CPU that follow each other at once. In a wait set the message of each is
 /// there before its ready set ends, so what follows is in the next one: only the first waits for
 /// the rest of a set.
 void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& latency) const {
-  Ticks total = 0;
+  Latency one_by_one;
+  std::size_t from = 0;
+  for (std::size_t i = 1; i <= callbacks.size(); ++i) {
+    if (i == callbacks.size() || !predecessors_[callbacks[i]]) {
+      add_callbacks(callbacks.subspan(from, i - from), one_by_one);
+      from = i;
+    }
+  }
   Ticks waiting = 0;
   for (const std::size_t callback : callbacks) {
-    total = sum(total, responses_[callback]);
     const bool timer =
         workload_.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
     waiting = sum(waiting, timer ? 1 : most_in_queue(callback));
@@ -25,19 +31,14 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
     Budget budget({.check_interrupt = check_interrupt_});
     const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch};
     const Ticks sets = ready_sets(problem, waiting, budget);
-    if (sets < total) {
+    if (sets < one_by_one.total) {
       latency.total = sum(latency.total, sets);
       latency.why.push_back({Contribution::Kind::kReadySets, callbacks.back(), waiting + 1, sets});
       return;
     }
   }
-  std::size_t from = 0;
-  for (std::size_t i = 1; i <= callbacks.size(); ++i) {
-    if (i == callbacks.size() || !predecessors_[callbacks[i]]) {
-      add_callbacks(callbacks.subspan(from, i - from), latency);
-      from = i;
-    }
-  }
+  latency.total = sum(latency.total, one_by_one.total);
+  latency.why.insert(latency.why.end(), one_by_one.why.begin(), one_by_one.why.end());
 }
 
 /// Callbacks each of which alone releases the next.
@@ -118,8 +119,10 @@ void Holistic::explain_end(std::span<const std::size_t> callbacks, Latency& late
       break;
     }
     const Ticks waited = before - ends_[callbacks.back()].at(timer);
-    if (waited > 0) {
-      latency.why.push_back({Contribution::Kind::kHop, first, 1, waited});
+    if (waited > 0) {  // the message's way, or another publisher that ends later
+      const bool way = hop(callbacks.back(), first).max > 0;
+      const auto why = way ? Contribution::Kind::kHop : Contribution::Kind::kOtherInput;
+      latency.why.push_back({why, first, 1, waited});
     }
   }
   if (overheads_.timer_jitter > 0) {

@@ -79,6 +79,15 @@ class JoinSearch {
     return std::max<Ticks>(0, timer(there).offset.count() - own);
   }
 
+  /// Each message of the timer, event or sync has a later stamp than the one before: a sync's, if
+  /// each of its inputs has one publisher of which that holds, so that sets are in order.
+  bool stamps_increase(std::size_t callback) const {
+    return std::ranges::all_of(workload_.graph.publishers[callback], [&](const auto& input) {
+      const std::size_t from = origin(input);
+      return from != kNone && stamps_increase(from);
+    });
+  }
+
   /// Up to its origin, all with one publisher.
   void rely_on(std::size_t callback) {
     found_.relies_on.push_back(callback);
@@ -182,7 +191,7 @@ class JoinSearch {
         const auto arrived = inputs.size() == 2 ? arrival_(at) : std::nullopt;
         waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), period);
       }
-    } else if (limit >= period && inputs.size() == 2) {
+    } else if (limit >= period && inputs.size() == 2 && stamps_increase(here)) {
       if (const auto arrived = arrival_(at)) {
         limit = std::min(limit, std::max(sum(*arrived, period), first));
       }

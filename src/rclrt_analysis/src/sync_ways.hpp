@@ -45,8 +45,9 @@ struct Way {
   std::optional<std::size_t> sync;  ///< where it joins the chain; absent for the chain itself
 };
 
-/// From the release of the chain's timer until its message is at the sync that is callback `n` of
-/// the chain, before all that the other input brings from then on; absent when there is no bound.
+/// From the release of the chain's timer or event until its message is at the sync that is callback
+/// `n` of the chain, before all that the other input brings from then on; absent when there is no
+/// bound.
 using Arrival = std::function<std::optional<Ticks>(std::size_t n)>;
 
 /// What Arrival has returned for the prefixes of one chain. Each asks for those of the syncs in it.
@@ -88,8 +89,9 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 /// message did, so the lag is at most the time to that arrival and a period of the other timer: the
 /// first of its messages to arrive then is later than all that wait at the chain's input, so it
 /// goes with the last of these, and those before are done with. That needs no more of the chain's
-/// input than that its stamps increase, so it holds behind other syncs and for any timer. With a
-/// third input, an earlier message of the chain may be as near to the third one's.
+/// input than that its stamps increase, so it holds for any timer, and behind syncs of each of
+/// whose inputs that is true; not where an input has several publishers, which bring equal stamps.
+/// With a third input, an earlier message of the chain may be as near to the third one's.
 ///
 /// Where both timers state an offset, the lag is congruent to its difference modulo the greatest
 /// common divisor of the periods.

@@ -2,6 +2,8 @@
 /// Bounds of chains that meet others in synchronisers, where messages wait or are lost.
 #include <gtest/gtest.h>
 
+#include <string>
+
 #include "application_builder.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 
@@ -92,6 +94,54 @@ TEST(SyncBounds, AStampIsAsLateAsTheOldestMessageThatASyncKeeps) {
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(2 + 30 + 0.6).count() - 1);
   sync_of(application, 3).depth = 5;  // a may take 10 and some
   EXPECT_EQ(chain_bounds(application)[0].bound, ms(15 + 30 + 0.6).count());
+}
+
+/// A timer of 100, whose message comes to a sync by two publishers of each of its inputs, or by
+/// one; what it makes meets u, every 10, in a second sync.
+model::Application pairs_before_a_sync(bool several) {
+  Builder builder;
+  builder.timer("a", 100, 0.1);
+  for (const char* const input : {"in1", "in2"}) {
+    builder.subscription(input + std::string("_first"), "a", 0.1).publishes(input);
+    if (several) {
+      builder.subscription(input + std::string("_second"), "a", 0.1).publishes(input);
+    }
+  }
+  return builder.sync("s1", "in1", "in2", 0.1, 1)
+      .timer("u", 10, 0.1)
+      .sync("s2", "s1", "u", 0.1, 90)
+      .chain("one", {"a", "in1_first", "s1", "s2"}, 0)
+      .done();
+}
+
+// One pair a period waits for the next u: less than 10 after it has come. Two of one stamp may wait
+// together, and a u takes either, so the other waits for a further one, and with more publishers
+// longer. No more is known than the window.
+TEST(SyncBounds, BehindASyncAMessageWaitsForTheNextReleaseWhereStampsIncrease) {
+  const auto one = chain_bounds(pairs_before_a_sync(false)).front();
+  ASSERT_TRUE(one.bound);
+  EXPECT_LT(*one.bound, ms(10 + 2).count());
+  const auto two = chain_bounds(pairs_before_a_sync(true)).front();
+  EXPECT_GE(two.bound, ms(90).count());
+}
+
+// v's message may be long on its way, and several of a burst set s1 going within an instant. So
+// several of s1's messages may be pending at s2, though t's own come to it every 10.
+TEST(SyncBounds, AQueueBehindASyncHoldsWhatABurstAtItsOtherInputBrings) {
+  auto application = Builder()
+                         .timer("t", 10, 0.1)
+                         .timer("v", 30, 0.1)
+                         .sync("s1", "t", "v", 0.1)
+                         .timer("w", 10, 0.1)
+                         .sync("s2", "s1", "w", 0.1)
+                         .chain("one", {"t", "s1", "s2"}, 0)
+                         .done();
+  application.executors.push_back({.name = "far", .cpus = {1}});
+  application.nodes.push_back({.name = "far", .name_space = "/", .executor = 1});
+  application.callbacks[1].node = 1;
+  const Overheads far{.far = {.min = 0, .max = ms(60).count()}};
+  const auto queues = queue_bounds(application, ExecutorKind::kPreemptive, far);
+  EXPECT_GE(queues[4].pending, 2);
 }
 
 /// a (0), b (1) and c (2) at a sync (3) of the three, each with a chain.
