@@ -85,11 +85,16 @@ def move_up(made: Path, directory: Path) -> None:
 
 def check_file(option: str, path: Path) -> None:
     """Refuses before minutes are spent what could not be written after them."""
-    if path.is_dir():
-        raise BadInput(f"{option} {path}: is a directory; expected the name of a file")
-    if not path.parent.is_dir():
-        raise BadInput(f"{option} {path}: {path.parent} is no directory; make it first")
     try:
+        if path.is_dir():
+            raise BadInput(f"{option} {path}: is a directory; expected the name of a file")
+        if path.exists() and not path.is_file():
+            raise BadInput(
+                f"{option} {path}: is a device or a pipe, which would be replaced; expected the "
+                "name of a file"
+            )
+        if not path.parent.is_dir():
+            raise BadInput(f"{option} {path}: {path.parent} is no directory; make it first")
         with tempfile.TemporaryFile(dir=path.parent):
             pass
     except OSError as error:

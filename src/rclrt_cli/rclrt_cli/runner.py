@@ -13,6 +13,7 @@ from pathlib import Path
 
 from rclrt_cli import installation
 from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
+from rclrt_cli.parent_death import end_with_parent
 from rclrt_cli.stop_signals import StopSignals
 
 PACKAGE = "rclrt_runner"
@@ -122,6 +123,7 @@ def run_child(
     """Runs the command to its end, or ends it when the user asks to stop.
 
     It gets a session of its own: a Ctrl-C of the terminal reaches it once, through us, as SIGINT.
+    Should we be killed, it gets SIGTERM.
     `tick` is called now and then with the seconds since the start; without it nobody is woken while
     the program measures.
     """
@@ -136,6 +138,7 @@ def run_child(
                 stdout=out,
                 stderr=errors,
                 start_new_session=True,
+                preexec_fn=end_with_parent(),
             )
         except OSError as error:
             raise RunFailed(f"{command[0]}: cannot be started: {error.strerror}") from error

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Ctrl-C and SIGTERM as something to look at, not something that strikes anywhere."""
+"""Signals that ask to stop as something to look at, not something that strikes anywhere."""
 
 from __future__ import annotations
 
@@ -14,7 +14,10 @@ _PATIENCE = 3
 
 
 class StopSignals:
-    """While entered, SIGINT and SIGTERM are counted; the third one raises KeyboardInterrupt."""
+    """While entered, SIGINT, SIGTERM and SIGHUP are counted; the third raises KeyboardInterrupt.
+
+    SIGHUP stays ignored where it was: under nohup.
+    """
 
     def __init__(self) -> None:
         self.count = 0
@@ -24,7 +27,9 @@ class StopSignals:
     def __enter__(self) -> StopSignals:
         self._read, self._write = os.pipe2(os.O_CLOEXEC | os.O_NONBLOCK)
         self._wakeup = signal.set_wakeup_fd(self._write, warn_on_full_buffer=False)
-        for number in (signal.SIGINT, signal.SIGTERM):
+        for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            if number == signal.SIGHUP and signal.getsignal(number) == signal.SIG_IGN:
+                continue
             self._previous[number] = signal.signal(number, self._received)
         return self
 

@@ -6,6 +6,8 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
+from rclrt_cli.table import clean
+
 INK, FAINT, GRID = "#1f2328", "#59636e", "#d8dee4"
 WIDTH = 900
 
@@ -32,7 +34,7 @@ def text(
     weight = ' font-weight="600"' if bold else ""
     return (
         f'<text x="{x:.1f}" y="{y:.1f}" fill="{paint}" text-anchor="{anchor}" '
-        f'font-size="{size}"{weight}>{html.escape(words)}</text>'
+        f'font-size="{size}"{weight}>{html.escape(clean(words))}</text>'
     )
 
 

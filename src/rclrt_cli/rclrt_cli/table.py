@@ -139,13 +139,18 @@ def ratio(value: float | None, reference: float | None) -> str:
     return f"{quotient:.2f}" if quotient < 100 else f"{quotient:.0f}"
 
 
-def shorten(text: str, width: int) -> str:
-    """The text without control characters (names come from files), cut to the width."""
-    clean = "".join(
+def clean(text: str) -> str:
+    """The text without control characters: names come from files."""
+    return "".join(
         character if unicodedata.category(character)[0] != "C" else "\N{REPLACEMENT CHARACTER}"
         for character in text
     )
-    return clean if len(clean) <= width else clean[: width - 1] + "…"
+
+
+def shorten(text: str, width: int) -> str:
+    """The clean text, cut to the width."""
+    text = clean(text)
+    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _p99(chain: ChainResult) -> float | None:

@@ -8,6 +8,7 @@ import signal
 import subprocess
 from pathlib import Path
 
+import pytest
 from workspace import GENEROUS_S, Workspace, wait_for
 
 PAIR = ("--executors", "wait_set,preemptive")
@@ -23,8 +24,13 @@ def interrupt(
 
 
 def runner_is_gone(workspace: Workspace) -> bool:
+    """Also if nobody has asked for its exit code."""
     pid = int((workspace.state / "blocked").read_text())
-    return not Path(f"/proc/{pid}").exists()
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except FileNotFoundError:
+        return True
+    return stat.rpartition(")")[2].split()[0] == "Z"
 
 
 def signals(workspace: Workspace) -> list[str]:
@@ -110,15 +116,29 @@ def test_a_program_that_does_not_stop_is_terminated_by_the_second_ctrl_c(
     assert runner_is_gone(workspace)
 
 
-def test_sigterm_ends_it_like_ctrl_c_with_an_exit_code_of_its_own(workspace: Workspace) -> None:
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGHUP])
+def test_other_signals_end_it_like_ctrl_c_with_an_exit_code_of_their_own(
+    workspace: Workspace, number: signal.Signals
+) -> None:
     child = workspace.start(
         *("compare", workspace.app, *PAIR, "--seconds", "2", "--out", str(workspace.out)),
         behaviour={"preemptive#2": "block"},
     )
-    interrupt(workspace, child, signal.SIGTERM)
-    assert child.returncode == 128 + signal.SIGTERM
+    interrupt(workspace, child, number)
+    assert child.returncode == 128 + number
     assert signals(workspace) == ["SIGINT"]
     assert len(workspace.results()["missing"]) == 1
+
+
+def test_what_measures_ends_with_a_command_that_is_killed(workspace: Workspace) -> None:
+    child = workspace.start(
+        *("compare", workspace.app, *PAIR, "--seconds", "2", "--out", str(workspace.out)),
+        behaviour={"preemptive#1": "block"},
+    )
+    wait_for((workspace.state / "blocked").exists)
+    child.kill()
+    child.communicate(timeout=GENEROUS_S)
+    wait_for(lambda: runner_is_gone(workspace))
 
 
 def test_two_commands_do_not_write_into_one_directory(workspace: Workspace) -> None:

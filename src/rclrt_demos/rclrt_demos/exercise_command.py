@@ -80,6 +80,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     if arguments.exercise == LIST:
+        if arguments.json or arguments.out or arguments.compare or arguments.solution:
+            raise BadInput(f"{LIST}: runs nothing; expected no options beside it")
         for line in list_lines():
             print(line)
         return EXIT_OK
@@ -93,8 +95,6 @@ def run(arguments: argparse.Namespace) -> int:
     with StopSignals() as stop:
         plan = Plan("exercise", tuple(variants), rounds, seconds)
         with claimed(out, plan) as directory:
-            for name in FILES:
-                (directory / name).unlink(missing_ok=True)
             staging = directory / STAGING
             staging.mkdir()
             outcome = measure(exercise, order, seconds, staging, arguments.stress, stop, live)
@@ -144,6 +144,8 @@ def _check(arguments: argparse.Namespace, exercise: Exercise) -> int:
 
 
 def _write(outcome: Outcome, directory: Path, json_file: Path | None) -> None:
+    for name in FILES:  # of an earlier measurement
+        (directory / name).unlink(missing_ok=True)
     for trace in outcome.traces.values():
         trace.replace(directory / trace.name)
     write_atomically(directory / HISTOGRAM, histogram.draw(outcome))

@@ -11,6 +11,7 @@ import tempfile
 from collections.abc import Sequence
 
 from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
+from rclrt_cli.parent_death import end_with_parent
 from rclrt_cli.stop_signals import StopSignals
 
 
@@ -23,7 +24,11 @@ def measure(command: Sequence[str], stop: StopSignals) -> tuple[int, str]:
     with tempfile.TemporaryFile("w+", encoding="utf-8") as output:
         try:
             child = subprocess.Popen(
-                command, stdin=subprocess.DEVNULL, stdout=output, start_new_session=True
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                start_new_session=True,
+                preexec_fn=end_with_parent(),
             )
         except OSError as error:
             raise RunFailed(f"{command[0]}: cannot be started: {error.strerror}") from error

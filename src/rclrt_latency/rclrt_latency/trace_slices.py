@@ -37,6 +37,8 @@ class Slices:
 def read_slices(path: Path) -> Slices:
     """Throws BadInput for a file that cannot be read, is no trace, or is damaged."""
     try:
+        if path.exists() and not path.is_file():  # a pipe or a device may have no end
+            raise BadInput(f"{path}: is not a file; expected a Perfetto trace")
         data = path.read_bytes()
     except OSError as error:
         raise BadInput(f"{path}: cannot be read: {error.strerror}") from error

@@ -158,6 +158,18 @@ def test_wrong_options_say_what_was_expected(
     assert said in capfd.readouterr().err
 
 
+def test_pipes_and_devices_are_neither_read_nor_replaced(
+    installed: Path, latency: Called, capfd: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    assert latency(str(pipe)) == 2
+    assert "is not a file; expected a Perfetto trace" in capfd.readouterr().err
+    assert latency("--json", str(pipe), "--seconds", "1") == 2
+    assert "is a device or a pipe" in capfd.readouterr().err
+    assert pipe.is_fifo()
+
+
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can take its own permission away")
 def test_without_permission_the_fix_is_named_and_other_works(program: Path) -> None:
     command = [

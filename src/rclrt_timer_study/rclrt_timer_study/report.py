@@ -119,11 +119,15 @@ def table_lines(heads: Sequence[str], rows: Rows) -> Iterator[str]:
         yield "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
 
 
+PICTURES = {"wake_up": False, "callback": True}
+"""The names' beginnings, and whether callbacks are drawn."""
+
+
 def figures(study: Study) -> dict[str, str]:
     """SVG by name: for each middleware the wake-ups and the callbacks."""
     result = {}
     for rmw in dict.fromkeys(each.rmw for each in study.measured):
-        for name, callbacks in (("wake_up", False), ("callback", True)):
+        for name, callbacks in PICTURES.items():
             panels = [
                 Panel(f"{each.case.what}, {each.case.children}", each.histogram,
                       each.case.published_us)

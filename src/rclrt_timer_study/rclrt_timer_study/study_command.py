@@ -28,6 +28,7 @@ from rclrt_timer_study.matrix import Case, all_cases
 from rclrt_timer_study.measured import HIST, SUMMARY, TOPN, Measured
 from rclrt_timer_study.report import (
     LATENCIES,
+    PICTURES,
     THREADS,
     Study,
     figures,
@@ -245,10 +246,11 @@ def _write(arguments: argparse.Namespace, study: Study, made: Path) -> None:
         out.mkdir(exist_ok=True)
         (out / MARKER).touch()
         shutil.rmtree(out / RUNS, ignore_errors=True)
-        for old in out.glob("*.svg"):
-            old.unlink()
-        shutil.copytree(made / RUNS, out / RUNS)
         pictures = figures(study)
+        for kind in PICTURES:
+            for old in out.glob(f"{kind}_rmw_*.svg"):
+                old.unlink()
+        shutil.copytree(made / RUNS, out / RUNS)
         for name, svg in pictures.items():
             write_atomically(out / f"{name}.svg", svg)
         write_atomically(out / REPORT, page(study, pictures))
