@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 from rclrt_cli.commands import doctor as doctor_command
-from rclrt_cli.doctor import checks, privileges, ros
+from rclrt_cli.doctor import checks, limits, privileges, ros
 from rclrt_cli.doctor.checks import Finding, Level
 from rclrt_cli.doctor.examine import examine
+from rclrt_cli.doctor.login import Login
 from rclrt_cli.main import main
 from rclrt_cli.table import Paint
 
 CPU = "sys/devices/system/cpu"
+ADA = Login("ada", (), root=False, uid=1000)
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
 
 
@@ -132,12 +134,29 @@ def test_bare_metal_is_ok(tmp_path: Path) -> None:
 
 
 def test_denied_fifo_blocks_and_names_the_limits_file() -> None:
-    finding = privileges.scheduling("Operation not permitted")
+    finding = privileges.scheduling("Operation not permitted", ADA)
     assert level_of(finding) == "blocker"
     assert finding.fix is not None
-    assert "rtprio 98" in finding.fix
-    assert "limits.d" in finding.fix
-    assert level_of(privileges.scheduling(None)) == "ok"
+    assert "'ada - rtprio 99' into /etc/security/limits.d/rclrt_ada.conf" in finding.fix
+    assert "--ulimit rtprio=99" in finding.fix
+    assert level_of(privileges.scheduling(99, ADA)) == "ok"
+
+
+def test_priority_98_is_a_warning_that_says_what_needs_99() -> None:
+    finding = privileges.scheduling(98, ADA)
+    assert level_of(finding) == "warning"
+    assert "the stall probe of rclrt latency needs 99" in finding.found
+
+
+def test_a_uid_without_an_account_is_named_as_limits_conf_wants_it(tmp_path: Path) -> None:
+    nobody = Login("4711", (), root=False, uid=4711, account=False)
+    for finding in (
+        privileges.scheduling("no", nobody),
+        privileges.memory(8 << 20, tmp_path, nobody),
+        limits.limits(tmp_path, nobody),
+    ):
+        assert finding.fix is not None
+        assert "put ':4711 - " in finding.fix
 
 
 def test_the_attempt_leaves_this_thread_as_it_was() -> None:
@@ -159,7 +178,7 @@ def test_the_attempt_leaves_this_thread_as_it_was() -> None:
 )
 def test_memory_locking(tmp_path: Path, limit: int, capabilities: str, level: str) -> None:
     root = machine(tmp_path, {"proc/self/status": f"Name:\tx\nCapEff:\t{capabilities}"})
-    assert level_of(privileges.memory(limit, root)) == level
+    assert level_of(privileges.memory(limit, root, ADA)) == level
 
 
 def test_idle_states_need_a_device_that_can_be_written(tmp_path: Path) -> None:

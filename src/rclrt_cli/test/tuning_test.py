@@ -8,10 +8,11 @@ from pathlib import Path
 import pytest
 from doctor_test import CPU, level_of, machine
 from rclrt_cli.doctor import cpu_lists, limits, tuning
-from rclrt_cli.doctor.limits import Granted, Login
+from rclrt_cli.doctor.limits import Granted
+from rclrt_cli.doctor.login import Login
 
-USER = Login("ada", ("video", "realtime"), root=False)
-LIMITS = "etc/security/limits.d/rclrt.conf"
+USER = Login("ada", ("video", "realtime"), root=False, uid=1000)
+LIMITS = "etc/security/limits.d/rclrt_ada.conf"
 BUDGET = "sys/fs/cgroup/cpu,cpuacct/robot/cpu.rt_runtime_us"
 
 
@@ -114,6 +115,8 @@ def test_services_that_disturb_are_found_by_their_processes(tmp_path: Path) -> N
     assert level_of(finding) == "warning"
     assert finding.found.startswith("irqbalance moves interrupts")
     assert finding.fix == "systemctl disable --now irqbalance"
+    machine(root, {"proc/77/comm": "multipathd"})
+    assert tuning.services(root).fix == "systemctl disable --now multipathd.socket multipathd"
     (root / "proc/77/comm").unlink()
     assert level_of(tuning.services(root)) == "ok"
 
@@ -170,12 +173,15 @@ def test_a_control_group_cannot_lead_out_of_its_mount(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "granted"),
     [
-        ("ada - rtprio 98\nada - memlock unlimited", Granted("98", "unlimited")),
+        ("ada - rtprio 99\nada - memlock unlimited", Granted("99", "unlimited")),
         ("@realtime - rtprio 99 # of all\n* - rtprio 1", Granted("99", None)),
         ("@others - rtprio 99", Granted(None, None)),
         ("ada soft rtprio 5\nada hard rtprio 98\n@realtime - rtprio 7", Granted("5", None)),
         ("ada - rtprio unlimited\nada hard rtprio 7", Granted("7", None)),
         ("ada hard rtprio 98", Granted(None, None)),  # the soft limit stays what it was
+        (":1000 - rtprio 99\n:1001 - rtprio 1\n* - rtprio 2", Granted("99", None)),
+        ("500:1000 - rtprio 99\n1001: - rtprio 1", Granted("99", None)),
+        ("1000: - rtprio 99\n: - rtprio 1\nx:1000 - rtprio 1", Granted("99", None)),
         ("not a limit\n- - - - -\nada - rtprio", Granted(None, None)),
     ],
 )
@@ -184,9 +190,9 @@ def test_limits_are_read_as_at_a_login(tmp_path: Path, text: str, granted: Grant
 
 
 def test_a_user_needs_both_limits_and_root_none(tmp_path: Path) -> None:
-    finding = limits.limits(machine(tmp_path, {LIMITS: "ada - rtprio 98"}), USER)
+    finding = limits.limits(machine(tmp_path, {LIMITS: "ada - rtprio 99"}), USER)
     assert level_of(finding) == "warning"
-    assert finding.found == "at the next login ada has rtprio 98, memlock not stated"
-    root = machine(tmp_path, {LIMITS: "ada - rtprio 98\nada - memlock unlimited"})
+    assert finding.found == "at the next login ada has rtprio 99, memlock not stated"
+    root = machine(tmp_path, {LIMITS: "ada - rtprio 99\nada - memlock unlimited"})
     assert level_of(limits.limits(root, USER)) == "ok"
     assert level_of(limits.limits(tmp_path / "nothing", Login("root", (), root=True))) == "ok"

@@ -11,8 +11,9 @@ import textwrap
 from pathlib import Path
 
 from rclrt_cli.doctor.checks import Finding, Level
-from rclrt_cli.doctor.examine import examine, this_login
+from rclrt_cli.doctor.examine import examine
 from rclrt_cli.doctor.fix_script import fix_script
+from rclrt_cli.doctor.login import this_login
 from rclrt_cli.errors import EXIT_NO, EXIT_OK
 from rclrt_cli.table import LINE_WIDTH, Paint, shorten
 

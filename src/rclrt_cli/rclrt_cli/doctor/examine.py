@@ -3,25 +3,23 @@
 
 from __future__ import annotations
 
-import grp
-import os
-import pwd
 import resource
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 
 from rclrt_cli.doctor import checks, limits, privileges, ros, tuning
 from rclrt_cli.doctor.checks import Finding
-from rclrt_cli.doctor.limits import Login
+from rclrt_cli.doctor.login import this_login
 
 
 def examine(root: Path, environment: Mapping[str, str]) -> list[Finding]:
     """`root` is / but in tests."""
     memory_limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
+    login = this_login()
     return [
-        privileges.scheduling(privileges.fifo_permitted()),
-        privileges.memory(memory_limit, root),
-        limits.limits(root, this_login()),
+        privileges.scheduling(privileges.highest_fifo(), login),
+        privileges.memory(memory_limit, root, login),
+        limits.limits(root, login),
         tuning.cgroup(root),
         checks.throttling(root),
         checks.kernel(root),
@@ -41,21 +39,3 @@ def examine(root: Path, environment: Mapping[str, str]) -> list[Finding]:
         ros.middleware(environment),
         ros.runner(environment),
     ]
-
-
-def this_login() -> Login:
-    """Who runs this process."""
-    number = os.geteuid()
-    try:
-        user = pwd.getpwuid(number).pw_name
-    except KeyError:  # a container may have no entry
-        user = str(number)
-    return Login(user, sorted(_group_names()), root=number == 0)
-
-
-def _group_names() -> Iterator[str]:
-    for number in {os.getegid(), *os.getgroups()}:
-        try:
-            yield grp.getgrgid(number).gr_name
-        except KeyError:
-            continue

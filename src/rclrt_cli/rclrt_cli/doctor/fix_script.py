@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import re
 import textwrap
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
 from rclrt_cli.doctor import checks, cpu_lists, limits, tuning
 from rclrt_cli.doctor.checks import Level
-from rclrt_cli.doctor.limits import Login
-from rclrt_cli.doctor.privileges import LIMITS_FILE, RTPRIO
+from rclrt_cli.doctor.login import Login
+from rclrt_cli.doctor.privileges import RTPRIO
 from rclrt_cli.table import shorten
 
 GROUP = "realtime"
@@ -27,15 +27,26 @@ HEAD = """\
 #!/bin/sh
 # Made by `rclrt doctor --fix-script`. Read it, remove what you do not want, then run it as root.
 # Every step may be run again. Steps marked (until reboot) do not outlive one: run it at each boot.
-set -eu
+# A step that fails says so, and the next one follows; the exit code is 1 then.
+set -u
 [ "$(id -u)" = 0 ] || { echo "run this as root" >&2; exit 1; }
+"""
+COUNTING = """
+failed=0
+fail() {
+  echo "failed: $1" >&2
+  failed=1
+}
+"""
+END = """
+exit "$failed"
 """
 NOTHING = "\n# Nothing to set right was found.\n"
 
 
 @dataclass(frozen=True)
 class Step:
-    """Commands, and the reason for them."""
+    """Commands, and the reason for them. Every command states what follows if it fails."""
 
     why: str
     commands: tuple[str, ...]
@@ -45,29 +56,57 @@ class Step:
         return "\n".join(["", *(f"# {line}" for line in comment), *self.commands, ""])
 
 
+def in_turn(what: str, *commands: str) -> tuple[str, ...]:
+    """Commands of which each needs the one before it; `what` names them should one fail."""
+    return (
+        "{",
+        *(f"  {line} &&" for line in commands[:-1]),
+        f"  {commands[-1]}",
+        f"}} || {_fail(what)}",
+    )
+
+
+def each(commands: Iterable[tuple[str, str]]) -> tuple[str, ...]:
+    """Commands, each with what to say should it fail, of which none needs another."""
+    return tuple(f"{command} || {_fail(what)}" for command, what in commands)
+
+
+def _fail(what: str) -> str:
+    return f"fail {quote(what)}"
+
+
 def fix_script(root: Path, login: Login) -> str:
     """The whole script. `root` is / but in tests."""
     steps = [*_permissions(root, login), *_kernel(root), *_devices(root)]
-    return HEAD + ("".join(step.text() for step in steps) or NOTHING)
+    if not steps:
+        return HEAD + NOTHING
+    return HEAD + COUNTING + "".join(step.text() for step in steps) + END
 
 
 def _permissions(root: Path, login: Login) -> Iterator[Step]:
-    user = quote(login.user)
     if not login.root and not limits.granted(root, login).enough:
-        entries = (f"{login.user} - rtprio {RTPRIO}", f"{login.user} - memlock unlimited")
+        entries = (f"{login.domain} - rtprio {RTPRIO}", f"{login.domain} - memlock unlimited")
+        whom = login.user if login.account else f"the uid {login.user}"
         yield Step(
-            f"Lets {login.user} use SCHED_FIFO up to {RTPRIO}, below the kernel's own threads at "
-            "99, and lock memory, so that no page fault stops a real-time thread. From the next "
-            "login on.",
-            _file(LIMITS_FILE, *entries),
+            f"Lets {whom} use SCHED_FIFO up to {RTPRIO}, which the stall probe of rclrt latency "
+            "needs, and lock memory, so that no page fault stops a real-time thread. From the "
+            "next login on.",
+            in_turn("the entries in limits.d", *_file(login.limits_file, *entries)),
         )
     if not login.root and tuning.deep_idle(root).level is not Level.OK:
+        member = (f"usermod --append --groups {GROUP} {quote(login.user)}",)
+        without = (
+            f" The uid {login.user} has no account that could be a member: give its container "
+            f"(--group-add) or its service (SupplementaryGroups=) the group {GROUP}."
+        )
         yield Step(
             f"Lets the group {GROUP} write {DEVICE}: a program that holds it open with 0 in it "
-            "keeps CPUs out of idle states that take long to leave.",
-            (
+            "keeps CPUs out of idle states that take long to leave."
+            + ("" if login.account else without),
+            in_turn(
+                f"the permission to write {DEVICE}",
                 f"groupadd --force {GROUP}",
-                f"usermod --append --groups {GROUP} {user}",
+                *(member if login.account else ()),
                 *_file(UDEV_FILE, f'KERNEL=="cpu_dma_latency", MODE="0660", GROUP="{GROUP}"'),
                 "udevadm control --reload",
                 "udevadm trigger --name-match=cpu_dma_latency",
@@ -80,9 +119,11 @@ def _permissions(root: Path, login: Login) -> Iterator[Step]:
         yield Step(
             "Gives real-time threads of this control group, and of those above it, their share of "
             "the CPU time (until reboot).",
-            tuple(
-                f"echo 950000 > {_place(root, file)} || "
-                'echo "the group above has not that much left" >&2'
+            each(
+                (
+                    f"echo 950000 > {_place(root, file)}",
+                    "a control group's real-time budget: the group above may have less left",
+                )
                 for file in reversed(files)
             ),
         )
@@ -100,10 +141,14 @@ def _kernel(root: Path) -> Iterator[Step]:
             "are lost for everything else: choose others if you like.",
             (
                 "if command -v update-grub >/dev/null; then",
-                *(f"  {each}" for each in _file(GRUB_FILE, grub)),
-                "  update-grub",
+                *(
+                    f"  {line}"
+                    for line in in_turn(
+                        "the kernel command line", *_file(GRUB_FILE, grub), "update-grub"
+                    )
+                ),
                 "else",
-                f"  echo {quote(f'add to the kernel command line: {stated}')} >&2",
+                f"  {_fail(f'no update-grub here, add to the kernel command line: {stated}')}",
                 "fi",
             ),
         )
@@ -117,7 +162,7 @@ def _kernel(root: Path) -> Iterator[Step]:
         yield Step(
             "Huge pages only for programs that ask: otherwise the kernel moves pages of running "
             "programs, which stops their threads (until reboot).",
-            (f"echo madvise > /{tuning.HUGE_PAGES}",),
+            each([(f"echo madvise > /{tuning.HUGE_PAGES}", "the mode of huge pages")]),
         )
 
 
@@ -152,11 +197,13 @@ def _devices(root: Path) -> Iterator[Step]:
     services = tuning.running(root)
     for service in services:
         yield Step(
-            f"{service} {tuning.DISTURBING[service]}.",
+            f"{service} {tuning.DISTURBING[service]}. The units that would start it again, such as "
+            "its socket, are disabled before it.",
             (
-                "if command -v systemctl >/dev/null; then",
-                f"  systemctl disable --now {quote(service)}.service",
-                "fi",
+                f"units=$(systemctl show --property=TriggeredBy --value {service}.service)",
+                f"for unit in $units {service}.service; do",
+                '  systemctl disable --now "$unit" || fail "$unit could not be disabled"',
+                "done",
             ),
         )
     isolated = cpu_lists.isolated(root)
@@ -166,10 +213,12 @@ def _devices(root: Path) -> Iterator[Step]:
         yield Step(
             f"Interrupts of devices go to the CPUs {others} (until reboot). Some cannot be moved, "
             "which is said.",
-            tuple(
-                f"echo {others} > /proc/irq/{each.number}/smp_affinity_list || "
-                f'echo "IRQ {each.number} cannot be moved" >&2'
-                for each in found
+            each(
+                (
+                    f"echo {others} > /proc/irq/{line.number}/smp_affinity_list",
+                    f"IRQ {line.number} cannot be moved",
+                )
+                for line in found
             ),
         )
     if checks.governor(root).level is not Level.OK:
@@ -178,7 +227,7 @@ def _devices(root: Path) -> Iterator[Step]:
             "reboot).",
             (
                 f"for governor in /{checks.CPUS}/cpu[0-9]*/cpufreq/scaling_governor; do",
-                '  echo performance > "$governor"',
+                '  echo performance > "$governor" || fail "$governor"',
                 "done",
             ),
         )

@@ -4,24 +4,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 from rclrt_cli.doctor.checks import Finding, ok, read, warning
-from rclrt_cli.doctor.privileges import LIMITS_FILE, RTPRIO
+from rclrt_cli.doctor.login import Login
+from rclrt_cli.doctor.privileges import RTPRIO
 
 UNLIMITED = ("unlimited", "infinity", "-1")
-
-
-@dataclass(frozen=True)
-class Login:
-    """Who logs in."""
-
-    user: str
-    groups: Collection[str]
-    root: bool
-    """Needs no entry."""
 
 
 @dataclass(frozen=True)
@@ -71,11 +62,21 @@ def _entries(root: Path) -> Iterator[tuple[str, str, str, str]]:
 
 
 def _rank(domain: str, login: Login) -> int:
-    if domain == login.user:
+    if (login.account and domain == login.user) or _in_range(domain, login.uid):
         return 3
     if domain.startswith("@") and domain[1:] in login.groups:
         return 2
     return 1 if domain == "*" else 0
+
+
+def _in_range(domain: str, uid: int | None) -> bool:
+    """`:uid` is exactly this one, `least:` all from there on, `least:most` a range."""
+    least, colon, most = domain.partition(":")
+    if not colon or uid is None or not all(part.isdecimal() for part in (least, most) if part):
+        return False
+    if not least:
+        return most != "" and uid == int(most)
+    return int(least) <= uid and (not most or uid <= int(most))
 
 
 def limits(root: Path, login: Login) -> Finding:
@@ -89,6 +90,6 @@ def limits(root: Path, login: Login) -> Finding:
     return warning(
         name,
         f"at the next login {login.user} has {said}",
-        f"put '{login.user} - rtprio {RTPRIO}' and '{login.user} - memlock unlimited' into "
-        f"{LIMITS_FILE}",
+        f"put '{login.domain} - rtprio {RTPRIO}' and '{login.domain} - memlock unlimited' into "
+        f"{login.limits_file}",
     )

@@ -9,9 +9,12 @@ import threading
 from pathlib import Path
 
 from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
+from rclrt_cli.doctor.login import Login
 
-LIMITS_FILE = "/etc/security/limits.d/rclrt.conf"
-RTPRIO = 98
+RTPRIO = 99
+"""Of the probe for the host's stalls in `rclrt latency`, above all that is measured."""
+WITHOUT_PROBE = 98
+"""Enough for all else, and below the kernel's own threads at 99."""
 ENOUGH_MEMORY = 1 << 30
 CAP_IPC_LOCK = 14
 
@@ -33,20 +36,33 @@ def fifo_permitted(priority: int = RTPRIO) -> str | None:
     return problem[0]
 
 
-def scheduling(problem: str | None) -> Finding:
-    """`problem` is what fifo_permitted() returned."""
+def highest_fifo() -> int | str:
+    """RTPRIO or WITHOUT_PROBE, whichever this process may use; else why it may use neither."""
+    if fifo_permitted(RTPRIO) is None:
+        return RTPRIO
+    problem = fifo_permitted(WITHOUT_PROBE)
+    return WITHOUT_PROBE if problem is None else problem
+
+
+def scheduling(highest: int | str, login: Login) -> Finding:
+    """`highest` is what highest_fifo() returned."""
     name = "SCHED_FIFO"
-    if problem is None:
+    if highest == RTPRIO:
         return ok(name, f"permitted up to priority {RTPRIO}")
-    return blocker(
+    fix = (
+        f"put '{login.domain} - rtprio {RTPRIO}' into {login.limits_file} and log in again; in a "
+        f"container, start it with --cap-add=SYS_NICE --ulimit rtprio={RTPRIO}"
+    )
+    if isinstance(highest, str):
+        return blocker(name, f"denied: {highest}", fix)
+    return warning(
         name,
-        f"denied: {problem}",
-        f"put '{_user()} - rtprio {RTPRIO}' into {LIMITS_FILE} and log in again; in a container, "
-        "start it with --cap-add=SYS_NICE --ulimit rtprio=98",
+        f"permitted up to priority {highest}; the stall probe of rclrt latency needs {RTPRIO}",
+        fix,
     )
 
 
-def memory(limit: int, root: Path) -> Finding:
+def memory(limit: int, root: Path, login: Login) -> Finding:
     """`limit` is RLIMIT_MEMLOCK in bytes."""
     name = "memory locking"
     if limit == resource.RLIM_INFINITY or _has_capability(root, CAP_IPC_LOCK):
@@ -57,8 +73,8 @@ def memory(limit: int, root: Path) -> Finding:
     return warning(
         name,
         found,
-        f"put '{_user()} - memlock unlimited' into {LIMITS_FILE} and log in again; otherwise a "
-        "page fault can stop a real-time thread",
+        f"put '{login.domain} - memlock unlimited' into {login.limits_file} and log in again; "
+        "otherwise a page fault can stop a real-time thread",
     )
 
 
@@ -85,7 +101,3 @@ def _has_capability(root: Path, number: int) -> bool:
         if line.startswith("CapEff:"):
             return bool(int(line.split()[1], 16) >> number & 1)
     return False
-
-
-def _user() -> str:
-    return os.environ.get("USER") or str(os.geteuid())

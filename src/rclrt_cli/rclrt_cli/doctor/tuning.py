@@ -18,6 +18,8 @@ DISTURBING = {
     "multipathd": "runs at real-time priority 99, also where no disk has several paths",
 }
 """Services by the name of their process."""
+SOCKETS = {"multipathd": "multipathd.socket"}
+"""What starts a service again that is only disabled."""
 NOTHING_ISOLATED = "no CPU is isolated"
 
 
@@ -113,6 +115,11 @@ def running(root: Path) -> list[str]:
     return [service for service in DISTURBING if service in names]
 
 
+def _units(found: list[str]) -> list[str]:
+    """The sockets first: a connection to one would start its service again."""
+    return [*(SOCKETS[service] for service in found if service in SOCKETS), *found]
+
+
 def services(root: Path) -> Finding:
     name = "services"
     found = running(root)
@@ -121,7 +128,7 @@ def services(root: Path) -> Finding:
     return warning(
         name,
         "; ".join(f"{service} {DISTURBING[service]}" for service in found),
-        f"systemctl disable --now {' '.join(found)}",
+        f"systemctl disable --now {' '.join(_units(found))}",
     )
 
 
@@ -153,7 +160,7 @@ def huge_pages(root: Path) -> Finding:
     if text is None:
         return ok(name, "not transparent in this kernel")
     if "[always]" not in text:
-        return ok(name, "transparent only for who asks" if "[madvise]" in text else "off")
+        return ok(name, "transparent only for programs that ask" if "[madvise]" in text else "off")
     return warning(
         name,
         "transparent for all: the kernel moves pages of running programs together",
