@@ -165,7 +165,7 @@ def _published(exercise: Exercise, variant: str) -> str:
     if exercise.measure is Measure.SPREAD and high is not None and low is not None:
         value = high - low
     if value is None and high is not None and low is not None:
-        return f"{low:.0f} to {high:.0f} µs"
+        return f"min to max: {low:.0f} to {high:.0f} µs"
     return "-" if value is None else f"{value:.0f} µs"
 
 

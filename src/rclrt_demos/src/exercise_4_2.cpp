@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 4-2: one node has a callback that somebody waits for and one that nobody waits for.
+// Exercise 4-2: one node has an urgent callback and a best-effort one.
 // Executors without priorities are enough, if there are two.
 #include "exercise/camera.hpp"
 #include "exercise/session.hpp"

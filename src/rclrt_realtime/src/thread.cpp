@@ -61,7 +61,7 @@ bool gives_itself(const Scheduling& scheduling) {
 /// A reservation that a thread has just left is free again only when that thread would have had to
 /// ask for its next budget, up to a period later (the "0-lag time" of the kernel's
 /// sched-deadline.rst): without room, this asks again for one period of its own, which is enough
-/// for who replaces a thread with the same reservation.
+/// if this thread replaces one with the same reservation.
 int give_itself(const Scheduling& scheduling) noexcept {
   const std::int64_t until_ns = monotonic_now_ns() + scheduling.reservation.period.count();
   while (true) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A camera, what is made of its images, and the motor at the end: the nodes of exercises 3 and 4.
 //
-//   camera --/image--> data logger       (long, and nobody waits for it)
+//   camera --/image--> data logger       (long, best-effort)
 //                  \-> object detector --/actuation--> actuation
 #pragma once
 
