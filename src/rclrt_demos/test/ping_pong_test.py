@@ -9,6 +9,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from dataclasses import dataclass
 from pathlib import Path as FilePath
 
@@ -110,22 +111,76 @@ def test_every_line_has_the_form_of_a_ros_log_and_the_counts_fit_each_other() ->
     assert low_ms >= 10 * pings.low.received
 
 
+def read_until(text: str, running: subprocess.Popen[str]) -> str:
+    """Reads lines up to the one with the text, and returns them."""
+    assert running.stdout
+    lines = ""
+    for line in running.stdout:
+        lines += line
+        if text in line:
+            return lines
+    pytest.fail(f"ended without {text!r}: {lines}{running.communicate()[1]}")
+
+
+def interrupt(running: subprocess.Popen[str]) -> tuple[str, str]:
+    """Sends what Ctrl-C sends, and returns what comes after that on both streams."""
+    running.send_signal(signal.SIGINT)
+    return running.communicate(timeout=LIMIT_S)
+
+
+def worker_cpu_ns(pid: int, name: str) -> int:
+    """CPU time of an executor's threads."""
+    sum_ns = 0
+    for task in FilePath(f"/proc/{pid}/task").iterdir():
+        with contextlib.suppress(OSError):  # it may have ended
+            if (task / "comm").read_text().split()[0] == name:
+                sum_ns += int((task / "schedstat").read_text().split()[0])
+    return sum_ns
+
+
 def test_ping_and_pong_find_each_other_from_two_processes() -> None:
-    pong = start("PONG", *arguments(duration=2, high_busyloop=0.001, low_busyloop=0.001))
+    # Each runs until it is interrupted: one that ended by itself could be gone before the other,
+    # on a slow machine, has found it.
+    pong = start("PONG", *arguments(duration=100_000.0, high_busyloop=0.02, low_busyloop=0.001))
+    ping = start("PING", *arguments(duration=100_000.0, ping_period=0.05))
     try:
-        ping = run("PING", *arguments(duration=2, ping_period=0.05))
-        output, errors = pong.communicate(timeout=LIMIT_S)
+        output = read_until("Running experiment", pong)
+        sent = read_until("Running experiment", ping)
+        while worker_cpu_ns(pong.pid, "high") < 40_000_000:  # until pings have been answered
+            assert pong.poll() is None
+            assert ping.poll() is None
+            time.sleep(0.01)
+        sent_rest, ping_errors = interrupt(ping)
+        output_rest, pong_errors = interrupt(pong)
     finally:
+        ping.kill()
         pong.kill()
-    assert ping.returncode == 0, ping.stderr
-    assert pong.returncode == 0, errors
-    pings = read_pings(ping.stdout)
+    assert ping.returncode == 0, ping_errors
+    assert pong.returncode == 0, pong_errors
+    sent += sent_rest
+    output += output_rest
+    pings = read_pings(sent)
     pings.check()
     # Neither prints what the other measures.
-    assert "pong_node" not in ping.stdout
+    assert "pong_node" not in sent
     assert "ping_node" not in output
-    assert number(RAN.format("High"), output) >= pings.high.received
+    assert number(RAN.format("High"), output) >= 20 * pings.high.received
     assert number(RAN.format("Low"), output) >= pings.low.received
+
+
+@pytest.mark.parametrize("program", ["PING", "PONG"])
+def test_ctrl_c_ends_the_wait_for_the_other_node_without_an_error(program: str) -> None:
+    # In a namespace where nobody is, or a leftover of another test could end the wait.
+    waiting = start(program, "--ros-args", "-r", f"__ns:=/alone_{os.getpid()}")
+    try:
+        output = read_until("Waiting for", waiting)
+        rest, errors = interrupt(waiting)
+    finally:
+        waiting.kill()
+    assert waiting.returncode == 0, errors
+    assert errors == ""
+    assert LINE.match(output.strip())
+    assert rest == ""
 
 
 def workers(pid: int) -> dict[str, tuple[int, int, set[int]]]:

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "interval_log.hpp"
 
+#include <optional>
+#include <stdexcept>
 #include <string>
+#include <system_error>
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
@@ -18,10 +21,44 @@ std::string tag_of(std::size_t thread, const Series& series) {
          (cpu ? ".cpu" + std::to_string(*cpu) : ".thread" + std::to_string(thread));
 }
 
+/// Returns what `path` is if it exists and is not a regular file: renaming a file to it would
+/// destroy it. Follows links.
+std::optional<std::string> describe_non_file(const std::filesystem::path& path) {
+  std::error_code ignored;  // what cannot be examined cannot be opened either
+  switch (std::filesystem::status(path, ignored).type()) {
+    case std::filesystem::file_type::none:
+    case std::filesystem::file_type::not_found:
+    case std::filesystem::file_type::regular:
+      return std::nullopt;
+    case std::filesystem::file_type::directory:
+      return "a directory";
+    case std::filesystem::file_type::fifo:
+      return "a FIFO";
+    case std::filesystem::file_type::socket:
+      return "a socket";
+    case std::filesystem::file_type::block:
+    case std::filesystem::file_type::character:
+      return "a device";
+    default:
+      return "not a regular file";
+  }
+}
+
+/// Returns `path`. Throws std::invalid_argument if it exists and is not a regular file.
+std::filesystem::path require_replaceable(std::filesystem::path path) {
+  if (const auto kind = describe_non_file(path)) {
+    throw std::invalid_argument("--histogram-log " + path.string() + ": is " + *kind +
+                                "; expected a regular file or a new name");
+  }
+  return path;
+}
+
 }  // namespace
 
 IntervalLog::IntervalLog(std::filesystem::path path)
-    : path_(std::move(path)), partial_(path_.string() + ".partial"), file_(partial_) {
+    : path_(require_replaceable(std::move(path))),
+      partial_(path_.string() + ".partial"),
+      file_(partial_) {
   if (!file_) {
     throw std::invalid_argument("--histogram-log " + path_.string() +
                                 ": cannot be written; expected a file in a directory that can");

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import os
 import signal
+import stat
 import subprocess
 import xml.etree.ElementTree as ElementTree
 from pathlib import Path
@@ -88,6 +89,22 @@ def test_a_histogram_log_holds_every_sample(run: Command, tmp_path: Path) -> Non
         total += interval.get_total_count()
     assert total == 20
     assert list(tmp_path.iterdir()) == [path]
+
+
+def test_a_histogram_log_that_is_no_file_is_refused_and_stays_what_it_is(
+    program: Path, tmp_path: Path
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    refused = subprocess.run(
+        [program, "--policy", "other", "--cpus", CPU, "--histogram-log", fifo, *LOOPS],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert (refused.returncode, refused.stdout) == (2, "")
+    said = f"--histogram-log {fifo}: is a FIFO; expected a regular file or a new name"
+    assert said in refused.stderr
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [fifo]
 
 
 def test_the_command_writes_table_picture_and_figures(

@@ -6,6 +6,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <csignal>
 #include <cstdint>
@@ -17,6 +19,7 @@
 #include <stdexcept>
 #include <string>
 #include <system_error>
+#include <utility>
 
 namespace rclrt::realtime {
 namespace {
@@ -332,6 +335,36 @@ TEST_F(PerfettoFile, IsRefusedWithItsNameWhenItsDirectoryDoesNotExist) {
   EXPECT_THAT([&] { PerfettoWriter writer(nowhere, process(), kClocks); },
               Throws<std::system_error>(testing::Property(
                   &std::system_error::what, HasSubstr("cannot write " + nowhere.string()))));
+}
+
+TEST_F(PerfettoFile, IsRefusedWhereSomethingElseThanAFileIsAndThatStays) {
+  const std::filesystem::path link = directory_ / "link";
+  ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
+  std::filesystem::create_symlink(path_, link);
+  for (const auto& [there, kind] : {std::pair(path_, "a FIFO"), std::pair(link, "a FIFO"),
+                                    std::pair(directory_, "a directory")}) {
+    const std::filesystem::path& path = there;
+    const std::string said = "cannot write " + path.string() + ": is " + kind +
+                             "; expected a regular file or a new name";
+    EXPECT_THAT(
+        [&] { PerfettoWriter writer(path, process(), kClocks); },
+        Throws<std::system_error>(testing::Property(&std::system_error::what, HasSubstr(said))));
+  }
+  EXPECT_TRUE(std::filesystem::is_fifo(path_));
+  EXPECT_TRUE(std::filesystem::is_symlink(link));
+  EXPECT_EQ(files(), 2);
+}
+
+TEST_F(PerfettoFile, MayTakeThePlaceOfALinkToAFileOrToNothing) {
+  const std::filesystem::path old = directory_ / "old";
+  std::filesystem::create_symlink(old, path_);
+  PerfettoWriter(path_, process(), kClocks).finish();
+  EXPECT_TRUE(std::filesystem::is_regular_file(std::filesystem::symlink_status(path_)));
+  std::filesystem::remove(path_);
+  std::ofstream(old) << "old";
+  std::filesystem::create_symlink(old, path_);
+  PerfettoWriter(path_, process(), kClocks).finish();
+  EXPECT_THAT(content(), HasSubstr("app"));
 }
 
 TEST_F(PerfettoFile, StaysAbsentWhenTheDiskIsFull) {

@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import csv
 import json
+import os
 import signal
+import stat
 import subprocess
 from itertools import pairwise
 from pathlib import Path
@@ -196,6 +198,26 @@ def test_what_cannot_be_written_leaves_no_other_file_behind(
     )  # fmt: skip
     assert done.returncode == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    "option",
+    [
+        *(f"--{kind}_filename" for kind in ("hist", "topn", "timeseries", "summary")),
+        "--rttest_args -f",
+    ],
+)
+def test_what_is_no_file_is_refused_and_stays_what_it_is(
+    program: Program, tmp_path: Path, option: str
+) -> None:
+    fifo = tmp_path / "fifo"
+    os.mkfifo(fifo)
+    done = program("init_thread", *option.split(), fifo)
+    assert done.returncode == 2
+    assert f"{option} {fifo}: is a FIFO; expected a regular file or a new name" in done.stderr
+    assert done.stdout == ""
+    assert stat.S_ISFIFO(fifo.stat().st_mode)
+    assert list(tmp_path.iterdir()) == [fifo]
 
 
 @pytest.mark.parametrize("name", PROGRAMS)

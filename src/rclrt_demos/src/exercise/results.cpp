@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -75,6 +76,38 @@ std::runtime_error file_error(const std::filesystem::path& path, const std::stri
   return std::runtime_error(path.string() + ": cannot be " + what + ": " + std::strerror(errno));
 }
 
+/// Returns what `path` is if it exists and is not a regular file: renaming a file to it would
+/// destroy it. Follows links.
+std::optional<std::string> describe_non_file(const std::filesystem::path& path) {
+  std::error_code ignored;  // what cannot be examined cannot be opened either
+  switch (std::filesystem::status(path, ignored).type()) {
+    case std::filesystem::file_type::none:
+    case std::filesystem::file_type::not_found:
+    case std::filesystem::file_type::regular:
+      return std::nullopt;
+    case std::filesystem::file_type::directory:
+      return "a directory";
+    case std::filesystem::file_type::fifo:
+      return "a FIFO";
+    case std::filesystem::file_type::socket:
+      return "a socket";
+    case std::filesystem::file_type::block:
+    case std::filesystem::file_type::character:
+      return "a device";
+    default:
+      return "not a regular file";
+  }
+}
+
+/// Returns `path`. Throws std::runtime_error that names it, if it exists and is not a regular file.
+std::filesystem::path require_replaceable(std::filesystem::path path) {
+  if (const auto kind = describe_non_file(path)) {
+    throw std::runtime_error(path.string() + ": is " + *kind +
+                             ", which is neither a regular file nor a new name");
+  }
+  return path;
+}
+
 }  // namespace
 
 std::string to_json(const Results& results) {
@@ -108,16 +141,10 @@ void write_trace(const std::filesystem::path& path, const Results& results) {
 }
 
 TextFile::TextFile(std::filesystem::path path)
-    : path_(std::move(path)),
+    : path_(require_replaceable(std::move(path))),
       partial_(path_.string() + "." + std::to_string(getpid()) + ".part"),
       file_(partial_) {
   if (!file_) {
-    throw file_error(path_, "written");
-  }
-  if (std::filesystem::is_directory(path_)) {
-    errno = EISDIR;
-    std::filesystem::remove(partial_);
-    errno = EISDIR;
     throw file_error(path_, "written");
   }
 }

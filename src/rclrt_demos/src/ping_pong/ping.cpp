@@ -14,8 +14,9 @@ int run(const std::shared_ptr<rclrt::Context>& context) {
   require_known_arguments(*context, {&ping.node()});
   const auto executor = make_executor(context, "high", kHighPriority);
   executor->add_node(ping.node());
+  print_info(ping.node(), "Waiting for the pong node ...");
   if (!ping.wait_for_pong_node(kLongestDiscovery)) {
-    return report_nobody("ping", "pong");
+    return context->ok() ? report_nobody("ping", "pong") : 0;  // 0: after Ctrl-C
   }
   {
     const Spinning spins(*executor);

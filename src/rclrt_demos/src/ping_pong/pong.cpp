@@ -16,8 +16,9 @@ int run(const std::shared_ptr<rclrt::Context>& context) {
   const auto low = make_executor(context, "low", kLowPriority);
   high->add_callback_group(pong.high_group(), pong.node());
   low->add_callback_group(pong.low_group(), pong.node());
+  print_info(pong.node(), "Waiting for the ping node ...");
   if (!pong.wait_for_ping_node(kLongestDiscovery)) {
-    return report_nobody("pong", "ping");
+    return context->ok() ? report_nobody("pong", "ping") : 0;  // 0: after Ctrl-C
   }
   {
     const Spinning low_spins(*low);
