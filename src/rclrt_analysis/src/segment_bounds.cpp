@@ -32,7 +32,8 @@ class SegmentSearch {
     const std::vector<BusyWindow::Blocking> blocking{{blocking_, 0, kHorizon}};
     const BusyWindow window{own, others_, blocking, instant};
     SegmentBound result{first, response_in_busy_window(window, budget_).value_or(kHorizon), {}};
-    if (problem_.flows[first].size() == 1 && problem_.flows[first].front().count == 1) {
+    const auto& flows = problem_.flows[first];
+    if (own.size() == 1 && flows.size() == 1 && flows.front().count == 1) {
       result.from_nominal = delay_in_busy_window(window, budget_).value_or(kHorizon);
     }
     return result;
