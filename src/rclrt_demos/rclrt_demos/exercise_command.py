@@ -11,7 +11,6 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from rclrt_cli import installation
 from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.options.run import MIN_RUN_SECONDS, seconds_argument
 from rclrt_cli.output_directory import (
@@ -25,6 +24,7 @@ from rclrt_cli.runner import find_program
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import LINE_WIDTH
 
+from rclrt_cli import installation
 from rclrt_demos import histogram, pendulum_picture
 from rclrt_demos.exercise_table import rows, table_lines
 from rclrt_demos.exercises import (
@@ -176,8 +176,8 @@ def _find_program(exercise: Exercise) -> None:
             f"--client {exercise.client}: the program {exercise.program} of {PACKAGE} was not "
             "found; it is built only where rclcpp is, and the wheels of ROS 2 on PyPI have none\n"
             "  fix: source a ROS 2 installation, or set UNDERLAY to the install folder of a "
-            "workspace that has rclcpp, and run `make test-rclcpp`, which builds it\n"
-            f"  or run it on rclrt's nodes, without --client {exercise.client}"
+            "workspace that has rclcpp, and build again with `make test-rclcpp`\n"
+            f"  or run it on rclrt's nodes: without --client {exercise.client}"
         ) from error
 
 

@@ -78,7 +78,7 @@ class Exercise:
         return self.full_name("exercise_" + self.name).replace("-", "_")
 
     def full_name(self, start: str) -> str:
-        """The name of what is this exercise's alone: `start`, and the client library if not ours."""
+        """`start`, followed by the client library if that is not ours."""
         return start if self.client == RCLRT else f"{start}-{self.client}"
 
     def on_client(self, client: str) -> Exercise:

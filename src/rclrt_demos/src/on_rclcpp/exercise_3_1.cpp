@@ -12,8 +12,9 @@ using on_rclcpp::CameraDemo;
 constexpr Exercise kExercise{
     .name = "3-1",
     .baseline = "rclcpp's SingleThreadedExecutor, which knows no priorities",
-    .solution = "rclrt_rclcpp's PreemptiveExecutor, the object detector's priority above the data "
-                "logger's",
+    .solution =
+        "rclrt_rclcpp's PreemptiveExecutor, the object detector's priority above the data "
+        "logger's",
     .priority = kCameraPriority,
     .client = "rclcpp",
 };

@@ -14,8 +14,9 @@ constexpr int kRealtimePriority = 60;
 constexpr Exercise kExercise{
     .name = "4-2",
     .baseline = "one SingleThreadedExecutor runs object detector, data logger and actuation",
-    .solution = "detector and actuation are in rclrt_rclcpp's PreemptiveExecutor under SCHED_FIFO "
-                "60, the logger in a SingleThreadedExecutor",
+    .solution =
+        "detector and actuation are in rclrt_rclcpp's PreemptiveExecutor under SCHED_FIFO "
+        "60, the logger in a SingleThreadedExecutor",
     .priority = kCameraPriority,
     .client = "rclcpp",
 };

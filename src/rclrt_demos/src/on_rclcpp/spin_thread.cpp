@@ -8,8 +8,7 @@
 namespace rclrt::demos::on_rclcpp {
 
 SpinThread::SpinThread(rclcpp::Executor& executor, const realtime::Scheduling& scheduling)
-    : executor_(executor),
-      thread_({.name = "spin", .scheduling = scheduling}, [this] {
+    : executor_(executor), thread_({.name = "spin", .scheduling = scheduling}, [this] {
         try {
           executor_.spin();
         } catch (...) {
