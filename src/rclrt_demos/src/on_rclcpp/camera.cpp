@@ -114,6 +114,8 @@ void CameraDemo::run(std::initializer_list<rclcpp::Executor*> executors, bool ca
   realtime::CyclicThread publisher = make_camera_thread(session, [this] { camera->publish(); });
   if (camera_thread) {
     publisher.start();
+  } else {
+    camera->add_timer();  // not before: its grid begins here
   }
   session.wait();
   report_other_cameras(session, camera->count_publishers("/image"));

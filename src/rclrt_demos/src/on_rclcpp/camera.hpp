@@ -88,7 +88,8 @@ struct CameraDemo {
   /// a thread of the camera's own, until the session ends. (An executor of rclrt_rclcpp runs its
   /// callbacks in threads of its own.) Call one of the two, once.
   void run(std::initializer_list<rclcpp::Executor*> executors);
-  /// Spins each executor until the session ends; one of them has the camera's timer.
+  /// Spins each executor until the session ends; the one that has the camera's node publishes, from
+  /// a timer.
   void run_with_camera_timer(std::initializer_list<rclcpp::Executor*> executors);
 
   Session& session;

@@ -19,7 +19,6 @@ constexpr Exercise kExercise{
 /// The flaw: the timer waits for the callback that runs.
 void run_baseline(Session& session) {
   CameraDemo demo(session, kLongLogger);
-  demo.camera->add_timer();
   rclcpp::executors::SingleThreadedExecutor executor;
   executor.add_node(demo.camera);
   executor.add_node(demo.processing);
@@ -30,7 +29,6 @@ void run_baseline(Session& session) {
 /// The fix: the camera has an executor of its own, with a real-time thread.
 void run_solution(Session& session) {
   CameraDemo demo(session, kLongLogger);
-  demo.camera->add_timer();
   rclrt_rclcpp::PreemptiveExecutor camera_executor(demo.realtime("camera", kCameraPriority));
   camera_executor.add_node(demo.camera);
   rclcpp::executors::SingleThreadedExecutor executor;

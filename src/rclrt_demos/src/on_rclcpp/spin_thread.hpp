@@ -4,17 +4,19 @@
 
 #include <atomic>
 #include <exception>
-#include <rclcpp/executor.hpp>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
 
 #include "rclrt/realtime/scheduling.hpp"
 #include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::demos::on_rclcpp {
 
-/// Spins from construction to `stop`.
+/// Spins until `stop`.
 class SpinThread {
  public:
-  /// Begins; the executor must outlive this.
+  /// Begins, and waits until the executor has run a first callback, a timer's of a node that this
+  /// adds: what comes from then on does not wait for its set-up. The executor must outlive this.
   SpinThread(rclcpp::Executor& executor, const realtime::Scheduling& scheduling);
   ~SpinThread();
   SpinThread(const SpinThread&) = delete;
@@ -24,11 +26,14 @@ class SpinThread {
   void stop();
 
  private:
-  void join() noexcept;
+  void spin() noexcept;
+  void tell_begun() noexcept;
 
   rclcpp::Executor& executor_;
+  std::atomic<bool> begun_{false};  // or it has failed before
   std::exception_ptr failure_;
-  std::atomic<bool> ended_{false};
+  const rclcpp::Node::SharedPtr first_node_;
+  rclcpp::TimerBase::SharedPtr first_timer_;
   realtime::Thread thread_;
 };
 
