@@ -4,6 +4,7 @@
 tools/env python3 bench/publish_exercises.py              all, flaw and fix in turn
 tools/env python3 bench/publish_exercises.py 2-1 3-2      these; the others stay as they are
 tools/env python3 bench/publish_exercises.py --seconds 5  of each variant; default 10
+tools/env python3 bench/publish_exercises.py --client rclcpp    those on rclcpp, where it is
 """
 
 from __future__ import annotations
@@ -25,7 +26,9 @@ from rclrt_cli.stop_signals import StopSignals
 from rclrt_demos.exercise_table import HEADS, cells, rows
 from rclrt_demos.exercises import (
     BASELINE,
+    CLIENTS,
     EXERCISES,
+    RCLRT,
     SOLUTION,
     VARIANTS,
     Exercise,
@@ -54,9 +57,10 @@ def main(arguments: Sequence[str]) -> int:
     parser = argparse.ArgumentParser(description="Puts measured exercises into docs/tutorial.")
     parser.add_argument("names", nargs="*", metavar="N", help="exercises; default: all")
     parser.add_argument("--seconds", type=seconds_argument, default=SECONDS)
+    parser.add_argument("--client", choices=CLIENTS, default=RCLRT)
     parsed = parser.parse_args(arguments)
     try:
-        exercises = [find_exercise(name) for name in parsed.names] or list(EXERCISES)
+        exercises = chosen(parsed.names, parsed.client)
         with StopSignals() as stop:
             for exercise in exercises:
                 if not publish(exercise, parsed.seconds, stop):
@@ -66,6 +70,13 @@ def main(arguments: Sequence[str]) -> int:
         return error.exit_code
     write_section(TUTORIAL / "README.md", "the exercises", list(overview()))
     return 0
+
+
+def chosen(names: Sequence[str], client: str) -> list[Exercise]:
+    """Throws BadInput for a name that is none, or not on this client library."""
+    if names:
+        return [find_exercise(name).on_client(client) for name in names]
+    return [each.on_client(client) for each in EXERCISES if client == RCLRT or each.on_rclcpp]
 
 
 def publish(exercise: Exercise, seconds: float, stop: StopSignals) -> bool:
@@ -80,10 +91,11 @@ def publish(exercise: Exercise, seconds: float, stop: StopSignals) -> bool:
         if outcome is None:
             return False
         if number == 0:
-            measured[exercise.name] = summary(outcome)
+            measured[exercise.full_name(exercise.name)] = summary(outcome)
         lines += chapter(outcome, seconds, load, "" if number == 0 else "-2")
     MEASURED.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
-    write_section(TUTORIAL / f"exercise-{exercise.name}.md", exercise.name, lines)
+    section = exercise.name if exercise.client == RCLRT else f"{exercise.name} on {exercise.client}"
+    write_section(TUTORIAL / f"exercise-{exercise.name}.md", section, lines)
     return True
 
 
@@ -100,14 +112,15 @@ def summary(outcome: Outcome) -> dict[str, Any]:
 
 def chapter(outcome: Outcome, seconds: float, load: float, suffix: str) -> Iterator[str]:
     exercise = outcome.exercise
-    options = "--compare --stress" if outcome.stress else "--compare"
+    options = "" if exercise.client == RCLRT else f"--client {exercise.client} "
+    options += "--compare --stress" if outcome.stress else "--compare"
     yield f"`rclrt exercise {exercise.name} {options} --seconds {seconds:g}`, {conditions(load)}:"
     yield ""
     yield from markdown(HEADS, list(cells(outcome)))
     yield ""
     yield from map(escaped, sentences(outcome))
     yield ""
-    name = f"exercise-{exercise.name}{suffix}"
+    name = exercise.full_name(f"exercise-{exercise.name}") + suffix
     yield picture(f"{name}.svg", histogram.draw(outcome), f"{exercise.slice_name}, flaw and fix")
     pendulum = pendulum_picture.draw(outcome)
     if pendulum:

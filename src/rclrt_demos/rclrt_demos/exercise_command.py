@@ -24,9 +24,20 @@ from rclrt_cli.runner import find_program
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import LINE_WIDTH
 
+from rclrt_cli import installation
 from rclrt_demos import histogram, pendulum_picture
 from rclrt_demos.exercise_table import rows, table_lines
-from rclrt_demos.exercises import BASELINE, EXERCISES, SOLUTION, VARIANTS, Exercise, find_exercise
+from rclrt_demos.exercises import (
+    BASELINE,
+    CLIENTS,
+    EXERCISES,
+    RCLCPP,
+    RCLRT,
+    SOLUTION,
+    VARIANTS,
+    Exercise,
+    find_exercise,
+)
 from rclrt_demos.live import LivePicture
 from rclrt_demos.measurement import measure
 from rclrt_demos.rounds import PACKAGE, Outcome, interleaved
@@ -45,6 +56,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--solution", action="store_true", help="run the fix instead of the flaw")
     parser.add_argument(
         "--compare", action="store_true", help="run flaw and fix in alternating rounds"
+    )
+    parser.add_argument(
+        "--client",
+        choices=CLIENTS,
+        default=RCLRT,
+        help="the library that the nodes are on: 3-1 to 4-2 also on rclcpp, where it is; default "
+        f"{RCLRT}",
     )
     parser.add_argument(
         "--stress",
@@ -74,7 +92,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--out",
         metavar="DIR",
         type=Path,
-        help="where traces and pictures go; default: exercise-N in the current directory",
+        help="where traces and pictures go; default: exercise-N in the current directory, or "
+        f"exercise-N-{RCLCPP}",
     )
 
 
@@ -85,10 +104,10 @@ def run(arguments: argparse.Namespace) -> int:
         for line in list_lines():
             print(line)
         return EXIT_OK
-    exercise = find_exercise(arguments.exercise)
+    exercise = find_exercise(arguments.exercise).on_client(arguments.client)
     rounds = _check(arguments, exercise)
     variants = VARIANTS if arguments.compare else (SOLUTION if arguments.solution else BASELINE,)
-    out = arguments.out or Path(f"exercise-{exercise.name}")
+    out = arguments.out or Path(exercise.full_name(f"exercise-{exercise.name}"))
     order = interleaved(variants, rounds)
     seconds = arguments.seconds / rounds
     live = LivePicture(sys.stdout) if arguments.live else None
@@ -110,6 +129,9 @@ def list_lines() -> Iterator[str]:
     for exercise in EXERCISES:
         yield f"{exercise.name:5}{exercise.title}: see {exercise.slice_name}"
         yield f"     {exercise.flaw}, or {exercise.fix} (--solution)"
+        if exercise.on_rclcpp is not None:
+            there = exercise.on_client(RCLCPP)
+            yield f"     on rclcpp: {there.flaw}, or {there.fix} (--client {RCLCPP})"
 
 
 def _rounds(text: str) -> int:
@@ -139,8 +161,24 @@ def _check(arguments: argparse.Namespace, exercise: Exercise) -> int:
         )
     if arguments.json is not None:
         check_file("--json", arguments.json)
-    find_program(os.environ, PACKAGE, exercise.program)
+    _find_program(exercise)
     return rounds
+
+
+def _find_program(exercise: Exercise) -> None:
+    """Throws BadInput if the program is not there, and says why one on rclcpp may not be."""
+    try:
+        find_program(os.environ, PACKAGE, exercise.program)
+    except BadInput as error:
+        if exercise.client == RCLRT or installation.is_wheel():
+            raise
+        raise BadInput(
+            f"--client {exercise.client}: the program {exercise.program} of {PACKAGE} was not "
+            "found; it is built only where rclcpp is, and the wheels of ROS 2 on PyPI have none\n"
+            "  fix: source a ROS 2 installation, or set UNDERLAY to the install folder of a "
+            "workspace that has rclcpp, and build again with `make test-rclcpp`\n"
+            f"  or run it on rclrt's nodes: without --client {exercise.client}"
+        ) from error
 
 
 def _write(outcome: Outcome, directory: Path, json_file: Path | None) -> None:

@@ -4,13 +4,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import Enum
 
 from rclrt_cli.errors import BadInput, did_you_mean
 
 BASELINE, SOLUTION = "baseline", "solution"
 VARIANTS = (BASELINE, SOLUTION)
+RCLRT, RCLCPP = "rclrt", "rclcpp"
+CLIENTS = (RCLRT, RCLCPP)
+"""The client libraries that the nodes of an exercise may be on."""
 LOOP_US = 1000.0
 """The period of the loops of exercises 1 and 2."""
 DEADLINE_US = 17_000.0
@@ -38,6 +41,16 @@ class Published:
 
 
 @dataclass(frozen=True)
+class OnRclcpp:
+    """What is different where the nodes are on rclcpp."""
+
+    flaw: str
+    fix: str
+    look: str | None = None
+    """None: as without."""
+
+
+@dataclass(frozen=True)
 class Exercise:
     """One exercise. The program of the package that runs it is `program`."""
 
@@ -56,10 +69,36 @@ class Exercise:
     needs_realtime: bool = True
     needs_stress: bool = True
     """Whether the flaw shows only while something else wants the CPUs."""
+    on_rclcpp: OnRclcpp | None = None
+    """None: it has no nodes, or only beside what it is about."""
+    client: str = RCLRT
 
     @property
     def program(self) -> str:
-        return "exercise_" + self.name.replace("-", "_")
+        return self.full_name("exercise_" + self.name).replace("-", "_")
+
+    def full_name(self, start: str) -> str:
+        """`start`, followed by the client library if that is not ours."""
+        return start if self.client == RCLRT else f"{start}-{self.client}"
+
+    def on_client(self, client: str) -> Exercise:
+        """Throws BadInput if it has no program on that client library."""
+        if client == self.client:
+            return self
+        if self.on_rclcpp is None:
+            names = ", ".join(each.name for each in EXERCISES if each.on_rclcpp)
+            raise BadInput(
+                f"--client {client}: exercise {self.name} is about threads, not executors, and is "
+                f"there on {self.client} only; expected one of: {names}"
+            )
+        return replace(
+            self,
+            client=client,
+            title=f"{self.title}, on {client}",
+            flaw=self.on_rclcpp.flaw,
+            fix=self.on_rclcpp.fix,
+            look=self.on_rclcpp.look or self.look,
+        )
 
     @property
     def has_pendulum(self) -> bool:
@@ -135,6 +174,13 @@ EXERCISES = (
         DEADLINE_US,
         "the deadline",
         needs_stress=False,
+        on_rclcpp=OnRclcpp(
+            "SingleThreadedExecutor",
+            "PreemptiveExecutor of rclrt_rclcpp",
+            "one thread runs all callbacks in an order that says nothing of their urgency, so the "
+            "way from the image to the actuation leads past the data logger; a priority above the "
+            "data logger's interrupts it",
+        ),
     ),
     Exercise(
         "3-2",
@@ -149,6 +195,9 @@ EXERCISES = (
         DEADLINE_US,
         "the deadline",
         needs_stress=False,
+        on_rclcpp=OnRclcpp(
+            "MultiThreadedExecutor, two threads", "PreemptiveExecutor of rclrt_rclcpp"
+        ),
     ),
     Exercise(
         "4-1",
@@ -164,6 +213,10 @@ EXERCISES = (
             SOLUTION: Published(min_us=33_200, max_us=33_440),
         },
         needs_stress=False,
+        on_rclcpp=OnRclcpp(
+            "camera in the common SingleThreadedExecutor",
+            "camera in a PreemptiveExecutor at SCHED_FIFO 90",
+        ),
     ),
     Exercise(
         "4-2",
@@ -180,6 +233,9 @@ EXERCISES = (
         DEADLINE_US,
         "the deadline",
         needs_stress=False,
+        on_rclcpp=OnRclcpp(
+            "one SingleThreadedExecutor", "detector's group at SCHED_FIFO 60, on rclrt_rclcpp"
+        ),
     ),
 )
 

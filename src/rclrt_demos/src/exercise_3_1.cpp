@@ -15,11 +15,9 @@ constexpr Exercise kExercise{
     .priority = kCameraPriority,
 };
 
-constexpr LoggerTime kLoggerTime{.draws = 10, .least_us = 100, .most_us = 999};
-
 /// The flaw: the data logger was created first, so the detector waits for it with each image.
 void run_baseline(Session& session) {
-  CameraDemo demo(session, kLoggerTime);
+  CameraDemo demo(session, kVaryingLogger);
   rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"));
   executor.add_node(demo.processing.node());
   executor.add_node(demo.actuation.node());
@@ -28,7 +26,7 @@ void run_baseline(Session& session) {
 
 /// The fix: the order of creation does not matter, and the detector interrupts the logger.
 void run_solution(Session& session) {
-  CameraDemo demo(session, kLoggerTime, {.logger = 0, .detector = 1, .actuation = 1});
+  CameraDemo demo(session, kVaryingLogger, {.logger = 0, .detector = 1, .actuation = 1});
   rclrt::PreemptiveExecutor executor(demo.context, demo.realtime("executor", 80));
   executor.add_node(demo.processing.node());
   executor.add_node(demo.actuation.node());

@@ -15,12 +15,10 @@ constexpr Exercise kExercise{
     .priority = kCameraPriority,
 };
 
-constexpr LoggerTime kLoggerTime{.draws = 10, .least_us = 100, .most_us = 999};
-
 /// The flaw: the detector has a thread, but shares the CPU with the logger and with whatever else
 /// the machine runs.
 void run_baseline(Session& session) {
-  CameraDemo demo(session, kLoggerTime);
+  CameraDemo demo(session, kVaryingLogger);
   rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"), {.threads = 2});
   executor.add_node(demo.processing.node());
   executor.add_node(demo.actuation.node());
@@ -29,7 +27,7 @@ void run_baseline(Session& session) {
 
 /// The fix: nothing but the camera comes before the detector, under any load.
 void run_solution(Session& session) {
-  CameraDemo demo(session, kLoggerTime, {.logger = 0, .detector = 1, .actuation = 1});
+  CameraDemo demo(session, kVaryingLogger, {.logger = 0, .detector = 1, .actuation = 1});
   rclrt::PreemptiveExecutor executor(demo.context, demo.realtime("executor", 80));
   executor.add_node(demo.processing.node());
   executor.add_node(demo.actuation.node());

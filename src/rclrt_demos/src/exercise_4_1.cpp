@@ -14,11 +14,9 @@ constexpr Exercise kExercise{
     .priority = kCameraPriority,
 };
 
-constexpr LoggerTime kLoggerTime{.draws = 1, .least_us = 20'000, .most_us = 35'000};
-
 /// The flaw: the timer waits for the callback that runs.
 void run_baseline(Session& session) {
-  CameraDemo demo(session, kLoggerTime);
+  CameraDemo demo(session, kLongLogger);
   demo.camera.add_timer();
   rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"));
   executor.add_node(demo.camera.node());
@@ -29,7 +27,7 @@ void run_baseline(Session& session) {
 
 /// The fix: two executors of the same kind. The camera's runs in a real-time thread.
 void run_solution(Session& session) {
-  CameraDemo demo(session, kLoggerTime);
+  CameraDemo demo(session, kLongLogger);
   demo.camera.add_timer();
   rclrt::WaitSetExecutor camera_executor(demo.context, demo.realtime("camera", kCameraPriority));
   camera_executor.add_node(demo.camera.node());

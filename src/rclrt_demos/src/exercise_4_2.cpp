@@ -18,11 +18,9 @@ constexpr Exercise kExercise{
     .priority = kCameraPriority,
 };
 
-constexpr LoggerTime kLoggerTime{.draws = 1, .least_us = 5'000, .most_us = 10'000};
-
 /// The flaw: from image to actuation takes as long as logging, too.
 void run_baseline(Session& session) {
-  CameraDemo demo(session, kLoggerTime);
+  CameraDemo demo(session, kMediumLogger);
   rclrt::WaitSetExecutor executor(demo.context, demo.best_effort("executor"));
   executor.add_node(demo.processing.node());
   executor.add_node(demo.actuation.node());
@@ -32,7 +30,7 @@ void run_baseline(Session& session) {
 /// The fix: the callbacks of the node are in different groups, and each group is in the executor
 /// where it belongs. (A callback without a stated group is a group of its own.)
 void run_solution(Session& session) {
-  CameraDemo demo(session, kLoggerTime);
+  CameraDemo demo(session, kMediumLogger);
   rclrt::WaitSetExecutor realtime(demo.context, demo.realtime("realtime", kRealtimePriority));
   realtime.add(demo.processing.detector());
   realtime.add_node(demo.actuation.node());

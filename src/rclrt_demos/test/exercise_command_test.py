@@ -20,6 +20,7 @@ from rclrt_cli.main import main
 from rclrt_demos.exercises import EXERCISES, Exercise
 
 US = 1000
+ON_RCLCPP = [exercise.name for exercise in EXERCISES if exercise.on_rclcpp]
 
 
 def wait_for_end(process_id: int) -> None:
@@ -164,6 +165,8 @@ def test_the_list_says_what_each_exercise_is_about(here: Path) -> None:
         (["1", "--live"], "expected 2-1, 2-2 or 2-3"),
         (["2-1", "--live"], "standard output is none"),
         (["1", "--loud"], "unrecognized arguments: --loud"),
+        (["3-1", "--client", "rclpy"], "invalid choice: 'rclpy'"),
+        (["2-1", "--client", "rclcpp"], "expected one of: 3-1, 3-2, 4-1, 4-2"),
     ],
 )
 def test_a_wrong_option_ends_with_2_and_nothing_is_written(
@@ -199,6 +202,31 @@ def test_a_program_that_is_not_there_is_named(here: Path) -> None:
     assert done.returncode == 2
     assert "exercise_2_1 of rclrt_demos was not found" in done.stderr
     assert list(here.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ON_RCLCPP)
+def test_without_rclcpp_the_error_says_why_and_what_to_do(name: str, here: Path) -> None:
+    environment = os.environ | {"AMENT_PREFIX_PATH": "/nowhere"}
+    done = call(here, name, "--client", "rclcpp", "--compare", environment=environment)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert f"exercise_{name.replace('-', '_')}_rclcpp of rclrt_demos was not found" in done.stderr
+    assert "built only where rclcpp is" in done.stderr
+    assert "fix: source a ROS 2 installation, or set UNDERLAY" in done.stderr
+    assert list(here.iterdir()) == []
+
+
+def test_on_rclcpp_it_runs_that_program_and_names_its_executors(here: Path, tmp_path: Path) -> None:
+    program = FakeProgram(tmp_path / "prefix", "3-1", "rclcpp")
+    program.measures([20_000 * US], [3_000 * US])
+    arguments = ("3-1", "--client", "rclcpp", "--compare", "--json", "rows.json")
+    done = call(here, *arguments, environment=program.environment)
+    assert done.returncode == 0, done.stderr
+    assert sorted(set(program.log)) == ["baseline 2", "solution 2"]
+    said = " ".join(done.stdout.split())
+    assert "Exercise 3-1, the order of callbacks in one executor, on rclcpp" in said
+    assert "20000 µs with SingleThreadedExecutor and 3000 µs with PreemptiveExecutor" in said
+    assert {row["exercise"] for row in json.loads((here / "rows.json").read_text())} == {"3-1"}
+    assert {path.name for path in here.iterdir()} == {"exercise-3-1-rclcpp", "rows.json"}
 
 
 def test_a_program_that_fails_leaves_no_results(fake: FakeProgram, here: Path) -> None:

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
-from rclrt_demos.exercises import find_exercise
+from rclrt_demos.exercises import RCLRT, find_exercise
 
 GENEROUS_S = 300  # only a program that hangs takes as long
 PROGRAM = """\
@@ -43,8 +43,8 @@ def figures_of(
 class FakeProgram:
     """Stands in for the program of one exercise, in a workspace of its own."""
 
-    def __init__(self, prefix: Path, name: str) -> None:
-        self.prefix, self.exercise = prefix, find_exercise(name)
+    def __init__(self, prefix: Path, name: str, client: str = RCLRT) -> None:
+        self.prefix, self.exercise = prefix, find_exercise(name).on_client(client)
         self.directory = prefix / "lib" / "rclrt_demos"
         self.directory.mkdir(parents=True)
         program = self.directory / self.exercise.program

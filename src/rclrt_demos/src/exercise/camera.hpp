@@ -1,36 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A camera, what is made of its images, and the motor at the end: the nodes of exercises 3 and 4.
-//
-//   camera --/image--> data logger       (long, best-effort)
-//                  \-> object detector --/actuation--> actuation
+// The nodes of exercises 3 and 4: a camera, what is made of its images, and the motor at the end.
 #pragma once
 
-#include <atomic>
-#include <chrono>
-#include <cstdint>
 #include <initializer_list>
 #include <memory>
-#include <random>
 #include <rclrt/executors.hpp>
 #include <rclrt/node.hpp>
-#include <rclrt_msgs/msg/camera_image.hpp>
-#include <std_msgs/msg/int64.hpp>
 
+#include "exercise/camera_callbacks.hpp"
 #include "exercise/session.hpp"
 
 namespace rclrt::demos {
-
-/// The camera's period, 30 Hz.
-inline constexpr std::chrono::nanoseconds kFrame{33'333'333};
-/// Priority of the camera's thread.
-inline constexpr int kCameraPriority = 90;
-
-/// How long the data logger computes for an image: the sum of some draws.
-struct LoggerTime {
-  int draws = 1;
-  int least_us = 0;
-  int most_us = 0;
-};
 
 /// Priorities of the callbacks, for executors that honour them.
 struct CameraPriorities {
@@ -39,10 +19,10 @@ struct CameraPriorities {
   int actuation = 0;
 };
 
-/// Publishes an image each time it is told to, and keeps the time since the last.
+/// Publishes an image each time it is told to.
 class Camera {
  public:
-  Camera(Session& session, const std::shared_ptr<Context>& context);
+  Camera(CameraCallbacks& callbacks, const std::shared_ptr<Context>& context);
 
   /// Publishes an image. One thread at a time.
   void publish() noexcept;
@@ -52,51 +32,34 @@ class Camera {
 
   const Node& node() const noexcept { return node_; }
 
-  /// Returns how many images the middleware refused.
-  std::uint64_t unsent() const noexcept { return unsent_; }
-
   /// Waits until as many subscriptions are there. Throws std::runtime_error after 30 s.
   void wait_for_subscriptions(std::size_t count) const;
 
  private:
-  using Image = rclrt_msgs::msg::CameraImage;
+  using Image = CameraCallbacks::Image;
 
+  CameraCallbacks& callbacks_;
   Node node_;
   const std::shared_ptr<Publisher<Image>> publisher_;
   const std::unique_ptr<Image> image_;  // too large for a stack
-  Slice& period_;
-  std::int64_t last_ns_ = 0;
-  std::uint64_t unsent_ = 0;
 };
 
 /// The node of the data logger, which is created first, and of the object detector.
 class CameraProcessing {
  public:
-  CameraProcessing(Session& session, const std::shared_ptr<Context>& context,
-                   const LoggerTime& logger_time, const CameraPriorities& priorities);
+  CameraProcessing(CameraCallbacks& callbacks, const std::shared_ptr<Context>& context,
+                   const CameraPriorities& priorities);
 
   const Node& node() const noexcept { return node_; }
   const std::shared_ptr<executor::Callback>& logger() const noexcept { return logger_; }
   const std::shared_ptr<executor::Callback>& detector() const noexcept { return detector_; }
 
-  /// Returns for how many images the detector started after the logger had.
-  std::uint64_t logged_first() const noexcept { return logged_first_; }
-
  private:
-  using Image = rclrt_msgs::msg::CameraImage;
+  using Image = CameraCallbacks::Image;
+  using Object = CameraCallbacks::Object;
 
-  void log(const Image& image) noexcept;
-  void detect(const Image& image) noexcept;
-
-  const LoggerTime logger_time_;
-  std::minstd_rand random_;  // the same draws in each run, so that runs can be compared
-  Slice& data_logger_;
-  Slice& message_delay_;
-  Slice& object_detect_;
-  std::atomic<std::int64_t> last_logged_ns_{0};
-  std::uint64_t logged_first_ = 0;
   Node node_;
-  const std::shared_ptr<Publisher<std_msgs::msg::Int64>> publisher_;
+  const std::shared_ptr<Publisher<Object>> publisher_;
   const std::shared_ptr<executor::Callback> logger_;
   const std::shared_ptr<executor::Callback> detector_;
 };
@@ -104,22 +67,12 @@ class CameraProcessing {
 /// The node of the motor.
 class Actuation {
  public:
-  static constexpr std::chrono::nanoseconds kDeadline = std::chrono::milliseconds(17);
-
-  Actuation(Session& session, const std::shared_ptr<Context>& context,
+  Actuation(CameraCallbacks& callbacks, const std::shared_ptr<Context>& context,
             const CameraPriorities& priorities);
 
   const Node& node() const noexcept { return node_; }
-  std::uint64_t count() const noexcept { return count_; }
-  std::uint64_t missed_deadlines() const noexcept { return missed_deadlines_; }
 
  private:
-  void actuate(std::int64_t stamp_ns) noexcept;
-
-  Slice& end_to_end_delay_;
-  Slice& actuation_;
-  std::uint64_t count_ = 0;
-  std::uint64_t missed_deadlines_ = 0;
   Node node_;
 };
 
@@ -142,14 +95,13 @@ struct CameraDemo {
 
   Session& session;
   const std::shared_ptr<Context> context;
+  CameraCallbacks callbacks;
   Camera camera;
   CameraProcessing processing;
   Actuation actuation;
 
  private:
   void run(std::initializer_list<Executor*> executors, bool camera_thread);
-  /// Says so if another camera is there at this moment, whose images come in, too.
-  void report_other_cameras();
 };
 
 }  // namespace rclrt::demos

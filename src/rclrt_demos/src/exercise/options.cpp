@@ -86,9 +86,13 @@ Options parse_options(const Exercise& exercise, int argc, const char* const* arg
 }
 
 std::string usage(const Exercise& exercise) {
-  std::string text = "usage: exercise_" + std::string(exercise.name) +
-                     " [--solution] [--seconds S] [--json FILE] [--trace FILE]";
-  text.replace(text.find('-'), 1, "_");
+  std::string program = "exercise_" + std::string(exercise.name);
+  if (*exercise.client != '\0') {
+    program += "_" + std::string(exercise.client);
+  }
+  std::replace(program.begin(), program.end(), '-', '_');
+  std::string text =
+      "usage: " + program + " [--solution] [--seconds S] [--json FILE] [--trace FILE]";
   text += exercise.takes_threads ? " [--threads N]\n\n" : "\n\n";
   text += "the flaw (default): " + std::string(exercise.baseline) + "\n" +
           "--solution:         " + exercise.solution + "\n\n";

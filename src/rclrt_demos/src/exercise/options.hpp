@@ -23,6 +23,7 @@ struct Exercise {
   const char* solution;  ///< its fix, in a line
   int priority;          ///< the highest SCHED_FIFO priority that it asks for
   bool takes_threads = false;
+  const char* client = "";  ///< the client library, if it is another than rclrt
 };
 
 /// The command line of an exercise.

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the callbacks of exercises 3 and 4 do and record, whichever client library calls them.
+//
+//   camera --/image--> data logger       (long, and nobody waits for it)
+//                  \-> object detector --/actuation--> actuation
+#pragma once
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <random>
+#include <rclrt_msgs/msg/camera_image.hpp>
+#include <std_msgs/msg/int64.hpp>
+
+#include "exercise/session.hpp"
+#include "rclrt/realtime/cyclic_thread.hpp"
+
+namespace rclrt::demos {
+
+/// The camera's period, 30 Hz.
+inline constexpr std::chrono::nanoseconds kFrame{33'333'333};
+/// Priority of the camera's thread.
+inline constexpr int kCameraPriority = 90;
+/// From an image to its actuation.
+inline constexpr std::chrono::nanoseconds kActuationDeadline = std::chrono::milliseconds(17);
+/// How many messages wait in a queue at most.
+inline constexpr std::size_t kQueueDepth = 10;
+
+/// How long the data logger computes for an image: the sum of some draws.
+struct LoggerTime {
+  int draws = 1;
+  int least_us = 0;
+  int most_us = 0;
+};
+
+/// 1 to 10 ms, of exercises 3-1 and 3-2.
+inline constexpr LoggerTime kVaryingLogger{.draws = 10, .least_us = 100, .most_us = 999};
+/// 20 to 35 ms, of exercise 4-1.
+inline constexpr LoggerTime kLongLogger{.draws = 1, .least_us = 20'000, .most_us = 35'000};
+/// 5 to 10 ms, of exercise 4-2.
+inline constexpr LoggerTime kMediumLogger{.draws = 1, .least_us = 5'000, .most_us = 10'000};
+
+/// The callbacks' work and its records. Each function but the constructor and `add_notes` is for
+/// one thread at a time; different ones may run at the same time.
+class CameraCallbacks {
+ public:
+  using Image = rclrt_msgs::msg::CameraImage;
+  using Object = std_msgs::msg::Int64;
+
+  /// Adds the tracks to the session.
+  CameraCallbacks(Session& session, const LoggerTime& logger_time);
+
+  /// Writes the time stamp of an image that is published next, and keeps the time since the last.
+  void stamp(Image& image) noexcept;
+
+  /// Counts an image that the middleware refused.
+  void count_unsent() noexcept { ++unsent_; }
+
+  /// Computes, and waits as if for a disk.
+  void log(const Image& image) noexcept;
+
+  /// Computes, and gives what was detected to `publish`.
+  template <typename Publish>
+  void detect(const Image& image, const Publish& publish) {
+    begin_detection(image);
+    const Measure measure(object_detect_);
+    publish(find_object(image));
+  }
+
+  /// Drives the motor.
+  void actuate(const Object& object) noexcept;
+
+  /// Adds what was counted to the session's results. For the end, when no callback runs.
+  void add_notes(Session& session) const;
+
+ private:
+  void begin_detection(const Image& image) noexcept;
+  static Object find_object(const Image& image) noexcept;
+
+  const LoggerTime logger_time_;
+  std::minstd_rand random_;  // the same draws in each run, so that runs can be compared
+  Slice& period_;
+  Slice& data_logger_;
+  Slice& message_delay_;
+  Slice& object_detect_;
+  Slice& end_to_end_delay_;
+  Slice& actuation_;
+  std::int64_t last_stamp_ns_ = 0;
+  std::uint64_t unsent_ = 0;
+  std::atomic<std::int64_t> last_logged_ns_{0};
+  std::uint64_t logged_first_ = 0;  // images whose logging had begun before their detection
+  std::uint64_t actuations_ = 0;
+  std::uint64_t missed_deadlines_ = 0;
+};
+
+/// Returns a thread of the camera's own, which calls `publish` each frame under SCHED_FIFO, if that
+/// is permitted, once it is started.
+realtime::CyclicThread make_camera_thread(const Session& session, std::function<void()> publish);
+
+/// Says so if there are more publishers of /image than our own, whose images come in, too.
+void report_other_cameras(Session& session, std::size_t publishers);
+
+/// Throws std::runtime_error: our own subscriptions have not been found within `limit`.
+[[noreturn]] void throw_no_subscriptions(std::chrono::seconds limit);
+
+}  // namespace rclrt::demos

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+// The nodes of exercises 3 and 4 as plain rclcpp nodes: see exercise/camera.hpp for those of rclrt.
+#pragma once
+
+#include <initializer_list>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <rclrt_rclcpp/executors.hpp>
+
+#include "exercise/camera_callbacks.hpp"
+#include "exercise/session.hpp"
+
+namespace rclrt::demos::on_rclcpp {
+
+/// Publishes an image each time it is told to.
+class Camera : public rclcpp::Node {
+ public:
+  explicit Camera(CameraCallbacks& callbacks);
+
+  /// Publishes an image. One thread at a time.
+  void publish();
+
+  /// Makes a timer of the node do it.
+  void add_timer();
+
+  /// Waits until as many subscriptions are there. Throws std::runtime_error after 30 s.
+  void wait_for_subscriptions(std::size_t count);
+
+ private:
+  using Image = CameraCallbacks::Image;
+
+  CameraCallbacks& callbacks_;
+  const rclcpp::Publisher<Image>::SharedPtr publisher_;
+  const std::unique_ptr<Image> image_;  // too large for a stack
+  rclcpp::TimerBase::SharedPtr timer_;
+};
+
+/// The node of the data logger, which is created first, and of the object detector. Each is in a
+/// callback group of its own: those of one mutually exclusive group would wait for each other under
+/// every executor.
+class CameraProcessing : public rclcpp::Node {
+ public:
+  explicit CameraProcessing(CameraCallbacks& callbacks);
+
+  const rclcpp::CallbackGroup::SharedPtr& logger_group() const noexcept { return logger_group_; }
+  const rclcpp::CallbackGroup::SharedPtr& detector_group() const noexcept {
+    return detector_group_;
+  }
+
+ private:
+  using Image = CameraCallbacks::Image;
+  using Object = CameraCallbacks::Object;
+
+  const rclcpp::Publisher<Object>::SharedPtr publisher_;
+  const rclcpp::CallbackGroup::SharedPtr logger_group_;
+  const rclcpp::CallbackGroup::SharedPtr detector_group_;
+  rclcpp::Subscription<Image>::SharedPtr logger_;
+  rclcpp::Subscription<Image>::SharedPtr detector_;
+};
+
+/// The node of the motor.
+class Actuation : public rclcpp::Node {
+ public:
+  explicit Actuation(CameraCallbacks& callbacks);
+
+ private:
+  const rclcpp::Subscription<CameraCallbacks::Object>::SharedPtr subscription_;
+};
+
+/// Initialises rclcpp, with the signals left to the session, and shuts it down at the end.
+struct Rclcpp {
+  Rclcpp();
+  ~Rclcpp();
+  Rclcpp(const Rclcpp&) = delete;
+  Rclcpp& operator=(const Rclcpp&) = delete;
+};
+
+/// All of it. One at a time.
+struct CameraDemo {
+  /// Makes the nodes.
+  CameraDemo(Session& for_session, const LoggerTime& logger_time);
+
+  /// Returns options for an executor of rclrt_rclcpp on the exercise's CPU, under SCHED_FIFO, if
+  /// that is permitted, from `priority` downwards.
+  rclrt_rclcpp::Options realtime(const char* name, int priority) const;
+
+  /// Spins each executor in a thread of normal scheduling on the exercise's CPU, and publishes from
+  /// a thread of the camera's own, until the session ends. (An executor of rclrt_rclcpp runs its
+  /// callbacks in threads of its own.) Call one of the two, once.
+  void run(std::initializer_list<rclcpp::Executor*> executors);
+  /// Spins each executor until the session ends; the one that has the camera's node publishes, from
+  /// a timer.
+  void run_with_camera_timer(std::initializer_list<rclcpp::Executor*> executors);
+
+  Session& session;
+  const Rclcpp rclcpp;
+  CameraCallbacks callbacks;
+  const std::shared_ptr<Camera> camera;
+  const std::shared_ptr<CameraProcessing> processing;
+  const std::shared_ptr<Actuation> actuation;
+
+ private:
+  void run(std::initializer_list<rclcpp::Executor*> executors, bool camera_thread);
+};
+
+}  // namespace rclrt::demos::on_rclcpp
