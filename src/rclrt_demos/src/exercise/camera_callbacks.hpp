@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the callbacks of exercises 3 and 4 do and record, whichever client library calls them.
 //
-//   camera --/image--> data logger       (long, and nobody waits for it)
+//   camera --/image--> data logger       (long, best-effort)
 //                  \-> object detector --/actuation--> actuation
 #pragma once
 
