@@ -341,13 +341,12 @@ TEST_F(PerfettoFile, IsRefusedWhereSomethingElseThanAFileIsAndThatStays) {
   const std::filesystem::path link = directory_ / "link";
   ASSERT_EQ(mkfifo(path_.c_str(), 0600), 0);
   std::filesystem::create_symlink(path_, link);
-  for (const auto& [there, kind] : {std::pair(path_, "a FIFO"), std::pair(link, "a FIFO"),
-                                    std::pair(directory_, "a directory")}) {
-    const std::filesystem::path& path = there;
-    const std::string said = "cannot write " + path.string() + ": is " + kind +
+  for (const auto& each :
+       {std::pair(path_, "FIFO"), std::pair(link, "FIFO"), std::pair(directory_, "directory")}) {
+    const std::string said = "cannot write " + each.first.string() + ": is a " + each.second +
                              "; expected a regular file or a new name";
     EXPECT_THAT(
-        [&] { PerfettoWriter writer(path, process(), kClocks); },
+        [&] { PerfettoWriter writer(each.first, process(), kClocks); },
         Throws<std::system_error>(testing::Property(&std::system_error::what, HasSubstr(said))));
   }
   EXPECT_TRUE(std::filesystem::is_fifo(path_));
