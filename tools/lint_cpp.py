@@ -82,8 +82,15 @@ def tidy_checks(entries: list[dict[str, str]]) -> Iterator[Check]:
 
 
 def header_checks(package: Path, entries: list[dict[str, str]]) -> Iterator[Check]:
-    """Each header, included twice by an otherwise empty file, with the flags of a file near it."""
+    """Each header, included twice by an otherwise empty file, with the flags of a file near it.
+
+    Where the build compiles none of the sources beside a header, what both need is not installed.
+    """
+    compiled = {Path(entry["file"]) for entry in entries}
     for header in sorted(package.glob("**/*.hpp")):
+        beside = set(header.parent.glob("*.cpp"))
+        if beside and not beside & compiled:
+            continue
         nearest = max(entries, key=lambda e: len(os.path.commonpath([e["file"], str(header)])))
         words = shlex.split(nearest["command"])
         flags = [w for w in words[1:] if w.startswith(("-D", "-I", "-std", "-W", "-f"))]
