@@ -15,7 +15,7 @@ constexpr Key kTopKey = 95;
 /// EDF without a deadline: in the background.
 constexpr Key kBackground = std::numeric_limits<Key>::min() + 1;
 
-enum Stream : std::uint64_t { kExecution, kJitter, kLatency };
+enum RandomStream : std::uint64_t { kExecution, kJitter, kLatency };
 
 /// How many entities a trigger has, and how many releases of each may wait.
 struct InputsAndDepth {
