@@ -34,16 +34,14 @@ Ticks ExecutorBounds::most_pending(std::size_t callback) {
 }
 
 Joins ExecutorBounds::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) {
-  return find_joins(workload_, callbacks, [&](std::size_t n) {
-    if (const auto known = arrivals.find(n); known != arrivals.end()) {
-      return known->second;
-    }
+  const auto arrival = [&](std::size_t n) {
     ChainBound before;
     const auto first = callbacks.first(n);
     const auto joins = joins_of(first, arrivals);
-    return arrivals[n] = response(ways_to_last(workload_, first, joins.joins),
-                                  in_turn_ ? callbacks[n] : first.back(), before);
-  });
+    return response(ways_to_last(workload_, first, joins.joins),
+                    in_turn_ ? callbacks[n] : first.back(), before);
+  };
+  return find_joins(workload_, callbacks, arrival, arrivals);
 }
 
 /// From the release of the chain's timer or event to the end of the last of its callbacks.

@@ -80,21 +80,17 @@ void Holistic::add_steps(std::span<const std::size_t> callbacks, Latency& latenc
 }
 
 Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const {
-  return find_joins(workload_, callbacks, [&](std::size_t n) {
-    if (const auto known = arrivals.find(n); known != arrivals.end()) {
-      return known->second;
-    }
+  const auto arrival = [&](std::size_t n) -> std::optional<Ticks> {
     const auto first = callbacks.first(n);
     const auto before = latency(first, joins_of(first, arrivals));
-    std::optional<Ticks>& arrived = arrivals[n];
-    if (before) {
-      // A lane keeps the order in which messages come; a wait set takes one from each input in
-      // turn.
-      const Ticks taken = executor_ == ExecutorKind::kWaitSet ? responses_[callbacks[n]] : 0;
-      arrived = sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
+    if (!before) {
+      return std::nullopt;
     }
-    return arrived;
-  });
+    // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
+    const Ticks taken = executor_ == ExecutorKind::kWaitSet ? responses_[callbacks[n]] : 0;
+    return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
+  };
+  return find_joins(workload_, callbacks, arrival, arrivals);
 }
 
 /// The end of the last callback, as find_ends() has it, and what each part of the way adds.

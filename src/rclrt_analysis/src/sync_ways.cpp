@@ -16,8 +16,8 @@ constexpr std::size_t kNone = static_cast<std::size_t>(-1);
 class JoinSearch {
  public:
   JoinSearch(const Workload& workload, std::span<const std::size_t> callbacks,
-             const Arrival& arrival)
-      : workload_(workload), callbacks_(callbacks), arrival_(arrival) {}
+             const Arrival& arrival, KnownArrivals& known)
+      : workload_(workload), callbacks_(callbacks), arrival_(arrival), known_(known) {}
 
   Joins find() {
     for (std::size_t at = 1; at < callbacks_.size(); ++at) {
@@ -35,6 +35,14 @@ class JoinSearch {
 
   const model::Timer& timer(std::size_t callback) const {
     return std::get<model::Timer>(workload_.application.callbacks[callback].trigger);
+  }
+
+  std::optional<Ticks> arrival(std::size_t n) {
+    const auto [at, is_new] = known_.try_emplace(n);
+    if (is_new) {
+      at->second = arrival_(n);  // may ask for shorter prefixes
+    }
+    return at->second;
   }
 
   /// A timer that keeps its grid.
@@ -137,7 +145,7 @@ class JoinSearch {
   /// At most so much after its release does the chain's message wait at the sync: until as many
   /// later ones of the chain have come as may wait there. Without a bound, or where that is no less
   /// than the window, the longest time.
-  Ticks pushed_out(std::size_t at, const model::Sync& sync) const {
+  Ticks pushed_out(std::size_t at, const model::Sync& sync) {
     const std::size_t here = callbacks_.front();
     const auto before = callbacks_.subspan(1, at - 1);
     if (!is_steady(here)) {
@@ -149,7 +157,7 @@ class JoinSearch {
         })) {
       return kHorizon;
     }
-    const auto arrived = arrival_(at);
+    const auto arrived = arrival(at);
     return arrived ? sum(later, *arrived) : kHorizon;
   }
 
@@ -188,11 +196,11 @@ class JoinSearch {
     if (direct && keeps_apart(start) && window < min_interval(start)) {
       limit = std::min(limit, next);
       if (limit < within && !is_last_sync(at)) {
-        const auto arrived = inputs.size() == 2 ? arrival_(at) : std::nullopt;
+        const auto arrived = inputs.size() == 2 ? arrival(at) : std::nullopt;
         waits = arrived && *arrived <= product(static_cast<Ticks>(sync.depth), period);
       }
     } else if (limit >= period && inputs.size() == 2 && stamps_increase(here)) {
-      if (const auto arrived = arrival_(at)) {
+      if (const auto arrived = arrival(at)) {
         limit = std::min(limit, std::max(sum(*arrived, period), first));
       }
     }
@@ -221,6 +229,7 @@ class JoinSearch {
   const Workload& workload_;
   std::span<const std::size_t> callbacks_;
   const Arrival& arrival_;
+  KnownArrivals& known_;
   Ticks stamp_ = 0;  // the stamp of the chain's message is at most so much after its release
   Joins found_;
 };
@@ -241,8 +250,8 @@ std::size_t timer_index(const Workload& workload, std::size_t callback) {
 }  // namespace
 
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
-                 const Arrival& arrival) {
-  return JoinSearch(workload, callbacks, arrival).find();
+                 const Arrival& arrival, KnownArrivals& known) {
+  return JoinSearch(workload, callbacks, arrival, known).find();
 }
 
 std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,

@@ -101,7 +101,7 @@ using KnownArrivals = std::map<std::size_t, std::optional<Ticks>>;
 /// not complete a message is missing, so that input is empty, and no set without it can be formed.
 /// Timers of one period and one stated offset are as one.
 Joins find_joins(const Workload& workload, std::span<const std::size_t> callbacks,
-                 const Arrival& arrival);
+                 const Arrival& arrival, KnownArrivals& known);
 
 /// All ways to the last of the callbacks; the chain itself is the first one.
 std::vector<Way> ways_to_last(const Workload& workload, std::span<const std::size_t> callbacks,
