@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
 """Every exercise runs, with its flaw and with its fix, and writes what it measured."""
 
-import json
 import os
 import re
 import shlex
 import signal
 import stat
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import exercise_runs
 import pytest
+from exercise_runs import TIMEOUT_S, results, run, values
 
 PROGRAMS = Path(os.environ["RCLRT_DEMOS_PROGRAMS"])
 HERE = Path(__file__).resolve().parent
-TIMEOUT_S = 300
 
 PENDULUM = {
     "GetDesiredPosition",
@@ -43,39 +42,8 @@ def program(exercise: str) -> str:
     return str(PROGRAMS / f"exercise_{exercise.replace('-', '_')}")
 
 
-def run(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
-
-
-def results(path: Path) -> Any:
-    return json.loads(path.read_text())
-
-
-def values(result: Any) -> dict[str, list[int]]:
-    return {one["name"]: one["values_ns"] for one in result["slices"]}
-
-
-def measure(
-    exercise: str,
-    *options: str,
-    directory: Path,
-    durations: tuple[str, ...] = ("0.3", "1", "4", "16", "64"),
-    shown: Callable[[Any], bool] = lambda result: True,
-) -> Any:
-    """The results of a run that was long enough for every slice to have a value and for `shown`.
-    A run that dropped values is repeated: there is room for a tenth and a second more than the run
-    was to take, and a machine that stalls may need more."""
-    file = directory / "out.json"
-    for seconds in durations:
-        ran = run(program(exercise), *options, "--seconds", seconds, "--json", str(file))
-        assert ran.returncode == 0, ran.stderr
-        result = results(file)
-        assert result["seconds"] == float(seconds)
-        if not result["real_time"]:
-            assert result["reason"] in ran.stderr
-        if all(values(result).values()) and "dropped" not in result["notes"] and shown(result):
-            return result
-    pytest.fail(f"not shown in {seconds} s: {result['notes']}, {values(result)}")
+def measure(exercise: str, *options: str, **wanted: Any) -> Any:
+    return exercise_runs.measure(program(exercise), *options, **wanted)
 
 
 @pytest.mark.parametrize("variant", ["baseline", "solution"])

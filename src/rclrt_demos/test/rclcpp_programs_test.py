@@ -1,46 +1,24 @@
 # SPDX-License-Identifier: Apache-2.0
 """The exercises on rclcpp run, where rclcpp is, with their flaw and with their fix."""
 
-import json
 import os
-import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
+from exercise_runs import measure, run, values
 
 PROGRAMS = Path(os.environ["RCLRT_DEMOS_PROGRAMS"])
 BUILT = os.environ["RCLRT_DEMOS_ON_RCLCPP"].split()
 EXERCISES = ["3-1", "3-2", "4-1", "4-2"]
 SLICES = {"period", "DataLogger", "MessageDelay", "ObjectDetect", "EndToEndDelay", "Actuation"}
-TIMEOUT_S = 300
 
 pytestmark = pytest.mark.skipif(
     not BUILT, reason="rclcpp was not found when rclrt_rclcpp was built"
 )
 
 
-def run(exercise: str, *options: str) -> subprocess.CompletedProcess[str]:
-    program = str(PROGRAMS / f"exercise_{exercise.replace('-', '_')}_rclcpp")
-    return subprocess.run([program, *options], capture_output=True, text=True, timeout=TIMEOUT_S)
-
-
-def values(result: Any) -> dict[str, list[int]]:
-    return {one["name"]: one["values_ns"] for one in result["slices"]}
-
-
-def measure(exercise: str, *options: str, directory: Path) -> Any:
-    """The results of a run that was long enough for every slice to have a value."""
-    file = directory / "out.json"
-    for seconds in ("0.3", "1", "4", "16", "64"):
-        ran = run(exercise, *options, "--seconds", seconds, "--json", str(file))
-        assert ran.returncode == 0, ran.stderr
-        result = json.loads(file.read_text())
-        if not result["real_time"]:
-            assert result["reason"] in ran.stderr
-        if all(values(result).values()):
-            return result
-    pytest.fail(f"a slice has no value after {seconds} s: {values(result)}")
+def program(exercise: str) -> str:
+    return str(PROGRAMS / f"exercise_{exercise.replace('-', '_')}_rclcpp")
 
 
 def test_every_exercise_with_executors_has_a_program() -> None:
@@ -54,7 +32,7 @@ def test_an_exercise_writes_the_times_of_its_slices_and_a_trace(
 ) -> None:
     trace = tmp_path / "out.pftrace"
     options = ["--solution"] if variant == "solution" else []
-    result = measure(exercise, *options, "--trace", str(trace), directory=tmp_path)
+    result = measure(program(exercise), *options, "--trace", str(trace), directory=tmp_path)
     assert (result["exercise"], result["variant"]) == (exercise, variant)
     assert result["interrupted"] is False
     measured = values(result)
@@ -72,7 +50,7 @@ def test_an_exercise_writes_the_times_of_its_slices_and_a_trace(
 def test_with_priorities_the_detector_starts_before_the_logger(
     exercise: str, tmp_path: Path
 ) -> None:
-    result = measure(exercise, "--solution", directory=tmp_path)
+    result = measure(program(exercise), "--solution", directory=tmp_path)
     if not result["real_time"]:
         pytest.skip(result["reason"])
     assert result["notes"]["logged_first"] * 2 < len(values(result)["MessageDelay"])
@@ -80,13 +58,13 @@ def test_with_priorities_the_detector_starts_before_the_logger(
 
 @pytest.mark.parametrize("options", [[], ["--solution"]])
 def test_a_run_that_ends_before_the_executors_have_begun_ends(options: list[str]) -> None:
-    ran = run("4-2", *options, "--seconds", "1e-9")
+    ran = run(program("4-2"), *options, "--seconds", "1e-9")
     assert ran.returncode == 0, ran.stderr
 
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_the_help_names_the_program_and_its_executors(exercise: str) -> None:
-    ran = run(exercise, "--help")
+    ran = run(program(exercise), "--help")
     assert (ran.returncode, ran.stderr) == (0, "")
     assert f"usage: exercise_{exercise.replace('-', '_')}_rclcpp " in ran.stdout
     assert "ThreadedExecutor" in ran.stdout
@@ -95,6 +73,6 @@ def test_the_help_names_the_program_and_its_executors(exercise: str) -> None:
 
 @pytest.mark.parametrize("exercise", EXERCISES)
 def test_every_exercise_refuses_what_it_does_not_know(exercise: str) -> None:
-    ran = run(exercise, "--priority", "80")
+    ran = run(program(exercise), "--priority", "80")
     assert (ran.returncode, ran.stdout) == (2, "")
     assert ran.stderr.startswith(f"exercise {exercise}: ")

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 3-1 on rclcpp: an object detector that somebody waits for, and a data logger that nobody
-// waits for, get the same images.
+// Exercise 3-1 on rclcpp: an object detector, which is urgent, and a data logger, which is
+// best-effort, get the same images.
 #include "exercise/session.hpp"
 #include "on_rclcpp/camera.hpp"
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Exercise 4-2 on rclcpp: one node has a callback that somebody waits for and one that nobody waits
-// for. Its callback groups are in two executors.
+// Exercise 4-2 on rclcpp: one node has an urgent callback and a best-effort one.
+// Its callback groups are in two executors.
 #include "exercise/session.hpp"
 #include "on_rclcpp/camera.hpp"
 
