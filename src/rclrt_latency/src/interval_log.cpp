@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/output_path.hpp"
 
 namespace rclrt::latency {
 
@@ -21,32 +22,9 @@ std::string tag_of(std::size_t thread, const Series& series) {
          (cpu ? ".cpu" + std::to_string(*cpu) : ".thread" + std::to_string(thread));
 }
 
-/// Returns what `path` is if it exists and is not a regular file: renaming a file to it would
-/// destroy it. Follows links.
-std::optional<std::string> describe_non_file(const std::filesystem::path& path) {
-  std::error_code ignored;  // what cannot be examined cannot be opened either
-  switch (std::filesystem::status(path, ignored).type()) {
-    case std::filesystem::file_type::none:
-    case std::filesystem::file_type::not_found:
-    case std::filesystem::file_type::regular:
-      return std::nullopt;
-    case std::filesystem::file_type::directory:
-      return "a directory";
-    case std::filesystem::file_type::fifo:
-      return "a FIFO";
-    case std::filesystem::file_type::socket:
-      return "a socket";
-    case std::filesystem::file_type::block:
-    case std::filesystem::file_type::character:
-      return "a device";
-    default:
-      return "not a regular file";
-  }
-}
-
 /// Returns `path`. Throws std::invalid_argument if it exists and is not a regular file.
 std::filesystem::path require_replaceable(std::filesystem::path path) {
-  if (const auto kind = describe_non_file(path)) {
+  if (const auto kind = realtime::describe_non_file(path)) {
     throw std::invalid_argument("--histogram-log " + path.string() + ": is " + *kind +
                                 "; expected a regular file or a new name");
   }

@@ -6,10 +6,11 @@
 
 #include <cerrno>
 #include <cstdio>
-#include <optional>
 #include <string>
 #include <system_error>
 #include <utility>
+
+#include "rclrt/realtime/output_path.hpp"
 
 namespace rclrt::realtime {
 
@@ -19,29 +20,6 @@ constexpr mode_t kMode = 0666;  // less the umask, as for any new file
 
 [[noreturn]] void fail(const std::filesystem::path& path) {
   throw std::system_error(errno, std::generic_category(), "cannot write " + path.string());
-}
-
-/// Returns what `path` is if it exists and is not a regular file: renaming a file to it would
-/// destroy it. Follows links.
-std::optional<std::string> describe_non_file(const std::filesystem::path& path) {
-  std::error_code ignored;  // what cannot be examined cannot be opened either
-  switch (std::filesystem::status(path, ignored).type()) {
-    case std::filesystem::file_type::none:
-    case std::filesystem::file_type::not_found:
-    case std::filesystem::file_type::regular:
-      return std::nullopt;
-    case std::filesystem::file_type::directory:
-      return "a directory";
-    case std::filesystem::file_type::fifo:
-      return "a FIFO";
-    case std::filesystem::file_type::socket:
-      return "a socket";
-    case std::filesystem::file_type::block:
-    case std::filesystem::file_type::character:
-      return "a device";
-    default:
-      return "not a regular file";
-  }
 }
 
 /// Returns `path`. Throws std::system_error if it exists and is not a regular file.

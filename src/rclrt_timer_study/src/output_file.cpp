@@ -5,46 +5,18 @@
 
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <optional>
 #include <stdexcept>
-#include <system_error>
 #include <utility>
 
+#include "rclrt/realtime/output_path.hpp"
+
 namespace rclrt::timer_study {
-
-namespace {
-
-/// Returns what `path` is if it exists and is not a regular file: renaming a file to it would
-/// destroy it. Follows links.
-std::optional<std::string> describe_non_file(const std::filesystem::path& path) {
-  std::error_code ignored;  // what cannot be examined cannot be opened either
-  switch (std::filesystem::status(path, ignored).type()) {
-    case std::filesystem::file_type::none:
-    case std::filesystem::file_type::not_found:
-    case std::filesystem::file_type::regular:
-      return std::nullopt;
-    case std::filesystem::file_type::directory:
-      return "a directory";
-    case std::filesystem::file_type::fifo:
-      return "a FIFO";
-    case std::filesystem::file_type::socket:
-      return "a socket";
-    case std::filesystem::file_type::block:
-    case std::filesystem::file_type::character:
-      return "a device";
-    default:
-      return "not a regular file";
-  }
-}
-
-}  // namespace
 
 OutputFile::OutputFile(const std::string& option, std::string path)
     : path_(std::move(path)),
       partial_(path_ + ".partial-" + std::to_string(getpid())),
       stream_(nullptr) {
-  if (const auto kind = describe_non_file(path_)) {
+  if (const auto kind = realtime::describe_non_file(path_)) {
     throw std::invalid_argument(option + " " + path_ + ": is " + *kind +
                                 "; expected a regular file or a new name");
   }

@@ -8,11 +8,11 @@
 #include <cmath>
 #include <cstring>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
 
+#include "rclrt/realtime/output_path.hpp"
 #include "rclrt/realtime/perfetto_writer.hpp"
 
 namespace rclrt::demos {
@@ -76,32 +76,9 @@ std::runtime_error file_error(const std::filesystem::path& path, const std::stri
   return std::runtime_error(path.string() + ": cannot be " + what + ": " + std::strerror(errno));
 }
 
-/// Returns what `path` is if it exists and is not a regular file: renaming a file to it would
-/// destroy it. Follows links.
-std::optional<std::string> describe_non_file(const std::filesystem::path& path) {
-  std::error_code ignored;  // what cannot be examined cannot be opened either
-  switch (std::filesystem::status(path, ignored).type()) {
-    case std::filesystem::file_type::none:
-    case std::filesystem::file_type::not_found:
-    case std::filesystem::file_type::regular:
-      return std::nullopt;
-    case std::filesystem::file_type::directory:
-      return "a directory";
-    case std::filesystem::file_type::fifo:
-      return "a FIFO";
-    case std::filesystem::file_type::socket:
-      return "a socket";
-    case std::filesystem::file_type::block:
-    case std::filesystem::file_type::character:
-      return "a device";
-    default:
-      return "not a regular file";
-  }
-}
-
 /// Returns `path`. Throws std::runtime_error that names it, if it exists and is not a regular file.
 std::filesystem::path require_replaceable(std::filesystem::path path) {
-  if (const auto kind = describe_non_file(path)) {
+  if (const auto kind = realtime::describe_non_file(path)) {
     throw std::runtime_error(path.string() + ": is " + *kind +
                              ", which is neither a regular file nor a new name");
   }
