@@ -6,7 +6,7 @@
 namespace rclrt::executor {
 
 int Dispatcher::os_priority(int level) const noexcept {
-  return context_.threads.priorities().os_priority(level);
+  return context_.threads.os_priority(level);
 }
 
 int Dispatcher::thread_priority(int level) const noexcept {

@@ -117,8 +117,11 @@ void EdfDispatcher::remove(Callback& callback) noexcept {
   group_of(callback).set_deadline_ceiling(ceiling_ns);
 }
 
-/// Returns one for each relative deadline, as far as the priorities reach.
+/// Returns one for each relative deadline, as far as the priorities reach; one where nothing nests.
 std::size_t EdfDispatcher::wanted_workers() const noexcept {
+  if (context().threads.runs_to_completion()) {
+    return 1;
+  }
   return std::clamp<std::size_t>(queue_.class_count(), 1,
                                  static_cast<std::size_t>(context().options.top_priority - 1));
 }

@@ -197,7 +197,8 @@ Instance* EdfQueue::start_best(Slot& slot, std::int64_t ready_by_ns) noexcept {
     if (!may_preempt(deadline_ns, deadline_class->relative_ns)) {
       return nullptr;
     }
-    Instance* const instance = deadline_class->queue.unlink_first();
+    Instance* const instance = deadline_class->queue.first();
+    deadline_class->queue.remove_first(instance);
     Callback& callback = *instance->callback;
     // Before it is in no list that `remove_queued` or the group's `unpark` sees.
     state_of(callback).pin();

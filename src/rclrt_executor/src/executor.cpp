@@ -73,6 +73,10 @@ const std::string& Executor::realtime_reason() const noexcept RCLRT_NONBLOCKING 
   return engine_->threads.reason();
 }
 
+bool Executor::runs_to_completion() const noexcept RCLRT_NONBLOCKING {
+  return engine_->threads.runs_to_completion() || engine_->dispatcher->traits().polls;
+}
+
 int Executor::os_priority(int level) const { return engine_->callbacks.os_priority(level); }
 
 std::int64_t Executor::epoch_ns() const noexcept RCLRT_NONBLOCKING {

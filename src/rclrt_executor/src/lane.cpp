@@ -67,12 +67,12 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
   return false;
 }
 
-/// The oldest instance that may run.
+/// The first instance that may run.
 [[gnu::hot]] Instance* Lane::take(WorkerPriority& priority,
                                   std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
   queue_.collect();
-  while (queue_.first() != nullptr && queue_.first()->ready_ns <= ready_by_ns) {
-    Instance* const instance = queue_.unlink_first();
+  while (Instance* const instance = queue_.first_ready_by(ready_by_ns)) {
+    queue_.remove_first(instance);
     Callback& callback = *instance->callback;
     // Before it is in no list that `remove_queued` or the group's `unpark` sees.
     state_of(callback).pin();

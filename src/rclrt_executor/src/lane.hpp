@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of one level, with the timers of that level.
+// A queue of instances, with their timers, and the workers that sleep on it.
 #pragma once
 
 #include <array>
@@ -16,9 +16,9 @@
 
 namespace rclrt::executor {
 
-/// Instances in order of release: pushed by any thread, or released by the lane's own timers, and
-/// popped by its workers. A worker that would sleep sleeps until the lane's next timer release
-/// instead, so a timer costs one wake-up and no other level pays for it; see LaneWatch.
+/// Instances in order of release, or by level: pushed by any thread, or released by the lane's own
+/// timers, and popped by its workers. A worker that would sleep sleeps until the lane's next timer
+/// release instead, so a timer costs one wake-up and no other level pays for it; see LaneWatch.
 ///
 /// * `pop` enters the instance's group before it returns the instance: instances of one callback
 /// run
@@ -40,7 +40,9 @@ class alignas(64) Lane : public detail::ReadySink {
     kPass,  ///< may_preempt them on
   };
   /// `outside` is rung as well when no worker sleeps who could take what became ready.
-  RCLRT_SETUP Lane(Use use, realtime::EventCount& outside) : use_(use), outside_(outside) {}
+  RCLRT_SETUP Lane(Use use, realtime::EventCount& outside,
+                   ReleaseQueue::Order order = ReleaseQueue::Order::kByRelease)
+      : use_(use), outside_(outside), queue_(order) {}
   /// Discards what is left. No entity may release into the lane any more.
   ~Lane() override;
 
@@ -51,7 +53,7 @@ class alignas(64) Lane : public detail::ReadySink {
 
   void resume(Instance* instance) noexcept RCLRT_WAITS override;
 
-  /// The oldest instance; sleeps while there is none. nullptr once `stop` is true. `priority` is
+  /// The first instance; sleeps while there is none. nullptr once `stop` is true. `priority` is
   /// the calling worker's, which is raised to the ceiling of the instance's group.
   Instance* pop(const std::atomic<bool>& stop, WorkerPriority& priority) noexcept RCLRT_WAITS;
 

@@ -16,10 +16,14 @@
 namespace rclrt::executor {
 
 Lane& LaneSet::at(int level) {
+  const bool shares = context_.threads.runs_to_completion();
+  level = shares ? kAll : level;
   auto place = std::lower_bound(levels_.begin(), levels_.end(), level,
                                 [](const auto& each, int value) { return each->level < value; });
   if (place == levels_.end() || (*place)->level != level) {
-    auto made = std::make_unique<Level>(level, context_.spin.caller_wakeup());
+    auto made = std::make_unique<Level>(
+        level, context_.spin.caller_wakeup(),
+        shares ? ReleaseQueue::Order::kByLevel : ReleaseQueue::Order::kByRelease);
     made->os_priority.store(dispatcher_.thread_priority(level));
     place = levels_.insert(place, std::move(made));
     // Before its workers exist, so that a cancel that they did not see wakes them.
@@ -71,14 +75,15 @@ void LaneSet::settle_priorities() {
 
 void LaneSet::start_workers(Level& level) {
   // A reservation is one thread's: more workers would be more budgets.
-  const std::size_t wanted = context_.threads.is_reserved(level.level)
+  const ThreadSettings& threads = context_.threads;
+  const std::size_t wanted = threads.is_reserved(level.level) && !threads.runs_to_completion()
                                  ? std::min<std::size_t>(workers_per_lane_, 1)
                                  : workers_per_lane_;
   while (level.workers.size() < wanted) {
     const auto slot = static_cast<std::uint32_t>(level.workers.size());
     const int os_priority = dispatcher_.thread_priority(level.level);
     level.workers.emplace_back(
-        context_.threads.level_thread_options(level.level, os_priority), [this, &level, slot] {
+        threads.level_thread_options(level.level, os_priority), [this, &level, slot] {
           context_.spin.await_start();
           WorkerPriority priority(level.os_priority);
           while (Instance* const instance = level.lane.pop(context_.spin.stop_flag(), priority)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The lanes of an executor, one for each level, and the workers that run them.
+// The lanes of an executor, one for each level or one for all, and the workers that run them.
 #pragma once
 
 #include <array>
@@ -14,6 +14,9 @@
 
 namespace rclrt::executor {
 
+/// Where callbacks run to completion, all levels share one lane, which is in order of level; how
+/// many run at the same time is the number of its workers.
+///
 /// All functions but `wake_all` are called with the executor's configuration locked, or by its
 /// constructor and destructor. A lane stays until the executor ends.
 class LaneSet {
@@ -23,7 +26,7 @@ class LaneSet {
   LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher)
       : context_(context), dispatcher_(dispatcher) {}
 
-  /// The lane of `level`; makes it, and starts its workers if the others run. Throws
+  /// Returns the lane of `level`; makes it, and starts its workers if the others run. Throws
   /// std::system_error; the lane stays then, and the next call starts the workers it lacks.
   RCLRT_SETUP Lane& at(int level);
   RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
@@ -48,14 +51,17 @@ class LaneSet {
 
  private:
   struct Level {
-    Level(int with, realtime::EventCount& outside) : level(with), lane(Lane::Use::kRun, outside) {}
-    const int level;
+    Level(int with, realtime::EventCount& outside, ReleaseQueue::Order order)
+        : level(with), lane(Lane::Use::kRun, outside, order) {}
+    const int level;                  // kAll: of all levels
     std::atomic<int> os_priority{0};  // read by the workers whenever they may have been raised
     Lane lane;
     std::vector<realtime::Thread> workers;
   };
 
-  /// Those that it lacks.
+  static constexpr int kAll = 0;
+
+  /// Starts those that it lacks.
   void start_workers(Level& level);
 
   const DispatcherContext context_;

@@ -38,8 +38,7 @@ class LaneDispatcher final : public Dispatcher {
   void settle_priorities() override { lanes_.settle_priorities(); }
 
   void start() override {
-    const std::size_t workers = context().options.workers_per_level;
-    lanes_.start(workers != 0 ? workers : context().threads.cpu_count());
+    lanes_.start(context().threads.worker_count(context().threads.cpu_count()));
   }
   void stop() noexcept override { lanes_.stop(); }
   void wake() noexcept RCLRT_NONBLOCKING override { lanes_.wake_all(); }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/producer_consumer_executor.hpp"
 
-#include <algorithm>
 #include <utility>
 
 #include "engine.hpp"
@@ -32,8 +31,8 @@ class ProducerConsumerDispatcher final : public Dispatcher {
   void settle_priorities() override { queues_.settle_priorities(); }
 
   void start() override {
-    queues_.start(std::max<std::size_t>(context().options.workers_per_level, 1));
-    inbox_.start([](Instance* instance) noexcept { pass_on(instance); });
+    queues_.start(context().threads.worker_count(1));
+    inbox_.start(&SchedulerInbox::pass_on);
   }
 
   void stop() noexcept override {
@@ -48,20 +47,11 @@ class ProducerConsumerDispatcher final : public Dispatcher {
 
   Instance* take_on_caller(std::int64_t ready_by_ns,
                            std::int64_t& next_release_ns) noexcept override {
-    while (Instance* const instance = inbox_.lane().try_pop(INT64_MAX)) {
-      pass_on(instance);
-    }
-    next_release_ns = inbox_.lane().next_release_ns();
+    next_release_ns = inbox_.pass_all_on();
     return queues_.try_pop(ready_by_ns);
   }
 
  private:
-  static void pass_on(Instance* instance) noexcept RCLRT_NONBLOCKING {
-    detail::CallbackState& state = state_of(*instance->callback);
-    state.lane.load()->submit(instance);
-    state.unpin();
-  }
-
   SchedulerInbox inbox_;
   LaneSet queues_;
 };

@@ -18,10 +18,8 @@ namespace rclrt::executor {
 }
 
 [[gnu::hot]] void ReleaseQueue::append(Instance* instance) noexcept {
-  instance->next = nullptr;
   instance->order = next_order_++;
-  (first_ == nullptr ? first_ : last_->next) = instance;
-  last_ = instance;
+  waiting_.insert(instance, level_of(*instance));
 }
 
 [[gnu::hot]] Instance* ReleaseQueue::take_pushed() noexcept {
@@ -57,41 +55,11 @@ namespace rclrt::executor {
   merge(pushed, timers_.empty() ? 0 : realtime::monotonic_now_ns());
 }
 
-[[gnu::hot]] Instance* ReleaseQueue::unlink_first() noexcept {
-  return std::exchange(first_, first_->next);
-}
-
-void ReleaseQueue::put_back(Instance* instance) noexcept {
-  Instance** link = &first_;
-  while (*link != nullptr && (*link)->order < instance->order) {
-    link = &(*link)->next;
-  }
-  if (*link == nullptr) {
-    last_ = instance;
-  }
-  instance->next = *link;
-  *link = instance;
-}
-
-void ReleaseQueue::remove_queued(const Callback& callback, Instance*& taken) noexcept {
-  last_ = nullptr;
-  for (Instance** link = &first_; *link != nullptr;) {
-    Instance* const instance = *link;
-    if (instance->callback == &callback) {
-      *link = instance->next;
-      instance->next = std::exchange(taken, instance);
-    } else {
-      last_ = instance;
-      link = &instance->next;
-    }
-  }
-}
-
 void ReleaseQueue::discard_all() noexcept {
   timers_.clear();  // nothing is released any more
   collect();
-  while (first_ != nullptr) {
-    Instance* const instance = unlink_first();
+  while (Instance* const instance = first()) {
+    remove_first(instance);
     state_of(*instance->callback).discard(instance);
   }
 }

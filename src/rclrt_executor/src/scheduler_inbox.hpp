@@ -37,6 +37,21 @@ class SchedulerInbox {
     }
   }
 
+  /// Moves an instance to where its callback's go from here.
+  static void pass_on(Instance* instance) noexcept RCLRT_NONBLOCKING {
+    detail::CallbackState& state = state_of(*instance->callback);
+    state.lane.load()->submit(instance);
+    state.unpin();
+  }
+  /// Does so, without the thread, with all that are in it, and returns the next release of all
+  /// timers.
+  std::int64_t pass_all_on() noexcept RCLRT_WAITS {
+    while (Instance* const instance = lane_.try_pop(INT64_MAX)) {
+      pass_on(instance);
+    }
+    return lane_.next_release_ns();
+  }
+
   /// Starts the thread, which calls `handle` with each instance, pinned, until the spin stops.
   template <typename Handle>
   void start(Handle handle) {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine.hpp"
+#include "lane_set.hpp"
 #include "rclrt/realtime/semaphore.hpp"
 #include "rclrt/realtime/thread.hpp"
 #include "scheduler_inbox.hpp"
@@ -17,25 +18,36 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A scheduler thread with an inbox, which holds all timers, and a thread for each instance.
+/// A scheduler thread with an inbox, which holds all timers, and a thread for each instance; or,
+/// where they run to completion, workers that take one after the other.
 class ThreadDispatcher final : public Dispatcher {
  public:
   explicit ThreadDispatcher(const DispatcherContext& context)
-      : Dispatcher(context, {}), inbox_(context) {}
+      : Dispatcher(context, {}), inbox_(context), shared_(context, *this) {}
 
-  void add(Callback& callback) override { inbox_.add(callback, inbox_.lane()); }
+  void add(Callback& callback) override {
+    inbox_.add(callback, has_workers() ? shared_.at(callback.level()) : inbox_.lane());
+  }
   void remove(Callback& callback) noexcept override { inbox_.remove(callback); }
 
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
     inbox_.lane().remove_queued(callback, taken);
+    shared_.remove_queued(callback, taken);
   }
 
   void start() override;
   void stop() noexcept override;
-  void wake() noexcept RCLRT_NONBLOCKING override { inbox_.lane().wake_all(); }
+  void wake() noexcept RCLRT_NONBLOCKING override {
+    inbox_.lane().wake_all();
+    shared_.wake_all();
+  }
 
   Instance* take_on_caller(std::int64_t ready_by_ns,
                            std::int64_t& next_release_ns) noexcept override {
+    if (has_workers()) {
+      next_release_ns = inbox_.pass_all_on();
+      return shared_.try_pop(ready_by_ns);
+    }
     while (Instance* const instance = inbox_.lane().try_pop(ready_by_ns)) {
       detail::CallbackState& state = state_of(*instance->callback);
       if (Access::state(state.group).enter(instance)) {
@@ -56,12 +68,14 @@ class ThreadDispatcher final : public Dispatcher {
     Job* next_finished = nullptr;  // of finished_, then of ending_
   };
 
+  bool has_workers() const noexcept { return context().threads.runs_to_completion(); }
   void warm_stacks();
   void dispatch(Instance* instance) noexcept;
   void run(Job& job) noexcept;
   void reap() noexcept;
 
   SchedulerInbox inbox_;
+  LaneSet shared_;                // without a lane where each instance has a thread
   bool has_warm_stacks_ = false;  // of start
   // jobs_, ending_ and idle_ belong to the scheduler thread, and to stop once that has ended.
   std::list<Job> jobs_;     // owns every job; never shrinks while spinning
@@ -88,6 +102,11 @@ void ThreadDispatcher::warm_stacks() {
 }
 
 void ThreadDispatcher::start() {
+  if (has_workers()) {
+    shared_.start(context().threads.worker_count(1));
+    inbox_.start(&SchedulerInbox::pass_on);
+    return;
+  }
   if (context().threads.realtime() && !std::exchange(has_warm_stacks_, true)) {
     warm_stacks();
   }
@@ -178,6 +197,7 @@ void ThreadDispatcher::reap() noexcept {
 
 void ThreadDispatcher::stop() noexcept {
   inbox_.join();
+  shared_.stop();
   for (Job& job : jobs_) {
     job.thread.join();
   }

@@ -47,6 +47,11 @@ void ThreadSettings::require_reservations_possible(bool offered) const {
                                 "it has no threads of a level that could have a reservation: use "
                                 "preemptive or producer_consumer");
   }
+  if (options_.preemption == Preemption::kNever) {
+    throw std::invalid_argument(executor +
+                                "without preemption no level has threads that could have a "
+                                "reservation: leave one of the two out");
+  }
   if (!options_.cpus.empty()) {
     throw std::invalid_argument(executor +
                                 "the kernel gives a reservation only to a thread that may use "
@@ -90,7 +95,9 @@ std::optional<std::string> ThreadSettings::why_no_realtime() const {
 }
 
 PriorityMap ThreadSettings::mapped_with(std::vector<int> levels, bool maps_levels) const {
-  std::erase_if(levels, [&](int level) { return !maps_levels || is_reserved(level); });
+  // Not `runs_to_completion`: what does not fit is an error with and without permission.
+  const bool maps = maps_levels && options_.preemption != Preemption::kNever;
+  std::erase_if(levels, [&](int level) { return !maps || is_reserved(level); });
   if (priorities_) {
     levels.insert(levels.end(), priorities_->levels().begin(), priorities_->levels().end());
   }
@@ -118,12 +125,22 @@ realtime::ThreadOptions ThreadSettings::scheduler_thread_options() const {
 }
 
 realtime::ThreadOptions ThreadSettings::level_thread_options(int level, int os_priority) const {
+  if (runs_to_completion()) {
+    return thread_options("run", os_priority);
+  }
   realtime::ThreadOptions result = thread_options("L" + std::to_string(level), os_priority);
   if (realtime_ && is_reserved(level)) {
     result.scheduling.policy = realtime::Policy::kDeadline;
     result.scheduling.reservation = options_.reservations.at(level);
   }
   return result;
+}
+
+std::size_t ThreadSettings::worker_count(std::size_t otherwise) const {
+  if (options_.workers_per_level != 0) {
+    return options_.workers_per_level;
+  }
+  return runs_to_completion() ? cpu_count() : otherwise;
 }
 
 std::size_t ThreadSettings::cpu_count() const {

@@ -23,15 +23,22 @@ class ThreadSettings {
   /// permitted, std::system_error when the CPUs have no room for a reservation.
   void settle_realtime(bool offers_reservations);
   bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
-  /// Returns why not, and what to do; empty with real time.
+  /// Returns whether instances run to completion, on workers that all levels share.
+  bool runs_to_completion() const noexcept RCLRT_NONBLOCKING {
+    return options_.preemption == Preemption::kNever ||
+           (options_.preemption == Preemption::kByRealtime && !realtime_);
+  }
+  /// Returns why there is no real time, and what to do; empty with real time.
   const std::string& reason() const noexcept RCLRT_NONBLOCKING { return reason_; }
 
-  /// Returns a map of these levels and of those that are known already, as far as they are mapped.
-  /// Throws std::invalid_argument when they do not fit.
+  /// Returns a map of these levels and of those that are known already, as far as they have
+  /// priorities of their own. Throws std::invalid_argument when they do not fit.
   PriorityMap mapped_with(std::vector<int> levels, bool maps_levels) const;
   void set_priorities(PriorityMap priorities) { priorities_ = std::move(priorities); }
-  /// The map that was set last; there must be one.
-  const PriorityMap& priorities() const noexcept { return *priorities_; }
+  /// Returns the SCHED_FIFO priority of the workers of a level. There must be a map.
+  int os_priority(int level) const noexcept {
+    return runs_to_completion() ? options_.top_priority - 1 : priorities_->os_priority(level);
+  }
 
   /// Returns whether a level has a budget under SCHED_DEADLINE.
   bool is_reserved(int level) const noexcept { return options_.reservations.contains(level); }
@@ -39,8 +46,12 @@ class ThreadSettings {
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
   /// Returns thread options of the scheduler thread, on its own CPUs where it has any.
   realtime::ThreadOptions scheduler_thread_options() const;
-  /// Returns thread options of a worker of `level`: the same, or its reservation.
+  /// Returns thread options of a worker of `level`: the same, or its reservation, or those of the
+  /// workers that all levels share.
   realtime::ThreadOptions level_thread_options(int level, int os_priority) const;
+  /// Returns how many workers the options ask for; `otherwise`, in levels with workers of their
+  /// own, when they leave it to the executor.
+  std::size_t worker_count(std::size_t otherwise) const;
   /// Returns how many CPUs the executor's threads may use.
   std::size_t cpu_count() const;
 

@@ -18,10 +18,13 @@ constexpr const char* kSameThread =
     "has the same priority. If it waits for that response and holds that priority's only thread, "
     "it waits for ever: give the client a higher priority (under EDF a shorter deadline), or each "
     "level two threads (`engine.workers_per_level`).";
+constexpr const char* kSharedThreads =
+    "runs to completion. If it waits for that response and holds the executor's only worker, it "
+    "waits for ever: let it have two (`engine.workers_per_level`).";
 
 }  // namespace
 
-void DeadlockWatch::look(const Entries& entries) {
+void DeadlockWatch::look(const Entries& entries, bool run_to_completion) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   for (const auto& [key, client] : entries) {
     const auto group = client.group.lock();
@@ -33,8 +36,10 @@ void DeadlockWatch::look(const Entries& entries) {
     for (const auto& [other_key, other] : entries) {
       const bool same_group = exclusive && other.group.lock() == group;
       const bool same_level = other.bound.callback->level() == client.bound.callback->level();
+      const char* const thread_advice = run_to_completion ? kSharedThreads : kSameThread;
       const std::int64_t since_ns = other.bound.listener->running_since_ns();
-      if (!(same_group || same_level) || since_ns == 0 || now_ns - since_ns < kSecond_ns ||
+      if (!(same_group || same_level || run_to_completion) || since_ns == 0 ||
+          now_ns - since_ns < kSecond_ns ||
           std::exchange(suspects_[other.bound.listener.get()], since_ns) == since_ns) {
         continue;
       }
@@ -42,7 +47,7 @@ void DeadlockWatch::look(const Entries& entries) {
                   "the response for '%s' waits for '%s', which has been running for %.1f s and %s",
                   to_string(client.place).c_str(), to_string(other.place).c_str(),
                   static_cast<double>(now_ns - since_ns) / 1e9,
-                  same_group ? kSameGroup : kSameThread);
+                  same_group ? kSameGroup : thread_advice);
     }
   }
 }

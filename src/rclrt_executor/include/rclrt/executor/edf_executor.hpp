@@ -38,8 +38,9 @@ namespace rclrt::executor {
 /// A callback that sleeps or waits keeps its place on the stack: what has a later deadline does not
 /// start meanwhile, and to wait for such an instance is to wait for ever.
 ///
-/// Without permission for real-time scheduling the order of starts is the same, but the kernel
-/// shares the CPU among an instance and those that it preempted.
+/// Without real time one worker runs them to completion, the earliest deadline next; see
+/// Preemption. With Preemption::kAlways the order of starts is as above, but the kernel shares the
+/// CPU among an instance and those that it preempted.
 class RCLRT_EXECUTOR_EXPORT EdfExecutor final : public Executor {
  public:
   /// Makes an executor for one CPU. `options.cpus` has one CPU or none: the last one that the

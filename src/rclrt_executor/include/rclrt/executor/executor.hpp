@@ -125,10 +125,12 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   /// Returns a snapshot, in order of addition.
   RCLRT_SETUP std::vector<std::shared_ptr<Callback>> callbacks() const;
 
-  /// Returns whether threads run under SCHED_FIFO. After `prepare` only, as the next two.
+  /// Returns whether threads run under SCHED_FIFO. After `prepare` only, as the next three.
   bool realtime() const noexcept RCLRT_NONBLOCKING;
   /// Returns why they do not, and what to do; empty if they do.
   const std::string& realtime_reason() const noexcept RCLRT_NONBLOCKING;
+  /// Returns whether callbacks run to completion, on workers that all levels share; see Preemption.
+  bool runs_to_completion() const noexcept RCLRT_NONBLOCKING;
   /// Returns the SCHED_FIFO priority at which callbacks of `level` run; 0 without real time.
   RCLRT_SETUP int os_priority(int level) const;
   /// Returns the time from which timers count, CLOCK_MONOTONIC: as in the options, or the start of

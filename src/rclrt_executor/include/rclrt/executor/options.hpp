@@ -22,6 +22,19 @@ enum class Realtime {
   kRequire,  ///< SCHED_FIFO, or `prepare` throws an error that names the fix
 };
 
+/// Whether a more urgent callback interrupts one that runs. `wait_set` never lets it.
+enum class Preemption {
+  /// With real time it does, by SCHED_FIFO. Without, as `kNever`: the kernel knows no priorities
+  /// then, and would share the CPU among all levels.
+  kByRealtime,
+  /// Callbacks run to completion, `ExecutorOptions::workers_per_level` at a time, by default one
+  /// per CPU; then the most urgent one that is ready, under `edf` the one with the earliest
+  /// deadline. All workers have one SCHED_FIFO priority, or normal scheduling.
+  kNever,
+  /// Each level has threads of its own also without real time.
+  kAlways,
+};
+
 /// What holds for every executor.
 struct ExecutorOptions {
   std::string name = "executor";  ///< prefix of its threads' names
@@ -30,16 +43,20 @@ struct ExecutorOptions {
   /// `cpus`. The others have none.
   std::vector<int> scheduler_cpus{};
   Realtime realtime = Realtime::kTry;
+  Preemption preemption = Preemption::kByRealtime;
   /// SCHED_FIFO priority of a scheduler thread. N levels take the N priorities below it. The
   /// default leaves 96 to 99 to the kernel's own threads and to probes.
   int top_priority = 95;
   /// Worker threads of each level; 0: the executor's own default (the number of its CPUs for
-  /// `preemptive`, 1 for `producer_consumer`).
+  /// `preemptive`, 1 for `producer_consumer`). Where nothing preempts: of all levels together, in
+  /// all executors but `edf`, which has one; 0: the number of its CPUs. A callback that waits for
+  /// another one needs two.
   std::size_t workers_per_level = 0;
   /// Levels that run under SCHED_DEADLINE, each on one thread with this budget: above all
   /// SCHED_FIFO threads while it lasts, and not at all from then to the next period. They take no
-  /// SCHED_FIFO priority. Offered by `preemptive` and `producer_consumer`, with `cpus` empty; a
-  /// group has all its members in one reserved level, or none in any.
+  /// SCHED_FIFO priority. Offered by `preemptive` and `producer_consumer`, with `cpus` empty and
+  /// not with Preemption::kNever; a group has all its members in one reserved level, or none in
+  /// any.
   std::map<int, realtime::Reservation> reservations{};
   /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).
   std::size_t stack_size = std::size_t{1} << 20;

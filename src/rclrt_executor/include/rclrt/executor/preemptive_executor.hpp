@@ -15,6 +15,8 @@ namespace rclrt::executor {
 /// Same level: in order of release. With several workers per level, two instances of different
 /// callbacks of one level run at the same time on different CPUs; a callback never overlaps with
 /// itself unless its group is reentrant.
+///
+/// Without real time all levels share one lane and its workers; see Preemption.
 class RCLRT_EXECUTOR_EXPORT PreemptiveExecutor final : public Executor {
  public:
   /// Creates no thread yet.

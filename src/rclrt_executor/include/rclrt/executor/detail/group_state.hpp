@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "rclrt/executor/detail/instance.hpp"
+#include "rclrt/executor/detail/level_list.hpp"
 #include "rclrt/executor/export.hpp"
 #include "rclrt/executor/group_type.hpp"
 #include "rclrt/realtime/mutex.hpp"
@@ -100,8 +101,6 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
 
   bool enter_or_park(Instance* instance) noexcept RCLRT_WAITS;
   Instance* leave_to_next() noexcept RCLRT_WAITS;
-  void park(Instance* instance) noexcept;
-  static Instance* unlink(Instance** first, Instance* before, Instance* instance) noexcept;
   Instance* reserve_next() noexcept;
   void settle(std::uint32_t inside) noexcept;
 
@@ -114,10 +113,8 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
 
   realtime::PiMutex mutex_;  // guards what follows
   const Instance* reserved_ = nullptr;
-  // The first of each level, the most urgent first, linked by `below`; each level by `next`, in
-  // order of release. A flood of instances is parked one by one, each with the lane's lock held:
-  // that takes as long as there are levels, not as long as there are instances.
-  Instance* parked_ = nullptr;
+  // A flood of instances is parked one by one, each with the lane's lock held.
+  LevelList parked_;
 };
 
 }  // namespace rclrt::executor::detail

@@ -16,8 +16,8 @@ struct alignas(64) Instance {
   std::int64_t ready_ns = 0;
   std::uint64_t order = 0;   ///< its place in the sequence of its lane, given by the lane
   Instance* next = nullptr;  ///< the link of the queue that holds it
-  int parked_level = 0;      ///< its callback's when it was parked; see GroupState
-  // Of the first that is parked of its level.
+  int queued_level = 0;      ///< by which it was queued; see LevelList
+  // Of the first of its level in a LevelList.
   Instance* last = nullptr;   ///< the last of its level
   Instance* below = nullptr;  ///< the first of the next less urgent level
 };

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: Apache-2.0
+// Callbacks that nothing preempts: on request, and without real time unless asked otherwise.
+// Decided by the order of events.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "all_executors.hpp"
+#include "spinning.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+/// Without permission for real time, and with it on request.
+std::vector<ExecutorOptions> ways_to_complete(const ExecutorOptions& base) {
+  ExecutorOptions unpermitted = base;
+  unpermitted.realtime = Realtime::kOff;
+  ExecutorOptions requested = base;
+  requested.preemption = Preemption::kNever;
+  return {unpermitted, requested};
+}
+
+template <typename E>
+class RunToCompletion : public ::testing::Test {};
+TYPED_TEST_SUITE(RunToCompletion, EventDrivenExecutors, ExecutorName);
+
+/// Callbacks of three levels, and what ran.
+template <typename E>
+struct ThreeLevels {
+  explicit ThreeLevels(E& executor) {
+    for (const int level : {-7, 2, 5}) {
+      for (const std::string name : {"a", "b"}) {
+        const std::string label = name + std::to_string(level);
+        callbacks.push_back(std::make_shared<TestCallback>(
+            named(label, level), [this, label](const InstanceInfo&) { log.push_back(label); }));
+        executor.add(callbacks.back());
+      }
+    }
+  }
+  void release() {
+    for (const std::size_t i : {0U, 3U, 5U, 1U, 4U, 2U, 0U}) {
+      callbacks[i]->release_now();
+    }
+  }
+  void expect_order() const {
+    EXPECT_EQ(log.events(),
+              (std::vector<std::string>{"b5", "a5", "b2", "a2", "a-7", "b-7", "a-7"}));
+  }
+
+  EventLog log;
+  std::vector<std::shared_ptr<TestCallback>> callbacks;
+};
+
+TYPED_TEST(RunToCompletion, WhatIsMostUrgentRunsNextAndOneLevelInOrderOfRelease) {
+  for (const ExecutorOptions& options : ways_to_complete(on_one_cpu())) {
+    auto executor = make<TypeParam>(options);
+    executor->prepare();
+    if (kHasSchedulerThread<TypeParam> && !executor->realtime()) {
+      continue;  // when that thread moves them, the kernel says; see the next test
+    }
+    ThreeLevels<TypeParam> levels(*executor);
+    const auto last = std::make_shared<TestCallback>(
+        named("last", -9), [&](const InstanceInfo&) { executor->cancel(); });
+    const auto first = std::make_shared<TestCallback>(named("first", 9), [&](const InstanceInfo&) {
+      levels.release();
+      last->release_now();
+    });
+    executor->add(first);
+    executor->add(last);
+    first->release_now();
+    executor->spin();
+    levels.expect_order();
+  }
+}
+
+TYPED_TEST(RunToCompletion, SpinSomeHasTheSameOrder) {
+  for (const ExecutorOptions& options : ways_to_complete(on_one_cpu())) {
+    auto executor = make<TypeParam>(options);
+    executor->prepare();
+    ThreeLevels<TypeParam> levels(*executor);
+    levels.release();
+    executor->spin_some();
+    levels.expect_order();
+  }
+}
+
+TYPED_TEST(RunToCompletion, NothingStartsWhileTheOnlyWorkerSleepsInItsCallback) {
+  for (const ExecutorOptions& options : ways_to_complete(on_one_cpu())) {
+    auto executor = make<TypeParam>(options);
+    std::atomic<bool> urgent_ran{false};
+    bool waited = true;
+    const auto urgent =
+        std::make_shared<TestCallback>(named("urgent", 5), [&](const InstanceInfo&) {
+          urgent_ran = true;
+          executor->cancel();
+        });
+    const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
+      urgent->release_now();
+      std::this_thread::sleep_for(30ms);
+      waited = !urgent_ran;
+    });
+    executor->add(urgent);
+    executor->add(low);
+    executor->prepare();
+    low->release_now();
+    executor->spin();
+    EXPECT_TRUE(urgent_ran);
+    EXPECT_TRUE(waited);
+  }
+}
+
+TYPED_TEST(RunToCompletion, TimersOfAllLevelsGoOn) {
+  for (const ExecutorOptions& options : ways_to_complete(on_all_cpus())) {
+    auto executor = make<TypeParam>(options);
+    std::array<std::atomic<int>, 3> runs{};
+    for (std::size_t level = 0; level < runs.size(); ++level) {
+      executor->add(every_millisecond([&, level](const InstanceInfo&) { ++runs[level]; },
+                                      static_cast<int>(level)));
+    }
+    const Spinning spinning(*executor);
+    EXPECT_TRUE(eventually([&] {
+      return std::all_of(runs.begin(), runs.end(), [](const auto& each) { return each >= 20; });
+    }));
+  }
+}
+
+TYPED_TEST(RunToCompletion, LevelsThatChangeChangeTheOrder) {
+  for (const ExecutorOptions& options : ways_to_complete(on_one_cpu())) {
+    if (!kHasLevels<TypeParam>) {
+      GTEST_SKIP() << "deadlines decide";
+    }
+    auto executor = make<TypeParam>(options);
+    EventLog log;
+    const auto a = std::make_shared<TestCallback>(named("a", 1),
+                                                  [&](const InstanceInfo&) { log.push_back("a"); });
+    const auto b = std::make_shared<TestCallback>(named("b", 2),
+                                                  [&](const InstanceInfo&) { log.push_back("b"); });
+    executor->add(a);
+    executor->add(b);
+    executor->prepare();
+    executor->set_level(a, 3);
+    b->release_now();
+    a->release_now();
+    executor->spin_some();
+    EXPECT_EQ(log.events(), (std::vector<std::string>{"a", "b"}));
+  }
+}
+
+TYPED_TEST(RunToCompletion, AsManyRunAtATimeAsWorkersAreStated) {
+  if (!kOverlapsWithinALevel<TypeParam>) {
+    GTEST_SKIP() << "one callback runs at a time";
+  }
+  auto base = on_one_cpu();
+  base.workers_per_level = 3;
+  for (ExecutorOptions options : ways_to_complete(base)) {
+    auto executor = make<TypeParam>(options);
+    std::atomic<int> inside{0};
+    std::atomic<bool> go_on{false};
+    std::vector<std::shared_ptr<TestCallback>> callbacks;
+    for (const int level : {1, 2, 3, 4}) {
+      callbacks.push_back(std::make_shared<TestCallback>(named("c" + std::to_string(level), level),
+                                                         [&](const InstanceInfo&) {
+                                                           ++inside;
+                                                           eventually([&] { return go_on.load(); });
+                                                         }));
+      executor->add(callbacks.back());
+    }
+    executor->prepare();
+    const Spinning spinning(*executor);
+    for (const auto& callback : callbacks) {
+      callback->release_now();
+    }
+    EXPECT_TRUE(eventually([&] { return inside == 3; }));
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(inside, 3);
+    go_on = true;
+    EXPECT_TRUE(eventually([&] { return inside == 4; }));
+  }
+}
+
+TYPED_TEST(RunToCompletion, OnePerCpuRunsAtATimeByDefault) {
+  const std::size_t most =
+      kOverlapsWithinALevel<TypeParam> ? realtime::allowed_cpus().size() : std::size_t{1};
+  auto base = kOverlapsWithinALevel<TypeParam> ? on_all_cpus() : on_one_cpu();
+  for (const ExecutorOptions& options : ways_to_complete(base)) {
+    auto executor = make<TypeParam>(options);
+    std::atomic<std::size_t> inside{0};
+    std::atomic<bool> go_on{false};
+    std::vector<std::shared_ptr<TestCallback>> callbacks;
+    for (std::size_t i = 0; i <= most; ++i) {
+      callbacks.push_back(
+          std::make_shared<TestCallback>(named("c", static_cast<int>(i)), [&](const InstanceInfo&) {
+            ++inside;
+            eventually([&] { return go_on.load(); });
+          }));
+      executor->add(callbacks.back());
+    }
+    executor->prepare();
+    const Spinning spinning(*executor);
+    for (const auto& callback : callbacks) {
+      callback->release_now();
+    }
+    EXPECT_TRUE(eventually([&] { return inside == most; }));
+    std::this_thread::sleep_for(20ms);
+    EXPECT_EQ(inside, most);
+    go_on = true;
+    EXPECT_TRUE(eventually([&] { return inside == most + 1; }));
+  }
+}
+
+TYPED_TEST(RunToCompletion, CanBeRefusedWithoutRealTime) {
+  auto options = on_one_cpu();
+  options.realtime = Realtime::kOff;
+  options.preemption = Preemption::kAlways;
+  auto executor = make<TypeParam>(options);
+  std::atomic<bool> urgent_ran{false};
+  bool met = false;
+  const auto urgent = std::make_shared<TestCallback>(
+      named("urgent", 5), [&](const InstanceInfo&) { urgent_ran = true; });
+  const auto low = std::make_shared<TestCallback>(named("low", 1), [&](const InstanceInfo&) {
+    urgent->release_now();
+    met = eventually([&] { return urgent_ran.load(); });
+    executor->cancel();
+  });
+  executor->add(urgent);
+  executor->add(low);
+  executor->prepare();
+  low->release_now();
+  executor->spin();
+  EXPECT_TRUE(met);
+}
+
+TYPED_TEST(RunToCompletion, OnRequestAllWorkersHaveOnePriorityBelowTheScheduler) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  auto options = on_one_cpu();
+  options.preemption = Preemption::kNever;
+  options.top_priority = 40;
+  auto executor = make<TypeParam>(options);
+  std::vector<int> priorities;
+  for (const int level : {1, 2, 3}) {
+    executor->add(std::make_shared<TestTimer>(
+        timer_named("t", level), TimerOptions{.period_ns = 3'600'000'000'000},
+        [&, level](const InstanceInfo&) {
+          priorities.push_back(realtime::read_scheduling(0)->priority);
+          priorities.push_back(executor->os_priority(level));
+          if (priorities.size() == 6) {
+            executor->cancel();
+          }
+        }));
+  }
+  executor->spin();
+  EXPECT_EQ(priorities, std::vector<int>(6, 39));
+}
+
+TYPED_TEST(RunToCompletion, MoreLevelsThanPrioritiesAreNoErrorOnRequest) {
+  auto options = on_one_cpu();
+  options.preemption = Preemption::kNever;
+  auto executor = make<TypeParam>(options);
+  constexpr int kLevels = 200;
+  int runs = 0;
+  for (int level = 0; level < kLevels; ++level) {
+    executor->add(std::make_shared<TestTimer>(timer_named("t", level),
+                                              TimerOptions{.period_ns = 3'600'000'000'000},
+                                              [&](const InstanceInfo&) {
+                                                if (++runs == kLevels) {
+                                                  executor->cancel();
+                                                }
+                                              }));
+  }
+  executor->spin();
+  EXPECT_EQ(runs, kLevels);
+}
+
+TEST(RunToCompletionAndReservations, ContradictEachOther) {
+  auto options = on_all_cpus();
+  options.preemption = Preemption::kNever;
+  options.reservations = {{1, {.runtime = 1ms, .deadline = 10ms, .period = 10ms}}};
+  for (const auto& executor :
+       {std::shared_ptr<Executor>(std::make_shared<PreemptiveExecutor>(options)),
+        std::shared_ptr<Executor>(std::make_shared<ProducerConsumerExecutor>(options))}) {
+    EXPECT_THROW(executor->prepare(), std::invalid_argument);
+  }
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test
