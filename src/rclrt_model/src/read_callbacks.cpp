@@ -67,7 +67,12 @@ std::vector<std::size_t> read_outputs(const YamlNode& node, std::string_view wha
   if (node.kind != YamlKind::kSequence) {
     topics.lose();
   }
-  std::map<std::string, Position> seen;  // not a hash table: its keys are hostile
+  // No hash tables: their keys are hostile.
+  std::map<std::string, Position> seen;
+  std::map<std::string, std::size_t> published;
+  for (std::size_t i = 0; i < callback.publishes.size(); ++i) {
+    published.emplace(callback.publishes[i], i);
+  }
   std::vector<std::size_t> result;
   for (const YamlNode& item : read_list(node, what, context)) {
     const std::string topic = topics.read(item);
@@ -81,9 +86,9 @@ std::vector<std::size_t> read_outputs(const YamlNode& node, std::string_view wha
           "each topic once (the first is on " + line_of(first->second) + ")");
       continue;
     }
-    const auto at = std::ranges::find(callback.publishes, topic);
-    result.push_back(static_cast<std::size_t>(at - callback.publishes.begin()));
-    if (at == callback.publishes.end()) {
+    const auto [output, adds] = published.try_emplace(topic, callback.publishes.size());
+    result.push_back(output->second);
+    if (adds) {
       callback.publishes.push_back(topic);
       source.publishes.push_back(item.at);
     }
