@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from rclrt_cli.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 
@@ -128,9 +129,10 @@ def box_plot(
     *,
     deadline: float | None = None,
     most: float = MOST,
+    published: Mapping[tuple[str, str], float] = MappingProxyType({}),
 ) -> str:
     """Boxes from the first to the third quartile, whiskers from the 2nd to the 98th percentile, a
-    dot for the worst; `boxes` are by group and executor."""
+    dot for the worst, a diamond for the published median; all by group and executor."""
     highest = max((box.worst for box in boxes.values()), default=1.0)
     top = min(most, max(highest * 1.05, 1e-9, (deadline or 0) * 1.1))
     frame = Frame(title, groups, executors, x_label, y_label, top)
@@ -146,6 +148,8 @@ def box_plot(
             box = boxes.get((group, executor))
             if box is not None:
                 parts += _box(frame, box, frame.x(g, e), colour_of(executor))
+            if (group, executor) in published:
+                parts.append(_diamond(frame, published[group, executor], frame.x(g, e), executor))
     return frame.picture(parts)
 
 
@@ -164,6 +168,15 @@ def _box(frame: Frame, box: Box, x: float, paint: str) -> Iterator[str]:
         yield text(x, TOP + 10, "▲", paint, "middle", size=10)
 
 
+def _diamond(frame: Frame, value: float, x: float, executor: str) -> str:
+    """A published value."""
+    y, half = frame.y(value), 5.0
+    corners = ((x, y - half), (x + half, y), (x, y + half), (x - half, y))
+    points = " ".join(f"{a:.1f},{b:.1f}" for a, b in corners)
+    paint = colour_of(executor)
+    return f'<polygon points="{points}" fill="#fff" stroke="{paint}" stroke-width="1.5"/>'
+
+
 def value_plot(
     title: str,
     groups: Sequence[str],
@@ -171,9 +184,10 @@ def value_plot(
     executors: Sequence[str],
     x_label: str,
     y_label: str,
+    published: Mapping[tuple[str, str], float] = MappingProxyType({}),
 ) -> str:
-    """Points joined by lines, with confidence intervals."""
-    highest = max((each.high for each in values.values()), default=0.0)
+    """Points joined by lines, with confidence intervals; diamonds for published values."""
+    highest = max([each.high for each in values.values()] + list(published.values()), default=0.0)
     frame = Frame(title, groups, executors, x_label, y_label, highest * 1.08 or 1.0)
     parts = []
     for e, executor in enumerate(executors):
@@ -188,4 +202,9 @@ def value_plot(
         path = " ".join(f"{x:.1f},{y:.1f}" for x, y in places)
         parts.append(f'<polyline points="{path}" fill="none" stroke="{paint}" stroke-width="1.5"/>')
         parts += [f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.2" fill="{paint}"/>' for x, y in places]
+        parts += [
+            _diamond(frame, published[group, executor], frame.x(g, e), executor)
+            for g, group in enumerate(groups)
+            if (group, executor) in published
+        ]
     return frame.picture(parts)

@@ -35,6 +35,8 @@ TABLE_7_9: Mapping[str, Sequence[float]] = {
     TD: (0.210, 0.232, 0.251),
     SYN: (0.223, 0.220, 0.234),
 }
+TRIALS = 50
+"""Of each point of the thesis's experiments."""
 FEWEST_TRIALS = 5
 """With fewer nothing is said."""
 FLAT = 0.1

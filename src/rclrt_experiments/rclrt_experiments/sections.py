@@ -10,10 +10,40 @@ from statistics import fmean, median
 from rclrt_experiments.experiment import Experiment
 from rclrt_experiments.figures import LABELS, Box, box_plot, value_plot
 from rclrt_experiments.metrics import Estimate, Results, Sample
-from rclrt_experiments.published import TABLE_7_4, TABLE_7_6, TABLE_7_9
+from rclrt_experiments.published import (
+    LENGTHS,
+    LEVELS,
+    SYNC_LENGTHS,
+    TABLE_7_4,
+    TABLE_7_6,
+    TABLE_7_9,
+    TRIALS,
+)
 from rclrt_experiments.rows import OverheadRow
 
 WORST = "worst response / period"
+Published = Mapping[tuple[str, str], float]
+"""By point and executor."""
+DIAMONDS = " Diamonds: published"
+
+
+def _of_table(
+    table: Mapping[str, Sequence[float]], labels: Sequence[str], share: float = 1.0
+) -> Published:
+    return {
+        (label, executor): value * share
+        for executor, values in table.items()
+        for label, value in zip(labels, values, strict=True)
+    }
+
+
+MEDIANS: Mapping[str, Published] = {
+    "chain-length": _of_table(TABLE_7_6, LENGTHS),
+    "synthesis": _of_table(TABLE_7_9, SYNC_LENGTHS),
+}
+"""Of worst response / period, all chains: by experiment."""
+MISSES: Mapping[str, Published] = {"utilisation": _of_table(TABLE_7_4, LEVELS, 1 / TRIALS)}
+"""Chains that missed, of an application."""
 
 
 @dataclass(frozen=True)
@@ -171,22 +201,27 @@ class Section:
                 if (values := self.sample(label, executor, chain).normalised_worst)
             }
             title = f"Worst response / period{of}"
+            published = self._published(MEDIANS, groups, chain)
+            medians = f"{DIAMONDS} medians." if published else ""
             yield Figure(
                 f"{name}_worst",
                 f"{title}. Box: quartiles; whiskers: 2nd to 98th percentile; dot: the worst; "
-                "dashed: the deadline.",
+                f"dashed: the deadline.{medians}",
                 box_plot(
                     title, groups, boxes, self.executors, self.experiment.varied, WORST,
-                    deadline=1.0,
+                    deadline=1.0, published=published,
                 ),
             )  # fmt: skip
-            for what, title, metric in (
-                ("misses", "Chains of an application that missed a deadline, mean", _mean_misses),
-                ("jitter", "(Worst - best response) / period, mean", _mean_jitter),
-            ):
+            for what, title, metric, known in (
+                ("misses", "Chains of an application that missed a deadline, mean", _mean_misses,
+                 MISSES),
+                ("jitter", "(Worst - best response) / period, mean", _mean_jitter, {}),
+            ):  # fmt: skip
+                published = self._published(known, groups, chain)
+                means = f"{DIAMONDS} means." if published else ""
                 yield Figure(
                     f"{name}_{what}",
-                    f"{title}{of}, with 95 % confidence intervals.",
+                    f"{title}{of}, with 95 % confidence intervals.{means}",
                     value_plot(
                         f"{title}{of}",
                         groups,
@@ -194,8 +229,20 @@ class Section:
                         self.executors,
                         self.experiment.varied,
                         "",
+                        published,
                     ),
                 )
+
+    def _published(
+        self, known: Mapping[str, Published], groups: Sequence[str], chain: str
+    ) -> Published:
+        """What is drawn; the tables are of all chains together."""
+        values = {} if chain else known.get(self.experiment.name, {})
+        return {
+            key: value
+            for key, value in values.items()
+            if key[0] in groups and key[1] in self.executors
+        }
 
     def _values(
         self, groups: Sequence[str], chain: str, metric: Callable[[Sample], Estimate | None]

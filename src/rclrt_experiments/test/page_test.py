@@ -5,7 +5,9 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 from xml.etree import ElementTree
 
 import pytest
@@ -32,6 +34,7 @@ from rclrt_experiments.published import (
 from rclrt_experiments.rows import OverheadRow, Row
 from rclrt_experiments.unit import launches, waits
 
+PUBLISH = Path(__file__).resolve().parents[3] / "bench" / "publish_thesis.py"
 ROW = Row("utilisation", TD, "10 %", 1, 1, "chain0", 100.0, 0.1, 10, 10.0, 20.0, 50.0, 0.5, 0.4, 0,
           None, "unknown")  # fmt: skip
 
@@ -183,6 +186,47 @@ def test_the_page_stands_alone_and_has_what_the_rows_say(
     assert [path.stem for path in figures] == [
         "utilisation_jitter", "utilisation_misses", "utilisation_worst",
     ]  # fmt: skip
+    diamonds = {path.stem: path.read_text().count("<polygon") for path in figures}
+    assert diamonds["utilisation_misses"] == sum(map(len, TABLE_7_4.values()))
+    assert diamonds["utilisation_jitter"] == diamonds["utilisation_worst"] == 0
+    assert "Diamonds: published means." in page
     for path in figures:
         ElementTree.fromstring(path.read_text())
         assert path.read_text().strip() in page
+
+
+@pytest.fixture
+def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """bench/publish_thesis.py, which writes below tmp_path."""
+    spec = spec_from_file_location("publish_thesis", PUBLISH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "DOCS", tmp_path)
+    monkeypatch.setattr(module, "PAGE", tmp_path / "reproducing.md")
+    monkeypatch.setattr(module, "FIGURES", tmp_path / "figures")
+    return module
+
+
+def test_the_documentation_is_made_of_complete_directories_only(
+    experiment: Command, tmp_path: Path, publish: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "out"
+    arguments = ("overhead", "--simulate", "--trials", 2, "--seconds", 2, "--out", out)
+    assert experiment(*arguments).returncode == 0
+    assert publish.main([str(out)]) == 0
+    page = publish.PAGE.read_text()
+    assert "`rclrt experiment overhead --simulate --trials 2 --seconds 2 --out DIR`" in page
+    pictures = re.findall(r"!\[.*\]\((.*)\)", page)
+    assert pictures
+    assert {tmp_path / name for name in pictures} == set(publish.FIGURES.iterdir())
+
+    journal = out / "done.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-1]))
+    before = page
+    assert publish.main([str(out)]) == 2
+    assert "1 units are missing; go on with --resume" in capsys.readouterr().err
+    assert publish.PAGE.read_text() == before
+    assert publish.main([]) == 2
