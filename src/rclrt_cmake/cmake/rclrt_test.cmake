@@ -75,7 +75,8 @@ endfunction()
 # rclrt_add_pytest(NAME PATH [ENVIRONMENT VARIABLES...] [TIMEOUT SECONDS] [SERIAL] [JOBS N]
 #   [OPTIONAL]):
 # the tests below PATH as one of ctest's, with a result file that counts each. JOBS processes run
-# them. Each has a DDS domain of its own (ROS_DOMAIN_ID, from 81; with JOBS, as many as processes).
+# them. Each has a DDS domain of its own (ROS_DOMAIN_ID, from 81, or from 91 in a package with
+# RCLRT_TESTS_BESIDE_OTHERS; with JOBS, as many as processes).
 # OPTIONAL: the file skips itself where something that it needs is not installed, and ctest shows it
 # as skipped.
 function(rclrt_add_pytest name path)
@@ -90,6 +91,9 @@ function(rclrt_add_pytest name path)
   get_property(domain GLOBAL PROPERTY RCLRT_NEXT_DOMAIN)
   if(NOT domain)
     set(domain 81)
+    if(RCLRT_TESTS_BESIDE_OTHERS)
+      set(domain 91)
+    endif()
   endif()
   math(EXPR next "${domain} + ${domains}")
   set_property(GLOBAL PROPERTY RCLRT_NEXT_DOMAIN ${next})
