@@ -33,9 +33,11 @@ Lane& LaneSet::at(int level) {
   return (*place)->lane;
 }
 
-void LaneSet::remove_timer(TimerCallback* timer) noexcept {
-  for (const auto& each : levels_) {
-    each->lane.remove_timer(timer);
+void LaneSet::remove(Callback& callback) noexcept {
+  if (TimerCallback* const timer = as_timer(callback)) {
+    for (const auto& each : levels_) {
+      each->lane.remove_timer(timer);
+    }
   }
 }
 

@@ -29,7 +29,8 @@ class LaneSet {
   /// Returns the lane of `level`; makes it, and starts its workers if the others run. Throws
   /// std::system_error; the lane stays then, and the next call starts the workers it lacks.
   RCLRT_SETUP Lane& at(int level);
-  RCLRT_SETUP void remove_timer(TimerCallback* timer) noexcept;
+  /// Releases no more instances of the callback by time.
+  RCLRT_SETUP void remove(Callback& callback) noexcept;
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
   /// Gives lanes and workers the priorities that the executor has now, the least urgent first:

@@ -25,11 +25,7 @@ class LaneDispatcher final : public Dispatcher {
     }
   }
 
-  void remove(Callback& callback) noexcept override {
-    if (TimerCallback* const timer = as_timer(callback)) {
-      lanes_.remove_timer(timer);
-    }
-  }
+  void remove(Callback& callback) noexcept override { lanes_.remove(callback); }
 
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
     lanes_.remove_queued(callback, taken);

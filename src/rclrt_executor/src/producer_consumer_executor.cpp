@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/producer_consumer_executor.hpp"
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
 #include "engine.hpp"
@@ -21,7 +23,10 @@ class ProducerConsumerDispatcher final : public Dispatcher {
         queues_(context, *this) {}
 
   void add(Callback& callback) override { inbox_.add(callback, queues_.at(callback.level())); }
-  void remove(Callback& callback) noexcept override { inbox_.remove(callback); }
+  void remove(Callback& callback) noexcept override {
+    inbox_.remove(callback);
+    queues_.remove(callback);
+  }
 
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
     inbox_.lane().remove_queued(callback, taken);
@@ -47,8 +52,10 @@ class ProducerConsumerDispatcher final : public Dispatcher {
 
   Instance* take_on_caller(std::int64_t ready_by_ns,
                            std::int64_t& next_release_ns) noexcept override {
-    next_release_ns = inbox_.pass_all_on();
-    return queues_.try_pop(ready_by_ns);
+    const std::int64_t inbox_ns = inbox_.pass_all_on();
+    Instance* const instance = queues_.try_pop(ready_by_ns);
+    next_release_ns = std::min(inbox_ns, queues_.next_release_ns());
+    return instance;
   }
 
  private:

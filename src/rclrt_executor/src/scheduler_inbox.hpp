@@ -15,7 +15,8 @@
 namespace rclrt::executor {
 
 /// A thread above all levels, and its inbox: a lane that takes all that becomes ready, and holds
-/// all timers.
+/// all timers. Where callbacks run to completion there is no such thread: the one lane of all levels
+/// keeps the order, and without real time a thread before it would be above nobody.
 class SchedulerInbox {
  public:
   explicit SchedulerInbox(const DispatcherContext& context)
@@ -23,12 +24,14 @@ class SchedulerInbox {
 
   Lane& lane() noexcept { return lane_; }
 
-  /// Lets the callback release into the inbox; `then` is where its instances go from there.
-  void add(Callback& callback, detail::ReadySink& then) {
-    state_of(callback).sink.store(&lane_);
+  /// Lets the callback release into the inbox; `then` is where its instances go from there, or at
+  /// once without the thread.
+  void add(Callback& callback, Lane& then) {
+    Lane& first = has_thread() ? lane_ : then;
+    state_of(callback).sink.store(&first);
     state_of(callback).lane.store(&then);
     if (TimerCallback* const timer = as_timer(callback)) {
-      lane_.add_timer(timer);
+      first.add_timer(timer);
     }
   }
   void remove(Callback& callback) noexcept {
@@ -43,8 +46,8 @@ class SchedulerInbox {
     state.lane.load()->submit(instance);
     state.unpin();
   }
-  /// Does so, without the thread, with all that are in it, and returns the next release of all
-  /// timers.
+  /// Does so with all that are in it while the thread does not run, and returns the next release of
+  /// its timers.
   std::int64_t pass_all_on() noexcept RCLRT_WAITS {
     while (Instance* const instance = lane_.try_pop(INT64_MAX)) {
       pass_on(instance);
@@ -55,6 +58,9 @@ class SchedulerInbox {
   /// Starts the thread, which calls `handle` with each instance, pinned, until the spin stops.
   template <typename Handle>
   void start(Handle handle) {
+    if (!has_thread()) {
+      return;
+    }
     thread_ = realtime::Thread(
         context_.threads.scheduler_thread_options(), [this, handle = std::move(handle)] {
           context_.spin.await_start();
@@ -67,6 +73,8 @@ class SchedulerInbox {
   void join() noexcept { thread_.join(); }
 
  private:
+  bool has_thread() const noexcept { return !context_.threads.runs_to_completion(); }
+
   const DispatcherContext context_;
   Lane lane_;
   realtime::Thread thread_;

@@ -19,7 +19,7 @@ namespace rclrt::executor {
 namespace {
 
 /// A scheduler thread with an inbox, which holds all timers, and a thread for each instance; or,
-/// where they run to completion, workers that take one after the other.
+/// where they run to completion, workers that share one lane.
 class ThreadDispatcher final : public Dispatcher {
  public:
   explicit ThreadDispatcher(const DispatcherContext& context)
@@ -28,7 +28,10 @@ class ThreadDispatcher final : public Dispatcher {
   void add(Callback& callback) override {
     inbox_.add(callback, has_workers() ? shared_.at(callback.level()) : inbox_.lane());
   }
-  void remove(Callback& callback) noexcept override { inbox_.remove(callback); }
+  void remove(Callback& callback) noexcept override {
+    inbox_.remove(callback);
+    shared_.remove(callback);
+  }
 
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
     inbox_.lane().remove_queued(callback, taken);
@@ -45,8 +48,9 @@ class ThreadDispatcher final : public Dispatcher {
   Instance* take_on_caller(std::int64_t ready_by_ns,
                            std::int64_t& next_release_ns) noexcept override {
     if (has_workers()) {
-      next_release_ns = inbox_.pass_all_on();
-      return shared_.try_pop(ready_by_ns);
+      Instance* const instance = shared_.try_pop(ready_by_ns);
+      next_release_ns = shared_.next_release_ns();
+      return instance;
     }
     while (Instance* const instance = inbox_.lane().try_pop(ready_by_ns)) {
       detail::CallbackState& state = state_of(*instance->callback);
@@ -104,7 +108,6 @@ void ThreadDispatcher::warm_stacks() {
 void ThreadDispatcher::start() {
   if (has_workers()) {
     shared_.start(context().threads.worker_count(1));
-    inbox_.start(&SchedulerInbox::pass_on);
     return;
   }
   if (context().threads.realtime() && !std::exchange(has_warm_stacks_, true)) {

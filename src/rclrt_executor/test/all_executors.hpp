@@ -30,10 +30,6 @@ inline constexpr bool kOverlapsWithinALevel =
 /// Whether priorities decide, and not deadlines.
 template <typename E>
 inline constexpr bool kHasLevels = !std::is_same_v<E, EdfExecutor>;
-/// Whether a thread of its own moves instances to the workers.
-template <typename E>
-inline constexpr bool kHasSchedulerThread =
-    std::is_same_v<E, ProducerConsumerExecutor> || std::is_same_v<E, ThreadDispatchExecutor>;
 
 template <typename E>
 std::unique_ptr<E> make(const ExecutorOptions& options) {

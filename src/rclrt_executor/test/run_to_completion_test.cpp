@@ -66,9 +66,6 @@ TYPED_TEST(RunToCompletion, WhatIsMostUrgentRunsNextAndOneLevelInOrderOfRelease)
   for (const ExecutorOptions& options : ways_to_complete(on_one_cpu())) {
     auto executor = make<TypeParam>(options);
     executor->prepare();
-    if (kHasSchedulerThread<TypeParam> && !executor->realtime()) {
-      continue;  // when that thread moves them, the kernel says; see the next test
-    }
     ThreeLevels<TypeParam> levels(*executor);
     const auto last = std::make_shared<TestCallback>(
         named("last", -9), [&](const InstanceInfo&) { executor->cancel(); });
