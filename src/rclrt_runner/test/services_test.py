@@ -96,12 +96,12 @@ def test_callers_and_servers_may_be_in_different_processes(tmp_path: Path, execu
 
 
 @contextmanager
-def another_run(app: Path, out: Path) -> Iterator[None]:
-    """Waits until the run has its services, and stops it at the end."""
+def another_run(app: Path, out: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """A run that does not mind who else there is, and is stopped at the end."""
     command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "3600", "--out", str(out)]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as process:
+    with subprocess.Popen([*command, "--not-alone"], stderr=subprocess.DEVNULL) as process:
         try:
-            yield
+            yield process
         finally:
             process.terminate()
             process.wait(GENEROUS_S)
@@ -110,9 +110,10 @@ def another_run(app: Path, out: Path) -> Iterator[None]:
 def test_a_service_that_somebody_else_has_is_refused(tmp_path: Path) -> None:
     app = tmp_path / "app.yaml"
     app.write_text(TWO_CALLERS)
-    with another_run(app, tmp_path / "other"):
+    with another_run(app, tmp_path / "other") as other:
         said = ""
         while "run in a domain of its own" not in said:  # until it sees the other one
+            assert other.poll() is None
             done = run(app, tmp_path / "out", "preemptive")
             said = done.stderr
             if done.returncode == 0:
