@@ -53,7 +53,11 @@ def run_tests() -> tuple[int, ...]:
     """Runs tools/test and shows what it prints. Returns passed, failed, skipped."""
     totals = None
     with subprocess.Popen(
-        [ROOT / "tools/test"], stdout=subprocess.PIPE, text=True, start_new_session=True
+        [ROOT / "tools/test"],
+        stdout=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+        env={**os.environ, "TESTS_IN_TURN": "yes"},
     ) as process:
         assert process.stdout
         try:
