@@ -25,15 +25,17 @@ struct Path {
   RtReport receiving;
 };
 
-/// A timer publishes at level 0, the subscription receives at level 1: each level has one worker.
+/// A timer publishes at level 0, the subscription receives at level 1: each level has one worker,
+/// with and without permission for real time.
 template <typename T, typename Publish>
 Path run_path(const CallbackOptions& receiver, const Publish& publish) {
   const auto context = make_context();
   Node node(context, "node");
   const auto publisher = node.create_publisher<T>("topic", 10);
-  PreemptiveExecutor executor(
-      context,
-      {.name = "steady", .cpus = {realtime::allowed_cpus().front()}, .workers_per_level = 1});
+  PreemptiveExecutor executor(context, {.name = "steady",
+                                        .cpus = {realtime::allowed_cpus().front()},
+                                        .preemption = executor::Preemption::kAlways,
+                                        .workers_per_level = 1});
   Watch publishing;
   Watch receiving;
   const auto timer = node.create_wall_timer(std::chrono::microseconds(100), [&] {

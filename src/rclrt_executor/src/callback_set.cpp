@@ -182,7 +182,11 @@ void CallbackSet::claim(Callback& callback) {
     throw std::logic_error("the group of callback \"" + callback.name() +
                            "\" is used in another executor: keep its members in one");
   }
-  runner_.watch(callback, std::min(threads_.cpu_count(), dispatcher_->traits().max_threads));
+  std::size_t at_a_time = std::min(threads_.cpu_count(), dispatcher_->traits().max_threads);
+  if (threads_.runs_to_completion() && !dispatcher_->traits().polls) {
+    at_a_time = std::min(at_a_time, threads_.worker_count(1));
+  }
+  runner_.watch(callback, at_a_time);
 }
 
 void CallbackSet::disclaim(Callback& callback) noexcept {

@@ -26,6 +26,7 @@ using namespace std::chrono_literals;
 std::vector<ExecutorOptions> ways_to_complete(const ExecutorOptions& base) {
   ExecutorOptions unpermitted = base;
   unpermitted.realtime = Realtime::kOff;
+  unpermitted.preemption = Preemption::kByRealtime;
   ExecutorOptions requested = base;
   requested.preemption = Preemption::kNever;
   return {unpermitted, requested};

@@ -135,9 +135,11 @@ inline CallbackOptions timer_named(std::string name, int level = 0, std::size_t 
   return options;
 }
 
-/// One CPU, so that order of priority is order of execution.
+/// One CPU, so that order of priority is order of execution. Each level has threads of its own with
+/// and without permission for real time, so that sanitizers, which never have it, see them, too.
 inline ExecutorOptions on_one_cpu(InstanceSink* sink = nullptr) {
   ExecutorOptions options;
+  options.preemption = Preemption::kAlways;
   options.name = "test";
   options.cpus = {realtime::allowed_cpus().front()};
   options.sink = sink;

@@ -32,6 +32,12 @@
 namespace rclrt_rclcpp::test {
 namespace {
 
+Options with_threads_per_level() {
+  Options options;
+  options.engine.preemption = engine::Preemption::kAlways;
+  return options;
+}
+
 /// Two executors of one kind, and everything that happens to them.
 template <typename Kind>
 class Soak {
@@ -244,8 +250,9 @@ class Soak {
   const std::string space_;
   Shared shared_;
   rclcpp::Node outside_;  // in no executor
+  // The second one has threads of its own for each level also without permission for real time.
   std::array<std::unique_ptr<Kind>, 2> executors_{std::make_unique<Kind>(),
-                                                  std::make_unique<Kind>()};
+                                                  std::make_unique<Kind>(with_threads_per_level())};
   std::vector<std::unique_ptr<SoakNode>> residents_;
   std::vector<rclcpp::Publisher<Int64>::SharedPtr> relays_;
   std::mutex move_mutex_;          // guards home_; held while a node moves
