@@ -38,7 +38,7 @@ SCRIPTS = (
     "graph.js",
     "table.js",
     "misses.js",
-    "bounds.js",
+    "bounds_table.js",
     "report.js",
 )
 
