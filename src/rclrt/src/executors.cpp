@@ -7,6 +7,8 @@
 
 #include "rcl_readiness.hpp"
 #include "rclrt/executor/edf_executor.hpp"
+#include "rclrt/executor/events_executor.hpp"
+#include "rclrt/executor/picas_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
@@ -84,6 +86,14 @@ ThreadDispatchExecutor::ThreadDispatchExecutor(std::shared_ptr<Context> context,
 EdfExecutor::EdfExecutor(std::shared_ptr<Context> context, ExecutorOptions options)
     : Executor(std::move(context), std::make_unique<executor::EdfExecutor>(std::move(options))) {}
 
+PicasExecutor::PicasExecutor(std::shared_ptr<Context> context, ExecutorOptions options)
+    : Executor(std::move(context), std::make_unique<executor::PicasExecutor>(std::move(options))) {}
+
+EventsExecutor::EventsExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
+                               EventsOptions events)
+    : Executor(std::move(context),
+               std::make_unique<executor::EventsExecutor>(std::move(options), events)) {}
+
 WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
                                  WaitSetOptions wait_set)
     : Executor(context,
@@ -92,8 +102,8 @@ WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptio
 }
 
 const std::vector<std::string>& executor_names() {
-  static const std::vector<std::string> kNames = {"wait_set", "producer_consumer",
-                                                  "thread_dispatch", "preemptive", "edf"};
+  static const std::vector<std::string> kNames = {
+      "wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf", "events", "picas"};
   return kNames;
 }
 
@@ -113,6 +123,12 @@ std::unique_ptr<Executor> make_executor(std::string_view name, std::shared_ptr<C
   }
   if (name == "edf") {
     return std::make_unique<EdfExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "events") {
+    return std::make_unique<EventsExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "picas") {
+    return std::make_unique<PicasExecutor>(std::move(context), std::move(options));
   }
   std::string known;
   for (const std::string& known_name : executor_names()) {

@@ -30,7 +30,7 @@ struct BusyWindow {
   std::span<const Stream> own;  ///< served in order of arrival
   std::span<const Interferer> others;
   /// A single delay that counts when it is longer than the least of `from` to the arrival, counted
-  /// from the start of the busy period; see edf_core.cpp.
+  /// from the start of the busy period; see holistic_edf.cpp.
   struct Blocking {
     Ticks work{};
     Ticks from{};   ///< counts for arrivals from here

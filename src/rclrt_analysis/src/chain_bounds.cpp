@@ -11,6 +11,7 @@
 #include "executor_bounds.hpp"
 #include "holistic.hpp"
 #include "input_callbacks.hpp"
+#include "preemptive_form.hpp"
 
 namespace rclrt::analysis {
 namespace {
@@ -47,11 +48,19 @@ Overheads of_executor(Overheads overheads, ExecutorKind executor) {
 }
 
 Workload::Order order_of(ExecutorKind executor) {
-  if (executor == ExecutorKind::kEdf) {
-    return Workload::Order::kAny;
-  }
-  if (executor == ExecutorKind::kWaitSet) {
-    return Workload::Order::kAnyToTheEnd;
+  switch (executor) {
+    case ExecutorKind::kEdf:
+    case ExecutorKind::kEdfNonPreemptive:
+      return Workload::Order::kAny;
+    case ExecutorKind::kWaitSet:
+      return Workload::Order::kAnyToTheEnd;
+    case ExecutorKind::kProducerConsumer:
+    case ExecutorKind::kThreadDispatch:
+    case ExecutorKind::kPreemptive:
+    case ExecutorKind::kEvents:
+    case ExecutorKind::kPicas:
+    case ExecutorKind::kFixedPriorityNonPreemptive:
+      break;
   }
   return Workload::Order::kPriority;
 }
@@ -210,8 +219,9 @@ class Bounds {
 
 std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKind executor,
                                      const Overheads& overheads, Effort effort) {
-  const detail::InputCallbacks parts(application);
-  Bounds bounds(parts.application(), executor, overheads, effort);
+  const detail::PreemptiveForm form(application, executor);
+  const detail::InputCallbacks parts(form.application());
+  Bounds bounds(parts.application(), form.kind(), overheads, effort);
   std::vector<ChainBound> result;
   for (const model::Chain& chain : parts.application().chains) {
     if (parts.application().period(chain).count() <= 0) {
@@ -227,8 +237,9 @@ std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKin
 
 std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKind executor,
                                      const Overheads& overheads, Effort effort) {
-  const detail::InputCallbacks parts(application);
-  Bounds bounds(parts.application(), executor, overheads, effort);
+  const detail::PreemptiveForm form(application, executor);
+  const detail::InputCallbacks parts(form.application());
+  Bounds bounds(parts.application(), form.kind(), overheads, effort);
   std::vector<QueueBound> result;
   for (std::size_t i = 0; i < parts.application().callbacks.size(); ++i) {
     const QueueBound part = bounds.queue(i);
@@ -243,6 +254,32 @@ std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKin
   return result;
 }
 
+namespace {
+
+const char* policy_assumption(ExecutorKind executor) {
+  switch (executor) {
+    case ExecutorKind::kWaitSet:
+      return "the wait set has one thread (with several, no bound is offered)";
+    case ExecutorKind::kEdf:
+    case ExecutorKind::kEdfNonPreemptive:
+      return "deadlines are those of the callbacks, a timer's by default its period; a callback "
+             "without one runs in the background; groups follow the stack resource policy";
+    case ExecutorKind::kEvents:
+      return "each executor has one thread, which runs callbacks in order of release";
+    case ExecutorKind::kPicas:
+      return "each executor has one thread, which finishes what it has started; callbacks of one "
+             "priority delay each other";
+    case ExecutorKind::kProducerConsumer:
+    case ExecutorKind::kThreadDispatch:
+    case ExecutorKind::kPreemptive:
+    case ExecutorKind::kFixedPriorityNonPreemptive:
+      break;
+  }
+  return "callbacks of one priority delay each other; a group has an immediate ceiling";
+}
+
+}  // namespace
+
 std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
   std::vector<std::string> result{
       "the executor's threads run under SCHED_FIFO, and nothing more urgent uses their CPU",
@@ -255,16 +292,7 @@ std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overhead
       "messages are stamped with their timer's release, a sync's with the latest of its set",
       "what finds no partner in a sync's window has no response",
   };
-  if (executor == ExecutorKind::kWaitSet) {
-    result.emplace_back("the wait set has one thread (with several, no bound is offered)");
-  } else if (executor == ExecutorKind::kEdf) {
-    result.emplace_back(
-        "deadlines are those of the callbacks, a timer's by default its period; a callback without "
-        "one runs in the background; groups follow the stack resource policy");
-  } else {
-    result.emplace_back(
-        "callbacks of one priority delay each other; a group has an immediate ceiling");
-  }
+  result.emplace_back(policy_assumption(executor));
   if (overheads.far.max == 0) {
     result.emplace_back("a message between executors arrives at once (give its hop latency)");
   }

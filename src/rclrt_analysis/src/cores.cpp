@@ -64,14 +64,12 @@ bool Cores::on_one_core(std::size_t executor) const {
 
 namespace {
 
-/// Whether threads of the middleware run above all callbacks, whose threads have at most this
-/// SCHED_FIFO priority.
+/// Whether threads of the middleware run above all callbacks.
 bool middleware_is_above(const model::Application& application) {
-  constexpr int kTopOfCallbacks = 95;
   return std::ranges::any_of(application.threads, [](const model::ThreadRule& rule) {
     const bool realtime = rule.scheduling.policy == model::Policy::kFifo ||
                           rule.scheduling.policy == model::Policy::kRoundRobin;
-    return rule.name == "middleware" && realtime && rule.scheduling.priority > kTopOfCallbacks;
+    return rule.name == "middleware" && realtime && rule.scheduling.priority > model::kTopPriority;
   });
 }
 

@@ -75,13 +75,7 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
     std::vector<SegmentBound> segments = segments_;
     for (const Core& core : cores.cores) {
       const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch};
-      if (executor == ExecutorKind::kEdf) {
-        edf_core(problem, next, budget);
-      } else if (executor == ExecutorKind::kWaitSet) {
-        wait_set_core(problem, next, budget);
-      } else {
-        fixed_priority_core(problem, next, budget);
-      }
+      bound_core(problem, next, budget);
       segment_bounds(problem, predecessors_, segments, budget);
     }
     if (!raise(next, segments, limit)) {
@@ -96,6 +90,24 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
   }
   find_flows();
   find_ends();
+}
+
+void Holistic::bound_core(const CoreProblem& problem, Responses& responses, Budget& budget) const {
+  switch (executor_) {
+    case ExecutorKind::kEdf:
+    case ExecutorKind::kEdfNonPreemptive:
+      return holistic_edf(problem, responses, budget);
+    case ExecutorKind::kWaitSet:
+      return holistic_wait_set(problem, responses, budget);
+    case ExecutorKind::kProducerConsumer:
+    case ExecutorKind::kThreadDispatch:
+    case ExecutorKind::kPreemptive:
+    case ExecutorKind::kEvents:
+    case ExecutorKind::kPicas:
+    case ExecutorKind::kFixedPriorityNonPreemptive:
+      break;
+  }
+  holistic_fixed_priority(problem, responses, budget);
 }
 
 /// Takes what has been found in a round; returns whether anything has changed.

@@ -52,9 +52,9 @@ struct SegmentBound {
                                       ///< first one, or of several timers
 };
 
-void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budget& budget);
-void edf_core(const CoreProblem& problem, Responses& responses, Budget& budget);
-void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& budget);
+void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, Budget& budget);
+void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budget);
+void holistic_wait_set(const CoreProblem& problem, Responses& responses, Budget& budget);
 
 /// The streams of a callback's flows, each with the work of its instances; without user code, what
 /// they cost besides.
@@ -91,6 +91,7 @@ class Holistic {
     std::vector<Contribution> why;
   };
 
+  void bound_core(const CoreProblem& problem, Responses& responses, Budget& budget) const;
   void find_predecessors();
   void find_flows();
   void add_flows(std::size_t callback);

@@ -41,11 +41,13 @@ class CpuNumbers {
 };
 
 SimulatedExecutor simulated_executor(const model::Executor& executor, ExecutorKind kind,
-                                     const SimulatedTimes& times, const CpuNumbers& cpus) {
+                                     int top_priority, const SimulatedTimes& times,
+                                     const CpuNumbers& cpus) {
   SimulatedExecutor result{.kind = kind,
                            .cpus = {},
                            .scheduler_cpus = {},
                            .workers_per_level = 0,
+                           .top_priority = top_priority,
                            .dispatch_ns = times.dispatch_ns,
                            .scheduler_ns = times.scheduler_ns,
                            .polling_ns = times.polling_ns};
@@ -157,8 +159,10 @@ SimulatedSystem simulated_system(const model::Application& application, Executor
   const CpuNumbers cpus(application, std::max(cpus_without_statement, 1U));
   SimulatedSystem result;
   result.cpus = cpus.count();
-  for (const model::Executor& executor : application.executors) {
-    result.executors.push_back(simulated_executor(executor, kind, times, cpus));
+  const std::vector<int> tops = top_priorities(application, kind);
+  for (std::size_t i = 0; i < application.executors.size(); ++i) {
+    result.executors.push_back(
+        simulated_executor(application.executors[i], kind, tops[i], times, cpus));
   }
   const Readers readers = readers_of(application);
   std::map<std::pair<std::size_t, std::string>, std::size_t> groups;

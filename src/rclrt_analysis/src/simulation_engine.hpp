@@ -68,6 +68,7 @@ class SimulationEngine {
     Id lane = kNone;  // of its level, where its executor has such
     Id group = 0;
     Key key = 0;                   // of its level
+    int rank = 0;                  // level, where several share a lane
     std::int64_t deadline_ns = 0;  // relative; 0: none
     std::vector<Id> entities;      // one for each input
     std::optional<SimulatedSync> sync;
@@ -130,12 +131,13 @@ class SimulationEngine {
   // simulation_setup.cpp
   void set_up_executor(Id index);
   void set_up_levels(Id index);
+  std::vector<Id> add_lanes(Id index, const std::vector<int>& levels);
   void set_up_callbacks();
   void set_up_links();
   void register_entities();
   void register_timer(Id entity, const TimerTrigger& trigger);
   void register_source(Id entity, const EventTrigger& trigger);
-  Id add_lane(Id executor, Key key, unsigned workers);
+  Id add_lane(Id executor, Key key, unsigned workers, ThreadKind kind);
   std::uint64_t cpu_mask(const std::vector<unsigned>& cpus) const;
   SimulationRandom stream(std::uint64_t kind, std::uint64_t index) const;
 

@@ -131,10 +131,10 @@ void SimulationEngine::resume(Id id) {
   const Callback& callback = callback_of(instance);
   const Executor& executor = executors_[callback.executor];
   if (callback.lane != kNone) {
-    lanes_[callback.lane].put_back(instance.order, id);
+    lanes_[callback.lane].insert({callback.rank, instance.order, id});
     wake_one(lanes_[callback.lane]);
   } else if (executor.scheduler != kNone) {
-    lanes_[executor.inbox].put_back(instance.order, id);
+    lanes_[executor.inbox].insert({callback.rank, instance.order, id});
     wake_one(lanes_[executor.inbox]);
   } else {
     spawn(callback.executor, id);
@@ -193,7 +193,7 @@ void SimulationEngine::collect(SimulatedLane& lane) {
   auto pushed = lane.pushed.begin();
   const auto append = [&](Id instance) {
     instances_[instance].order = lane.next_order++;
-    lane.append(instances_[instance].order, instance);
+    lane.insert({callback_of(instances_[instance]).rank, instances_[instance].order, instance});
   };
   while (lane.timers.next_ns() <= threads_.now_ns()) {
     while (pushed != lane.pushed.end() && instances_[*pushed].ready_ns <= lane.timers.next_ns()) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// The queue of one level, or the inbox of a scheduler thread: what rclrt_executor calls a lane.
+// The queue of one level or of all, or the inbox of a scheduler thread: what rclrt_executor calls a
+// lane.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <utility>
 #include <vector>
 
 #include "simulation_processors.hpp"
@@ -58,13 +58,23 @@ class TimerHeap {
 };
 
 struct SimulatedLane {
+  /// An instance, and its place: the highest level first, each in order.
+  struct Waiting {
+    int level = 0;  ///< 0 but where several levels share the lane
+    std::uint64_t order = 0;
+    Id instance = kNone;
+    bool operator<(const Waiting& other) const {
+      return level != other.level ? level > other.level : order < other.order;
+    }
+  };
+
   explicit SimulatedLane(const std::vector<SimulatedTimer>& all_timers) : timers(all_timers) {}
 
   Id executor = 0;
   Key key = 0;
   TimerHeap timers;
-  std::vector<Id> pushed;  ///< instances, oldest first, that nobody has collected yet
-  std::vector<std::pair<std::uint64_t, Id>> waiting;  ///< by order; the next one at `first`
+  std::vector<Id> pushed;        ///< instances, oldest first, that nobody has collected yet
+  std::vector<Waiting> waiting;  ///< the next one at `first`
   std::size_t first = 0;
   std::uint64_t next_order = 0;
   std::vector<Id> workers;
@@ -72,10 +82,14 @@ struct SimulatedLane {
 
   bool empty() const { return first == waiting.size(); }
 
-  void append(std::uint64_t order, Id instance) { waiting.emplace_back(order, instance); }
+  /// Puts it in its place, also when it comes back since it had to wait for its group.
+  void insert(const Waiting& one) {
+    const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(first);
+    waiting.insert(std::upper_bound(begin, waiting.end(), one), one);
+  }
 
   Id take_first() {
-    const Id instance = waiting[first++].second;
+    const Id instance = waiting[first++].instance;
     if (empty()) {
       waiting.clear();
       first = 0;
@@ -84,13 +98,6 @@ struct SimulatedLane {
       first = 0;
     }
     return instance;
-  }
-
-  /// An instance that had to wait for its group goes to its old place.
-  void put_back(std::uint64_t order, Id instance) {
-    const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(first);
-    waiting.insert(std::upper_bound(begin, waiting.end(), std::pair(order, instance)),
-                   {order, instance});
   }
 };
 

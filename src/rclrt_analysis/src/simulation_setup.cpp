@@ -10,8 +10,6 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-/// As the engine's default: scheduler threads at 95, the N levels at the N priorities below.
-constexpr Key kTopKey = 95;
 /// EDF without a deadline: in the background.
 constexpr Key kBackground = std::numeric_limits<Key>::min() + 1;
 
@@ -69,19 +67,20 @@ SimulationRandom SimulationEngine::stream(std::uint64_t kind, std::uint64_t inde
   return SimulationRandom(seeds.next() ^ (index * 4 + kind + 1) * 0xD1B54A32D192ED03U);
 }
 
-Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers) {
+Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers, ThreadKind kind) {
   const auto index = static_cast<Id>(lanes_.size());
   SimulatedLane& lane = lanes_.emplace_back(timers_);
   lane.executor = executor;
   lane.key = key;
   const std::vector<unsigned>& apart = executors_[executor].stated->scheduler_cpus;
+  const bool is_apart = kind == ThreadKind::kScheduler && !apart.empty();
   for (unsigned slot = 0; slot < workers; ++slot) {
     SimulatedThread thread;
-    thread.kind = key == kTopKey ? ThreadKind::kScheduler : ThreadKind::kWorker;
+    thread.kind = kind;
     thread.executor = executor;
     thread.lane = index;
     thread.slot = slot;
-    thread.cpus = key == kTopKey && !apart.empty() ? cpu_mask(apart) : executors_[executor].cpus;
+    thread.cpus = is_apart ? cpu_mask(apart) : executors_[executor].cpus;
     thread.base_key = thread.key = key;
     lane.workers.push_back(threads_.add(thread));
   }
@@ -92,20 +91,33 @@ void SimulationEngine::set_up_executor(Id index) {
   Executor& executor = executors_[index];
   executor.stated = &system_.executors[index];
   executor.cpus = cpu_mask(executor.stated->cpus);
-  const ExecutorKind kind = executor.stated->kind;
-  if (kind == ExecutorKind::kWaitSet) {
-    SimulatedThread thread;
-    thread.kind = ThreadKind::kLoop;
-    thread.executor = index;
-    thread.cpus = executor.cpus;
-    thread.base_key = thread.key = kTopKey - 1;
-    executor.loop = threads_.add(thread);
-  } else if (kind != ExecutorKind::kPreemptive) {
-    const bool schedules =
-        executor.stated->scheduler_ns > 0 &&
-        (kind == ExecutorKind::kProducerConsumer || kind == ExecutorKind::kThreadDispatch);
-    executor.inbox = add_lane(index, kTopKey, schedules ? 1 : 0);
-    executor.scheduler = schedules ? lanes_[executor.inbox].workers.front() : kNone;
+  switch (executor.stated->kind) {
+    case ExecutorKind::kWaitSet: {
+      SimulatedThread thread;
+      thread.kind = ThreadKind::kLoop;
+      thread.executor = index;
+      thread.cpus = executor.cpus;
+      thread.base_key = thread.key = executor.stated->top_priority - 1;
+      executor.loop = threads_.add(thread);
+      break;
+    }
+    case ExecutorKind::kProducerConsumer:
+    case ExecutorKind::kThreadDispatch: {
+      const bool schedules = executor.stated->scheduler_ns > 0;
+      executor.inbox =
+          add_lane(index, executor.stated->top_priority, schedules ? 1 : 0, ThreadKind::kScheduler);
+      executor.scheduler = schedules ? lanes_[executor.inbox].workers.front() : kNone;
+      break;
+    }
+    case ExecutorKind::kEdf:
+    case ExecutorKind::kEdfNonPreemptive:
+    case ExecutorKind::kFixedPriorityNonPreemptive:
+      executor.inbox = add_lane(index, executor.stated->top_priority, 0, ThreadKind::kScheduler);
+      break;
+    case ExecutorKind::kPreemptive:
+    case ExecutorKind::kEvents:
+    case ExecutorKind::kPicas:
+      break;  // lanes are all they have
   }
 }
 
@@ -149,6 +161,38 @@ void SimulationEngine::set_up_callbacks() {
   }
 }
 
+/// Returns the lanes of the levels (ascending), by level; without any where threads come and go.
+std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& levels) {
+  const SimulatedExecutor& stated = *executors_[index].stated;
+  unsigned workers = std::max(stated.workers_per_level, 1U);
+  switch (stated.kind) {
+    case ExecutorKind::kEvents:
+    case ExecutorKind::kPicas: {
+      const Id shared = add_lane(index, stated.top_priority - 1, workers, ThreadKind::kWorker);
+      return std::vector<Id>(levels.size(), shared);
+    }
+    case ExecutorKind::kPreemptive:
+      if (stated.workers_per_level == 0) {
+        workers = static_cast<unsigned>(__builtin_popcountll(executors_[index].cpus));
+      }
+      break;
+    case ExecutorKind::kProducerConsumer:
+      break;
+    case ExecutorKind::kWaitSet:
+    case ExecutorKind::kThreadDispatch:
+    case ExecutorKind::kEdf:
+    case ExecutorKind::kEdfNonPreemptive:
+    case ExecutorKind::kFixedPriorityNonPreemptive:
+      return std::vector<Id>(levels.size(), kNone);
+  }
+  std::vector<Id> lanes;
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    const auto above = static_cast<Key>(levels.size() - i);
+    lanes.push_back(add_lane(index, stated.top_priority - above, workers, ThreadKind::kWorker));
+  }
+  return lanes;
+}
+
 /// Keys and lanes by the executor's levels, and the ceilings of its groups.
 void SimulationEngine::set_up_levels(Id index) {
   Executor& executor = executors_[index];
@@ -161,22 +205,7 @@ void SimulationEngine::set_up_levels(Id index) {
   }
   std::sort(levels.begin(), levels.end());
   levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
-  const auto key_of = [&](int level) {
-    const auto above = levels.end() - std::lower_bound(levels.begin(), levels.end(), level);
-    return kTopKey - static_cast<Key>(above);
-  };
-  std::vector<Id> lanes(levels.size(), kNone);
-  unsigned workers = 0;
-  if (kind == ExecutorKind::kPreemptive || kind == ExecutorKind::kProducerConsumer) {
-    const auto cpus = static_cast<unsigned>(__builtin_popcountll(executor.cpus));
-    workers = kind == ExecutorKind::kPreemptive ? cpus : 1;
-    if (executor.stated->workers_per_level != 0) {
-      workers = executor.stated->workers_per_level;
-    }
-    for (std::size_t i = 0; i < levels.size(); ++i) {
-      lanes[i] = add_lane(index, key_of(levels[i]), workers);
-    }
-  }
+  const std::vector<Id> lanes = add_lanes(index, levels);
   std::vector<unsigned> members(groups_.size());
   for (Callback& callback : callbacks_) {
     if (callback.executor != index) {
@@ -185,7 +214,11 @@ void SimulationEngine::set_up_levels(Id index) {
     const auto level =
         std::lower_bound(levels.begin(), levels.end(), callback.stated->level) - levels.begin();
     callback.lane = lanes[static_cast<std::size_t>(level)];
-    callback.key = is_edf(index) ? kBackground : key_of(callback.stated->level);
+    callback.rank = kind == ExecutorKind::kPicas ? callback.stated->level : 0;
+    const auto above = static_cast<Key>(levels.size()) - level;
+    callback.key = is_edf(index)            ? kBackground
+                   : callback.lane != kNone ? lanes_[callback.lane].key
+                                            : executor.stated->top_priority - above;
     SimulatedGroup& group = groups_[callback.group];
     if (kind != ExecutorKind::kWaitSet) {
       group.ceiling = std::max(group.ceiling, callback.key);

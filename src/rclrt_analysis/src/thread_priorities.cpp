@@ -23,10 +23,10 @@ std::vector<int> thread_priorities(const CoreProblem& problem) {
         levels.insert(problem.workload.priority[callback]);
       }
     }
-    int rank = 0;
+    int priority = application.executors[executor].top_priority.value_or(model::kTopPriority);
     std::map<int, int> os;
     for (const int level : levels) {
-      os[level] = -rank++;
+      os[level] = --priority;
     }
     for (const std::size_t callback : problem.core.callbacks) {
       if (mine(callback)) {

@@ -8,10 +8,8 @@
 
 namespace rclrt::analysis::detail {
 
-/// Returns for each callback of the core how its thread's priority compares with the others':
-/// higher is more urgent. The N priorities of each executor are the N highest ones of SCHED_FIFO
-/// that it may use; so executors that share a CPU compare by how many priorities of their own lie
-/// above.
+/// Returns for each callback of the core the SCHED_FIFO priority of its thread: the N priorities of
+/// an executor are the N below its top priority.
 std::vector<int> thread_priorities(const CoreProblem& problem);
 
 /// Returns for each callback of the core the highest of the thread priorities in its group; its own

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 #include <string>
 #include <vector>
 
@@ -49,7 +50,8 @@ Overheads random_machine(RandomGraph& random, const Kind& kind) {
   if (random.uniform(0, 1) < 0.4) {
     result.timer_jitter = up_to(4);
   }
-  if (traits(kind.executor).has_levels && random.uniform(0, 1) < 0.2) {
+  const model::ExecutorTraits& own = traits(kind.executor);
+  if (!own.by_deadline && !own.polls && random.uniform(0, 1) < 0.2) {
     result.background = up_to(0.2);
   }
   if (kind.across) {
@@ -128,6 +130,19 @@ void set_offsets(model::Application& application, const std::vector<model::Nanos
   }
 }
 
+/// Different ones, in any order.
+void state_top_priorities(model::Application& application, RandomGraph& random) {
+  std::vector<int> priorities(application.executors.size());
+  std::iota(priorities.begin(), priorities.end(), 90);
+  for (model::Executor& executor : application.executors) {
+    const auto left = static_cast<double>(priorities.size());
+    const auto choice =
+        std::min(priorities.size() - 1, static_cast<std::size_t>(random.uniform(0, 1) * left));
+    executor.top_priority = priorities[choice];
+    priorities.erase(priorities.begin() + static_cast<std::ptrdiff_t>(choice));
+  }
+}
+
 /// Takes some of the best offsets so far.
 void take_some(const std::vector<model::Nanoseconds>& best, model::Application& application,
                RandomGraph& random) {
@@ -150,6 +165,9 @@ class SoundnessOfGraphs : public testing::TestWithParam<Kind> {
     model::Application application = random.make_graph();
     if (kind.across) {
       random.spread(application, kind.executor != ExecutorKind::kEdf);
+      if (!traits(kind.executor).by_deadline && random.uniform(0, 1) < 0.3) {
+        state_top_priorities(application, random);
+      }
     }
     if (kind.executor == ExecutorKind::kEdf) {
       random.add_deadlines(application);
@@ -249,6 +267,10 @@ constexpr Kind kKinds[] = {
     {"producer_consumer_across", ExecutorKind::kProducerConsumer, true},
     {"edf_across", ExecutorKind::kEdf, true},
     {"wait_set_across", ExecutorKind::kWaitSet, true},
+    {"events", ExecutorKind::kEvents, false},
+    {"events_across", ExecutorKind::kEvents, true},
+    {"picas", ExecutorKind::kPicas, false},
+    {"picas_across", ExecutorKind::kPicas, true},
 };
 
 INSTANTIATE_TEST_SUITE_P(, SoundnessOfGraphs, testing::ValuesIn(kKinds),

@@ -15,7 +15,15 @@ import rclrt_analysis
 import rclrt_model
 
 PERIODS = (4, 5, 8, 10, 20)
-EXECUTORS = ("preemptive", "producer_consumer", "thread_dispatch", "wait_set", "edf")
+EXECUTORS = (
+    "preemptive",
+    "producer_consumer",
+    "thread_dispatch",
+    "wait_set",
+    "edf",
+    "events",
+    "picas",
+)
 CAREFUL = settings(
     max_examples=60,
     deadline=None,

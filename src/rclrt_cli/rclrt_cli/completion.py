@@ -13,7 +13,7 @@ from typing import Any
 
 from rclrt_cli.application import describe_app_file
 from rclrt_cli.errors import BadInput
-from rclrt_cli.executors import EXECUTORS
+from rclrt_cli.executors import ALL, EXECUTORS
 
 YAML_FILES = ("yaml", "yml", "json")
 """JSON is YAML."""
@@ -46,7 +46,8 @@ def executor(**_: object) -> list[str]:
 def executor_list(prefix: str, **_: object) -> list[str]:
     """The list so far with each executor that is not yet in it."""
     listed, comma, _last = prefix.rpartition(",")
-    return [listed + comma + name for name in EXECUTORS if name not in listed.split(",")]
+    names = EXECUTORS if comma else (*EXECUTORS, ALL)
+    return [listed + comma + name for name in names if name not in listed.split(",")]
 
 
 def chain(parsed_args: argparse.Namespace, **_: object) -> list[str]:

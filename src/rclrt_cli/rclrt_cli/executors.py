@@ -31,14 +31,18 @@ KINDS = {
         ExecutorKind("thread_dispatch", has_levels=True, has_scheduler_thread=True),
         ExecutorKind("preemptive", has_levels=True),
         ExecutorKind("edf", by_deadline=True),
+        ExecutorKind("events", one_at_a_time=True),
+        ExecutorKind("picas", one_at_a_time=True),
     )
 }
 """Those that run callbacks, by name."""
 EXECUTORS = tuple(KINDS)
 WITH_LEVELS = tuple(name for name, kind in KINDS.items() if kind.has_levels)
 BASELINE = "wait_set"
-COMPARED = tuple(name for name, kind in KINDS.items() if not kind.by_deadline)
-"""Those that a comparison takes unless told otherwise: they can all use the same CPUs."""
+COMPARED = ("wait_set", "producer_consumer", "thread_dispatch", "preemptive")
+"""Those that a comparison takes unless told otherwise."""
+ALL = "all"
+"""Stands for every executor where a list of them is expected."""
 FOCUS = "preemptive"
 """The executor a comparison's headline speaks of when it took part."""
 
@@ -59,7 +63,9 @@ def check_executor(name: str) -> str:
 
 
 def parse_executors(text: str) -> tuple[str, ...]:
-    """A comma-separated list, each executor once."""
+    """A comma-separated list, each executor once; or `all`."""
+    if text.strip() == ALL:
+        return EXECUTORS
     names = tuple(check_executor(name.strip()) for name in text.split(","))
     for name in names:
         if names.count(name) > 1:

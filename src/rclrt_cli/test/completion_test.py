@@ -78,8 +78,9 @@ def offered(directory: Path, line: str) -> list[str]:
         ("rclrt analyze app.yaml --executor pre", ["preemptive"]),
         (
             "rclrt compare app.yaml --executors wait_set,p",
-            ["wait_set,preemptive", "wait_set,producer_consumer"],
+            ["wait_set,picas", "wait_set,preemptive", "wait_set,producer_consumer"],
         ),
+        ("rclrt compare app.yaml --executors al", ["all"]),
         ("rclrt compare app.yaml --executors preemptive,pre", []),
         ("rclrt synthesize app.yaml --from p", ["picas"]),
         ("rclrt run app", ["app.yaml"]),

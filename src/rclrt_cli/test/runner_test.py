@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import os
 import signal
@@ -111,6 +112,46 @@ def test_the_report_shows_what_ran(measured: Path) -> None:
     page = (measured / "report.html").read_text(encoding="utf-8")
     assert "chain hard missed" in page
     assert load_single_run(measured).executors[0].application["name"] == "small"
+
+
+# While `first` runs, b, c and d become ready, in this order; c is the most urgent of them.
+ORDER = """
+rclrt: 1
+name: order
+executors: [{{name: main, cpus: [{cpu}]}}]
+nodes: [{{name: node}}]
+callbacks:
+  - {{id: first, node: node, timer: {{period_ms: 400}}, wcet_ms: 60, priority: 9}}
+  - {{id: d, node: node, timer: {{period_ms: 400, offset_ms: 45}}, wcet_ms: 1, priority: 2}}
+  - {{id: b, node: node, timer: {{period_ms: 400, offset_ms: 15}}, wcet_ms: 1, priority: 1}}
+  - {{id: c, node: node, timer: {{period_ms: 400, offset_ms: 30}}, wcet_ms: 1, priority: 3}}
+chains:
+  - {{id: all, callbacks: [first], priority: 1}}
+"""
+BY_PRIORITY = ("first", "c", "d", "b")
+BY_RELEASE = ("first", "b", "c", "d")
+AS_REGISTERED = ("first", "d", "b", "c")
+ORDERS = {"wait_set": AS_REGISTERED, "edf": BY_RELEASE, "events": BY_RELEASE}
+
+
+@pytest.mark.parametrize("executor", EXECUTORS)
+def test_a_run_and_its_simulation_have_the_order_of_the_executor(
+    executor: str, tmp_path: Path
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(ORDER.format(cpu=min(os.sched_getaffinity(0))))
+    for verb in ("run", "simulate"):
+        out = tmp_path / verb
+        done = finished(
+            verb, str(app), "--executor", executor, "--seconds", "1.2", "--out", str(out)
+        )
+        assert done.returncode == 0, done.stderr
+        with (out / "instances.csv").open(encoding="utf-8") as file:
+            rows = sorted(csv.DictReader(file), key=lambda row: int(row["start_ns"]))
+        order = [row["callback"] for row in rows if row["start_ns"]]
+        assert len(order) >= 8, (verb, order)
+        expected = ORDERS.get(executor, BY_PRIORITY) * 5
+        assert order == list(expected[: len(order)]), verb
 
 
 def test_ctrl_c_ends_the_runner_and_keeps_the_complete_rounds(app: Path, tmp_path: Path) -> None:

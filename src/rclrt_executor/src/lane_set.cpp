@@ -21,9 +21,8 @@ Lane& LaneSet::at(int level) {
   auto place = std::lower_bound(levels_.begin(), levels_.end(), level,
                                 [](const auto& each, int value) { return each->level < value; });
   if (place == levels_.end() || (*place)->level != level) {
-    auto made = std::make_unique<Level>(
-        level, context_.spin.caller_wakeup(),
-        shares ? ReleaseQueue::Order::kByLevel : ReleaseQueue::Order::kByRelease);
+    auto made = std::make_unique<Level>(level, context_.spin.caller_wakeup(),
+                                        shares ? shared_.order : ReleaseQueue::Order::kByRelease);
     made->os_priority.store(dispatcher_.thread_priority(level));
     place = levels_.insert(place, std::move(made));
     // Before its workers exist, so that a cancel that they did not see wakes them.
@@ -83,16 +82,21 @@ void LaneSet::start_workers(Level& level) {
                                  : workers_per_lane_;
   while (level.workers.size() < wanted) {
     const auto slot = static_cast<std::uint32_t>(level.workers.size());
-    const int os_priority = dispatcher_.thread_priority(level.level);
-    level.workers.emplace_back(
-        threads.level_thread_options(level.level, os_priority), [this, &level, slot] {
-          context_.spin.await_start();
-          WorkerPriority priority(level.os_priority);
-          while (Instance* const instance = level.lane.pop(context_.spin.stop_flag(), priority)) {
-            context_.runner.execute(instance, {.slot = slot, .rank = priority.now()}, priority);
-          }
-        });
+    level.workers.emplace_back(worker_options(level), [this, &level, slot] {
+      context_.spin.await_start();
+      WorkerPriority priority(level.os_priority);
+      while (Instance* const instance = level.lane.pop(context_.spin.stop_flag(), priority)) {
+        context_.runner.execute(instance, {.slot = slot, .rank = priority.now()}, priority);
+      }
+    });
   }
+}
+
+realtime::ThreadOptions LaneSet::worker_options(const Level& level) const {
+  const ThreadSettings& threads = context_.threads;
+  const int os_priority = dispatcher_.thread_priority(level.level);
+  return threads.runs_to_completion() ? threads.thread_options(shared_.name, os_priority)
+                                      : threads.level_thread_options(level.level, os_priority);
 }
 
 void LaneSet::start(std::size_t workers_per_lane) {

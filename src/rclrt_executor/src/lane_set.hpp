@@ -14,8 +14,8 @@
 
 namespace rclrt::executor {
 
-/// Where callbacks run to completion, all levels share one lane, which is in order of level; how
-/// many run at the same time is the number of its workers.
+/// Where callbacks run to completion, all levels share one lane; how many run at the same time is
+/// the number of its workers.
 ///
 /// All functions but `wake_all` are called with the executor's configuration locked, or by its
 /// constructor and destructor. A lane stays until the executor ends.
@@ -23,8 +23,16 @@ class LaneSet {
  public:
   static constexpr std::size_t kMaxReservations = 64;
 
+  /// A lane that all levels share: its order, and how its threads are called.
+  struct SharedLane {
+    ReleaseQueue::Order order = ReleaseQueue::Order::kByLevel;
+    const char* name = "run";
+  };
+
   LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher)
-      : context_(context), dispatcher_(dispatcher) {}
+      : LaneSet(context, dispatcher, SharedLane{}) {}
+  LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher, SharedLane shared)
+      : context_(context), dispatcher_(dispatcher), shared_(shared) {}
 
   /// Returns the lane of `level`; makes it, and starts its workers if the others run. Throws
   /// std::system_error; the lane stays then, and the next call starts the workers it lacks.
@@ -64,9 +72,11 @@ class LaneSet {
 
   /// Starts those that it lacks.
   void start_workers(Level& level);
+  realtime::ThreadOptions worker_options(const Level& level) const;
 
   const DispatcherContext context_;
   const Dispatcher& dispatcher_;
+  const SharedLane shared_;
   std::vector<std::unique_ptr<Level>> levels_;  // ascending
   std::size_t workers_per_lane_ = 0;            // 0 while they do not run
   // For wake_all, which takes no lock: filled in order, never emptied. SCHED_FIFO has room for no

@@ -5,6 +5,8 @@
 
 #include "engine.hpp"
 #include "lane_set.hpp"
+#include "rclrt/executor/picas_executor.hpp"
+#include "run_to_completion.hpp"
 
 namespace rclrt::executor {
 
@@ -54,5 +56,8 @@ class LaneDispatcher final : public Dispatcher {
 
 PreemptiveExecutor::PreemptiveExecutor(ExecutorOptions options)
     : Executor(Engine::with<LaneDispatcher>(std::move(options))) {}
+
+PicasExecutor::PicasExecutor(ExecutorOptions options)
+    : Executor(Engine::with<LaneDispatcher>(to_completion(std::move(options), "picas"))) {}
 
 }  // namespace rclrt::executor

@@ -15,8 +15,8 @@
 namespace rclrt::executor {
 
 /// A thread above all levels, and its inbox: a lane that takes all that becomes ready, and holds
-/// all timers. Where callbacks run to completion there is no such thread: the one lane of all levels
-/// keeps the order, and without real time a thread before it would be above nobody.
+/// all timers. Where callbacks run to completion there is no such thread: the one lane of all
+/// levels keeps the order, and without real time a thread before it would be above nobody.
 class SchedulerInbox {
  public:
   explicit SchedulerInbox(const DispatcherContext& context)

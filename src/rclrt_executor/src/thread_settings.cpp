@@ -125,9 +125,6 @@ realtime::ThreadOptions ThreadSettings::scheduler_thread_options() const {
 }
 
 realtime::ThreadOptions ThreadSettings::level_thread_options(int level, int os_priority) const {
-  if (runs_to_completion()) {
-    return thread_options("run", os_priority);
-  }
   realtime::ThreadOptions result = thread_options("L" + std::to_string(level), os_priority);
   if (realtime_ && is_reserved(level)) {
     result.scheduling.policy = realtime::Policy::kDeadline;

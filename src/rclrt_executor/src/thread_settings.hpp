@@ -46,8 +46,7 @@ class ThreadSettings {
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
   /// Returns thread options of the scheduler thread, on its own CPUs where it has any.
   realtime::ThreadOptions scheduler_thread_options() const;
-  /// Returns thread options of a worker of `level`: the same, or its reservation, or those of the
-  /// workers that all levels share.
+  /// Returns thread options of a worker of `level`: the same, or its reservation.
   realtime::ThreadOptions level_thread_options(int level, int os_priority) const;
   /// Returns how many workers the options ask for; `otherwise`, in levels with workers of their
   /// own, when they leave it to the executor.

@@ -20,6 +20,8 @@ LABELS = {
     "preemptive": "preemptive",
     "preemptive+synthesis": "preemptive + synthesis",
     "edf": "EDF",
+    "events": "events",
+    "picas": "PiCAS",
 }
 COLOURS = {
     "wait_set": "#8a8a8a",
@@ -29,6 +31,8 @@ COLOURS = {
     "preemptive": "#009e73",
     "preemptive+synthesis": "#6b5b95",
     "edf": "#cc79a7",
+    "events": "#d55e00",
+    "picas": "#333333",
 }
 LATE = "#c0392b"
 LEFT, RIGHT, TOP, HEIGHT = 62, 16, 66, 260

@@ -21,6 +21,8 @@ CLASSES = {
     "thread_dispatch": "ThreadDispatchExecutor",
     "preemptive": "PreemptiveExecutor",
     "edf": "EdfExecutor",
+    "events": "EventsExecutor",
+    "picas": "PicasExecutor",
 }
 
 

@@ -10,6 +10,7 @@ from decimal import Decimal
 from typing import Any, NoReturn
 
 from rclrt_cli.errors import BadInput, did_you_mean
+from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.json_reader import JsonValue
 
 US_PER_HOUR = 3_600_000_000
@@ -19,7 +20,6 @@ PRIORITIES = ("rate_monotonic", "chain_0")
 OFFSETS = ("unstated", "zero", "random")
 POLICIES = ("approximate", "exact")
 FEASIBILITIES = ("none", "utilisation", "proved")
-EXECUTORS = ("wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf")
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9]*(_[A-Za-z0-9]+)*")
 
 

@@ -14,6 +14,7 @@ from functools import partial
 from pathlib import Path
 
 from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
+from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.progress import Progress
 
 from rclrt_generator.app_yaml import app_yaml
@@ -26,7 +27,6 @@ from rclrt_generator.options import (
     workloads_of,
 )
 from rclrt_generator.output import new_directory
-from rclrt_generator.rules import EXECUTORS
 from rclrt_generator.verify import Attack, Outcome, Violation, attack_seed, total, violations
 
 HELP = "generate applications and look for responses above their proved bounds"

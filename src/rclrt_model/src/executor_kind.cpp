@@ -3,13 +3,15 @@
 
 #include <algorithm>
 #include <array>
+#include <functional>
+#include <numeric>
 #include <stdexcept>
 
 namespace rclrt::model {
 
 namespace {
 
-constexpr std::array<ExecutorTraits, 7> kTraits{{
+constexpr std::array<ExecutorTraits, 9> kTraits{{
     {.kind = ExecutorKind::kWaitSet,
      .name = "wait_set",
      .label = "wait set (rclcpp semantics)",
@@ -30,6 +32,11 @@ constexpr std::array<ExecutorTraits, 7> kTraits{{
      .label = "preemptive",
      .has_levels = true},
     {.kind = ExecutorKind::kEdf, .name = "edf", .label = "edf", .by_deadline = true},
+    {.kind = ExecutorKind::kEvents,
+     .name = "events",
+     .label = "events (rclcpp's EventsExecutor)",
+     .one_at_a_time = true},
+    {.kind = ExecutorKind::kPicas, .name = "picas", .label = "picas", .one_at_a_time = true},
     {.kind = ExecutorKind::kEdfNonPreemptive,
      .name = "edf_nonpreemptive",
      .label = "edf_nonpreemptive",
@@ -42,6 +49,37 @@ constexpr std::array<ExecutorTraits, 7> kTraits{{
      .simulated_only = true,
      .one_at_a_time = true},
 }};
+
+bool may_share_a_cpu(const Executor& a, const Executor& b) {
+  return a.cpus.empty() || b.cpus.empty() ||
+         std::ranges::find_first_of(a.cpus, b.cpus) != a.cpus.end();
+}
+
+void require_different(const std::vector<Executor>& executors, const std::vector<int>& priorities) {
+  for (std::size_t i = 0; i < executors.size(); ++i) {
+    for (std::size_t other = 0; other < i; ++other) {
+      if (priorities[i] == priorities[other] && may_share_a_cpu(executors[i], executors[other])) {
+        throw std::invalid_argument("picas: executors '" + executors[other].name + "' and '" +
+                                    executors[i].name + "' share a CPU and have top_priority " +
+                                    std::to_string(priorities[i]) +
+                                    "; expected different ones, or none stated at all");
+      }
+    }
+  }
+}
+
+/// Executors in the order of their most urgent callbacks, then of the file.
+std::vector<std::size_t> by_urgency(const Application& application) {
+  std::vector<int> urgency(application.executors.size());
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    int& own = urgency[application.executor_of(i)];
+    own = std::max(own, application.effective_priority(i));
+  }
+  std::vector<std::size_t> result(urgency.size());
+  std::iota(result.begin(), result.end(), std::size_t{0});
+  std::ranges::stable_sort(result, std::greater{}, [&](std::size_t each) { return urgency[each]; });
+  return result;
+}
 
 }  // namespace
 
@@ -70,6 +108,34 @@ std::string executor_names() {
     }
   }
   return names;
+}
+
+std::vector<int> top_priorities(const Application& application, ExecutorKind kind) {
+  const auto& executors = application.executors;
+  std::vector<int> result;
+  for (const Executor& executor : executors) {
+    result.push_back(executor.top_priority.value_or(kTopPriority));
+  }
+  if (kind != ExecutorKind::kPicas) {
+    return result;
+  }
+  const auto states = [](const Executor& executor) { return executor.top_priority.has_value(); };
+  if (std::ranges::any_of(executors, states)) {
+    require_different(executors, result);
+    return result;
+  }
+  if (executors.size() > kTopPriority - 1) {
+    throw std::invalid_argument(
+        "picas: " + std::to_string(executors.size()) + " executors do not fit into the " +
+        std::to_string(kTopPriority - 1) + " SCHED_FIFO priorities below " +
+        std::to_string(kTopPriority) +
+        ": state top_priority, the same one for executors that share no CPU");
+  }
+  int priority = kTopPriority;
+  for (const std::size_t each : by_urgency(application)) {
+    result[each] = priority--;
+  }
+  return result;
 }
 
 }  // namespace rclrt::model

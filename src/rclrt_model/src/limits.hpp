@@ -3,6 +3,7 @@
 // the same; a test compares them.
 #pragma once
 
+#include "rclrt/model/application.hpp"
 #include "yaml.hpp"
 
 namespace rclrt::model::detail {
@@ -10,6 +11,7 @@ namespace rclrt::model::detail {
 inline constexpr IntegerRange kFormatVersions{1, 1};
 inline constexpr IntegerRange kPriorities{0, 1'000'000};
 inline constexpr IntegerRange kOsPriorities{1, 98};  // 99 is for the kernel's own threads
+inline constexpr IntegerRange kTopPriorities{2, kTopPriority};
 inline constexpr IntegerRange kNice{-20, 19};
 inline constexpr IntegerRange kCpus{0, 1023};  // CPU_SETSIZE of glibc
 inline constexpr IntegerRange kDepths{1, 10'000};

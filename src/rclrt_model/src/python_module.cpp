@@ -144,7 +144,8 @@ void bind_parts(py::module_& module) {
       .field("name", &Executor::name)
       .field("cpus", &Executor::cpus)
       .field("scheduler_cpus", &Executor::scheduler_cpus)
-      .field("process", &Executor::process);
+      .field("process", &Executor::process)
+      .field("top_priority", &Executor::top_priority);
   Record<Node>(module, "Node")
       .field("name", &Node::name)
       .field("name_space", &Node::name_space)

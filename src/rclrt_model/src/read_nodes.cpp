@@ -2,6 +2,7 @@
 /// The sections "executors" and "nodes".
 #include <utility>
 
+#include "limits.hpp"
 #include "names.hpp"
 #include "read_scheduling.hpp"
 #include "reader.hpp"
@@ -54,7 +55,8 @@ void read_executors(const YamlNode* section, Reading& reading) {
     reading.executors.assume_missing();
   }
   for (const YamlNode& item : items) {
-    const Fields fields(item, "executor", {"name", "cpus", "scheduler_cpus", "process"},
+    const Fields fields(item, "executor",
+                        {"name", "cpus", "scheduler_cpus", "process", "top_priority"},
                         reading.context);
     Executor executor;
     executor.name =
@@ -63,6 +65,11 @@ void read_executors(const YamlNode* section, Reading& reading) {
     executor.scheduler_cpus = read_cpus(fields, "scheduler_cpus", reading.context);
     if (const YamlNode* value = fields.find("process")) {
       executor.process = read_name(*value, "process", reading.context).value_or("");
+    }
+    if (const YamlNode* value = fields.find("top_priority")) {
+      if (const auto top = read_integer(*value, "top_priority", kTopPriorities, reading.context)) {
+        executor.top_priority = static_cast<int>(*top);
+      }
     }
     reading.draft.application.executors.push_back(std::move(executor));
   }

@@ -256,7 +256,10 @@ std::string to_yaml(const Application& application) {
   text += section("executors", application.executors, [](const Executor& executor) {
     return "{name: " + name(executor.name) + cpus(executor.cpus) +
            cpus(executor.scheduler_cpus, "scheduler_cpus") +
-           (executor.process.empty() ? "" : ", process: " + name(executor.process)) + "}";
+           (executor.process.empty() ? "" : ", process: " + name(executor.process)) +
+           (executor.top_priority ? ", top_priority: " + std::to_string(*executor.top_priority)
+                                  : "") +
+           "}";
   });
   text += section("nodes", application.nodes, [&](const Node& node) {
     std::string entry = "{name: " + name(node.name);

@@ -4,6 +4,8 @@
 #include <gtest/gtest.h>
 
 #include <stdexcept>
+#include <string>
+#include <vector>
 
 namespace rclrt::model {
 namespace {
@@ -15,11 +17,12 @@ TEST(ExecutorKinds, AreFoundByTheirNames) {
   }
   EXPECT_EQ(executor_kind_of("preemptiv"), std::nullopt);
   EXPECT_EQ(executor_kind_of(""), std::nullopt);
-  EXPECT_THROW(traits(static_cast<ExecutorKind>(7)), std::invalid_argument);
+  EXPECT_THROW(traits(static_cast<ExecutorKind>(9)), std::invalid_argument);
 }
 
 TEST(ExecutorKinds, ThatRunCallbacksAreListedForAReader) {
-  EXPECT_EQ(executor_names(), "wait_set, producer_consumer, thread_dispatch, preemptive, edf");
+  EXPECT_EQ(executor_names(),
+            "wait_set, producer_consumer, thread_dispatch, preemptive, edf, events, picas");
 }
 
 TEST(ExecutorKinds, DoNotContradictThemselves) {
@@ -28,6 +31,50 @@ TEST(ExecutorKinds, DoNotContradictThemselves) {
     EXPECT_FALSE(each.has_scheduler_thread && !each.has_levels) << each.name;
     EXPECT_FALSE(each.polls && !each.one_at_a_time) << each.name;
   }
+}
+
+/// Executors with one callback each, of these priorities.
+Application with_priorities(const std::vector<int>& priorities) {
+  Application result;
+  for (std::size_t i = 0; i < priorities.size(); ++i) {
+    const std::string name = "e" + std::to_string(i);
+    result.executors.push_back({.name = name});
+    result.nodes.push_back({.name = name, .name_space = "/", .executor = i});
+    result.callbacks.push_back(
+        {.id = name, .node = i, .trigger = Timer{}, .priority = priorities[i]});
+  }
+  return result;
+}
+
+TEST(TopPriorities, AreOneForAllUnlessStated) {
+  Application application = with_priorities({3, 7, 3});
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kPreemptive), std::vector({95, 95, 95}));
+  application.executors[1].top_priority = 80;
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kPreemptive), std::vector({95, 80, 95}));
+}
+
+TEST(TopPriorities, GoByTheMostUrgentCallbackUnderPicas) {
+  EXPECT_EQ(top_priorities(with_priorities({3, 7, 3, 0}), ExecutorKind::kPicas),
+            std::vector({94, 95, 93, 92}));
+}
+
+TEST(TopPriorities, OfWhatMayShareACpuDifferUnderPicas) {
+  Application application = with_priorities({1, 2});
+  application.executors[0].top_priority = 80;
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kPicas), std::vector({80, 95}));
+  application.executors[1].top_priority = 80;
+  application.executors[0].cpus = {0};
+  EXPECT_THROW(top_priorities(application, ExecutorKind::kPicas), std::invalid_argument);
+  application.executors[1].cpus = {1, 2};
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kPicas), std::vector({80, 80}));
+}
+
+TEST(TopPriorities, ThatDoNotFitAreRefused) {
+  std::vector<int> priorities(95);
+  EXPECT_THROW(top_priorities(with_priorities(priorities), ExecutorKind::kPicas),
+               std::invalid_argument);
+  priorities.pop_back();
+  EXPECT_EQ(top_priorities(with_priorities(priorities), ExecutorKind::kPicas).back(), 2);
 }
 
 }  // namespace

@@ -159,7 +159,7 @@ def test_objects_are_compared_by_value(app: rclrt_model.Application) -> None:
 
 def test_objects_show_their_values(app: rclrt_model.Application) -> None:
     assert repr(app.executors[0]) == (
-        "Executor(name='fast', cpus=(1, 3), scheduler_cpus=(), process='')"
+        "Executor(name='fast', cpus=(1, 3), scheduler_cpus=(), process='', top_priority=None)"
     )
     assert repr(app).startswith("Application(name='demo', description='a text', executors=(Exec")
 
@@ -247,7 +247,7 @@ EVERY_KEY = """
 rclrt: 1
 name: all
 description: everything
-executors: [{name: one, cpus: [1], scheduler_cpus: [0], process: far}, {name: two}]
+executors: [{name: one, cpus: [1], scheduler_cpus: [0], process: far}, {name: two, top_priority: 80}]
 nodes: [{name: n, namespace: /a, executor: two}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 5, offset_ms: 3, overrun: skip}, wcet_ms: 0.5,

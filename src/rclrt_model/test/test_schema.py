@@ -123,6 +123,7 @@ PLACES: dict[str, Callable[[Application, Any], None]] = {
     "format version": lambda app, value: app.update(rclrt=value),
     "CPU": lambda app, value: app["executors"][0].update(cpus=[value]),
     "scheduler's CPU": lambda app, value: app["executors"][0].update(scheduler_cpus=[value]),
+    "top priority": lambda app, value: app["executors"][0].update(top_priority=value),
     "iterations": lambda app, value: app["callbacks"][0].update(
         workload={"name": "sort", "iterations": value}
     ),

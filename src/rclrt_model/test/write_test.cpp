@@ -38,7 +38,7 @@ TEST(Write, EveryKeyThatDiffersFromItsDefaultIsKept) {
   const auto read = parse_application(R"(rclrt: 1
 name: "yes"
 description: "a: \"b\" \\ \u2028 \x07 \n # c"
-executors: [{name: one, cpus: [3, 1], scheduler_cpus: [2], process: far}, {name: two}, {name: three}]
+executors: [{name: one, cpus: [3, 1], scheduler_cpus: [2], process: far}, {name: two, top_priority: 80}, {name: three}]
 nodes: [{name: n, namespace: /a/b, executor: two}, {name: "null", executor: one}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 0.000001, offset_ms: 3, overrun: rebase}, wcet_ms: 0.5,

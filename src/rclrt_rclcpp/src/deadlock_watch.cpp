@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deadlock_watch.hpp"
 
+#include <algorithm>
+#include <cstddef>
 #include <utility>
 
+#include "rclrt/executor/edf_executor.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -19,13 +23,39 @@ constexpr const char* kSameThread =
     "it waits for ever: give the client a higher priority (under EDF a shorter deadline), or each "
     "level two threads (`engine.workers_per_level`).";
 constexpr const char* kSharedThreads =
-    "runs to completion. If it waits for that response and holds the executor's only worker, it "
-    "waits for ever: let it have two (`engine.workers_per_level`).";
+    "runs to completion. If it waits for that response and holds the executor's only free worker, "
+    "it waits for ever: let the executor have more (`engine.workers_per_level`).";
+constexpr const char* kOneThread =
+    "runs to completion. If it waits for that response, it waits for ever: give the client an "
+    "executor of its own, or let callbacks preempt (`engine.preemption` kAlways, and a shorter "
+    "deadline for the client).";
+
+/// How many callbacks run at the same time where none preempts another one.
+std::size_t workers_of(const engine::Executor& engine) {
+  const engine::ExecutorOptions& options = engine.options();
+  if (options.workers_per_level != 0) {
+    return options.workers_per_level;
+  }
+  return options.cpus.empty() ? rclrt::realtime::allowed_cpus().size() : options.cpus.size();
+}
+
+const char* thread_advice(const engine::Executor& engine, bool shared) {
+  if (!shared) {
+    return kSameThread;
+  }
+  return dynamic_cast<const engine::EdfExecutor*>(&engine) != nullptr ? kOneThread : kSharedThreads;
+}
 
 }  // namespace
 
-void DeadlockWatch::look(const Entries& entries, bool run_to_completion) {
+void DeadlockWatch::look(const Entries& entries, const engine::Executor& engine) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+  const bool shared = engine.runs_to_completion();
+  const auto running =
+      static_cast<std::size_t>(std::ranges::count_if(entries, [](const auto& each) {
+        return each.second.bound.listener->running_since_ns() != 0;
+      }));
+  const bool all_busy = shared && running >= workers_of(engine);
   for (const auto& [key, client] : entries) {
     const auto group = client.group.lock();
     if (client.place.kind != "client" || !group ||
@@ -35,10 +65,10 @@ void DeadlockWatch::look(const Entries& entries, bool run_to_completion) {
     const bool exclusive = group->type() == rclcpp::CallbackGroupType::MutuallyExclusive;
     for (const auto& [other_key, other] : entries) {
       const bool same_group = exclusive && other.group.lock() == group;
-      const bool same_level = other.bound.callback->level() == client.bound.callback->level();
-      const char* const thread_advice = run_to_completion ? kSharedThreads : kSameThread;
+      const bool same_level =
+          !shared && other.bound.callback->level() == client.bound.callback->level();
       const std::int64_t since_ns = other.bound.listener->running_since_ns();
-      if (!(same_group || same_level || run_to_completion) || since_ns == 0 ||
+      if (!(same_group || same_level || all_busy) || since_ns == 0 ||
           now_ns - since_ns < kSecond_ns ||
           std::exchange(suspects_[other.bound.listener.get()], since_ns) == since_ns) {
         continue;
@@ -47,7 +77,7 @@ void DeadlockWatch::look(const Entries& entries, bool run_to_completion) {
                   "the response for '%s' waits for '%s', which has been running for %.1f s and %s",
                   to_string(client.place).c_str(), to_string(other.place).c_str(),
                   static_cast<double>(now_ns - since_ns) / 1e9,
-                  same_group ? kSameGroup : thread_advice);
+                  same_group ? kSameGroup : thread_advice(engine, shared));
     }
   }
 }

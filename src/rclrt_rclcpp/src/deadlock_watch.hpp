@@ -12,11 +12,11 @@ namespace rclrt_rclcpp {
 /// A response that waits for a callback which waits for the response is never taken. What is seen
 /// from outside: a client's instance is pending, and the same callback of its exclusive group, or
 /// of its level, has been running for a second and more; where callbacks run to completion, one of
-/// any level. Guarded by the registry's lock.
+/// any level while every worker is busy. Guarded by the registry's lock.
 class DeadlockWatch {
  public:
   /// Warns, once for each run of a callback.
-  void look(const Entries& entries, bool run_to_completion);
+  void look(const Entries& entries, const engine::Executor& engine);
   void forget(const Listener* listener) { suspects_.erase(listener); }
 
  private:

@@ -29,7 +29,7 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                .look =
                                    [this] {
                                      const std::scoped_lock lock(mutex_);
-                                     deadlocks_.look(entries_, engine_->runs_to_completion());
+                                     deadlocks_.look(entries_, *engine_);
                                    },
                                .each_second =
                                    [this] {

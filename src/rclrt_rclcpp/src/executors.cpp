@@ -330,4 +330,10 @@ EdfExecutor::EdfExecutor(Options options)
 EdfExecutor::EdfExecutor(const rclcpp::ExecutorOptions& options) : EdfExecutor(with(options)) {}
 EdfExecutor::~EdfExecutor() = default;
 
+PicasExecutor::PicasExecutor(Options options)
+    : Executor(std::move(options), ExecutorKind::kPicas, &make_engine<engine::PicasExecutor>) {}
+PicasExecutor::PicasExecutor(const rclcpp::ExecutorOptions& options)
+    : PicasExecutor(with(options)) {}
+PicasExecutor::~PicasExecutor() = default;
+
 }  // namespace rclrt_rclcpp

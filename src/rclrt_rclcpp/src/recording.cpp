@@ -111,7 +111,8 @@ void Recording::Impl::settle(std::uint32_t index) {
   if (joined.engine == nullptr) {
     return;
   }
-  joined.realtime = {joined.engine->realtime(), joined.engine->realtime_reason()};
+  joined.realtime = {joined.engine->realtime(), joined.engine->realtime_reason(),
+                     joined.engine->runs_to_completion()};
   for (Row& row : rows_) {
     if (row.executor != index || row.callbacks.empty()) {
       continue;

@@ -99,6 +99,48 @@ TYPED_TEST(Hazards, ACallbackThatWaitsForAResponseOfItsOwnGroupIsNamed) {
       << warnings.all();
 }
 
+/// A callback that waits for a response on the only worker, whatever the priorities are.
+template <typename E>
+void expect_the_only_worker_is_named(const std::string& advice) {
+  Options options;
+  options.engine.preemption = engine::Preemption::kNever;
+  options.engine.workers_per_level = 1;
+  E executor(options);
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto other = std::make_shared<rclcpp::Node>("other");
+  const auto service = other->create_service<Service>(
+      "service", [](std::shared_ptr<Service::Request>, std::shared_ptr<Service::Response>) {});
+  const auto apart = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto client = node->create_client<Service>("service", rclcpp::ServicesQoS(), apart);
+  std::atomic<bool> waiting{false};
+  std::atomic<bool> give_up{false};
+  const auto timer = node->create_wall_timer(1ms, [&] {
+    if (waiting.exchange(true)) {
+      return;
+    }
+    const auto future = client->async_send_request(std::make_shared<Service::Request>());
+    while (!give_up && future.wait_for(1ms) != std::future_status::ready) {
+    }
+  });
+  executor.set_priority(apart, 5);
+  executor.add_node(node);
+  rclcpp::executors::SingleThreadedExecutor of_others;
+  of_others.add_node(other);
+  const Spinning also(of_others);
+  ASSERT_TRUE(client->wait_for_service(20s));
+  const Warnings warnings;
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return warnings.all().find(advice) != std::string::npos; }))
+      << warnings.all();
+  give_up = true;
+}
+
+TEST(HazardsWithoutPreemption, ACallbackThatWaitsForAResponseOnTheOnlyWorkerIsNamed) {
+  const Ros ros;
+  expect_the_only_worker_is_named<PicasExecutor>("let the executor have more");
+  expect_the_only_worker_is_named<EdfExecutor>("give the client an executor of its own");
+}
+
 TYPED_TEST(Hazards, AShutdownWhileCallbacksRunIsClean) {
   rclcpp::shutdown();
   for (int round = 0; round < 20; ++round) {

@@ -91,11 +91,12 @@ std::vector<std::int64_t> relative_deadlines(const model::Application& applicati
 void settle_misses(RunResults& results, std::size_t cpus) {
   constexpr std::size_t kMissesPerChain = 10;
   const model::ExecutorTraits& kind = traits(results.executor);
+  const std::vector<int> tops = top_priorities(results.application, results.executor);
   std::vector<int> priorities;
   for (std::size_t i = 0; i < results.application.callbacks.size(); ++i) {
     const int priority =
         results.os_priorities[i].value_or(results.application.effective_priority(i));
-    priorities.push_back(kind.one_at_a_time ? 0 : priority);
+    priorities.push_back(kind.one_at_a_time ? tops[results.application.executor_of(i)] : priority);
   }
   std::vector<std::int64_t> deadlines;
   if (kind.by_deadline) {
@@ -124,6 +125,7 @@ RunContext read_context(const std::vector<RealtimeState>& executors,
       context.realtime_reason = executor.reason;
     }
     context.realtime = context.realtime && executor.granted;
+    context.runs_to_completion = context.runs_to_completion || executor.runs_to_completion;
   }
   context.memory_locked = memory_is_locked();
   context.ros_distro = ros_distro();
@@ -134,7 +136,8 @@ RunContext read_context(const std::vector<RealtimeState>& executors,
 
 void account(RunResults& results, std::vector<LoggedInstance> instances, std::size_t cpus) {
   const model::Application& application = results.application;
-  results.thread_tracks = name_tracks(application, traits(results.executor).has_levels, instances);
+  const bool levels = traits(results.executor).has_levels && !results.context.runs_to_completion;
+  results.thread_tracks = name_tracks(application, levels, instances);
   for (const LoggedInstance& instance : instances) {
     results.records.push_back(instance.record);
   }

@@ -3,16 +3,16 @@
 
 #include <utility>
 
+#include "rclrt/model/application.hpp"
 #include "rclrt/model/event_times.hpp"
 #include "rclrt/realtime/clock.hpp"
-#include "spinning.hpp"
 
 namespace rclrt::runner {
 
 namespace {
 
 /// Above the executors' threads and those of the middleware that applications put above them.
-constexpr int kPriority = kTopPriority + 2;
+constexpr int kPriority = model::kTopPriority + 2;
 
 realtime::Scheduling scheduling() {
   if (realtime::why_no_realtime(kPriority)) {

@@ -57,7 +57,8 @@ void read_executors(const model::Application& application, std::span<const std::
   part.os_priorities.resize(application.callbacks.size());
   for (std::size_t i = 0; i < own.size(); ++i) {
     const auto& engine = spinning.executors()[i]->engine();
-    part.realtime.push_back({engine.realtime(), engine.realtime_reason()});
+    part.realtime.push_back(
+        {engine.realtime(), engine.realtime_reason(), engine.runs_to_completion()});
     for (std::size_t callback = 0; callback < application.callbacks.size(); ++callback) {
       if (application.executor_of(callback) == own[i] && engine.realtime() &&
           !traits(options.executor).by_deadline) {

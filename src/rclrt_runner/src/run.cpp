@@ -149,8 +149,8 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   results.application = application;
   results.executor = options.executor;
   results.executor_label = traits(options.executor).label;
-  // Processes are forked before there is any thread but those of LTTng, which starts them when it is
-  // loaded.
+  // Processes are forked before there is any thread but those of LTTng, which starts them when it
+  // is loaded.
   std::optional<Processes> processes;
   if (application.processes().size() > 1) {
     processes.emplace(application, options, arguments);

@@ -14,10 +14,10 @@ constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
 }  // namespace
 
 realtime::Scheduling starting() {
-  if (realtime::why_no_realtime(kTopPriority)) {
+  if (realtime::why_no_realtime(model::kTopPriority)) {
     return {};
   }
-  return {.policy = realtime::Policy::kFifo, .priority = kTopPriority};
+  return {.policy = realtime::Policy::kFifo, .priority = model::kTopPriority};
 }
 
 std::int64_t CommonStart::arrive_and_wait() {
@@ -45,6 +45,7 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
                    const RunOptions& options, const LiveApplication& live,
                    const std::shared_ptr<Context>& context, recorder::InstanceLog& log)
     : start_(own.size()) {
+  const std::vector<int> tops = top_priorities(application, options.executor);
   for (const std::size_t index : own) {
     const model::Executor& stated = application.executors[index];
     sinks_.push_back(
@@ -54,7 +55,7 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
         .cpus = stated.cpus,
         .scheduler_cpus = stated.scheduler_cpus,
         .realtime = options.strict ? Realtime::kRequire : Realtime::kTry,
-        .top_priority = kTopPriority,
+        .top_priority = tops[index],
         .epoch = [this] { return start_.arrive_and_wait(); },
         .sink = sinks_.back().get()};
     executors_.push_back(

@@ -23,9 +23,6 @@
 
 namespace rclrt::runner {
 
-/// The highest SCHED_FIFO priority of an executor's threads.
-inline constexpr int kTopPriority = 95;
-
 /// Returns how the threads that start a run are scheduled: above what runs already, where that is
 /// permitted, or on a busy machine the first releases would be over before anybody is there to take
 /// them.

@@ -18,7 +18,15 @@ import pytest
 
 RUNNER = os.environ["RCLRT_RUNNER"]
 GENEROUS_S = 120  # only a program that hangs takes as long
-EXECUTORS = ["wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf"]
+EXECUTORS = [
+    "wait_set",
+    "producer_consumer",
+    "thread_dispatch",
+    "preemptive",
+    "edf",
+    "events",
+    "picas",
+]
 APPLICATION = """\
 rclrt: 1
 name: small

@@ -63,8 +63,9 @@ class RCLRT_EXPORT ClientBase : public Entity {
 
 /// Sends requests from any thread, callbacks included; responses are handled by the executor at
 /// the client's priority. A request allocates. Waiting for a future inside a callback blocks that
-/// worker: it ends only if the client's callback can run elsewhere, which means another level or a
-/// free worker, and not in the same mutually exclusive group; never under `wait_set`.
+/// worker: it ends only if the client's callback can run elsewhere, which means a free worker, or
+/// another level where callbacks preempt, and not in the same mutually exclusive group; never under
+/// `wait_set` and `events`.
 template <typename S>
 class Client final : public ClientBase {
   using Handler = std::function<void(const typename S::Response&, const InstanceInfo&)>;

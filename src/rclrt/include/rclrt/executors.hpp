@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "rclrt/context.hpp"
+#include "rclrt/executor/events_executor.hpp"
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/executor/options.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
@@ -25,6 +26,8 @@ using ExecutorOptions = executor::ExecutorOptions;
 using Realtime = executor::Realtime;
 /// Why a spin with a time limit returned.
 using SpinResult = executor::SpinResult;
+/// What holds for an events executor alone.
+using EventsOptions = executor::EventsOptions;
 /// What holds for a wait-set executor alone.
 using WaitSetOptions = executor::WaitSetOptions;
 /// In which order a wait-set executor runs what is ready.
@@ -135,6 +138,22 @@ class RCLRT_EXPORT EdfExecutor final : public Executor {
  public:
   /// Makes the executor; see executor::EdfExecutor.
   RCLRT_SETUP explicit EdfExecutor(std::shared_ptr<Context> context, ExecutorOptions options = {});
+};
+
+/// The most urgent callback that is ready, to its end. See executor::PicasExecutor.
+class RCLRT_EXPORT PicasExecutor final : public Executor {
+ public:
+  /// Makes the executor; see executor::PicasExecutor.
+  RCLRT_SETUP explicit PicasExecutor(std::shared_ptr<Context> context,
+                                     ExecutorOptions options = {});
+};
+
+/// In order of release, on one thread. See executor::EventsExecutor.
+class RCLRT_EXPORT EventsExecutor final : public Executor {
+ public:
+  /// Makes the executor; see executor::EventsExecutor.
+  RCLRT_SETUP explicit EventsExecutor(std::shared_ptr<Context> context,
+                                      ExecutorOptions options = {}, EventsOptions events = {});
 };
 
 /// The baseline, on rcl_wait. See executor::WaitSetExecutor.

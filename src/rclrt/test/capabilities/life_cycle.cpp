@@ -44,7 +44,7 @@ TEST_P(LifeCycle, PrioritiesChangeWhileItSpins) {
   EXPECT_TRUE(eventually([&] { return level == 7; }));
   spinning->cancel();
   spinner.join();
-  if (is("wait_set")) {
+  if (is("wait_set") || is("events")) {
     RCLRT_NOT_OFFERED("it records priorities and ignores them");
   }
   if (is("edf")) {

@@ -11,6 +11,9 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr const char* kNoPriorities = "it ignores priorities: type and registration decide";
+constexpr const char* kByRelease = "it ignores priorities: the order of release decides";
+constexpr const char* kFinishes = "it finishes what it has started";
+constexpr const char* kOneThread = "it has one thread";
 constexpr const char* kDeadlinesDecide = "deadlines decide what runs, not priorities";
 
 class Scheduling : public Capability {
@@ -46,6 +49,10 @@ TEST_P(Scheduling, TheMostUrgentCallbackRunsFirst) {
     EXPECT_EQ(order_of_two().front(), "low");
     RCLRT_NOT_OFFERED(kNoPriorities);
   }
+  if (is("events")) {
+    EXPECT_EQ(order_of_two().front(), "low");
+    RCLRT_NOT_OFFERED(kByRelease);
+  }
   if (is("edf")) {
     RCLRT_NOT_OFFERED(kDeadlinesDecide);
   }
@@ -73,6 +80,10 @@ TEST_P(Scheduling, AMoreUrgentCallbackPreempts) {
     EXPECT_FALSE(preempted);
     RCLRT_NOT_OFFERED("its threads have one priority");
   }
+  if (is("events") || is("picas")) {
+    EXPECT_FALSE(preempted);
+    RCLRT_NOT_OFFERED(kFinishes);
+  }
   EXPECT_TRUE(preempted);
 }
 
@@ -97,7 +108,9 @@ TEST_P(Scheduling, TheEarliestDeadlineRunsFirst) {
   options.workers_per_level = 1;
   spin(*executor(options));
   if (!is("edf")) {
-    RCLRT_NOT_OFFERED(is("wait_set") ? kNoPriorities : "priorities decide what runs: see edf");
+    RCLRT_NOT_OFFERED(is("wait_set") ? kNoPriorities
+                      : is("events") ? kByRelease
+                                     : "priorities decide what runs: see edf");
   }
   EXPECT_EQ(order.front(), "early");
 }
@@ -108,6 +121,9 @@ TEST_P(Scheduling, TwoCallbacksRunAtOnceOnTwoCpus) {
   }
   if (is("edf")) {
     RCLRT_NOT_OFFERED("it schedules one CPU");
+  }
+  if (is("events")) {
+    RCLRT_NOT_OFFERED(kOneThread);
   }
   std::atomic<int> inside{0};
   const auto both = [&] {
@@ -151,6 +167,9 @@ TEST_P(Scheduling, ACallbackOfAReentrantGroupOverlapsItself) {
   }
   if (is("edf")) {
     RCLRT_NOT_OFFERED("it schedules one CPU");
+  }
+  if (is("events")) {
+    RCLRT_NOT_OFFERED(kOneThread);
   }
   std::atomic<int> inside{0};
   node.create_wall_timer(1ms,

@@ -10,7 +10,8 @@ using namespace std::chrono_literals;
 
 class SteadyState : public Capability {
  protected:
-  /// A timer publishes, a subscription receives by reference. What both workers did.
+  /// A timer publishes, a subscription receives by reference. What both workers did; they are one
+  /// and the same under `events` and `picas`.
   std::pair<realtime::RtReport, realtime::RtReport> publish_and_receive() {
     const auto publisher = node.create_publisher<Int64>("topic", 10, {.loans = 2});
     Watch publishing;
@@ -18,7 +19,9 @@ class SteadyState : public Capability {
     node.create_wall_timer(100us,
                            [&] {
                              publisher->publish(publisher->borrow());
-                             publishing();
+                             if (has_two_workers()) {
+                               publishing();
+                             }
                            },
                            {.deadline = 2h});
     node.create_subscription<Int64>("topic", 10,
@@ -30,9 +33,15 @@ class SteadyState : public Capability {
                                     {.priority = 1, .deadline = 1h, .intra_process = true});
     auto options = one_cpu();
     options.workers_per_level = 1;
+    if (has_two_workers()) {
+      options.preemption = executor::Preemption::kAlways;  // also without permission for real time
+    }
     spin(*executor(options));
-    return {publishing.report(), receiving.report()};
+    return {has_two_workers() ? publishing.report() : receiving.report(), receiving.report()};
   }
+
+ private:
+  bool has_two_workers() const { return !is("events") && !is("picas"); }
 };
 INSTANTIATE_TEST_SUITE_P(Every, SteadyState, ::testing::ValuesIn(executor_names()), parameter_name);
 

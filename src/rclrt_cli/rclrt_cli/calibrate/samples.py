@@ -110,7 +110,7 @@ def find(rows: Iterable[InstanceRow], stalls: Stalls, executor: str) -> Found:
             followers[row.tokens] = row
         elif row.callback == "alone":
             found.background.add(_lost(row, ALONE_MS) / ALONE_MS, disturbed)
-        elif row.callback == "victim" and not kind.polls:
+        elif row.callback == "victim" and not kind.one_at_a_time:
             # Preempted by one tick and by what follows it.
             found.dispatch.add(_lost(row, SHORT_MS) / 2, disturbed)
         elif row.callback == "urgent" and kind.has_scheduler_thread:

@@ -13,7 +13,7 @@ from pathlib import Path
 from rclrt_cli.bounds.comparing import bound_lines
 from rclrt_cli.comparison import MAX_ROUNDS, Comparison, merge_directory, round_directory
 from rclrt_cli.errors import RclrtError
-from rclrt_cli.executors import COMPARED, parse_executors
+from rclrt_cli.executors import ALL, COMPARED, EXECUTORS, parse_executors
 from rclrt_cli.measure import Measurement, outcome, verdict
 from rclrt_cli.options import bounds as bounds_options
 from rclrt_cli.options import run as run_options
@@ -35,7 +35,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--executors",
         metavar="A,B,...",
         default=",".join(COMPARED),
-        help=f"default: {','.join(COMPARED)}; also edf, on one CPU",
+        help=f"of {', '.join(EXECUTORS)}, or {ALL}; default: {','.join(COMPARED)}. edf needs an "
+        "application on one CPU",
     )
     parser.add_argument(
         "--seconds",

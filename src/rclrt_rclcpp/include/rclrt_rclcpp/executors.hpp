@@ -20,6 +20,7 @@
 
 #include "rclrt/executor/edf_executor.hpp"
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/picas_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
@@ -221,6 +222,17 @@ class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
   /// Makes an executor with rclcpp's options.
   explicit EdfExecutor(const rclcpp::ExecutorOptions& options);
   ~EdfExecutor() override;
+};
+
+/// Runs the most urgent callback that is ready, to its end, on one thread. See
+/// rclrt::executor::PicasExecutor.
+class RCLRT_RCLCPP_EXPORT PicasExecutor final : public Executor {
+ public:
+  /// Throws std::invalid_argument for options that contradict each other.
+  explicit PicasExecutor(Options options = {});
+  /// With rclcpp's options, of which the context counts.
+  explicit PicasExecutor(const rclcpp::ExecutorOptions& options);
+  ~PicasExecutor() override;
 };
 
 }  // namespace rclrt_rclcpp

@@ -25,8 +25,10 @@ struct SimulatedExecutor {
   ExecutorKind kind = ExecutorKind::kPreemptive;
   std::vector<unsigned> cpus{};            ///< CPUs its threads may run on; empty: all
   std::vector<unsigned> scheduler_cpus{};  ///< of the scheduler thread; empty: as `cpus`
-  /// Workers of each level, for kPreemptive and kProducerConsumer; 0: the executor's own default.
+  /// Workers of each level, for kPreemptive and kProducerConsumer, of all levels together for
+  /// kPicas and kEvents; 0: the executor's own default.
   unsigned workers_per_level = 0;
+  int top_priority = model::kTopPriority;  ///< of a scheduler thread; its levels have those below
   /// CPU time from a worker's pick-up to the first instruction of user code, for each instance.
   std::int64_t dispatch_ns = 0;
   /// CPU time of the scheduler thread for each instance, for kProducerConsumer and kThreadDispatch.

@@ -39,6 +39,10 @@ enum class Reliability { kReliable, kBestEffort };
 /// responses to a client. `services.hpp` names the topics that stand for requests and responses.
 enum class Role { kTopic, kService, kClient };
 
+/// The SCHED_FIFO priority below which an executor's threads run unless it states another: what is
+/// above is left to the middleware, to the kernel's own threads and to probes.
+inline constexpr int kTopPriority = 95;
+
 /// An executor, the CPUs its threads may use, and the process it is part of.
 struct Executor {
   std::string name;
@@ -47,6 +51,8 @@ struct Executor {
   std::vector<int> scheduler_cpus{};
   /// Executors that name the same process share it; empty: the one of those that name none.
   std::string process{};
+  /// SCHED_FIFO priority of a scheduler thread; the workers have those below. See top_priorities().
+  std::optional<int> top_priority{};
   bool operator==(const Executor&) const = default;
 };
 

@@ -6,19 +6,22 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "rclrt/model/application.hpp"
 #include "rclrt/model/export.hpp"
 
 namespace rclrt::model {
 
-/// How an executor decides what runs. The first five run callbacks, the last two are simulated
-/// only.
+/// How an executor decides what runs. The last two are simulated only.
 enum class ExecutorKind {
   kWaitSet,                     ///< one thread: polling points, ready sets, no preemption
   kProducerConsumer,            ///< a scheduler thread and a queue per priority
   kThreadDispatch,              ///< a scheduler thread and a thread per instance
   kPreemptive,                  ///< a queue per priority, as many workers each as it has CPUs
   kEdf,                         ///< the earliest absolute deadline, preemptive, on one CPU
+  kEvents,                      ///< one thread, one queue: in order of release, no preemption
+  kPicas,                       ///< one thread: the highest priority; what has started is finished
   kEdfNonPreemptive,            ///< the earliest absolute deadline; what has started is finished
   kFixedPriorityNonPreemptive,  ///< the highest priority; what has started is finished
 };
@@ -50,5 +53,14 @@ RCLRT_MODEL_EXPORT std::optional<ExecutorKind> executor_kind_of(std::string_view
 
 /// Returns the names of the kinds that run callbacks, separated by ", ". Thread-safe.
 RCLRT_MODEL_EXPORT std::string executor_names();
+
+/// Returns the SCHED_FIFO priority below which the threads of each executor run: what it states, by
+/// default kTopPriority. Under kPicas, where none states any, the executors have the priorities
+/// from kTopPriority down in the order of their most urgent callbacks, then of the file: Choi,
+/// Xiang and Kim, "PiCAS: New design of priority-driven chain-aware scheduling for ROS2", RTAS
+/// 2021, section V. Throws std::invalid_argument where these do not fit, and under kPicas where
+/// executors that may share a CPU state the same one. Thread-safe.
+RCLRT_MODEL_EXPORT std::vector<int> top_priorities(const Application& application,
+                                                   ExecutorKind kind);
 
 }  // namespace rclrt::model

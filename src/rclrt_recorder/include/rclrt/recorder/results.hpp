@@ -28,8 +28,9 @@ namespace rclrt::recorder {
 /// Under which circumstances a run took place.
 struct RunContext {
   MachineContext machine;
-  bool realtime = false;        ///< every thread got the real-time priority it should have
-  std::string realtime_reason;  ///< why, or why not
+  bool realtime = false;            ///< every thread got the real-time priority it should have
+  std::string realtime_reason;      ///< why, or why not
+  bool runs_to_completion = false;  ///< in an executor all levels share their threads
   bool memory_locked = false;
   std::string rmw;
   std::string ros_distro;

@@ -19,6 +19,7 @@ namespace rclrt::recorder {
 struct RealtimeState {
   bool granted = false;
   std::string reason;
+  bool runs_to_completion = false;  ///< on workers that all levels share
 };
 
 /// Returns the circumstances of a run in this process that has just ended, but for the middleware,

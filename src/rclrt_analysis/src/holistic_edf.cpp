@@ -39,7 +39,7 @@ struct Group {
 
 }  // namespace
 
-void edf_core(const CoreProblem& problem, Responses& responses, Budget& budget) {
+void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budget) {
   const auto& callbacks = problem.workload.application.callbacks;
   const auto& own_callbacks = problem.core.callbacks;
   std::map<std::pair<std::size_t, std::string>, Group> groups;

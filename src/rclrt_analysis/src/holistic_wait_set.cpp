@@ -118,7 +118,7 @@ Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget) {
   return sets(problem, all.streams, waiting, all.busy);
 }
 
-void wait_set_core(const CoreProblem& problem, Responses& responses, Budget& budget) {
+void holistic_wait_set(const CoreProblem& problem, Responses& responses, Budget& budget) {
   const auto& callbacks = problem.core.callbacks;
   const auto [streams, polled, busy] = sets_of(problem, budget);
   const bool shared = problem.core.executors.size() > 1;  // the other thread has its own sets

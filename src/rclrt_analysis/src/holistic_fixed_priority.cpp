@@ -9,7 +9,7 @@
 
 namespace rclrt::analysis::detail {
 
-void fixed_priority_core(const CoreProblem& problem, Responses& responses, Budget& budget) {
+void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, Budget& budget) {
   const auto& work = problem.workload;
   const std::vector<int> os = thread_priorities(problem);
   const std::vector<int> ceiling = thread_ceilings(problem, os);

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "preemptive_form.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <numeric>
+#include <set>
+#include <vector>
+
+namespace rclrt::analysis::detail {
+namespace {
+
+using model::Application;
+
+/// Groups are of one node: the callbacks of an executor get the node of the first one.
+void unite_callbacks(Application& application) {
+  std::vector<std::optional<std::size_t>> node(application.executors.size());
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const std::size_t executor = application.executor_of(i);
+    model::Callback& callback = application.callbacks[i];
+    callback.priority = application.effective_priority(i);
+    callback.executor = executor;
+    if (!node[executor]) {
+      node[executor] = callback.node;
+    }
+    callback.node = *node[executor];
+    // No group of a file has blanks in its name.
+    callback.group = "callbacks of " + application.executors[executor].name;
+  }
+}
+
+/// The levels of each executor lie below all those of the executors above it, so that every one of
+/// its callbacks is less urgent than all of theirs, as its only thread is.
+void separate_levels(Application& application, const std::vector<int>& tops) {
+  std::vector<std::set<int>> levels(tops.size());
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    levels[application.executor_of(i)].insert(application.effective_priority(i));
+  }
+  std::vector<std::size_t> order(tops.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater{}, [&](std::size_t each) { return tops[each]; });
+  int top = model::kTopPriority;
+  for (const std::size_t each : order) {
+    application.executors[each].top_priority = top;
+    top -= static_cast<int>(levels[each].size());
+  }
+}
+
+void level_callbacks(Application& application) {
+  for (model::Callback& callback : application.callbacks) {
+    callback.priority = 0;
+    callback.group.reset();
+  }
+}
+
+}  // namespace
+
+PreemptiveForm::PreemptiveForm(const Application& application, model::ExecutorKind kind)
+    : stated_(application), kind_(kind) {
+  if (kind != model::ExecutorKind::kPicas && kind != model::ExecutorKind::kEvents) {
+    return;
+  }
+  form_ = application;
+  if (kind == model::ExecutorKind::kPicas) {
+    unite_callbacks(*form_);
+    separate_levels(*form_, top_priorities(application, kind));
+  } else {
+    level_callbacks(*form_);
+  }
+}
+
+}  // namespace rclrt::analysis::detail

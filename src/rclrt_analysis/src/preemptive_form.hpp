@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+// Executors whose bounds are those of `preemptive`, of another application.
+#pragma once
+
+#include <optional>
+
+#include "rclrt/model/application.hpp"
+#include "rclrt/model/executor_kind.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// An application, and a kind of executor that has an analysis of its own, under which no response
+/// is shorter than under the stated kind. With one worker for each level, `preemptive` does as
+///
+/// * `picas` when the callbacks of each executor are one group: by the immediate ceiling, a member
+///   that has started is not preempted by the others, and the most urgent one that waits is next;
+/// * `events` when they have one priority: one worker takes them in order of release.
+///
+/// Keeps a reference to the application; callbacks and chains keep their indices.
+class PreemptiveForm {
+ public:
+  /// Throws std::invalid_argument as model::top_priorities() does.
+  PreemptiveForm(const model::Application& application, model::ExecutorKind kind);
+
+  const model::Application& application() const { return form_ ? *form_ : stated_; }
+  model::ExecutorKind kind() const { return form_ ? model::ExecutorKind::kPreemptive : kind_; }
+
+ private:
+  const model::Application& stated_;
+  model::ExecutorKind kind_;
+  std::optional<model::Application> form_;
+};
+
+}  // namespace rclrt::analysis::detail

@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/executor/events_executor.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <stdexcept>
+#include <string>
+#include <utility>
+
+#include "engine.hpp"
+#include "lane_set.hpp"
+#include "run_to_completion.hpp"
+
+namespace rclrt::executor {
+
+namespace {
+
+/// One lane in order of release, and another one for timers if they have a thread of their own.
+class EventsDispatcher final : public Dispatcher {
+ public:
+  EventsDispatcher(const DispatcherContext& context, EventsOptions events)
+      : Dispatcher(context, {.maps_levels = false, .max_threads = events.timers_thread ? 2U : 1U}),
+        events_(events),
+        queue_(context, *this, {.order = ReleaseQueue::Order::kByRelease, .name = "run"}),
+        timers_(context, *this, {.order = ReleaseQueue::Order::kByRelease, .name = "timers"}) {}
+
+  void add(Callback& callback) override {
+    TimerCallback* const timer = as_timer(callback);
+    Lane& lane = (timer != nullptr && events_.timers_thread ? timers_ : queue_).at(0);
+    state_of(callback).sink.store(&lane);
+    state_of(callback).lane.store(&lane);
+    if (timer != nullptr) {
+      lane.add_timer(timer);
+    }
+  }
+
+  void remove(Callback& callback) noexcept override {
+    queue_.remove(callback);
+    timers_.remove(callback);
+  }
+
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
+    queue_.remove_queued(callback, taken);
+    timers_.remove_queued(callback, taken);
+  }
+
+  void start() override {
+    queue_.start(1);
+    timers_.start(1);
+  }
+  void stop() noexcept override {
+    queue_.stop();
+    timers_.stop();
+  }
+  void wake() noexcept RCLRT_NONBLOCKING override {
+    queue_.wake_all();
+    timers_.wake_all();
+  }
+
+  /// Messages first, as rclcpp's does in spin_some.
+  Instance* take_on_caller(std::int64_t ready_by_ns,
+                           std::int64_t& next_release_ns) noexcept override {
+    Instance* instance = queue_.try_pop(ready_by_ns);
+    if (instance == nullptr) {
+      instance = timers_.try_pop(ready_by_ns);
+    }
+    next_release_ns = std::min(queue_.next_release_ns(), timers_.next_release_ns());
+    return instance;
+  }
+
+ private:
+  const EventsOptions events_;
+  LaneSet queue_;
+  LaneSet timers_;  // without a lane unless they have a thread of their own
+};
+
+ExecutorOptions with_one_thread(ExecutorOptions options) {
+  if (options.workers_per_level > 1) {
+    throw std::invalid_argument("executor \"" + options.name + "\": events has one thread, not " +
+                                std::to_string(options.workers_per_level) +
+                                ": leave workers_per_level out");
+  }
+  return to_completion(std::move(options), "events");
+}
+
+}  // namespace
+
+EventsExecutor::EventsExecutor(ExecutorOptions options, EventsOptions events)
+    : Executor(Engine::with<EventsDispatcher>(with_one_thread(std::move(options)), events)) {}
+
+}  // namespace rclrt::executor
