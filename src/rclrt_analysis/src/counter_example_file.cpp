@@ -169,9 +169,7 @@ class Reader {
       if (kind) {
         example_.executor = *kind;
       } else if (name) {
-        yaml::report_value(*node, "executor",
-                           "wait_set, producer_consumer, thread_dispatch, preemptive or edf",
-                           context_);
+        yaml::report_value(*node, "executor", "one of " + model::executor_names(), context_);
       }
     }
     if (const Node* node = fields.require("chain", "chain: obstacle")) {

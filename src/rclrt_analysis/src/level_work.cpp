@@ -67,7 +67,9 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
 Ticks Workload::return_delay(std::size_t callback) const {
   const auto preempts = [&](std::size_t successor) {
     return order == Order::kAny ||
-           (order == Order::kPriority && priority[successor] > priority[callback]);
+           (order == Order::kPriority &&
+            (priority[successor] > priority[callback] ||
+             application.executor_of(successor) != application.executor_of(callback)));
   };
   return wcet[callback] == 0 || std::ranges::any_of(graph.successors[callback], preempts) ? 1 : 0;
 }

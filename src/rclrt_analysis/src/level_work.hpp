@@ -45,7 +45,7 @@ struct Workload {
 
   /// Returns 1 where a callback returns an instant after its work, so that what is released at that
   /// very time finds it running: it has no work, or something that it releases preempts it before
-  /// it returns. Else 0.
+  /// it returns, as what another executor runs may. Else 0.
   Ticks return_delay(std::size_t callback) const;
 
  private:

@@ -58,13 +58,14 @@ void level_callbacks(Application& application) {
 
 PreemptiveForm::PreemptiveForm(const Application& application, model::ExecutorKind kind)
     : stated_(application), kind_(kind) {
+  const std::vector<int> tops = top_priorities(application, kind);
   if (kind != model::ExecutorKind::kPicas && kind != model::ExecutorKind::kEvents) {
     return;
   }
   form_ = application;
   if (kind == model::ExecutorKind::kPicas) {
     unite_callbacks(*form_);
-    separate_levels(*form_, top_priorities(application, kind));
+    separate_levels(*form_, tops);
   } else {
     level_callbacks(*form_);
   }

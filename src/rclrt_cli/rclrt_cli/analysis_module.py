@@ -20,6 +20,15 @@ def analysis() -> Any:
     return _load("rclrt_analysis")
 
 
+def chain_bounds(application: Application, executor: str, *overheads: Any) -> Any:
+    """Those of rclrt_analysis. BadInput where the executor cannot have the priorities stated."""
+    module = analysis()
+    try:
+        return module.chain_bounds(application, executor, *overheads)
+    except ValueError as error:
+        raise BadInput(f"{application.name}: {error}") from None
+
+
 def model() -> Any:
     """The module rclrt_model."""
     return _load("rclrt_model")

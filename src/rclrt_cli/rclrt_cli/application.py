@@ -96,6 +96,21 @@ def describe_app_file(path: Path, priorities: Path | None = None) -> Application
         raise BadInput(str(error)) from error
 
 
+def on_several_cpus(path: Path) -> str | None:
+    """Names an executor of an app.yaml that states several CPUs. None: there is none, or the module
+    that reads the file is not installed. BadInput for a file that is none.
+    """
+    try:
+        model = importlib.import_module("rclrt_model")
+    except ImportError:
+        return None
+    try:
+        executors = model.load(path).executors
+    except model.ModelError as error:
+        raise BadInput(str(error)) from error
+    return next((each.name for each in executors if len(each.cpus) > 1), None)
+
+
 def from_model(application: Application) -> ApplicationInfo:
     """What rclrt_model loaded, as the report keeps it."""
     ids = [callback.id for callback in application.callbacks]

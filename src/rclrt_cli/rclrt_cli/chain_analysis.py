@@ -7,7 +7,7 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from rclrt_cli.analysis_module import analysis
+from rclrt_cli.analysis_module import analysis, chain_bounds
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import held_back
 from rclrt_cli.sensitivity import SensitivityResult
@@ -139,7 +139,7 @@ def sound(application: Application, executor: str, overheads: Overheads) -> Anal
     module = analysis()
     ids = [callback.id for callback in application.callbacks]
     conditions = [text for text in (overheads.condition, held_back(application, overheads)) if text]
-    found = module.chain_bounds(application, executor, overheads.native())
+    found = chain_bounds(application, executor, overheads.native())
     chains: list[Chain] = [
         {
             "id": chain.id,

@@ -8,6 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
+from rclrt_cli.executors import EXECUTORS as ALL
 from synthetic_run import EXECUTORS
 from workspace import Workspace
 
@@ -22,6 +23,54 @@ def test_rounds_are_interleaved_and_share_the_seconds(workspace: Workspace) -> N
     calls = workspace.calls()
     assert [call[call.index("--executor") + 1] for call in calls] == [*EXECUTORS, *EXECUTORS]
     assert {call[call.index("--seconds") + 1] for call in calls} == {"1.5"}
+
+
+APP = """
+rclrt: 1
+name: two
+executors:
+  - {{name: one, cpus: {one}, top_priority: {top}}}
+  - {{name: other, cpus: {one}, top_priority: 50}}
+nodes: [{{name: a, executor: one}}, {{name: b, executor: other}}]
+callbacks:
+  - {{id: a, node: a, timer: {{period_ms: 10}}, wcet_ms: 1}}
+  - {{id: b, node: b, timer: {{period_ms: 10}}, wcet_ms: 1}}
+chains: [{{id: a, callbacks: [a], priority: 1}}, {{id: b, callbacks: [b], priority: 1}}]
+"""
+
+
+def test_all_are_all_but_edf_where_an_executor_has_several_cpus(workspace: Workspace) -> None:
+    pytest.importorskip("rclrt_model")
+    compare = ("compare", workspace.app, "--seconds", "1", "--rounds", "1")
+    for cpus, expected in (("[0]", ALL), ("[0, 1]", [name for name in ALL if name != "edf"])):
+        Path(workspace.app).write_text(APP.format(one=cpus, top=60))
+        out = workspace.root / f"out{len(expected)}"
+        done = workspace.run(*compare, "--executors", "all", "--out", str(out))
+        assert done.returncode == 0, done.stderr
+        assert json.loads((out / "results.json").read_text())["missing"] == []
+        ran = [
+            executor["executor"]
+            for executor in json.loads((out / "results.json").read_text())["executors"]
+        ]
+        assert ran == list(expected)
+    done = workspace.run(*compare, "--executors", "edf,picas", "--out", str(workspace.out))
+    assert done.returncode == 2
+    assert "edf runs on one CPU, and executor 'one' of" in done.stderr
+    assert not workspace.out.exists()
+
+
+@pytest.mark.parametrize("verb", ["analyze", "compare"])
+def test_priorities_that_picas_cannot_have_are_bad_input(workspace: Workspace, verb: str) -> None:
+    pytest.importorskip("rclrt_analysis")
+    Path(workspace.app).write_text(APP.format(one="[0]", top=50))
+    how = ["--executor", "picas"]
+    if verb == "compare":
+        how = ["--executors", "picas", "--seconds", "1", "--bounds", "--out", str(workspace.out)]
+    done = workspace.run(verb, workspace.app, *how)
+    assert done.returncode == 2
+    assert "executors 'one' and 'other' share a CPU and have top_priority 50" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert not workspace.out.exists()
 
 
 def test_everything_is_written_and_nothing_else(workspace: Workspace) -> None:

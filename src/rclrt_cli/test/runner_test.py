@@ -6,6 +6,7 @@ from __future__ import annotations
 import csv
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -114,17 +115,18 @@ def test_the_report_shows_what_ran(measured: Path) -> None:
     assert load_single_run(measured).executors[0].application["name"] == "small"
 
 
-# While `first` runs, b, c and d become ready, in this order; c is the most urgent of them.
+# While `first` runs, it publishes to b, c and d, in this order; c is the most urgent of them.
 ORDER = """
 rclrt: 1
 name: order
 executors: [{{name: main, cpus: [{cpu}]}}]
 nodes: [{{name: node}}]
 callbacks:
-  - {{id: first, node: node, timer: {{period_ms: 400}}, wcet_ms: 60, priority: 9}}
-  - {{id: d, node: node, timer: {{period_ms: 400, offset_ms: 45}}, wcet_ms: 1, priority: 2}}
-  - {{id: b, node: node, timer: {{period_ms: 400, offset_ms: 15}}, wcet_ms: 1, priority: 1}}
-  - {{id: c, node: node, timer: {{period_ms: 400, offset_ms: 30}}, wcet_ms: 1, priority: 3}}
+  - {{id: first, node: node, timer: {{period_ms: 3600000}}, wcet_ms: 2, priority: 9,
+     publishes: [tb, tc, td]}}
+  - {{id: d, node: node, subscription: {{topic: td}}, wcet_ms: 1, priority: 2}}
+  - {{id: b, node: node, subscription: {{topic: tb}}, wcet_ms: 1, priority: 1}}
+  - {{id: c, node: node, subscription: {{topic: tc}}, wcet_ms: 1, priority: 3}}
 chains:
   - {{id: all, callbacks: [first], priority: 1}}
 """
@@ -140,18 +142,20 @@ def test_a_run_and_its_simulation_have_the_order_of_the_executor(
 ) -> None:
     app = tmp_path / "app.yaml"
     app.write_text(ORDER.format(cpu=min(os.sched_getaffinity(0))))
+    expected = ORDERS.get(executor, BY_PRIORITY)
     for verb in ("run", "simulate"):
-        out = tmp_path / verb
-        done = finished(
-            verb, str(app), "--executor", executor, "--seconds", "1.2", "--out", str(out)
-        )
-        assert done.returncode == 0, done.stderr
-        with (out / "instances.csv").open(encoding="utf-8") as file:
-            rows = sorted(csv.DictReader(file), key=lambda row: int(row["start_ns"]))
-        order = [row["callback"] for row in rows if row["start_ns"]]
-        assert len(order) >= 8, (verb, order)
-        expected = ORDERS.get(executor, BY_PRIORITY) * 5
-        assert order == list(expected[: len(order)]), verb
+        order: tuple[str, ...] = ()
+        while len(order) < len(expected):  # again where the machine let them run too late
+            out = tmp_path / verb
+            shutil.rmtree(out, ignore_errors=True)
+            done = finished(
+                verb, str(app), "--executor", executor, "--seconds", "0.5", "--out", str(out)
+            )
+            assert done.returncode == 0, done.stderr
+            with (out / "instances.csv").open(encoding="utf-8") as file:
+                rows = sorted(csv.DictReader(file), key=lambda row: int(row["start_ns"]))
+            order = tuple(row["callback"] for row in rows)
+            assert order == expected[: len(order)], verb
 
 
 def test_ctrl_c_ends_the_runner_and_keeps_the_complete_rounds(app: Path, tmp_path: Path) -> None:

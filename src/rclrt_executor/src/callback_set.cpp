@@ -183,7 +183,7 @@ void CallbackSet::claim(Callback& callback) {
                            "\" is used in another executor: keep its members in one");
   }
   std::size_t at_a_time = std::min(threads_.cpu_count(), dispatcher_->traits().max_threads);
-  if (threads_.runs_to_completion() && !dispatcher_->traits().polls) {
+  if (threads_.runs_to_completion() && dispatcher_->traits().max_threads == SIZE_MAX) {
     at_a_time = std::min(at_a_time, threads_.worker_count(1));
   }
   runner_.watch(callback, at_a_time);

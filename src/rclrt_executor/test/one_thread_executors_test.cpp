@@ -9,6 +9,7 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -190,9 +191,11 @@ TEST(Events, HasOneWorker) {
   EXPECT_THROW(EventsExecutor{options}, std::invalid_argument);
 }
 
-TEST(Events, TimersTakeTheirPlaceAmongMessagesByRelease) {
+/// What ran in which order, if the machine let the first timer run before the second one was due.
+std::optional<std::vector<std::string>> order_of_a_timer_between_two_messages() {
   EventsExecutor executor(defaults());
   EventLog log;
+  bool in_time = false;
   const auto message = std::make_shared<TestCallback>(
       named("m", 9), [&](const InstanceInfo&) { log.push_back("message"); });
   const auto last = std::make_shared<TestCallback>(named("last", 0),
@@ -205,6 +208,7 @@ TEST(Events, TimersTakeTheirPlaceAmongMessagesByRelease) {
       timer_named("first", 1), TimerOptions{.period_ns = 1'000'000'000'000},
       [&](const InstanceInfo& info) {
         message->release(info.release_ns, info.release_ns + 10'000'000);
+        in_time = realtime::monotonic_now_ns() < info.release_ns + 20'000'000;
         while (realtime::monotonic_now_ns() < info.release_ns + 30'000'000) {
         }
         message->release_now();
@@ -215,7 +219,15 @@ TEST(Events, TimersTakeTheirPlaceAmongMessagesByRelease) {
   executor.add(timer);
   executor.add(first);
   executor.spin();
-  EXPECT_EQ(log.events(), (std::vector<std::string>{"message", "timer", "message"}));
+  return in_time ? std::optional(log.events()) : std::nullopt;
+}
+
+TEST(Events, TimersTakeTheirPlaceAmongMessagesByRelease) {
+  std::optional<std::vector<std::string>> order;
+  while (!order) {
+    order = order_of_a_timer_between_two_messages();
+  }
+  EXPECT_EQ(*order, (std::vector<std::string>{"message", "timer", "message"}));
 }
 
 TEST(Events, TimersMayHaveAThreadOfTheirOwn) {

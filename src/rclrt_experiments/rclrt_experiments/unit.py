@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rclrt_cli.analysis_module import analysis
+from rclrt_cli.analysis_module import analysis, chain_bounds
 from rclrt_cli.executors import KINDS
 from rclrt_cli.stats import nearest_rank
 from rclrt_generator.application import GeneratedApplication, draw_application
@@ -132,7 +132,7 @@ def simulate_unit(
         return Done(infeasible=str(why))
     module = analysis()
     overheads = experiment.machine.native()
-    bounds = module.chain_bounds(drawn.model, base_of(name), overheads)
+    bounds = chain_bounds(drawn.model, base_of(name), overheads)
     chains, instances = module.simulate(
         drawn.model, base_of(name), round(seconds * 1e9),
         seed=unit.trial, lowest_execution=experiment.machine.lowest_execution,

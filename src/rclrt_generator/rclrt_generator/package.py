@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jinja2
+from rclrt_cli.errors import BadInput
 
 from rclrt_generator.application import GeneratedApplication
 
@@ -42,6 +43,12 @@ def package_files(
         for number in sorted({place.executor for place in application.places.values()})
     ]
     rules = application.rules
+    if client == "rclrt" and rules.executor == "picas" and len(executors) > 1:
+        raise BadInput(
+            "a package of several picas executors: each program would have the same priority, and "
+            "not that of its most urgent callback\n"
+            "  fix: executor_count: 1, or `rclrt run` on the app.yaml, which sets them"
+        )
     values: dict[str, Any] = {
         "package": rules.name.lower(),
         "client": client,

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from rclrt_cli.analysis_module import analysis
+from rclrt_cli.analysis_module import analysis, chain_bounds
 
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.draws import Draws
@@ -64,7 +64,7 @@ class Attack:
     ) -> Outcome:
         """Bounds and attacks one application. Deterministic."""
         module = analysis()
-        bounds = (self.chain_bounds or module.chain_bounds)(load(application, priorities), executor)
+        bounds = (self.chain_bounds or chain_bounds)(load(application, priorities), executor)
         wanted = [bound.bound_ns is not None and not bound.assumptions for bound in bounds]
         outcome = Outcome(chains=len(bounds), proved=sum(wanted))
         if not any(wanted):

@@ -25,7 +25,15 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 GENEROUS_S = 600  # only a program that hangs takes as long
-ALL = ["preemptive", "producer_consumer", "thread_dispatch", "wait_set", "edf"]
+ALL = [
+    "preemptive",
+    "producer_consumer",
+    "thread_dispatch",
+    "wait_set",
+    "edf",
+    "events",
+    "picas",
+]
 
 
 def too_low(application: Application, executor: str) -> Sequence[SimpleNamespace]:

@@ -5,6 +5,7 @@
 #include <array>
 #include <functional>
 #include <numeric>
+#include <set>
 #include <stdexcept>
 
 namespace rclrt::model {
@@ -68,6 +69,39 @@ void require_different(const std::vector<Executor>& executors, const std::vector
   }
 }
 
+/// What takes a SCHED_FIFO priority each in the executor: levels, or under deadlines these.
+std::size_t priorities_needed(const Application& application, std::size_t executor,
+                              const ExecutorTraits& kind) {
+  std::set<std::int64_t> needed;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    if (application.executor_of(i) != executor) {
+      continue;
+    }
+    const Callback& callback = application.callbacks[i];
+    needed.insert(kind.by_deadline ? callback.deadline.value_or(min_interval(callback)).count()
+                                   : static_cast<std::int64_t>(application.effective_priority(i)));
+  }
+  return needed.size();
+}
+
+/// Fewer than there are would be refused by the executor, or share a thread.
+void require_room(const Application& application, const ExecutorTraits& kind) {
+  for (std::size_t i = 0; i < application.executors.size(); ++i) {
+    const Executor& executor = application.executors[i];
+    if (!executor.top_priority || !(kind.has_levels || kind.by_deadline)) {
+      continue;
+    }
+    const std::size_t needed = priorities_needed(application, i, kind);
+    if (needed >= static_cast<std::size_t>(*executor.top_priority)) {
+      throw std::invalid_argument(
+          "executor '" + executor.name + "': " + std::to_string(needed) +
+          (kind.by_deadline ? " different deadlines" : " priority levels") +
+          " do not fit into the SCHED_FIFO priorities below its top_priority of " +
+          std::to_string(*executor.top_priority) + ": state a higher one");
+    }
+  }
+}
+
 /// Executors in the order of their most urgent callbacks, then of the file.
 std::vector<std::size_t> by_urgency(const Application& application) {
   std::vector<int> urgency(application.executors.size());
@@ -112,6 +146,7 @@ std::string executor_names() {
 
 std::vector<int> top_priorities(const Application& application, ExecutorKind kind) {
   const auto& executors = application.executors;
+  require_room(application, traits(kind));
   std::vector<int> result;
   for (const Executor& executor : executors) {
     result.push_back(executor.top_priority.value_or(kTopPriority));

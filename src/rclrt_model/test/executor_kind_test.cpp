@@ -69,6 +69,19 @@ TEST(TopPriorities, OfWhatMayShareACpuDifferUnderPicas) {
   EXPECT_EQ(top_priorities(application, ExecutorKind::kPicas), std::vector({80, 80}));
 }
 
+TEST(TopPriorities, LeaveRoomForLevelsAndDeadlines) {
+  Application application = with_priorities({1, 2});
+  application.nodes[1].executor = 0;
+  application.callbacks[0].deadline = Nanoseconds(1);
+  application.executors[0].top_priority = 3;
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kPreemptive), std::vector({3, 95}));
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kEdf), std::vector({3, 95}));
+  application.executors[0].top_priority = 2;
+  EXPECT_THROW(top_priorities(application, ExecutorKind::kPreemptive), std::invalid_argument);
+  EXPECT_THROW(top_priorities(application, ExecutorKind::kEdf), std::invalid_argument);
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kEvents), std::vector({2, 95}));
+}
+
 TEST(TopPriorities, ThatDoNotFitAreRefused) {
   std::vector<int> priorities(95);
   EXPECT_THROW(top_priorities(with_priorities(priorities), ExecutorKind::kPicas),

@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "deadlock_watch.hpp"
 
-#include <algorithm>
-#include <cstddef>
 #include <utility>
 
 #include "rclrt/executor/edf_executor.hpp"
 #include "rclrt/realtime/clock.hpp"
-#include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -30,15 +27,6 @@ constexpr const char* kOneThread =
     "executor of its own, or let callbacks preempt (`engine.preemption` kAlways, and a shorter "
     "deadline for the client).";
 
-/// How many callbacks run at the same time where none preempts another one.
-std::size_t workers_of(const engine::Executor& engine) {
-  const engine::ExecutorOptions& options = engine.options();
-  if (options.workers_per_level != 0) {
-    return options.workers_per_level;
-  }
-  return options.cpus.empty() ? rclrt::realtime::allowed_cpus().size() : options.cpus.size();
-}
-
 const char* thread_advice(const engine::Executor& engine, bool shared) {
   if (!shared) {
     return kSameThread;
@@ -48,27 +36,36 @@ const char* thread_advice(const engine::Executor& engine, bool shared) {
 
 }  // namespace
 
+/// With the registry's lock held, once a second: whether a response has waited since the last time
+/// though nobody was in the way of the client's callback but who has the workers.
+bool DeadlockWatch::waits(const Entry& client) {
+  const Listener* const listener = client.bound.listener.get();
+  const engine::Counters counters = client.bound.callback->counters();
+  if (counters.pending() == 0 || listener->running_since_ns() != 0) {
+    waiting_.erase(listener);
+    return false;
+  }
+  const auto [before, fresh] = waiting_.try_emplace(listener, counters.completed);
+  return !fresh && std::exchange(before->second, counters.completed) == counters.completed;
+}
+
 void DeadlockWatch::look(const Entries& entries, const engine::Executor& engine) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   const bool shared = engine.runs_to_completion();
-  const auto running =
-      static_cast<std::size_t>(std::ranges::count_if(entries, [](const auto& each) {
-        return each.second.bound.listener->running_since_ns() != 0;
-      }));
-  const bool all_busy = shared && running >= workers_of(engine);
   for (const auto& [key, client] : entries) {
     const auto group = client.group.lock();
     if (client.place.kind != "client" || !group ||
         client.bound.callback->counters().pending() == 0) {
       continue;
     }
+    const bool any_level = shared && waits(client);
     const bool exclusive = group->type() == rclcpp::CallbackGroupType::MutuallyExclusive;
     for (const auto& [other_key, other] : entries) {
       const bool same_group = exclusive && other.group.lock() == group;
       const bool same_level =
           !shared && other.bound.callback->level() == client.bound.callback->level();
       const std::int64_t since_ns = other.bound.listener->running_since_ns();
-      if (!(same_group || same_level || all_busy) || since_ns == 0 ||
+      if (!(same_group || same_level || any_level) || since_ns == 0 ||
           now_ns - since_ns < kSecond_ns ||
           std::exchange(suspects_[other.bound.listener.get()], since_ns) == since_ns) {
         continue;

@@ -135,8 +135,9 @@ void expect_the_only_worker_is_named(const std::string& advice) {
   give_up = true;
 }
 
-TEST(HazardsWithoutPreemption, ACallbackThatWaitsForAResponseOnTheOnlyWorkerIsNamed) {
-  const Ros ros;
+class HazardsWithoutPreemption : public Ros {};
+
+TEST_F(HazardsWithoutPreemption, ACallbackThatWaitsForAResponseOnTheOnlyWorkerIsNamed) {
   expect_the_only_worker_is_named<PicasExecutor>("let the executor have more");
   expect_the_only_worker_is_named<EdfExecutor>("give the client an executor of its own");
 }

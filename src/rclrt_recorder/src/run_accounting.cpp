@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/recorder/run_accounting.hpp"
 
+#include <functional>
+#include <iterator>
 #include <map>
 #include <rclrt/model/event_times.hpp>
+#include <set>
 #include <tuple>
 #include <utility>
 #include <variant>
@@ -87,17 +90,44 @@ std::vector<std::int64_t> relative_deadlines(const model::Application& applicati
   return result;
 }
 
+/// Returns for each callback how urgent its thread was among those of all executors: as observed,
+/// or as the application states it. Under deadlines, where no thread's priority tells that, its
+/// own.
+std::vector<int> thread_priorities(const RunResults& results) {
+  const model::Application& application = results.application;
+  const model::ExecutorTraits& kind = traits(results.executor);
+  const bool levels = kind.has_levels;
+  std::vector<std::set<int, std::greater<>>> of_executor(application.executors.size());
+  for (std::size_t i = 0; i < application.callbacks.size() && levels; ++i) {
+    of_executor[application.executor_of(i)].insert(application.effective_priority(i));
+  }
+  std::vector<int> tops;  // only where they are needed: a recording may state what is refused
+  std::vector<int> result;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    if (results.os_priorities[i]) {
+      result.push_back(*results.os_priorities[i]);
+      continue;
+    }
+    if (kind.by_deadline) {
+      result.push_back(application.effective_priority(i));
+      continue;
+    }
+    if (tops.empty()) {
+      tops = top_priorities(application, results.executor);
+    }
+    const std::size_t executor = application.executor_of(i);
+    const auto& own = of_executor[executor];
+    const auto above = std::distance(own.begin(), own.find(application.effective_priority(i)));
+    result.push_back(tops[executor] - 1 - (levels ? static_cast<int>(above) : 0));
+  }
+  return result;
+}
+
 /// Explains the worst misses of each chain.
 void settle_misses(RunResults& results, std::size_t cpus) {
   constexpr std::size_t kMissesPerChain = 10;
   const model::ExecutorTraits& kind = traits(results.executor);
-  const std::vector<int> tops = top_priorities(results.application, results.executor);
-  std::vector<int> priorities;
-  for (std::size_t i = 0; i < results.application.callbacks.size(); ++i) {
-    const int priority =
-        results.os_priorities[i].value_or(results.application.effective_priority(i));
-    priorities.push_back(kind.one_at_a_time ? tops[results.application.executor_of(i)] : priority);
-  }
+  const std::vector<int> priorities = thread_priorities(results);
   std::vector<std::int64_t> deadlines;
   if (kind.by_deadline) {
     deadlines = relative_deadlines(results.application);

@@ -46,6 +46,7 @@ class Output {
   void operator()(const recorder::RealtimeState& state) {
     (*this)(state.granted);
     (*this)(state.reason);
+    (*this)(state.runs_to_completion);
   }
   void operator()(const recorder::ThreadResult& thread) {
     (*this)(thread.name);
@@ -109,6 +110,7 @@ class Input {
   void operator()(recorder::RealtimeState& state) {
     (*this)(state.granted);
     (*this)(state.reason);
+    (*this)(state.runs_to_completion);
   }
   void operator()(recorder::ThreadResult& thread) {
     (*this)(thread.name);

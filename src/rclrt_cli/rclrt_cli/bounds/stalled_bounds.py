@@ -8,7 +8,7 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rclrt_cli.analysis_module import analysis
+from rclrt_cli.analysis_module import analysis, chain_bounds
 from rclrt_cli.bounds.machine import Overheads
 
 if TYPE_CHECKING:
@@ -44,9 +44,7 @@ class StalledBounds:
 
     def _analyse(self, stalled_ns: int) -> Sequence[ChainBound]:
         with_stall = self._with(stalled_ns)
-        bounds: Sequence[ChainBound] = analysis().chain_bounds(
-            self._application, self._executor, with_stall
-        )
+        bounds: Sequence[ChainBound] = chain_bounds(self._application, self._executor, with_stall)
         return bounds
 
     def _analyse_queues(self, stalled_ns: int) -> Sequence[QueueBound]:

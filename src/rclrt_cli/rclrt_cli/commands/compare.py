@@ -10,10 +10,11 @@ import shutil
 import sys
 from pathlib import Path
 
+from rclrt_cli.application import on_several_cpus
 from rclrt_cli.bounds.comparing import bound_lines
 from rclrt_cli.comparison import MAX_ROUNDS, Comparison, merge_directory, round_directory
-from rclrt_cli.errors import RclrtError
-from rclrt_cli.executors import ALL, COMPARED, EXECUTORS, parse_executors
+from rclrt_cli.errors import BadInput, RclrtError
+from rclrt_cli.executors import ALL, COMPARED, EXECUTORS, KINDS, parse_executors
 from rclrt_cli.measure import Measurement, outcome, verdict
 from rclrt_cli.options import bounds as bounds_options
 from rclrt_cli.options import run as run_options
@@ -59,7 +60,7 @@ def rounds_argument(text: str) -> int:
 def run(arguments: argparse.Namespace) -> int:
     plan = Plan(
         "comparison",
-        parse_executors(arguments.executors),
+        _possible_executors(arguments),
         arguments.rounds,
         arguments.seconds,
     )
@@ -89,6 +90,20 @@ def run(arguments: argparse.Namespace) -> int:
             print(f"rclrt: stopped; {_missing(comparison)}", file=sys.stderr)
             return stop.exit_code
         return verdict(comparison, arguments.fail_on_miss)
+
+
+def _possible_executors(arguments: argparse.Namespace) -> tuple[str, ...]:
+    """Those that were asked for. Of all, not edf where an executor has several CPUs."""
+    executors = parse_executors(arguments.executors)
+    by_deadline = [name for name in executors if KINDS[name].by_deadline]
+    busy = on_several_cpus(arguments.app) if by_deadline else None
+    if busy is None:
+        return executors
+    reason = f"edf runs on one CPU, and executor '{busy}' of {arguments.app} states several"
+    if arguments.executors.strip() != ALL:
+        raise BadInput(f"{reason}\n  fix: leave edf out, or state one CPU")
+    print(f"rclrt: {reason}; it is left out", file=sys.stderr)
+    return tuple(name for name in executors if name not in by_deadline)
 
 
 def finish(directory: Path, plan: Plan) -> Comparison:

@@ -58,8 +58,9 @@ RCLRT_MODEL_EXPORT std::string executor_names();
 /// default kTopPriority. Under kPicas, where none states any, the executors have the priorities
 /// from kTopPriority down in the order of their most urgent callbacks, then of the file: Choi,
 /// Xiang and Kim, "PiCAS: New design of priority-driven chain-aware scheduling for ROS2", RTAS
-/// 2021, section V. Throws std::invalid_argument where these do not fit, and under kPicas where
-/// executors that may share a CPU state the same one. Thread-safe.
+/// 2021, section V. Throws std::invalid_argument where these do not fit, where an executor's levels
+/// or deadlines do not fit below what it states, and under kPicas where executors that may share a
+/// CPU state the same one. Thread-safe.
 RCLRT_MODEL_EXPORT std::vector<int> top_priorities(const Application& application,
                                                    ExecutorKind kind);
 
