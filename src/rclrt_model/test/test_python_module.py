@@ -247,7 +247,9 @@ EVERY_KEY = """
 rclrt: 1
 name: all
 description: everything
-executors: [{name: one, cpus: [1], scheduler_cpus: [0], process: far}, {name: two, top_priority: 80}]
+executors:
+  - {name: one, cpus: [1], scheduler_cpus: [0], process: far}
+  - {name: two, top_priority: 80}
 nodes: [{name: n, namespace: /a, executor: two}]
 callbacks:
   - {id: t, node: n, timer: {period_ms: 5, offset_ms: 3, overrun: skip}, wcet_ms: 0.5,

@@ -230,7 +230,7 @@ class RCLRT_RCLCPP_EXPORT PicasExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other.
   explicit PicasExecutor(Options options = {});
-  /// With rclcpp's options, of which the context counts.
+  /// Takes rclcpp's options, of which the context counts.
   explicit PicasExecutor(const rclcpp::ExecutorOptions& options);
   ~PicasExecutor() override;
 };
