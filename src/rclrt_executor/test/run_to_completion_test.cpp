@@ -161,7 +161,7 @@ TYPED_TEST(RunToCompletion, AsManyRunAtATimeAsWorkersAreStated) {
   }
   auto base = on_one_cpu();
   base.workers_per_level = 3;
-  for (ExecutorOptions options : ways_to_complete(base)) {
+  for (const ExecutorOptions& options : ways_to_complete(base)) {
     auto executor = make<TypeParam>(options);
     std::atomic<int> inside{0};
     std::atomic<bool> go_on{false};
