@@ -35,7 +35,7 @@ constexpr std::array<ExecutorTraits, 9> kTraits{{
     {.kind = ExecutorKind::kEdf, .name = "edf", .label = "edf", .by_deadline = true},
     {.kind = ExecutorKind::kEvents,
      .name = "events",
-     .label = "events (rclcpp's EventsExecutor)",
+     .label = "events (rclcpp semantics)",
      .one_at_a_time = true},
     {.kind = ExecutorKind::kPicas, .name = "picas", .label = "picas", .one_at_a_time = true},
     {.kind = ExecutorKind::kEdfNonPreemptive,
