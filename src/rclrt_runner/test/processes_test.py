@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_test import EXECUTORS, GENEROUS_S, RUNNER, rows, run
+from runner_test import EXECUTORS, GENEROUS_S, RUNNER, rows, run, without_fork
+
+pytestmark = without_fork
 
 PARTS = """\
 rclrt: 1

@@ -370,6 +370,13 @@ def test_a_callback_does_its_workload(app: Path, tmp_path: Path) -> None:
     assert not (tmp_path / "other").exists()
 
 
+without_fork = pytest.mark.skipif(
+    os.environ.get("RCLRT_PRESET") == "tsan",
+    reason="ThreadSanitizer does not follow a fork of a process with threads, which LTTng starts",
+)
+"""For runs of several processes."""
+
+
 @pytest.mark.parametrize("executor", ["producer_consumer", "thread_dispatch"])
 def test_a_scheduler_thread_has_cpus_of_its_own(app: Path, tmp_path: Path, executor: str) -> None:
     cpus = sorted(os.sched_getaffinity(0))
@@ -381,6 +388,8 @@ def test_a_scheduler_thread_has_cpus_of_its_own(app: Path, tmp_path: Path, execu
     assert done.returncode == 0, done.stderr
     results = json.loads((tmp_path / "out" / "results.json").read_text())
     of_main = {each["name"]: each["cpus"] for each in results["threads"] if "main " in each["name"]}
-    assert of_main.pop("main sched") == [cpus[1]]
+    # Without real time callbacks run to completion, and there is no such thread.
+    if results["context"]["realtime"]:
+        assert of_main.pop("main sched") == [cpus[1]]
     assert set(map(tuple, of_main.values())) <= {(cpus[0],)}
     assert all(chain["completed"] > 0 for chain in results["chains"])

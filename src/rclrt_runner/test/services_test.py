@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_test import EXECUTORS, GENEROUS_S, RUNNER, rows, run
+from runner_test import EXECUTORS, GENEROUS_S, RUNNER, rows, run, without_fork
 
 TWO_CALLERS = """\
 rclrt: 1
@@ -82,6 +82,7 @@ def test_each_response_comes_back_along_the_chain_of_its_request(
     assert all(hop["time_ms"]["best"] > 0 for hop in hops.values())
 
 
+@without_fork
 @pytest.mark.parametrize("executor", ["preemptive", "wait_set"])
 def test_callers_and_servers_may_be_in_different_processes(tmp_path: Path, executor: str) -> None:
     app = tmp_path / "app.yaml"
