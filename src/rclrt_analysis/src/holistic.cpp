@@ -93,21 +93,14 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
 }
 
 void Holistic::bound_core(const CoreProblem& problem, Responses& responses, Budget& budget) const {
-  switch (executor_) {
-    case ExecutorKind::kEdf:
-    case ExecutorKind::kEdfNonPreemptive:
+  switch (workload_.order) {  // follows from the kind of executor, see order_of
+    case Workload::Order::kAny:
       return holistic_edf(problem, responses, budget);
-    case ExecutorKind::kWaitSet:
+    case Workload::Order::kAnyToTheEnd:
       return holistic_wait_set(problem, responses, budget);
-    case ExecutorKind::kProducerConsumer:
-    case ExecutorKind::kThreadDispatch:
-    case ExecutorKind::kPreemptive:
-    case ExecutorKind::kEvents:
-    case ExecutorKind::kPicas:
-    case ExecutorKind::kFixedPriorityNonPreemptive:
-      break;
+    case Workload::Order::kPriority:
+      return holistic_fixed_priority(problem, responses, budget);
   }
-  holistic_fixed_priority(problem, responses, budget);
 }
 
 /// Takes what has been found in a round; returns whether anything has changed.

@@ -86,29 +86,29 @@ def describe_app_file(path: Path, priorities: Path | None = None) -> Application
 
     `priorities` is a file of callback priorities that replace those of the application.
     """
-    try:
-        model = importlib.import_module("rclrt_model")
-    except ImportError:
-        return None
-    try:
-        return from_model(model.load(path, priorities))
-    except model.ModelError as error:
-        raise BadInput(str(error)) from error
+    application = _load(path, priorities)
+    return from_model(application) if application else None
 
 
 def on_several_cpus(path: Path) -> str | None:
     """Names an executor of an app.yaml that states several CPUs. None: there is none, or the module
     that reads the file is not installed. BadInput for a file that is none.
     """
+    application = _load(path, None)
+    executors = application.executors if application else ()
+    return next((each.name for each in executors if len(each.cpus) > 1), None)
+
+
+def _load(path: Path, priorities: Path | None) -> Application | None:
     try:
         model = importlib.import_module("rclrt_model")
     except ImportError:
         return None
     try:
-        executors = model.load(path).executors
+        application: Application = model.load(path, priorities)
     except model.ModelError as error:
         raise BadInput(str(error)) from error
-    return next((each.name for each in executors if len(each.cpus) > 1), None)
+    return application
 
 
 def from_model(application: Application) -> ApplicationInfo:

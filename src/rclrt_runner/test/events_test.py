@@ -5,25 +5,14 @@ from __future__ import annotations
 
 import csv
 import json
-import os
 import subprocess
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
+from runner_test import EXECUTORS, GENEROUS_S, RUNNER
 
-RUNNER = os.environ["RCLRT_RUNNER"]
-GENEROUS_S = 120  # only a program that hangs takes as long
-EXECUTORS = [
-    "wait_set",
-    "producer_consumer",
-    "thread_dispatch",
-    "preemptive",
-    "edf",
-    "events",
-    "picas",
-]
 APPLICATION = """\
 rclrt: 1
 name: events
