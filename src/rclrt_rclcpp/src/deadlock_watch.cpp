@@ -54,11 +54,13 @@ void DeadlockWatch::look(const Entries& entries, const engine::Executor& engine)
   const bool shared = engine.runs_to_completion();
   for (const auto& [key, client] : entries) {
     const auto group = client.group.lock();
-    if (client.place.kind != "client" || !group ||
-        client.bound.callback->counters().pending() == 0) {
+    if (client.place.kind != "client" || !group) {
       continue;
     }
-    const bool any_level = shared && waits(client);
+    const bool any_level = waits(client) && shared;
+    if (client.bound.callback->counters().pending() == 0) {
+      continue;
+    }
     const bool exclusive = group->type() == rclcpp::CallbackGroupType::MutuallyExclusive;
     for (const auto& [other_key, other] : entries) {
       const bool same_group = exclusive && other.group.lock() == group;
