@@ -127,3 +127,13 @@ def test_a_client_without_a_directory_is_refused() -> None:
     refused = rclrt("generate", "--preset", "drone", "--client", "rclrt")
     assert refused.returncode == 2
     assert "--client makes a package; expected -o DIR, too" in refused.stderr
+
+
+def test_a_package_of_several_picas_executors_is_refused(tmp_path: Path) -> None:
+    rules = json.dumps({**RULES, "executor": "picas", "executor_count": 2})
+    into = tmp_path / "made"
+    refused = rclrt("generate", "--rules-data", rules, "--client", "rclrt", "-o", into)
+    assert refused.returncode == 2
+    assert "a package of several picas executors" in refused.stderr
+    assert "fix: executor_count: 1" in refused.stderr
+    assert not into.exists()
