@@ -10,6 +10,7 @@
 #include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
+#include "tracing.hpp"
 
 namespace rclrt {
 
@@ -22,6 +23,7 @@ ClientBase::ClientBase(std::shared_ptr<NodeHandle> node, const rosidl_service_ty
   rcl_options.qos = qos.rmw();
   detail::check(rcl_client_init(&client_, &node_->node, type, name.c_str(), &rcl_options),
                 "creating a client of service \"" + name + "\"");
+  detail::trace_client(*this, *node_);
 }
 
 ClientBase::~ClientBase() {

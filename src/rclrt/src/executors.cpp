@@ -13,6 +13,7 @@
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
+#include "tracing.hpp"
 
 namespace rclrt {
 
@@ -29,9 +30,14 @@ void Executor::add_absent(const Node& node,
   for (const auto& callback : node.callbacks()) {
     if (is_wanted(*callback) &&
         std::find(present.begin(), present.end(), callback) == present.end()) {
-      engine_->add(callback);
+      add(callback);
     }
   }
+}
+
+void Executor::add(const std::shared_ptr<executor::Callback>& callback) {
+  engine_->add(callback);
+  detail::trace_added(*engine_, *callback);
 }
 
 void Executor::add_node(const Node& node) {

@@ -5,6 +5,7 @@
 
 #include "rclrt/context.hpp"
 #include "rclrt/error.hpp"
+#include "tracing.hpp"
 
 namespace rclrt {
 
@@ -15,6 +16,7 @@ GuardCondition::GuardCondition(std::shared_ptr<Context> context, const CallbackO
   detail::check(rcl_guard_condition_init(&guard_condition_, context_->rcl(),
                                          rcl_guard_condition_get_default_options()),
                 "creating a guard condition");
+  detail::trace_guard_condition(*this);
 }
 
 GuardCondition::~GuardCondition() {

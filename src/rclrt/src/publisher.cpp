@@ -2,6 +2,7 @@
 #include "rclrt/publisher.hpp"
 
 #include <rcl/error_handling.h>
+#include <tracetools/tracetools.h>
 
 #include <stdexcept>
 #include <utility>
@@ -136,6 +137,7 @@ bool PublisherBase::send(const void* message) noexcept {
   rcl_ret_t result = RCL_RET_ERROR;
   {
     const detail::PublishScope scope;
+    TRACETOOLS_TRACEPOINT(rclcpp_publish, static_cast<const void*>(&handle_->publisher), message);
     result = rcl_publish(&handle_->publisher, message, nullptr);
   }
   if (result != RCL_RET_OK) {
@@ -150,6 +152,8 @@ bool PublisherBase::send_slot(detail::IntraSlot* slot, const void* message) noex
   // The slot is let go of before whoever was woken can preempt this thread.
   const detail::PublishScope scope(intra_topic_.get());
   if (sent) {
+    TRACETOOLS_TRACEPOINT(rclcpp_intra_publish, static_cast<const void*>(&handle_->publisher),
+                          message);
     intra_topic_->hand_over(writer_, slot);
     if (is_needed_outside() && rcl_publish(&handle_->publisher, message, nullptr) != RCL_RET_OK) {
       rcl_reset_error();
@@ -164,6 +168,7 @@ bool PublisherBase::send_lent(void* message) noexcept {
   rcl_ret_t result = RCL_RET_ERROR;
   {
     const detail::PublishScope scope;
+    TRACETOOLS_TRACEPOINT(rclcpp_publish, static_cast<const void*>(&handle_->publisher), message);
     result = rcl_publish_loaned_message(&handle_->publisher, message, nullptr);
   }
   if (result != RCL_RET_OK) {

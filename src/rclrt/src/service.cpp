@@ -8,6 +8,7 @@
 #include "rclrt/detail/publish_scope.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
+#include "tracing.hpp"
 
 namespace rclrt {
 
@@ -21,6 +22,7 @@ ServiceBase::ServiceBase(std::shared_ptr<NodeHandle> node,
   rcl_options.qos = qos.rmw();
   detail::check(rcl_service_init(&service_, &node_->node, type, name.c_str(), &rcl_options),
                 "creating service \"" + name + "\"");
+  detail::trace_service(*this, *node_, service_);
 }
 
 ServiceBase::~ServiceBase() {

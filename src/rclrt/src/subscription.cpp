@@ -13,6 +13,7 @@
 #include "rclrt/error.hpp"
 #include "rclrt/node.hpp"
 #include "rclrt/realtime/scheduling.hpp"
+#include "tracing.hpp"
 
 namespace rclrt {
 
@@ -95,6 +96,7 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
     rcl_reset_error();
   }
   detail::check(result, "creating a subscription on topic \"" + topic + "\"");
+  detail::trace_subscription(*this, *node_, subscription_);
   // A middleware that lends does not skip the publications of its own context.
   lends_ = !options.intra_process && rcl_subscription_can_loan_messages(&subscription_);
   if (options.intra_process) {

@@ -106,6 +106,7 @@ class Bounds {
     ChainBound result = std::move(found.bound);
     result.assumptions =
         cores_.assumptions(application_, own, traits(executor_).has_scheduler_thread);
+    assume_observed_times(result.assumptions);
     if (result.bound) {
       check_drops(chain.callbacks, result);
       check_drops(found.relies_on, result);
@@ -126,6 +127,24 @@ class Bounds {
  private:
   /// Releases of a timer that come while an earlier one waits.
   bool skips() const { return executor_ == ExecutorKind::kWaitSet; }
+
+  /// Times that were observed bound nothing by themselves.
+  void assume_observed_times(std::vector<std::string>& assumptions) const {
+    std::size_t count = 0;
+    std::uint64_t fewest = UINT64_MAX;
+    for (const model::Callback& each : application_.callbacks) {
+      if (each.observed) {
+        ++count;
+        fewest = std::min(fewest, each.observed->n);
+      }
+    }
+    if (count > 0) {
+      assumptions.push_back("the execution times of " + std::to_string(count) +
+                            (count == 1 ? " callback" : " callbacks") +
+                            " are the longest observed, of " + std::to_string(fewest) +
+                            (fewest == 1 ? " run" : " runs") + " at least: none takes longer");
+    }
+  }
 
   Ticks most_pending(std::size_t callback) {
     const std::size_t own = cores_.executor_of.at(callback);

@@ -42,7 +42,6 @@ VERBS: dict[str, ModuleType] = {
     "assign": assign,
     "workloads": workloads,
 }
-TAKES_ROS_ARGUMENTS = ("run", "compare")
 
 
 def main(arguments: Sequence[str]) -> int:
@@ -111,9 +110,10 @@ def _never_fail_to_print() -> None:
 
 
 class VerbParser(argparse.ArgumentParser):
-    """Parses the arguments of a verb, and keeps those behind the first `--` for ROS."""
+    """Parses the arguments of a verb, and keeps those behind the first `--` for what it starts."""
 
-    takes_ros_arguments = False
+    trailing: str | None = None
+    """What these are; None: the verb takes none."""
 
     def parse_known_args(  # type: ignore[override]
         self, args: Sequence[str], namespace: argparse.Namespace | None = None
@@ -121,9 +121,9 @@ class VerbParser(argparse.ArgumentParser):
         own = list(args)
         index = own.index("--") if "--" in own else len(own)
         parsed, unknown = super().parse_known_args(own[:index], namespace)
-        parsed.ros_arguments = own[index + 1 :]
-        if parsed.ros_arguments and not self.takes_ros_arguments:
-            self.error(f"{self.prog.split()[-1]} takes no ROS arguments after --")
+        parsed.trailing = own[index + 1 :]
+        if parsed.trailing and self.trailing is None:
+            self.error(f"{self.prog.split()[-1]} takes no arguments after --")
         return parsed, unknown
 
 
@@ -145,7 +145,7 @@ def fill_parser(parser: argparse.ArgumentParser, modules: Mapping[str, ModuleTyp
         verb.set_defaults(verb_module=module)
         module.add_arguments(verb)
         add_completers(verb)
-        if name in TAKES_ROS_ARGUMENTS:
-            verb.takes_ros_arguments = True
+        verb.trailing = getattr(module, "TRAILING", None)
+        if verb.trailing is not None:
             usage = verb.format_usage().removeprefix("usage: ").rstrip()
-            verb.usage = f"{usage} [-- ROS arguments]"
+            verb.usage = f"{usage} [-- {verb.trailing}]"

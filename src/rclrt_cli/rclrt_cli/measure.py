@@ -104,7 +104,7 @@ class Measurement:
         return cls(
             arguments.app,
             arguments.strict,
-            arguments.ros_arguments,
+            arguments.trailing,
             stop,
             progress,
             arguments.priorities,

@@ -17,6 +17,7 @@ inline constexpr IntegerRange kCpus{0, 1023};  // CPU_SETSIZE of glibc
 inline constexpr IntegerRange kDepths{1, 10'000};
 inline constexpr IntegerRange kPayloadBytes{0, 256 * 1024 * 1024};
 inline constexpr IntegerRange kIterations{1, 1'000'000'000};
+inline constexpr IntegerRange kObservations{1, 1'000'000'000'000};
 inline constexpr IntegerRange kSyncTopics{2, 9};
 inline constexpr IntegerRange kSubscriptionTopics{1, 100};
 inline constexpr Nanoseconds kLeastInterval = std::chrono::microseconds(1);  // of events

@@ -178,12 +178,18 @@ void bind_callback(py::module_& module) {
   Record<Workload>(module, "Workload")
       .field("name", &Workload::name)
       .field("iterations", &Workload::iterations);
+  Record<ObservedTimes>(module, "ObservedTimes")
+      .field("n", &ObservedTimes::n)
+      .field("p50_ns", &ObservedTimes::p50)
+      .field("p99_ns", &ObservedTimes::p99)
+      .field("max_ns", &ObservedTimes::max);
   Record<Callback>(module, "Callback")
       .field("id", &Callback::id)
       .field("node", &Callback::node)
       .field("trigger", &Callback::trigger)
       .field("wcet_ns", &Callback::wcet)
       .field("workload", &Callback::workload)
+      .field("observed", &Callback::observed)
       .field("publishes", &Callback::publishes)
       .field("routes", &Callback::routes)
       .field("overload", &Callback::overload)

@@ -161,6 +161,31 @@ void read_workload(const YamlNode& node, Callback& callback, Context& context) {
   callback.workload = std::move(workload);
 }
 
+void read_observed(const YamlNode& node, Callback& callback, Context& context) {
+  const Fields fields(node, "observed", {"n", "p50_ms", "p99_ms", "max_ms"}, context);
+  ObservedTimes observed;
+  if (const YamlNode* value = fields.require("n", "n: 500")) {
+    observed.n = static_cast<std::uint64_t>(
+        read_integer(*value, "n", kObservations, context).value_or(kObservations.min));
+  }
+  const auto read_time = [&](const char* key, const char* example) {
+    const YamlNode* const value = fields.require(key, example);
+    const auto time =
+        value != nullptr ? read_milliseconds(*value, key, Zero::kAllowed, context) : std::nullopt;
+    return time.value_or(Nanoseconds::max());
+  };
+  observed.p50 = read_time("p50_ms", "p50_ms: 1.5");
+  observed.p99 = read_time("p99_ms", "p99_ms: 2");
+  observed.max = read_time("max_ms", "max_ms: 2.5");
+  if (observed.max != Nanoseconds::max() &&
+      ((observed.p50 > observed.p99 && observed.p99 != Nanoseconds::max()) ||
+       (observed.p99 > observed.max && observed.p99 != Nanoseconds::max()))) {
+    context.diagnostics.report(node.at, "the observed times are in no order",
+                               "p50_ms at most p99_ms, and that at most max_ms");
+  }
+  callback.observed = observed;
+}
+
 void read_executor(const Fields& fields, Callback& callback, CallbackSource& source,
                    Reading& reading) {
   if (const YamlNode* value = fields.find("executor")) {
@@ -178,6 +203,9 @@ void read_timing(const Fields& fields, Callback& callback, Context& context) {
   }
   if (const YamlNode* value = fields.find("workload")) {
     read_workload(*value, callback, context);
+  }
+  if (const YamlNode* value = fields.find("observed")) {
+    read_observed(*value, callback, context);
   }
   if (const YamlNode* value = fields.find("overload")) {
     callback.overload = read_choice<Overload>(*value, "overload",
@@ -212,7 +240,7 @@ void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
   const Fields fields(item, "callback",
                       {"id", "node", "timer", "subscription", "sync", "event", "service", "client",
-                       "wcet_ms", "publishes", "calls", "workload", "overload", "deadline_ms",
+                       "wcet_ms", "observed", "publishes", "calls", "workload", "overload", "deadline_ms",
                        "group", "priority", "executor"},
                       context);
   Callback callback;

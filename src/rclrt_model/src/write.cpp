@@ -171,6 +171,10 @@ std::string to_text(const Application& application, const Callback& callback) {
     text += ", workload: {name: " + name(callback.workload->name) +
             ", iterations: " + std::to_string(callback.workload->iterations) + "}";
   }
+  if (const auto& observed = callback.observed) {
+    text += ", observed: {n: " + std::to_string(observed->n) + ", p50_ms: " + ms(observed->p50) +
+            ", p99_ms: " + ms(observed->p99) + ", max_ms: " + ms(observed->max) + "}";
+  }
   text += publishes(callback);
   if (const auto clients = calls(callback); !clients.empty()) {
     text += ", calls: " + names(clients);

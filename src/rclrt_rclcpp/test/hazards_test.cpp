@@ -63,13 +63,16 @@ template <typename E>
 class Hazards : public Ros {};
 TYPED_TEST_SUITE(Hazards, AllExecutors, ExecutorName);
 
-TYPED_TEST(Hazards, ACallbackThatWaitsForAResponseOfItsOwnGroupIsNamed) {
-  TypeParam executor;
-  const auto node = std::make_shared<rclcpp::Node>("node");
+/// Returns the warnings of an executor whose timer callback waits for a response of a client in
+/// `group`, once they say `advice` (or when that takes too long).
+template <typename E>
+std::string warnings_of_a_wait_for_a_response(
+    E& executor, const rclcpp::Node::SharedPtr& node, const rclcpp::CallbackGroup::SharedPtr& group,
+    const std::string& advice) {
   const auto other = std::make_shared<rclcpp::Node>("other");
   const auto service = other->create_service<Service>(
       "service", [](std::shared_ptr<Service::Request>, std::shared_ptr<Service::Response>) {});
-  const auto client = node->create_client<Service>("service");
+  const auto client = node->create_client<Service>("service", rclcpp::ServicesQoS(), group);
   std::atomic<bool> waiting{false};
   std::atomic<bool> give_up{false};
   const auto timer = node->create_wall_timer(1ms, [&] {
@@ -84,19 +87,22 @@ TYPED_TEST(Hazards, ACallbackThatWaitsForAResponseOfItsOwnGroupIsNamed) {
   rclcpp::executors::SingleThreadedExecutor of_others;
   of_others.add_node(other);
   const Spinning also(of_others);
-  ASSERT_TRUE(client->wait_for_service(20s));
+  EXPECT_TRUE(client->wait_for_service(20s));
   const Warnings warnings;
-  {
-    const Spinning spinning(executor);
-    EXPECT_TRUE(eventually([&] {
-      return warnings.all().find("in the same mutually exclusive callback group") !=
-             std::string::npos;
-    }));
-    give_up = true;
-  }
-  EXPECT_NE(warnings.all().find("'/node client /service' waits for '/node timer 0'"),
-            std::string::npos)
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return warnings.all().find(advice) != std::string::npos; }))
       << warnings.all();
+  give_up = true;
+  return warnings.all();
+}
+
+TYPED_TEST(Hazards, ACallbackThatWaitsForAResponseOfItsOwnGroupIsNamed) {
+  TypeParam executor;
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const std::string warnings = warnings_of_a_wait_for_a_response(
+      executor, node, nullptr, "in the same mutually exclusive callback group");
+  EXPECT_NE(warnings.find("'/node client /service' waits for '/node timer 0'"), std::string::npos)
+      << warnings;
 }
 
 /// A callback that waits for a response on the only worker, whatever the priorities are.
@@ -107,32 +113,9 @@ void expect_the_only_worker_is_named(const std::string& advice) {
   options.engine.workers_per_level = 1;
   E executor(options);
   const auto node = std::make_shared<rclcpp::Node>("node");
-  const auto other = std::make_shared<rclcpp::Node>("other");
-  const auto service = other->create_service<Service>(
-      "service", [](std::shared_ptr<Service::Request>, std::shared_ptr<Service::Response>) {});
   const auto apart = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
-  const auto client = node->create_client<Service>("service", rclcpp::ServicesQoS(), apart);
-  std::atomic<bool> waiting{false};
-  std::atomic<bool> give_up{false};
-  const auto timer = node->create_wall_timer(1ms, [&] {
-    if (waiting.exchange(true)) {
-      return;
-    }
-    const auto future = client->async_send_request(std::make_shared<Service::Request>());
-    while (!give_up && future.wait_for(1ms) != std::future_status::ready) {
-    }
-  });
   executor.set_priority(apart, 5);
-  executor.add_node(node);
-  rclcpp::executors::SingleThreadedExecutor of_others;
-  of_others.add_node(other);
-  const Spinning also(of_others);
-  ASSERT_TRUE(client->wait_for_service(20s));
-  const Warnings warnings;
-  const Spinning spinning(executor);
-  EXPECT_TRUE(eventually([&] { return warnings.all().find(advice) != std::string::npos; }))
-      << warnings.all();
-  give_up = true;
+  warnings_of_a_wait_for_a_response(executor, node, apart, advice);
 }
 
 class HazardsWithoutPreemption : public Ros {};

@@ -16,10 +16,10 @@
 #include <unordered_map>
 #include <utility>
 
+#include "rclrt/detail/tracing.hpp"
 #include "rclrt/entity.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/qos.hpp"
-#include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/subscription.hpp"
 
@@ -131,7 +131,6 @@ class Client final : public ClientBase {
     if (!take(&response, request, info)) {
       return executor::Outcome::kEmpty;
     }
-    info.start_ns = realtime::monotonic_now_ns();
     Handler handler;
     {
       const std::scoped_lock lock(mutex_);
@@ -142,6 +141,7 @@ class Client final : public ClientBase {
       handler = std::move(found->second);
       pending_.erase(found);
     }
+    const detail::UserCode user_code(*this, info);
     handler(response, info);
     return executor::Outcome::kRan;
   }

@@ -62,9 +62,7 @@ class RCLRT_EXPORT Executor {
                                          const Node& node);
 
   /// Adds one callback; removes it; changes its priority. See executor::Executor.
-  RCLRT_SETUP void add(std::shared_ptr<executor::Callback> callback) {
-    engine_->add(std::move(callback));
-  }
+  RCLRT_SETUP void add(const std::shared_ptr<executor::Callback>& callback);
   /// Removes one callback. See executor::Executor.
   RCLRT_SETUP bool remove(const std::shared_ptr<executor::Callback>& callback) {
     return engine_->remove(callback);

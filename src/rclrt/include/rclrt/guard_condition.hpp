@@ -7,9 +7,9 @@
 #include <memory>
 #include <utility>
 
+#include "rclrt/detail/tracing.hpp"
 #include "rclrt/entity.hpp"
 #include "rclrt/export.hpp"
-#include "rclrt/realtime/clock.hpp"
 #include "rclrt/subscription.hpp"
 
 namespace rclrt {
@@ -57,7 +57,7 @@ class GuardConditionOf : public GuardCondition {
  protected:
   executor::Outcome run(InstanceInfo& info) override {
     clear();
-    info.start_ns = realtime::monotonic_now_ns();
+    const UserCode user_code(*this, info);
     call(function_, info);
     return executor::Outcome::kRan;
   }

@@ -128,6 +128,7 @@ class RCLRT_EXPORT Node {
                                   .deadline_ns = options.deadline.count()},
         executor::TimerOptions{period.count(), offset.count(), timer.overrun}, std::move(callback));
     callbacks_.push_back(created);
+    detail::trace_timer(*created, *handle_, period.count());
     return created;
   }
 
@@ -145,11 +146,12 @@ class RCLRT_EXPORT Node {
     Synchronizer result;
     [&]<std::size_t... I>(std::index_sequence<I...>) {
       (add_sync_input<Ts>(topics[I], qos, options, result,
-                          [state](Ts& message, InstanceInfo& info) {
-                            return state->template add<I>(message, info);
+                          [state](Ts& message, const auto& input, InstanceInfo& info) {
+                            return state->template add<I>(message, input, info);
                           }),
        ...);
     }(std::index_sequence_for<Ts...>{});
+    trace(result, sync, state.get());
     return result;
   }
 
@@ -165,10 +167,12 @@ class RCLRT_EXPORT Node {
     exclude_each_other(options);
     Synchronizer result;
     for (std::size_t i = 0; i < topics.size(); ++i) {
-      add_sync_input<T>(
-          topics[i], qos, options, result,
-          [state, i](T& message, InstanceInfo& info) { return state->add(i, message, info); });
+      add_sync_input<T>(topics[i], qos, options, result,
+                        [state, i](T& message, const auto& input, InstanceInfo& info) {
+                          return state->add(i, message, input, info);
+                        });
     }
+    trace(result, sync, state.get());
     return result;
   }
 
@@ -292,6 +296,14 @@ class RCLRT_EXPORT Node {
         std::make_shared<detail::SyncInput<T, Add>>(handle_, topic, qos, options, std::move(add));
     synchronizer.inputs.push_back(input);
     callbacks_.push_back(std::move(input));
+  }
+
+  static void trace(const Synchronizer& synchronizer, const SyncOptions& options,
+                    const void* state) {
+    for (const auto& input : synchronizer.inputs) {
+      detail::trace_synchronizer_input(
+          state, *input, options.policy == SyncPolicy::kExact ? 0 : options.window.count());
+    }
   }
 
   RCLRT_SETUP void offer_parameters();

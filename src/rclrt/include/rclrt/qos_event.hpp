@@ -153,10 +153,10 @@ class QosEventOf final : public QosEventBase {
         return executor::Outcome::kEmpty;
       }
     }
-    info.start_ns = realtime::monotonic_now_ns();
     if (info.ready_ns == 0) {
       info.ready_ns = info.release_ns;  // the executor polls: the event has no time of its own
     }
+    const UserCode user_code(*this, info);
     call(function_, info, std::as_const(status));
     return executor::Outcome::kRan;
   }

@@ -12,10 +12,10 @@
 #include <string>
 #include <utility>
 
+#include "rclrt/detail/tracing.hpp"
 #include "rclrt/entity.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/qos.hpp"
-#include "rclrt/realtime/clock.hpp"
 #include "rclrt/subscription.hpp"
 
 namespace rclrt {
@@ -87,7 +87,7 @@ class Service : public ServiceBase {
     if (!this->take(&request, id, info)) {
       return executor::Outcome::kEmpty;
     }
-    info.start_ns = realtime::monotonic_now_ns();
+    const detail::UserCode user_code(*this, info);
     work(std::as_const(request), id);
     return executor::Outcome::kRan;
   }

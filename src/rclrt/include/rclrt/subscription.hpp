@@ -14,10 +14,10 @@
 #include "rclrt/callback_options.hpp"
 #include "rclrt/detail/event_kinds.hpp"
 #include "rclrt/detail/intra_topics.hpp"
+#include "rclrt/detail/tracing.hpp"
 #include "rclrt/entity.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/qos.hpp"
-#include "rclrt/realtime/clock.hpp"
 
 namespace rclrt {
 
@@ -113,6 +113,7 @@ class Subscription : public SubscriptionBase {
         : subscription_(subscription), slot_(subscription.take_slot(info)) {
       if (slot_ != nullptr) {
         message_ = &static_cast<const detail::IntraSlotOf<T>*>(slot_)->message;
+        TRACETOOLS_TRACEPOINT(rclcpp_take, static_cast<const void*>(message_));
       } else if (subscription.can_loan_messages()) {
         message_ = static_cast<const T*>(subscription.take_lent(info));
       }
@@ -129,6 +130,7 @@ class Subscription : public SubscriptionBase {
 
     explicit operator bool() const noexcept { return message_ != nullptr; }
     const T& operator*() const noexcept { return *message_; }
+    bool is_handed_over() const noexcept { return slot_ != nullptr; }
 
    private:
     Subscription& subscription_;
@@ -182,7 +184,7 @@ class SubscriptionOf final : public Subscription<T> {
  private:
   executor::Outcome run_once(InstanceInfo& info) {
     if (const typename Subscription<T>::InPlace in_place(*this, info); in_place) {
-      info.start_ns = realtime::monotonic_now_ns();
+      const UserCode user_code(*this, info, in_place.is_handed_over());
       call(function_, info, *in_place);
       return executor::Outcome::kRan;
     }
@@ -200,7 +202,7 @@ class SubscriptionOf final : public Subscription<T> {
     if (!SubscriptionBase::take(&message, info)) {
       return executor::Outcome::kEmpty;
     }
-    info.start_ns = realtime::monotonic_now_ns();
+    const UserCode user_code(*this, info);
     call(function_, info, std::as_const(message));
     return executor::Outcome::kRan;
   }

@@ -44,16 +44,16 @@ namespace detail {
 
 /// Calls `function` for the set in the buffer, and removes that from it, whatever is thrown.
 template <typename Buffer, typename Function>
-executor::Outcome run_for_set(bool complete, Buffer& buffer, InstanceInfo& info,
-                              Function function) {
+executor::Outcome run_for_set(bool complete, Buffer& buffer, const executor::Callback& input,
+                              InstanceInfo& info, Function function) {
   if (!complete) {
     return executor::Outcome::kBuffered;
   }
-  info.start_ns = realtime::monotonic_now_ns();
   struct Consume {
     Buffer& buffer;
     ~Consume() { buffer.consume(); }
   } const consume{buffer};
+  const UserCode user_code(input, info);
   function();
   return executor::Outcome::kRan;
 }
@@ -65,9 +65,9 @@ struct SyncState {
   F function;
 
   template <std::size_t I, typename T>
-  executor::Outcome add(T& message, InstanceInfo& info) {
+  executor::Outcome add(T& message, const executor::Callback& input, InstanceInfo& info) {
     const bool complete = buffer.template add<I>(message, message_stamp_ns(message));
-    return run_for_set(complete, buffer, info, [&] {
+    return run_for_set(complete, buffer, input, info, [&] {
       [&]<std::size_t... N>(std::index_sequence<N...>) {
         call(function, info, buffer.template get<N>()...);
       }(std::index_sequence_for<Ts...>{});
@@ -81,16 +81,17 @@ struct SyncListState {
   SyncListBuffer<T> buffer;
   F function;
 
-  executor::Outcome add(std::size_t input, T& message, InstanceInfo& info) {
-    const bool complete = buffer.add(input, message, message_stamp_ns(message));
-    return run_for_set(complete, buffer, info, [&] {
+  executor::Outcome add(std::size_t number, T& message, const executor::Callback& input,
+                        InstanceInfo& info) {
+    const bool complete = buffer.add(number, message, message_stamp_ns(message));
+    return run_for_set(complete, buffer, input, info, [&] {
       const std::span<const T* const> set = buffer.set();
       call(function, info, set);
     });
   }
 };
 
-/// `Add` takes a message and the instance's information.
+/// `Add` takes a message, the input's callback and the instance's information.
 template <typename T, typename Add>
 class SyncInput final : public Subscription<T> {
  public:
@@ -104,7 +105,7 @@ class SyncInput final : public Subscription<T> {
       return executor::Outcome::kEmpty;
     }
     info.start_ns = realtime::monotonic_now_ns();
-    return add_(message_, info);
+    return add_(message_, *this, info);
   }
 
  private:

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "rclrt/callback_options.hpp"
+#include "rclrt/detail/tracing.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/subscription.hpp"
 
@@ -23,7 +24,7 @@ class TimerOf final : public Timer {
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
-    info.start_ns = realtime::monotonic_now_ns();
+    const UserCode user_code(*this, info);
     call(function_, info);
     return executor::Outcome::kRan;
   }

@@ -27,6 +27,7 @@ from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import print_table
 
 HELP = "compare executors on one application, in interleaved rounds"
+TRAILING = "ROS arguments"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -18,6 +18,7 @@ from rclrt_cli.run_data import Run
 from rclrt_cli.stop_signals import StopSignals
 
 HELP = "run an application under one executor and measure it"
+TRAILING = "ROS arguments"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

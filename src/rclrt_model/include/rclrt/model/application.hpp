@@ -113,6 +113,15 @@ struct Workload {
   bool operator==(const Workload&) const = default;
 };
 
+/// Execution times that were seen, of `n` runs. The longest one is no bound: a longer one may come.
+struct ObservedTimes {
+  std::uint64_t n{};
+  Nanoseconds p50{};
+  Nanoseconds p99{};
+  Nanoseconds max{};
+  bool operator==(const ObservedTimes&) const = default;
+};
+
 /// User code: what triggers it, how long it takes, what it publishes.
 struct Callback {
   std::string id;      ///< unique in the application
@@ -128,6 +137,8 @@ struct Callback {
   /// all. A subscription answers the messages of a topic on these only; a sync publishes on all.
   std::vector<std::vector<std::size_t>> routes{};
   std::optional<Workload> workload{};  ///< none: when it runs, it uses CPU time as long as the WCET
+  /// None: `wcet` is what its author states. Else it comes from these, and bounds are conditional.
+  std::optional<ObservedTimes> observed{};
   /// Index into Application::executors, only when the file gives one: see executor_of(). It is in
   /// the process of the node's executor, and the members of a group have the same.
   std::optional<std::size_t> executor{};

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Calls the program that reads traces."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
+from rclrt_cli.runner import find_program
+
+PACKAGE = "rclrt_trace"
+
+
+def read(verb: str, trace: Path, options: Sequence[str]) -> None:
+    """Runs rclrt_trace and shows its notes. Throws BadInput for a trace that it refuses."""
+    if not trace.is_dir():
+        what = "is not a directory" if trace.exists() else "no such directory"
+        raise BadInput(f"{trace}: {what}; expected one with an LTTng trace in or below it")
+    program = find_program(os.environ, PACKAGE, PACKAGE)
+    done = subprocess.run(
+        [str(program), verb, str(trace), *options],
+        stderr=subprocess.PIPE, text=True, errors="replace", check=False,
+    )  # fmt: skip
+    said = done.stderr.strip()
+    if done.returncode == EXIT_BAD_INPUT:
+        raise BadInput(said.removeprefix(f"{PACKAGE}: "))
+    if done.returncode != 0:
+        raise RunFailed(f"{PACKAGE} ended with exit code {done.returncode} and said:\n{said}")
+    if said:
+        print(said, file=sys.stderr)

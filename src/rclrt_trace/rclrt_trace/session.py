@@ -1,0 +1,219 @@
+# SPDX-License-Identifier: Apache-2.0
+"""An LTTng session of user space that is bounded on disk."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from types import TracebackType
+
+from rclrt_cli.errors import BadInput, RunFailed
+
+CREATION_EVENTS = (
+    "ros2:rcl_init",
+    "ros2:rcl_node_init",
+    "ros2:rmw_publisher_init",
+    "ros2:rcl_publisher_init",
+    "ros2:rmw_subscription_init",
+    "ros2:rcl_subscription_init",
+    "ros2:rclcpp_subscription_init",
+    "ros2:rclcpp_subscription_callback_added",
+    "ros2:rcl_service_init",
+    "ros2:rclcpp_service_callback_added",
+    "ros2:rcl_client_init",
+    "ros2:rcl_timer_init",
+    "ros2:rclcpp_timer_callback_added",
+    "ros2:rclcpp_timer_link_node",
+    "ros2:rclcpp_callback_register",
+    "ros2:rcl_lifecycle_state_machine_init",
+    "ros2:rclcpp_ipb_to_subscription",
+    "ros2:rclcpp_buffer_to_ipb",
+    "ros2:rclcpp_construct_ring_buffer",
+    "rclrt:callback_added",
+    "rclrt:synchronizer_input_added",
+    "rclrt:executor_callback_added",
+)
+"""What comes once for each entity. Without it the rest says nothing, so it is always kept."""
+RUN_EVENTS = (
+    "ros2:rclcpp_publish",
+    "ros2:rclcpp_intra_publish",
+    "ros2:rcl_publish",
+    "ros2:rmw_publish",
+    "ros2:rmw_take",
+    "ros2:rcl_take",
+    "ros2:rclcpp_take",
+    "ros2:callback_start",
+    "ros2:callback_end",
+    "ros2:rcl_lifecycle_transition",
+    "ros2:rclcpp_executor_get_next_ready",
+    "ros2:rclcpp_executor_wait_for_work",
+    "ros2:rclcpp_executor_execute",
+    "ros2:rclcpp_ring_buffer_enqueue",
+    "ros2:rclcpp_ring_buffer_dequeue",
+    "ros2:rclcpp_ring_buffer_clear",
+    "rclrt:callback_release",
+)
+"""What comes as long as the robot runs: the oldest goes when there is no room."""
+CREATION, RUNNING = "creation", "running"
+FILES = 8
+"""Of each stream of the bounded channel: when they are full, the oldest is written anew."""
+BUFFER_BYTES = 1 << 20
+BUFFERS = 8
+START_S = 10.0
+
+
+def require_lttng() -> None:
+    """Throws BadInput where LTTng is not installed."""
+    for program in ("lttng", "lttng-sessiond"):
+        if shutil.which(program) is None:
+            raise BadInput(
+                f"trace record: the program {program} was not found\n"
+                "  fix: apt-get install lttng-tools"
+            )
+
+
+def _lttng(environment: Mapping[str, str], *arguments: str) -> str:
+    """Runs lttng and returns what it prints. Throws RunFailed with what it says."""
+    done = subprocess.run(
+        ["lttng", "--no-sessiond", *arguments],
+        env=dict(environment), capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    if done.returncode != 0:
+        said = (done.stderr.strip() or done.stdout.strip()).replace("\n", "\n  ")
+        raise RunFailed(f"lttng {' '.join(arguments)} failed and said:\n  {said}")
+    return done.stdout
+
+
+class Daemon:
+    """The session daemon of this user: the one that runs, or one that ends with us."""
+
+    def __init__(self, environment: Mapping[str, str]) -> None:
+        self._environment = dict(environment)
+        self._own: subprocess.Popen[bytes] | None = None
+
+    def __enter__(self) -> Daemon:
+        if self._answers():
+            return self
+        self._own = subprocess.Popen(
+            ["lttng-sessiond", "--no-kernel"],
+            env=self._environment,
+            stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )  # fmt: skip
+        end = time.monotonic() + START_S
+        while not self._answers():
+            if self._own.poll() is not None or time.monotonic() > end:
+                self._stop()
+                raise RunFailed(
+                    "trace record: lttng-sessiond does not start\n"
+                    "  fix: start it yourself, it says why it cannot"
+                )
+            time.sleep(0.05)
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self._stop()
+
+    def _answers(self) -> bool:
+        with contextlib.suppress(RunFailed):
+            _lttng(self._environment, "list")
+            return True
+        return False
+
+    def _stop(self) -> None:
+        if self._own is not None and self._own.poll() is None:
+            self._own.send_signal(signal.SIGTERM)
+            try:
+                self._own.wait(START_S)
+            except subprocess.TimeoutExpired:
+                self._own.kill()
+                self._own.wait()
+
+
+class Session:
+    """A session into `directory` while it is entered: all processes of this user, from now on.
+
+    `most_bytes` bounds what running costs on disk. With `snapshot` nothing is written until
+    `keep()`: buffers in memory then hold the newest events, for a robot that runs for days.
+    """
+
+    def __init__(
+        self, directory: Path, most_bytes: int, snapshot: bool, environment: Mapping[str, str]
+    ) -> None:
+        self._directory = directory
+        self._most_bytes = most_bytes
+        self._snapshot = snapshot
+        self._environment = dict(environment)
+        name = f"rclrt-{os.getpid()}"
+        self._creation = f"{name}-{CREATION}"
+        self._running = f"{name}-{RUNNING}"
+        self._made: list[str] = []
+
+    def __enter__(self) -> Session:
+        try:
+            self._create(self._creation, CREATION, CREATION_EVENTS, [])
+            bound = self._bound()
+            if self._snapshot:
+                self._create(self._running, RUNNING, RUN_EVENTS, bound, "--snapshot")
+            else:
+                self._create(self._running, RUNNING, RUN_EVENTS, bound)
+        except BaseException:
+            self.__exit__(None, None, None)
+            raise
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        for name in reversed(self._made):
+            with contextlib.suppress(RunFailed):
+                self._do("stop", name)
+            with contextlib.suppress(RunFailed):
+                self._do("destroy", name)
+        self._made.clear()
+
+    def keep(self) -> None:
+        """Writes what the buffers of a snapshot session hold now."""
+        self._do("snapshot", "record", f"--session={self._running}")
+
+    def _bound(self) -> list[str]:
+        cpus = os.cpu_count() or 1
+        if self._snapshot:
+            buffers = 2
+            while buffers * 2 * BUFFER_BYTES * cpus <= self._most_bytes:
+                buffers *= 2
+            return ["--overwrite", f"--subbuf-size={BUFFER_BYTES}", f"--num-subbuf={buffers}"]
+        each = max(BUFFER_BYTES, self._most_bytes // (cpus * FILES))
+        return [
+            f"--subbuf-size={BUFFER_BYTES}", f"--num-subbuf={BUFFERS}",
+            f"--tracefile-size={each}", f"--tracefile-count={FILES}",
+        ]  # fmt: skip
+
+    def _create(
+        self, session: str, part: str, events: tuple[str, ...], bound: list[str], *more: str
+    ) -> None:
+        self._do("create", session, f"--output={self._directory / part}", *more)
+        self._made.append(session)
+        where = ["--userspace", f"--session={session}"]
+        self._do("enable-channel", *where, *bound, "ros")
+        self._do("enable-event", *where, "--channel=ros", ",".join(events))
+        context = ("--type=vpid", "--type=vtid", "--type=procname")
+        self._do("add-context", *where, "--channel=ros", *context)
+        self._do("start", session)
+
+    def _do(self, *arguments: str) -> None:
+        _lttng(self._environment, *arguments)

@@ -1,0 +1,178 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt trace record` and `rclrt trace import`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+from rclrt_cli.commands import report
+from rclrt_cli.errors import EXIT_OK, BadInput, RunFailed
+from rclrt_cli.executors import check_executor
+from rclrt_cli.options.run import seconds_argument
+from rclrt_cli.output_directory import REPORT, write_atomically
+from rclrt_cli.parent_death import end_with_parent
+from rclrt_cli.report.page import make_report
+from rclrt_cli.stop_signals import StopSignals
+from rclrt_cli.table import print_table
+
+from rclrt_trace.preload import traceable
+from rclrt_trace.reader import read
+from rclrt_trace.session import Daemon, Session, require_lttng
+
+HELP = "record what the callbacks of any ROS 2 node do, with LTTng, and read it as a run"
+TRAILING = "COMMAND"
+MEGABYTE = 1 << 20
+PATIENCE_S = 20.0
+"""How long a command may take to end after each of SIGINT and SIGTERM."""
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    verbs = parser.add_subparsers(dest="trace_verb", required=True, metavar="VERB")
+    record = verbs.add_parser(
+        "record", help="trace the command behind --, or what starts from now on"
+    )
+    record.add_argument("-o", "--out", metavar="DIR", type=Path, required=True, help="a new one")
+    record.add_argument(
+        "--seconds", metavar="S", type=seconds_argument, help="default: until the command, or you, end it"
+    )
+    record.add_argument(
+        "--most-mb", metavar="MB", type=_megabytes, default=1024,
+        help="bound of what running takes on disk (with --snapshot: in memory), from 16; the "
+        "newest stays; default 1024",
+    )  # fmt: skip
+    record.add_argument(
+        "--snapshot",
+        action="store_true",
+        help="keep the newest in memory and write it at the end, and at each SIGUSR1",
+    )
+    imports = verbs.add_parser("import", help="a trace as the results of a run, with a report")
+    imports.add_argument("trace", metavar="TRACE", type=Path, help="a directory, searched below")
+    imports.add_argument("--out", metavar="DIR", type=Path, required=True, help="for the results")
+    imports.add_argument(
+        "--executor", metavar="X", help="what ran the callbacks; default wait_set"
+    )
+    imports.add_argument("--name", metavar="NAME", help="default: that of the directory")
+
+
+def run(arguments: argparse.Namespace) -> int:
+    return _record(arguments) if arguments.trace_verb == "record" else _import(arguments)
+
+
+def _megabytes(text: str) -> int:
+    if not text.isascii() or not text.isdigit() or not 16 <= int(text) <= 1_000_000:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected a whole number from 16 to 1000000")
+    return int(text)
+
+
+def _record(arguments: argparse.Namespace) -> int:
+    require_lttng()
+    out: Path = arguments.out
+    if out.exists() and (not out.is_dir() or any(out.iterdir())):
+        raise BadInput(f"--out {out}: exists; expected a new or empty directory")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise BadInput(f"--out {out}: cannot be made: {error.strerror}") from error
+    environment = dict(os.environ)
+    code = EXIT_OK
+    with StopSignals() as stop, Daemon(environment):
+        with Session(
+            out.resolve(), arguments.most_mb * MEGABYTE, arguments.snapshot, environment
+        ) as session:
+            with _Snapshots(session, arguments.snapshot):
+                code = _trace(arguments.trailing, arguments.seconds, stop)
+            if arguments.snapshot:
+                session.keep()
+    print(f"{out}\nrclrt trace import {out} --out RESULTS")
+    return code
+
+
+class _Snapshots:
+    """Writes a snapshot at each SIGUSR1."""
+
+    def __init__(self, session: Session, wanted: bool) -> None:
+        self._session = session
+        self._wanted = wanted
+
+    def __enter__(self) -> None:
+        if self._wanted:
+            self._before = signal.signal(signal.SIGUSR1, lambda *_: self._session.keep())
+
+    def __exit__(self, *_: object) -> None:
+        if self._wanted:
+            signal.signal(signal.SIGUSR1, self._before)
+
+
+def _trace(command: list[str], seconds: float | None, stop: StopSignals) -> int:
+    """Runs the command to its end, or waits; returns the command's exit code."""
+    end = None if seconds is None else time.monotonic() + seconds
+    if not command:
+        print(
+            "tracing what starts from now on; nodes that run already say nothing of their "
+            "callbacks. Ctrl-C ends it",
+            flush=True,
+        )
+        read_end, write_end = os.pipe()
+        try:
+            while not stop.requested and (end is None or time.monotonic() < end):
+                stop.wait(read_end, None if end is None else max(end - time.monotonic(), 0))
+        finally:
+            os.close(read_end)
+            os.close(write_end)
+        return EXIT_OK
+    try:
+        child = subprocess.Popen(
+            command,
+            env=traceable(os.environ),
+            start_new_session=True,
+            preexec_fn=end_with_parent(),
+        )
+    except OSError as error:
+        raise BadInput(f"{command[0]}: cannot be started: {error.strerror}") from error
+    try:
+        _wait(child, end, stop)
+    finally:
+        if child.poll() is None:
+            os.killpg(child.pid, signal.SIGKILL)
+            child.wait()
+    if child.returncode < 0 and not stop.requested and end is None:
+        raise RunFailed(f"{command[0]} was ended by signal {-child.returncode}")
+    return EXIT_OK if child.returncode < 0 else child.returncode
+
+
+def _wait(child: subprocess.Popen[bytes], end: float | None, stop: StopSignals) -> None:
+    descriptor = os.pidfd_open(child.pid)
+    limit = end
+    strengths = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
+    asked = 0
+    try:
+        while child.poll() is None:
+            now = time.monotonic()
+            if strengths and (stop.count > asked or (limit is not None and now >= limit)):
+                os.killpg(child.pid, strengths.pop(0))
+                asked = stop.count
+                limit = now + PATIENCE_S
+            stop.wait(descriptor, None if limit is None else max(limit - now, 0.05))
+    finally:
+        os.close(descriptor)
+
+
+def _import(arguments: argparse.Namespace) -> int:
+    more = []
+    if arguments.executor is not None:
+        more += ["--executor", check_executor(arguments.executor)]
+    if arguments.name is not None:
+        more += ["--name", arguments.name]
+    read("import", arguments.trace, ["--out", str(arguments.out), *more])
+    comparison = report.load(arguments.out)
+    output = arguments.out / REPORT
+    write_atomically(output, make_report(comparison, arguments.out, output))
+    print_table(comparison, sys.stdout, os.environ)
+    print(f"\n{output}")
+    return EXIT_OK

@@ -1,0 +1,116 @@
+// SPDX-License-Identifier: Apache-2.0
+// Reads one binary stream of a trace, event by event.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <fstream>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ctf_types.hpp"
+
+namespace rclrt::trace::ctf {
+
+/// The members of a structure that are wanted, and what they are: by their place in it.
+struct Fields {
+  std::vector<std::pair<std::size_t, std::size_t>> numbers;  ///< member, and where it goes
+  std::vector<std::pair<std::size_t, std::size_t>> texts;
+};
+
+/// Decides what is read of an event: asked once for each class of events.
+class Choice {
+ public:
+  virtual ~Choice() = default;
+  /// Sets what is wanted of the context and of the event's own fields. Returns false when nothing
+  /// is. Places are those of Stream::numbers() and Stream::texts().
+  virtual bool choose(const EventClass& event, const Type* context, Fields& of_context,
+                      Fields& of_event) = 0;
+};
+
+/// A stream file. After a damaged place it goes on with the next packet, if it can tell where that
+/// begins, and says so in `damage()`. Not thread-safe.
+class Stream {
+ public:
+  static constexpr std::size_t kPlaces = 12;
+
+  /// Opens the file; `metadata` and `choice` must live as long.
+  Stream(std::filesystem::path file, const Metadata& metadata, Choice& choice);
+
+  /// Goes on to the next event that was chosen. False: there is none.
+  bool next();
+
+  std::int64_t time() const { return time_; }
+  const EventClass& event() const { return *event_; }
+  const std::uint64_t* numbers() const { return numbers_; }
+  std::string_view text(std::size_t place) const { return texts_[place]; }
+
+  std::uint64_t events() const { return events_; }              ///< all so far
+  std::uint64_t lost_events() const { return lost_events_; }    ///< that the tracer had no room for
+  std::uint64_t lost_packets() const { return lost_packets_; }  ///< ditto
+  const std::vector<std::string>& damage() const { return damage_; }
+
+ private:
+  class Damage;
+  struct Plan {
+    bool wanted = false;
+    Fields of_context;
+    Fields of_event;
+  };
+  struct Named {  // an integer that was read: lengths and tags of what follows it
+    std::string_view name;
+    std::uint64_t value = 0;
+    const Type* type = nullptr;
+  };
+
+  bool next_packet();
+  void read_packet(std::uint64_t left);
+  bool read_event();
+  void take_packet_context();
+  const Named* find(std::string_view name) const;
+  const Plan& plan_of(const EventClass& event, const StreamClass& stream);
+
+  void align(std::uint64_t bits);
+  std::uint64_t read_bits(const Type& type);
+  std::uint64_t read_integer(const Type& type);
+  void skip(const Type& type, std::string_view name = {});
+  void skip_list(const Type& type);
+  const Type& chosen(const Type& variant) const;
+  void read_text(const Type& type, std::string& store);
+  void read_members(const Type* type, const Fields* fields);
+  void update_time(const Type& type, std::uint64_t value);
+  void note(const std::string& what);
+
+  const std::filesystem::path file_;
+  const Metadata& metadata_;
+  Choice& choice_;
+  std::ifstream in_;
+  std::uint64_t file_size_ = 0;
+  std::uint64_t next_packet_ = 0;  // where it begins, in bytes
+  std::uint64_t this_packet_ = 0;
+  std::vector<unsigned char> packet_;
+  std::uint64_t at_ = 0;   // in bits, within the packet
+  std::uint64_t end_ = 0;  // of its content
+  std::uint64_t steps_ = 0;
+  std::vector<Named> scope_;  // of the header, the context or the event that is read
+  const StreamClass* stream_ = nullptr;
+  std::uint64_t clock_ = 0;
+  std::optional<std::uint64_t> discarded_;
+  std::optional<std::uint64_t> sequence_;
+
+  std::int64_t time_ = 0;
+  const EventClass* event_ = nullptr;
+  std::uint64_t numbers_[kPlaces]{};
+  std::string texts_[kPlaces];
+  std::unordered_map<const EventClass*, Plan> plans_;
+  std::uint64_t events_ = 0;
+  std::uint64_t lost_events_ = 0;
+  std::uint64_t lost_packets_ = 0;
+  std::vector<std::string> damage_;
+};
+
+}  // namespace rclrt::trace::ctf

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the metadata of a trace says of its binary streams: types, streams and events. The format is
+// the Common Trace Format 1.8 (https://diamon.org/ctf/v1.8.3/), as LTTng writes it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace rclrt::trace::ctf {
+
+struct Type;
+using TypePtr = std::shared_ptr<const Type>;
+
+/// The kinds of types. An enumeration is an integer with labels.
+enum class TypeKind : std::uint8_t { kInteger, kFloat, kString, kStruct, kVariant, kArray, kSequence };
+
+/// A member of a structure, or an option of a variant.
+struct Member {
+  std::string name;  ///< without the underscore that LTTng puts before the names of users
+  TypePtr type;
+};
+
+/// A label of an enumeration: for values from first to last.
+struct Label {
+  std::string name;
+  std::int64_t first = 0;
+  std::int64_t last = 0;
+};
+
+/// A type; which members count follows from the kind. Sizes are in bits.
+struct Type {
+  TypeKind kind = TypeKind::kInteger;
+  std::uint64_t size = 0;   ///< of an integer or a float: 1 to 64
+  std::uint64_t align = 1;  ///< a power of 2
+  bool is_signed = false;
+  bool big_endian = false;
+  bool is_clock = false;        ///< its value is (the lower bits of) the time
+  std::vector<Label> labels{};  ///< of an enumeration; empty: a plain integer
+  std::vector<Member> members{};
+  std::string tag{};      ///< of a variant: the enumeration that chooses
+  TypePtr element{};      ///< of an array or a sequence
+  std::uint64_t count{};  ///< of an array
+  std::string length{};   ///< of a sequence: the integer that has the number of elements
+  int depth = 0;          ///< how deep types are within it
+};
+
+/// An event of a stream.
+struct EventClass {
+  std::string name;
+  TypePtr context;  ///< may be null, as all below
+  TypePtr fields;
+};
+
+/// A kind of stream.
+struct StreamClass {
+  TypePtr packet_context;
+  TypePtr event_header;
+  TypePtr event_context;
+  std::map<std::uint64_t, EventClass> events;  ///< by id
+};
+
+/// Everything that the metadata says.
+struct Metadata {
+  TypePtr packet_header;
+  std::map<std::uint64_t, StreamClass> streams;  ///< by id
+};
+
+}  // namespace rclrt::trace::ctf

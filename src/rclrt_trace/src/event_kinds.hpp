@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+// The events of ros2_tracing, and of rclrt, that a model is made from.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+namespace rclrt::trace {
+
+/// What happened. The fields of each are in kEventTypes.
+enum class EventKind : std::uint8_t {
+  kNodeInit,
+  kPublisherInit,
+  kSubscriptionInit,
+  kSubscriptionObject,
+  kSubscriptionCallback,
+  kServiceInit,
+  kServiceCallback,
+  kTimerInit,
+  kTimerCallback,
+  kTimerNode,
+  kCallbackRegister,
+  kCallbackStart,
+  kCallbackEnd,
+  kRclPublish,
+  kRmwPublish,
+  kIntraPublish,
+  kRmwTake,
+  kTake,
+  kEnqueue,
+  kDequeue,
+  kCallbackAdded,
+  kSynchronizerInput,
+  kExecutorCallback,
+  kCallbackRelease,
+};
+
+inline constexpr std::size_t kMostNumbers = 6;
+inline constexpr std::size_t kMostTexts = 2;
+
+/// The name of an event, and those of its fields that are read: numbers and texts, in the order in
+/// which TraceEvent has them.
+struct EventType {
+  EventKind kind;
+  std::string_view name;
+  std::array<const char*, kMostNumbers> numbers{};
+  std::array<const char*, kMostTexts> texts{};
+};
+
+inline constexpr auto kEventTypes = std::to_array<EventType>({
+    {EventKind::kNodeInit, "ros2:rcl_node_init", {"node_handle"}, {"node_name", "namespace"}},
+    {EventKind::kPublisherInit,
+     "ros2:rcl_publisher_init",
+     {"publisher_handle", "node_handle", "rmw_publisher_handle", "queue_depth"},
+     {"topic_name"}},
+    {EventKind::kSubscriptionInit,
+     "ros2:rcl_subscription_init",
+     {"subscription_handle", "node_handle", "rmw_subscription_handle", "queue_depth"},
+     {"topic_name"}},
+    {EventKind::kSubscriptionObject,
+     "ros2:rclcpp_subscription_init",
+     {"subscription_handle", "subscription"}},
+    {EventKind::kSubscriptionCallback,
+     "ros2:rclcpp_subscription_callback_added",
+     {"subscription", "callback"}},
+    {EventKind::kServiceInit,
+     "ros2:rcl_service_init",
+     {"service_handle", "node_handle"},
+     {"service_name"}},
+    {EventKind::kServiceCallback,
+     "ros2:rclcpp_service_callback_added",
+     {"service_handle", "callback"}},
+    {EventKind::kTimerInit, "ros2:rcl_timer_init", {"timer_handle", "period"}},
+    {EventKind::kTimerCallback, "ros2:rclcpp_timer_callback_added", {"timer_handle", "callback"}},
+    {EventKind::kTimerNode, "ros2:rclcpp_timer_link_node", {"timer_handle", "node_handle"}},
+    {EventKind::kCallbackRegister, "ros2:rclcpp_callback_register", {"callback"}, {"symbol"}},
+    {EventKind::kCallbackStart, "ros2:callback_start", {"callback", "is_intra_process"}},
+    {EventKind::kCallbackEnd, "ros2:callback_end", {"callback"}},
+    {EventKind::kRclPublish, "ros2:rcl_publish", {"publisher_handle", "message"}},
+    {EventKind::kRmwPublish, "ros2:rmw_publish", {"rmw_publisher_handle", "timestamp"}},
+    {EventKind::kIntraPublish, "ros2:rclcpp_intra_publish", {"publisher_handle", "message"}},
+    {EventKind::kRmwTake,
+     "ros2:rmw_take",
+     {"rmw_subscription_handle", "source_timestamp", "taken"}},
+    {EventKind::kTake, "ros2:rclcpp_take", {"message"}},
+    {EventKind::kEnqueue, "ros2:rclcpp_ring_buffer_enqueue", {"buffer", "index"}},
+    {EventKind::kDequeue, "ros2:rclcpp_ring_buffer_dequeue", {"buffer", "index"}},
+    {EventKind::kCallbackAdded,
+     "rclrt:callback_added",
+     {"callback", "node_handle", "priority", "group", "reentrant", "deadline"},
+     {"name", "kind"}},
+    {EventKind::kSynchronizerInput,
+     "rclrt:synchronizer_input_added",
+     {"synchronizer", "callback", "window"}},
+    {EventKind::kExecutorCallback,
+     "rclrt:executor_callback_added",
+     {"executor", "callback"},
+     {"name", "cpus"}},
+    {EventKind::kCallbackRelease, "rclrt:callback_release", {"callback", "release", "ready"}},
+});
+
+}  // namespace rclrt::trace

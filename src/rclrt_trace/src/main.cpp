@@ -1,0 +1,187 @@
+// SPDX-License-Identifier: Apache-2.0
+// rclrt_trace: LTTng traces of ROS 2 as models and as results.
+#include <cstdio>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <map>
+#include <rclrt/model/write.hpp>
+#include <stdexcept>
+#include <string>
+#include <string_view>
+#include <system_error>
+#include <vector>
+
+#include "rclrt/realtime/perfetto_writer.hpp"
+#include "rclrt/recorder/results_directory.hpp"
+#include "rclrt/recorder/results_writer.hpp"
+#include "rclrt/recorder/trace_export.hpp"
+#include "traced_model.hpp"
+#include "traced_results.hpp"
+
+namespace {
+
+using namespace rclrt::trace;  // NOLINT(google-build-using-namespace): this is its program
+
+namespace recorder = rclrt::recorder;
+
+constexpr int kFailed = 1;
+constexpr int kBadInput = 2;
+
+constexpr const char* kUsage =
+    "usage: rclrt_trace model TRACE -o FILE [--name NAME]\n"
+    "       rclrt_trace import TRACE --out DIR [--executor NAME] [--name NAME]\n"
+    "\n"
+    "Reads an LTTng trace of ROS 2 nodes (events ros2:*, of any client library).\n"
+    "\n"
+    "  model      writes what ran as an app.yaml, with observed execution times\n"
+    "  import     writes what ran as the results of a run, and the app.yaml beside them\n"
+    "  --executor NAME   what ran the callbacks, for the order of tracks and for blame; default\n"
+    "                    wait_set\n"
+    "  --name NAME       of the application; default: that of the trace's directory\n"
+    "\n"
+    "exit code: 0 done, 1 it failed, 2 bad input\n";
+
+/// Says what is wrong with the command line and what was expected.
+class UsageError : public std::runtime_error {
+ public:
+  using std::runtime_error::runtime_error;
+};
+
+struct Arguments {
+  bool imports = false;
+  std::filesystem::path trace;
+  std::filesystem::path output;
+  std::string name;
+  rclrt::model::ExecutorKind executor = rclrt::model::ExecutorKind::kWaitSet;
+};
+
+Arguments parse_arguments(const std::vector<std::string>& given) {
+  Arguments result;
+  if (given.empty() || (given.front() != "model" && given.front() != "import")) {
+    throw UsageError("expected model or import; see --help");
+  }
+  result.imports = given.front() == "import";
+  std::map<std::string, std::string> options{{"--name", ""}, {"--executor", ""}};
+  options[result.imports ? "--out" : "-o"] = "";
+  for (std::size_t i = 1; i < given.size(); ++i) {
+    if (const auto option = options.find(given[i]); option != options.end()) {
+      if (++i == given.size()) {
+        throw UsageError(option->first + ": expected a value after it");
+      }
+      option->second = given[i];
+    } else if (given[i].starts_with("-") || !result.trace.empty()) {
+      throw UsageError(given[i] + ": not expected here; see --help");
+    } else {
+      result.trace = given[i];
+    }
+  }
+  result.output = options[result.imports ? "--out" : "-o"];
+  if (result.trace.empty() || result.output.empty()) {
+    throw UsageError("expected a TRACE and an output; see --help");
+  }
+  const std::filesystem::path directory = result.trace.lexically_normal();
+  result.name = !options["--name"].empty()   ? options["--name"]
+                : directory.has_filename()   ? directory.filename().string()
+                                             : directory.parent_path().filename().string();
+  if (!options["--executor"].empty()) {
+    const auto kind = rclrt::model::executor_kind_of(options["--executor"]);
+    if (!kind) {
+      throw UsageError("--executor \"" + options["--executor"] + "\": expected one of " +
+                       rclrt::model::executor_names());
+    }
+    result.executor = *kind;
+  }
+  return result;
+}
+
+/// Writes the text into a file that appears whole or not at all.
+void write_file(const std::filesystem::path& path, const std::string& text) {
+  const std::filesystem::path draft = path.string() + ".part";
+  std::ofstream out(draft, std::ios::binary);
+  out << text;
+  out.close();
+  if (!out) {
+    std::error_code ignored;
+    std::filesystem::remove(draft, ignored);
+    throw std::system_error(errno, std::generic_category(), path.string());
+  }
+  std::filesystem::rename(draft, path);
+}
+
+void say_counts(const ReadCounts& counts) {
+  std::fprintf(stderr, "rclrt_trace: %llu events (%llu of them read) of %zu traces\n",
+               static_cast<unsigned long long>(counts.events),
+               static_cast<unsigned long long>(counts.known), counts.traces);
+  for (const std::string& damage : counts.damage) {
+    std::fprintf(stderr, "rclrt_trace: note: %s\n", damage.c_str());
+  }
+  if (counts.lost + counts.lost_packets > 0) {
+    std::fprintf(stderr,
+                 "rclrt_trace: note: the tracer lost %llu events and %llu packets: what they say is "
+                 "missing here\n",
+                 static_cast<unsigned long long>(counts.lost),
+                 static_cast<unsigned long long>(counts.lost_packets));
+  }
+}
+
+void write_results(const Arguments& arguments, const TracedSystem& system, TracedModel model,
+                   const ReadCounts& counts, std::vector<std::string>& notes) {
+  recorder::ResultsDirectory directory(arguments.output);
+  const std::string yaml = to_yaml(model.application);
+  recorder::RunResults results =
+      trace_results(system, std::move(model), arguments.executor, counts, notes);
+  results.application_file = "app.yaml";
+  recorder::write_results(directory.staging(), results);
+  rclrt::realtime::PerfettoWriter writer(directory.staging() / recorder::kTraceFile,
+                                         {.name = results.application.name + " (traced)",
+                                          .pid = 1,
+                                          .sequence_id = 1,
+                                          .uuid_base = std::uint64_t{1} << 32U});
+  recorder::export_trace(writer, results);
+  writer.finish();
+  write_file(directory.staging() / "app.yaml", yaml);
+  directory.commit();
+}
+
+void run(const Arguments& arguments) {
+  TracedSystem system;
+  const ReadCounts counts =
+      read_trace(arguments.trace, [&](const TraceEvent& event) { system.take(event); });
+  system.finish();
+  say_counts(counts);
+  TracedModel model = build_model(system, arguments.name);
+  std::vector<std::string> notes = model.notes;
+  if (arguments.imports) {
+    write_results(arguments, system, std::move(model), counts, notes);
+  } else {
+    write_file(arguments.output, to_yaml(model.application));
+  }
+  for (const std::string& note : notes) {
+    std::fprintf(stderr, "rclrt_trace: note: %s\n", note.c_str());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    const std::vector<std::string> given(argv + 1, argv + argc);
+    if (given.size() == 1 && given.front() == "--help") {
+      std::fputs(kUsage, stdout);
+      return 0;
+    }
+    run(parse_arguments(given));
+    return 0;
+  } catch (const UsageError& error) {
+    std::fprintf(stderr, "rclrt_trace: %s\n", error.what());
+    return kBadInput;
+  } catch (const TraceError& error) {
+    std::fprintf(stderr, "rclrt_trace: %s\n", error.what());
+    return kBadInput;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rclrt_trace: %s\n", error.what());
+    return kFailed;
+  }
+}

@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: Apache-2.0
+// Cycles, execution times, groups and chains of a traced model.
+#include <algorithm>
+#include <functional>
+#include <iterator>
+#include <optional>
+#include <ranges>
+#include <utility>
+
+#include "model_builder.hpp"
+#include "rclrt/recorder/statistics.hpp"
+
+namespace rclrt::trace {
+
+namespace {
+
+constexpr std::int64_t kLongestTime = 3'600'000'000'000;  // as the model has it
+constexpr int kHighestPriority = 1'000'000;               // ditto
+
+/// More ways than anybody reads: the model then needs its chains by hand.
+constexpr std::size_t kMostChains = 200;
+
+/// Finds an edge that closes a cycle: the callback that it leads to; none without a cycle.
+class CycleSearch {
+ public:
+  explicit CycleSearch(const model::Application& application)
+      : application_(application), state_(application.callbacks.size(), State::kNew) {}
+
+  std::optional<std::size_t> find() {
+    // From what starts by itself, so that what is cut leads back.
+    for (const bool spontaneous : {true, false}) {
+      for (std::size_t i = 0; i < state_.size(); ++i) {
+        if (application_.callbacks[i].takes_messages() != spontaneous) {
+          if (const auto found = visit(i)) {
+            return found;
+          }
+        }
+      }
+    }
+    return std::nullopt;
+  }
+
+ private:
+  enum class State { kNew, kOpen, kDone };
+
+  std::optional<std::size_t> visit(std::size_t callback) {
+    if (state_[callback] != State::kNew) {
+      return std::nullopt;
+    }
+    state_[callback] = State::kOpen;
+    for (const std::size_t next : application_.successors(callback)) {
+      if (state_[next] == State::kOpen) {
+        return next;
+      }
+      if (const auto found = visit(next)) {
+        return found;
+      }
+    }
+    state_[callback] = State::kDone;
+    return std::nullopt;
+  }
+
+  const model::Application& application_;
+  std::vector<State> state_;
+};
+
+}  // namespace
+
+void ModelBuilder::break_cycles() {
+  while (const auto found = CycleSearch(application_).find()) {
+    model::Callback& callback = application_.callbacks[*found];
+    model_.notes.push_back("callback '" + callback.id +
+                           "' is on a cycle of messages: it is an event, with the intervals that "
+                           "were seen");
+    callback.trigger = event_of(traced_of_[*found]);
+    callback.routes.clear();
+    model_.stands_for_other[*found] = true;
+  }
+}
+
+/// The model's priority of each traced one: the same, or ranks where the model has no such numbers.
+std::map<int, int> ModelBuilder::priorities_in_model() const {
+  std::map<int, int> result;
+  for (const std::uint32_t traced : traced_of_) {
+    if (const auto priority = system_.callbacks()[traced].priority) {
+      result[*priority] = *priority;
+    }
+  }
+  if (!result.empty() && (result.begin()->first < 0 || result.rbegin()->first > kHighestPriority)) {
+    int rank = 0;
+    for (auto& [traced, priority] : result) {
+      priority = rank++;
+    }
+  }
+  return result;
+}
+
+void ModelBuilder::add_timing() {
+  const std::map<int, int> priorities = priorities_in_model();
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    const Runs& runs = runs_[traced_of_[i]];
+    const TracedCallback& traced = system_.callbacks()[traced_of_[i]];
+    model::Callback& callback = application_.callbacks[i];
+    const auto time = [](std::int64_t ns) { return model::Nanoseconds(std::min(ns, kLongestTime)); };
+    callback.observed =
+        model::ObservedTimes{.n = runs.durations.size(),
+                             .p50 = time(recorder::nearest_rank(runs.durations, 50)),
+                             .p99 = time(recorder::nearest_rank(runs.durations, 99)),
+                             .max = time(runs.durations.back())};
+    callback.wcet = callback.observed->max;
+    if (traced.priority) {
+      callback.priority = priorities.at(*traced.priority);
+    }
+    if (traced.deadline_ns > 0) {
+      callback.deadline = time(traced.deadline_ns);
+    }
+  }
+  add_groups();
+}
+
+void ModelBuilder::add_groups() {
+  std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::size_t>> groups;
+  std::map<std::size_t, std::vector<std::size_t>> unknown;  // by node
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    const TracedCallback& traced = system_.callbacks()[traced_of_[i]];
+    if (traced.group == 0) {
+      unknown[application_.callbacks[i].node].push_back(i);
+    } else if (!traced.reentrant) {
+      groups[{application_.callbacks[i].node, traced.group}].push_back(i);
+    }
+  }
+  Names names;
+  for (const auto& [key, members] : groups) {
+    if (members.size() > 1) {
+      const std::string name = names.unique(application_.nodes[key.first].name + "_group");
+      for (const std::size_t member : members) {
+        application_.callbacks[member].group = name;
+      }
+    }
+  }
+  std::size_t assumed = 0;
+  for (const auto& [node, members] : unknown) {
+    std::vector<std::size_t> together;
+    for (const std::size_t member : members) {
+      const bool apart = std::ranges::any_of(members, [&](std::size_t other) {
+        return other != member && overlap(traced_of_[member], traced_of_[other]);
+      });
+      if (!apart && application_.callbacks[member].executor == std::nullopt) {
+        together.push_back(member);
+      }
+    }
+    if (together.size() > 1) {
+      ++assumed;
+      const std::string name = names.unique(application_.nodes[node].name + "_default");
+      for (const std::size_t member : together) {
+        application_.callbacks[member].group = name;
+      }
+    }
+  }
+  if (assumed > 0) {
+    model_.notes.push_back("of " + std::to_string(assumed) + (assumed == 1 ? " node" : " nodes") +
+                           " the callback groups are not in the trace: callbacks of a node that "
+                           "never ran at once are in one group");
+  }
+}
+
+/// Whether the two ever ran at the same time, which two members of a group never do.
+bool ModelBuilder::overlap(std::uint32_t one, std::uint32_t other) const {
+  const Runs& a = runs_[one];
+  const Runs& b = runs_[other];
+  if (a.threads.size() == 1 && a.threads == b.threads) {
+    return false;
+  }
+  auto x = a.times.begin();
+  auto y = b.times.begin();
+  while (x != a.times.end() && y != b.times.end()) {
+    if (x->first < y->second && y->first < x->second) {
+      return true;
+    }
+    x->second < y->second ? ++x : ++y;
+  }
+  return false;
+}
+
+void ModelBuilder::add_chains() {
+  for (std::size_t i = 0; i < application_.callbacks.size(); ++i) {
+    if (!application_.callbacks[i].takes_messages()) {
+      std::vector<std::size_t> way{i};
+      add_chains_from(i, way);
+    }
+  }
+  if (ways_left_out_ > 0) {
+    model_.notes.push_back("more than " + std::to_string(kMostChains) +
+                           " ways lead from timers and events to sinks: chains are those of the "
+                           "first, state the ones that matter");
+  }
+  // Shorter deadlines are more urgent (deadline monotonic), where the trace has no priorities.
+  std::set<model::Nanoseconds, std::greater<>> deadlines;
+  for (const model::Chain& chain : application_.chains) {
+    deadlines.insert(chain.deadline);
+  }
+  for (model::Chain& chain : application_.chains) {
+    const bool stated = std::ranges::all_of(chain.callbacks, [&](std::size_t callback) {
+      return application_.callbacks[callback].priority.has_value();
+    });
+    chain.priority = static_cast<int>(
+        std::distance(deadlines.begin(), deadlines.find(chain.deadline)) + 1);
+    if (stated) {
+      chain.priority = 0;
+      for (const std::size_t callback : chain.callbacks) {
+        chain.priority = std::max(chain.priority, *application_.callbacks[callback].priority);
+      }
+    }
+  }
+}
+
+void ModelBuilder::add_chains_from(std::size_t source, std::vector<std::size_t>& way) {
+  if (application_.chains.size() >= kMostChains) {
+    ++ways_left_out_;
+    return;
+  }
+  const std::size_t before = application_.chains.size();
+  for (const std::size_t next : application_.successors(way.back())) {
+    way.push_back(next);
+    // Routes may let no message through along this way.
+    const auto entries = application_.entries({.id = "", .callbacks = way});
+    if (!entries.back().empty()) {
+      add_chains_from(source, way);
+    }
+    way.pop_back();
+  }
+  if (application_.chains.size() == before) {
+    add_chain(way);
+  }
+}
+
+void ModelBuilder::add_chain(const std::vector<std::size_t>& way) {
+  const std::string& first = application_.callbacks[way.front()].id;
+  const std::string& last = application_.callbacks[way.back()].id;
+  model::Chain chain{
+      .id = chain_names_.unique(way.size() == 1 ? first : first + "_to_" + last),
+      .callbacks = way};
+  chain.deadline = application_.period(chain);
+  application_.chains.push_back(std::move(chain));
+}
+
+void ModelBuilder::note_gaps() {
+  const Gaps& gaps = system_.gaps();
+  const auto note = [&](std::uint64_t count, const char* what) {
+    if (count > 0) {
+      model_.notes.push_back(std::to_string(count) + " " + what);
+    }
+  };
+  note(gaps.unknown_callbacks,
+       "runs are of callbacks that were made before the trace: left out (start the session first)");
+  note(gaps.unfinished, "runs had not ended, or their end was lost: left out");
+  note(gaps.unmatched_ends, "ends of runs have no start: left out");
+  note(gaps.unknown_sources, "messages were published before the trace, or outside of it");
+  note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");
+  note(gaps.forgotten, "publications were forgotten before they were taken, to bound the memory");
+}
+
+}  // namespace rclrt::trace

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "traced_results.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "rclrt/recorder/lineage.hpp"
+#include "rclrt/recorder/run_accounting.hpp"
+
+namespace rclrt::trace {
+
+namespace {
+
+/// The release on the timer's grid that a start is for: rcl leaves out those that it is late for.
+std::int64_t grid_release(const TracedCallback& timer, std::int64_t start_ns) {
+  const std::int64_t since = start_ns - timer.created_ns;
+  return since < 0 ? start_ns : start_ns - since % timer.period_ns;
+}
+
+recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& model,
+                                const TracedInstance& traced) {
+  const TracedCallback& callback = system.callbacks()[traced.callback];
+  const std::uint32_t index = model.callback_of[traced.callback];
+  recorder::LoggedInstance result;
+  recorder::InstanceRecord& record = result.record;
+  record.callback = index;
+  record.level = callback.priority.value_or(0);
+  record.start_ns = traced.start_ns;
+  record.end_ns = traced.end_ns;
+  record.cpu_ns = traced.end_ns - traced.start_ns;
+  record.release_ns = traced.release_ns;
+  record.ready_ns = traced.ready_ns;
+  if (record.release_ns == 0) {
+    record.release_ns = callback.kind == TriggerKind::kTimer && callback.period_ns > 0
+                            ? grid_release(callback, traced.start_ns)
+                        : traced.published_ns != 0 ? traced.published_ns
+                                                   : traced.start_ns;
+    record.ready_ns = record.release_ns;
+  }
+  result.executor = static_cast<std::uint32_t>(model.application.executor_of(index));
+  result.slot = model.slot_of[traced.thread];
+  result.published_ns = traced.published_ns;
+  if (traced.publisher != kNone) {
+    result.publisher = model.callback_of[traced.publisher];
+  }
+  return result;
+}
+
+/// Leaves out the chains that cannot be followed, and says so.
+void leave_out_unfollowed(model::Application& application, const TracedModel& model,
+                          std::vector<std::string>& notes) {
+  std::vector<std::size_t> blind = recorder::unfollowed(application);
+  for (std::size_t i = 0; i < application.chains.size(); ++i) {
+    if (model.stands_for_other[application.chains[i].callbacks.front()]) {
+      blind.push_back(i);
+    }
+  }
+  std::ranges::sort(blind);
+  blind.erase(std::ranges::unique(blind).begin(), blind.end());
+  for (auto each = blind.rbegin(); each != blind.rend(); ++each) {
+    const model::Chain& chain = application.chains[*each];
+    notes.push_back("chain '" + chain.id + "' " +
+                    (application.callbacks[chain.callbacks.front()].kind() ==
+                             model::CallbackKind::kEvent
+                         ? "starts at an event"
+                         : "goes through a synchronisation") +
+                    " and is not measured");
+    application.chains.erase(application.chains.begin() + static_cast<std::ptrdiff_t>(*each));
+  }
+}
+
+recorder::RunContext traced_context(const ReadCounts& counts) {
+  recorder::RunContext context;
+  context.machine = {.kernel = "traced", .cpus = 0, .cpu_model = "traced", .preempt_rt = false};
+  context.realtime_reason = "the trace does not say how threads were scheduled";
+  context.rmw = "unknown";
+  context.ros_distro = "unknown";
+  context.versions = {{"rclrt", RCLRT_VERSION}};
+  context.records_dropped = counts.lost;
+  return context;
+}
+
+}  // namespace
+
+recorder::RunResults trace_results(const TracedSystem& system, TracedModel model,
+                                   model::ExecutorKind executor, const ReadCounts& counts,
+                                   std::vector<std::string>& notes) {
+  recorder::RunResults results;
+  results.application = std::move(model.application);
+  leave_out_unfollowed(results.application, model, notes);
+  model.application = results.application;
+  results.executor = executor;
+  results.executor_label = "traced: " + std::string(traits(executor).label);
+  results.started_utc = "1970-01-01T00:00:00Z";
+  results.context = traced_context(counts);
+  results.host_stalls.reason = "the trace has no probe";
+  std::vector<recorder::LoggedInstance> instances;
+  std::int64_t first_ns = INT64_MAX;
+  for (const TracedInstance& each : system.instances()) {
+    if (model.callback_of[each.callback] != kNone) {
+      instances.push_back(logged(system, model, each));
+      first_ns = std::min(first_ns, instances.back().record.release_ns);
+    }
+  }
+  results.window = {first_ns, system.last_ns()};
+  results.callback_counts.resize(results.application.callbacks.size());
+  std::vector<bool> going_on(results.application.callbacks.size(), false);
+  for (const recorder::LoggedInstance& each : instances) {
+    ++results.callback_counts[each.record.callback].released;
+    ++results.callback_counts[each.record.callback].completed;
+  }
+  results.os_priorities.resize(results.application.callbacks.size());
+  recorder::follow_chains(results.application, results.window, instances, going_on);
+  std::uint64_t id = 0;
+  std::ranges::sort(instances, {}, [](const auto& each) { return each.record.start_ns; });
+  for (recorder::LoggedInstance& each : instances) {
+    each.record.id = ++id;
+  }
+  recorder::account(results, std::move(instances), 1);
+  return results;
+}
+
+}  // namespace rclrt::trace

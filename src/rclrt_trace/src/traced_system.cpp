@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: Apache-2.0
+// What exists: nodes, publishers, subscriptions, timers, services and their callbacks.
+#include "traced_system.hpp"
+
+#include <algorithm>
+#include <charconv>
+
+namespace rclrt::trace {
+
+namespace {
+
+/// Returns the value of a key; `none` when there is none.
+template <typename Map, typename Value>
+Value find_or(const Map& map, const typename Map::key_type& key, Value none) {
+  const auto found = map.find(key);
+  return found == map.end() ? none : found->second;
+}
+
+/// Numbers with commas between them; what is no number is left out.
+std::vector<int> read_cpus(std::string_view text) {
+  std::vector<int> result;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    int cpu = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + comma, cpu);
+    if (error == std::errc{} && end == text.data() + comma) {
+      result.push_back(cpu);
+    }
+    text.remove_prefix(std::min(comma + 1, text.size()));
+  }
+  return result;
+}
+
+}  // namespace
+
+void TracedSystem::take(const TraceEvent& event) {
+  last_ns_ = event.time_ns;
+  gaps_.incomplete_events += event.complete ? 0 : 1;
+  switch (event.kind) {
+    case EventKind::kCallbackStart:
+      return start(event);
+    case EventKind::kCallbackEnd:
+      return end(event);
+    case EventKind::kRclPublish:
+    case EventKind::kRmwPublish:
+    case EventKind::kIntraPublish:
+    case EventKind::kRmwTake:
+    case EventKind::kTake:
+    case EventKind::kEnqueue:
+    case EventKind::kDequeue:
+      return take_message(event);
+    case EventKind::kCallbackAdded:
+    case EventKind::kSynchronizerInput:
+    case EventKind::kExecutorCallback:
+    case EventKind::kCallbackRelease:
+      return take_rclrt(event);
+    default:
+      return take_entity(event);
+  }
+}
+
+void TracedSystem::take_entity(const TraceEvent& event) {
+  const auto handle = [&](std::size_t i) { return Handle{event.pid, event.numbers[i]}; };
+  switch (event.kind) {
+    case EventKind::kNodeInit:
+      node_handles_[handle(0)] = static_cast<std::uint32_t>(nodes_.size());
+      nodes_.push_back({event.pid, std::string(event.texts[0]), std::string(event.texts[1])});
+      break;
+    case EventKind::kPublisherInit: {
+      const std::uint32_t topic = topic_of(event.texts[0]);
+      publishers_[handle(0)] = {node_of(handle(1)), topic, event.numbers[3]};
+      rmw_publishers_[handle(2)] = topic;
+      break;
+    }
+    case EventKind::kSubscriptionInit: {
+      const std::uint32_t topic = topic_of(event.texts[0]);
+      subscriptions_[handle(0)] = {node_of(handle(1)), topic, event.numbers[3]};
+      rmw_subscriptions_[handle(2)] = topic;
+      by_subscription_.erase(handle(0));  // an earlier one at this address has gone
+      break;
+    }
+    case EventKind::kSubscriptionObject:
+      subscription_objects_[handle(1)] = event.numbers[0];
+      break;
+    case EventKind::kSubscriptionCallback: {
+      const Handle subscription{event.pid, find_or(subscription_objects_, handle(0), 0UL)};
+      link_subscription(handle(1), subscription, event.time_ns);
+      break;
+    }
+    case EventKind::kServiceInit:
+      services_[handle(0)] = {node_of(handle(1)), std::string(event.texts[0])};
+      break;
+    case EventKind::kServiceCallback: {
+      TracedCallback& callback = callbacks_[callback_of(handle(1), event.time_ns)];
+      const Service service = find_or(services_, handle(0), Service{});
+      callback.kind = TriggerKind::kService;
+      callback.node = service.node;
+      callback.name = service.name;
+      break;
+    }
+    case EventKind::kTimerInit:
+      timers_[handle(0)] = {event.time_ns, static_cast<std::int64_t>(event.numbers[1])};
+      break;
+    case EventKind::kTimerCallback: {
+      Timer& timer = timers_[handle(0)];
+      timer.callback = callback_of(handle(1), event.time_ns);
+      TracedCallback& callback = callbacks_[timer.callback];
+      callback.kind = TriggerKind::kTimer;
+      callback.created_ns = timer.created_ns;
+      callback.period_ns = timer.period_ns;
+      break;
+    }
+    case EventKind::kTimerNode:
+      if (const Timer timer = find_or(timers_, handle(0), Timer{}); timer.callback != kNone) {
+        callbacks_[timer.callback].node = node_of(handle(1));
+      }
+      break;
+    default:
+      break;
+  }
+}
+
+void TracedSystem::take_rclrt(const TraceEvent& event) {
+  const auto handle = [&](std::size_t i) { return Handle{event.pid, event.numbers[i]}; };
+  switch (event.kind) {
+    case EventKind::kCallbackAdded:
+      add_rclrt_callback(event);
+      break;
+    case EventKind::kSynchronizerInput: {
+      const std::uint32_t own = callback_of(handle(1), event.time_ns);
+      const auto [found, first] = synchronizers_.try_emplace(handle(0), own);
+      if (!first) {
+        join(found->second, handle(1));
+      }
+      callbacks_[found->second].sync_window_ns = static_cast<std::int64_t>(event.numbers[2]);
+      break;
+    }
+    case EventKind::kExecutorCallback:
+      callbacks_[callback_of(handle(1), event.time_ns)].executor = executor_of(event);
+      break;
+    default: {  // the release of the next start
+      Thread& thread = thread_of(event);
+      thread.released = event.numbers[0];
+      thread.release_ns = static_cast<std::int64_t>(event.numbers[1]);
+      thread.ready_ns = static_cast<std::int64_t>(event.numbers[2]);
+    }
+  }
+}
+
+void TracedSystem::add_rclrt_callback(const TraceEvent& event) {
+  rclrt_processes_.insert(event.pid);
+  const Handle pointer{event.pid, event.numbers[0]};
+  const std::uint32_t index = callback_of(pointer, event.time_ns);
+  TracedCallback& callback = callbacks_[index];
+  if (event.numbers[1] != 0) {
+    callback.node = node_of({event.pid, event.numbers[1]});
+  }
+  callback.name = event.texts[0];
+  if (event.texts[1] == "service") {
+    callback.kind = TriggerKind::kService;
+  }
+  callback.priority = static_cast<int>(static_cast<std::int64_t>(event.numbers[2]));
+  callback.group = event.numbers[3];
+  callback.reentrant = event.numbers[4] != 0;
+  callback.deadline_ns = static_cast<std::int64_t>(event.numbers[5]);
+  // Subscriptions of one node with one name and group share a callback: one for several topics.
+  const std::string key = std::to_string(callback.node) + " " + std::to_string(callback.group) +
+                          " " + callback.name;
+  if (event.texts[1] == "subscription" && callback.node != kNone) {
+    if (const auto [found, first] = by_name_.try_emplace({event.pid, key}, index); !first) {
+      join(found->second, pointer);
+    }
+  }
+}
+
+/// Makes the pointer one of the callback `into`; the callback that it had so far is left empty.
+void TracedSystem::join(std::uint32_t into, const Handle& pointer) {
+  const std::uint32_t from = pointers_[pointer];
+  if (from == into) {
+    return;
+  }
+  TracedCallback& source = callbacks_[from];
+  TracedCallback& target = callbacks_[into];
+  target.inputs.insert(target.inputs.end(), source.inputs.begin(), source.inputs.end());
+  source = {};
+  for (auto& [handle, index] : by_subscription_) {
+    index = index == from ? into : index;
+  }
+  pointers_[pointer] = into;
+}
+
+void TracedSystem::link_subscription(const Handle& pointer, const Handle& subscription,
+                                     std::int64_t time_ns) {
+  // rclcpp has a second pointer for messages from within the process.
+  if (const auto known = by_subscription_.find(subscription); known != by_subscription_.end()) {
+    pointers_[pointer] = known->second;
+    return;
+  }
+  pointers_.erase(pointer);
+  const std::uint32_t index = callback_of(pointer, time_ns);
+  by_subscription_[subscription] = index;
+  TracedCallback& callback = callbacks_[index];
+  const Endpoint endpoint = find_or(subscriptions_, subscription, Endpoint{});
+  callback.kind = TriggerKind::kSubscription;
+  callback.node = endpoint.node;
+  callback.inputs = {{endpoint.topic, endpoint.depth}};
+}
+
+std::uint32_t TracedSystem::executor_of(const TraceEvent& event) {
+  const Handle handle{event.pid, event.numbers[0]};
+  const auto [found, fresh] =
+      executor_handles_.try_emplace(handle, static_cast<std::uint32_t>(executors_.size()));
+  if (fresh) {
+    executors_.push_back({event.pid, std::string(event.texts[0]), read_cpus(event.texts[1])});
+  }
+  return found->second;
+}
+
+std::uint32_t TracedSystem::topic_of(std::string_view name) {
+  const auto found = topics_.find(name);
+  if (found != topics_.end()) {
+    return found->second;
+  }
+  const auto index = static_cast<std::uint32_t>(topic_names_.size());
+  topic_names_.emplace_back(name);
+  topics_.emplace(name, index);
+  return index;
+}
+
+std::uint32_t TracedSystem::node_of(const Handle& handle) const {
+  return find_or(node_handles_, handle, kNone);
+}
+
+std::uint32_t TracedSystem::callback_of(const Handle& pointer, std::int64_t time_ns) {
+  const auto [found, fresh] =
+      pointers_.try_emplace(pointer, static_cast<std::uint32_t>(callbacks_.size()));
+  if (fresh) {
+    callbacks_.push_back({.pid = pointer.first, .created_ns = time_ns});
+  }
+  return found->second;
+}
+
+TracedSystem::Thread& TracedSystem::thread_of(const TraceEvent& event) {
+  const auto [found, fresh] = thread_states_.try_emplace(
+      Handle{event.pid, static_cast<std::uint64_t>(event.tid)});
+  if (fresh) {
+    found->second.index = static_cast<std::uint32_t>(threads_.size());
+    threads_.push_back({event.pid, event.tid, std::string(event.thread)});
+  }
+  return found->second;
+}
+
+}  // namespace rclrt::trace

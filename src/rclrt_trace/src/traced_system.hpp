@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace says of a robot: which nodes, callbacks and topics there are, and when each callback
+// ran for which message.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "trace_reader.hpp"
+
+namespace rclrt::trace {
+
+/// No index.
+inline constexpr std::uint32_t kNone = UINT32_MAX;
+
+/// What starts a callback, as far as a trace tells.
+enum class TriggerKind : std::uint8_t { kTimer, kSubscription, kService, kOther };
+
+struct TracedNode {
+  std::int64_t pid = 0;
+  std::string name;
+  std::string name_space;
+};
+
+/// One topic that a callback takes.
+struct TracedInput {
+  std::uint32_t topic = kNone;
+  std::size_t depth = 0;
+};
+
+/// A callback, whatever pointers the trace has for it. What only rclrt's events say is optional.
+struct TracedCallback {
+  std::int64_t pid = 0;
+  std::uint32_t node = kNone;
+  TriggerKind kind = TriggerKind::kOther;
+  std::string name{};     ///< of rclrt; else of a service; empty: none
+  std::int64_t created_ns = 0;
+  std::int64_t period_ns = 0;         ///< of a timer
+  std::vector<TracedInput> inputs{};  ///< of a subscription; several share the callback
+  std::set<std::pair<std::uint32_t, std::uint32_t>> outputs{};  ///< input (or kNone), topic
+  std::optional<std::int64_t> sync_window_ns{};  ///< 0: equal stamps; none: no synchroniser
+  std::optional<int> priority{};
+  std::uint64_t group = 0;  ///< the same number for members of a group; 0: not known
+  bool reentrant = false;
+  std::int64_t deadline_ns = 0;
+  std::uint32_t executor = kNone;
+};
+
+/// Of rclrt; other executors are told apart by their threads.
+struct TracedExecutor {
+  std::int64_t pid = 0;
+  std::string name;
+  std::vector<int> cpus;
+};
+
+struct TracedThread {
+  std::int64_t pid = 0;
+  std::int64_t tid = 0;
+  std::string name;
+};
+
+/// One run of a callback. Times are CLOCK_MONOTONIC.
+struct TracedInstance {
+  std::uint32_t callback = 0;
+  std::uint32_t thread = 0;
+  std::uint32_t input = kNone;      ///< which of the callback's inputs brought its message
+  std::uint32_t publisher = kNone;  ///< the callback that published it
+  std::int64_t published_ns = 0;    ///< 0: not known
+  std::int64_t release_ns = 0;      ///< 0: not known
+  std::int64_t ready_ns = 0;
+  std::int64_t start_ns = 0;
+  std::int64_t end_ns = 0;
+};
+
+/// What could not be followed.
+struct Gaps {
+  std::uint64_t unknown_callbacks = 0;  ///< runs of callbacks whose creation is not in the trace
+  std::uint64_t unfinished = 0;         ///< runs without an end
+  std::uint64_t unmatched_ends = 0;     ///< ends without a start
+  std::uint64_t unknown_sources = 0;    ///< messages whose publication is not in the trace
+  std::uint64_t incomplete_events = 0;  ///< of another version: fields are missing
+  std::uint64_t forgotten = 0;          ///< publications dropped to bound the memory
+};
+
+/// Takes the events of a trace, in order of time. Memory grows with runs of callbacks, not with
+/// events. Not thread-safe.
+class TracedSystem {
+ public:
+  /// Takes the next event.
+  void take(const TraceEvent& event);
+  /// Ends what runs still: call it after the last event.
+  void finish();
+
+  const std::vector<TracedNode>& nodes() const { return nodes_; }
+  const std::vector<TracedCallback>& callbacks() const { return callbacks_; }
+  const std::vector<TracedExecutor>& executors() const { return executors_; }
+  const std::vector<TracedThread>& threads() const { return threads_; }
+  const std::vector<TracedInstance>& instances() const { return instances_; }
+  const std::string& topic(std::uint32_t index) const { return topic_names_[index]; }
+  const Gaps& gaps() const { return gaps_; }
+  std::int64_t last_ns() const { return last_ns_; }
+
+ private:
+  using Handle = std::pair<std::int64_t, std::uint64_t>;  // process, pointer
+  struct HandleHash {
+    std::size_t operator()(const Handle& handle) const {
+      return std::hash<std::uint64_t>()(handle.second * 0x9E3779B97F4A7C15U ^
+                                        static_cast<std::uint64_t>(handle.first));
+    }
+  };
+  template <typename T>
+  using ByHandle = std::unordered_map<Handle, T, HandleHash>;
+  struct Endpoint {  // a publisher or a subscription
+    std::uint32_t node = kNone;
+    std::uint32_t topic = kNone;
+    std::size_t depth = 0;
+  };
+  struct Service {
+    std::uint32_t node = kNone;
+    std::string name;
+  };
+  struct Timer {
+    std::int64_t created_ns = 0;
+    std::int64_t period_ns = 0;
+    std::uint32_t callback = kNone;
+  };
+  struct Publication {
+    std::uint32_t callback = kNone;
+    std::int64_t time_ns = 0;
+  };
+  struct Running {
+    std::uint64_t pointer = 0;
+    TracedInstance instance;
+  };
+  struct Thread {
+    std::uint32_t index = 0;
+    std::vector<Running> running;          // callbacks that spin within callbacks
+    std::optional<Publication> taken;      // the message that the next run is for
+    std::uint32_t taken_topic = kNone;
+    std::optional<Publication> published;  // intra-process, of the enqueueing that follows
+    std::uint64_t released = 0;            // rclrt: the callback of the release below
+    std::int64_t release_ns = 0;
+    std::int64_t ready_ns = 0;
+  };
+
+  void take_entity(const TraceEvent& event);
+  void take_rclrt(const TraceEvent& event);
+  void take_message(const TraceEvent& event);
+  void start(const TraceEvent& event);
+  void end(const TraceEvent& event);
+
+  std::uint32_t topic_of(std::string_view name);
+  std::uint32_t node_of(const Handle& handle) const;
+  Thread& thread_of(const TraceEvent& event);
+  /// The callback of a pointer, made if it is new.
+  std::uint32_t callback_of(const Handle& pointer, std::int64_t time_ns);
+  void link_subscription(const Handle& pointer, const Handle& subscription, std::int64_t time_ns);
+  void add_rclrt_callback(const TraceEvent& event);
+  void join(std::uint32_t into, const Handle& pointer);
+  std::uint32_t executor_of(const TraceEvent& event);
+  /// What the callback that this thread runs, if any, has published on the topic.
+  Publication publish(const Thread& thread, std::uint32_t topic, std::int64_t time_ns);
+  void remember(const Handle& key, const Publication& publication);
+
+  std::vector<TracedNode> nodes_;
+  std::vector<TracedCallback> callbacks_;
+  std::vector<TracedExecutor> executors_;
+  std::vector<TracedThread> threads_;
+  std::vector<TracedInstance> instances_;
+  std::vector<std::string> topic_names_;
+  Gaps gaps_;
+  std::int64_t last_ns_ = 0;
+
+  std::map<std::string, std::uint32_t, std::less<>> topics_;
+  ByHandle<std::uint32_t> node_handles_;
+  ByHandle<Endpoint> publishers_;          // by rcl handle
+  ByHandle<std::uint32_t> rmw_publishers_;  // topic, by rmw handle
+  ByHandle<Endpoint> subscriptions_;       // by rcl handle
+  ByHandle<std::uint32_t> rmw_subscriptions_;
+  ByHandle<std::uint64_t> subscription_objects_;  // rclcpp's object: the rcl handle
+  ByHandle<Service> services_;
+  ByHandle<Timer> timers_;
+  ByHandle<std::uint32_t> pointers_;       // of callbacks
+  ByHandle<std::uint32_t> by_subscription_;  // callbacks, by rcl handle
+  ByHandle<std::uint32_t> executor_handles_;
+  std::set<std::int64_t> rclrt_processes_;
+  std::map<std::pair<std::int64_t, std::string>, std::uint32_t> by_name_;  // node's callback of rclrt
+  ByHandle<std::uint32_t> synchronizers_;
+  ByHandle<Thread> thread_states_;
+  ByHandle<Publication> handed_over_;  // by message, in a process
+  std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, Publication>
+      buffered_;                        // by process, buffer and index
+  ByHandle<Publication> publications_;  // by source time and topic
+  std::deque<Handle> published_order_;  // the keys of publications_, the oldest first
+};
+
+}  // namespace rclrt::trace

@@ -1,0 +1,118 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Traces that are damaged, cut off or none: a located error, or a result; never a crash."""
+
+from __future__ import annotations
+
+import random
+import shutil
+from pathlib import Path
+
+import pytest
+from conftest import Traced, rclrt
+
+
+def model_of(trace: Path, into: Path) -> tuple[int, str]:
+    """The exit code and what is said; a file is there exactly when it was made."""
+    done = rclrt("model", trace, "-o", into / "robot.yaml")
+    assert "Traceback" not in done.stderr
+    assert done.returncode in (0, 2), done.stderr
+    assert (into / "robot.yaml").is_file() == (done.returncode == 0)
+    (into / "robot.yaml").unlink(missing_ok=True)
+    return done.returncode, done.stderr
+
+
+@pytest.fixture
+def copy(traced: Traced, tmp_path: Path) -> Path:
+    shutil.copytree(traced.trace, tmp_path / "copy")
+    return tmp_path / "copy"
+
+
+def streams(trace: Path) -> list[Path]:
+    return sorted(path for path in trace.rglob("ros_*") if path.suffix != ".idx")
+
+
+def test_a_stream_that_is_cut_off(copy: Path, tmp_path: Path) -> None:
+    cut = [path for path in streams(copy / "running") if path.stat().st_size > 0]
+    for path in cut:
+        with path.open("r+b") as stream:
+            stream.truncate(path.stat().st_size // 2)
+    code, said = model_of(copy, tmp_path)
+    assert code == 0
+    assert cut
+    for path in cut:
+        assert f"{path}: packet at byte 0: the file is cut off in it" in said
+
+
+def test_metadata_that_is_cut_off_or_gone(copy: Path, tmp_path: Path) -> None:
+    for path in copy.rglob("metadata"):
+        with path.open("r+b") as stream:
+            stream.truncate(path.stat().st_size // 2)
+    code, said = model_of(copy, tmp_path)
+    assert code == 2
+    assert str(copy) in said
+    for path in copy.rglob("metadata"):
+        path.unlink()
+    code, said = model_of(copy, tmp_path)
+    assert code == 2
+    assert 'expected a directory that has a file "metadata"' in said
+
+
+def test_random_damage(copy: Path, tmp_path: Path) -> None:
+    draw = random.Random(4)
+    whole = {path: path.read_bytes() for path in [*streams(copy), *copy.rglob("metadata")]}
+    codes = set()
+    for _ in range(40):
+        path = draw.choice(sorted(whole))
+        content = bytearray(whole[path])
+        for _ in range(draw.choice((1, 10, 200)) if content else 0):
+            content[draw.randrange(len(content))] = draw.randrange(256)
+        path.write_bytes(content)
+        codes.add(model_of(copy, tmp_path)[0])
+        path.write_bytes(whole[path])
+    assert codes <= {0, 2}
+    assert model_of(copy, tmp_path)[0] == 0
+
+
+def test_without_the_events_of_creation_it_says_what_is_missing(
+    copy: Path, tmp_path: Path
+) -> None:
+    shutil.rmtree(copy / "creation")
+    code, said = model_of(copy, tmp_path)
+    assert code == 2
+    assert "start the session before the nodes" in said
+
+
+def test_without_the_events_of_running_it_says_what_is_missing(copy: Path, tmp_path: Path) -> None:
+    shutil.rmtree(copy / "running")
+    code, said = model_of(copy, tmp_path)
+    assert code == 2
+    assert "no run of a callback" in said
+
+
+def test_what_is_no_trace(tmp_path: Path) -> None:
+    foreign = tmp_path / "foreign"
+    foreign.mkdir()
+    (foreign / "metadata").write_bytes(bytes(range(256)) * 8)
+    assert model_of(foreign, tmp_path)[0] == 2
+    (foreign / "metadata").write_text("")
+    assert model_of(foreign, tmp_path)[0] == 2
+    code, said = model_of(tmp_path / "nowhere", tmp_path)
+    assert code == 2
+    assert "no such directory" in said
+    (tmp_path / "file").write_text("text")
+    code, said = model_of(tmp_path / "file", tmp_path)
+    assert code == 2
+    assert "is not a directory" in said
+
+
+def test_a_directory_that_is_not_empty_is_not_recorded_into(tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("text")
+    done = rclrt("trace", "record", "-o", tmp_path, "--seconds", "1")
+    assert done.returncode == 2
+    assert "expected a new or empty directory" in done.stderr
+    done = rclrt("trace", "record", "-o", tmp_path / "new", "--most-mb", "1")
+    assert done.returncode == 2
+    assert not (tmp_path / "new").exists()
+    done = rclrt("trace", "record", "-o", tmp_path / "new", "--", "no_such_program")
+    assert done.returncode == 2
+    assert "no_such_program" in done.stderr

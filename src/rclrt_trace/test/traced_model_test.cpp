@@ -1,0 +1,425 @@
+// SPDX-License-Identifier: Apache-2.0
+// What events become: as rclcpp emits them, and as rclrt does.
+#include "traced_model.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <rclrt/model/parse.hpp>
+#include <rclrt/model/write.hpp>
+#include <string>
+#include <vector>
+
+#include "rclrt/recorder/results.hpp"
+#include "traced_results.hpp"
+
+namespace rclrt::trace {
+namespace {
+
+constexpr std::int64_t kMs = 1'000'000;
+
+/// Writes the events of a robot as rclcpp has them. Pointers are made from small numbers.
+class Robot {
+ public:
+  std::int64_t now_ns = kMs;
+  std::int64_t pid = 100;
+  std::int64_t tid = 100;
+
+  void emit(EventKind kind, std::vector<std::uint64_t> numbers,
+            std::vector<std::string_view> texts = {}) {
+    TraceEvent event{.kind = kind, .time_ns = now_ns, .pid = pid, .tid = tid, .thread = "main"};
+    std::copy(numbers.begin(), numbers.end(), event.numbers.begin());
+    std::copy(texts.begin(), texts.end(), event.texts.begin());
+    system.take(event);
+  }
+  void node(std::uint64_t handle, std::string_view name, std::string_view name_space = "/") {
+    emit(EventKind::kNodeInit, {handle}, {name, name_space});
+  }
+  void publisher(std::uint64_t handle, std::uint64_t node_handle, std::string_view topic) {
+    emit(EventKind::kPublisherInit, {handle, node_handle, handle + 1000, 10}, {topic});
+  }
+  void subscription(std::uint64_t handle, std::uint64_t node_handle, std::string_view topic,
+                    std::uint64_t callback) {
+    emit(EventKind::kSubscriptionInit, {handle, node_handle, handle + 1000, 7}, {topic});
+    emit(EventKind::kSubscriptionObject, {handle, handle + 2000});
+    emit(EventKind::kSubscriptionCallback, {handle + 2000, callback});
+  }
+  void timer(std::uint64_t handle, std::uint64_t node_handle, std::int64_t period_ns,
+             std::uint64_t callback) {
+    emit(EventKind::kTimerInit, {handle, static_cast<std::uint64_t>(period_ns)});
+    emit(EventKind::kTimerCallback, {handle, callback});
+    emit(EventKind::kTimerNode, {handle, node_handle});
+  }
+  void take(std::uint64_t subscription_handle, std::uint64_t stamp) {
+    emit(EventKind::kRmwTake, {subscription_handle + 1000, stamp, 1});
+  }
+  void start(std::uint64_t callback) { emit(EventKind::kCallbackStart, {callback, 0}); }
+  void publish(std::uint64_t publisher_handle, std::uint64_t stamp) {
+    emit(EventKind::kRmwPublish, {publisher_handle + 1000, stamp});
+  }
+  void end(std::uint64_t callback, std::int64_t after_ns) {
+    now_ns += after_ns;
+    emit(EventKind::kCallbackEnd, {callback});
+  }
+
+  TracedModel model() {
+    system.finish();
+    TracedModel made = build_model(system, "robot");
+    const std::string yaml = model::to_yaml(made.application);
+    const model::ParseResult parsed = model::parse_application(yaml);
+    EXPECT_TRUE(parsed.application) << yaml << (parsed.diagnostics.empty()
+                                                    ? ""
+                                                    : parsed.diagnostics.front().message);
+    return made;
+  }
+
+  TracedSystem system;
+};
+
+/// A sensor with a timer, a controller and a motor, in a line.
+struct Line : Robot {
+  Line() {
+    node(1, "sensor");
+    publisher(10, 1, "/points");
+    timer(20, 1, 10 * kMs, 21);
+    node(2, "control");
+    publisher(11, 2, "/cmd");
+    subscription(30, 2, "/points", 31);
+    node(3, "motor");
+    subscription(40, 3, "/cmd", 41);
+  }
+
+  void run(std::uint64_t stamp, std::int64_t control_ns = kMs) {
+    start(21);
+    publish(10, stamp);
+    end(21, kMs / 2);
+    take(30, stamp);
+    start(31);
+    publish(11, stamp);
+    end(31, control_ns);
+    take(40, stamp);
+    start(41);
+    end(41, kMs / 4);
+    now_ns += 10 * kMs - kMs / 2 - control_ns - kMs / 4;
+  }
+};
+
+TEST(TracedModel, ALineOfRclcppNodesBecomesAChain) {
+  Line line;
+  for (std::uint64_t i = 1; i <= 100; ++i) {
+    line.run(i, i == 50 ? 3 * kMs : kMs);
+  }
+  const TracedModel made = line.model();
+  const model::Application& application = made.application;
+  ASSERT_EQ(application.callbacks.size(), 3U);
+  EXPECT_EQ(application.callbacks[0].id, "sensor_timer_1");
+  EXPECT_EQ(application.callbacks[1].id, "control_points");
+  EXPECT_EQ(application.callbacks[2].id, "motor_cmd");
+  EXPECT_EQ(std::get<model::Timer>(application.callbacks[0].trigger).period,
+            model::Nanoseconds(10 * kMs));
+  EXPECT_EQ(application.callbacks[0].publishes, std::vector<std::string>{"/points"});
+  EXPECT_EQ(std::get<model::Subscription>(application.callbacks[1].trigger).depth, 7U);
+  EXPECT_EQ(application.successors(0), std::vector<std::size_t>{1});
+  EXPECT_EQ(application.successors(1), std::vector<std::size_t>{2});
+  const model::ObservedTimes expected{.n = 100,
+                                      .p50 = model::Nanoseconds(kMs),
+                                      .p99 = model::Nanoseconds(kMs),
+                                      .max = model::Nanoseconds(3 * kMs)};
+  EXPECT_EQ(application.callbacks[1].observed, expected);
+  EXPECT_EQ(application.callbacks[1].wcet, expected.max);
+  ASSERT_EQ(application.chains.size(), 1U);
+  EXPECT_EQ(application.chains[0].callbacks, (std::vector<std::size_t>{0, 1, 2}));
+  EXPECT_EQ(application.chains[0].deadline, model::Nanoseconds(10 * kMs));
+  EXPECT_EQ(application.executors.size(), 1U);
+}
+
+TEST(TracedModel, ChainsAreMeasuredFromTheTimersGrid) {
+  Line line;
+  const std::int64_t begin_ns = line.now_ns;
+  line.now_ns = begin_ns + 10 * kMs + kMs / 10;  // 0.1 ms after the grid
+  for (std::uint64_t i = 1; i <= 20; ++i) {
+    line.run(i);
+  }
+  TracedModel made = line.model();
+  std::vector<std::string> notes;
+  const recorder::RunResults results = trace_results(
+      line.system, std::move(made), model::ExecutorKind::kWaitSet, ReadCounts{}, notes);
+  ASSERT_EQ(results.chains.size(), 1U);
+  ASSERT_TRUE(results.chains[0].response);
+  EXPECT_EQ(results.chains[0].response->count, 20U);
+  // 0.1 ms late, then 0.5, 1 and 0.25 ms of work.
+  EXPECT_EQ(results.chains[0].response->p50_ns, kMs / 10 + kMs / 2 + kMs + kMs / 4);
+  EXPECT_TRUE(notes.empty());
+}
+
+TEST(TracedModel, MessagesAreFollowedBetweenProcesses) {
+  Robot robot;
+  robot.node(1, "sensor");
+  robot.publisher(10, 1, "/points");
+  robot.timer(20, 1, 10 * kMs, 21);
+  robot.pid = robot.tid = 200;  // pointers of another process may be the same
+  robot.node(1, "control");
+  robot.subscription(10, 1, "/points", 21);
+  for (std::uint64_t i = 1; i <= 5; ++i) {
+    robot.pid = robot.tid = 100;
+    robot.start(21);
+    robot.publish(10, i);
+    robot.end(21, kMs);
+    robot.pid = robot.tid = 200;
+    robot.take(10, i);
+    robot.start(21);
+    robot.end(21, kMs);
+    robot.now_ns += 8 * kMs;
+  }
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.callbacks.size(), 2U);
+  EXPECT_EQ(made.application.chains.size(), 1U);
+  ASSERT_EQ(made.application.executors.size(), 2U);
+  EXPECT_NE(made.application.executors[0].process, made.application.executors[1].process);
+  const TracedInstance& last = robot.system.instances().back();
+  EXPECT_EQ(last.publisher, 0U);
+  EXPECT_EQ(last.start_ns - last.published_ns, kMs);
+}
+
+TEST(TracedModel, MessagesAreFollowedThroughTheBuffersOfOneProcess) {
+  Robot robot;
+  robot.node(1, "sensor");
+  robot.publisher(10, 1, "/points");
+  robot.timer(20, 1, 10 * kMs, 21);
+  robot.subscription(30, 1, "/points", 31);
+  robot.emit(EventKind::kSubscriptionObject, {30, 5000});  // rclcpp's second one, for intra-process
+  robot.emit(EventKind::kSubscriptionCallback, {5000, 32});
+  robot.start(21);
+  robot.emit(EventKind::kIntraPublish, {10, 7777});
+  robot.emit(EventKind::kEnqueue, {6000, 3});
+  robot.end(21, kMs);
+  robot.emit(EventKind::kDequeue, {6000, 3});
+  robot.start(32);
+  robot.end(32, kMs);
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.callbacks.size(), 2U);
+  EXPECT_EQ(made.application.successors(0), std::vector<std::size_t>{1});
+  EXPECT_EQ(robot.system.instances().back().publisher, 0U);
+}
+
+TEST(TracedModel, ACycleIsCutWhereItLeadsBack) {
+  Line line;
+  line.publisher(12, 3, "/feedback");
+  line.subscription(50, 2, "/feedback", 51);
+  line.publisher(13, 2, "/cmd");
+  for (std::uint64_t i = 1; i <= 4; ++i) {
+    line.run(i);
+    line.take(40, i);
+    line.start(41);
+    line.publish(12, i);
+    line.end(41, kMs);
+    line.take(50, i);
+    line.start(51);
+    line.publish(13, 1000 + i);
+    line.end(51, kMs);
+  }
+  const TracedModel made = line.model();
+  const auto events = std::ranges::count_if(made.application.callbacks, [](const auto& each) {
+    return each.kind() == model::CallbackKind::kEvent;
+  });
+  EXPECT_EQ(events, 1);
+  EXPECT_TRUE(std::ranges::any_of(made.notes, [](const std::string& note) {
+    return note.find("'motor_cmd' is on a cycle of messages") != std::string::npos;
+  }));
+}
+
+TEST(TracedModel, WhatComesFromOutsideIsAnEventWithItsIntervals) {
+  Robot robot;
+  robot.node(1, "control");
+  robot.subscription(30, 1, "/joy", 31);
+  robot.emit(EventKind::kServiceInit, {60, 1}, {"/reset"});
+  robot.emit(EventKind::kServiceCallback, {60, 61});
+  for (const std::int64_t pause_ms : {5, 20, 10}) {
+    robot.take(30, 1);
+    robot.start(31);
+    robot.end(31, 0);
+    robot.now_ns += pause_ms * kMs;
+  }
+  robot.start(61);
+  robot.end(61, kMs);
+  robot.subscription(70, 1, "/rosout", 71);
+  robot.start(71);
+  robot.end(71, kMs);
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.callbacks.size(), 2U);  // /rosout is of tools
+  const auto& event = std::get<model::Event>(made.application.callbacks[0].trigger);
+  EXPECT_EQ(event.min_interval, model::Nanoseconds(5 * kMs));
+  EXPECT_EQ(event.max_interval, model::Nanoseconds(20 * kMs));
+  EXPECT_EQ(made.application.callbacks[1].kind(), model::CallbackKind::kEvent);
+  EXPECT_TRUE(made.stands_for_other[1]);
+  EXPECT_EQ(robot.system.gaps().unknown_sources, 3U);
+}
+
+TEST(TracedModel, CallbacksThatRanAtOnceAreInNoGroup) {
+  Robot robot;
+  robot.node(1, "busy");
+  robot.timer(20, 1, 10 * kMs, 21);
+  robot.timer(22, 1, 10 * kMs, 23);
+  robot.timer(24, 1, 10 * kMs, 25);
+  robot.timer(26, 1, 10 * kMs, 27);
+  robot.start(21);
+  robot.tid = 101;
+  robot.start(23);
+  robot.end(23, kMs);
+  robot.tid = 100;
+  robot.end(21, kMs);
+  for (const std::uint64_t callback : {25U, 25U, 27U}) {  // 25 on both threads
+    robot.tid = robot.tid == 100 ? 101 : 100;
+    robot.start(callback);
+    robot.end(callback, kMs);
+  }
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.callbacks.size(), 4U);
+  EXPECT_FALSE(made.application.callbacks[0].group);
+  EXPECT_FALSE(made.application.callbacks[1].group);
+  EXPECT_EQ(made.application.callbacks[2].group, "busy_default");
+  EXPECT_EQ(made.application.callbacks[3].group, "busy_default");
+}
+
+TEST(TracedModel, NodesOfOneNameInTwoNamespacesAreTwo) {
+  Robot robot;
+  robot.node(1, "camera", "/left");
+  robot.timer(20, 1, 10 * kMs, 21);
+  robot.node(2, "camera", "/right");
+  robot.timer(22, 2, 10 * kMs, 23);
+  for (const std::uint64_t callback : {21U, 23U}) {
+    robot.start(callback);
+    robot.end(callback, kMs);
+  }
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.nodes.size(), 2U);
+  EXPECT_EQ(made.application.nodes[1].name, "camera_2");
+  EXPECT_EQ(made.application.nodes[1].name_space, "/right");
+  EXPECT_FALSE(made.notes.empty());
+}
+
+TEST(TracedModel, WhatIsMissingIsCounted) {
+  Line line;
+  line.start(999);  // made before the trace
+  line.end(999, kMs);
+  line.end(31, kMs);   // its start is lost
+  line.start(21);      // its end is lost
+  line.run(1);
+  const TracedModel made = line.model();
+  EXPECT_EQ(line.system.gaps().unknown_callbacks, 1U);
+  EXPECT_EQ(line.system.gaps().unmatched_ends, 1U);
+  EXPECT_EQ(line.system.gaps().unfinished, 1U);
+  EXPECT_EQ(made.application.callbacks.size(), 3U);
+}
+
+TEST(TracedModel, ATraceWithoutRunsIsRefused) {
+  Robot robot;
+  robot.node(1, "idle");
+  robot.timer(20, 1, 10 * kMs, 21);
+  EXPECT_THROW(build_model(robot.system, "robot"), TraceError);
+}
+
+/// As rclrt emits them: with names, priorities, groups and executors.
+struct OfRclrt : Robot {
+  void callback(std::uint64_t pointer, std::uint64_t node_handle, std::string_view name,
+                std::string_view kind, std::uint64_t priority, std::uint64_t group) {
+    emit(EventKind::kCallbackAdded, {pointer, node_handle, priority, group, 0, 0}, {name, kind});
+    emit(EventKind::kExecutorCallback, {900, pointer}, {"main", "0,1"});
+  }
+};
+
+TEST(TracedModel, RclrtSaysWhatRclcppDoesNot) {
+  OfRclrt robot;
+  robot.node(1, "fusion");
+  robot.publisher(10, 1, "/a");
+  robot.publisher(11, 1, "/b");
+  for (const std::uint64_t timer : {20U, 22U}) {
+    robot.timer(timer, 1, 10 * kMs, timer);
+    robot.callback(timer, 1, timer == 20 ? "left" : "right", "timer", 3, 500);
+  }
+  robot.subscription(30, 1, "/a", 31);
+  robot.callback(31, 1, "fuse", "subscription", 4, 501);
+  robot.emit(EventKind::kSynchronizerInput, {800, 31, 5 * kMs});
+  robot.subscription(32, 1, "/b", 33);
+  robot.callback(33, 1, "fuse", "subscription", 4, 501);
+  robot.emit(EventKind::kSynchronizerInput, {800, 33, 5 * kMs});
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    robot.start(20);
+    robot.publish(10, i);
+    robot.end(20, kMs);
+    robot.start(22);
+    robot.publish(11, i);
+    robot.end(22, kMs);
+    robot.take(30, i);  // waits for its partner: no run
+    robot.take(32, i);
+    robot.emit(EventKind::kCallbackRelease,
+               {33, static_cast<std::uint64_t>(robot.now_ns - 5), 7});
+    robot.start(33);
+    robot.end(33, kMs);
+  }
+  const TracedModel made = robot.model();
+  const model::Application& application = made.application;
+  ASSERT_EQ(application.callbacks.size(), 3U);
+  EXPECT_EQ(application.callbacks[0].id, "left");
+  EXPECT_EQ(application.callbacks[0].priority, 3);
+  EXPECT_TRUE(application.callbacks[0].group);
+  EXPECT_EQ(application.callbacks[0].group, application.callbacks[1].group);
+  EXPECT_FALSE(application.callbacks[2].group);
+  const auto& sync = std::get<model::Sync>(application.callbacks[2].trigger);
+  EXPECT_EQ(sync.topics, (std::vector<std::string>{"/a", "/b"}));
+  EXPECT_EQ(sync.window, model::Nanoseconds(5 * kMs));
+  EXPECT_EQ(application.executors[0].name, "main");
+  EXPECT_EQ(application.executors[0].cpus, (std::vector<int>{0, 1}));
+  EXPECT_EQ(application.chains.size(), 2U);
+  EXPECT_EQ(application.chains[0].priority, 4);
+  const TracedInstance& last = robot.system.instances().back();
+  EXPECT_EQ(last.start_ns - last.release_ns, 5);
+  EXPECT_EQ(last.ready_ns, 7);
+}
+
+TEST(TracedModel, ASharedCallbackAnswersEachTopicOnItsOwn) {
+  OfRclrt robot;
+  robot.node(1, "relay");
+  for (const std::uint64_t pub : {10U, 11U, 12U, 13U}) {
+    const std::string topic = "/t" + std::to_string(pub);
+    robot.publisher(pub, 1, topic);
+  }
+  for (const std::uint64_t timer : {20U, 22U}) {
+    robot.timer(timer, 1, 10 * kMs, timer);
+    robot.callback(timer, 1, timer == 20 ? "one" : "two", "timer", 1, 500 + timer);
+  }
+  robot.subscription(30, 1, "/t10", 31);
+  robot.callback(31, 1, "both", "subscription", 1, 600);
+  robot.subscription(32, 1, "/t11", 33);
+  robot.callback(33, 1, "both", "subscription", 1, 600);
+  robot.subscription(34, 1, "/t12", 35);
+  robot.callback(35, 1, "end_one", "subscription", 1, 601);
+  robot.subscription(36, 1, "/t13", 37);
+  robot.callback(37, 1, "end_two", "subscription", 1, 602);
+  for (std::uint64_t i = 1; i <= 3; ++i) {
+    for (const std::uint64_t way : {0U, 1U}) {
+      robot.start(20 + 2 * way);
+      robot.publish(10 + way, i);
+      robot.end(20 + 2 * way, kMs);
+      robot.take(30 + 2 * way, i);
+      robot.start(31 + 2 * way);
+      robot.publish(12 + way, i);
+      robot.end(31 + 2 * way, kMs);
+      robot.take(34 + 2 * way, i);
+      robot.start(35 + 2 * way);
+      robot.end(35 + 2 * way, kMs);
+    }
+  }
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.callbacks.size(), 5U);
+  const model::Callback& both = made.application.callbacks[2];
+  EXPECT_EQ(both.routes, (std::vector<std::vector<std::size_t>>{{0}, {1}}));
+  std::vector<std::string> chains;
+  for (const model::Chain& chain : made.application.chains) {
+    chains.push_back(chain.id);
+  }
+  EXPECT_EQ(chains, (std::vector<std::string>{"one_to_end_one", "two_to_end_two"}));
+}
+
+}  // namespace
+}  // namespace rclrt::trace

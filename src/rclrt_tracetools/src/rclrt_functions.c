@@ -1,0 +1,35 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rclrt calls where this library is loaded: see src/tracing.cpp there. */
+#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
+#define LTTNG_UST_TRACEPOINT_DEFINE
+#include "rclrt_provider.h"
+
+void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,
+                                const char* kind, int32_t priority, const void* group,
+                                int reentrant, int64_t deadline_ns);
+void rclrt_trace_synchronizer_input_added(const void* synchronizer, const void* callback,
+                                          int64_t window_ns);
+void rclrt_trace_executor_callback_added(const void* executor, const char* name, const char* cpus,
+                                         const void* callback);
+void rclrt_trace_callback_release(const void* callback, int64_t release_ns, int64_t ready_ns);
+
+void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,
+                                const char* kind, int32_t priority, const void* group,
+                                int reentrant, int64_t deadline_ns) {
+  lttng_ust_tracepoint(rclrt, callback_added, callback, node_handle, name, kind, priority, group,
+                       reentrant, deadline_ns);
+}
+
+void rclrt_trace_synchronizer_input_added(const void* synchronizer, const void* callback,
+                                          int64_t window_ns) {
+  lttng_ust_tracepoint(rclrt, synchronizer_input_added, synchronizer, callback, window_ns);
+}
+
+void rclrt_trace_executor_callback_added(const void* executor, const char* name, const char* cpus,
+                                         const void* callback) {
+  lttng_ust_tracepoint(rclrt, executor_callback_added, executor, name, cpus, callback);
+}
+
+void rclrt_trace_callback_release(const void* callback, int64_t release_ns, int64_t ready_ns) {
+  lttng_ust_tracepoint(rclrt, callback_release, callback, release_ns, ready_ns);
+}

@@ -1,0 +1,64 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What rclrt knows of a callback and ros2_tracing has no event for. All times in nanoseconds.
+   LTTng's macros include this file several times, each time with another meaning. */
+#undef LTTNG_UST_TRACEPOINT_PROVIDER
+#define LTTNG_UST_TRACEPOINT_PROVIDER rclrt
+
+#undef LTTNG_UST_TRACEPOINT_INCLUDE
+#define LTTNG_UST_TRACEPOINT_INCLUDE "./rclrt_provider.h"
+
+#if !defined(RCLRT_RCLRT_PROVIDER_H) || defined(LTTNG_UST_TRACEPOINT_HEADER_MULTI_READ)
+#define RCLRT_RCLRT_PROVIDER_H
+
+#include <lttng/tracepoint.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* clang-format off */
+/* A callback exists: the node's handle is as in ros2:rcl_node_init, 0 without a node; members of
+   one group have the same group. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, callback_added,
+  LTTNG_UST_TP_ARGS(const void*, callback_arg, const void*, node_handle_arg,
+                    const char*, name_arg, const char*, kind_arg, int32_t, priority_arg,
+                    const void*, group_arg, int, reentrant_arg, int64_t, deadline_arg),
+  LTTNG_UST_TP_FIELDS(
+    lttng_ust_field_integer_hex(const void*, callback, callback_arg)
+    lttng_ust_field_integer_hex(const void*, node_handle, node_handle_arg)
+    lttng_ust_field_string(name, name_arg)
+    lttng_ust_field_string(kind, kind_arg)
+    lttng_ust_field_integer(int32_t, priority, priority_arg)
+    lttng_ust_field_integer_hex(const void*, group, group_arg)
+    lttng_ust_field_integer(int, reentrant, reentrant_arg)
+    lttng_ust_field_integer(int64_t, deadline, deadline_arg)))
+
+/* A callback is an input of a synchroniser; a window of 0 is that of equal stamps. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, synchronizer_input_added,
+  LTTNG_UST_TP_ARGS(const void*, synchronizer_arg, const void*, callback_arg,
+                    int64_t, window_arg),
+  LTTNG_UST_TP_FIELDS(
+    lttng_ust_field_integer_hex(const void*, synchronizer, synchronizer_arg)
+    lttng_ust_field_integer_hex(const void*, callback, callback_arg)
+    lttng_ust_field_integer(int64_t, window, window_arg)))
+
+/* An executor runs a callback from now on; cpus: numbers with commas, none for all. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, executor_callback_added,
+  LTTNG_UST_TP_ARGS(const void*, executor_arg, const char*, name_arg, const char*, cpus_arg,
+                    const void*, callback_arg),
+  LTTNG_UST_TP_FIELDS(
+    lttng_ust_field_integer_hex(const void*, executor, executor_arg)
+    lttng_ust_field_string(name, name_arg)
+    lttng_ust_field_string(cpus, cpus_arg)
+    lttng_ust_field_integer_hex(const void*, callback, callback_arg)))
+
+/* The next ros2:callback_start of this thread is for this release. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, callback_release,
+  LTTNG_UST_TP_ARGS(const void*, callback_arg, int64_t, release_arg, int64_t, ready_arg),
+  LTTNG_UST_TP_FIELDS(
+    lttng_ust_field_integer_hex(const void*, callback, callback_arg)
+    lttng_ust_field_integer(int64_t, release, release_arg)
+    lttng_ust_field_integer(int64_t, ready, ready_arg)))
+/* clang-format on */
+
+#endif /* RCLRT_RCLRT_PROVIDER_H */
+
+#include <lttng/tracepoint-event.h>
