@@ -4,9 +4,10 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple, TypeVar
 
 from rclrt_cli.errors import BadInput
 
@@ -21,10 +22,13 @@ STALL_COLUMNS = ["cpu", "start_ns", "end_ns", "waited_ns"]
 STATUSES = ("completed", "late", "dropped", "pending")
 OUTCOMES = ("ran", "buffered", "empty")
 _LIMIT = 2**63
+_PLAIN_DIGITS = 18
+"""So many always fit."""
+
+Row = TypeVar("Row")
 
 
-@dataclass(frozen=True, slots=True)
-class ChainRow:
+class ChainRow(NamedTuple):
     """One instance of a chain; times in nanoseconds since the start of the run."""
 
     chain: str
@@ -36,8 +40,7 @@ class ChainRow:
     host_stall: int
 
 
-@dataclass(frozen=True, slots=True)
-class InstanceRow:
+class InstanceRow(NamedTuple):
     """One instance of a callback; times in nanoseconds since the start of the run."""
 
     id: int
@@ -101,8 +104,35 @@ class Cells:
         raise BadInput(f"{self.place}: {column} is '{text[:40]}'; expected a whole number")
 
 
+class _NotPlain(Exception):
+    """The cells are unusual or wrong: they need a closer look."""
+
+
+def _whole(text: str) -> int:
+    if text.isdecimal() and text.isascii() and len(text) <= _PLAIN_DIGITS:
+        return int(text)
+    raise _NotPlain
+
+
 def rows_of(path: Path, columns: list[str]) -> Iterator[Cells]:
     """The lines of a file that has these columns."""
+    return _read(path, columns, _look_closer, lambda cells: cells)
+
+
+def _look_closer(cells: list[str]) -> Cells:
+    raise _NotPlain
+
+
+def _read(
+    path: Path,
+    columns: list[str],
+    plain: Callable[[list[str]], Row],
+    careful: Callable[[Cells], Row],
+) -> Iterator[Row]:
+    """The rows of a file that has these columns: quickly where the cells are plain.
+
+    `plain` raises _NotPlain for all others, `careful` says what is wrong with them.
+    """
     line = 0
     try:
         with path.open(encoding="utf-8", newline="") as stream:
@@ -121,7 +151,11 @@ def rows_of(path: Path, columns: list[str]) -> Iterator[Cells]:
                         f"{path}:{line}: {len(cells)} cells; expected {len(columns)} "
                         f"({','.join(columns)})"
                     )
-                yield Cells(f"{path}:{line}", columns, cells)
+                try:
+                    row = plain(cells)
+                except _NotPlain:
+                    row = careful(Cells(f"{path}:{line}", columns, cells))
+                yield row
     except FileNotFoundError as error:
         raise BadInput(f"{path}: no such file") from error
     except OSError as error:
@@ -133,46 +167,76 @@ def rows_of(path: Path, columns: list[str]) -> Iterator[Cells]:
 
 
 def read_chain_rows(path: Path) -> Iterator[ChainRow]:
-    for cells in rows_of(path, CHAIN_COLUMNS):
-        row = ChainRow(
-            chain=cells.text("chain"),
-            instance=cells.integer("instance"),
-            release=cells.integer("release_ns"),
-            completion=cells.optional("completion_ns"),
-            response=cells.optional("response_ns"),
-            status=cells.one_of("status", STATUSES),
-            host_stall=cells.integer("host_stall_ns"),
+    return _read(path, CHAIN_COLUMNS, _plain_chain, _chain)
+
+
+def _plain_chain(cells: list[str]) -> ChainRow:
+    chain, instance, release, completion, response, status, stall = cells
+    begin = _whole(release)
+    if status in ("completed", "late"):
+        end, took = _whole(completion), _whole(response)
+        if took != end - begin:
+            raise _NotPlain
+        return ChainRow(chain, _whole(instance), begin, end, took, status, _whole(stall))
+    if completion or response or status not in STATUSES:
+        raise _NotPlain
+    return ChainRow(chain, _whole(instance), begin, None, None, status, _whole(stall))
+
+
+def _chain(cells: Cells) -> ChainRow:
+    row = ChainRow(
+        chain=cells.text("chain"),
+        instance=cells.integer("instance"),
+        release=cells.integer("release_ns"),
+        completion=cells.optional("completion_ns"),
+        response=cells.optional("response_ns"),
+        status=cells.one_of("status", STATUSES),
+        host_stall=cells.integer("host_stall_ns"),
+    )
+    finished = row.status in ("completed", "late")
+    if finished != (row.completion is not None) or finished != (row.response is not None):
+        raise BadInput(
+            f"{cells.place}: status is '{row.status}'; expected completion_ns and response_ns "
+            f"{'to be given' if finished else 'to be empty'}"
         )
-        finished = row.status in ("completed", "late")
-        if finished != (row.completion is not None) or finished != (row.response is not None):
-            raise BadInput(
-                f"{cells.place}: status is '{row.status}'; expected completion_ns and response_ns "
-                f"{'to be given' if finished else 'to be empty'}"
-            )
-        if row.completion is not None and row.response != row.completion - row.release:
-            raise BadInput(
-                f"{cells.place}: response_ns is {row.response}; expected completion_ns - "
-                f"release_ns = {row.completion - row.release}"
-            )
-        yield row
+    if row.completion is not None and row.response != row.completion - row.release:
+        raise BadInput(
+            f"{cells.place}: response_ns is {row.response}; expected completion_ns - "
+            f"release_ns = {row.completion - row.release}"
+        )
+    return row
 
 
 def read_instance_rows(path: Path) -> Iterator[InstanceRow]:
-    for cells in rows_of(path, INSTANCE_COLUMNS):
-        yield InstanceRow(
-            id=cells.integer("id"),
-            callback=cells.text("callback"),
-            priority=cells.integer("priority"),
-            thread=cells.text("thread"),
-            release=cells.integer("release_ns"),
-            ready=cells.integer("ready_ns"),
-            start=cells.integer("start_ns"),
-            end=cells.integer("end_ns"),
-            cpu=cells.integer("cpu_ns"),
-            preemptions=cells.integer("preemptions"),
-            outcome=cells.one_of("outcome", OUTCOMES),
-            tokens=cells.text("tokens"),
-        )
+    return _read(path, INSTANCE_COLUMNS, _plain_instance, _instance)
+
+
+def _plain_instance(cells: list[str]) -> InstanceRow:
+    number, callback, priority, thread, *times, preemptions, outcome, tokens = cells
+    if outcome not in OUTCOMES:
+        raise _NotPlain
+    release, ready, start, end, cpu = map(_whole, times)
+    return InstanceRow(
+        _whole(number), callback, _whole(priority), thread, release, ready, start, end, cpu,
+        _whole(preemptions), outcome, tokens,
+    )  # fmt: skip
+
+
+def _instance(cells: Cells) -> InstanceRow:
+    return InstanceRow(
+        id=cells.integer("id"),
+        callback=cells.text("callback"),
+        priority=cells.integer("priority"),
+        thread=cells.text("thread"),
+        release=cells.integer("release_ns"),
+        ready=cells.integer("ready_ns"),
+        start=cells.integer("start_ns"),
+        end=cells.integer("end_ns"),
+        cpu=cells.integer("cpu_ns"),
+        preemptions=cells.integer("preemptions"),
+        outcome=cells.one_of("outcome", OUTCOMES),
+        tokens=cells.text("tokens"),
+    )
 
 
 def read_stall_rows(path: Path) -> Iterator[StallRow]:

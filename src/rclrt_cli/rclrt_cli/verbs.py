@@ -5,7 +5,8 @@
     generate = their_package.generate_command
 
 which names a module with HELP, add_arguments(parser) and run(arguments), as our own verbs have
-them, and TRAILING if it takes arguments behind `--`: then `arguments.trailing` has them. Looking for them takes time, so it is done for an unknown verb and for a list of all verbs.
+them, and TRAILING if it takes arguments behind `--`: then `arguments.trailing` has them. Looking
+for them takes time, so it is done for an unknown verb and for a list of all verbs.
 """
 
 from __future__ import annotations

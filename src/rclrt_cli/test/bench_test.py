@@ -135,7 +135,7 @@ def test_the_pictures_show_every_executor_and_what_was_lost(
         (["bench", "executors", "--json", "/proc/rows.json"], "--json /proc/rows.json: cannot"),
         (["bench", "executors", "--plots", "no"], "--plots no: no such directory"),
         (["bench", "executors", "--fast"], "unrecognized arguments: --fast"),
-        (["bench", "executors", "--", "-r", "a:=b"], "bench takes no ROS arguments after --"),
+        (["bench", "executors", "--", "-r", "a:=b"], "bench takes no arguments after --"),
     ],
 )
 def test_a_wrong_command_line_is_explained(

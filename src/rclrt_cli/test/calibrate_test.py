@@ -6,7 +6,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -124,7 +123,7 @@ def test_a_hop_is_from_the_publisher_to_who_takes_the_same_instance() -> None:
             ("follow", 5_110, 5_110, 5_120, 5_130),
         ]
     )
-    rows = [replace(row, tokens=f"hop:{number // 2}") for number, row in enumerate(numbered)]
+    rows = [row._replace(tokens=f"hop:{number // 2}") for number, row in enumerate(numbered)]
     assert find_hops(rows, Stalls([], 1)).undisturbed == [55 * US, 100 * US]
     assert find_hops(rows[1:], Stalls([], 1)).undisturbed == [100 * US]  # who sent it is not known
 

@@ -75,7 +75,7 @@ def exit_code(*arguments: str) -> int | str | None:
         (["report", "absent"], "absent: no such directory"),
         (["report", "app.yaml"], "app.yaml: is not a directory"),
         (["report", "state"], "state: has no results.json; expected a directory that rclrt run"),
-        (["report", "state", "--", "-r", "a:=b"], "report takes no ROS arguments after --"),
+        (["report", "state", "--", "-r", "a:=b"], "report takes no arguments after --"),
     ],
 )
 def test_a_wrong_command_line_is_explained(

@@ -162,7 +162,7 @@ void read_workload(const YamlNode& node, Callback& callback, Context& context) {
 }
 
 void read_observed(const YamlNode& node, Callback& callback, Context& context) {
-  const Fields fields(node, "observed", {"n", "p50_ms", "p99_ms", "max_ms"}, context);
+  const Fields fields(node, "observation", {"n", "p50_ms", "p99_ms", "max_ms"}, context);
   ObservedTimes observed;
   if (const YamlNode* value = fields.require("n", "n: 500")) {
     observed.n = static_cast<std::uint64_t>(
@@ -180,7 +180,7 @@ void read_observed(const YamlNode& node, Callback& callback, Context& context) {
   if (observed.max != Nanoseconds::max() &&
       ((observed.p50 > observed.p99 && observed.p99 != Nanoseconds::max()) ||
        (observed.p99 > observed.max && observed.p99 != Nanoseconds::max()))) {
-    context.diagnostics.report(node.at, "the observed times are in no order",
+    context.diagnostics.report(node.at, "the times of the observation are in no order",
                                "p50_ms at most p99_ms, and that at most max_ms");
   }
   callback.observed = observed;
@@ -240,8 +240,8 @@ void read_callback(const YamlNode& item, Reading& reading) {
   Context& context = reading.context;
   const Fields fields(item, "callback",
                       {"id", "node", "timer", "subscription", "sync", "event", "service", "client",
-                       "wcet_ms", "observed", "publishes", "calls", "workload", "overload", "deadline_ms",
-                       "group", "priority", "executor"},
+                       "wcet_ms", "observed", "publishes", "calls", "workload", "overload",
+                       "deadline_ms", "group", "priority", "executor"},
                       context);
   Callback callback;
   callback.id = read_declared_name(fields, "id", "id: scan", reading.callbacks, context);

@@ -43,7 +43,8 @@ callbacks:
      depth: 5}, wcet_ms: 3.0, publishes: [/fused], group: work, workload: {name: fft, iterations: 3}}
   - {id: join, node: fusion, sync: {topics: [/raw, /objects], policy: exact}, wcet_ms: 1}
   - {id: brake, node: fusion, subscription: {topic: /fused, depth: 3, reliability: best_effort,
-     intra_process: true}, wcet_ms: 1.000001, priority: 7, overload: keep_last,
+     intra_process: true}, wcet_ms: 1.000001, priority: 7,
+     observed: {n: 12, p50_ms: 0.5, p99_ms: 1, max_ms: 1.000001}, overload: keep_last,
      deadline_ms: 4.5}
 topics: [{name: /fused, size_bytes: 100000}, {name: /raw}]
 chains:
@@ -97,6 +98,8 @@ TEST(AppYaml, KeepsEverythingThatTheFileStates) {
        Overload::kKeepLast,
        microseconds(4'500)}};
   expected.callbacks[2].workload = Workload{"fft", 3};
+  expected.callbacks[4].observed =
+      ObservedTimes{12, microseconds(500), milliseconds(1), Nanoseconds(1'000'001)};
   expected.chains = {{"obstacle", {0, 2, 4}, 2, microseconds(49'500)},
                      {"seen", {1, 3}, 1'000'000, milliseconds(50)}};
   expected.topics = {{"/points", 0}, {"/raw", 0}, {"/objects", 0}, {"/fused", 100'000}};

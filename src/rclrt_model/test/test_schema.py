@@ -127,6 +127,12 @@ PLACES: dict[str, Callable[[Application, Any], None]] = {
     "iterations": lambda app, value: app["callbacks"][0].update(
         workload={"name": "sort", "iterations": value}
     ),
+    "observations": lambda app, value: app["callbacks"][0].update(
+        observed={"n": value, "p50_ms": 0, "p99_ms": 0, "max_ms": 0}
+    ),
+    "observed time": lambda app, value: app["callbacks"][0].update(
+        observed={"n": 1, "p50_ms": 0, "p99_ms": 0, "max_ms": value}
+    ),
     "wcet": lambda app, value: app["callbacks"][0].update(wcet_ms=value),
     "period": lambda app, value: app["callbacks"][0]["timer"].update(period_ms=value),
     "offset": lambda app, value: app["callbacks"][0]["timer"].update(offset_ms=value),

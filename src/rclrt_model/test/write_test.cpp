@@ -45,6 +45,7 @@ callbacks:
      publishes: [/x, /z], group: g, priority: 4, overload: keep_last, deadline_ms: 7,
      workload: {name: sort, iterations: 1000000000}}
   - {id: u, node: "null", timer: {period_ms: 3600000, offset_ms: 0, overrun: skip}, wcet_ms: 0,
+     observed: {n: 1, p50_ms: 0, p99_ms: 0.25, max_ms: 3600000},
      publishes: [/y]}
   - {id: s, node: n, sync: {topics: [/x, /y], policy: exact, depth: 3}, wcet_ms: 1}
   - {id: w, node: n, sync: {topics: [/z, /y], window_ms: 2.5}, wcet_ms: 1, publishes: [/o]}

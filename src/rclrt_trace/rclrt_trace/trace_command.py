@@ -39,7 +39,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     record.add_argument("-o", "--out", metavar="DIR", type=Path, required=True, help="a new one")
     record.add_argument(
-        "--seconds", metavar="S", type=seconds_argument, help="default: until the command, or you, end it"
+        "--seconds",
+        metavar="S",
+        type=seconds_argument,
+        help="default: until the command, or you, end it",
     )
     record.add_argument(
         "--most-mb", metavar="MB", type=_megabytes, default=1024,
@@ -54,9 +57,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     imports = verbs.add_parser("import", help="a trace as the results of a run, with a report")
     imports.add_argument("trace", metavar="TRACE", type=Path, help="a directory, searched below")
     imports.add_argument("--out", metavar="DIR", type=Path, required=True, help="for the results")
-    imports.add_argument(
-        "--executor", metavar="X", help="what ran the callbacks; default wait_set"
-    )
+    imports.add_argument("--executor", metavar="X", help="what ran the callbacks; default wait_set")
     imports.add_argument("--name", metavar="NAME", help="default: that of the directory")
 
 
@@ -81,14 +82,13 @@ def _record(arguments: argparse.Namespace) -> int:
         raise BadInput(f"--out {out}: cannot be made: {error.strerror}") from error
     environment = dict(os.environ)
     code = EXIT_OK
-    with StopSignals() as stop, Daemon(environment):
-        with Session(
-            out.resolve(), arguments.most_mb * MEGABYTE, arguments.snapshot, environment
-        ) as session:
-            with _Snapshots(session, arguments.snapshot):
-                code = _trace(arguments.trailing, arguments.seconds, stop)
-            if arguments.snapshot:
-                session.keep()
+    with StopSignals() as stop, Daemon(environment), Session(
+        out.resolve(), arguments.most_mb * MEGABYTE, arguments.snapshot, environment
+    ) as session:
+        with _Snapshots(session, arguments.snapshot):
+            code = _trace(arguments.trailing, arguments.seconds, stop)
+        if arguments.snapshot:
+            session.keep()
     print(f"{out}\nrclrt trace import {out} --out RESULTS")
     return code
 

@@ -9,9 +9,7 @@ namespace rclrt::trace::ctf {
 
 namespace {
 
-bool is_letter(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
-}
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_'; }
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 
 }  // namespace
@@ -70,9 +68,8 @@ void Lexer::advance() {
     std::uint64_t magnitude = 0;
     const bool negative = digits.starts_with('-');
     digits.remove_prefix(negative ? 1 : 0);
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
-                        hexadecimal ? 16 : 10);
+    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(),
+                                              magnitude, hexadecimal ? 16 : 10);
     if (error != std::errc{} || end != digits.data() + digits.size()) {
       fail("'" + std::string(rest_.substr(0, size)) + "' is no number");
     }

@@ -183,8 +183,7 @@ const Stream::Plan& Stream::plan_of(const EventClass& event, const StreamClass& 
   const auto [found, fresh] = plans_.try_emplace(&event);
   if (fresh) {
     Plan& plan = found->second;
-    plan.wanted =
-        choice_.choose(event, stream.event_context.get(), plan.of_context, plan.of_event);
+    plan.wanted = choice_.choose(event, stream.event_context.get(), plan.of_context, plan.of_event);
   }
   return found->second;
 }

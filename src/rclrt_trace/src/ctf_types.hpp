@@ -16,7 +16,15 @@ struct Type;
 using TypePtr = std::shared_ptr<const Type>;
 
 /// The kinds of types. An enumeration is an integer with labels.
-enum class TypeKind : std::uint8_t { kInteger, kFloat, kString, kStruct, kVariant, kArray, kSequence };
+enum class TypeKind : std::uint8_t {
+  kInteger,
+  kFloat,
+  kString,
+  kStruct,
+  kVariant,
+  kArray,
+  kSequence
+};
 
 /// A member of a structure, or an option of a variant.
 struct Member {

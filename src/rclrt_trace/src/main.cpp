@@ -36,7 +36,7 @@ constexpr const char* kUsage =
     "Reads an LTTng trace of ROS 2 nodes (events ros2:*, of any client library).\n"
     "\n"
     "  model      writes what ran as an app.yaml, with observed execution times\n"
-    "  import     writes what ran as the results of a run, and the app.yaml beside them\n"
+    "  import     writes what ran as the results of a run\n"
     "  --executor NAME   what ran the callbacks, for the order of tracks and for blame; default\n"
     "                    wait_set\n"
     "  --name NAME       of the application; default: that of the trace's directory\n"
@@ -82,9 +82,9 @@ Arguments parse_arguments(const std::vector<std::string>& given) {
     throw UsageError("expected a TRACE and an output; see --help");
   }
   const std::filesystem::path directory = result.trace.lexically_normal();
-  result.name = !options["--name"].empty()   ? options["--name"]
-                : directory.has_filename()   ? directory.filename().string()
-                                             : directory.parent_path().filename().string();
+  result.name = !options["--name"].empty() ? options["--name"]
+                : directory.has_filename() ? directory.filename().string()
+                                           : directory.parent_path().filename().string();
   if (!options["--executor"].empty()) {
     const auto kind = rclrt::model::executor_kind_of(options["--executor"]);
     if (!kind) {
@@ -118,21 +118,21 @@ void say_counts(const ReadCounts& counts) {
     std::fprintf(stderr, "rclrt_trace: note: %s\n", damage.c_str());
   }
   if (counts.lost + counts.lost_packets > 0) {
-    std::fprintf(stderr,
-                 "rclrt_trace: note: the tracer lost %llu events and %llu packets: what they say is "
-                 "missing here\n",
-                 static_cast<unsigned long long>(counts.lost),
-                 static_cast<unsigned long long>(counts.lost_packets));
+    std::fprintf(
+        stderr,
+        "rclrt_trace: note: the tracer lost %llu events and %llu packets: what they say is "
+        "missing here\n",
+        static_cast<unsigned long long>(counts.lost),
+        static_cast<unsigned long long>(counts.lost_packets));
   }
 }
 
 void write_results(const Arguments& arguments, const TracedSystem& system, TracedModel model,
                    const ReadCounts& counts, std::vector<std::string>& notes) {
   recorder::ResultsDirectory directory(arguments.output);
-  const std::string yaml = to_yaml(model.application);
   recorder::RunResults results =
       trace_results(system, std::move(model), arguments.executor, counts, notes);
-  results.application_file = "app.yaml";
+  results.application_file = arguments.trace.string();
   recorder::write_results(directory.staging(), results);
   rclrt::realtime::PerfettoWriter writer(directory.staging() / recorder::kTraceFile,
                                          {.name = results.application.name + " (traced)",
@@ -141,7 +141,6 @@ void write_results(const Arguments& arguments, const TracedSystem& system, Trace
                                           .uuid_base = std::uint64_t{1} << 32U});
   recorder::export_trace(writer, results);
   writer.finish();
-  write_file(directory.staging() / "app.yaml", yaml);
   directory.commit();
 }
 

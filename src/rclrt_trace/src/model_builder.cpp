@@ -50,8 +50,8 @@ std::vector<int> allowed(std::vector<int> cpus) {
 std::string as_token(std::string_view text) {
   std::string name;
   for (const char c : text) {
-    const bool fits = (std::isalnum(static_cast<unsigned char>(c)) != 0) &&
-                      static_cast<unsigned char>(c) < 0x80;
+    const bool fits =
+        (std::isalnum(static_cast<unsigned char>(c)) != 0) && static_cast<unsigned char>(c) < 0x80;
     if (fits) {
       name += c;
     } else if (!name.ends_with('_')) {
@@ -146,8 +146,8 @@ void ModelBuilder::choose_callbacks() {
         "  fix: start the session before the nodes, with the events ros2:* enabled");
   }
   if (idle > 0) {
-    model_.notes.push_back(std::to_string(idle) +
-                           (idle == 1 ? " callback" : " callbacks") + " never ran: left out");
+    model_.notes.push_back(std::to_string(idle) + (idle == 1 ? " callback" : " callbacks") +
+                           " never ran: left out");
   }
 }
 
@@ -206,8 +206,7 @@ void ModelBuilder::place() {
   Names process_names;
   std::map<std::int64_t, std::string> process_of;
   for (const std::int64_t pid : processes) {
-    process_of[pid] =
-        processes.size() == 1 ? "" : process_names.unique(process_name(system_, pid));
+    process_of[pid] = processes.size() == 1 ? "" : process_names.unique(process_name(system_, pid));
   }
   Names names;
   std::map<std::pair<bool, std::uint32_t>, std::size_t> executors;
@@ -217,8 +216,7 @@ void ModelBuilder::place() {
     const TracedCallback& traced = system_.callbacks()[traced_of_[i]];
     const bool named = traced.executor != kNone;
     const std::uint32_t key = named ? traced.executor : by_thread[traced_of_[i]];
-    const auto [found, fresh] =
-        executors.try_emplace({named, key}, application_.executors.size());
+    const auto [found, fresh] = executors.try_emplace({named, key}, application_.executors.size());
     if (fresh) {
       const std::string name =
           named ? system_.executors()[key].name
@@ -263,11 +261,10 @@ std::size_t ModelBuilder::node_in_model(std::uint32_t traced_node, std::size_t e
                            as_topic(node.name_space) + " is called '" + name +
                            "': the model wants names that differ");
   }
-  application_.nodes.push_back({.name = name,
-                                .name_space = node.name_space.size() < 2
-                                                  ? "/"
-                                                  : as_topic(node.name_space),
-                                .executor = executor});
+  application_.nodes.push_back(
+      {.name = name,
+       .name_space = node.name_space.size() < 2 ? "/" : as_topic(node.name_space),
+       .executor = executor});
   const std::size_t index = application_.nodes.size() - 1;
   if (known) {
     nodes_[traced_node] = index;
@@ -299,8 +296,7 @@ void ModelBuilder::connect() {
     for (std::size_t input = 0; input < taken.size(); ++input) {
       for (const auto& [from, output] : traced.outputs) {
         const auto at = std::ranges::find(topics, output);
-        const bool here =
-            from != kNone && topic(traced.inputs[from].topic) == taken[input];
+        const bool here = from != kNone && topic(traced.inputs[from].topic) == taken[input];
         if (here && at != topics.end()) {
           callback.routes[input].push_back(static_cast<std::size_t>(at - topics.begin()));
         }
@@ -340,9 +336,9 @@ void ModelBuilder::set_trigger(std::size_t index) {
     model_.notes.push_back(
         "callback '" + callback.id + "' " +
         (traced.kind == TriggerKind::kService ? "answers requests, which have no tracepoint"
-         : traced.inputs.empty()              ? "is started by what has no tracepoint"
-                                              : "takes " + outside +
-                                                    ", which no callback of the trace publishes") +
+         : traced.inputs.empty()
+             ? "is started by what has no tracepoint"
+             : "takes " + outside + ", which no callback of the trace publishes") +
         ": it is an event, with the intervals that were seen");
     return;
   }
@@ -352,12 +348,11 @@ void ModelBuilder::set_trigger(std::size_t index) {
   }
   if (traced.sync_window_ns && topics.size() > 1) {
     const bool exact = *traced.sync_window_ns <= 0;
-    callback.trigger =
-        model::Sync{.topics = topics,
-                    .policy = exact ? model::SyncPolicy::kExact : model::SyncPolicy::kApproximate,
-                    .window = model::Nanoseconds(
-                        exact ? 0 : std::min(*traced.sync_window_ns, kLongestTime)),
-                    .depth = depth};
+    callback.trigger = model::Sync{
+        .topics = topics,
+        .policy = exact ? model::SyncPolicy::kExact : model::SyncPolicy::kApproximate,
+        .window = model::Nanoseconds(exact ? 0 : std::min(*traced.sync_window_ns, kLongestTime)),
+        .depth = depth};
   } else {
     callback.trigger = model::Subscription{.topics = topics, .depth = depth};
   }

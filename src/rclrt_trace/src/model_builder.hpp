@@ -52,7 +52,7 @@ class ModelBuilder {
   TracedModel finish() { return std::move(model_); }
 
  private:
-  struct Runs {                                             // of one traced callback
+  struct Runs {                                                // of one traced callback
     std::vector<std::pair<std::int64_t, std::int64_t>> times;  // start and end, ascending
     std::vector<std::int64_t> durations;                       // ascending
     std::set<std::uint32_t> threads;
@@ -76,12 +76,12 @@ class ModelBuilder {
   TracedModel model_;
   model::Application& application_;
   std::vector<Runs> runs_;
-  std::vector<std::uint32_t> traced_of_;        // per callback of the application
+  std::vector<std::uint32_t> traced_of_;  // per callback of the application
   std::map<std::uint32_t, std::string> topics_;
-  std::set<std::uint32_t> published_;           // topics
-  std::map<std::uint32_t, std::size_t> nodes_;  // traced node: node of the application
+  std::set<std::uint32_t> published_;             // topics
+  std::map<std::uint32_t, std::size_t> nodes_;    // traced node: node of the application
   std::map<std::int64_t, std::size_t> nameless_;  // process: node for callbacks without one
-  std::vector<std::uint32_t> executor_of_;      // per traced callback
+  std::vector<std::uint32_t> executor_of_;        // per traced callback
   Names callback_names_;
   Names node_names_;
   Names chain_names_;

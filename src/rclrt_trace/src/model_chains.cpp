@@ -101,7 +101,9 @@ void ModelBuilder::add_timing() {
     const Runs& runs = runs_[traced_of_[i]];
     const TracedCallback& traced = system_.callbacks()[traced_of_[i]];
     model::Callback& callback = application_.callbacks[i];
-    const auto time = [](std::int64_t ns) { return model::Nanoseconds(std::min(ns, kLongestTime)); };
+    const auto time = [](std::int64_t ns) {
+      return model::Nanoseconds(std::min(ns, kLongestTime));
+    };
     callback.observed =
         model::ObservedTimes{.n = runs.durations.size(),
                              .p50 = time(recorder::nearest_rank(runs.durations, 50)),
@@ -203,8 +205,8 @@ void ModelBuilder::add_chains() {
     const bool stated = std::ranges::all_of(chain.callbacks, [&](std::size_t callback) {
       return application_.callbacks[callback].priority.has_value();
     });
-    chain.priority = static_cast<int>(
-        std::distance(deadlines.begin(), deadlines.find(chain.deadline)) + 1);
+    chain.priority =
+        static_cast<int>(std::distance(deadlines.begin(), deadlines.find(chain.deadline)) + 1);
     if (stated) {
       chain.priority = 0;
       for (const std::size_t callback : chain.callbacks) {
@@ -237,9 +239,8 @@ void ModelBuilder::add_chains_from(std::size_t source, std::vector<std::size_t>&
 void ModelBuilder::add_chain(const std::vector<std::size_t>& way) {
   const std::string& first = application_.callbacks[way.front()].id;
   const std::string& last = application_.callbacks[way.back()].id;
-  model::Chain chain{
-      .id = chain_names_.unique(way.size() == 1 ? first : first + "_to_" + last),
-      .callbacks = way};
+  model::Chain chain{.id = chain_names_.unique(way.size() == 1 ? first : first + "_to_" + last),
+                     .callbacks = way};
   chain.deadline = application_.period(chain);
   application_.chains.push_back(std::move(chain));
 }

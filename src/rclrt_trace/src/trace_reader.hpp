@@ -28,7 +28,7 @@ struct TraceEvent {
   std::int64_t time_ns = 0;  ///< CLOCK_MONOTONIC of the traced machine
   std::int64_t pid = 0;
   std::int64_t tid = 0;
-  std::string_view thread;  ///< its name; empty: the trace does not say
+  std::string_view thread;                            ///< its name; empty: the trace does not say
   std::array<std::uint64_t, kMostNumbers> numbers{};  ///< 0 where the event lacks the field
   std::array<std::string_view, kMostTexts> texts{};
   bool complete = true;  ///< it has every field
@@ -36,18 +36,18 @@ struct TraceEvent {
 
 /// What reading found besides the events.
 struct ReadCounts {
-  std::uint64_t events = 0;   ///< all
-  std::uint64_t known = 0;    ///< of kEventTypes
-  std::uint64_t lost = 0;     ///< that the tracer had no room for
+  std::uint64_t events = 0;  ///< all
+  std::uint64_t known = 0;   ///< of kEventTypes
+  std::uint64_t lost = 0;    ///< that the tracer had no room for
   std::uint64_t lost_packets = 0;
-  std::size_t traces = 0;     ///< directories with a trace of their own
+  std::size_t traces = 0;             ///< directories with a trace of their own
   std::vector<std::string> damage{};  ///< where streams could not be read, and what follows it
 };
 
-/// Calls `handle` for each event below `directory`, in order of time, of all the traces in it. Keeps
-/// one packet of each stream in memory. What is damaged is left out and stands in the counts.
-/// Throws TraceError when there is no trace, its metadata is damaged, or its events do not say which
-/// process and thread they are of.
+/// Calls `handle` for each event below `directory`, in order of time, of all the traces in it.
+/// Keeps one packet of each stream in memory. What is damaged is left out and stands in the counts.
+/// Throws TraceError when there is no trace, its metadata is damaged, or its events do not say
+/// which process and thread they are of.
 ReadCounts read_trace(const std::filesystem::path& directory,
                       const std::function<void(const TraceEvent&)>& handle);
 

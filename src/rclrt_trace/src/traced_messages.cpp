@@ -55,8 +55,8 @@ void TracedSystem::take_message(const TraceEvent& event) {
         thread.taken.reset();
         break;
       }
-      const auto found = publications_.find(
-          {static_cast<std::int64_t>(event.numbers[1]), subscription->second});
+      const auto found =
+          publications_.find({static_cast<std::int64_t>(event.numbers[1]), subscription->second});
       thread.taken = found == publications_.end() ? Publication{} : found->second;
       thread.taken_topic = subscription->second;
       break;
@@ -97,15 +97,13 @@ void TracedSystem::start(const TraceEvent& event) {
     return;
   }
   const TracedCallback& callback = callbacks_[found->second];
-  TracedInstance instance{.callback = found->second,
-                          .thread = thread.index,
-                          .start_ns = event.time_ns};
+  TracedInstance instance{
+      .callback = found->second, .thread = thread.index, .start_ns = event.time_ns};
   if (callback.kind == TriggerKind::kSubscription && thread.taken) {
     instance.publisher = thread.taken->callback;
     instance.published_ns = thread.taken->time_ns;
     gaps_.unknown_sources += thread.taken->time_ns == 0 ? 1 : 0;
-    const auto input =
-        std::ranges::find(callback.inputs, thread.taken_topic, &TracedInput::topic);
+    const auto input = std::ranges::find(callback.inputs, thread.taken_topic, &TracedInput::topic);
     instance.input = input != callback.inputs.end()
                          ? static_cast<std::uint32_t>(input - callback.inputs.begin())
                      : callback.inputs.size() == 1 ? 0

@@ -59,12 +59,12 @@ void leave_out_unfollowed(model::Application& application, const TracedModel& mo
   blind.erase(std::ranges::unique(blind).begin(), blind.end());
   for (auto each = blind.rbegin(); each != blind.rend(); ++each) {
     const model::Chain& chain = application.chains[*each];
-    notes.push_back("chain '" + chain.id + "' " +
-                    (application.callbacks[chain.callbacks.front()].kind() ==
-                             model::CallbackKind::kEvent
-                         ? "starts at an event"
-                         : "goes through a synchronisation") +
-                    " and is not measured");
+    notes.push_back(
+        "chain '" + chain.id + "' " +
+        (application.callbacks[chain.callbacks.front()].kind() == model::CallbackKind::kEvent
+             ? "starts at an event"
+             : "goes through a synchronisation") +
+        " and is not measured");
     application.chains.erase(application.chains.begin() + static_cast<std::ptrdiff_t>(*each));
   }
 }

@@ -80,13 +80,9 @@ void TracedSystem::take_entity(const TraceEvent& event) {
       break;
     }
     case EventKind::kSubscriptionObject:
-      subscription_objects_[handle(1)] = event.numbers[0];
+    case EventKind::kSubscriptionCallback:
+      pair_subscription(event);
       break;
-    case EventKind::kSubscriptionCallback: {
-      const Handle subscription{event.pid, find_or(subscription_objects_, handle(0), 0UL)};
-      link_subscription(handle(1), subscription, event.time_ns);
-      break;
-    }
     case EventKind::kServiceInit:
       services_[handle(0)] = {node_of(handle(1)), std::string(event.texts[0])};
       break;
@@ -118,6 +114,21 @@ void TracedSystem::take_entity(const TraceEvent& event) {
     default:
       break;
   }
+}
+
+/// An object of rclcpp has a handle of rcl and a callback, which are said in either order.
+void TracedSystem::pair_subscription(const TraceEvent& event) {
+  const bool has_handle = event.kind == EventKind::kSubscriptionObject;
+  const Handle object{event.pid, event.numbers[has_handle ? 1 : 0]};
+  const Handle said{event.pid, event.numbers[has_handle ? 0 : 1]};
+  const auto other = unpaired_.find(object);
+  if (other == unpaired_.end() || other->second.has_handle == has_handle) {
+    unpaired_[object] = {said, has_handle};
+    return;
+  }
+  const Handle before = other->second.said;
+  unpaired_.erase(other);
+  link_subscription(has_handle ? before : said, has_handle ? said : before, event.time_ns);
 }
 
 void TracedSystem::take_rclrt(const TraceEvent& event) {
@@ -164,8 +175,8 @@ void TracedSystem::add_rclrt_callback(const TraceEvent& event) {
   callback.reentrant = event.numbers[4] != 0;
   callback.deadline_ns = static_cast<std::int64_t>(event.numbers[5]);
   // Subscriptions of one node with one name and group share a callback: one for several topics.
-  const std::string key = std::to_string(callback.node) + " " + std::to_string(callback.group) +
-                          " " + callback.name;
+  const std::string key =
+      std::to_string(callback.node) + " " + std::to_string(callback.group) + " " + callback.name;
   if (event.texts[1] == "subscription" && callback.node != kNone) {
     if (const auto [found, first] = by_name_.try_emplace({event.pid, key}, index); !first) {
       join(found->second, pointer);
@@ -241,8 +252,8 @@ std::uint32_t TracedSystem::callback_of(const Handle& pointer, std::int64_t time
 }
 
 TracedSystem::Thread& TracedSystem::thread_of(const TraceEvent& event) {
-  const auto [found, fresh] = thread_states_.try_emplace(
-      Handle{event.pid, static_cast<std::uint64_t>(event.tid)});
+  const auto [found, fresh] =
+      thread_states_.try_emplace(Handle{event.pid, static_cast<std::uint64_t>(event.tid)});
   if (fresh) {
     found->second.index = static_cast<std::uint32_t>(threads_.size());
     threads_.push_back({event.pid, event.tid, std::string(event.thread)});

@@ -43,7 +43,7 @@ struct TracedCallback {
   std::int64_t pid = 0;
   std::uint32_t node = kNone;
   TriggerKind kind = TriggerKind::kOther;
-  std::string name{};     ///< of rclrt; else of a service; empty: none
+  std::string name{};  ///< of rclrt; else of a service; empty: none
   std::int64_t created_ns = 0;
   std::int64_t period_ns = 0;         ///< of a timer
   std::vector<TracedInput> inputs{};  ///< of a subscription; several share the callback
@@ -125,6 +125,10 @@ class TracedSystem {
     std::uint32_t topic = kNone;
     std::size_t depth = 0;
   };
+  struct HalfPair {
+    Handle said;  // of rcl, or of the callback
+    bool has_handle = false;
+  };
   struct Service {
     std::uint32_t node = kNone;
     std::string name;
@@ -144,8 +148,8 @@ class TracedSystem {
   };
   struct Thread {
     std::uint32_t index = 0;
-    std::vector<Running> running;          // callbacks that spin within callbacks
-    std::optional<Publication> taken;      // the message that the next run is for
+    std::vector<Running> running;      // callbacks that spin within callbacks
+    std::optional<Publication> taken;  // the message that the next run is for
     std::uint32_t taken_topic = kNone;
     std::optional<Publication> published;  // intra-process, of the enqueueing that follows
     std::uint64_t released = 0;            // rclrt: the callback of the release below
@@ -164,6 +168,7 @@ class TracedSystem {
   Thread& thread_of(const TraceEvent& event);
   /// The callback of a pointer, made if it is new.
   std::uint32_t callback_of(const Handle& pointer, std::int64_t time_ns);
+  void pair_subscription(const TraceEvent& event);
   void link_subscription(const Handle& pointer, const Handle& subscription, std::int64_t time_ns);
   void add_rclrt_callback(const TraceEvent& event);
   void join(std::uint32_t into, const Handle& pointer);
@@ -183,18 +188,19 @@ class TracedSystem {
 
   std::map<std::string, std::uint32_t, std::less<>> topics_;
   ByHandle<std::uint32_t> node_handles_;
-  ByHandle<Endpoint> publishers_;          // by rcl handle
+  ByHandle<Endpoint> publishers_;           // by rcl handle
   ByHandle<std::uint32_t> rmw_publishers_;  // topic, by rmw handle
-  ByHandle<Endpoint> subscriptions_;       // by rcl handle
+  ByHandle<Endpoint> subscriptions_;        // by rcl handle
   ByHandle<std::uint32_t> rmw_subscriptions_;
-  ByHandle<std::uint64_t> subscription_objects_;  // rclcpp's object: the rcl handle
+  ByHandle<HalfPair> unpaired_;  // by rclcpp's object
   ByHandle<Service> services_;
   ByHandle<Timer> timers_;
-  ByHandle<std::uint32_t> pointers_;       // of callbacks
+  ByHandle<std::uint32_t> pointers_;         // of callbacks
   ByHandle<std::uint32_t> by_subscription_;  // callbacks, by rcl handle
   ByHandle<std::uint32_t> executor_handles_;
   std::set<std::int64_t> rclrt_processes_;
-  std::map<std::pair<std::int64_t, std::string>, std::uint32_t> by_name_;  // node's callback of rclrt
+  std::map<std::pair<std::int64_t, std::string>, std::uint32_t>
+      by_name_;  // node's callback of rclrt
   ByHandle<std::uint32_t> synchronizers_;
   ByHandle<Thread> thread_states_;
   ByHandle<Publication> handed_over_;  // by message, in a process

@@ -73,9 +73,7 @@ def test_random_damage(copy: Path, tmp_path: Path) -> None:
     assert model_of(copy, tmp_path)[0] == 0
 
 
-def test_without_the_events_of_creation_it_says_what_is_missing(
-    copy: Path, tmp_path: Path
-) -> None:
+def test_without_the_events_of_creation_it_says_what_is_missing(copy: Path, tmp_path: Path) -> None:
     shutil.rmtree(copy / "creation")
     code, said = model_of(copy, tmp_path)
     assert code == 2

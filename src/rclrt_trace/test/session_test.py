@@ -12,8 +12,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-import rclrt_model
 from conftest import Traced, rclrt
+
+import rclrt_model
 
 AGREEMENT_MS = 0.05
 
@@ -65,7 +66,9 @@ def parts(application: rclrt_model.Application) -> dict[str, dict[str, object]]:
     nodes = application.nodes
 
     def absolute(topics: Iterable[str], node: int) -> list[str]:
-        return sorted(f"{nodes[node].name_space.rstrip('/')}/{topic.lstrip('/')}" for topic in topics)
+        return sorted(
+            f"{nodes[node].name_space.rstrip('/')}/{topic.lstrip('/')}" for topic in topics
+        )
 
     members: dict[object, set[str]] = defaultdict(set)
     for callback in application.callbacks:

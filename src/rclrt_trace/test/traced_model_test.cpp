@@ -1,80 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// What events become: as rclcpp emits them, and as rclrt does.
-#include "traced_model.hpp"
-
-#include <gtest/gtest.h>
-
+// What events of rclcpp become.
 #include <algorithm>
-#include <rclrt/model/parse.hpp>
-#include <rclrt/model/write.hpp>
 #include <string>
 #include <vector>
 
 #include "rclrt/recorder/results.hpp"
+#include "robot.hpp"
 #include "traced_results.hpp"
 
 namespace rclrt::trace {
 namespace {
-
-constexpr std::int64_t kMs = 1'000'000;
-
-/// Writes the events of a robot as rclcpp has them. Pointers are made from small numbers.
-class Robot {
- public:
-  std::int64_t now_ns = kMs;
-  std::int64_t pid = 100;
-  std::int64_t tid = 100;
-
-  void emit(EventKind kind, std::vector<std::uint64_t> numbers,
-            std::vector<std::string_view> texts = {}) {
-    TraceEvent event{.kind = kind, .time_ns = now_ns, .pid = pid, .tid = tid, .thread = "main"};
-    std::copy(numbers.begin(), numbers.end(), event.numbers.begin());
-    std::copy(texts.begin(), texts.end(), event.texts.begin());
-    system.take(event);
-  }
-  void node(std::uint64_t handle, std::string_view name, std::string_view name_space = "/") {
-    emit(EventKind::kNodeInit, {handle}, {name, name_space});
-  }
-  void publisher(std::uint64_t handle, std::uint64_t node_handle, std::string_view topic) {
-    emit(EventKind::kPublisherInit, {handle, node_handle, handle + 1000, 10}, {topic});
-  }
-  void subscription(std::uint64_t handle, std::uint64_t node_handle, std::string_view topic,
-                    std::uint64_t callback) {
-    emit(EventKind::kSubscriptionInit, {handle, node_handle, handle + 1000, 7}, {topic});
-    emit(EventKind::kSubscriptionObject, {handle, handle + 2000});
-    emit(EventKind::kSubscriptionCallback, {handle + 2000, callback});
-  }
-  void timer(std::uint64_t handle, std::uint64_t node_handle, std::int64_t period_ns,
-             std::uint64_t callback) {
-    emit(EventKind::kTimerInit, {handle, static_cast<std::uint64_t>(period_ns)});
-    emit(EventKind::kTimerCallback, {handle, callback});
-    emit(EventKind::kTimerNode, {handle, node_handle});
-  }
-  void take(std::uint64_t subscription_handle, std::uint64_t stamp) {
-    emit(EventKind::kRmwTake, {subscription_handle + 1000, stamp, 1});
-  }
-  void start(std::uint64_t callback) { emit(EventKind::kCallbackStart, {callback, 0}); }
-  void publish(std::uint64_t publisher_handle, std::uint64_t stamp) {
-    emit(EventKind::kRmwPublish, {publisher_handle + 1000, stamp});
-  }
-  void end(std::uint64_t callback, std::int64_t after_ns) {
-    now_ns += after_ns;
-    emit(EventKind::kCallbackEnd, {callback});
-  }
-
-  TracedModel model() {
-    system.finish();
-    TracedModel made = build_model(system, "robot");
-    const std::string yaml = model::to_yaml(made.application);
-    const model::ParseResult parsed = model::parse_application(yaml);
-    EXPECT_TRUE(parsed.application) << yaml << (parsed.diagnostics.empty()
-                                                    ? ""
-                                                    : parsed.diagnostics.front().message);
-    return made;
-  }
-
-  TracedSystem system;
-};
 
 /// A sensor with a timer, a controller and a motor, in a line.
 struct Line : Robot {
@@ -187,8 +122,9 @@ TEST(TracedModel, MessagesAreFollowedThroughTheBuffersOfOneProcess) {
   robot.publisher(10, 1, "/points");
   robot.timer(20, 1, 10 * kMs, 21);
   robot.subscription(30, 1, "/points", 31);
-  robot.emit(EventKind::kSubscriptionObject, {30, 5000});  // rclcpp's second one, for intra-process
+  // rclcpp's second one, for intra-process: its callback comes first.
   robot.emit(EventKind::kSubscriptionCallback, {5000, 32});
+  robot.emit(EventKind::kSubscriptionObject, {30, 5000});
   robot.start(21);
   robot.emit(EventKind::kIntraPublish, {10, 7777});
   robot.emit(EventKind::kEnqueue, {6000, 3});
@@ -302,8 +238,8 @@ TEST(TracedModel, WhatIsMissingIsCounted) {
   Line line;
   line.start(999);  // made before the trace
   line.end(999, kMs);
-  line.end(31, kMs);   // its start is lost
-  line.start(21);      // its end is lost
+  line.end(31, kMs);  // its start is lost
+  line.start(21);     // its end is lost
   line.run(1);
   const TracedModel made = line.model();
   EXPECT_EQ(line.system.gaps().unknown_callbacks, 1U);
@@ -317,108 +253,6 @@ TEST(TracedModel, ATraceWithoutRunsIsRefused) {
   robot.node(1, "idle");
   robot.timer(20, 1, 10 * kMs, 21);
   EXPECT_THROW(build_model(robot.system, "robot"), TraceError);
-}
-
-/// As rclrt emits them: with names, priorities, groups and executors.
-struct OfRclrt : Robot {
-  void callback(std::uint64_t pointer, std::uint64_t node_handle, std::string_view name,
-                std::string_view kind, std::uint64_t priority, std::uint64_t group) {
-    emit(EventKind::kCallbackAdded, {pointer, node_handle, priority, group, 0, 0}, {name, kind});
-    emit(EventKind::kExecutorCallback, {900, pointer}, {"main", "0,1"});
-  }
-};
-
-TEST(TracedModel, RclrtSaysWhatRclcppDoesNot) {
-  OfRclrt robot;
-  robot.node(1, "fusion");
-  robot.publisher(10, 1, "/a");
-  robot.publisher(11, 1, "/b");
-  for (const std::uint64_t timer : {20U, 22U}) {
-    robot.timer(timer, 1, 10 * kMs, timer);
-    robot.callback(timer, 1, timer == 20 ? "left" : "right", "timer", 3, 500);
-  }
-  robot.subscription(30, 1, "/a", 31);
-  robot.callback(31, 1, "fuse", "subscription", 4, 501);
-  robot.emit(EventKind::kSynchronizerInput, {800, 31, 5 * kMs});
-  robot.subscription(32, 1, "/b", 33);
-  robot.callback(33, 1, "fuse", "subscription", 4, 501);
-  robot.emit(EventKind::kSynchronizerInput, {800, 33, 5 * kMs});
-  for (std::uint64_t i = 1; i <= 3; ++i) {
-    robot.start(20);
-    robot.publish(10, i);
-    robot.end(20, kMs);
-    robot.start(22);
-    robot.publish(11, i);
-    robot.end(22, kMs);
-    robot.take(30, i);  // waits for its partner: no run
-    robot.take(32, i);
-    robot.emit(EventKind::kCallbackRelease,
-               {33, static_cast<std::uint64_t>(robot.now_ns - 5), 7});
-    robot.start(33);
-    robot.end(33, kMs);
-  }
-  const TracedModel made = robot.model();
-  const model::Application& application = made.application;
-  ASSERT_EQ(application.callbacks.size(), 3U);
-  EXPECT_EQ(application.callbacks[0].id, "left");
-  EXPECT_EQ(application.callbacks[0].priority, 3);
-  EXPECT_TRUE(application.callbacks[0].group);
-  EXPECT_EQ(application.callbacks[0].group, application.callbacks[1].group);
-  EXPECT_FALSE(application.callbacks[2].group);
-  const auto& sync = std::get<model::Sync>(application.callbacks[2].trigger);
-  EXPECT_EQ(sync.topics, (std::vector<std::string>{"/a", "/b"}));
-  EXPECT_EQ(sync.window, model::Nanoseconds(5 * kMs));
-  EXPECT_EQ(application.executors[0].name, "main");
-  EXPECT_EQ(application.executors[0].cpus, (std::vector<int>{0, 1}));
-  EXPECT_EQ(application.chains.size(), 2U);
-  EXPECT_EQ(application.chains[0].priority, 4);
-  const TracedInstance& last = robot.system.instances().back();
-  EXPECT_EQ(last.start_ns - last.release_ns, 5);
-  EXPECT_EQ(last.ready_ns, 7);
-}
-
-TEST(TracedModel, ASharedCallbackAnswersEachTopicOnItsOwn) {
-  OfRclrt robot;
-  robot.node(1, "relay");
-  for (const std::uint64_t pub : {10U, 11U, 12U, 13U}) {
-    const std::string topic = "/t" + std::to_string(pub);
-    robot.publisher(pub, 1, topic);
-  }
-  for (const std::uint64_t timer : {20U, 22U}) {
-    robot.timer(timer, 1, 10 * kMs, timer);
-    robot.callback(timer, 1, timer == 20 ? "one" : "two", "timer", 1, 500 + timer);
-  }
-  robot.subscription(30, 1, "/t10", 31);
-  robot.callback(31, 1, "both", "subscription", 1, 600);
-  robot.subscription(32, 1, "/t11", 33);
-  robot.callback(33, 1, "both", "subscription", 1, 600);
-  robot.subscription(34, 1, "/t12", 35);
-  robot.callback(35, 1, "end_one", "subscription", 1, 601);
-  robot.subscription(36, 1, "/t13", 37);
-  robot.callback(37, 1, "end_two", "subscription", 1, 602);
-  for (std::uint64_t i = 1; i <= 3; ++i) {
-    for (const std::uint64_t way : {0U, 1U}) {
-      robot.start(20 + 2 * way);
-      robot.publish(10 + way, i);
-      robot.end(20 + 2 * way, kMs);
-      robot.take(30 + 2 * way, i);
-      robot.start(31 + 2 * way);
-      robot.publish(12 + way, i);
-      robot.end(31 + 2 * way, kMs);
-      robot.take(34 + 2 * way, i);
-      robot.start(35 + 2 * way);
-      robot.end(35 + 2 * way, kMs);
-    }
-  }
-  const TracedModel made = robot.model();
-  ASSERT_EQ(made.application.callbacks.size(), 5U);
-  const model::Callback& both = made.application.callbacks[2];
-  EXPECT_EQ(both.routes, (std::vector<std::vector<std::size_t>>{{0}, {1}}));
-  std::vector<std::string> chains;
-  for (const model::Chain& chain : made.application.chains) {
-    chains.push_back(chain.id);
-  }
-  EXPECT_EQ(chains, (std::vector<std::string>{"one_to_end_one", "two_to_end_two"}));
 }
 
 }  // namespace

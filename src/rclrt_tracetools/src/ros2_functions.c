@@ -8,7 +8,7 @@
 bool ros_trace_compile_status() { return true; }
 
 /* Defines the three functions of an event: its parameters, and their names. */
-#define DEFINE(event, parameters, ...)                                               \
+#define DEFINE(event, parameters, ...)                                                   \
   bool ros_trace_enabled_##event() { return lttng_ust_tracepoint_enabled(ros2, event); } \
   void ros_trace_##event parameters { lttng_ust_tracepoint(ros2, event, __VA_ARGS__); }  \
   void ros_trace_do_##event parameters { lttng_ust_do_tracepoint(ros2, event, __VA_ARGS__); }
@@ -87,6 +87,6 @@ DEFINE(rclcpp_construct_ring_buffer, (const void* buffer, const uint64_t capacit
 DEFINE(rclcpp_ring_buffer_enqueue,
        (const void* buffer, const uint64_t index, const uint64_t size, const bool overwritten),
        buffer, index, size, overwritten)
-DEFINE(rclcpp_ring_buffer_dequeue,
-       (const void* buffer, const uint64_t index, const uint64_t size), buffer, index, size)
+DEFINE(rclcpp_ring_buffer_dequeue, (const void* buffer, const uint64_t index, const uint64_t size),
+       buffer, index, size)
 DEFINE_1(rclcpp_ring_buffer_clear, buffer)

@@ -25,12 +25,12 @@
 #define RCLRT_GID lttng_ust_field_array(uint8_t, gid, gid_arg, 16)
 
 /* Events of one or of two pointers. */
-#define RCLRT_EVENT_1(event, a)                                                                 \
-  LTTNG_UST_TRACEPOINT_EVENT(ros2, event, LTTNG_UST_TP_ARGS(const void*, a##_arg),              \
+#define RCLRT_EVENT_1(event, a)                                                    \
+  LTTNG_UST_TRACEPOINT_EVENT(ros2, event, LTTNG_UST_TP_ARGS(const void*, a##_arg), \
                              LTTNG_UST_TP_FIELDS(RCLRT_POINTER(a)))
-#define RCLRT_EVENT_2(event, a, b)                                                              \
-  LTTNG_UST_TRACEPOINT_EVENT(ros2, event,                                                       \
-                             LTTNG_UST_TP_ARGS(const void*, a##_arg, const void*, b##_arg),     \
+#define RCLRT_EVENT_2(event, a, b)                                                          \
+  LTTNG_UST_TRACEPOINT_EVENT(ros2, event,                                                   \
+                             LTTNG_UST_TP_ARGS(const void*, a##_arg, const void*, b##_arg), \
                              LTTNG_UST_TP_FIELDS(RCLRT_POINTER(a) RCLRT_POINTER(b)))
 
 /* clang-format off */

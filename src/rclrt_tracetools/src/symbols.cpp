@@ -15,7 +15,7 @@ __attribute__((visibility("default"))) char* demangle_symbol(const char* mangled
 __attribute__((visibility("default"))) char* get_symbol_funcptr(const void* funcptr) {
   Dl_info info{};
   return dladdr(funcptr, &info) != 0 && info.dli_sname != nullptr ? demangle_symbol(info.dli_sname)
-                                                                   : nullptr;
+                                                                  : nullptr;
 }
 
 }  // namespace tracetools::detail

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The tracepoints of ros2_tracing: what exists, and when user code runs. Nothing is written unless a
-// trace session listens; see docs/tracing.md.
+// The tracepoints of ros2_tracing: what exists, and when user code runs. Nothing is written unless
+// a trace session listens; see docs/tracing.md.
 #pragma once
 
 #include <tracetools/tracetools.h>
