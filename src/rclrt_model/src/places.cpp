@@ -17,7 +17,7 @@ std::vector<std::vector<CallbackPlace>> places_of(const Application& application
     const Node& node = application.nodes.at(callback.node);
     CallbackPlace place;
     place.node = detail::resolve_topic(node.name, node.name_space);
-    if (callback.group) {
+    if (callback.group && *callback.group != kDefaultGroup) {
       auto& names = groups[callback.node];
       auto found = std::find(names.begin(), names.end(), *callback.group);
       if (found == names.end()) {

@@ -90,7 +90,8 @@ nodes: [{name: lidar, namespace: /front}, {name: planner}]
 callbacks:
   - {id: scan, node: lidar, timer: {period_ms: 10}, wcet_ms: 1,
      publishes: [points, /scan]}
-  - {id: blink, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [/light]}
+  - {id: blink, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, publishes: [/light],
+     group: default}
   - {id: slow, node: lidar, timer: {period_ms: 10}, wcet_ms: 1, group: second}
   - {id: own, node: lidar, subscription: {topic: points}, wcet_ms: 1, group: first}
   - {id: plan, node: planner, timer: {period_ms: 10}, wcet_ms: 1, publishes: [/light]}

@@ -82,9 +82,13 @@ def _record(arguments: argparse.Namespace) -> int:
         raise BadInput(f"--out {out}: cannot be made: {error.strerror}") from error
     environment = dict(os.environ)
     code = EXIT_OK
-    with StopSignals() as stop, Daemon(environment), Session(
-        out.resolve(), arguments.most_mb * MEGABYTE, arguments.snapshot, environment
-    ) as session:
+    with (
+        StopSignals() as stop,
+        Daemon(environment),
+        Session(
+            out.resolve(), arguments.most_mb * MEGABYTE, arguments.snapshot, environment
+        ) as session,
+    ):
         with _Snapshots(session, arguments.snapshot):
             code = _trace(arguments.trailing, arguments.seconds, stop)
         if arguments.snapshot:

@@ -122,6 +122,7 @@ void ModelBuilder::choose_callbacks() {
   model_.callback_of.assign(system_.callbacks().size(), kNone);
   std::map<std::uint32_t, int> timers;
   std::size_t idle = 0;
+  std::size_t idle_timers = 0;
   for (std::uint32_t i = 0; i < system_.callbacks().size(); ++i) {
     const TracedCallback& traced = system_.callbacks()[i];
     const bool of_tools =
@@ -131,6 +132,7 @@ void ModelBuilder::choose_callbacks() {
     if (runs_[i].times.empty() || of_tools) {
       const bool exists = traced.kind != TriggerKind::kOther || !traced.name.empty();
       idle += exists && !of_tools ? 1 : 0;
+      idle_timers += traced.kind == TriggerKind::kTimer ? 1 : 0;
       continue;
     }
     model_.callback_of[i] = static_cast<std::uint32_t>(application_.callbacks.size());
@@ -144,6 +146,11 @@ void ModelBuilder::choose_callbacks() {
     throw TraceError(
         "the trace has no run of a callback of ROS (ros2:callback_start and _end)\n"
         "  fix: start the session before the nodes, with the events ros2:* enabled");
+  }
+  if (idle_timers > 0) {
+    model_.notes.push_back(std::to_string(idle_timers) +
+                           " timers never ran: where the timers of a node are counted (synthesize "
+                           "--nodes), they are missing");
   }
   if (idle > 0) {
     model_.notes.push_back(std::to_string(idle) + (idle == 1 ? " callback" : " callbacks") +

@@ -153,9 +153,8 @@ void ModelBuilder::add_groups() {
     }
     if (together.size() > 1) {
       ++assumed;
-      const std::string name = names.unique(application_.nodes[node].name + "_default");
       for (const std::size_t member : together) {
-        application_.callbacks[member].group = name;
+        application_.callbacks[member].group = model::kDefaultGroup;
       }
     }
   }

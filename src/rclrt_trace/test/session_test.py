@@ -8,11 +8,12 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from conftest import Traced, rclrt
+from conftest import EXAMPLES, Traced, rclrt
 
 import rclrt_model
 
@@ -120,6 +121,20 @@ def test_bounds_of_a_model_are_conditional_at_best(traced: Traced, tmp_path: Pat
     assert done.returncode in (0, 1), done.stderr
     assert '"proved"' not in done.stdout
     assert "longest observed" in done.stdout
+
+
+def test_a_snapshot_holds_the_newest(tmp_path: Path) -> None:
+    trace, app = tmp_path / "trace", EXAMPLES / "autonomous_vehicle" / "app.yaml"
+    command = [sys.executable, "-m", "rclrt_cli", "run", app, "--executor", "preemptive"]
+    done = rclrt(
+        "trace", "record", "-o", trace, "--snapshot", "--most-mb", "32",
+        "--", *command, "--seconds", "1", "--out", tmp_path / "run",
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    done = rclrt("model", trace, "-o", tmp_path / "robot.yaml")
+    assert done.returncode == 0, done.stderr
+    model = rclrt_model.load(tmp_path / "robot.yaml")
+    assert parts(model) == parts(rclrt_model.load(app))
 
 
 def test_the_session_and_its_daemon_are_gone(traced: Traced) -> None:

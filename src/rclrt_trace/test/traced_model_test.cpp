@@ -213,8 +213,8 @@ TEST(TracedModel, CallbacksThatRanAtOnceAreInNoGroup) {
   ASSERT_EQ(made.application.callbacks.size(), 4U);
   EXPECT_FALSE(made.application.callbacks[0].group);
   EXPECT_FALSE(made.application.callbacks[1].group);
-  EXPECT_EQ(made.application.callbacks[2].group, "busy_default");
-  EXPECT_EQ(made.application.callbacks[3].group, "busy_default");
+  EXPECT_EQ(made.application.callbacks[2].group, "default");
+  EXPECT_EQ(made.application.callbacks[3].group, "default");
 }
 
 TEST(TracedModel, NodesOfOneNameInTwoNamespacesAreTwo) {

@@ -8,6 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <variant>
 #include <vector>
 
@@ -38,6 +39,10 @@ enum class Reliability { kReliable, kBestEffort };
 /// What the messages of a subscription are: those of topics, the requests to a service, or the
 /// responses to a client. `services.hpp` names the topics that stand for requests and responses.
 enum class Role { kTopic, kService, kClient };
+
+/// The name of a group that is its node's default callback group where nodes are of rclcpp, which
+/// puts there what is given no group.
+inline constexpr std::string_view kDefaultGroup = "default";
 
 /// The SCHED_FIFO priority below which an executor's threads run unless it states another: what is
 /// above is left to the middleware, to the kernel's own threads and to probes.
