@@ -322,7 +322,7 @@ def test_a_busy_time_goes_on_while_work_of_its_level_is_left() -> None:
 
 def test_less_urgent_work_counts_only_when_it_had_started_before() -> None:
     urgent = row(0, 4 * MS, 3, 2 * MS)
-    late = replace(urgent, start=2 * MS)
+    late = urgent._replace(start=2 * MS)
     before = row(-1 * MS, 2 * MS, 1, 2 * MS)
     after = row(1 * MS, 3 * MS, 1, 2 * MS)
     preempted = row(-1 * MS, 9 * MS, 1, 2 * MS)

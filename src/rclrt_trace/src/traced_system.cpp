@@ -22,8 +22,10 @@ std::vector<int> read_cpus(std::string_view text) {
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     int cpu = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + comma, cpu);
-    if (error == std::errc{} && end == text.data() + comma) {
+    const std::string number(text.substr(0, comma));
+    const char* const last = number.data() + number.size();
+    if (const auto [end, error] = std::from_chars(number.data(), last, cpu);
+        error == std::errc{} && end == last) {
       result.push_back(cpu);
     }
     text.remove_prefix(std::min(comma + 1, text.size()));

@@ -125,7 +125,7 @@ def test_bounds_of_a_model_are_conditional_at_best(traced: Traced, tmp_path: Pat
 
 def test_a_snapshot_holds_the_newest(tmp_path: Path) -> None:
     trace, app = tmp_path / "trace", EXAMPLES / "autonomous_vehicle" / "app.yaml"
-    command = [sys.executable, "-m", "rclrt_cli", "run", app, "--executor", "preemptive"]
+    command = [sys.executable, "-m", "rclrt_cli", "run", str(app), "--executor", "preemptive"]
     done = rclrt(
         "trace", "record", "-o", trace, "--snapshot", "--most-mb", "32",
         "--", *command, "--seconds", "1", "--out", tmp_path / "run",
