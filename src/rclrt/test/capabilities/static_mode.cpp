@@ -13,7 +13,10 @@ class SteadyState : public Capability {
   /// A timer publishes, a subscription receives by reference. What both workers did; they are one
   /// and the same under `events` and `picas`.
   std::pair<realtime::RtReport, realtime::RtReport> publish_and_receive() {
-    const auto publisher = node.create_publisher<Int64>("topic", 10, {.loans = 2});
+    // A late machine runs all releases that a timer may have waiting before their messages. None of
+    // these is replaced by a newer one: the instance that finds it gone asks the middleware.
+    constexpr std::size_t kDepth = 100;
+    const auto publisher = node.create_publisher<Int64>("topic", kDepth, {.loans = 2});
     Watch publishing;
     Watch receiving;
     node.create_wall_timer(100us,
@@ -24,7 +27,7 @@ class SteadyState : public Capability {
                              }
                            },
                            {.deadline = 2h});
-    node.create_subscription<Int64>("topic", 10,
+    node.create_subscription<Int64>("topic", kDepth,
                                     [&](const Int64&) {
                                       if (receiving()) {
                                         done();
