@@ -35,6 +35,18 @@ def rclrt(*arguments: str | Path, user: Path | None = None) -> subprocess.Comple
     )  # fmt: skip
 
 
+TWO_PROCESSES = """\
+rclrt: 1
+name: two_processes
+executors: [{name: near, process: first}, {name: far, process: second}]
+nodes: [{name: sensor, executor: near}, {name: motor, executor: far}]
+callbacks:
+  - {id: sense, node: sensor, timer: {period_ms: 20}, wcet_ms: 0.5, publishes: [seen]}
+  - {id: move, node: motor, subscription: {topic: seen}, wcet_ms: 0.5}
+chains: [{id: react, callbacks: [sense, move], deadline_ms: 20, priority: 1}]
+"""
+
+
 @dataclass(frozen=True)
 class Traced:
     """A run that was traced and that rclrt_runner recorded itself."""
@@ -45,7 +57,9 @@ class Traced:
     run: Path
 
 
-@pytest.fixture(scope="session", params=["autonomous_vehicle", "autoware_reference"])
+@pytest.fixture(
+    scope="session", params=["autonomous_vehicle", "autoware_reference", "two_processes"]
+)
 def traced(request: pytest.FixtureRequest) -> Iterator[Traced]:
     if shutil.which("lttng-sessiond") is None:
         if "CI" in os.environ:
@@ -55,6 +69,9 @@ def traced(request: pytest.FixtureRequest) -> Iterator[Traced]:
     # Not below pytest's directory, which only its owner may enter.
     with tempfile.TemporaryDirectory(prefix="rclrt_trace_") as name:
         home = Path(name)
+        if request.param == "two_processes":
+            app = home / "app.yaml"
+            app.write_text(TWO_PROCESSES)
         if os.geteuid() == 0:
             os.chown(home, NOBODY, NOBODY)
         trace, run = home / "trace", home / "run"

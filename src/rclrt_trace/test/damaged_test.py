@@ -21,6 +21,9 @@ def model_of(trace: Path, into: Path) -> tuple[int, str]:
     return done.returncode, done.stderr
 
 
+ONE = pytest.mark.parametrize("traced", ["two_processes"], indirect=True)
+
+
 @pytest.fixture
 def copy(traced: Traced, tmp_path: Path) -> Path:
     shutil.copytree(traced.trace, tmp_path / "copy")
@@ -31,6 +34,7 @@ def streams(trace: Path) -> list[Path]:
     return sorted(path for path in trace.rglob("ros_*") if path.suffix != ".idx")
 
 
+@ONE
 def test_a_stream_that_is_cut_off(copy: Path, tmp_path: Path) -> None:
     cut = [path for path in streams(copy / "running") if path.stat().st_size > 0]
     for path in cut:
@@ -43,6 +47,7 @@ def test_a_stream_that_is_cut_off(copy: Path, tmp_path: Path) -> None:
         assert f"{path}: packet at byte 0: the file is cut off in it" in said
 
 
+@ONE
 def test_metadata_that_is_cut_off_or_gone(copy: Path, tmp_path: Path) -> None:
     for path in copy.rglob("metadata"):
         with path.open("r+b") as stream:
@@ -57,6 +62,7 @@ def test_metadata_that_is_cut_off_or_gone(copy: Path, tmp_path: Path) -> None:
     assert 'expected a directory that has a file "metadata"' in said
 
 
+@ONE
 def test_random_damage(copy: Path, tmp_path: Path) -> None:
     draw = random.Random(4)
     whole = {path: path.read_bytes() for path in [*streams(copy), *copy.rglob("metadata")]}
@@ -73,6 +79,7 @@ def test_random_damage(copy: Path, tmp_path: Path) -> None:
     assert model_of(copy, tmp_path)[0] == 0
 
 
+@ONE
 def test_without_the_events_of_creation_it_says_what_is_missing(copy: Path, tmp_path: Path) -> None:
     shutil.rmtree(copy / "creation")
     code, said = model_of(copy, tmp_path)
@@ -80,6 +87,7 @@ def test_without_the_events_of_creation_it_says_what_is_missing(copy: Path, tmp_
     assert "start the session before the nodes" in said
 
 
+@ONE
 def test_without_the_events_of_running_it_says_what_is_missing(copy: Path, tmp_path: Path) -> None:
     shutil.rmtree(copy / "running")
     code, said = model_of(copy, tmp_path)
