@@ -8,6 +8,7 @@ import os
 import shutil
 import signal
 import subprocess
+import sys
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -51,9 +52,6 @@ RUN_EVENTS = (
     "ros2:callback_start",
     "ros2:callback_end",
     "ros2:rcl_lifecycle_transition",
-    "ros2:rclcpp_executor_get_next_ready",
-    "ros2:rclcpp_executor_wait_for_work",
-    "ros2:rclcpp_executor_execute",
     "ros2:rclcpp_ring_buffer_enqueue",
     "ros2:rclcpp_ring_buffer_dequeue",
     "ros2:rclcpp_ring_buffer_clear",
@@ -83,6 +81,7 @@ def _lttng(environment: Mapping[str, str], *arguments: str) -> str:
     done = subprocess.run(
         ["lttng", "--no-sessiond", *arguments],
         env=dict(environment), capture_output=True, text=True, check=False,
+        start_new_session=True,  # a Ctrl-C is for the command that is traced
     )  # fmt: skip
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).replace("\n", "\n  ")
@@ -180,10 +179,11 @@ class Session:
         trace: TracebackType | None,
     ) -> None:
         for name in reversed(self._made):
-            with contextlib.suppress(RunFailed):
-                self._do("stop", name)
-            with contextlib.suppress(RunFailed):
-                self._do("destroy", name)
+            for verb in ("stop", "destroy"):
+                try:
+                    self._do(verb, name)
+                except RunFailed as problem:
+                    print(f"rclrt: {problem}", file=sys.stderr)
         self._made.clear()
 
     def keep(self) -> None:

@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 from rclrt_cli.commands import report
@@ -82,15 +83,14 @@ def _record(arguments: argparse.Namespace) -> int:
         raise BadInput(f"--out {out}: cannot be made: {error.strerror}") from error
     environment = dict(os.environ)
     code = EXIT_OK
+    most_bytes = arguments.most_mb * MEGABYTE
     with (
+        _Snapshots(arguments.snapshot) as snapshots,
         StopSignals() as stop,
         Daemon(environment),
-        Session(
-            out.resolve(), arguments.most_mb * MEGABYTE, arguments.snapshot, environment
-        ) as session,
+        Session(out.resolve(), most_bytes, arguments.snapshot, environment) as session,
     ):
-        with _Snapshots(session, arguments.snapshot):
-            code = _trace(arguments.trailing, arguments.seconds, stop)
+        code = _trace(arguments.trailing, arguments.seconds, stop, lambda: snapshots.take(session))
         if arguments.snapshot:
             session.keep()
     print(f"{out}\nrclrt trace import {out} --out RESULTS")
@@ -98,22 +98,37 @@ def _record(arguments: argparse.Namespace) -> int:
 
 
 class _Snapshots:
-    """Writes a snapshot at each SIGUSR1."""
+    """While entered, SIGUSR1 asks for a snapshot, which `take` writes."""
 
-    def __init__(self, session: Session, wanted: bool) -> None:
-        self._session = session
+    def __init__(self, wanted: bool) -> None:
         self._wanted = wanted
+        self._asked = False
 
-    def __enter__(self) -> None:
+    def __enter__(self) -> _Snapshots:
         if self._wanted:
-            self._before = signal.signal(signal.SIGUSR1, lambda *_: self._session.keep())
+            self._before = signal.signal(signal.SIGUSR1, self._ask)
+        return self
 
     def __exit__(self, *_: object) -> None:
         if self._wanted:
             signal.signal(signal.SIGUSR1, self._before)
 
+    def take(self, session: Session) -> None:
+        """Writes what was asked for; a failure is said, and the robot goes on."""
+        if self._asked:
+            self._asked = False
+            try:
+                session.keep()
+            except RunFailed as problem:
+                print(f"rclrt: {problem}", file=sys.stderr)
 
-def _trace(command: list[str], seconds: float | None, stop: StopSignals) -> int:
+    def _ask(self, *_: object) -> None:
+        self._asked = True
+
+
+def _trace(
+    command: list[str], seconds: float | None, stop: StopSignals, snapshot: Callable[[], None]
+) -> int:
     """Runs the command to its end, or waits; returns the command's exit code."""
     end = None if seconds is None else time.monotonic() + seconds
     if not command:
@@ -126,6 +141,7 @@ def _trace(command: list[str], seconds: float | None, stop: StopSignals) -> int:
         try:
             while not stop.requested and (end is None or time.monotonic() < end):
                 stop.wait(read_end, None if end is None else max(end - time.monotonic(), 0))
+                snapshot()
         finally:
             os.close(read_end)
             os.close(write_end)
@@ -140,7 +156,7 @@ def _trace(command: list[str], seconds: float | None, stop: StopSignals) -> int:
     except OSError as error:
         raise BadInput(f"{command[0]}: cannot be started: {error.strerror}") from error
     try:
-        _wait(child, end, stop)
+        _wait(child, end, stop, snapshot)
     finally:
         if child.poll() is None:
             os.killpg(child.pid, signal.SIGKILL)
@@ -150,7 +166,12 @@ def _trace(command: list[str], seconds: float | None, stop: StopSignals) -> int:
     return EXIT_OK if child.returncode < 0 else child.returncode
 
 
-def _wait(child: subprocess.Popen[bytes], end: float | None, stop: StopSignals) -> None:
+def _wait(
+    child: subprocess.Popen[bytes],
+    end: float | None,
+    stop: StopSignals,
+    snapshot: Callable[[], None],
+) -> None:
     descriptor = os.pidfd_open(child.pid)
     limit = end
     strengths = [signal.SIGINT, signal.SIGTERM, signal.SIGKILL]
@@ -163,6 +184,7 @@ def _wait(child: subprocess.Popen[bytes], end: float | None, stop: StopSignals) 
                 asked = stop.count
                 limit = now + PATIENCE_S
             stop.wait(descriptor, None if limit is None else max(limit - now, 0.05))
+            snapshot()
     finally:
         os.close(descriptor)
 

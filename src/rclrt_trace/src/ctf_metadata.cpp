@@ -43,8 +43,13 @@ class Parser {
       parse_event();
     } else if (word == "env" || word == "clock" || word == "callsite") {
       lexer_.take();
-      types_.parse_block([](const std::string&, const Value&) {},
-                         [](const std::string&, const TypePtr&) {});
+      types_.parse_block(
+          [&](const std::string& key, const Value& value) {
+            if (word == "env" && key == "hostname") {
+              result_.hostname = value.text;
+            }
+          },
+          [](const std::string&, const TypePtr&) {});
     } else {
       lexer_.fail("'" + lexer_.peek().text + "'; expected a declaration");
     }
@@ -57,6 +62,8 @@ class Parser {
         [&](const std::string& key, const Value& value) {
           if (key == "byte_order") {
             types_.big_endian = value.text == "be";
+          } else if (key == "uuid") {
+            result_.uuid = value.text;
           }
         },
         [&](const std::string& key, const TypePtr& type) {

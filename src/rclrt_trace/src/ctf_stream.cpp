@@ -2,8 +2,10 @@
 #include "ctf_stream.hpp"
 
 #include <algorithm>
-#include <cstring>
+#include <cstdint>
+#include <fstream>
 #include <stdexcept>
+#include <utility>
 
 namespace rclrt::trace::ctf {
 
@@ -13,8 +15,10 @@ constexpr std::uint64_t kStreamMagic = 0xC1FC1FC1;
 constexpr std::uint64_t kMostHeaderBytes = 64 * 1024;
 /// A packet is written at once from memory, so it is not larger than a tracer's buffer.
 constexpr std::uint64_t kMostPacketBytes = std::uint64_t{1} << 30U;
-/// Types visited within one event: more than any real one has.
-constexpr std::uint64_t kMostSteps = 1'000'000;
+// How many types are visited in a packet: more than any real one has.
+constexpr std::uint64_t kStepsAtLeast = 100'000;
+constexpr std::uint64_t kStepsPerByte = 16;
+constexpr std::uint64_t kMostLostPackets = 1U << 30U;
 constexpr std::size_t kMostNotes = 5;
 
 }  // namespace
@@ -25,14 +29,27 @@ class Stream::Damage : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-Stream::Stream(std::filesystem::path file, const Metadata& metadata, Choice& choice)
-    : file_(std::move(file)), metadata_(metadata), choice_(choice), in_(file_, std::ios::binary) {
+Stream::Stream(std::filesystem::path file, const Metadata& metadata, Choice& choice,
+               SeenPackets& seen)
+    : file_(std::move(file)), metadata_(metadata), choice_(choice), seen_(seen) {
   std::error_code error;
   file_size_ = std::filesystem::file_size(file_, error);
-  if (error || !in_) {
+  if (error) {
     file_size_ = 0;
-    note("cannot be read");
+    note("cannot be read: " + error.message());
   }
+}
+
+/// Loads the first bytes of the packet. The file is open only meanwhile: there may be thousands.
+void Stream::load(std::uint64_t bytes) {
+  packet_.resize(bytes);
+  std::ifstream in(file_, std::ios::binary);
+  in.seekg(static_cast<std::streamoff>(this_packet_));
+  in.read(reinterpret_cast<char*>(packet_.data()), static_cast<std::streamsize>(bytes));
+  if (!in && in.gcount() == 0) {
+    throw Damage("cannot be read");
+  }
+  packet_.resize(static_cast<std::size_t>(in.gcount()));
 }
 
 void Stream::note(const std::string& what) {
@@ -75,23 +92,19 @@ bool Stream::next_packet() {
 }
 
 void Stream::read_packet(std::uint64_t left) {
-  const auto load = [&](std::uint64_t bytes) {
-    packet_.resize(bytes);
-    in_.clear();
-    in_.seekg(static_cast<std::streamoff>(this_packet_));
-    in_.read(reinterpret_cast<char*>(packet_.data()), static_cast<std::streamsize>(bytes));
-    packet_.resize(static_cast<std::size_t>(std::max<std::streamsize>(in_.gcount(), 0)));
-  };
   load(std::min(left, kMostHeaderBytes));
   at_ = 0;
   end_ = packet_.size() * 8;
-  steps_ = 0;
+  steps_ = kStepsAtLeast;
   scope_.clear();
   if (metadata_.packet_header) {
     skip(*metadata_.packet_header);
   }
   if (const Named* const magic = find("magic"); magic != nullptr && magic->value != kStreamMagic) {
     throw Damage("no packet begins here");
+  }
+  if (const Named* const instance = find("stream_instance_id"); instance != nullptr) {
+    instance_ = instance->value;
   }
   const Named* const stated = find("stream_id");
   const std::uint64_t id = stated != nullptr ? stated->value : 0;
@@ -116,10 +129,14 @@ void Stream::read_packet(std::uint64_t left) {
     throw Damage("its sizes contradict each other");
   }
   next_packet_ = this_packet_ + size / 8;
-  take_packet_context();
+  if (!take_packet_context()) {
+    at_ = end_ = 0;  // another snapshot has it
+    return;
+  }
   load(std::min(left, (content + 7) / 8));
   end_ = std::min<std::uint64_t>(content, packet_.size() * 8);
   at_ = begin;
+  steps_ = kStepsAtLeast + kStepsPerByte * packet_.size();
   if (left * 8 < content) {
     note("packet at byte " + std::to_string(this_packet_) + ": the file is cut off in it");
   }
@@ -131,26 +148,39 @@ const Stream::Named* Stream::find(std::string_view name) const {
   return found == scope_.rend() ? nullptr : &*found;
 }
 
-void Stream::take_packet_context() {
-  for (const auto& [name, value, type] : scope_) {
-    if (name == "timestamp_begin") {
-      clock_ = value;
-    } else if (name == "events_discarded") {
-      lost_events_ += value - std::min(discarded_.value_or(0), value);
-      discarded_ = value;
-    } else if (name == "packet_seq_num") {
-      // A bounded trace has overwritten what was before its first packet.
-      if (sequence_ && value > *sequence_ + 1 && value - *sequence_ < (1U << 30U)) {
-        lost_packets_ += value - *sequence_ - 1;
-      }
-      sequence_ = value;
-    }
+/// Takes what the packet says of itself. False: it was read already.
+bool Stream::take_packet_context() {
+  const bool lossy_before = std::exchange(lossy_, false);
+  const Named* const number = find("packet_seq_num");
+  if (number != nullptr && instance_ && !metadata_.uuid.empty() &&
+      !seen_.emplace(metadata_.uuid, *instance_, number->value).second) {
+    return false;
   }
+  if (const Named* const begin = find("timestamp_begin"); begin != nullptr) {
+    clock_ = begin->value;
+  }
+  if (number != nullptr) {
+    if (!first_packet_) {
+      first_packet_ = {number->value, clock_};
+    }
+    if (sequence_ && number->value > *sequence_ + 1 &&
+        number->value - *sequence_ < kMostLostPackets) {
+      lost_packets_ += number->value - *sequence_ - 1;
+      lossy_ = true;
+    }
+    sequence_ = number->value;
+  }
+  if (const Named* const discarded = find("events_discarded"); discarded != nullptr) {
+    lossy_ = lossy_ || discarded->value > discarded_.value_or(0);
+    discarded_ = discarded->value;
+  }
+  // The count is that of the packet's end: what is lost may be missing in it, or before the next.
+  gap_ = lossy_ || lossy_before;
+  return true;
 }
 
 /// Reads the next event of the packet. False: it was not wanted.
 bool Stream::read_event() {
-  steps_ = 0;
   const std::uint64_t before = at_;
   scope_.clear();
   if (stream_->event_header) {
@@ -176,6 +206,9 @@ bool Stream::read_event() {
     throw Damage("an event without a size");
   }
   time_ = static_cast<std::int64_t>(clock_);
+  if (plan.wanted) {
+    after_gap_ = std::exchange(gap_, false);
+  }
   return plan.wanted;
 }
 
@@ -270,8 +303,9 @@ void Stream::update_time(const Type& type, std::uint64_t value) {
 
 /// Reads past a value. Integers of structures are kept for what follows them.
 void Stream::skip(const Type& type, std::string_view name) {
-  if (++steps_ > kMostSteps) {
-    throw Damage("an event that never ends");
+  if (steps_-- == 0) {
+    steps_ = 0;
+    throw Damage("events of so many parts that they never end");
   }
   switch (type.kind) {
     case TypeKind::kInteger:

@@ -4,10 +4,11 @@
 
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -32,14 +33,17 @@ class Choice {
                       Fields& of_event) = 0;
 };
 
+/// Which packets were read, by trace, stream and number: snapshots of one session overlap.
+using SeenPackets = std::set<std::tuple<std::string, std::uint64_t, std::uint64_t>>;
+
 /// A stream file. After a damaged place it goes on with the next packet, if it can tell where that
 /// begins, and says so in `damage()`. Not thread-safe.
 class Stream {
  public:
   static constexpr std::size_t kPlaces = 12;
 
-  /// Opens the file; `metadata` and `choice` must live as long.
-  Stream(std::filesystem::path file, const Metadata& metadata, Choice& choice);
+  /// `metadata`, `choice` and `seen` must live as long.
+  Stream(std::filesystem::path file, const Metadata& metadata, Choice& choice, SeenPackets& seen);
 
   /// Goes on to the next event that was chosen. False: there is none.
   bool next();
@@ -49,9 +53,19 @@ class Stream {
   const std::uint64_t* numbers() const { return numbers_; }
   std::string_view text(std::size_t place) const { return texts_[place]; }
 
-  std::uint64_t events() const { return events_; }              ///< all so far
-  std::uint64_t lost_events() const { return lost_events_; }    ///< that the tracer had no room for
-  std::uint64_t lost_packets() const { return lost_packets_; }  ///< ditto
+  /// Whether events before this one are missing: the tracer had no room for them.
+  bool after_gap() const { return after_gap_; }
+  /// The number of the file's first packet, and when it begins; none: not known.
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> first_packet() const {
+    return first_packet_;
+  }
+  /// Tells the files of one stream from those of others; none: the trace does not say.
+  std::optional<std::uint64_t> instance() const { return instance_; }
+
+  std::uint64_t events() const { return events_; }  ///< all so far
+  /// Events that the tracer had no room for, since it began: the same count in each file.
+  std::uint64_t lost_events() const { return discarded_.value_or(0); }
+  std::uint64_t lost_packets() const { return lost_packets_; }  ///< between those of this file
   const std::vector<std::string>& damage() const { return damage_; }
 
  private:
@@ -70,7 +84,8 @@ class Stream {
   bool next_packet();
   void read_packet(std::uint64_t left);
   bool read_event();
-  void take_packet_context();
+  bool take_packet_context();
+  void load(std::uint64_t bytes);
   const Named* find(std::string_view name) const;
   const Plan& plan_of(const EventClass& event, const StreamClass& stream);
 
@@ -88,7 +103,7 @@ class Stream {
   const std::filesystem::path file_;
   const Metadata& metadata_;
   Choice& choice_;
-  std::ifstream in_;
+  SeenPackets& seen_;
   std::uint64_t file_size_ = 0;
   std::uint64_t next_packet_ = 0;  // where it begins, in bytes
   std::uint64_t this_packet_ = 0;
@@ -101,6 +116,11 @@ class Stream {
   std::uint64_t clock_ = 0;
   std::optional<std::uint64_t> discarded_;
   std::optional<std::uint64_t> sequence_;
+  std::optional<std::uint64_t> instance_;
+  std::optional<std::pair<std::uint64_t, std::uint64_t>> first_packet_;
+  bool lossy_ = false;  // events were lost in the packet before this one, or in it
+  bool gap_ = false;    // before the next event
+  bool after_gap_ = false;
 
   std::int64_t time_ = 0;
   const EventClass* event_ = nullptr;
@@ -108,7 +128,6 @@ class Stream {
   std::string texts_[kPlaces];
   std::unordered_map<const EventClass*, Plan> plans_;
   std::uint64_t events_ = 0;
-  std::uint64_t lost_events_ = 0;
   std::uint64_t lost_packets_ = 0;
   std::vector<std::string> damage_;
 };

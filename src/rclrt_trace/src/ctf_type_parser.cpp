@@ -78,10 +78,17 @@ void TypeParser::parse_alias() {
   aliases_[name] = type;
 }
 
-TypePtr TypeParser::parse_type(int depth) {
-  if (depth > kDeepest) {
+TypePtr TypeParser::parse_type() {
+  if (depth_ >= kDeepest) {
     lexer.fail("types within types, deeper than " + std::to_string(kDeepest));
   }
+  ++depth_;
+  TypePtr type = parse_type_within();
+  --depth_;  // not after an error, which ends all
+  return type;
+}
+
+TypePtr TypeParser::parse_type_within() {
   const std::string word = lexer.peek().kind == TokenKind::kWord ? lexer.peek().text : "";
   if (word == "integer" || word == "floating_point") {
     return parse_number();
@@ -90,13 +97,13 @@ TypePtr TypeParser::parse_type(int depth) {
     return parse_string();
   }
   if (word == "struct") {
-    return parse_struct(depth);
+    return parse_struct();
   }
   if (word == "variant") {
-    return parse_variant(depth);
+    return parse_variant();
   }
   if (word == "enum") {
-    return parse_enum(depth);
+    return parse_enum();
   }
   return named(lexer.expect_word());
 }
@@ -157,7 +164,7 @@ std::uint64_t TypeParser::checked_align(std::uint64_t align) const {
   return align;
 }
 
-TypePtr TypeParser::parse_struct(int depth) {
+TypePtr TypeParser::parse_struct() {
   lexer.take();
   std::string name;
   if (lexer.peek().kind == TokenKind::kWord && lexer.peek().text != "align") {
@@ -166,7 +173,7 @@ TypePtr TypeParser::parse_struct(int depth) {
       return named(name);
     }
   }
-  Type type{.kind = TypeKind::kStruct, .members = parse_members(depth)};
+  Type type{.kind = TypeKind::kStruct, .members = parse_members()};
   for (const Member& member : type.members) {
     type.align = std::max(type.align, member.type->align);
   }
@@ -180,7 +187,7 @@ TypePtr TypeParser::parse_struct(int depth) {
   return keep(name, std::move(type));
 }
 
-TypePtr TypeParser::parse_variant(int depth) {
+TypePtr TypeParser::parse_variant() {
   lexer.take();
   std::string name;
   if (lexer.peek().kind == TokenKind::kWord) {
@@ -196,7 +203,7 @@ TypePtr TypeParser::parse_variant(int depth) {
     type.tag = tag.empty() ? type.tag : tag;
     return std::make_shared<Type>(std::move(type));
   }
-  Type type{.kind = TypeKind::kVariant, .members = parse_members(depth), .tag = tag};
+  Type type{.kind = TypeKind::kVariant, .members = parse_members(), .tag = tag};
   return keep(name, std::move(type));
 }
 
@@ -209,7 +216,7 @@ std::string TypeParser::parse_path() {
   return plain(last);
 }
 
-TypePtr TypeParser::parse_enum(int depth) {
+TypePtr TypeParser::parse_enum() {
   lexer.take();
   std::string name;
   if (lexer.peek().kind == TokenKind::kWord) {
@@ -218,7 +225,7 @@ TypePtr TypeParser::parse_enum(int depth) {
       return named(name);
     }
   }
-  Type type = *(lexer.take_if(":") ? parse_type(depth + 1) : named("int"));
+  Type type = *(lexer.take_if(":") ? parse_type() : named("int"));
   if (type.kind != TypeKind::kInteger) {
     lexer.fail("an enumeration of what is no integer");
   }
@@ -264,24 +271,24 @@ TypePtr TypeParser::keep(const std::string& name, Type type) {
   return kept;
 }
 
-std::vector<Member> TypeParser::parse_members(int depth) {
+std::vector<Member> TypeParser::parse_members() {
   lexer.expect("{");
   std::vector<Member> members;
   while (!lexer.take_if("}")) {
-    members.push_back(parse_member(depth));
+    members.push_back(parse_member());
     lexer.expect(";");
   }
   return members;
 }
 
 /// "type name", "type name[4]", "type name[length]"; a type may be several words.
-Member TypeParser::parse_member(int depth) {
+Member TypeParser::parse_member() {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"integer", "floating_point", "string", "struct", "variant", "enum"});
   TypePtr type;
   std::string name;
   if (std::ranges::find(kTypes, lexer.peek().text) != kTypes.end()) {
-    type = parse_type(depth + 1);
+    type = parse_type();
     name = lexer.expect_word();
   } else {
     std::string words = lexer.expect_word();

@@ -37,26 +37,28 @@ class TypeParser {
   void parse_block(const OnValue& on_value, const OnType& on_type);
   /// Reads "typealias TYPE := NAME".
   void parse_alias();
-  /// Reads a type. `depth`: within how many others.
-  TypePtr parse_type(int depth = 0);
+  /// Reads a type.
+  TypePtr parse_type();
 
  private:
+  TypePtr parse_type_within();
   Value parse_value();
   TypePtr named(const std::string& name) const;
   TypePtr parse_number();
   TypePtr parse_string();
-  TypePtr parse_struct(int depth);
-  TypePtr parse_variant(int depth);
-  TypePtr parse_enum(int depth);
+  TypePtr parse_struct();
+  TypePtr parse_variant();
+  TypePtr parse_enum();
   void parse_label(Type& type, std::int64_t& next);
-  std::vector<Member> parse_members(int depth);
-  Member parse_member(int depth);
+  std::vector<Member> parse_members();
+  Member parse_member();
   TypePtr parse_lists(TypePtr element);
   std::string parse_path();
   std::uint64_t checked_align(std::uint64_t align) const;
   TypePtr keep(const std::string& name, Type type);
 
   std::map<std::string, TypePtr> aliases_;
+  int depth_ = 0;  // within how many types the next one is
 };
 
 }  // namespace rclrt::trace::ctf

@@ -73,6 +73,8 @@ struct StreamClass {
 
 /// Everything that the metadata says.
 struct Metadata {
+  std::string uuid;      ///< of the trace; empty: not said
+  std::string hostname;  ///< of the machine; ditto
   TypePtr packet_header;
   std::map<std::uint64_t, StreamClass> streams;  ///< by id
 };

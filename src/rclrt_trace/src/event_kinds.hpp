@@ -35,6 +35,7 @@ enum class EventKind : std::uint8_t {
   kSynchronizerInput,
   kExecutorCallback,
   kCallbackRelease,
+  kLoss,  // no event of a trace: some are missing here
 };
 
 inline constexpr std::size_t kMostNumbers = 6;

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_trace: LTTng traces of ROS 2 as models and as results.
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -96,9 +100,16 @@ Arguments parse_arguments(const std::vector<std::string>& given) {
   return result;
 }
 
+/// What may come from a trace or a file's name, without what controls a terminal.
+std::string printable(std::string text) {
+  std::ranges::replace_if(
+      text, [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7F; }, '?');
+  return text;
+}
+
 /// Writes the text into a file that appears whole or not at all.
 void write_file(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path draft = path.string() + ".part";
+  const std::filesystem::path draft = path.string() + "." + std::to_string(::getpid()) + ".part";
   std::ofstream out(draft, std::ios::binary);
   out << text;
   out.close();
@@ -107,7 +118,13 @@ void write_file(const std::filesystem::path& path, const std::string& text) {
     std::filesystem::remove(draft, ignored);
     throw std::system_error(errno, std::generic_category(), path.string());
   }
-  std::filesystem::rename(draft, path);
+  std::error_code error;
+  std::filesystem::rename(draft, path, error);
+  if (error) {
+    std::error_code ignored;
+    std::filesystem::remove(draft, ignored);
+    throw std::system_error(error, path.string());
+  }
 }
 
 void say_counts(const ReadCounts& counts) {
@@ -115,7 +132,7 @@ void say_counts(const ReadCounts& counts) {
                static_cast<unsigned long long>(counts.events),
                static_cast<unsigned long long>(counts.known), counts.traces);
   for (const std::string& damage : counts.damage) {
-    std::fprintf(stderr, "rclrt_trace: note: %s\n", damage.c_str());
+    std::fprintf(stderr, "rclrt_trace: note: %s\n", printable(damage).c_str());
   }
   if (counts.lost + counts.lost_packets > 0) {
     std::fprintf(
@@ -158,7 +175,7 @@ void run(const Arguments& arguments) {
     write_file(arguments.output, to_yaml(model.application));
   }
   for (const std::string& note : notes) {
-    std::fprintf(stderr, "rclrt_trace: note: %s\n", note.c_str());
+    std::fprintf(stderr, "rclrt_trace: note: %s\n", printable(note).c_str());
   }
 }
 
@@ -177,7 +194,7 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "rclrt_trace: %s\n", error.what());
     return kBadInput;
   } catch (const TraceError& error) {
-    std::fprintf(stderr, "rclrt_trace: %s\n", error.what());
+    std::fprintf(stderr, "rclrt_trace: %s\n", printable(error.what()).c_str());
     return kBadInput;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rclrt_trace: %s\n", error.what());

@@ -303,7 +303,8 @@ void ModelBuilder::connect() {
     for (std::size_t input = 0; input < taken.size(); ++input) {
       for (const auto& [from, output] : traced.outputs) {
         const auto at = std::ranges::find(topics, output);
-        const bool here = from != kNone && topic(traced.inputs[from].topic) == taken[input];
+        const bool here =
+            from < traced.inputs.size() && topic(traced.inputs[from].topic) == taken[input];
         if (here && at != topics.end()) {
           callback.routes[input].push_back(static_cast<std::size_t>(at - topics.begin()));
         }

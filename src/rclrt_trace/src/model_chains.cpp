@@ -254,6 +254,7 @@ void ModelBuilder::note_gaps() {
   note(gaps.unknown_callbacks,
        "runs are of callbacks that were made before the trace: left out (start the session first)");
   note(gaps.unfinished, "runs had not ended, or their end was lost: left out");
+  note(gaps.losses, "places where the tracer had no room for events: what ran there is left out");
   note(gaps.unmatched_ends, "ends of runs have no start: left out");
   note(gaps.unknown_sources, "messages were published before the trace, or outside of it");
   note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");

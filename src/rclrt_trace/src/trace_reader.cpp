@@ -3,8 +3,8 @@
 
 #include <algorithm>
 #include <fstream>
+#include <map>
 #include <memory>
-#include <optional>
 #include <queue>
 #include <sstream>
 #include <system_error>
@@ -154,6 +154,55 @@ TraceEvent event_of(const ctf::Stream& stream, const KnownEvents::Known& known) 
   return event;
 }
 
+/// Clocks of two machines are not the same, and neither are their process ids.
+void require_one_machine(const fs::path& directory, const std::string& one,
+                         const std::string& other) {
+  if (one != other) {
+    throw TraceError(directory.string() + ": traces of two machines, '" + one + "' and '" + other +
+                     "'; expected those of one");
+  }
+}
+
+/// A stream of a trace, which may have several files.
+using StreamKey = std::pair<std::string, std::uint64_t>;
+
+/// When all streams go on to the end: a bounded trace has overwritten more of one than of another.
+std::int64_t complete_since(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
+                            const std::vector<StreamKey>& keys) {
+  using Packet = std::pair<std::uint64_t, std::uint64_t>;  // number and begin
+  std::map<StreamKey, Packet> oldest;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    if (const auto first = streams[i]->first_packet()) {
+      const auto [found, fresh] = oldest.try_emplace(keys[i], *first);
+      found->second = std::min(found->second, *first);
+    }
+  }
+  std::uint64_t since = 0;
+  for (const auto& [key, packet] : oldest) {
+    since = packet.first > 0 ? std::max(since, packet.second) : since;
+  }
+  return static_cast<std::int64_t>(since);
+}
+
+/// Whether the event says what there is, and not what happens.
+bool is_creation(EventKind kind) {
+  switch (kind) {
+    case EventKind::kCallbackStart:
+    case EventKind::kCallbackEnd:
+    case EventKind::kRclPublish:
+    case EventKind::kRmwPublish:
+    case EventKind::kIntraPublish:
+    case EventKind::kRmwTake:
+    case EventKind::kTake:
+    case EventKind::kEnqueue:
+    case EventKind::kDequeue:
+    case EventKind::kCallbackRelease:
+      return false;
+    default:
+      return true;
+  }
+}
+
 }  // namespace
 
 ReadCounts read_trace(const fs::path& directory,
@@ -162,10 +211,14 @@ ReadCounts read_trace(const fs::path& directory,
   KnownEvents choice;
   std::vector<std::unique_ptr<ctf::Metadata>> metadata;
   std::vector<std::unique_ptr<ctf::Stream>> streams;
+  std::vector<std::string> trace_of;  // of each stream: what tells its trace from others
+  ctf::SeenPackets seen;
   for (const fs::path& trace : find_traces(directory)) {
     metadata.push_back(std::make_unique<ctf::Metadata>(read_metadata(trace / "metadata")));
+    require_one_machine(directory, metadata.front()->hostname, metadata.back()->hostname);
     for (const fs::path& file : find_streams(trace)) {
-      streams.push_back(std::make_unique<ctf::Stream>(file, *metadata.back(), choice));
+      trace_of.push_back(metadata.back()->uuid.empty() ? trace.string() : metadata.back()->uuid);
+      streams.push_back(std::make_unique<ctf::Stream>(file, *metadata.back(), choice, seen));
     }
   }
   counts.traces = metadata.size();
@@ -179,6 +232,11 @@ ReadCounts read_trace(const fs::path& directory,
       order.push(i);
     }
   }
+  std::vector<StreamKey> keys;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    keys.emplace_back(trace_of[i], streams[i]->instance().value_or(UINT64_MAX - i));
+  }
+  const std::int64_t complete_from = complete_since(streams, keys);
   while (!order.empty()) {
     const std::size_t next = order.top();
     order.pop();
@@ -186,7 +244,13 @@ ReadCounts read_trace(const fs::path& directory,
     // The next events of a stream are often earlier than those of all others.
     do {
       ++counts.known;
-      handle(event_of(stream, choice[stream.event()]));
+      if (stream.after_gap()) {
+        handle({.kind = EventKind::kLoss, .time_ns = stream.time()});
+      }
+      const TraceEvent event = event_of(stream, choice[stream.event()]);
+      if (event.time_ns >= complete_from || is_creation(event.kind)) {
+        handle(event);
+      }
       if (!stream.next()) {
         break;
       }
@@ -196,9 +260,13 @@ ReadCounts read_trace(const fs::path& directory,
       }
     } while (true);
   }
-  for (const auto& stream : streams) {
+  std::map<StreamKey, std::uint64_t> lost;  // each file has the count of its stream
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const auto& stream = streams[i];
     counts.events += stream->events();
-    counts.lost += stream->lost_events();
+    std::uint64_t& of_stream = lost[keys[i]];
+    counts.lost += stream->lost_events() - std::min(of_stream, stream->lost_events());
+    of_stream = std::max(of_stream, stream->lost_events());
     counts.lost_packets += stream->lost_packets();
     counts.damage.insert(counts.damage.end(), stream->damage().begin(), stream->damage().end());
   }

@@ -141,11 +141,17 @@ void TracedSystem::end(const TraceEvent& event) {
   instances_.push_back(instance);
 }
 
-void TracedSystem::finish() {
+/// Nobody knows which starts and ends are missing: what runs now may have ended long ago.
+void TracedSystem::forget_running() {
   for (auto& [handle, thread] : thread_states_) {
     gaps_.unfinished += thread.running.size();
     thread.running.clear();
+    thread.taken.reset();
+    thread.published.reset();
+    thread.release_ns = 0;
   }
 }
+
+void TracedSystem::finish() { forget_running(); }
 
 }  // namespace rclrt::trace

@@ -11,10 +11,26 @@ namespace rclrt::trace {
 
 namespace {
 
-/// The release on the timer's grid that a start is for: rcl leaves out those that it is late for.
-std::int64_t grid_release(const TracedCallback& timer, std::int64_t start_ns) {
-  const std::int64_t since = start_ns - timer.created_ns;
-  return since < 0 ? start_ns : start_ns - since % timer.period_ns;
+/// The release that a run is for, of a timer of rcl: the first of its grid after the run before. So
+/// a late one keeps its time, and what comes until it has run is left out.
+std::int64_t rcl_release(const TracedCallback& timer, std::int64_t before_ns,
+                         std::int64_t start_ns) {
+  const std::int64_t since = std::max(before_ns, timer.created_ns) - timer.created_ns;
+  const std::int64_t next = timer.created_ns + (since / timer.period_ns + 1) * timer.period_ns;
+  // It was reset meanwhile, or its creation is not in the trace: it is not early.
+  return std::min(next, start_ns);
+}
+
+/// Fills in the releases of rclcpp's timers, which no event says. `runs`: by start.
+void add_releases(const TracedSystem& system, std::vector<TracedInstance>& runs) {
+  std::vector<std::int64_t> before(system.callbacks().size(), INT64_MIN);
+  for (TracedInstance& run : runs) {
+    const TracedCallback& callback = system.callbacks()[run.callback];
+    if (run.release_ns == 0 && callback.kind == TriggerKind::kTimer && callback.period_ns > 0) {
+      run.release_ns = run.ready_ns = rcl_release(callback, before[run.callback], run.start_ns);
+    }
+    before[run.callback] = run.start_ns;
+  }
 }
 
 recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& model,
@@ -31,10 +47,7 @@ recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& m
   record.release_ns = traced.release_ns;
   record.ready_ns = traced.ready_ns;
   if (record.release_ns == 0) {
-    record.release_ns = callback.kind == TriggerKind::kTimer && callback.period_ns > 0
-                            ? grid_release(callback, traced.start_ns)
-                        : traced.published_ns != 0 ? traced.published_ns
-                                                   : traced.start_ns;
+    record.release_ns = traced.published_ns != 0 ? traced.published_ns : traced.start_ns;
     record.ready_ns = record.release_ns;
   }
   result.executor = static_cast<std::uint32_t>(model.application.executor_of(index));
@@ -96,7 +109,10 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
   results.host_stalls.reason = "the trace has no probe";
   std::vector<recorder::LoggedInstance> instances;
   std::int64_t first_ns = INT64_MAX;
-  for (const TracedInstance& each : system.instances()) {
+  std::vector<TracedInstance> runs = system.instances();
+  std::ranges::sort(runs, {}, &TracedInstance::start_ns);
+  add_releases(system, runs);
+  for (const TracedInstance& each : runs) {
     if (model.callback_of[each.callback] != kNone) {
       instances.push_back(logged(system, model, each));
       first_ns = std::min(first_ns, instances.back().record.release_ns);
@@ -112,7 +128,6 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
   results.os_priorities.resize(results.application.callbacks.size());
   recorder::follow_chains(results.application, results.window, instances, going_on);
   std::uint64_t id = 0;
-  std::ranges::sort(instances, {}, [](const auto& each) { return each.record.start_ns; });
   for (recorder::LoggedInstance& each : instances) {
     each.record.id = ++id;
   }

@@ -43,6 +43,9 @@ void TracedSystem::take(const TraceEvent& event) {
       return start(event);
     case EventKind::kCallbackEnd:
       return end(event);
+    case EventKind::kLoss:
+      ++gaps_.losses;
+      return forget_running();
     case EventKind::kRclPublish:
     case EventKind::kRmwPublish:
     case EventKind::kIntraPublish:
@@ -89,7 +92,7 @@ void TracedSystem::take_entity(const TraceEvent& event) {
       services_[handle(0)] = {node_of(handle(1)), std::string(event.texts[0])};
       break;
     case EventKind::kServiceCallback: {
-      TracedCallback& callback = callbacks_[callback_of(handle(1), event.time_ns)];
+      TracedCallback& callback = callbacks_[new_callback(handle(1), event.time_ns)];
       const Service service = find_or(services_, handle(0), Service{});
       callback.kind = TriggerKind::kService;
       callback.node = service.node;
@@ -101,7 +104,7 @@ void TracedSystem::take_entity(const TraceEvent& event) {
       break;
     case EventKind::kTimerCallback: {
       Timer& timer = timers_[handle(0)];
-      timer.callback = callback_of(handle(1), event.time_ns);
+      timer.callback = new_callback(handle(1), event.time_ns);
       TracedCallback& callback = callbacks_[timer.callback];
       callback.kind = TriggerKind::kTimer;
       callback.created_ns = timer.created_ns;
@@ -139,15 +142,9 @@ void TracedSystem::take_rclrt(const TraceEvent& event) {
     case EventKind::kCallbackAdded:
       add_rclrt_callback(event);
       break;
-    case EventKind::kSynchronizerInput: {
-      const std::uint32_t own = callback_of(handle(1), event.time_ns);
-      const auto [found, first] = synchronizers_.try_emplace(handle(0), own);
-      if (!first) {
-        join(found->second, handle(1));
-      }
-      callbacks_[found->second].sync_window_ns = static_cast<std::int64_t>(event.numbers[2]);
+    case EventKind::kSynchronizerInput:
+      add_synchronizer_input(event);
       break;
-    }
     case EventKind::kExecutorCallback:
       callbacks_[callback_of(handle(1), event.time_ns)].executor = executor_of(event);
       break;
@@ -160,10 +157,28 @@ void TracedSystem::take_rclrt(const TraceEvent& event) {
   }
 }
 
+/// All inputs are made before the first one is added: one that is younger is of another life of
+/// the same address.
+void TracedSystem::add_synchronizer_input(const TraceEvent& event) {
+  const Handle pointer{event.pid, event.numbers[1]};
+  const std::uint32_t own = callback_of(pointer, event.time_ns);
+  Synchronizer& synchronizer = synchronizers_[{event.pid, event.numbers[0]}];
+  if (synchronizer.callback == kNone || callbacks_[own].created_ns > synchronizer.last_ns) {
+    synchronizer.callback = own;
+  } else {
+    join(synchronizer.callback, pointer);
+  }
+  synchronizer.last_ns = event.time_ns;
+  callbacks_[synchronizer.callback].sync_window_ns = static_cast<std::int64_t>(event.numbers[2]);
+}
+
 void TracedSystem::add_rclrt_callback(const TraceEvent& event) {
   rclrt_processes_.insert(event.pid);
   const Handle pointer{event.pid, event.numbers[0]};
-  const std::uint32_t index = callback_of(pointer, event.time_ns);
+  // Those of rcl's entities have begun with an event of ROS.
+  const bool of_ros = event.texts[1] != "client" && event.texts[1] != "guard condition";
+  const std::uint32_t index =
+      of_ros ? callback_of(pointer, event.time_ns) : new_callback(pointer, event.time_ns);
   TracedCallback& callback = callbacks_[index];
   if (event.numbers[1] != 0) {
     callback.node = node_of({event.pid, event.numbers[1]});
@@ -196,8 +211,15 @@ void TracedSystem::join(std::uint32_t into, const Handle& pointer) {
   TracedCallback& target = callbacks_[into];
   target.inputs.insert(target.inputs.end(), source.inputs.begin(), source.inputs.end());
   source = {};
+  const auto redirect = [&](std::uint32_t& index) { index = index == from ? into : index; };
   for (auto& [handle, index] : by_subscription_) {
-    index = index == from ? into : index;
+    redirect(index);
+  }
+  for (auto& [name, index] : by_name_) {
+    redirect(index);
+  }
+  for (auto& [handle, synchronizer] : synchronizers_) {
+    redirect(synchronizer.callback);
   }
   pointers_[pointer] = into;
 }
@@ -209,8 +231,7 @@ void TracedSystem::link_subscription(const Handle& pointer, const Handle& subscr
     pointers_[pointer] = known->second;
     return;
   }
-  pointers_.erase(pointer);
-  const std::uint32_t index = callback_of(pointer, time_ns);
+  const std::uint32_t index = new_callback(pointer, time_ns);
   by_subscription_[subscription] = index;
   TracedCallback& callback = callbacks_[index];
   const Endpoint endpoint = find_or(subscriptions_, subscription, Endpoint{});
@@ -221,12 +242,12 @@ void TracedSystem::link_subscription(const Handle& pointer, const Handle& subscr
 
 std::uint32_t TracedSystem::executor_of(const TraceEvent& event) {
   const Handle handle{event.pid, event.numbers[0]};
-  const auto [found, fresh] =
-      executor_handles_.try_emplace(handle, static_cast<std::uint32_t>(executors_.size()));
-  if (fresh) {
-    executors_.push_back({event.pid, std::string(event.texts[0]), read_cpus(event.texts[1])});
+  const auto known = executor_handles_.find(handle);
+  if (known != executor_handles_.end() && executors_[known->second].name == event.texts[0]) {
+    return known->second;
   }
-  return found->second;
+  executors_.push_back({event.pid, std::string(event.texts[0]), read_cpus(event.texts[1])});
+  return executor_handles_[handle] = static_cast<std::uint32_t>(executors_.size() - 1);
 }
 
 std::uint32_t TracedSystem::topic_of(std::string_view name) {
@@ -242,6 +263,11 @@ std::uint32_t TracedSystem::topic_of(std::string_view name) {
 
 std::uint32_t TracedSystem::node_of(const Handle& handle) const {
   return find_or(node_handles_, handle, kNone);
+}
+
+std::uint32_t TracedSystem::new_callback(const Handle& pointer, std::int64_t time_ns) {
+  pointers_.erase(pointer);
+  return callback_of(pointer, time_ns);
 }
 
 std::uint32_t TracedSystem::callback_of(const Handle& pointer, std::int64_t time_ns) {

@@ -87,6 +87,7 @@ struct Gaps {
   std::uint64_t unknown_callbacks = 0;  ///< runs of callbacks whose creation is not in the trace
   std::uint64_t unfinished = 0;         ///< runs without an end
   std::uint64_t unmatched_ends = 0;     ///< ends without a start
+  std::uint64_t losses = 0;             ///< places where the tracer had no room for events
   std::uint64_t unknown_sources = 0;    ///< messages whose publication is not in the trace
   std::uint64_t incomplete_events = 0;  ///< of another version: fields are missing
   std::uint64_t forgotten = 0;          ///< publications dropped to bound the memory
@@ -125,6 +126,10 @@ class TracedSystem {
     std::uint32_t topic = kNone;
     std::size_t depth = 0;
   };
+  struct Synchronizer {
+    std::uint32_t callback = kNone;
+    std::int64_t last_ns = 0;  // when its last input was added
+  };
   struct HalfPair {
     Handle said;  // of rcl, or of the callback
     bool has_handle = false;
@@ -160,12 +165,16 @@ class TracedSystem {
   void take_entity(const TraceEvent& event);
   void take_rclrt(const TraceEvent& event);
   void take_message(const TraceEvent& event);
+  void add_synchronizer_input(const TraceEvent& event);
+  void forget_running();
   void start(const TraceEvent& event);
   void end(const TraceEvent& event);
 
   std::uint32_t topic_of(std::string_view name);
   std::uint32_t node_of(const Handle& handle) const;
   Thread& thread_of(const TraceEvent& event);
+  /// The callback of a pointer, which begins a new life: an earlier one at this address has gone.
+  std::uint32_t new_callback(const Handle& pointer, std::int64_t time_ns);
   /// The callback of a pointer, made if it is new.
   std::uint32_t callback_of(const Handle& pointer, std::int64_t time_ns);
   void pair_subscription(const TraceEvent& event);
@@ -201,7 +210,7 @@ class TracedSystem {
   std::set<std::int64_t> rclrt_processes_;
   std::map<std::pair<std::int64_t, std::string>, std::uint32_t>
       by_name_;  // node's callback of rclrt
-  ByHandle<std::uint32_t> synchronizers_;
+  ByHandle<Synchronizer> synchronizers_;
   ByHandle<Thread> thread_states_;
   ByHandle<Publication> handed_over_;  // by message, in a process
   std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, Publication>

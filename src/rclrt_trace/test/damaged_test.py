@@ -36,15 +36,13 @@ def streams(trace: Path) -> list[Path]:
 
 @ONE
 def test_a_stream_that_is_cut_off(copy: Path, tmp_path: Path) -> None:
-    cut = [path for path in streams(copy / "running") if path.stat().st_size > 0]
-    for path in cut:
-        with path.open("r+b") as stream:
-            stream.truncate(path.stat().st_size // 2)
+    path = max(streams(copy / "running"), key=lambda path: path.stat().st_size)
+    with path.open("r+b") as stream:
+        stream.truncate(path.stat().st_size - 4096 - 100)  # packets end with less than a page
     code, said = model_of(copy, tmp_path)
     assert code == 0
-    assert cut
-    for path in cut:
-        assert f"{path}: packet at byte 0: the file is cut off in it" in said
+    assert f"{path}: packet at byte " in said
+    assert "the file is cut off in it" in said
 
 
 @ONE

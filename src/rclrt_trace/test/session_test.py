@@ -6,14 +6,16 @@ from __future__ import annotations
 import csv
 import json
 import os
+import signal
 import statistics
 import subprocess
 import sys
+import time
 from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from conftest import EXAMPLES, Traced, rclrt
+from conftest import EXAMPLES, GENEROUS_S, Traced, rclrt
 
 import rclrt_model
 
@@ -44,11 +46,12 @@ def test_a_trace_agrees_with_what_the_runner_recorded(traced: Traced, tmp_path: 
     assert (imported / "trace.pftrace").is_file()
     own, of_trace = medians(traced.run), medians(imported)
     assert own.keys() == of_trace.keys()
-    for callback, (delay, time, count) in own.items():
+    for callback, (delay, took, count) in own.items():
         assert abs(of_trace[callback][0] - delay) <= AGREEMENT_MS, callback
-        assert abs(of_trace[callback][1] - time) <= AGREEMENT_MS, callback
-        # The runner leaves out what was released before its window and what ends after it.
-        assert count <= of_trace[callback][2] <= count + 4, callback
+        assert abs(of_trace[callback][1] - took) <= AGREEMENT_MS, callback
+        # The runner leaves out what was released before its window and what ends after it: on a
+        # machine that is late, as much as may wait.
+        assert count <= of_trace[callback][2] <= count + 20, callback
     chains = {
         results: {
             tuple(chain["callbacks"]): chain["response_ms"]["p50"]
@@ -123,18 +126,27 @@ def test_bounds_of_a_model_are_conditional_at_best(traced: Traced, tmp_path: Pat
     assert "longest observed" in done.stdout
 
 
-def test_a_snapshot_holds_the_newest(tmp_path: Path) -> None:
-    trace, app = tmp_path / "trace", EXAMPLES / "autonomous_vehicle" / "app.yaml"
-    command = [sys.executable, "-m", "rclrt_cli", "run", str(app), "--executor", "preemptive"]
-    done = rclrt(
-        "trace", "record", "-o", trace, "--snapshot", "--most-mb", "32",
-        "--", *command, "--seconds", "1", "--out", tmp_path / "run",
-    )  # fmt: skip
+def test_snapshots_are_read_once(tmp_path: Path) -> None:
+    trace, run = tmp_path / "trace", tmp_path / "run"
+    app = EXAMPLES / "autonomous_vehicle" / "app.yaml"
+    command = ["run", str(app), "--executor", "preemptive", "--seconds", "3", "--out", str(run)]
+    python = [sys.executable, "-m", "rclrt_cli"]
+    with subprocess.Popen(
+        [*python, "trace", "record", "-o", trace, "--snapshot", "--", *python, *command]
+    ) as recording:
+        while not any(trace.glob("creation/**/ros_*")):
+            assert recording.poll() is None
+            time.sleep(0.05)
+        time.sleep(1)
+        recording.send_signal(signal.SIGUSR1)
+        assert recording.wait(GENEROUS_S) == 0
+    assert len(list(trace.glob("running/*/ust"))) == 2
+    done = rclrt("trace", "import", trace, "--out", tmp_path / "imported")
     assert done.returncode == 0, done.stderr
-    done = rclrt("model", trace, "-o", tmp_path / "robot.yaml")
-    assert done.returncode == 0, done.stderr
-    model = rclrt_model.load(tmp_path / "robot.yaml")
-    assert parts(model) == parts(rclrt_model.load(app))
+    own, of_trace = medians(run), medians(tmp_path / "imported")
+    assert own.keys() == of_trace.keys()
+    for callback, (_, _, count) in own.items():
+        assert count <= of_trace[callback][2] <= count + 20, callback
 
 
 def test_the_session_and_its_daemon_are_gone(traced: Traced) -> None:

@@ -255,5 +255,57 @@ TEST(TracedModel, ATraceWithoutRunsIsRefused) {
   EXPECT_THROW(build_model(robot.system, "robot"), TraceError);
 }
 
+TEST(TracedModel, WhatRunsWhereEventsAreLostIsLeftOut) {
+  Line line;
+  line.run(1);
+  line.start(21);
+  line.emit(EventKind::kLoss, {});  // with its end, and the start of the next
+  line.now_ns += 1000 * kMs;
+  line.end(21, kMs);
+  line.run(2);
+  const TracedModel made = line.model();
+  EXPECT_EQ(made.application.callbacks[0].wcet, model::Nanoseconds(kMs / 2));
+  EXPECT_EQ(made.application.callbacks[0].observed->n, 2U);
+  EXPECT_EQ(line.system.gaps().losses, 1U);
+}
+
+TEST(TracedModel, ATimerAtTheAddressOfAnEarlierOneIsAnother) {
+  Robot robot;
+  robot.node(1, "n");
+  for (const std::int64_t period_ms : {10, 100}) {
+    robot.timer(20, 1, period_ms * kMs, 21);
+    for (int i = 0; i < 3; ++i) {
+      robot.start(21);
+      robot.end(21, kMs);
+    }
+  }
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.callbacks.size(), 2U);
+  EXPECT_EQ(std::get<model::Timer>(made.application.callbacks[0].trigger).period,
+            model::Nanoseconds(10 * kMs));
+  EXPECT_EQ(made.application.callbacks[1].observed->n, 3U);
+}
+
+TEST(TracedModel, ALateTimerKeepsItsRelease) {
+  Robot robot;
+  robot.node(1, "n");
+  robot.timer(20, 1, 10 * kMs, 21);
+  const std::int64_t created_ns = robot.now_ns;
+  for (const std::int64_t start_ms : {10, 45, 50}) {  // 20 was due, 30 and 40 were skipped
+    robot.now_ns = created_ns + start_ms * kMs;
+    robot.start(21);
+    robot.end(21, kMs);
+  }
+  TracedModel made = robot.model();
+  std::vector<std::string> notes;
+  const recorder::RunResults results = trace_results(
+      robot.system, std::move(made), model::ExecutorKind::kWaitSet, ReadCounts{}, notes);
+  std::vector<std::int64_t> late_ms;
+  for (const recorder::InstanceRecord& record : results.records) {
+    late_ms.push_back((record.start_ns - record.release_ns) / kMs);
+  }
+  EXPECT_EQ(late_ms, (std::vector<std::int64_t>{0, 25, 0}));
+}
+
 }  // namespace
 }  // namespace rclrt::trace
