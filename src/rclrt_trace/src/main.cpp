@@ -134,6 +134,13 @@ void say_counts(const ReadCounts& counts) {
   for (const std::string& damage : counts.damage) {
     std::fprintf(stderr, "rclrt_trace: note: %s\n", printable(damage).c_str());
   }
+  if (counts.early > 0) {
+    std::fprintf(
+        stderr,
+        "rclrt_trace: note: %llu events are left out: from a time of which other CPUs' events "
+        "have been overwritten\n",
+        static_cast<unsigned long long>(counts.early));
+  }
   if (counts.lost + counts.lost_packets > 0) {
     std::fprintf(
         stderr,

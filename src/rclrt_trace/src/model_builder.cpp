@@ -148,8 +148,8 @@ void ModelBuilder::choose_callbacks() {
         "  fix: start the session before the nodes, with the events ros2:* enabled");
   }
   if (idle_timers > 0) {
-    model_.notes.push_back(std::to_string(idle_timers) +
-                           " timers never ran: where the timers of a node are counted (synthesize "
+    model_.notes.push_back(std::to_string(idle_timers) + (idle_timers == 1 ? " timer" : " timers") +
+                           " never ran: where the timers of a node are counted (synthesize "
                            "--nodes), they are missing");
   }
   if (idle > 0) {

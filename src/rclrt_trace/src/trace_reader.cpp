@@ -250,6 +250,8 @@ ReadCounts read_trace(const fs::path& directory,
       const TraceEvent event = event_of(stream, choice[stream.event()]);
       if (event.time_ns >= complete_from || is_creation(event.kind)) {
         handle(event);
+      } else {
+        ++counts.early;
       }
       if (!stream.next()) {
         break;

@@ -40,7 +40,8 @@ struct ReadCounts {
   std::uint64_t known = 0;   ///< of kEventTypes
   std::uint64_t lost = 0;    ///< that the tracer had no room for
   std::uint64_t lost_packets = 0;
-  std::size_t traces = 0;             ///< directories with a trace of their own
+  std::uint64_t early = 0;  ///< left out: from a time of which other streams keep nothing any more
+  std::size_t traces = 0;   ///< directories with a trace of their own
   std::vector<std::string> damage{};  ///< where streams could not be read, and what follows it
 };
 
