@@ -331,22 +331,6 @@ TEST(ChainBounds, MoreLoadThanTheCoreHasNoBound) {
   EXPECT_EQ(bounds[1].note, "the load of priority 1 and above is more than the core");
 }
 
-TEST(ChainBounds, ObservedExecutionTimesMakeItConditional) {
-  auto application =
-      Builder().timer("a", 10, 1).subscription("b", "a", 1).chain("one", {"a", "b"}, 1).done();
-  const auto stated = chain_bounds(application);
-  EXPECT_EQ(stated[0].verdict, Verdict::kProved);
-  application.callbacks[0].observed = model::ObservedTimes{.n = 7};
-  application.callbacks[1].observed = model::ObservedTimes{.n = 500};
-  const auto observed = chain_bounds(application);
-  EXPECT_EQ(observed[0].verdict, Verdict::kConditional);
-  EXPECT_EQ(observed[0].bound, stated[0].bound);
-  ASSERT_EQ(observed[0].assumptions.size(), 1U);
-  EXPECT_EQ(observed[0].assumptions[0],
-            "the execution times of 2 callbacks are the longest observed, of 7 runs at least: none "
-            "takes longer");
-}
-
 TEST(ChainBounds, SeveralCpusMakeItConditional) {
   auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
   application.executors[0].cpus = {0, 1};

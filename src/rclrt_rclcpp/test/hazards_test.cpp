@@ -66,9 +66,9 @@ TYPED_TEST_SUITE(Hazards, AllExecutors, ExecutorName);
 /// Returns the warnings of an executor whose timer callback waits for a response of a client in
 /// `group`, once they say `advice` (or when that takes too long).
 template <typename E>
-std::string warnings_of_a_wait_for_a_response(
-    E& executor, const rclcpp::Node::SharedPtr& node, const rclcpp::CallbackGroup::SharedPtr& group,
-    const std::string& advice) {
+std::string warnings_of_a_wait_for_a_response(E& executor, const rclcpp::Node::SharedPtr& node,
+                                              const rclcpp::CallbackGroup::SharedPtr& group,
+                                              const std::string& advice) {
   const auto other = std::make_shared<rclcpp::Node>("other");
   const auto service = other->create_service<Service>(
       "service", [](std::shared_ptr<Service::Request>, std::shared_ptr<Service::Response>) {});

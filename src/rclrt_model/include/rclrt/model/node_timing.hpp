@@ -39,9 +39,9 @@ struct CallbackPlace {
 };
 
 /// Returns where each callback of an application stands, a sync in two places. Callbacks without a
-/// group, or with the group kDefaultGroup, are in their node's default group; its other groups are counted in the order of the
-/// application, and so are timers within their group. Throws std::out_of_range for a node that
-/// there is none of.
+/// group, or with the group kDefaultGroup, are in their node's default group; its other groups are
+/// counted in the order of the application, and so are timers within their group. Throws
+/// std::out_of_range for a node that there is none of.
 RCLRT_MODEL_EXPORT std::vector<std::vector<CallbackPlace>> places_of(
     const Application& application);
 
