@@ -1,7 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What rclrt calls where this library is loaded: see src/tracing.cpp there. */
-#define LTTNG_UST_TRACEPOINT_CREATE_PROBES
-#define LTTNG_UST_TRACEPOINT_DEFINE
 #include "rclrt_provider.h"
 
 void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,
