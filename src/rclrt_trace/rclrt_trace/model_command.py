@@ -7,7 +7,7 @@ import argparse
 from pathlib import Path
 
 from rclrt_cli.errors import EXIT_OK
-from rclrt_cli.output_directory import check_file
+from rclrt_cli.output_directory import check_file, write_atomically
 
 from rclrt_trace.reader import read
 
@@ -22,9 +22,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     check_file("-o", arguments.output)
-    options = ["-o", str(arguments.output)]
-    if arguments.name is not None:
-        options += ["--name", arguments.name]
-    read("model", arguments.trace, options)
+    options = [] if arguments.name is None else ["--name", arguments.name]
+    write_atomically(arguments.output, read("model", arguments.trace, options))
     print(f"{arguments.output}\nrclrt analyze {arguments.output}")
     return EXIT_OK

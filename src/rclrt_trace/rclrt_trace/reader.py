@@ -15,15 +15,18 @@ from rclrt_cli.runner import find_program
 PACKAGE = "rclrt_trace"
 
 
-def read(verb: str, trace: Path, options: Sequence[str]) -> None:
-    """Runs rclrt_trace and shows its notes. Throws BadInput for a trace that it refuses."""
+def read(verb: str, trace: Path, options: Sequence[str]) -> str:
+    """Runs rclrt_trace, shows its notes and returns what it prints.
+
+    Throws BadInput for a trace that it refuses.
+    """
     if not trace.is_dir():
         what = "is not a directory" if trace.exists() else "no such directory"
         raise BadInput(f"{trace}: {what}; expected one with an LTTng trace in or below it")
     program = find_program(os.environ, PACKAGE, PACKAGE)
     done = subprocess.run(
         [str(program), verb, str(trace), *options],
-        stderr=subprocess.PIPE, text=True, errors="replace", check=False,
+        capture_output=True, text=True, errors="replace", check=False,
     )  # fmt: skip
     said = done.stderr.strip()
     if done.returncode == EXIT_BAD_INPUT:
@@ -32,3 +35,4 @@ def read(verb: str, trace: Path, options: Sequence[str]) -> None:
         raise RunFailed(f"{PACKAGE} ended with exit code {done.returncode} and said:\n{said}")
     if said:
         print(said, file=sys.stderr)
+    return done.stdout

@@ -10,9 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 
 from rclrt_cli.errors import BadInput, RunFailed
 
@@ -76,24 +74,22 @@ def require_lttng() -> None:
             )
 
 
-def _lttng(environment: Mapping[str, str], *arguments: str) -> str:
-    """Runs lttng and returns what it prints. Throws RunFailed with what it says."""
+def _lttng(*arguments: str) -> None:
+    """Runs lttng. Throws RunFailed with what it says."""
     done = subprocess.run(
         ["lttng", "--no-sessiond", *arguments],
-        env=dict(environment), capture_output=True, text=True, check=False,
+        capture_output=True, text=True, check=False,
         start_new_session=True,  # a Ctrl-C is for the command that is traced
     )  # fmt: skip
     if done.returncode != 0:
         said = (done.stderr.strip() or done.stdout.strip()).replace("\n", "\n  ")
         raise RunFailed(f"lttng {' '.join(arguments)} failed and said:\n  {said}")
-    return done.stdout
 
 
 class Daemon:
     """The session daemon of this user: the one that runs, or one that ends with us."""
 
-    def __init__(self, environment: Mapping[str, str]) -> None:
-        self._environment = dict(environment)
+    def __init__(self) -> None:
         self._own: subprocess.Popen[bytes] | None = None
 
     def __enter__(self) -> Daemon:
@@ -101,7 +97,6 @@ class Daemon:
             return self
         self._own = subprocess.Popen(
             ["lttng-sessiond", "--no-kernel"],
-            env=self._environment,
             stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
             start_new_session=True,
         )  # fmt: skip
@@ -116,17 +111,12 @@ class Daemon:
             time.sleep(0.05)
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._stop()
 
     def _answers(self) -> bool:
         with contextlib.suppress(RunFailed):
-            _lttng(self._environment, "list")
+            _lttng("list")
             return True
         return False
 
@@ -147,13 +137,10 @@ class Session:
     `keep()`: buffers in memory then hold the newest events, for a robot that runs for days.
     """
 
-    def __init__(
-        self, directory: Path, most_bytes: int, snapshot: bool, environment: Mapping[str, str]
-    ) -> None:
+    def __init__(self, directory: Path, most_bytes: int, snapshot: bool) -> None:
         self._directory = directory
         self._most_bytes = most_bytes
         self._snapshot = snapshot
-        self._environment = dict(environment)
         name = f"rclrt-{os.getpid()}"
         self._creation = f"{name}-{CREATION}"
         self._running = f"{name}-{RUNNING}"
@@ -162,33 +149,28 @@ class Session:
     def __enter__(self) -> Session:
         try:
             self._create(self._creation, CREATION, CREATION_EVENTS, [])
-            bound = self._bound()
-            if self._snapshot:
-                self._create(self._running, RUNNING, RUN_EVENTS, bound, "--snapshot")
-            else:
-                self._create(self._running, RUNNING, RUN_EVENTS, bound)
+            more = ["--snapshot"] if self._snapshot else []
+            self._create(self._running, RUNNING, RUN_EVENTS, self._bound(), *more)
         except BaseException:
-            self.__exit__(None, None, None)
+            self._end()
             raise
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
+        self._end()
+
+    def _end(self) -> None:
         for name in reversed(self._made):
             for verb in ("stop", "destroy"):
                 try:
-                    self._do(verb, name)
+                    _lttng(verb, name)
                 except RunFailed as problem:
                     print(f"rclrt: {problem}", file=sys.stderr)
         self._made.clear()
 
     def keep(self) -> None:
         """Writes what the buffers of a snapshot session hold now."""
-        self._do("snapshot", "record", f"--session={self._running}")
+        _lttng("snapshot", "record", f"--session={self._running}")
 
     def _bound(self) -> list[str]:
         cpus = os.cpu_count() or 1
@@ -206,14 +188,11 @@ class Session:
     def _create(
         self, session: str, part: str, events: tuple[str, ...], bound: list[str], *more: str
     ) -> None:
-        self._do("create", session, f"--output={self._directory / part}", *more)
+        _lttng("create", session, f"--output={self._directory / part}", *more)
         self._made.append(session)
         where = ["--userspace", f"--session={session}"]
-        self._do("enable-channel", *where, *bound, "ros")
-        self._do("enable-event", *where, "--channel=ros", ",".join(events))
+        _lttng("enable-channel", *where, *bound, "ros")
+        _lttng("enable-event", *where, "--channel=ros", ",".join(events))
         context = ("--type=vpid", "--type=vtid", "--type=procname")
-        self._do("add-context", *where, "--channel=ros", *context)
-        self._do("start", session)
-
-    def _do(self, *arguments: str) -> None:
-        _lttng(self._environment, *arguments)
+        _lttng("add-context", *where, "--channel=ros", *context)
+        _lttng("start", session)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -74,6 +75,9 @@ def _megabytes(text: str) -> int:
 
 def _record(arguments: argparse.Namespace) -> int:
     require_lttng()
+    command: list[str] = arguments.trailing
+    if command and shutil.which(command[0]) is None:
+        raise BadInput(f"{command[0]}: no such program; expected one to run behind --")
     out: Path = arguments.out
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise BadInput(f"--out {out}: exists; expected a new or empty directory")
@@ -81,16 +85,14 @@ def _record(arguments: argparse.Namespace) -> int:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"--out {out}: cannot be made: {error.strerror}") from error
-    environment = dict(os.environ)
-    code = EXIT_OK
     most_bytes = arguments.most_mb * MEGABYTE
     with (
         _Snapshots(arguments.snapshot) as snapshots,
         StopSignals() as stop,
-        Daemon(environment),
-        Session(out.resolve(), most_bytes, arguments.snapshot, environment) as session,
+        Daemon(),
+        Session(out.resolve(), most_bytes, arguments.snapshot) as session,
     ):
-        code = _trace(arguments.trailing, arguments.seconds, stop, lambda: snapshots.take(session))
+        code = _trace(command, arguments.seconds, stop, lambda: snapshots.take(session))
         if arguments.snapshot:
             session.keep()
     print(f"{out}\nrclrt trace import {out} --out RESULTS")

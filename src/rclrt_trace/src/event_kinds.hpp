@@ -11,6 +11,7 @@ namespace rclrt::trace {
 
 /// What happened. The fields of each are in kEventTypes.
 enum class EventKind : std::uint8_t {
+  // What there is.
   kNodeInit,
   kPublisherInit,
   kSubscriptionInit,
@@ -21,22 +22,24 @@ enum class EventKind : std::uint8_t {
   kTimerInit,
   kTimerCallback,
   kTimerNode,
-  kCallbackRegister,
+  kCallbackAdded,
+  kSynchronizerInput,
+  kExecutorCallback,
+  // What happens; see is_creation().
+  kCallbackRelease,
   kCallbackStart,
   kCallbackEnd,
-  kRclPublish,
   kRmwPublish,
   kIntraPublish,
   kRmwTake,
   kTake,
   kEnqueue,
   kDequeue,
-  kCallbackAdded,
-  kSynchronizerInput,
-  kExecutorCallback,
-  kCallbackRelease,
   kLoss,  // no event of a trace: some are missing here
 };
+
+/// Returns whether the event says what there is, and not what happens.
+constexpr bool is_creation(EventKind kind) { return kind < EventKind::kCallbackRelease; }
 
 inline constexpr std::size_t kMostNumbers = 6;
 inline constexpr std::size_t kMostTexts = 2;
@@ -76,10 +79,8 @@ inline constexpr auto kEventTypes = std::to_array<EventType>({
     {EventKind::kTimerInit, "ros2:rcl_timer_init", {"timer_handle", "period"}},
     {EventKind::kTimerCallback, "ros2:rclcpp_timer_callback_added", {"timer_handle", "callback"}},
     {EventKind::kTimerNode, "ros2:rclcpp_timer_link_node", {"timer_handle", "node_handle"}},
-    {EventKind::kCallbackRegister, "ros2:rclcpp_callback_register", {"callback"}, {"symbol"}},
     {EventKind::kCallbackStart, "ros2:callback_start", {"callback", "is_intra_process"}},
     {EventKind::kCallbackEnd, "ros2:callback_end", {"callback"}},
-    {EventKind::kRclPublish, "ros2:rcl_publish", {"publisher_handle", "message"}},
     {EventKind::kRmwPublish, "ros2:rmw_publish", {"rmw_publisher_handle", "timestamp"}},
     {EventKind::kIntraPublish, "ros2:rclcpp_intra_publish", {"publisher_handle", "message"}},
     {EventKind::kRmwTake,

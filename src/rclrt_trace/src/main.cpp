@@ -1,20 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_trace: LTTng traces of ROS 2 as models and as results.
-#include <unistd.h>
-
 #include <algorithm>
-#include <cerrno>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <rclrt/model/write.hpp>
 #include <stdexcept>
 #include <string>
 #include <string_view>
-#include <system_error>
 #include <vector>
 
 #include "rclrt/realtime/perfetto_writer.hpp"
@@ -34,12 +28,12 @@ constexpr int kFailed = 1;
 constexpr int kBadInput = 2;
 
 constexpr const char* kUsage =
-    "usage: rclrt_trace model TRACE -o FILE [--name NAME]\n"
+    "usage: rclrt_trace model TRACE [--name NAME]\n"
     "       rclrt_trace import TRACE --out DIR [--executor NAME] [--name NAME]\n"
     "\n"
     "Reads an LTTng trace of ROS 2 nodes (events ros2:*, of any client library).\n"
     "\n"
-    "  model      writes what ran as an app.yaml, with observed execution times\n"
+    "  model      prints what ran as an app.yaml, with observed execution times\n"
     "  import     writes what ran as the results of a run\n"
     "  --executor NAME   what ran the callbacks, for the order of tracks and for blame; default\n"
     "                    wait_set\n"
@@ -67,8 +61,10 @@ Arguments parse_arguments(const std::vector<std::string>& given) {
     throw UsageError("expected model or import; see --help");
   }
   result.imports = given.front() == "import";
-  std::map<std::string, std::string> options{{"--name", ""}, {"--executor", ""}};
-  options[result.imports ? "--out" : "-o"] = "";
+  std::map<std::string, std::string> options{{"--name", ""}};
+  if (result.imports) {
+    options.insert({{"--out", ""}, {"--executor", ""}});
+  }
   for (std::size_t i = 1; i < given.size(); ++i) {
     if (const auto option = options.find(given[i]); option != options.end()) {
       if (++i == given.size()) {
@@ -81,9 +77,9 @@ Arguments parse_arguments(const std::vector<std::string>& given) {
       result.trace = given[i];
     }
   }
-  result.output = options[result.imports ? "--out" : "-o"];
-  if (result.trace.empty() || result.output.empty()) {
-    throw UsageError("expected a TRACE and an output; see --help");
+  result.output = options["--out"];
+  if (result.trace.empty() || (result.imports && result.output.empty())) {
+    throw UsageError("expected a TRACE, and --out to import; see --help");
   }
   const std::filesystem::path directory = result.trace.lexically_normal();
   result.name = !options["--name"].empty() ? options["--name"]
@@ -105,26 +101,6 @@ std::string printable(std::string text) {
   std::ranges::replace_if(
       text, [](unsigned char c) { return (c < 0x20 && c != '\n') || c == 0x7F; }, '?');
   return text;
-}
-
-/// Writes the text into a file that appears whole or not at all.
-void write_file(const std::filesystem::path& path, const std::string& text) {
-  const std::filesystem::path draft = path.string() + "." + std::to_string(::getpid()) + ".part";
-  std::ofstream out(draft, std::ios::binary);
-  out << text;
-  out.close();
-  if (!out) {
-    std::error_code ignored;
-    std::filesystem::remove(draft, ignored);
-    throw std::system_error(errno, std::generic_category(), path.string());
-  }
-  std::error_code error;
-  std::filesystem::rename(draft, path, error);
-  if (error) {
-    std::error_code ignored;
-    std::filesystem::remove(draft, ignored);
-    throw std::system_error(error, path.string());
-  }
 }
 
 void say_counts(const ReadCounts& counts) {
@@ -179,7 +155,7 @@ void run(const Arguments& arguments) {
   if (arguments.imports) {
     write_results(arguments, system, std::move(model), counts, notes);
   } else {
-    write_file(arguments.output, to_yaml(model.application));
+    std::fputs(to_yaml(model.application).c_str(), stdout);
   }
   for (const std::string& note : notes) {
     std::fprintf(stderr, "rclrt_trace: note: %s\n", printable(note).c_str());

@@ -17,7 +17,6 @@ constexpr std::size_t kLongestName = 200;
 
 // What the model takes; a damaged trace may say anything.
 constexpr std::int64_t kShortestTime = 1'000;
-constexpr std::int64_t kLongestTime = 3'600'000'000'000;
 constexpr std::size_t kDeepestQueue = 10'000;
 constexpr std::size_t kMostSyncTopics = 9;
 constexpr std::size_t kMostTopics = 100;

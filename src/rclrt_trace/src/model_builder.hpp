@@ -14,6 +14,9 @@
 
 namespace rclrt::trace {
 
+/// The longest time that the model takes, in nanoseconds: an hour.
+inline constexpr std::int64_t kLongestTime = 3'600'000'000'000;
+
 /// Returns a name that the model takes: letters, digits and single underscores.
 std::string as_token(std::string_view text);
 /// Returns a topic or namespace of such names.

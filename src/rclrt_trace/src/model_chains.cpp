@@ -14,8 +14,7 @@ namespace rclrt::trace {
 
 namespace {
 
-constexpr std::int64_t kLongestTime = 3'600'000'000'000;  // as the model has it
-constexpr int kHighestPriority = 1'000'000;               // ditto
+constexpr int kHighestPriority = 1'000'000;  // as the model has it
 
 /// More ways than anybody reads: the model then needs its chains by hand.
 constexpr std::size_t kMostChains = 200;

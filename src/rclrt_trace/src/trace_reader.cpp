@@ -184,22 +184,20 @@ std::int64_t complete_since(const std::vector<std::unique_ptr<ctf::Stream>>& str
   return static_cast<std::int64_t>(since);
 }
 
-/// Whether the event says what there is, and not what happens.
-bool is_creation(EventKind kind) {
-  switch (kind) {
-    case EventKind::kCallbackStart:
-    case EventKind::kCallbackEnd:
-    case EventKind::kRclPublish:
-    case EventKind::kRmwPublish:
-    case EventKind::kIntraPublish:
-    case EventKind::kRmwTake:
-    case EventKind::kTake:
-    case EventKind::kEnqueue:
-    case EventKind::kDequeue:
-    case EventKind::kCallbackRelease:
-      return false;
-    default:
-      return true;
+/// Adds up what the streams have met. Each file has the loss of its whole stream.
+void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
+            const std::vector<StreamKey>& keys, ReadCounts& counts) {
+  std::map<StreamKey, std::uint64_t> lost;
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const ctf::Stream& stream = *streams[i];
+    counts.events += stream.events();
+    counts.lost_packets += stream.lost_packets();
+    counts.damage.insert(counts.damage.end(), stream.damage().begin(), stream.damage().end());
+    std::uint64_t& of_stream = lost[keys[i]];
+    of_stream = std::max(of_stream, stream.lost_events());
+  }
+  for (const auto& [key, of_stream] : lost) {
+    counts.lost += of_stream;
   }
 }
 
@@ -262,16 +260,7 @@ ReadCounts read_trace(const fs::path& directory,
       }
     } while (true);
   }
-  std::map<StreamKey, std::uint64_t> lost;  // each file has the count of its stream
-  for (std::size_t i = 0; i < streams.size(); ++i) {
-    const auto& stream = streams[i];
-    counts.events += stream->events();
-    std::uint64_t& of_stream = lost[keys[i]];
-    counts.lost += stream->lost_events() - std::min(of_stream, stream->lost_events());
-    of_stream = std::max(of_stream, stream->lost_events());
-    counts.lost_packets += stream->lost_packets();
-    counts.damage.insert(counts.damage.end(), stream->damage().begin(), stream->damage().end());
-  }
+  add_up(streams, keys, counts);
   return counts;
 }
 

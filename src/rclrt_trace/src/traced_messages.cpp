@@ -25,7 +25,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
       break;
     case EventKind::kIntraPublish:
       if (const auto found = publishers_.find(first); found != publishers_.end()) {
-        thread.published = publish(thread, found->second.topic, event.time_ns);
+        thread.published = publish(thread, found->second, event.time_ns);
         if (rclrt_processes_.contains(event.pid)) {
           handed_over_[{event.pid, event.numbers[1]}] = *thread.published;
         }

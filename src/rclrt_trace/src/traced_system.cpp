@@ -46,21 +46,13 @@ void TracedSystem::take(const TraceEvent& event) {
     case EventKind::kLoss:
       ++gaps_.losses;
       return forget_running();
-    case EventKind::kRclPublish:
-    case EventKind::kRmwPublish:
-    case EventKind::kIntraPublish:
-    case EventKind::kRmwTake:
-    case EventKind::kTake:
-    case EventKind::kEnqueue:
-    case EventKind::kDequeue:
-      return take_message(event);
     case EventKind::kCallbackAdded:
     case EventKind::kSynchronizerInput:
     case EventKind::kExecutorCallback:
     case EventKind::kCallbackRelease:
       return take_rclrt(event);
     default:
-      return take_entity(event);
+      return is_creation(event.kind) ? take_entity(event) : take_message(event);
   }
 }
 
@@ -73,7 +65,7 @@ void TracedSystem::take_entity(const TraceEvent& event) {
       break;
     case EventKind::kPublisherInit: {
       const std::uint32_t topic = topic_of(event.texts[0]);
-      publishers_[handle(0)] = {node_of(handle(1)), topic, event.numbers[3]};
+      publishers_[handle(0)] = topic;
       rmw_publishers_[handle(2)] = topic;
       break;
     }

@@ -121,7 +121,7 @@ class TracedSystem {
   };
   template <typename T>
   using ByHandle = std::unordered_map<Handle, T, HandleHash>;
-  struct Endpoint {  // a publisher or a subscription
+  struct Endpoint {  // of a subscription
     std::uint32_t node = kNone;
     std::uint32_t topic = kNone;
     std::size_t depth = 0;
@@ -197,7 +197,7 @@ class TracedSystem {
 
   std::map<std::string, std::uint32_t, std::less<>> topics_;
   ByHandle<std::uint32_t> node_handles_;
-  ByHandle<Endpoint> publishers_;           // by rcl handle
+  ByHandle<std::uint32_t> publishers_;      // topic, by rcl handle
   ByHandle<std::uint32_t> rmw_publishers_;  // topic, by rmw handle
   ByHandle<Endpoint> subscriptions_;        // by rcl handle
   ByHandle<std::uint32_t> rmw_subscriptions_;

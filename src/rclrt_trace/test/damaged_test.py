@@ -120,3 +120,4 @@ def test_a_directory_that_is_not_empty_is_not_recorded_into(tmp_path: Path) -> N
     done = rclrt("trace", "record", "-o", tmp_path / "new", "--", "no_such_program")
     assert done.returncode == 2
     assert "no_such_program" in done.stderr
+    assert not (tmp_path / "new").exists()
