@@ -127,9 +127,43 @@ void say_counts(const ReadCounts& counts) {
   }
 }
 
-void write_results(const Arguments& arguments, const TracedSystem& system, TracedModel model,
-                   const ReadCounts& counts, std::vector<std::string>& notes) {
-  recorder::ResultsDirectory directory(arguments.output);
+/// Opened before the trace is read: what cannot be written is said at once.
+recorder::ResultsDirectory open_output(const std::filesystem::path& output) {
+  try {
+    return recorder::ResultsDirectory(output);
+  } catch (const std::exception& error) {
+    throw UsageError("--out " + output.string() + ": " + error.what());
+  }
+}
+
+void say_notes(const std::vector<std::string>& notes) {
+  for (const std::string& note : notes) {
+    std::fprintf(stderr, "rclrt_trace: note: %s\n", printable(note).c_str());
+  }
+}
+
+ReadCounts read_system(const Arguments& arguments, TracedSystem& system) {
+  const ReadCounts counts =
+      read_trace(arguments.trace, [&](const TraceEvent& event) { system.take(event); });
+  system.finish();
+  say_counts(counts);
+  return counts;
+}
+
+void print_model(const Arguments& arguments) {
+  TracedSystem system;
+  read_system(arguments, system);
+  const TracedModel model = build_model(system, arguments.name);
+  std::fputs(to_yaml(model.application).c_str(), stdout);
+  say_notes(model.notes);
+}
+
+void import_trace(const Arguments& arguments) {
+  recorder::ResultsDirectory directory = open_output(arguments.output);
+  TracedSystem system;
+  const ReadCounts counts = read_system(arguments, system);
+  TracedModel model = build_model(system, arguments.name);
+  std::vector<std::string> notes = model.notes;
   recorder::RunResults results =
       trace_results(system, std::move(model), arguments.executor, counts, notes);
   results.application_file = arguments.trace.string();
@@ -142,24 +176,7 @@ void write_results(const Arguments& arguments, const TracedSystem& system, Trace
   recorder::export_trace(writer, results);
   writer.finish();
   directory.commit();
-}
-
-void run(const Arguments& arguments) {
-  TracedSystem system;
-  const ReadCounts counts =
-      read_trace(arguments.trace, [&](const TraceEvent& event) { system.take(event); });
-  system.finish();
-  say_counts(counts);
-  TracedModel model = build_model(system, arguments.name);
-  std::vector<std::string> notes = model.notes;
-  if (arguments.imports) {
-    write_results(arguments, system, std::move(model), counts, notes);
-  } else {
-    std::fputs(to_yaml(model.application).c_str(), stdout);
-  }
-  for (const std::string& note : notes) {
-    std::fprintf(stderr, "rclrt_trace: note: %s\n", printable(note).c_str());
-  }
+  say_notes(notes);
 }
 
 }  // namespace
@@ -171,7 +188,8 @@ int main(int argc, char** argv) {
       std::fputs(kUsage, stdout);
       return 0;
     }
-    run(parse_arguments(given));
+    const Arguments arguments = parse_arguments(given);
+    arguments.imports ? import_trace(arguments) : print_model(arguments);
     return 0;
   } catch (const UsageError& error) {
     std::fprintf(stderr, "rclrt_trace: %s\n", error.what());

@@ -121,3 +121,12 @@ def test_a_directory_that_is_not_empty_is_not_recorded_into(tmp_path: Path) -> N
     assert done.returncode == 2
     assert "no_such_program" in done.stderr
     assert not (tmp_path / "new").exists()
+
+
+@ONE
+def test_a_directory_of_others_gets_no_results(traced: Traced, tmp_path: Path) -> None:
+    (tmp_path / "mine").write_text("text")
+    done = rclrt("trace", "import", traced.trace, "--out", tmp_path)
+    assert done.returncode == 2
+    assert f"--out {tmp_path}: " in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["mine"]
