@@ -8,6 +8,7 @@
 #include "rcl_readiness.hpp"
 #include "rclrt/executor/edf_executor.hpp"
 #include "rclrt/executor/events_executor.hpp"
+#include "rclrt/executor/per_group_executor.hpp"
 #include "rclrt/executor/picas_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
@@ -95,6 +96,10 @@ EdfExecutor::EdfExecutor(std::shared_ptr<Context> context, ExecutorOptions optio
 PicasExecutor::PicasExecutor(std::shared_ptr<Context> context, ExecutorOptions options)
     : Executor(std::move(context), std::make_unique<executor::PicasExecutor>(std::move(options))) {}
 
+PerGroupExecutor::PerGroupExecutor(std::shared_ptr<Context> context, ExecutorOptions options)
+    : Executor(std::move(context),
+               std::make_unique<executor::PerGroupExecutor>(std::move(options))) {}
+
 EventsExecutor::EventsExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
                                EventsOptions events)
     : Executor(std::move(context),
@@ -109,7 +114,8 @@ WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptio
 
 const std::vector<std::string>& executor_names() {
   static const std::vector<std::string> kNames = {
-      "wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf", "events", "picas"};
+      "wait_set", "producer_consumer", "thread_dispatch", "preemptive",
+      "edf",      "events",            "picas",           "per_group"};
   return kNames;
 }
 
@@ -135,6 +141,9 @@ std::unique_ptr<Executor> make_executor(std::string_view name, std::shared_ptr<C
   }
   if (name == "picas") {
     return std::make_unique<PicasExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "per_group") {
+    return std::make_unique<PerGroupExecutor>(std::move(context), std::move(options));
   }
   std::string known;
   for (const std::string& known_name : executor_names()) {

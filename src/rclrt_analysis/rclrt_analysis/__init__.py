@@ -58,6 +58,7 @@ from rclrt_analysis._native import (
     thesis_feasibility,
     thesis_harmonic,
     utilisation,
+    why_no_bounds,
     with_priorities,
     with_steps,
 )
@@ -111,6 +112,7 @@ __all__ = [
     "thesis_feasibility",
     "thesis_harmonic",
     "utilisation",
+    "why_no_bounds",
     "with_priorities",
     "with_steps",
 ]

@@ -59,6 +59,7 @@ Workload::Order order_of(ExecutorKind executor) {
     case ExecutorKind::kPreemptive:
     case ExecutorKind::kEvents:
     case ExecutorKind::kPicas:
+    case ExecutorKind::kPerGroup:
     case ExecutorKind::kFixedPriorityNonPreemptive:
       break;
   }
@@ -288,6 +289,9 @@ const char* policy_assumption(ExecutorKind executor) {
     case ExecutorKind::kPicas:
       return "each executor has one thread, which finishes what it has started; callbacks of one "
              "priority delay each other";
+    case ExecutorKind::kPerGroup:
+      return "each group has one thread, at the highest priority of its callbacks; threads of one "
+             "priority delay each other";
     case ExecutorKind::kProducerConsumer:
     case ExecutorKind::kThreadDispatch:
     case ExecutorKind::kPreemptive:
@@ -298,6 +302,17 @@ const char* policy_assumption(ExecutorKind executor) {
 }
 
 }  // namespace
+
+std::optional<std::string> why_no_bounds(const model::ExecutorChoice& executor) {
+  if (executor.threads > 1) {
+    return "no bounds are offered for several threads; those published have been refuted (Teper et "
+           "al., RTSS 2024)";
+  }
+  if (executor.timers_thread) {
+    return "no bounds are offered for a thread of the timers beside that of the queue";
+  }
+  return std::nullopt;  // an arbitrary order: that of wait_set assumes none
+}
 
 std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {
   std::vector<std::string> result{

@@ -165,11 +165,10 @@ class Reader {
     }
     if (const Node* node = fields.require("executor", "executor: preemptive")) {
       const auto name = yaml::read_text(*node, "executor", context_);
-      const auto kind = name ? model::executor_kind_of(*name) : std::nullopt;
-      if (kind) {
-        example_.executor = *kind;
-      } else if (name) {
-        yaml::report_value(*node, "executor", "one of " + model::executor_names(), context_);
+      try {
+        example_.executor = name ? model::parse_executor(*name) : example_.executor;
+      } catch (const std::invalid_argument& error) {
+        context_.diagnostics.report(node->at, error.what(), "an executor of this version");
       }
     }
     if (const Node* node = fields.require("chain", "chain: obstacle")) {
@@ -229,7 +228,7 @@ std::string to_text(const CounterExample& example, const Application& applicatio
   };
   line("rclrt", "1");
   line("application", application.name);
-  line("executor", std::string(traits(example.executor).name));
+  line("executor", name_of(example.executor));
   line("chain", chain.id);
   line("instance", std::to_string(example.instance));
   line("release_ms", ms(example.release_ns));

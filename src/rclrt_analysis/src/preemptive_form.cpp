@@ -47,6 +47,14 @@ void separate_levels(Application& application, const std::vector<int>& tops) {
   }
 }
 
+/// Each callback at the priority of its thread.
+void raise_callbacks(Application& application) {
+  const std::vector<int> levels = thread_levels(application, model::ExecutorKind::kPerGroup);
+  for (std::size_t i = 0; i < levels.size(); ++i) {
+    application.callbacks[i].priority = levels[i];
+  }
+}
+
 void level_callbacks(Application& application) {
   for (model::Callback& callback : application.callbacks) {
     callback.priority = 0;
@@ -59,15 +67,22 @@ void level_callbacks(Application& application) {
 PreemptiveForm::PreemptiveForm(const Application& application, model::ExecutorKind kind)
     : stated_(application), kind_(kind) {
   const std::vector<int> tops = top_priorities(application, kind);
-  if (kind != model::ExecutorKind::kPicas && kind != model::ExecutorKind::kEvents) {
-    return;
-  }
-  form_ = application;
-  if (kind == model::ExecutorKind::kPicas) {
-    unite_callbacks(*form_);
-    separate_levels(*form_, tops);
-  } else {
-    level_callbacks(*form_);
+  switch (kind) {
+    case model::ExecutorKind::kPicas:
+      form_ = application;
+      unite_callbacks(*form_);
+      separate_levels(*form_, tops);
+      break;
+    case model::ExecutorKind::kEvents:
+      form_ = application;
+      level_callbacks(*form_);
+      break;
+    case model::ExecutorKind::kPerGroup:
+      form_ = application;
+      raise_callbacks(*form_);
+      break;
+    default:
+      break;  // has an analysis of its own
   }
 }
 

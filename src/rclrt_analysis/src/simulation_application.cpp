@@ -40,24 +40,28 @@ class CpuNumbers {
   std::set<int> cpus_;
 };
 
-SimulatedExecutor simulated_executor(const model::Executor& executor, ExecutorKind kind,
-                                     int top_priority, const SimulatedTimes& times,
-                                     const CpuNumbers& cpus) {
-  SimulatedExecutor result{.kind = kind,
+SimulatedExecutor simulated_executor(const model::Executor& executor,
+                                     const model::ExecutorChoice& choice, int top_priority,
+                                     const SimulatedTimes& times, const CpuNumbers& cpus) {
+  SimulatedExecutor result{.kind = choice.kind,
                            .cpus = {},
                            .scheduler_cpus = {},
                            .workers_per_level = 0,
                            .top_priority = top_priority,
                            .dispatch_ns = times.dispatch_ns,
                            .scheduler_ns = times.scheduler_ns,
-                           .polling_ns = times.polling_ns};
+                           .polling_ns = times.polling_ns,
+                           .threads = choice.threads,
+                           .order_seed = choice.order_seed,
+                           .subscriptions_first = choice.subscriptions_first,
+                           .timers_thread = choice.timers_thread};
   for (const int cpu : executor.cpus) {
     result.cpus.push_back(cpus.of(cpu));
   }
   for (const int cpu : executor.scheduler_cpus) {
     result.scheduler_cpus.push_back(cpus.of(cpu));
   }
-  if (kind == ExecutorKind::kEdf) {
+  if (choice.kind == ExecutorKind::kEdf) {
     result.cpus = {result.cpus.empty() ? 0 : result.cpus.front()};
   }
   return result;
@@ -71,8 +75,8 @@ SimulatedCallback simulated_callback(const model::Application& application, std:
   result.level = application.effective_priority(index);
   // Executors get the callbacks node by node; a wait set has services after subscriptions, and then
   // clients.
-  const auto role = static_cast<std::size_t>(model::role_of(callback));
-  result.registration = role * application.nodes.size() + callback.node;
+  result.registration = callback.node;
+  result.role = model::role_of(callback);
   result.overload = callback.overload;
   result.deadline_ns = callback.deadline.value_or(model::Nanoseconds{0}).count();
   result.execution = detail::execution_times(callback, times.lowest_execution);
@@ -151,18 +155,19 @@ void detail::set_delays(SimulatedSystem& system, const SimulatedTimes& times) {
   }
 }
 
-SimulatedSystem simulated_system(const model::Application& application, ExecutorKind kind,
-                                 const SimulatedTimes& times, unsigned cpus_without_statement) {
+SimulatedSystem simulated_system(const model::Application& application,
+                                 const model::ExecutorChoice& executor, const SimulatedTimes& times,
+                                 unsigned cpus_without_statement) {
   if (!(times.lowest_execution >= 0 && times.lowest_execution <= 1)) {
     throw std::invalid_argument("the lowest execution time is a share of the WCET from 0 to 1");
   }
   const CpuNumbers cpus(application, std::max(cpus_without_statement, 1U));
   SimulatedSystem result;
   result.cpus = cpus.count();
-  const std::vector<int> tops = top_priorities(application, kind);
+  const std::vector<int> tops = top_priorities(application, executor.kind);
   for (std::size_t i = 0; i < application.executors.size(); ++i) {
     result.executors.push_back(
-        simulated_executor(application.executors[i], kind, tops[i], times, cpus));
+        simulated_executor(application.executors[i], executor, tops[i], times, cpus));
   }
   const Readers readers = readers_of(application);
   std::map<std::pair<std::size_t, std::string>, std::size_t> groups;

@@ -88,9 +88,7 @@ void SimulationEngine::handle(const Event& event) {
       Executor& executor = executors_[event.index];
       if (event.time_ns == executor.armed_ns) {
         executor.armed_ns = kNever;
-        if (threads_[executor.loop].state == ThreadState::kSleeping) {
-          threads_.wake(executor.loop);
-        }
+        wake_polling(executor);
       }
       break;
     }
@@ -186,6 +184,9 @@ void SimulationEngine::finish(Id thread) {
     for (const Id blocked : std::exchange(executor.blocked, {})) {
       threads_.wake_in_place(blocked);
     }
+  }
+  if (executor.loops.size() > 1) {
+    wake_polling(executor);  // it did not ask for what was in this group
   }
   free_instances_.push_back(id);
   ++result_.instances;

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of a running simulation. simulation_engine.cpp: time and instances;
-// simulation_executors.cpp: what the executors choose; simulation_setup.cpp: how it begins.
+// simulation_executors.cpp, simulation_wait_set.cpp: what the executors choose;
+// simulation_setup.cpp: how it begins.
 #pragma once
 
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <optional>
 #include <queue>
 #include <utility>
@@ -80,10 +82,12 @@ class SimulationEngine {
   struct Executor {
     const SimulatedExecutor* stated = nullptr;
     std::uint64_t cpus = 0;
-    Id inbox = kNone;      // of a scheduler thread
-    Id scheduler = kNone;  // its thread; kNone when scheduling costs nothing
-    Id loop = kNone;       // the wait set's thread
-    std::vector<Id> idle;  // one-off threads to use again
+    Id inbox = kNone;         // of a scheduler thread
+    Id scheduler = kNone;     // its thread; kNone when scheduling costs nothing
+    std::vector<Id> loops;    // the wait set's threads
+    Id drawing = kNone;       // the one of them that holds the mutex of the ready set
+    std::deque<Id> at_mutex;  // those that wait for it
+    std::vector<Id> idle;     // one-off threads to use again
     unsigned one_offs = 0;
     std::vector<Id> timers;     // of a wait set, in order of registration
     std::vector<Id> others;     // its other entities
@@ -92,6 +96,7 @@ class SimulationEngine {
     std::int64_t armed_ns = kNever;
     std::vector<Id> shared_groups;  // of EDF
     std::vector<Id> blocked;        // threads that wait for one of them
+    bool polls() const { return !loops.empty(); }
   };
 
   enum class EventKind { kLaneTimer, kLoopTimer, kArrival, kRelease };
@@ -132,9 +137,13 @@ class SimulationEngine {
   void set_up_executor(Id index);
   void set_up_levels(Id index);
   std::vector<Id> add_lanes(Id index, const std::vector<int>& levels);
+  std::vector<int> thread_levels(Id index) const;
+  Id lane_of(const Callback& callback, const std::vector<Id>& lanes, std::size_t place,
+             std::map<Id, Id>& more);
   void set_up_callbacks();
   void set_up_links();
   void register_entities();
+  void order_entities(Executor& executor);
   void register_timer(Id entity, const TimerTrigger& trigger);
   void register_source(Id entity, const EventTrigger& trigger);
   Id add_lane(Id executor, Key key, unsigned workers, ThreadKind kind);
@@ -183,9 +192,15 @@ class SimulationEngine {
   void pick_for_worker(Id thread);
   void pick_for_scheduler(Id thread);
   void pick_for_one_off(Id thread);
-  bool is_first_of_queue(Id entity) const;
-  void pick_for_loop(Id thread);
   bool blocked_by_ceiling(Id thread);
+
+  // simulation_wait_set.cpp
+  void pick_for_loop(Id thread);
+  Id take_ready(Executor& executor);
+  std::int64_t poll(Executor& executor);
+  bool is_first_of_queue(Id entity) const;
+  bool comes_before_timers(const Executor& executor, Id entity) const;
+  void wake_polling(Executor& executor);
   const Callback& callback_of(const Instance& instance) const {
     return callbacks_[entities_[instance.entity].callback];
   }

@@ -46,7 +46,7 @@ void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
   Entity& entity = entities_[instance.entity];
   const Callback& callback = callbacks_[entity.callback];
   const Executor& executor = executors_[callback.executor];
-  if (executor.loop == kNone && callback.stated->overload != model::Overload::kSkipIfRunning) {
+  if (!executor.polls() && callback.stated->overload != model::Overload::kSkipIfRunning) {
     --entity.out;
     if (entity.newest) {
       instance.release_ns = instance.ready_ns = entity.newest->first;
@@ -68,7 +68,7 @@ void SimulationEngine::end_credit(const Instance& instance) {
   Entity& entity = entities_[instance.entity];
   const Callback& callback = callbacks_[entity.callback];
   if (callback.stated->overload == model::Overload::kSkipIfRunning &&
-      executors_[callback.executor].loop == kNone) {
+      !executors_[callback.executor].polls()) {
     --entity.out;
   }
 }
@@ -333,67 +333,6 @@ bool SimulationEngine::blocked_by_ceiling(Id thread) {
     executor.blocked.push_back(thread);
   }
   return blocked;
-}
-
-/// Whether no other input of a service has an older request.
-bool SimulationEngine::is_first_of_queue(Id entity) const {
-  const Callback& callback = callbacks_[entities_[entity].callback];
-  const auto* const message = std::get_if<MessageTrigger>(&callback.stated->trigger);
-  if (message == nullptr || !message->one_queue) {
-    return true;
-  }
-  const std::int64_t own_ns = entities_[entity].messages.front().arrival_ns;
-  return std::ranges::none_of(callback.entities, [&](Id other) {
-    const auto& messages = entities_[other].messages;
-    return !messages.empty() && (messages.front().arrival_ns < own_ns ||
-                                 (messages.front().arrival_ns == own_ns && other < entity));
-  });
-}
-
-void SimulationEngine::pick_for_loop(Id thread) {
-  const Id index = threads_[thread].executor;
-  Executor& executor = executors_[index];
-  const std::int64_t now_ns = threads_.now_ns();
-  if (executor.ready_next == executor.ready_set.size()) {  // the polling point
-    executor.ready_set.clear();
-    executor.ready_next = 0;
-    std::int64_t next_ns = kNever;
-    for (const Id timer : executor.timers) {
-      next_ns = std::min(next_ns, timers_[timer].due_ns);
-      if (timers_[timer].due_ns <= now_ns) {
-        executor.ready_set.push_back(timers_[timer].entity);
-      }
-    }
-    for (const Id entity : executor.others) {
-      if (!entities_[entity].messages.empty() && is_first_of_queue(entity)) {
-        executor.ready_set.push_back(entity);
-      }
-    }
-    if (executor.ready_set.empty()) {
-      threads_.sleep(thread);
-      if (next_ns < executor.armed_ns) {
-        executor.armed_ns = next_ns;
-        schedule(next_ns, EventKind::kLoopTimer, index);
-      }
-      return;
-    }
-  }
-  // The processing window: this set and nothing else.
-  const bool first = executor.ready_next == 0;
-  const Id entity = executor.ready_set[executor.ready_next++];
-  ++entities_[entity].counts.released;
-  std::int64_t release_ns = now_ns;  // of a message: known when it is taken
-  std::uint64_t number = 0;
-  for (const Id timer : executor.timers) {
-    if (timers_[timer].entity == entity) {
-      release_ns = timers_[timer].nominal_ns;
-      number = timers_[timer].releases;
-      advance_schedule(timers_[timer], model::OverrunPolicy::kSkip);
-    }
-  }
-  const Id instance = new_instance(entity, release_ns, release_ns, number);
-  enter(thread, instance);
-  begin(thread, instance, first ? executor.stated->polling_ns : 0);
 }
 
 }  // namespace rclrt::analysis::detail

@@ -97,9 +97,9 @@ void SimulationEngine::deliver(Id id, SimulatedMessage message, std::vector<Id>&
     entity.messages.pop_front();
   }
   entity.messages.push_back(std::move(message));
-  if (executor.loop != kNone) {
-    if (threads_[executor.loop].state == ThreadState::kSleeping) {
-      threads_.wake(executor.loop);
+  if (executor.polls()) {
+    if (!groups_[callbacks_[entity.callback].group].busy()) {
+      wake_polling(executor);
     }
     return;
   }
@@ -143,7 +143,7 @@ bool SimulationEngine::take(Instance& instance) {
   }
   SimulatedMessage message = std::move(entity.messages.front());
   entity.messages.pop_front();
-  if (executors_[callback.executor].loop != kNone) {  // it learns only now when that was
+  if (executors_[callback.executor].polls()) {  // it learns only now when that was
     instance.release_ns = instance.ready_ns = message.arrival_ns;
   }
   if (std::holds_alternative<EventTrigger>(callback.stated->trigger)) {

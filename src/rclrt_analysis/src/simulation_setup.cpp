@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state in which a simulation begins.
 #include <algorithm>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -48,8 +49,8 @@ SimulationEngine::SimulationEngine(const SimulatedSystem& system, const Simulati
     arm(lane);
   }
   for (Executor& executor : executors_) {
-    if (executor.loop != kNone) {
-      threads_.wake(executor.loop);
+    for (const Id loop : executor.loops) {
+      threads_.wake(loop);
     }
   }
 }
@@ -98,7 +99,10 @@ void SimulationEngine::set_up_executor(Id index) {
       thread.executor = index;
       thread.cpus = executor.cpus;
       thread.base_key = thread.key = executor.stated->top_priority - 1;
-      executor.loop = threads_.add(thread);
+      for (unsigned slot = 0; slot < std::max(executor.stated->threads, 1U); ++slot) {
+        thread.slot = slot;
+        executor.loops.push_back(threads_.add(thread));
+      }
       break;
     }
     case ExecutorKind::kProducerConsumer:
@@ -117,6 +121,7 @@ void SimulationEngine::set_up_executor(Id index) {
     case ExecutorKind::kPreemptive:
     case ExecutorKind::kEvents:
     case ExecutorKind::kPicas:
+    case ExecutorKind::kPerGroup:
       break;  // lanes are all they have
   }
 }
@@ -178,6 +183,7 @@ std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& le
       break;
     case ExecutorKind::kProducerConsumer:
       break;
+    case ExecutorKind::kPerGroup:  // see lane_of
     case ExecutorKind::kWaitSet:
     case ExecutorKind::kThreadDispatch:
     case ExecutorKind::kEdf:
@@ -193,29 +199,72 @@ std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& le
   return lanes;
 }
 
+/// Returns by callback at which level its thread runs; of callbacks of the executor only.
+std::vector<int> SimulationEngine::thread_levels(Id index) const {
+  const bool by_group = kind_of(index) == ExecutorKind::kPerGroup;
+  std::vector<int> levels(callbacks_.size());
+  std::map<Id, int> highest;
+  for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+    const Callback& callback = callbacks_[i];
+    levels[i] = callback.stated->level;
+    if (by_group && callback.executor == index) {
+      int& own = highest.try_emplace(callback.group, levels[i]).first->second;
+      own = std::max(own, levels[i]);
+    }
+  }
+  for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+    const auto found = highest.find(callbacks_[i].group);
+    levels[i] = found != highest.end() ? found->second : levels[i];
+  }
+  return levels;
+}
+
+/// Returns the lane of a callback whose level is the place-th of `lanes`. A lane that only some
+/// callbacks have is made when its first one comes: that of a group, or of timers.
+Id SimulationEngine::lane_of(const Callback& callback, const std::vector<Id>& lanes,
+                             std::size_t place, std::map<Id, Id>& more) {
+  const SimulatedExecutor& stated = *executors_[callback.executor].stated;
+  const auto made = [&](Id key, Key priority) {
+    if (!more.contains(key)) {
+      more[key] = add_lane(callback.executor, priority, 1, ThreadKind::kWorker);
+    }
+    return more[key];
+  };
+  if (stated.kind == ExecutorKind::kPerGroup) {
+    return made(callback.group, stated.top_priority - static_cast<Key>(lanes.size() - place));
+  }
+  if (stated.timers_thread && std::holds_alternative<TimerTrigger>(callback.stated->trigger)) {
+    return made(kNone, stated.top_priority - 1);
+  }
+  return lanes[place];
+}
+
 /// Keys and lanes by the executor's levels, and the ceilings of its groups.
 void SimulationEngine::set_up_levels(Id index) {
   Executor& executor = executors_[index];
   const ExecutorKind kind = executor.stated->kind;
+  const std::vector<int> level_of = thread_levels(index);
   std::vector<int> levels;
-  for (const Callback& callback : callbacks_) {
-    if (callback.executor == index) {
-      levels.push_back(callback.stated->level);
+  for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+    if (callbacks_[i].executor == index) {
+      levels.push_back(level_of[i]);
     }
   }
   std::sort(levels.begin(), levels.end());
   levels.erase(std::unique(levels.begin(), levels.end()), levels.end());
   const std::vector<Id> lanes = add_lanes(index, levels);
+  std::map<Id, Id> more;
   std::vector<unsigned> members(groups_.size());
-  for (Callback& callback : callbacks_) {
+  for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+    Callback& callback = callbacks_[i];
     if (callback.executor != index) {
       continue;
     }
-    const auto level =
-        std::lower_bound(levels.begin(), levels.end(), callback.stated->level) - levels.begin();
-    callback.lane = lanes[static_cast<std::size_t>(level)];
+    const auto place = static_cast<std::size_t>(
+        std::lower_bound(levels.begin(), levels.end(), level_of[i]) - levels.begin());
+    callback.lane = lane_of(callback, lanes, place, more);
     callback.rank = kind == ExecutorKind::kPicas ? callback.stated->level : 0;
-    const auto above = static_cast<Key>(levels.size()) - level;
+    const auto above = static_cast<Key>(levels.size() - place);
     callback.key = is_edf(index)            ? kBackground
                    : callback.lane != kNone ? lanes_[callback.lane].key
                                             : executor.stated->top_priority - above;
@@ -261,6 +310,37 @@ void SimulationEngine::register_entities() {
       }
     }
   }
+  for (Executor& executor : executors_) {
+    if (executor.polls()) {
+      order_entities(executor);
+    }
+  }
+}
+
+/// Puts what a wait set looks at in the order in which it does, from that of registration.
+void SimulationEngine::order_entities(Executor& executor) {
+  const auto turn_of = [&](Id entity) {
+    const model::Role role = callbacks_[entities_[entity].callback].stated->role;
+    const bool second = role == (executor.stated->subscriptions_first ? model::Role::kClient
+                                                                      : model::Role::kService);
+    return role == model::Role::kTopic ? 0 : second ? 1 : 2;
+  };
+  if (executor.stated->order_seed) {
+    // Entities have their numbers in order of registration.
+    std::vector<Id> all(executor.others);
+    for (const Id timer : executor.timers) {
+      all.push_back(timers_[timer].entity);
+    }
+    std::sort(all.begin(), all.end());
+    std::map<Id, std::uint64_t> place;
+    for (std::uint64_t i = 0; i < all.size(); ++i) {
+      const std::uint64_t spread = SimulationRandom(i).next();
+      place[all[i]] = SimulationRandom(*executor.stated->order_seed + spread).next();
+    }
+    std::ranges::sort(executor.others, {}, [&](Id entity) { return place[entity]; });
+    std::ranges::sort(executor.timers, {}, [&](Id timer) { return place[timers_[timer].entity]; });
+  }
+  std::ranges::stable_sort(executor.others, {}, turn_of);
 }
 
 void SimulationEngine::register_timer(Id entity, const TimerTrigger& trigger) {
@@ -274,7 +354,7 @@ void SimulationEngine::register_timer(Id entity, const TimerTrigger& trigger) {
   own.nominal_ns = trigger.offset_ns;
   own.due_ns = own.nominal_ns + trigger.jitter.draw(own.random, 0);
   executor.timers.push_back(number);
-  if (executor.loop == kNone) {
+  if (!executor.polls()) {
     lanes_[executor.inbox != kNone ? executor.inbox : callback.lane].timers.add(number);
   }
 }

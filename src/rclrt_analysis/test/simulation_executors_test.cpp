@@ -65,72 +65,17 @@ TEST(SimulatedGroups, under_edf_let_nobody_start_whose_preemption_level_is_not_a
   EXPECT_EQ(schedule(system, 20), "c 0-2 d 2-3 c 3-5 b 5-6 a 6-7");
 }
 
-// The wait set.
+// Events.
 
-TEST(SimulatedWaitSet, runs_timers_before_subscriptions_and_each_in_order_of_registration) {
-  // At 4 b, c and d are ready; the levels are ignored.
-  System system(ExecutorKind::kWaitSet);
-  const std::size_t a = system.timer(100, 4, 9);
-  system.subscription(a, 1, 9);
-  system.timer(100, 1, 1, 3);
-  system.timer(100, 1, 5, 2);
-  EXPECT_EQ(schedule(system, 20), "a 0-4 c 4-5 d 5-6 b 6-7");
-}
-
-TEST(SimulatedWaitSet, looks_at_nothing_new_until_its_ready_set_is_empty) {
-  // b becomes ready at 1, within the window of {a, c}: c goes first though b is more urgent.
-  System system(ExecutorKind::kWaitSet);
-  system.timer(100, 2, 9);
-  system.timer(100, 1, 9, 1);
-  system.timer(100, 2, 1);
-  EXPECT_EQ(schedule(system, 20), "a 0-2 c 2-4 b 4-5");
-}
-
-TEST(SimulatedWaitSet, polls_once_for_each_ready_set) {
-  // As before, with 1 before a and before b.
-  System system(ExecutorKind::kWaitSet);
-  system.timer(100, 2, 9);
-  system.timer(100, 1, 9, 1);
-  system.timer(100, 2, 1);
-  system.value.executors[0].polling_ns = ms(1);
-  EXPECT_EQ(schedule(system, 20), "a 0-3 c 3-5 b 5-7");
-}
-
-TEST(SimulatedWaitSet, sees_a_timer_that_is_late_when_it_is_ready) {
-  System system(ExecutorKind::kWaitSet);
-  const std::size_t a = system.timer(10, 1, 9);
-  std::get<TimerTrigger>(system[a].trigger).jitter = TimeDistribution::list({ms(3), 0});
-  EXPECT_EQ(schedule(system, 20), "a 3-4 a 10-11");
-  EXPECT_EQ(system.run(20).callbacks[a].response.worst_ns, ms(4));
-}
-
-TEST(SimulatedWaitSet, takes_one_message_of_a_subscription_per_ready_set) {
-  // b's two messages of time 0 need two sets. c, released at 1, comes between.
-  System system(ExecutorKind::kWaitSet);
-  const std::size_t a = system.timer(100, 0, 0);
-  const std::size_t b = system.subscription(a, 2, 0);
-  system.connect(a, b);  // on a second topic: each release of a is two messages
-  system.timer(100, 1, 0, 1);
-  EXPECT_EQ(schedule(system, 20), "b 0-2 c 2-3 b 3-5");
-}
-
-TEST(SimulatedWaitSet, skips_timer_releases_that_passed_while_it_was_busy) {
-  System system(ExecutorKind::kWaitSet);
-  system.timer(2, 1, 9);
-  system.timer(100, 7, 0);
-  // At 8 the releases of 2, 4 and 6 have passed: the oldest runs, and that of 8 is on the grid.
-  EXPECT_EQ(schedule(system, 10.5), "a 0-1 b 1-8 a 8-9 a 9-10 a 10-10.5");
-  const SimulationResult result = system.run(10.5);
-  EXPECT_EQ(result.callbacks[0].counts.dropped, 2U);
-}
-
-TEST(SimulatedWaitSet, loses_messages_beyond_the_depth_without_a_trace) {
-  System system(ExecutorKind::kWaitSet);
-  const std::size_t a = system.timer(100, 0, 0);
-  const std::size_t b = system.add(1, 0, MessageTrigger{.depth = 1});
-  system[a].topics = {{{b, 0, {}}}, {{b, 0, {}}}, {{b, 0, {}}}};
-  const SimulationResult result = system.run(20);
-  EXPECT_EQ(result.callbacks[b].counts, (SimulatedCounts{.released = 1, .completed = 1}));
+TEST(SimulatedEvents, may_have_a_thread_for_timers_beside_that_of_the_messages) {
+  // On two CPUs the timer c does not wait for the message's callback b, as it does on one thread.
+  System system(ExecutorKind::kEvents, 2);
+  const std::size_t a = system.timer(100, 1, 0);
+  system.subscription(a, 5, 0);
+  system.timer(100, 1, 0, 2);
+  EXPECT_EQ(schedule(system, 20), "a 0-1 b 1-6 c 6-7");
+  system.value.executors[0].timers_thread = true;
+  EXPECT_EQ(schedule(system, 20), "a 0-1 1:b 1-6 c 2-3");
 }
 
 // Scheduler threads, workers, overheads.

@@ -81,10 +81,22 @@ void add_background(SimulatedSystem& system, const Overheads& overheads, RandomG
   }
 }
 
+/// Under a wait set in any order: its bounds assume none.
+model::ExecutorChoice any_order(const Kind& kind, RandomGraph& random) {
+  model::ExecutorChoice choice = kind.executor;
+  if (kind.executor == ExecutorKind::kWaitSet) {
+    choice.subscriptions_first = random.uniform(0, 1) < 0.3;
+    if (random.uniform(0, 1) < 0.6) {
+      choice.order_seed = static_cast<std::uint64_t>(random.uniform(0, 1e9));
+    }
+  }
+  return choice;
+}
+
 SimulatedSystem random_system(const model::Application& application, const Kind& kind,
                               const Overheads& overheads, double lowest, RandomGraph& random) {
   SimulatedSystem result = simulated_system(
-      application, kind.executor,
+      application, any_order(kind, random),
       {.lowest_execution = lowest,
        .dispatch_ns = overheads.dispatch,
        .scheduler_ns = overheads.scheduler,
@@ -269,6 +281,8 @@ constexpr Kind kKinds[] = {
     {"wait_set_across", ExecutorKind::kWaitSet, true},
     {"events", ExecutorKind::kEvents, false},
     {"events_across", ExecutorKind::kEvents, true},
+    {"per_group", ExecutorKind::kPerGroup, false},
+    {"per_group_across", ExecutorKind::kPerGroup, true},
     {"picas", ExecutorKind::kPicas, false},
     {"picas_across", ExecutorKind::kPicas, true},
 };

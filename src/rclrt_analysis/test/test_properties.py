@@ -23,6 +23,7 @@ EXECUTORS = (
     "edf",
     "events",
     "picas",
+    "per_group",
 )
 CAREFUL = settings(
     max_examples=60,

@@ -6,8 +6,10 @@ The words shown to a reader come from each results.json.
 
 from __future__ import annotations
 
+import argparse
 from dataclasses import dataclass
 
+from rclrt_cli.analysis_module import model
 from rclrt_cli.errors import BadInput, did_you_mean
 
 
@@ -33,6 +35,7 @@ KINDS = {
         ExecutorKind("edf", by_deadline=True),
         ExecutorKind("events", one_at_a_time=True),
         ExecutorKind("picas", one_at_a_time=True),
+        ExecutorKind("per_group", has_levels=True),
     )
 }
 """Those that run callbacks, by name."""
@@ -47,19 +50,43 @@ FOCUS = "preemptive"
 """The executor a comparison's headline speaks of when it took part."""
 
 
+OPTIONS_HELP = (
+    "options follow behind colons: threads=N, order=arbitrary, seed=N and static of wait_set, "
+    "timers_thread of events"
+)
+
+
 def kind_of(name: str) -> ExecutorKind:
-    """The kind of this name; one without any trait for a name that only a file knows."""
-    return KINDS.get(name, ExecutorKind(name))
+    """The kind of this name, which may have options behind it.
+
+    One without any trait for a name that only a file knows.
+    """
+    return KINDS.get(name.partition(":")[0], ExecutorKind(name))
 
 
 def check_executor(name: str) -> str:
-    """The name itself when the runner offers it."""
-    if name in EXECUTORS:
+    """The name when the runner offers it; with the options in the order of results.json."""
+    kind, has_options, _ = name.partition(":")
+    if kind not in EXECUTORS:
+        raise BadInput(
+            f"unknown executor '{kind}'{did_you_mean(kind, EXECUTORS)}\n"
+            f"  expected one of: {', '.join(EXECUTORS)}"
+        )
+    if not has_options:
         return name
-    raise BadInput(
-        f"unknown executor '{name}'{did_you_mean(name, EXECUTORS)}\n"
-        f"  expected one of: {', '.join(EXECUTORS)}"
-    )
+    try:
+        canonical: str = model().canonical_executor(name)
+    except ValueError as error:
+        raise BadInput(str(error)) from None
+    return canonical
+
+
+def executor_argument(text: str) -> str:
+    """For argparse."""
+    try:
+        return check_executor(text)
+    except BadInput as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
 
 
 def parse_executors(text: str) -> tuple[str, ...]:

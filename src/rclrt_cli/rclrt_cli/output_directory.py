@@ -196,8 +196,10 @@ def _remove_earlier(path: Path) -> None:
     shutil.rmtree(path / STAGING, ignore_errors=True)
     for name in (*RUN_FILES, REPORT, APPLICATION, BOUNDS):
         (path / name).unlink(missing_ok=True)
-    for executor in EXECUTORS:
-        for directory in (path / executor).glob("round-*"):
+    for executor in path.iterdir():
+        if executor.name.partition(":")[0] not in EXECUTORS:
+            continue
+        for directory in executor.glob("round-*"):
             shutil.rmtree(directory, ignore_errors=True)
         with contextlib.suppress(OSError):
-            (path / executor).rmdir()
+            executor.rmdir()

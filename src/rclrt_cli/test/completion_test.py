@@ -78,7 +78,10 @@ def offered(directory: Path, line: str) -> list[str]:
         ("rclrt analyze app.yaml --executor pre", ["preemptive"]),
         (
             "rclrt compare app.yaml --executors wait_set,p",
-            ["wait_set,picas", "wait_set,preemptive", "wait_set,producer_consumer"],
+            [
+                f"wait_set,{name}"
+                for name in ("per_group", "picas", "preemptive", "producer_consumer")
+            ],
         ),
         ("rclrt compare app.yaml --executors al", ["all"]),
         ("rclrt compare app.yaml --executors preemptive,pre", []),

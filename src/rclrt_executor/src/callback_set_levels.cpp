@@ -52,16 +52,13 @@ PriorityMap CallbackSet::mapped_with(std::vector<int> levels) const {
 /// Maps the levels of all callbacks to priorities; moves threads, then the groups' ceilings.
 void CallbackSet::settle_levels() {
   require_groups_unreserved_or_whole();
-  std::vector<int> levels;
-  for (const auto& callback : callbacks_) {
-    levels.push_back(callback->level());
-  }
-  threads_.set_priorities(mapped_with(std::move(levels)));
+  const std::vector<int> levels = dispatcher_->levels_of(callbacks_);
+  threads_.set_priorities(mapped_with(levels));
   dispatcher_->settle_priorities();
   std::map<Group*, int> ceilings;
-  for (const auto& callback : callbacks_) {
-    detail::CallbackState& state = state_of(*callback);
-    const int os_priority = dispatcher_->thread_priority(callback->level());
+  for (std::size_t i = 0; i < callbacks_.size(); ++i) {
+    detail::CallbackState& state = state_of(*callbacks_[i]);
+    const int os_priority = dispatcher_->thread_priority(levels[i]);
     state.os_priority.store(os_priority);
     int& ceiling = ceilings[&state.group];
     ceiling = std::max(ceiling, os_priority);

@@ -5,6 +5,15 @@
 
 namespace rclrt::executor {
 
+std::vector<int> Dispatcher::levels_of(
+    const std::vector<std::shared_ptr<Callback>>& callbacks) const {
+  std::vector<int> levels;
+  for (const auto& callback : callbacks) {
+    levels.push_back(callback->level());
+  }
+  return levels;
+}
+
 int Dispatcher::os_priority(int level) const noexcept {
   return context_.threads.os_priority(level);
 }

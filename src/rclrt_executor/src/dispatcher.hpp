@@ -4,6 +4,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <vector>
 
 #include "access.hpp"
 #include "rclrt/executor/options.hpp"
@@ -45,6 +47,9 @@ class Dispatcher {
 
   const DispatcherTraits& traits() const noexcept RCLRT_NONBLOCKING { return traits_; }
 
+  /// Returns the level at which each of the callbacks runs: by default its own.
+  virtual std::vector<int> levels_of(
+      const std::vector<std::shared_ptr<Callback>>& callbacks) const;
   /// Takes a callback in: sets where its instances go, and keeps the time for it if it is a timer,
   /// whose schedule is started. Called again, after `remove`, when its level or its schedule has
   /// changed. Throws std::system_error.

@@ -69,6 +69,8 @@ class WaitSetDispatcher final : public Dispatcher {
   // With draw_ locked:
   bool take_next(Work& work);
   bool take_ready(Work& work);
+  bool take_timer(Work& work);
+  bool take_other(std::size_t from, std::size_t to, Work& work);
   bool is_empty() const;
   void await_group();
   void poll();
@@ -84,6 +86,7 @@ class WaitSetDispatcher final : public Dispatcher {
   realtime::PiMutex draw_;  // guards what follows: the view as of the last polling point
   std::vector<TimerCallback*> timers_;  // in the stated order
   std::vector<Callback*> others_;       // by type, then in that order
+  std::size_t before_timers_ = 0;       // how many of others_ come before the timers
   std::vector<bool> due_;               // the set: of timers_
   std::vector<bool> ready_;             // and of others_
   std::vector<bool> asked_;
@@ -129,8 +132,19 @@ void WaitSetDispatcher::reload() {
       others_.push_back(callback.get());
     }
   }
-  std::stable_sort(others_.begin(), others_.end(),
-                   [](const Callback* a, const Callback* b) { return a->type() < b->type(); });
+  std::ranges::stable_sort(others_, {}, [this](const Callback* each) {
+    // The types are in the order of rclcpp's other executors.
+    const bool is_service = each->type() == EntityType::kService;
+    return wait_set_.subscriptions_first && is_service ? EntityType::kClient
+           : wait_set_.subscriptions_first && each->type() == EntityType::kClient
+               ? EntityType::kService
+               : each->type();
+  });
+  before_timers_ =
+      wait_set_.subscriptions_first
+          ? static_cast<std::size_t>(std::ranges::count(
+                others_, EntityType::kSubscription, [](const auto* each) { return each->type(); }))
+          : 0;
   source_->watch(others_);
   due_.assign(timers_.size(), false);
   ready_.assign(others_.size(), false);
@@ -195,6 +209,11 @@ bool WaitSetDispatcher::take_next(Work& work) {
 
 /// The processing window: this set and nothing else.
 bool WaitSetDispatcher::take_ready(Work& work) {
+  return take_other(0, before_timers_, work) || take_timer(work) ||
+         take_other(before_timers_, others_.size(), work);
+}
+
+bool WaitSetDispatcher::take_timer(Work& work) {
   for (std::size_t i = 0; i < timers_.size(); ++i) {
     if (due_[i] && group_of(*timers_[i]).try_enter()) {
       due_[i] = false;
@@ -205,7 +224,11 @@ bool WaitSetDispatcher::take_ready(Work& work) {
       return true;
     }
   }
-  for (std::size_t i = 0; i < others_.size(); ++i) {
+  return false;
+}
+
+bool WaitSetDispatcher::take_other(std::size_t from, std::size_t to, Work& work) {
+  for (std::size_t i = from; i < to; ++i) {
     if (ready_[i] && group_of(*others_[i]).try_enter()) {
       ready_[i] = false;
       work = {others_[i], polled_ns_, 0};
@@ -261,6 +284,7 @@ void WaitSetDispatcher::stop() noexcept {
   // What is left of the set is found again; until then its callbacks may go.
   timers_.clear();
   others_.clear();
+  before_timers_ = 0;
   due_.clear();
   ready_.clear();
   const std::scoped_lock lock(context().callbacks.mutex());
@@ -270,6 +294,11 @@ void WaitSetDispatcher::stop() noexcept {
 WaitSetOptions checked(WaitSetOptions wait_set) {
   if (wait_set.threads == 0) {
     throw std::invalid_argument("a wait set executor needs at least one thread");
+  }
+  if (wait_set.threads > 1 && wait_set.subscriptions_first) {
+    throw std::invalid_argument(
+        "subscriptions_first is of StaticSingleThreadedExecutor, which has one thread: leave "
+        "either it or the threads out");
   }
   return wait_set;
 }

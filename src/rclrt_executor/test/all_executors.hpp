@@ -10,6 +10,7 @@
 
 #include "fake_readiness.hpp"
 #include "rclrt/executor/edf_executor.hpp"
+#include "rclrt/executor/per_group_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
@@ -22,6 +23,10 @@ using EventDrivenExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsum
                                               ThreadDispatchExecutor, EdfExecutor>;
 using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
                                       ThreadDispatchExecutor, EdfExecutor, WaitSetExecutor>;
+/// And the one whose number of threads cannot be stated: one for each group.
+using AllAndPerGroup =
+    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
+                     EdfExecutor, WaitSetExecutor, PerGroupExecutor>;
 
 /// Whether two callbacks of one level may run at the same time, given two workers.
 template <typename E>
@@ -54,6 +59,9 @@ struct ExecutorName {
     }
     if (std::is_same_v<E, EdfExecutor>) {
       return "Edf";
+    }
+    if (std::is_same_v<E, PerGroupExecutor>) {
+      return "PerGroup";
     }
     return "WaitSet";
   }

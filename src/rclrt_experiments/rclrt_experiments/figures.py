@@ -22,6 +22,7 @@ LABELS = {
     "edf": "EDF",
     "events": "events",
     "picas": "PiCAS",
+    "per_group": "a thread per group",
 }
 COLOURS = {
     "wait_set": "#8a8a8a",
@@ -33,6 +34,7 @@ COLOURS = {
     "edf": "#cc79a7",
     "events": "#d55e00",
     "picas": "#333333",
+    "per_group": "#a6761d",
 }
 LATE = "#c0392b"
 LEFT, RIGHT, TOP, HEIGHT = 62, 16, 66, 260

@@ -24,6 +24,7 @@ CLASSES = {
     "edf": "EdfExecutor",
     "events": "EventsExecutor",
     "picas": "PicasExecutor",
+    "per_group": "PerGroupExecutor",
 }
 
 

@@ -33,6 +33,7 @@ ALL = [
     "edf",
     "events",
     "picas",
+    "per_group",
 ]
 
 

@@ -4,15 +4,17 @@
 #include <algorithm>
 #include <array>
 #include <functional>
+#include <map>
 #include <numeric>
 #include <set>
 #include <stdexcept>
+#include <utility>
 
 namespace rclrt::model {
 
 namespace {
 
-constexpr std::array<ExecutorTraits, 9> kTraits{{
+constexpr std::array<ExecutorTraits, 10> kTraits{{
     {.kind = ExecutorKind::kWaitSet,
      .name = "wait_set",
      .label = "wait set (rclcpp semantics)",
@@ -38,6 +40,10 @@ constexpr std::array<ExecutorTraits, 9> kTraits{{
      .label = "events (rclcpp semantics)",
      .one_at_a_time = true},
     {.kind = ExecutorKind::kPicas, .name = "picas", .label = "picas", .one_at_a_time = true},
+    {.kind = ExecutorKind::kPerGroup,
+     .name = "per_group",
+     .label = "per_group",
+     .has_levels = true},
     {.kind = ExecutorKind::kEdfNonPreemptive,
      .name = "edf_nonpreemptive",
      .label = "edf_nonpreemptive",
@@ -72,6 +78,7 @@ void require_different(const std::vector<Executor>& executors, const std::vector
 /// What takes a SCHED_FIFO priority each in the executor: levels, or under deadlines these.
 std::size_t priorities_needed(const Application& application, std::size_t executor,
                               const ExecutorTraits& kind) {
+  const std::vector<int> levels = thread_levels(application, kind.kind);
   std::set<std::int64_t> needed;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     if (application.executor_of(i) != executor) {
@@ -79,7 +86,7 @@ std::size_t priorities_needed(const Application& application, std::size_t execut
     }
     const Callback& callback = application.callbacks[i];
     needed.insert(kind.by_deadline ? callback.deadline.value_or(min_interval(callback)).count()
-                                   : static_cast<std::int64_t>(application.effective_priority(i)));
+                                   : levels[i]);
   }
   return needed.size();
 }
@@ -142,6 +149,26 @@ std::string executor_names() {
     }
   }
   return names;
+}
+
+std::vector<int> thread_levels(const Application& application, ExecutorKind kind) {
+  std::vector<int> levels;
+  std::map<std::pair<std::size_t, std::string>, int> highest;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const Callback& callback = application.callbacks[i];
+    levels.push_back(application.effective_priority(i));
+    if (kind == ExecutorKind::kPerGroup && callback.group) {
+      int& own = highest.try_emplace({callback.node, *callback.group}, levels[i]).first->second;
+      own = std::max(own, levels[i]);
+    }
+  }
+  for (std::size_t i = 0; i < application.callbacks.size() && !highest.empty(); ++i) {
+    const Callback& callback = application.callbacks[i];
+    if (callback.group) {
+      levels[i] = highest.at({callback.node, *callback.group});
+    }
+  }
+  return levels;
 }
 
 std::vector<int> top_priorities(const Application& application, ExecutorKind kind) {

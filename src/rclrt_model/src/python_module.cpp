@@ -16,7 +16,7 @@
 #include <utility>
 #include <vector>
 
-#include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/executor_choice.hpp"
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/priorities.hpp"
@@ -295,6 +295,8 @@ void bind_executor_kinds(py::module_& module) {
     kinds.append(each);
   }
   module.attr("EXECUTOR_KINDS") = py::tuple(kinds);
+  const auto canonical = [](const std::string& text) { return name_of(parse_executor(text)); };
+  module.def("canonical_executor", canonical, py::arg("text"));
 }
 
 /// The whole text as a number, if it is one.

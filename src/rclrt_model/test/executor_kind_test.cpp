@@ -17,12 +17,12 @@ TEST(ExecutorKinds, AreFoundByTheirNames) {
   }
   EXPECT_EQ(executor_kind_of("preemptiv"), std::nullopt);
   EXPECT_EQ(executor_kind_of(""), std::nullopt);
-  EXPECT_THROW(traits(static_cast<ExecutorKind>(9)), std::invalid_argument);
+  EXPECT_THROW(traits(static_cast<ExecutorKind>(10)), std::invalid_argument);
 }
 
 TEST(ExecutorKinds, ThatRunCallbacksAreListedForAReader) {
   EXPECT_EQ(executor_names(),
-            "wait_set, producer_consumer, thread_dispatch, preemptive, edf, events, picas");
+            "wait_set, producer_consumer, thread_dispatch, preemptive, edf, events, picas, per_group");
 }
 
 TEST(ExecutorKinds, DoNotContradictThemselves) {

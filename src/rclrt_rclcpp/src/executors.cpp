@@ -336,4 +336,11 @@ PicasExecutor::PicasExecutor(const rclcpp::ExecutorOptions& options)
     : PicasExecutor(with(options)) {}
 PicasExecutor::~PicasExecutor() = default;
 
+PerGroupExecutor::PerGroupExecutor(Options options)
+    : Executor(std::move(options), ExecutorKind::kPerGroup,
+               &make_engine<engine::PerGroupExecutor>) {}
+PerGroupExecutor::PerGroupExecutor(const rclcpp::ExecutorOptions& options)
+    : PerGroupExecutor(with(options)) {}
+PerGroupExecutor::~PerGroupExecutor() = default;
+
 }  // namespace rclrt_rclcpp

@@ -225,7 +225,7 @@ std::string results_json(const RunResults& results) {
        {{"name", results.application.name},
         {"file", results.application_file},
         {"sha256", results.application_sha256}}},
-      {"executor", traits(results.executor).name},
+      {"executor", name_of(results.executor)},
       {"executor_label", results.executor_label},
       {"started_utc", results.started_utc},
       {"duration_s", static_cast<double>(results.window.end_ns - results.window.start_ns) / 1e9},

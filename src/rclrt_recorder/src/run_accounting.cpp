@@ -97,9 +97,10 @@ std::vector<int> thread_priorities(const RunResults& results) {
   const model::Application& application = results.application;
   const model::ExecutorTraits& kind = traits(results.executor);
   const bool levels = kind.has_levels;
+  const std::vector<int> level = thread_levels(application, results.executor.kind);
   std::vector<std::set<int, std::greater<>>> of_executor(application.executors.size());
   for (std::size_t i = 0; i < application.callbacks.size() && levels; ++i) {
-    of_executor[application.executor_of(i)].insert(application.effective_priority(i));
+    of_executor[application.executor_of(i)].insert(level[i]);
   }
   std::vector<int> tops;  // only where they are needed: a recording may state what is refused
   std::vector<int> result;
@@ -113,11 +114,11 @@ std::vector<int> thread_priorities(const RunResults& results) {
       continue;
     }
     if (tops.empty()) {
-      tops = top_priorities(application, results.executor);
+      tops = top_priorities(application, results.executor.kind);
     }
     const std::size_t executor = application.executor_of(i);
     const auto& own = of_executor[executor];
-    const auto above = std::distance(own.begin(), own.find(application.effective_priority(i)));
+    const auto above = std::distance(own.begin(), own.find(level[i]));
     result.push_back(tops[executor] - 1 - (levels ? static_cast<int>(above) : 0));
   }
   return result;

@@ -15,8 +15,9 @@ const char* const kUsage =
     "\n"
     "Runs the application under one executor and writes what it measured into DIR.\n"
     "\n"
-    "  --executor NAME  wait_set, producer_consumer, thread_dispatch, preemptive, edf, events\n"
-    "                   or picas\n"
+    "  --executor NAME  wait_set, producer_consumer, thread_dispatch, preemptive, edf, events,\n"
+    "                   picas or per_group; wait_set may have options behind it (:threads=N,\n"
+    "                   :order=arbitrary, :seed=N, :static), and events one (:timers_thread)\n"
     "  --seconds S      how long, from 0.01 to 86400\n"
     "  --out DIR        results.json, chains.csv, instances.csv, stalls.csv, trace.pftrace;\n"
     "                   replaced as a whole\n"
@@ -100,6 +101,22 @@ Given read_arguments(int argc, const char* const* argv, CommandLine& result) {
   return given;
 }
 
+model::ExecutorChoice parse_executor(const std::string& text) {
+  if (text.empty()) {
+    throw UsageError("no --executor; expected one of " + model::executor_names());
+  }
+  try {
+    const model::ExecutorChoice choice = model::parse_executor(text);
+    if (!traits(choice).simulated_only) {
+      return choice;
+    }
+  } catch (const std::invalid_argument& error) {
+    throw UsageError(std::string("--executor: ") + error.what());
+  }
+  throw UsageError("--executor: '" + text + "' can only be simulated; expected one of " +
+                   model::executor_names());
+}
+
 }  // namespace
 
 CommandLine parse_command_line(int argc, const char* const* argv) {
@@ -116,13 +133,7 @@ CommandLine parse_command_line(int argc, const char* const* argv) {
   }
   result.application = files.front();
   result.priorities = priorities;
-  const auto kind = model::executor_kind_of(executor);
-  if (!kind || traits(*kind).simulated_only) {
-    throw UsageError(
-        (executor.empty() ? "no --executor" : "unknown executor \"" + executor + "\"") +
-        "; expected one of " + model::executor_names());
-  }
-  result.executor = *kind;
+  result.executor = parse_executor(executor);
   if (seconds.empty()) {
     throw UsageError("no --seconds; expected how long to run");
   }

@@ -4,7 +4,7 @@
 
 #include <chrono>
 #include <filesystem>
-#include <rclrt/model/executor_kind.hpp>
+#include <rclrt/model/executor_choice.hpp>
 #include <stdexcept>
 #include <string>
 
@@ -23,7 +23,7 @@ struct CommandLine {
   bool alone = true;  ///< nobody else may use the application's topics
   std::filesystem::path application;
   std::filesystem::path priorities;  ///< of callbacks; empty: those of the application
-  model::ExecutorKind executor{};
+  model::ExecutorChoice executor;
   std::chrono::nanoseconds duration{};
   std::filesystem::path output;
 };

@@ -75,7 +75,7 @@ void require_possible(const rclrt::model::Application& application,
 
 int run_application(const CommandLine& command, int argc, char** argv) {
   const auto application = rclrt::model::load_application(command.application, command.priorities);
-  require_possible(application, command.executor);
+  require_possible(application, command.executor.kind);
   ResultsDirectory directory = open_output(command.output);
   auto results =
       run(application, {command.executor, command.duration, command.strict, command.alone},

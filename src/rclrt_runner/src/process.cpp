@@ -55,6 +55,7 @@ std::vector<recorder::ThreadResult> threads_of(const std::string& process) {
 void read_executors(const model::Application& application, std::span<const std::size_t> own,
                     const RunOptions& options, const Spinning& spinning, Part& part) {
   part.os_priorities.resize(application.callbacks.size());
+  const std::vector<int> levels = thread_levels(application, options.executor.kind);
   for (std::size_t i = 0; i < own.size(); ++i) {
     const auto& engine = spinning.executors()[i]->engine();
     part.realtime.push_back(
@@ -62,7 +63,7 @@ void read_executors(const model::Application& application, std::span<const std::
     for (std::size_t callback = 0; callback < application.callbacks.size(); ++callback) {
       if (application.executor_of(callback) == own[i] && engine.realtime() &&
           !traits(options.executor).by_deadline) {
-        part.os_priorities[callback] = engine.os_priority(application.effective_priority(callback));
+        part.os_priorities[callback] = engine.os_priority(levels[callback]);
       }
     }
   }
@@ -77,7 +78,7 @@ std::optional<Part> run_process(const model::Application& application,
   recorder::InstanceLog log;
   const MiddlewareThreads middleware;
   const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data());
-  LiveApplication live(application, own, context, log, options.executor);
+  LiveApplication live(application, own, context, log, options.executor.kind);
   live.wait_until_matched(std::chrono::seconds(20));
   if (options.alone) {
     live.require_alone();

@@ -148,7 +148,7 @@ std::optional<recorder::RunResults> run(const model::Application& application,
   recorder::RunResults results;
   results.application = application;
   results.executor = options.executor;
-  results.executor_label = traits(options.executor).label;
+  results.executor_label = label_of(options.executor);
   // Processes are forked before there is any thread but those of LTTng, which starts them when it
   // is loaded.
   std::optional<Processes> processes;

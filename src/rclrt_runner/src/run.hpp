@@ -5,7 +5,7 @@
 #include <chrono>
 #include <optional>
 #include <rclrt/model/application.hpp>
-#include <rclrt/model/executor_kind.hpp>
+#include <rclrt/model/executor_choice.hpp>
 #include <span>
 
 #include "rclrt/recorder/results.hpp"
@@ -13,7 +13,7 @@
 namespace rclrt::runner {
 
 struct RunOptions {
-  model::ExecutorKind executor{};
+  model::ExecutorChoice executor;
   std::chrono::nanoseconds duration{};
   bool strict = false;
   bool alone = true;  ///< refuse to measure while others publish on the topics

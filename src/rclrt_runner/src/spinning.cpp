@@ -11,6 +11,25 @@ namespace {
 
 constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
 
+std::unique_ptr<Executor> make(const model::ExecutorChoice& choice,
+                               const std::shared_ptr<Context>& context, ExecutorOptions options) {
+  switch (choice.kind) {
+    case model::ExecutorKind::kWaitSet:
+      return std::make_unique<WaitSetExecutor>(
+          context, std::move(options),
+          WaitSetOptions{
+              .threads = choice.threads,
+              .order = choice.order_seed ? WaitSetOrder::kArbitrary : WaitSetOrder::kRegistration,
+              .seed = choice.order_seed.value_or(0),
+                         .subscriptions_first = choice.subscriptions_first});
+    case model::ExecutorKind::kEvents:
+      return std::make_unique<EventsExecutor>(context, std::move(options),
+                                              EventsOptions{.timers_thread = choice.timers_thread});
+    default:
+      return make_executor(traits(choice).name, context, std::move(options));
+  }
+}
+
 }  // namespace
 
 realtime::Scheduling starting() {
@@ -45,7 +64,7 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
                    const RunOptions& options, const LiveApplication& live,
                    const std::shared_ptr<Context>& context, recorder::InstanceLog& log)
     : start_(own.size()) {
-  const std::vector<int> tops = top_priorities(application, options.executor);
+  const std::vector<int> tops = top_priorities(application, options.executor.kind);
   for (const std::size_t index : own) {
     const model::Executor& stated = application.executors[index];
     sinks_.push_back(
@@ -58,8 +77,7 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
         .top_priority = tops[index],
         .epoch = [this] { return start_.arrive_and_wait(); },
         .sink = sinks_.back().get()};
-    executors_.push_back(
-        make_executor(traits(options.executor).name, context, std::move(executor_options)));
+    executors_.push_back(make(options.executor, context, std::move(executor_options)));
     live.add_nodes(index, *executors_.back());
     executors_.back()->prepare();
   }

@@ -26,6 +26,7 @@ EXECUTORS = [
     "edf",
     "events",
     "picas",
+    "per_group",
 ]
 APPLICATION = """\
 rclrt: 1

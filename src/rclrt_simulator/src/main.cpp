@@ -42,8 +42,8 @@ constexpr const char* kSimulateUsage =
     "Simulates the application under one executor and writes into DIR what rclrt_runner would.\n"
     "\n"
     "  --executor NAME       wait_set, producer_consumer, thread_dispatch, preemptive, edf, "
-    "events\n"
-    "                        or picas\n"
+    "events,\n"
+    "                        picas or per_group; with options behind it, as wait_set:threads=4\n"
     "  --seconds S           how long, from 0.01 to 86400\n"
     "  --out DIR             results.json, chains.csv, instances.csv, stalls.csv, trace.pftrace\n"
     "  --priorities FILE     callback priorities in the place of the application's\n"
@@ -65,8 +65,8 @@ struct Arguments {
   std::filesystem::path priorities;
   std::filesystem::path replay;
   std::filesystem::path output;
-  std::optional<rclrt::analysis::ExecutorKind> executor;  // none: that of the replay
-  std::optional<std::chrono::nanoseconds> duration;       // ditto
+  std::optional<rclrt::model::ExecutorChoice> executor;  // none: that of the replay
+  std::optional<std::chrono::nanoseconds> duration;      // ditto
   SimulationSettings settings;
 };
 
@@ -165,16 +165,19 @@ Arguments parse_arguments(int argc, const char* const* argv) {
       throw UsageError(std::string(option) + ": --replay states that; expected one of the two");
     }
   }
-  const auto kind = rclrt::model::executor_kind_of(given["--executor"]);
-  if (!kind && !(replays && given["--executor"].empty())) {
-    throw UsageError("--executor \"" + given["--executor"] + "\": expected one of " +
-                     rclrt::model::executor_names());
+  std::optional<rclrt::model::ExecutorChoice> executor;
+  if (!replays || !given["--executor"].empty()) {
+    try {
+      executor = rclrt::model::parse_executor(given["--executor"]);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(std::string("--executor: ") + error.what());
+    }
   }
   Arguments result{.application = files.front(),
                    .priorities = given["--priorities"],
                    .replay = given["--replay"],
                    .output = given["--out"],
-                   .executor = kind,
+                   .executor = executor,
                    .duration = {},
                    .settings = {}};
   if (!given["--seconds"].empty()) {

@@ -87,7 +87,7 @@ recorder::RunResults simulate_run(const model::Application& application,
   recorder::RunResults results;
   results.application = application;
   results.executor = settings.executor;
-  results.executor_label = "simulated: " + std::string(traits(results.executor).label);
+  results.executor_label = "simulated: " + label_of(results.executor);
   results.started_utc = "1970-01-01T00:00:00Z";
   results.window = {0, settings.duration.count()};
   results.simulation = recorder::SimulationStatement{

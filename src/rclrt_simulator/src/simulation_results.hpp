@@ -12,7 +12,7 @@
 namespace rclrt::simulator {
 
 struct SimulationSettings {
-  analysis::ExecutorKind executor = analysis::ExecutorKind::kPreemptive;
+  model::ExecutorChoice executor;
   std::chrono::nanoseconds duration{};
   std::uint64_t seed = 0;
   analysis::SimulatedTimes times;

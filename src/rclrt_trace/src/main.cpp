@@ -52,7 +52,7 @@ struct Arguments {
   std::filesystem::path trace;
   std::filesystem::path output;
   std::string name;
-  rclrt::model::ExecutorKind executor = rclrt::model::ExecutorKind::kWaitSet;
+  rclrt::model::ExecutorChoice executor = rclrt::model::ExecutorKind::kWaitSet;
 };
 
 Arguments parse_arguments(const std::vector<std::string>& given) {
@@ -86,12 +86,11 @@ Arguments parse_arguments(const std::vector<std::string>& given) {
                 : directory.has_filename() ? directory.filename().string()
                                            : directory.parent_path().filename().string();
   if (!options["--executor"].empty()) {
-    const auto kind = rclrt::model::executor_kind_of(options["--executor"]);
-    if (!kind) {
-      throw UsageError("--executor \"" + options["--executor"] + "\": expected one of " +
-                       rclrt::model::executor_names());
+    try {
+      result.executor = rclrt::model::parse_executor(options["--executor"]);
+    } catch (const std::invalid_argument& error) {
+      throw UsageError(std::string("--executor: ") + error.what());
     }
-    result.executor = *kind;
   }
   return result;
 }

@@ -96,14 +96,14 @@ recorder::RunContext traced_context(const ReadCounts& counts) {
 }  // namespace
 
 recorder::RunResults trace_results(const TracedSystem& system, TracedModel model,
-                                   model::ExecutorKind executor, const ReadCounts& counts,
+                                   const model::ExecutorChoice& executor, const ReadCounts& counts,
                                    std::vector<std::string>& notes) {
   recorder::RunResults results;
   results.application = std::move(model.application);
   leave_out_unfollowed(results.application, model, notes);
   model.application = results.application;
   results.executor = executor;
-  results.executor_label = "traced: " + std::string(traits(executor).label);
+  results.executor_label = "traced: " + label_of(executor);
   results.started_utc = "1970-01-01T00:00:00Z";
   results.context = traced_context(counts);
   results.host_stalls.reason = "the trace has no probe";

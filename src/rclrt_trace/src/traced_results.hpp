@@ -2,7 +2,7 @@
 // A trace as the results of a run.
 #pragma once
 
-#include <rclrt/model/executor_kind.hpp>
+#include <rclrt/model/executor_choice.hpp>
 
 #include "rclrt/recorder/results.hpp"
 #include "traced_model.hpp"
@@ -13,7 +13,7 @@ namespace rclrt::trace {
 /// event. Chains are followed by who published which message; `notes` gets those that cannot be.
 /// `executor`: how to order and to blame.
 recorder::RunResults trace_results(const TracedSystem& system, TracedModel model,
-                                   model::ExecutorKind executor, const ReadCounts& counts,
+                                   const model::ExecutorChoice& executor, const ReadCounts& counts,
                                    std::vector<std::string>& notes);
 
 }  // namespace rclrt::trace

@@ -146,6 +146,14 @@ class RCLRT_EXPORT PicasExecutor final : public Executor {
                                      ExecutorOptions options = {});
 };
 
+/// A thread for each callback group. See executor::PerGroupExecutor.
+class RCLRT_EXPORT PerGroupExecutor final : public Executor {
+ public:
+  /// Makes the executor; see executor::PerGroupExecutor.
+  RCLRT_SETUP explicit PerGroupExecutor(std::shared_ptr<Context> context,
+                                        ExecutorOptions options = {});
+};
+
 /// In order of release, on one thread. See executor::EventsExecutor.
 class RCLRT_EXPORT EventsExecutor final : public Executor {
  public:

@@ -148,6 +148,10 @@ void bind_bounds(py::module_& module) {
       py::arg("application"), py::arg("executor") = "preemptive",
       py::arg("overheads") = Overheads{});
   module.def(
+      "why_no_bounds",
+      [](const std::string& executor) { return why_no_bounds(model::parse_executor(executor)); },
+      py::arg("executor"));
+  module.def(
       "chain_assumptions",
       [](const std::string& executor, const Overheads& overheads) {
         return chain_assumptions(executor_kind_or_throw(executor), overheads);
@@ -184,13 +188,14 @@ void bind_levels(py::module_& module) {
 }  // namespace
 
 ExecutorKind executor_kind_or_throw(const std::string& word) {
-  std::vector<std::pair<std::string_view, ExecutorKind>> choices;
-  for (const model::ExecutorTraits& each : model::executor_kinds()) {
-    if (!each.simulated_only) {
-      choices.emplace_back(each.name, each.kind);
-    }
+  const model::ExecutorChoice choice = model::parse_executor(word);
+  if (traits(choice).simulated_only) {
+    throw std::invalid_argument("executor '" + word + "' has no bounds for applications");
   }
-  return choice<ExecutorKind>(word, "executor", choices);
+  if (const auto reason = why_no_bounds(choice)) {
+    throw std::invalid_argument("executor '" + word + "': " + *reason);
+  }
+  return choice.kind;
 }
 
 void bind_application(py::module_& module) {

@@ -18,24 +18,16 @@ namespace {
 
 using model::Application;
 
-ExecutorKind any_kind_or_throw(const std::string& word) {
-  const auto kind = model::executor_kind_of(word);
-  if (!kind) {
-    throw std::invalid_argument("executor '" + word + "' is not known");
-  }
-  return *kind;
-}
-
 std::vector<std::optional<CounterExample>> find(const Application& application,
                                                 const std::string& executor,
                                                 const std::vector<bool>& wanted,
                                                 const Overheads& overheads, unsigned cpus,
                                                 std::uint64_t instances) {
-  const ExecutorKind kind = any_kind_or_throw(executor);
+  const model::ExecutorChoice choice = model::parse_executor(executor);
   const py::gil_scoped_release release;
   return find_counter_examples(
       application, wanted,
-      {.executor = kind,
+      {.executor = choice,
        .cpus = cpus,
        .overheads = overheads,
        .effort = {.instances = instances, .check_interrupt = check_signals}});
@@ -45,7 +37,7 @@ void bind_chains(py::module_& module) {
   py::class_<CounterExample>(module, "CounterExample")
       .def_property_readonly(
           "executor",
-          [](const CounterExample& self) { return std::string(traits(self.executor).name); })
+          [](const CounterExample& self) { return name_of(self.executor); })
       .def_readonly("offsets_ns", &CounterExample::offsets_ns)
       .def_readonly("priorities", &CounterExample::priorities)
       .def_readonly("seed", &CounterExample::seed)

@@ -143,17 +143,14 @@ std::pair<std::vector<ChainOutcome>, std::vector<Ran>> simulate_application(
     const Application& application, const std::string& executor, std::int64_t horizon_ns,
     std::uint64_t seed, double lowest_execution, const Overheads& overheads, unsigned cpus,
     bool keep) {
-  const auto kind = model::executor_kind_of(executor);
-  if (!kind) {
-    throw std::invalid_argument("executor '" + executor + "' is not known");
-  }
+  const model::ExecutorChoice choice = model::parse_executor(executor);
   if (!(lowest_execution >= 0 && lowest_execution <= 1)) {
     throw std::invalid_argument("lowest_execution is a share of the WCET, from 0 to 1");
   }
   const py::gil_scoped_release release;
   require_valid_horizon(horizon_ns);
   const SimulatedSystem system =
-      simulated_system(application, *kind, times_of(overheads, lowest_execution), cpus);
+      simulated_system(application, choice, times_of(overheads, lowest_execution), cpus);
   ChainObserver observer(system, horizon_ns, keep);
   simulate(system, {.horizon_ns = horizon_ns, .seed = seed, .check_interrupt = check_signals},
            &observer);

@@ -121,6 +121,7 @@ class OverheadsFile:
         most; some may be within one process all the same.
         """
         executors = self._json.get("executors")
+        executor = executor.partition(":")[0]  # measured with the kind's defaults
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
         no_hops = JsonValue({}, self.path, "hop_us")
         hops = self._json.get("hop_us") if self._json.has("hop_us") else no_hops

@@ -102,7 +102,7 @@ def predict(
     found = {
         executor: _predict(application, executor, overheads)
         for executor in executors
-        if executor in EXECUTORS
+        if executor.partition(":")[0] in EXECUTORS and analysis().why_no_bounds(executor) is None
     }
     return Predictions(found, f"{overheads.path}, {overheads.statistic}" if overheads else "")
 

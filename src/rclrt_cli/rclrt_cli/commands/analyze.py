@@ -15,7 +15,7 @@ from rclrt_cli import chain_analysis, sensitivity, task_analysis, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input, read_lines
 from rclrt_cli.chain_analysis import Analysis
 from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
-from rclrt_cli.executors import EXECUTORS
+from rclrt_cli.executors import EXECUTORS, executor_argument
 from rclrt_cli.options import overheads, priorities
 from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains, refute_tasks
@@ -69,9 +69,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--executor",
-        choices=EXECUTORS,
+        metavar="X",
+        type=executor_argument,
         default="preemptive",
-        help="of --test sound",
+        help=f"of --test sound: of {', '.join(EXECUTORS)}; default preemptive",
     )
     overheads.add_arguments(parser)
 

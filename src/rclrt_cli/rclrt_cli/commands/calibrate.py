@@ -61,6 +61,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 def run(arguments: argparse.Namespace) -> int:
     executors = parse_executors(arguments.executors)
+    for name in executors:
+        if name not in EXECUTORS:
+            raise BadInput(f"calibrate: {name}: expected kinds of executors, without options")
     cpus = sorted(os.sched_getaffinity(0))
     cpu = cpus[-1] if arguments.cpu is None else arguments.cpu
     _check(arguments, cpu, cpus)

@@ -14,7 +14,7 @@ from rclrt_cli.application import on_several_cpus
 from rclrt_cli.bounds.comparing import bound_lines
 from rclrt_cli.comparison import MAX_ROUNDS, Comparison, merge_directory, round_directory
 from rclrt_cli.errors import BadInput, RclrtError
-from rclrt_cli.executors import ALL, COMPARED, EXECUTORS, KINDS, parse_executors
+from rclrt_cli.executors import ALL, COMPARED, EXECUTORS, OPTIONS_HELP, kind_of, parse_executors
 from rclrt_cli.measure import Measurement, outcome, verdict
 from rclrt_cli.options import bounds as bounds_options
 from rclrt_cli.options import run as run_options
@@ -37,8 +37,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--executors",
         metavar="A,B,...",
         default=",".join(COMPARED),
-        help=f"of {', '.join(EXECUTORS)}, or {ALL}; default: {','.join(COMPARED)}. edf needs an "
-        "application on one CPU",
+        help=f"of {', '.join(EXECUTORS)}, or {ALL}; default: {','.join(COMPARED)}; "
+        f"{OPTIONS_HELP}, for example wait_set,wait_set:threads=4. edf needs an application on "
+        "one CPU",
     )
     parser.add_argument(
         "--seconds",
@@ -96,7 +97,7 @@ def run(arguments: argparse.Namespace) -> int:
 def _possible_executors(arguments: argparse.Namespace) -> tuple[str, ...]:
     """Those that were asked for. Of all, not edf where an executor has several CPUs."""
     executors = parse_executors(arguments.executors)
-    by_deadline = [name for name in executors if KINDS[name].by_deadline]
+    by_deadline = [name for name in executors if kind_of(name).by_deadline]
     busy = on_several_cpus(arguments.app) if by_deadline else None
     if busy is None:
         return executors

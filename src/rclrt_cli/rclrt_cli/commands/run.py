@@ -7,7 +7,7 @@ import argparse
 import sys
 
 from rclrt_cli import single_run
-from rclrt_cli.executors import check_executor
+from rclrt_cli.executors import EXECUTORS, OPTIONS_HELP, check_executor
 from rclrt_cli.measure import Measurement, outcome, verdict
 from rclrt_cli.options import bounds as bounds_options
 from rclrt_cli.options import run as run_options
@@ -24,7 +24,12 @@ TRAILING = "ROS arguments"
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     run_options.add_arguments(parser)
     bounds_options.add_arguments(parser)
-    parser.add_argument("--executor", metavar="X", required=True, help="for example preemptive")
+    parser.add_argument(
+        "--executor",
+        metavar="X",
+        required=True,
+        help=f"of {', '.join(EXECUTORS)}; {OPTIONS_HELP}",
+    )
     parser.add_argument(
         "--seconds", metavar="S", type=seconds_argument, default=10.0, help="default 10"
     )

@@ -12,7 +12,7 @@ from rclrt_cli import single_run, task_replay
 from rclrt_cli.analysis_module import analysis, load_application, read_input
 from rclrt_cli.commands.analyze import is_task_set
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
-from rclrt_cli.executors import EXECUTORS, check_executor
+from rclrt_cli.executors import EXECUTORS, OPTIONS_HELP, check_executor
 from rclrt_cli.measure import Measurement, outcome, verdict
 from rclrt_cli.options import run as run_options
 from rclrt_cli.options.run import MIN_RUN_SECONDS, check_run_seconds, seconds_argument
@@ -41,7 +41,9 @@ PASSED_ON = (
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     run_options.add_application_argument(parser)
-    parser.add_argument("--executor", metavar="X", help="for example preemptive")
+    parser.add_argument(
+        "--executor", metavar="X", help=f"of {', '.join(EXECUTORS)}; {OPTIONS_HELP}"
+    )
     parser.add_argument("--out", metavar="DIR", type=Path, help="where results go")
     parser.add_argument("--seconds", metavar="S", type=seconds_argument, help="default 10")
     parser.add_argument(

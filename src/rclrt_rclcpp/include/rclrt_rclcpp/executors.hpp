@@ -20,6 +20,7 @@
 
 #include "rclrt/executor/edf_executor.hpp"
 #include "rclrt/executor/executor.hpp"
+#include "rclrt/executor/per_group_executor.hpp"
 #include "rclrt/executor/picas_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
@@ -233,6 +234,16 @@ class RCLRT_RCLCPP_EXPORT PicasExecutor final : public Executor {
   /// Takes rclcpp's options, of which the context counts.
   explicit PicasExecutor(const rclcpp::ExecutorOptions& options);
   ~PicasExecutor() override;
+};
+
+/// Runs each callback group on a thread of its own. See rclrt::executor::PerGroupExecutor.
+class RCLRT_RCLCPP_EXPORT PerGroupExecutor final : public Executor {
+ public:
+  /// Throws std::invalid_argument for options that contradict each other.
+  explicit PerGroupExecutor(Options options = {});
+  /// Takes rclcpp's options, of which the context counts.
+  explicit PerGroupExecutor(const rclcpp::ExecutorOptions& options);
+  ~PerGroupExecutor() override;
 };
 
 }  // namespace rclrt_rclcpp

@@ -12,7 +12,7 @@
 #include "rclrt/analysis/task_set.hpp"
 #include "rclrt/analysis/verdict.hpp"
 #include "rclrt/model/application.hpp"
-#include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/executor_choice.hpp"
 
 namespace rclrt::analysis {
 
@@ -121,6 +121,11 @@ struct QueueBound {
 RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
+
+/// Returns why no bounds are offered for this executor; std::nullopt where they are: then the bounds
+/// are those of its kind. Thread-safe.
+RCLRT_ANALYSIS_EXPORT std::optional<std::string> why_no_bounds(
+    const model::ExecutorChoice& executor);
 
 /// Returns what every bound of this executor assumes.
 RCLRT_ANALYSIS_EXPORT std::vector<std::string> chain_assumptions(ExecutorKind executor,

@@ -18,7 +18,7 @@ namespace rclrt::analysis {
 
 /// All that the simulator needs to show the miss again.
 struct CounterExample {
-  ExecutorKind executor = ExecutorKind::kPreemptive;
+  model::ExecutorChoice executor;
   std::vector<std::int64_t> offsets_ns{};  ///< one per callback; 0 for those that take messages
   std::vector<int> priorities{};           ///< one per callback
   std::uint64_t seed = 0;
@@ -51,7 +51,7 @@ struct SearchEffort {
 
 /// What is looked for, and under which circumstances.
 struct Search {
-  ExecutorKind executor = ExecutorKind::kPreemptive;
+  model::ExecutorChoice executor;
   unsigned cpus = 1;
   Overheads overheads{};
   SearchEffort effort{};

@@ -8,7 +8,7 @@
 #include <cstdint>
 #include <optional>
 #include <rclrt/model/application.hpp>
-#include <rclrt/model/executor_kind.hpp>
+#include <rclrt/model/executor_choice.hpp>
 #include <string>
 #include <variant>
 #include <vector>
@@ -35,6 +35,13 @@ struct SimulatedExecutor {
   std::int64_t scheduler_ns = 0;
   /// CPU time of a polling point that finds something, for kWaitSet.
   std::int64_t polling_ns = 0;
+  unsigned threads = 1;  ///< of kWaitSet: how many take from one ready set
+  /// Of kWaitSet: the seed of an arbitrary order of the callbacks of one type, that of
+  /// rclrt::executor::WaitSetOrder::kArbitrary. Not set: in order of registration.
+  std::optional<std::uint64_t> order_seed{};
+  /// Of kWaitSet: subscriptions before timers before clients before services.
+  bool subscriptions_first = false;
+  bool timers_thread = false;  ///< of kEvents: timers have a thread of their own
 };
 
 /// Releases by time.
@@ -91,9 +98,9 @@ struct SimulatedCallback {
   TimeDistribution execution;        ///< CPU time of user code
   model::Overload overload = model::Overload::kQueue;
   std::variant<TimerTrigger, MessageTrigger, SyncTrigger, EventTrigger> trigger;
-  /// Where kWaitSet's order of registration matters, callbacks with lower numbers come first, and
-  /// among equals in the order of the list.
+  /// Callbacks with lower numbers are registered first, among equals in the order of the list.
   std::size_t registration = 0;
+  model::Role role = model::Role::kTopic;  ///< of its messages; kWaitSet takes each in its turn
   /// At its end it publishes on these topics, one after the other.
   std::vector<std::vector<Connection>> topics;
   /// For each input, on which of `topics` (ascending indices) a run for its message publishes.
@@ -138,11 +145,11 @@ struct SimulatedTimes {
 /// Throws std::invalid_argument for a horizon that is negative or above a century.
 RCLRT_ANALYSIS_EXPORT void require_valid_horizon(std::int64_t horizon_ns);
 
-/// Returns the application under one kind of executor. CPUs are numbered anew, in ascending order;
+/// Returns the application under one executor. CPUs are numbered anew, in ascending order;
 /// an executor without stated CPUs gets `cpus_without_statement` of them, or those that others name
 /// when these are more. kEdf takes the first CPU of each executor.
 RCLRT_ANALYSIS_EXPORT SimulatedSystem simulated_system(const model::Application& application,
-                                                       ExecutorKind kind,
+                                                       const model::ExecutorChoice& executor,
                                                        const SimulatedTimes& times = {},
                                                        unsigned cpus_without_statement = 1);
 

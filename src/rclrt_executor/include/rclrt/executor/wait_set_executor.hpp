@@ -44,6 +44,9 @@ struct WaitSetOptions {
   std::size_t threads = 1;  ///< 1: SingleThreadedExecutor; more: MultiThreadedExecutor
   WaitSetOrder order = WaitSetOrder::kRegistration;
   std::uint64_t seed = 0;  ///< of kArbitrary
+  /// As StaticSingleThreadedExecutor: subscriptions before timers before clients before services
+  /// before waitables. One thread only.
+  bool subscriptions_first = false;
 };
 
 /// No priorities, no preemption: at a polling point it asks which entities are ready, then runs one
@@ -59,7 +62,8 @@ struct WaitSetOptions {
 /// busy groups, and a thread that leaves a group wakes the one that waits.
 class RCLRT_EXECUTOR_EXPORT WaitSetExecutor final : public Executor {
  public:
-  /// Creates no thread yet. Throws std::invalid_argument for no threads.
+  /// Creates no thread yet. Throws std::invalid_argument for no threads, and for several with
+  /// `subscriptions_first`.
   RCLRT_SETUP WaitSetExecutor(ExecutorOptions options, std::unique_ptr<ReadinessSource> source,
                               WaitSetOptions wait_set = {});
 

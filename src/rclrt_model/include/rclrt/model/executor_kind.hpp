@@ -22,6 +22,7 @@ enum class ExecutorKind {
   kEdf,                         ///< the earliest absolute deadline, preemptive, on one CPU
   kEvents,                      ///< one thread, one queue: in order of release, no preemption
   kPicas,                       ///< one thread: the highest priority; what has started is finished
+  kPerGroup,                    ///< a thread for each group, at its highest priority
   kEdfNonPreemptive,            ///< the earliest absolute deadline; what has started is finished
   kFixedPriorityNonPreemptive,  ///< the highest priority; what has started is finished
 };
@@ -32,7 +33,7 @@ struct ExecutorTraits {
   std::string_view name;   ///< in files and on the command line
   std::string_view label;  ///< in reports
   bool simulated_only{};
-  bool has_levels{};            ///< each priority has threads of its own
+  bool has_levels{};            ///< each thread has the priority of callbacks, and preempts
   bool has_scheduler_thread{};  ///< a thread above all callbacks hands the work out
   bool polls{};                 ///< looks for work at polling points, between callbacks
   bool one_at_a_time{};         ///< what has started is finished before anything else starts
@@ -53,6 +54,11 @@ RCLRT_MODEL_EXPORT std::optional<ExecutorKind> executor_kind_of(std::string_view
 
 /// Returns the names of the kinds that run callbacks, separated by ", ". Thread-safe.
 RCLRT_MODEL_EXPORT std::string executor_names();
+
+/// Returns for each callback the priority of the application at which its thread runs: the
+/// callback's own, under kPerGroup the highest in its group. Thread-safe.
+RCLRT_MODEL_EXPORT std::vector<int> thread_levels(const Application& application,
+                                                  ExecutorKind kind);
 
 /// Returns the SCHED_FIFO priority below which the threads of each executor run: what it states, by
 /// default kTopPriority. Under kPicas, where none states any, the executors have the priorities

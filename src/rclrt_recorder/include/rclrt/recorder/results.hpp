@@ -8,7 +8,7 @@
 #include <map>
 #include <optional>
 #include <rclrt/model/application.hpp>
-#include <rclrt/model/executor_kind.hpp>
+#include <rclrt/model/executor_choice.hpp>
 #include <string>
 #include <vector>
 
@@ -86,7 +86,7 @@ struct RunResults {
   std::string application_file;
   std::string application_sha256;
   std::optional<PrioritiesFile> priorities;  ///< none: those of the application
-  model::ExecutorKind executor{};
+  model::ExecutorChoice executor;
   std::string executor_label;
   std::string started_utc;
   RunWindow window;

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the threads of a wait set choose. As in rclrt_executor, they draw from one ready set under
+// one mutex, and one that finds nothing to take waits for the next set while it holds the mutex.
+#include <algorithm>
+
+#include "simulation_engine.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Whether no other input of a service has an older request.
+bool SimulationEngine::is_first_of_queue(Id entity) const {
+  const Callback& callback = callbacks_[entities_[entity].callback];
+  const auto* const message = std::get_if<MessageTrigger>(&callback.stated->trigger);
+  if (message == nullptr || !message->one_queue) {
+    return true;
+  }
+  const std::int64_t own_ns = entities_[entity].messages.front().arrival_ns;
+  return std::ranges::none_of(callback.entities, [&](Id other) {
+    const auto& messages = entities_[other].messages;
+    return !messages.empty() && (messages.front().arrival_ns < own_ns ||
+                                 (messages.front().arrival_ns == own_ns && other < entity));
+  });
+}
+
+/// Takes the first entity of the ready set whose group is not busy; kNone if there is none.
+Id SimulationEngine::take_ready(Executor& executor) {
+  auto& set = executor.ready_set;
+  for (std::size_t place = executor.ready_next; place < set.size(); ++place) {
+    const Id entity = set[place];
+    if (groups_[callbacks_[entities_[entity].callback].group].busy()) {
+      continue;
+    }
+    if (place == executor.ready_next) {
+      ++executor.ready_next;
+    } else {
+      set.erase(set.begin() + static_cast<std::ptrdiff_t>(place));
+    }
+    return entity;
+  }
+  return kNone;
+}
+
+bool SimulationEngine::comes_before_timers(const Executor& executor, Id entity) const {
+  return executor.stated->subscriptions_first &&
+         callbacks_[entities_[entity].callback].stated->role == model::Role::kTopic;
+}
+
+/// The polling point: fetches the next ready set. Returns when the next timer is due whose group is
+/// not busy.
+std::int64_t SimulationEngine::poll(Executor& executor) {
+  const auto is_busy = [this](Id entity) {
+    return groups_[callbacks_[entities_[entity].callback].group].busy();
+  };
+  executor.ready_set.clear();
+  executor.ready_next = 0;
+  std::int64_t next_ns = kNever;
+  const auto ask_timers = [&] {
+    for (const Id timer : executor.timers) {
+      if (timers_[timer].due_ns <= threads_.now_ns()) {
+        executor.ready_set.push_back(timers_[timer].entity);
+      }
+      if (!is_busy(timers_[timer].entity)) {
+        next_ns = std::min(next_ns, timers_[timer].due_ns);
+      }
+    }
+  };
+  bool asked_timers = false;
+  for (const Id entity : executor.others) {
+    if (!asked_timers && !comes_before_timers(executor, entity)) {
+      ask_timers();
+      asked_timers = true;
+    }
+    if (!entities_[entity].messages.empty() && !is_busy(entity) && is_first_of_queue(entity)) {
+      executor.ready_set.push_back(entity);
+    }
+  }
+  if (!asked_timers) {
+    ask_timers();
+  }
+  return next_ns;
+}
+
+/// Wakes the thread that waits for the next set, if one does.
+void SimulationEngine::wake_polling(Executor& executor) {
+  if (executor.drawing != kNone && threads_[executor.drawing].state == ThreadState::kSleeping) {
+    threads_.wake(executor.drawing);
+  }
+}
+
+void SimulationEngine::pick_for_loop(Id thread) {
+  const Id index = threads_[thread].executor;
+  Executor& executor = executors_[index];
+  if (executor.drawing != kNone && executor.drawing != thread) {
+    executor.at_mutex.push_back(thread);
+    threads_.sleep(thread);
+    return;
+  }
+  executor.drawing = thread;
+  Id entity = take_ready(executor);
+  std::int64_t polling_ns = 0;
+  if (entity == kNone) {
+    const std::int64_t next_ns = poll(executor);
+    entity = take_ready(executor);
+    polling_ns = executor.stated->polling_ns;
+    if (entity == kNone) {
+      threads_.sleep(thread);
+      if (next_ns < executor.armed_ns) {
+        executor.armed_ns = next_ns;
+        schedule(next_ns, EventKind::kLoopTimer, index);
+      }
+      return;
+    }
+  }
+  ++entities_[entity].counts.released;
+  std::int64_t release_ns = threads_.now_ns();  // of a message: known when it is taken
+  std::uint64_t number = 0;
+  for (const Id timer : executor.timers) {
+    if (timers_[timer].entity == entity) {
+      release_ns = timers_[timer].nominal_ns;
+      number = timers_[timer].releases;
+      advance_schedule(timers_[timer], model::OverrunPolicy::kSkip);
+    }
+  }
+  const Id instance = new_instance(entity, release_ns, release_ns, number);
+  enter(thread, instance);
+  begin(thread, instance, polling_ns);
+  executor.drawing = kNone;
+  if (!executor.at_mutex.empty()) {
+    executor.drawing = executor.at_mutex.front();
+    executor.at_mutex.pop_front();
+    threads_.wake(executor.drawing);
+  }
+}
+
+}  // namespace rclrt::analysis::detail

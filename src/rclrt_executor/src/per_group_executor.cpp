@@ -1,0 +1,233 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/executor/per_group_executor.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine.hpp"
+#include "lane.hpp"
+#include "rclrt/realtime/thread.hpp"
+#include "worker_priority.hpp"
+
+namespace rclrt::executor {
+
+namespace {
+
+/// A group's queue and thread.
+struct GroupLane {
+  GroupLane(const Group& of, std::uint32_t number, realtime::EventCount& outside)
+      : group(&of), slot(number), lane(Lane::Use::kRun, outside) {}
+
+  const Group* const group;  // compared only: it may have gone, and another have its address
+  const std::uint32_t slot;
+  std::atomic<int> os_priority{0};  // read by the thread whenever it may have been raised
+  Lane lane;
+  std::optional<realtime::Thread> thread;  // guarded by the configuration
+  GroupLane* older = nullptr;              // for `wake`; set before the lane is published
+};
+
+/// Lanes are made as groups come and stay until the end.
+class PerGroupDispatcher final : public Dispatcher {
+ public:
+  explicit PerGroupDispatcher(const DispatcherContext& context)
+      : Dispatcher(context, DispatcherTraits{}) {}
+
+  std::vector<int> levels_of(
+      const std::vector<std::shared_ptr<Callback>>& callbacks) const override;
+  void add(Callback& callback) override;
+  void remove(Callback& callback) noexcept override;
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
+  void settle_priorities() override;
+  void start() override;
+  void stop() noexcept override;
+  void wake() noexcept RCLRT_NONBLOCKING override;
+  Instance* take_on_caller(std::int64_t ready_by_ns,
+                           std::int64_t& next_release_ns) noexcept override;
+
+ private:
+  GroupLane& lane_of(const Callback& callback);
+  std::optional<int> ceiling_of(const Group& group) const;
+  void start_thread(GroupLane& own);
+
+  // Guarded by the configuration:
+  std::vector<std::unique_ptr<GroupLane>> lanes_;
+  bool running_ = false;
+  // For `wake`, which takes no lock: the latest of a list that only grows. seq_cst.
+  std::atomic<GroupLane*> latest_{nullptr};
+};
+
+/// Returns the highest level in the group of each callback.
+std::vector<int> PerGroupDispatcher::levels_of(
+    const std::vector<std::shared_ptr<Callback>>& callbacks) const {
+  std::map<const Group*, int> ceilings;
+  for (const auto& callback : callbacks) {
+    const int level = callback->level();
+    int& ceiling = ceilings.try_emplace(&state_of(*callback).group, level).first->second;
+    ceiling = std::max(ceiling, level);
+  }
+  std::vector<int> result;
+  for (const auto& callback : callbacks) {
+    result.push_back(ceilings.at(&state_of(*callback).group));
+  }
+  return result;
+}
+
+/// Returns the highest level in the group; std::nullopt if it has no callback any more.
+std::optional<int> PerGroupDispatcher::ceiling_of(const Group& group) const {
+  std::optional<int> ceiling;
+  for (const auto& callback : context().callbacks.locked()) {
+    if (&state_of(*callback).group == &group) {
+      ceiling = std::max(ceiling.value_or(callback->level()), callback->level());
+    }
+  }
+  return ceiling;
+}
+
+GroupLane& PerGroupDispatcher::lane_of(const Callback& callback) {
+  const Group& group = state_of(callback).group;
+  const auto found =
+      std::ranges::find_if(lanes_, [&](const auto& each) { return each->group == &group; });
+  if (found != lanes_.end()) {
+    return **found;
+  }
+  lanes_.push_back(std::make_unique<GroupLane>(group, static_cast<std::uint32_t>(lanes_.size()),
+                                               context().spin.caller_wakeup()));
+  GroupLane& made = *lanes_.back();
+  made.os_priority.store(thread_priority(ceiling_of(group).value_or(callback.level())));
+  made.older = latest_.load();
+  latest_.store(&made);
+  return made;
+}
+
+void PerGroupDispatcher::add(Callback& callback) {
+  GroupLane& own = lane_of(callback);
+  if (running_) {
+    start_thread(own);
+  }
+  state_of(callback).sink.store(&own.lane);
+  state_of(callback).lane.store(&own.lane);
+  if (TimerCallback* const timer = as_timer(callback)) {
+    own.lane.add_timer(timer);
+  }
+}
+
+void PerGroupDispatcher::remove(Callback& callback) noexcept {
+  if (TimerCallback* const timer = as_timer(callback)) {
+    for (const auto& each : lanes_) {
+      each->lane.remove_timer(timer);
+    }
+  }
+}
+
+void PerGroupDispatcher::remove_queued(const Callback& callback, Instance*& taken) noexcept {
+  for (const auto& each : lanes_) {
+    each->lane.remove_queued(callback, taken);
+  }
+}
+
+void PerGroupDispatcher::settle_priorities() {
+  for (const auto& each : lanes_) {
+    const auto ceiling = ceiling_of(*each->group);
+    if (!ceiling) {
+      continue;  // nothing runs there
+    }
+    const int os_priority = thread_priority(*ceiling);
+    if (each->os_priority.exchange(os_priority) != os_priority && each->thread) {
+      each->thread->set_priority(realtime::Policy::kFifo, os_priority);
+    }
+  }
+}
+
+void PerGroupDispatcher::start_thread(GroupLane& own) {
+  if (own.thread) {
+    return;
+  }
+  own.thread.emplace(
+      context().threads.thread_options("g" + std::to_string(own.slot), own.os_priority.load()),
+      [this, &own] {
+        context().spin.await_start();
+        WorkerPriority priority(own.os_priority);
+        while (Instance* const instance = own.lane.pop(context().spin.stop_flag(), priority)) {
+          context().runner.execute(instance, {.slot = own.slot, .rank = priority.now()}, priority);
+        }
+      });
+}
+
+void PerGroupDispatcher::start() {
+  running_ = true;
+  for (const auto& each : lanes_) {
+    start_thread(*each);
+  }
+}
+
+void PerGroupDispatcher::stop() noexcept {
+  std::vector<realtime::Thread> threads;
+  {
+    const std::scoped_lock lock(context().callbacks.mutex());
+    running_ = false;
+    for (const auto& each : lanes_) {
+      if (each->thread) {
+        threads.push_back(std::move(*each->thread));
+        each->thread.reset();
+      }
+    }
+  }
+  threads.clear();  // joins them without the lock, for a callback may wait for it
+}
+
+void PerGroupDispatcher::wake() noexcept RCLRT_NONBLOCKING {
+  for (GroupLane* each = latest_.load(); each != nullptr; each = each->older) {
+    each->lane.wake_all();
+  }
+}
+
+/// Takes the most urgent instance that became ready by then.
+Instance* PerGroupDispatcher::take_on_caller(std::int64_t ready_by_ns,
+                                             std::int64_t& next_release_ns) noexcept {
+  std::vector<std::pair<int, GroupLane*>> order;
+  next_release_ns = INT64_MAX;
+  for (const auto& each : lanes_) {
+    if (const auto ceiling = ceiling_of(*each->group)) {
+      order.emplace_back(-*ceiling, each.get());
+      next_release_ns = std::min(next_release_ns, each->lane.next_release_ns());
+    }
+  }
+  std::ranges::stable_sort(order, {}, [](const auto& each) { return each.first; });
+  for (const auto& [urgency, own] : order) {
+    if (Instance* const instance = own->lane.try_pop(ready_by_ns)) {
+      return instance;
+    }
+  }
+  return nullptr;
+}
+
+ExecutorOptions with_threads(ExecutorOptions options) {
+  const std::string executor = "executor \"" + options.name + "\": per_group ";
+  if (options.workers_per_level > 1) {
+    throw std::invalid_argument(executor + "has one thread for each group, not " +
+                                std::to_string(options.workers_per_level) +
+                                ": leave workers_per_level out");
+  }
+  if (options.preemption == Preemption::kNever) {
+    throw std::invalid_argument(executor +
+                                "leaves it to the kernel which thread runs: leave "
+                                "Preemption::kNever out, or use picas");
+  }
+  options.preemption = Preemption::kAlways;
+  return options;
+}
+
+}  // namespace
+
+PerGroupExecutor::PerGroupExecutor(ExecutorOptions options)
+    : Executor(Engine::with<PerGroupDispatcher>(with_threads(std::move(options)))) {}
+
+}  // namespace rclrt::executor

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// An executor as files and command lines name it: its kind, and its own options.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/export.hpp"
+
+namespace rclrt::model {
+
+/// An executor of some kind, with the options that only this kind has. Written as the kind's name
+/// and, after colons, the options that are not at their defaults, as in `wait_set:threads=4`.
+struct ExecutorChoice {
+  ExecutorKind kind = ExecutorKind::kPreemptive;
+  /// Of kWaitSet: how many threads take work from one ready set, from 1 to kMaxThreads.
+  unsigned threads = 1;
+  /// Of kWaitSet: the seed of an arbitrary order of the callbacks of one type, as in rclcpp since
+  /// Jazzy. Not set: in the order of registration.
+  std::optional<std::uint64_t> order_seed{};
+  /// Of kWaitSet: as StaticSingleThreadedExecutor, subscriptions before timers before clients
+  /// before services; with one thread.
+  bool subscriptions_first = false;
+  /// Of kEvents: timers have a thread of their own.
+  bool timers_thread = false;
+
+  static constexpr unsigned kMaxThreads = 64;
+
+  ExecutorChoice() = default;
+  /// Chooses a kind with its defaults; implicit, for a kind by itself is a choice.
+  ExecutorChoice(ExecutorKind of) : kind(of) {}  // NOLINT(google-explicit-constructor)
+
+  bool operator==(const ExecutorChoice&) const = default;
+};
+
+/// Returns the traits of its kind. Throws as traits(ExecutorKind). Thread-safe.
+inline const ExecutorTraits& traits(const ExecutorChoice& choice) { return traits(choice.kind); }
+
+/// Returns how files and command lines name it; equal choices have equal names. Throws
+/// std::invalid_argument for a kind that is no enumerator. Thread-safe.
+RCLRT_MODEL_EXPORT std::string name_of(const ExecutorChoice& choice);
+
+/// Returns what reports call it. Throws as name_of. Thread-safe.
+RCLRT_MODEL_EXPORT std::string label_of(const ExecutorChoice& choice);
+
+/// Returns the choice that `text` names: a kind, then options of that kind, each once and in any
+/// order: `threads=N`, `order=registration`, `order=arbitrary`, `seed=N` and `static` of
+/// `wait_set`, `timers_thread` of `events`. Throws std::invalid_argument that says what was
+/// expected. Thread-safe.
+RCLRT_MODEL_EXPORT ExecutorChoice parse_executor(std::string_view text);
+
+}  // namespace rclrt::model
