@@ -13,11 +13,12 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
+from rclrt_cli.application import describe_app_file
 from rclrt_cli.commands import report
 from rclrt_cli.errors import EXIT_OK, BadInput, RunFailed
 from rclrt_cli.executors import check_executor
 from rclrt_cli.options.run import seconds_argument
-from rclrt_cli.output_directory import REPORT, write_atomically
+from rclrt_cli.output_directory import APPLICATION, REPORT, write_atomically
 from rclrt_cli.parent_death import end_with_parent
 from rclrt_cli.report.page import make_report
 from rclrt_cli.stop_signals import StopSignals
@@ -29,6 +30,8 @@ from rclrt_trace.session import Daemon, Session, require_lttng
 
 HELP = "record what the callbacks of any ROS 2 node do, with LTTng, and read it as a run"
 TRAILING = "COMMAND"
+MODEL = "app.yaml"
+"""What the reader makes of the trace, beside the results."""
 MEGABYTE = 1 << 20
 PATIENCE_S = 20.0
 """How long a command may take to end after each of SIGINT and SIGTERM."""
@@ -198,6 +201,9 @@ def _import(arguments: argparse.Namespace) -> int:
     if arguments.name is not None:
         more += ["--name", arguments.name]
     read("import", arguments.trace, ["--out", str(arguments.out), *more])
+    application = describe_app_file(arguments.out / MODEL)
+    if application is not None:
+        write_atomically(arguments.out / APPLICATION, application.to_json())
     comparison = report.load(arguments.out)
     output = arguments.out / REPORT
     write_atomically(output, make_report(comparison, arguments.out, output))

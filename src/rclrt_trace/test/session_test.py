@@ -71,6 +71,10 @@ def test_a_trace_agrees_with_what_the_runner_recorded(traced: Traced, tmp_path: 
     assert done.returncode == 0, done.stderr
     assert (imported / "report.html").is_file()
     assert (imported / "trace.pftrace").is_file()
+    # The report's graph is that of the model, which is beside the results.
+    model = rclrt_model.load(imported / "app.yaml")
+    graph = json.loads((imported / "application.json").read_text())
+    assert [each["id"] for each in graph["callbacks"]] == [each.id for each in model.callbacks]
     own, of_trace = instances(traced.run), instances(imported)
     assert own.keys() == of_trace.keys()
     offset = zero(traced.run) - zero(imported)

@@ -36,7 +36,7 @@ class Capability : public EveryExecutor {
       return std::make_unique<WaitSetExecutor>(context, ExecutorOptions{.name = "test"},
                                                WaitSetOptions{.threads = 2});
     }
-    return executor({.workers_per_level = 2});
+    return executor({.workers_per_level = is("per_group") ? 0U : 2U});  // it has one for each group
   }
 
   /// Spins until one of the callbacks calls `done`.
