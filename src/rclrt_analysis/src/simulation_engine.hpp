@@ -89,9 +89,12 @@ class SimulationEngine {
     std::deque<Id> at_mutex;  // those that wait for it
     std::vector<Id> idle;     // one-off threads to use again
     unsigned one_offs = 0;
-    std::vector<Id> timers;     // of a wait set, in order of registration
-    std::vector<Id> others;     // its other entities
-    std::vector<Id> ready_set;  // what is left of its ready set begins at `ready_next`
+    bool waits = false;                    // between asking and fetching
+    std::vector<bool> asked;               // of `others`, when it last asked
+    std::int64_t asked_until_ns = kNever;  // when it waits no longer
+    std::vector<Id> timers;                // of a wait set, in order of registration
+    std::vector<Id> others;                // its other entities
+    std::vector<Id> ready_set;             // what is left of its ready set begins at `ready_next`
     std::size_t ready_next = 0;
     std::int64_t armed_ns = kNever;
     std::vector<Id> shared_groups;  // of EDF
@@ -146,7 +149,7 @@ class SimulationEngine {
   void order_entities(Executor& executor);
   void register_timer(Id entity, const TimerTrigger& trigger);
   void register_source(Id entity, const EventTrigger& trigger);
-  Id add_lane(Id executor, Key key, unsigned workers, ThreadKind kind);
+  Id add_lane(Id executor, Key key, unsigned workers, ThreadKind kind, unsigned first_slot = 0);
   std::uint64_t cpu_mask(const std::vector<unsigned>& cpus) const;
   SimulationRandom stream(std::uint64_t kind, std::uint64_t index) const;
 
@@ -197,7 +200,9 @@ class SimulationEngine {
   // simulation_wait_set.cpp
   void pick_for_loop(Id thread);
   Id take_ready(Executor& executor);
-  std::int64_t poll(Executor& executor);
+  bool is_busy(Id entity) const;
+  void ask(Executor& executor);
+  void fetch(Executor& executor);
   bool is_first_of_queue(Id entity) const;
   bool comes_before_timers(const Executor& executor, Id entity) const;
   void wake_polling(Executor& executor);

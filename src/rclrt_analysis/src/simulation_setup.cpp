@@ -68,7 +68,8 @@ SimulationRandom SimulationEngine::stream(std::uint64_t kind, std::uint64_t inde
   return SimulationRandom(seeds.next() ^ (index * 4 + kind + 1) * 0xD1B54A32D192ED03U);
 }
 
-Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers, ThreadKind kind) {
+Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers, ThreadKind kind,
+                              unsigned first_slot) {
   const auto index = static_cast<Id>(lanes_.size());
   SimulatedLane& lane = lanes_.emplace_back(timers_);
   lane.executor = executor;
@@ -80,7 +81,7 @@ Id SimulationEngine::add_lane(Id executor, Key key, unsigned workers, ThreadKind
     thread.kind = kind;
     thread.executor = executor;
     thread.lane = index;
-    thread.slot = slot;
+    thread.slot = first_slot + slot;
     thread.cpus = is_apart ? cpu_mask(apart) : executors_[executor].cpus;
     thread.base_key = thread.key = key;
     lane.workers.push_back(threads_.add(thread));
@@ -224,17 +225,19 @@ std::vector<int> SimulationEngine::thread_levels(Id index) const {
 Id SimulationEngine::lane_of(const Callback& callback, const std::vector<Id>& lanes,
                              std::size_t place, std::map<Id, Id>& more) {
   const SimulatedExecutor& stated = *executors_[callback.executor].stated;
-  const auto made = [&](Id key, Key priority) {
+  const auto made = [&](Id key, Key priority, std::size_t first_slot) {
     if (!more.contains(key)) {
-      more[key] = add_lane(callback.executor, priority, 1, ThreadKind::kWorker);
+      more[key] = add_lane(callback.executor, priority, 1, ThreadKind::kWorker,
+                           static_cast<unsigned>(first_slot));
     }
     return more[key];
   };
   if (stated.kind == ExecutorKind::kPerGroup) {
-    return made(callback.group, stated.top_priority - static_cast<Key>(lanes.size() - place));
+    return made(callback.group, stated.top_priority - static_cast<Key>(lanes.size() - place),
+                more.size());
   }
   if (stated.timers_thread && std::holds_alternative<TimerTrigger>(callback.stated->trigger)) {
-    return made(kNone, stated.top_priority - 1);
+    return made(kNone, stated.top_priority - 1, 1);
   }
   return lanes[place];
 }
@@ -333,11 +336,17 @@ void SimulationEngine::order_entities(Executor& executor) {
     }
     std::sort(all.begin(), all.end());
     std::map<Id, std::uint64_t> place;
-    for (std::uint64_t i = 0; i < all.size(); ++i) {
-      const std::uint64_t spread = SimulationRandom(i).next();
-      place[all[i]] = SimulationRandom(*executor.stated->order_seed + spread).next();
+    std::uint64_t number = 0;
+    for (const Id entity : all) {
+      const Callback& callback = callbacks_[entities_[entity].callback];
+      if (callback.stated->role == model::Role::kService && entity != callback.entities.front()) {
+        place[entity] = place[callback.entities.front()];  // one service with several clients
+        continue;
+      }
+      const std::uint64_t spread = SimulationRandom(number++).next();
+      place[entity] = SimulationRandom(*executor.stated->order_seed + spread).next();
     }
-    std::ranges::sort(executor.others, {}, [&](Id entity) { return place[entity]; });
+    std::ranges::stable_sort(executor.others, {}, [&](Id entity) { return place[entity]; });
     std::ranges::sort(executor.timers, {}, [&](Id timer) { return place[timers_[timer].entity]; });
   }
   std::ranges::stable_sort(executor.others, {}, turn_of);

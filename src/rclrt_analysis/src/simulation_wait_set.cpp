@@ -27,7 +27,7 @@ Id SimulationEngine::take_ready(Executor& executor) {
   auto& set = executor.ready_set;
   for (std::size_t place = executor.ready_next; place < set.size(); ++place) {
     const Id entity = set[place];
-    if (groups_[callbacks_[entities_[entity].callback].group].busy()) {
+    if (is_busy(entity)) {
       continue;
     }
     if (place == executor.ready_next) {
@@ -45,39 +45,47 @@ bool SimulationEngine::comes_before_timers(const Executor& executor, Id entity) 
          callbacks_[entities_[entity].callback].stated->role == model::Role::kTopic;
 }
 
-/// The polling point: fetches the next ready set. Returns when the next timer is due whose group is
-/// not busy.
-std::int64_t SimulationEngine::poll(Executor& executor) {
-  const auto is_busy = [this](Id entity) {
-    return groups_[callbacks_[entities_[entity].callback].group].busy();
-  };
+bool SimulationEngine::is_busy(Id entity) const {
+  return groups_[callbacks_[entities_[entity].callback].group].busy();
+}
+
+/// The polling point, before the wait: asks for what is in no busy group.
+void SimulationEngine::ask(Executor& executor) {
+  executor.asked.clear();
+  for (const Id entity : executor.others) {
+    executor.asked.push_back(!is_busy(entity));
+  }
+  executor.asked_until_ns = kNever;
+  for (const Id timer : executor.timers) {
+    if (!is_busy(timers_[timer].entity)) {
+      executor.asked_until_ns = std::min(executor.asked_until_ns, timers_[timer].due_ns);
+    }
+  }
+}
+
+/// The polling point, after the wait: the ready set is what is due, and what is ready of that asked
+/// for.
+void SimulationEngine::fetch(Executor& executor) {
   executor.ready_set.clear();
   executor.ready_next = 0;
-  std::int64_t next_ns = kNever;
-  const auto ask_timers = [&] {
-    for (const Id timer : executor.timers) {
-      if (timers_[timer].due_ns <= threads_.now_ns()) {
-        executor.ready_set.push_back(timers_[timer].entity);
-      }
-      if (!is_busy(timers_[timer].entity)) {
-        next_ns = std::min(next_ns, timers_[timer].due_ns);
+  const auto fetch_others = [&](bool before_timers) {
+    for (std::size_t i = 0; i < executor.others.size(); ++i) {
+      const Id entity = executor.others[i];
+      if (executor.asked[i] && comes_before_timers(executor, entity) == before_timers &&
+          !entities_[entity].messages.empty() && is_first_of_queue(entity)) {
+        executor.ready_set.push_back(entity);
       }
     }
   };
-  bool asked_timers = false;
-  for (const Id entity : executor.others) {
-    if (!asked_timers && !comes_before_timers(executor, entity)) {
-      ask_timers();
-      asked_timers = true;
-    }
-    if (!entities_[entity].messages.empty() && !is_busy(entity) && is_first_of_queue(entity)) {
-      executor.ready_set.push_back(entity);
+  if (executor.stated->subscriptions_first) {
+    fetch_others(true);
+  }
+  for (const Id timer : executor.timers) {
+    if (timers_[timer].due_ns <= threads_.now_ns()) {
+      executor.ready_set.push_back(timers_[timer].entity);
     }
   }
-  if (!asked_timers) {
-    ask_timers();
-  }
-  return next_ns;
+  fetch_others(false);
 }
 
 /// Wakes the thread that waits for the next set, if one does.
@@ -96,20 +104,28 @@ void SimulationEngine::pick_for_loop(Id thread) {
     return;
   }
   executor.drawing = thread;
-  Id entity = take_ready(executor);
+  Id entity = kNone;
   std::int64_t polling_ns = 0;
-  if (entity == kNone) {
-    const std::int64_t next_ns = poll(executor);
-    entity = take_ready(executor);
+  if (executor.waits) {  // no longer: what is there of that asked for before the wait
+    executor.waits = false;
+    fetch(executor);
     polling_ns = executor.stated->polling_ns;
-    if (entity == kNone) {
-      threads_.sleep(thread);
-      if (next_ns < executor.armed_ns) {
-        executor.armed_ns = next_ns;
-        schedule(next_ns, EventKind::kLoopTimer, index);
-      }
-      return;
+  }
+  entity = take_ready(executor);
+  if (entity == kNone) {
+    ask(executor);
+    fetch(executor);
+    polling_ns = executor.stated->polling_ns;
+    entity = take_ready(executor);
+  }
+  if (entity == kNone) {
+    executor.waits = true;
+    threads_.sleep(thread);
+    if (executor.asked_until_ns < executor.armed_ns) {
+      executor.armed_ns = executor.asked_until_ns;
+      schedule(executor.armed_ns, EventKind::kLoopTimer, index);
     }
+    return;
   }
   ++entities_[entity].counts.released;
   std::int64_t release_ns = threads_.now_ns();  // of a message: known when it is taken

@@ -70,7 +70,8 @@ class Comparison:
 
 
 def round_directory(directory: Path, executor: str, number: int) -> Path:
-    return directory / executor / f"round-{number}"
+    # Some tools take what is before a colon for the name of a machine.
+    return directory / executor.replace(":", ",") / f"round-{number}"
 
 
 def merge_directory(

@@ -197,7 +197,7 @@ def _remove_earlier(path: Path) -> None:
     for name in (*RUN_FILES, REPORT, APPLICATION, BOUNDS):
         (path / name).unlink(missing_ok=True)
     for executor in path.iterdir():
-        if executor.name.partition(":")[0] not in EXECUTORS:
+        if executor.name.partition(",")[0] not in EXECUTORS:
             continue
         for directory in executor.glob("round-*"):
             shutil.rmtree(directory, ignore_errors=True)

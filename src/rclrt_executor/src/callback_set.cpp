@@ -93,6 +93,9 @@ bool CallbackSet::start_leaving(const std::shared_ptr<Callback>& callback) {
     Access::detach(*callback);
   }
   leave(callback);
+  if (dispatcher_->traits().levels_by_group) {
+    settle_without();
+  }
   return true;
 }
 

@@ -46,6 +46,7 @@ class CallbackSet {
   void prepare();
   Callbacks all() const;
   int os_priority(int level) const;
+  int os_priority(const Callback& callback) const;
   std::int64_t epoch_ns() const noexcept { return epoch_ns_.load(); }
 
   /// Starts the schedules of all timers when called first, however long ago `prepare` was. Called
@@ -80,6 +81,7 @@ class CallbackSet {
 
   PriorityMap mapped_with(std::vector<int> levels) const;
   void settle_levels();
+  void settle_without() noexcept;
   void settle_ceiling(Group& group) noexcept;
   void require_groups_unreserved_or_whole() const;
 

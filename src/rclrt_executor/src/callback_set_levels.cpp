@@ -45,6 +45,11 @@ int CallbackSet::os_priority(int level) const {
   return dispatcher_->thread_priority(level);
 }
 
+int CallbackSet::os_priority(const Callback& callback) const {
+  const std::scoped_lock lock(mutex_);
+  return state_of(callback).os_priority.load();
+}
+
 PriorityMap CallbackSet::mapped_with(std::vector<int> levels) const {
   return threads_.mapped_with(std::move(levels), dispatcher_->traits().maps_levels);
 }
@@ -65,6 +70,16 @@ void CallbackSet::settle_levels() {
   }
   for (const auto& [group, ceiling] : ceilings) {
     Access::state(*group).set_ceiling(ceiling);
+  }
+}
+
+/// After a callback has left. What it left stays as it is where the levels do not fit any more:
+/// those of callbacks that have gone keep their places.
+void CallbackSet::settle_without() noexcept {
+  try {
+    settle_levels();
+  } catch (...) {
+    // Its group is then more urgent than it need be.
   }
 }
 

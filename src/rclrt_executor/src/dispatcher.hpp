@@ -31,6 +31,7 @@ struct DispatcherContext {
 struct DispatcherTraits {
   bool maps_levels = true;             ///< each level has a SCHED_FIFO priority of its own
   bool offers_reservations = false;    ///< levels have threads that last, and so may have budgets
+  bool levels_by_group = false;        ///< a callback leaves its group at another level
   bool polls = false;                  ///< asks for work; otherwise entities announce it
   std::size_t max_threads = SIZE_MAX;  ///< how many instances it runs at the same time, at most
 };
@@ -48,8 +49,7 @@ class Dispatcher {
   const DispatcherTraits& traits() const noexcept RCLRT_NONBLOCKING { return traits_; }
 
   /// Returns the level at which each of the callbacks runs: by default its own.
-  virtual std::vector<int> levels_of(
-      const std::vector<std::shared_ptr<Callback>>& callbacks) const;
+  virtual std::vector<int> levels_of(const std::vector<std::shared_ptr<Callback>>& callbacks) const;
   /// Takes a callback in: sets where its instances go, and keeps the time for it if it is a timer,
   /// whose schedule is started. Called again, after `remove`, when its level or its schedule has
   /// changed. Throws std::system_error.

@@ -22,7 +22,8 @@ class EventsDispatcher final : public Dispatcher {
       : Dispatcher(context, {.maps_levels = false, .max_threads = events.timers_thread ? 2U : 1U}),
         events_(events),
         queue_(context, *this, {.order = ReleaseQueue::Order::kByRelease, .name = "run"}),
-        timers_(context, *this, {.order = ReleaseQueue::Order::kByRelease, .name = "timers"}) {}
+        timers_(context, *this,
+                {.order = ReleaseQueue::Order::kByRelease, .name = "timers", .first_slot = 1}) {}
 
   void add(Callback& callback) override {
     TimerCallback* const timer = as_timer(callback);

@@ -78,6 +78,9 @@ bool Executor::runs_to_completion() const noexcept RCLRT_NONBLOCKING {
 }
 
 int Executor::os_priority(int level) const { return engine_->callbacks.os_priority(level); }
+int Executor::os_priority(const Callback& callback) const {
+  return engine_->callbacks.os_priority(callback);
+}
 
 std::int64_t Executor::epoch_ns() const noexcept RCLRT_NONBLOCKING {
   return engine_->callbacks.epoch_ns();

@@ -81,7 +81,7 @@ void LaneSet::start_workers(Level& level) {
                                  ? std::min<std::size_t>(workers_per_lane_, 1)
                                  : workers_per_lane_;
   while (level.workers.size() < wanted) {
-    const auto slot = static_cast<std::uint32_t>(level.workers.size());
+    const auto slot = shared_.first_slot + static_cast<std::uint32_t>(level.workers.size());
     level.workers.emplace_back(worker_options(level), [this, &level, slot] {
       context_.spin.await_start();
       WorkerPriority priority(level.os_priority);

@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <vector>
 
@@ -27,6 +28,7 @@ class LaneSet {
   struct SharedLane {
     ReleaseQueue::Order order = ReleaseQueue::Order::kByLevel;
     const char* name = "run";
+    std::uint32_t first_slot = 0;  ///< of its workers, where the executor has other lanes beside
   };
 
   LaneSet(const DispatcherContext& context, const Dispatcher& dispatcher)

@@ -21,24 +21,26 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A group's queue and thread.
+/// A group's queue and thread. `group` and `thread` are guarded by the configuration.
 struct GroupLane {
-  GroupLane(const Group& of, std::uint32_t number, realtime::EventCount& outside)
-      : group(&of), slot(number), lane(Lane::Use::kRun, outside) {}
+  GroupLane(std::uint32_t number, realtime::EventCount& outside)
+      : slot(number), lane(Lane::Use::kRun, outside) {}
 
-  const Group* const group;  // compared only: it may have gone, and another have its address
+  const Group* group = nullptr;  // compared only: it may have gone, and another have its address
   const std::uint32_t slot;
   std::atomic<int> os_priority{0};  // read by the thread whenever it may have been raised
   Lane lane;
-  std::optional<realtime::Thread> thread;  // guarded by the configuration
-  GroupLane* older = nullptr;              // for `wake`; set before the lane is published
+  std::optional<realtime::Thread> thread;
+  GroupLane* older = nullptr;  // for `wake`; set before the lane is published
 };
 
-/// Lanes are made as groups come and stay until the end.
+/// Lanes are made as groups come and stay until the end. One whose group has no callback any more
+/// is the next group's. Whatever of its callbacks still runs there ends first; what a releasing
+/// thread still pushes is given up when it is popped, as everything of a removed callback.
 class PerGroupDispatcher final : public Dispatcher {
  public:
   explicit PerGroupDispatcher(const DispatcherContext& context)
-      : Dispatcher(context, DispatcherTraits{}) {}
+      : Dispatcher(context, {.levels_by_group = true}) {}
 
   std::vector<int> levels_of(
       const std::vector<std::shared_ptr<Callback>>& callbacks) const override;
@@ -54,7 +56,10 @@ class PerGroupDispatcher final : public Dispatcher {
 
  private:
   GroupLane& lane_of(const Callback& callback);
-  std::optional<int> ceiling_of(const Group& group) const;
+  GroupLane& make_lane();
+  std::optional<int> ceiling_of(const Group* group) const noexcept;
+  std::optional<int> highest_below(std::optional<int> limit) const noexcept;
+  void settle_priority(GroupLane& own);
   void start_thread(GroupLane& own);
 
   // Guarded by the configuration:
@@ -81,30 +86,48 @@ std::vector<int> PerGroupDispatcher::levels_of(
 }
 
 /// Returns the highest level in the group; std::nullopt if it has no callback any more.
-std::optional<int> PerGroupDispatcher::ceiling_of(const Group& group) const {
+std::optional<int> PerGroupDispatcher::ceiling_of(const Group* group) const noexcept {
   std::optional<int> ceiling;
   for (const auto& callback : context().callbacks.locked()) {
-    if (&state_of(*callback).group == &group) {
+    if (&state_of(*callback).group == group) {
       ceiling = std::max(ceiling.value_or(callback->level()), callback->level());
     }
   }
   return ceiling;
 }
 
-GroupLane& PerGroupDispatcher::lane_of(const Callback& callback) {
-  const Group& group = state_of(callback).group;
-  const auto found =
-      std::ranges::find_if(lanes_, [&](const auto& each) { return each->group == &group; });
-  if (found != lanes_.end()) {
-    return **found;
-  }
-  lanes_.push_back(std::make_unique<GroupLane>(group, static_cast<std::uint32_t>(lanes_.size()),
+GroupLane& PerGroupDispatcher::make_lane() {
+  lanes_.push_back(std::make_unique<GroupLane>(static_cast<std::uint32_t>(lanes_.size()),
                                                context().spin.caller_wakeup()));
   GroupLane& made = *lanes_.back();
-  made.os_priority.store(thread_priority(ceiling_of(group).value_or(callback.level())));
   made.older = latest_.load();
   latest_.store(&made);
   return made;
+}
+
+GroupLane& PerGroupDispatcher::lane_of(const Callback& callback) {
+  const Group* const group = &state_of(callback).group;
+  auto found = std::ranges::find(lanes_, group, [](const auto& each) { return each->group; });
+  if (found == lanes_.end()) {
+    found =
+        std::ranges::find_if(lanes_, [this](const auto& each) { return !ceiling_of(each->group); });
+  }
+  GroupLane& own = found != lanes_.end() ? **found : make_lane();
+  own.group = group;
+  settle_priority(own);
+  return own;
+}
+
+/// Gives the thread the priority that its group has now; leaves it where the group has gone.
+void PerGroupDispatcher::settle_priority(GroupLane& own) {
+  const auto ceiling = ceiling_of(own.group);
+  if (!ceiling) {
+    return;
+  }
+  const int os_priority = thread_priority(*ceiling);
+  if (own.os_priority.exchange(os_priority) != os_priority && own.thread) {
+    own.thread->set_priority(realtime::Policy::kFifo, os_priority);
+  }
 }
 
 void PerGroupDispatcher::add(Callback& callback) {
@@ -135,14 +158,7 @@ void PerGroupDispatcher::remove_queued(const Callback& callback, Instance*& take
 
 void PerGroupDispatcher::settle_priorities() {
   for (const auto& each : lanes_) {
-    const auto ceiling = ceiling_of(*each->group);
-    if (!ceiling) {
-      continue;  // nothing runs there
-    }
-    const int os_priority = thread_priority(*ceiling);
-    if (each->os_priority.exchange(os_priority) != os_priority && each->thread) {
-      each->thread->set_priority(realtime::Policy::kFifo, os_priority);
-    }
+    settle_priority(*each);
   }
 }
 
@@ -164,7 +180,9 @@ void PerGroupDispatcher::start_thread(GroupLane& own) {
 void PerGroupDispatcher::start() {
   running_ = true;
   for (const auto& each : lanes_) {
-    start_thread(*each);
+    if (ceiling_of(each->group)) {
+      start_thread(*each);
+    }
   }
 }
 
@@ -192,21 +210,33 @@ void PerGroupDispatcher::wake() noexcept RCLRT_NONBLOCKING {
 /// Takes the most urgent instance that became ready by then.
 Instance* PerGroupDispatcher::take_on_caller(std::int64_t ready_by_ns,
                                              std::int64_t& next_release_ns) noexcept {
-  std::vector<std::pair<int, GroupLane*>> order;
   next_release_ns = INT64_MAX;
   for (const auto& each : lanes_) {
-    if (const auto ceiling = ceiling_of(*each->group)) {
-      order.emplace_back(-*ceiling, each.get());
-      next_release_ns = std::min(next_release_ns, each->lane.next_release_ns());
-    }
+    next_release_ns = std::min(next_release_ns, each->lane.next_release_ns());
   }
-  std::ranges::stable_sort(order, {}, [](const auto& each) { return each.first; });
-  for (const auto& [urgency, own] : order) {
-    if (Instance* const instance = own->lane.try_pop(ready_by_ns)) {
-      return instance;
+  // From the highest level down: one pass over the lanes for each level that a group has.
+  for (std::optional<int> below; const auto level = highest_below(below); below = level) {
+    for (const auto& each : lanes_) {
+      Instance* const instance =
+          ceiling_of(each->group) == level ? each->lane.try_pop(ready_by_ns) : nullptr;
+      if (instance != nullptr) {
+        return instance;
+      }
     }
   }
   return nullptr;
+}
+
+/// Returns the highest level of a group below `limit`, if that is set.
+std::optional<int> PerGroupDispatcher::highest_below(std::optional<int> limit) const noexcept {
+  std::optional<int> highest;
+  for (const auto& each : lanes_) {
+    const auto level = ceiling_of(each->group);
+    if (level && (!limit || *level < *limit)) {
+      highest = std::max(highest.value_or(*level), *level);
+    }
+  }
+  return highest;
 }
 
 ExecutorOptions with_threads(ExecutorOptions options) {

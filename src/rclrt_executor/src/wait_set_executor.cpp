@@ -27,6 +27,22 @@ std::uint64_t scrambled(std::uint64_t value) {
   return value ^ (value >> 31U);
 }
 
+/// Returns which of rclcpp's types of entities, timers left out, is looked at before which.
+int turn_of(EntityType type, bool clients_first) {
+  switch (type) {
+    case EntityType::kTimer:
+    case EntityType::kSubscription:
+      return 0;
+    case EntityType::kService:
+      return clients_first ? 2 : 1;
+    case EntityType::kClient:
+      return clients_first ? 1 : 2;
+    case EntityType::kWaitable:
+      break;
+  }
+  return 3;
+}
+
 /// Threads that draw from one wait set.
 class WaitSetDispatcher final : public Dispatcher {
  public:
@@ -133,12 +149,7 @@ void WaitSetDispatcher::reload() {
     }
   }
   std::ranges::stable_sort(others_, {}, [this](const Callback* each) {
-    // The types are in the order of rclcpp's other executors.
-    const bool is_service = each->type() == EntityType::kService;
-    return wait_set_.subscriptions_first && is_service ? EntityType::kClient
-           : wait_set_.subscriptions_first && each->type() == EntityType::kClient
-               ? EntityType::kService
-               : each->type();
+    return turn_of(each->type(), wait_set_.subscriptions_first);
   });
   before_timers_ =
       wait_set_.subscriptions_first

@@ -134,6 +134,7 @@ TEST(PerGroup, AtOnePriorityAThreadGoesOnWhileItsQueueHasWork) {
   executor.spin();
   // Which thread is the first one depends on which reached its queue first.
   const std::vector<std::string> order = log.events();
+  ASSERT_EQ(order.size(), 3U);
   EXPECT_TRUE(order == std::vector<std::string>({"a", "a", "b"}) ||
               order == std::vector<std::string>({"b", "a", "a"}))
       << order[0] << order[1] << order[2];
@@ -194,6 +195,59 @@ TEST(PerGroup, ANewPriorityMovesItsThread) {
   executor.set_level(moved, 9);
   moved->release_now();
   EXPECT_TRUE(eventually([&] { return seen == 39; }));
+}
+
+TEST(PerGroup, ThePriorityOfAGroupGoesDownWithTheCallbackThatGoes) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  ExecutorOptions options = on_one_cpu();
+  options.top_priority = 40;
+  PerGroupExecutor executor(options);
+  const auto group = std::make_shared<Group>();
+  std::atomic<int> seen{0};
+  const auto low = std::make_shared<TestCallback>(
+      named("low", 1, 10, group), [&](const InstanceInfo&) { seen = thread_priority(); });
+  const auto high =
+      std::make_shared<TestCallback>(named("high", 9, 10, group), [](const InstanceInfo&) {});
+  const auto middle =
+      std::make_shared<TestCallback>(named("middle", 5), [](const InstanceInfo&) {});
+  for (const auto& each : {low, high, middle}) {
+    executor.add(each);
+  }
+  executor.prepare();
+  const Spinning spinning(executor);
+  low->release_now();
+  ASSERT_TRUE(eventually([&] { return seen == 39; }));
+  EXPECT_EQ(executor.os_priority(*low), 39);
+  executor.remove(high);
+  low->release_now();
+  // Of levels 1, 5 and 9, of which the last keeps its place.
+  EXPECT_TRUE(eventually([&] { return seen == 37; }));
+  EXPECT_EQ(executor.os_priority(*low), 37);
+}
+
+TEST(PerGroup, TheThreadOfAGroupThatHasGoneIsTheNextOnes) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  ExecutorOptions options = on_one_cpu();
+  options.top_priority = 40;
+  PerGroupExecutor executor(options);
+  EventLog log;
+  const auto note = [&](const InstanceInfo&) {
+    log.push_back(thread_name() + " " + std::to_string(thread_priority()));
+  };
+  const auto stays = std::make_shared<TestCallback>(named("stays", 5), note);
+  const auto urgent = std::make_shared<TestCallback>(named("urgent", 9), note);
+  executor.add(stays);
+  executor.add(urgent);
+  executor.prepare();
+  const Spinning spinning(executor);
+  urgent->release_now();
+  ASSERT_TRUE(eventually([&] { return log.events().size() == 1; }));
+  executor.remove(urgent);
+  const auto next = std::make_shared<TestCallback>(named("next", 5), note);
+  executor.add(next);
+  next->release_now();
+  ASSERT_TRUE(eventually([&] { return log.events().size() == 2; }));
+  EXPECT_EQ(log.events(), (std::vector<std::string>{"test g1 39", "test g1 38"}));
 }
 
 TEST(PerGroup, AsksForAThreadForEachGroupAndNothingElse) {

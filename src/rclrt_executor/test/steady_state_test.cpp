@@ -60,7 +60,8 @@ class Watch {
   std::vector<realtime::RtReport> reports_;
 };
 
-using SteadyExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, EdfExecutor>;
+using SteadyExecutors =
+    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, EdfExecutor, PerGroupExecutor>;
 template <typename E>
 class SteadyState : public ::testing::Test {};
 TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);

@@ -18,7 +18,13 @@ struct Stated {
   std::optional<std::uint64_t> seed;
 };
 
-std::string quoted(std::string_view text) { return "'" + std::string(text) + "'"; }
+/// Without what controls a terminal.
+std::string quoted(std::string_view text) {
+  std::string shown(text);
+  std::ranges::replace_if(
+      shown, [](unsigned char each) { return each < 0x20 || each == 0x7F; }, '?');
+  return "'" + shown + "'";
+}
 
 std::uint64_t number(std::string_view option, std::string_view text, std::uint64_t lowest,
                      std::uint64_t highest) {

@@ -119,7 +119,7 @@ void Recording::Impl::settle(std::uint32_t index) {
     }
     row.level = row.callbacks.back().callback->level();
     if (joined.realtime.granted && !traits(kind_).by_deadline) {
-      row.os_priority = joined.engine->os_priority(*row.level);
+      row.os_priority = joined.engine->os_priority(*row.callbacks.back().callback);
     }
   }
 }

@@ -145,7 +145,7 @@ class Explanation {
   std::size_t cpus_of(std::size_t executor, std::size_t sharing) const {
     const std::vector<int>& own = inputs_.application.executors[executor].cpus;
     const std::size_t count = own.empty() ? inputs_.cpus : own.size();
-    return inputs_.one_at_a_time ? std::min(count, sharing) : count;
+    return inputs_.threads != 0 ? std::min(count, sharing * inputs_.threads) : count;
   }
 
   bool works_for(const InstanceRecord& record, std::size_t chain, std::uint64_t instance) const {

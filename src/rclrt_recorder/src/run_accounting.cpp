@@ -134,14 +134,15 @@ void settle_misses(RunResults& results, std::size_t cpus) {
     deadlines = relative_deadlines(results.application);
     cpus = 1;
   }
-  results.misses = explain_misses({.application = results.application,
-                                   .chains = results.chains,
-                                   .records = results.records,
-                                   .priorities = priorities,
-                                   .cpus = cpus,
-                                   .one_at_a_time = kind.one_at_a_time,
-                                   .deadlines = deadlines},
-                                  kMissesPerChain);
+  results.misses =
+      explain_misses({.application = results.application,
+                      .chains = results.chains,
+                      .records = results.records,
+                      .priorities = priorities,
+                      .cpus = cpus,
+                      .threads = kind.one_at_a_time ? results.executor.max_threads() : 0,
+                      .deadlines = deadlines},
+                     kMissesPerChain);
 }
 
 }  // namespace
@@ -167,7 +168,10 @@ RunContext read_context(const std::vector<RealtimeState>& executors,
 
 void account(RunResults& results, std::vector<LoggedInstance> instances, std::size_t cpus) {
   const model::Application& application = results.application;
-  const bool levels = traits(results.executor).has_levels && !results.context.runs_to_completion;
+  // Under per_group a slot is a thread whatever the levels of what it runs.
+  const bool levels = traits(results.executor).has_levels &&
+                      results.executor.kind != model::ExecutorKind::kPerGroup &&
+                      !results.context.runs_to_completion;
   results.thread_tracks = name_tracks(application, levels, instances);
   for (const LoggedInstance& instance : instances) {
     results.records.push_back(instance.record);

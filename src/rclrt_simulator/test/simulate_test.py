@@ -84,7 +84,8 @@ def test_equal_command_lines_write_equal_files(tmp_path: Path) -> None:
     ("arguments", "said"),
     [
         ((), "expected one of wait_set, producer_consumer"),
-        (("--executor", "best"), '--executor "best"'),
+        (("--executor", "best"), "--executor: unknown executor 'best'"),
+        (("--executor", "wait_set:threads=0"), "expected a whole number from 1 to 64"),
         (("--executor", "preemptive", "--seed", "-1"), "--seed -1: expected a whole number"),
         (("--executor", "preemptive", "--execution-from", "2"), "--execution-from 2"),
         (("--executor", "preemptive", "--seconds", "0"), "--seconds 0"),

@@ -63,19 +63,26 @@ TEST_P(Scheduling, TheMostUrgentCallbackRunsFirst) {
 
 TEST_P(Scheduling, AMoreUrgentCallbackPreempts) {
   RCLRT_NEEDS_REALTIME();
-  std::atomic<bool> ran{false};
+  std::atomic<int> runs{0};
   bool preempted = false;
-  // An urgent callback for every executor: by priority and by deadline.
-  const auto urgent =
-      node.create_guard_condition([&] { ran = true; }, {.priority = 2, .deadline = 1ms});
-  const auto slow = node.create_guard_condition(
+  std::shared_ptr<GuardCondition> slow;
+  // An urgent callback for every executor: by priority and by deadline. Its first run has its
+  // thread ready for the second: a thread that starts may still wait for its stack.
+  const auto urgent = node.create_guard_condition(
+      [&] {
+        if (++runs == 1) {
+          slow->trigger();
+        }
+      },
+      {.priority = 2, .deadline = 1ms});
+  slow = node.create_guard_condition(
       [&] {
         urgent->trigger();
-        preempted = ran;  // one CPU: only preemption can have let it run by now
+        preempted = runs == 2;  // one CPU: only preemption can have let it run by now
         done();
       },
       {.priority = 1, .deadline = 1h});
-  ready = [&] { slow->trigger(); };
+  ready = [&] { urgent->trigger(); };
   spin(*executor(one_cpu()));
   if (is("wait_set")) {
     EXPECT_FALSE(preempted);

@@ -148,6 +148,12 @@ void bind_bounds(py::module_& module) {
       py::arg("application"), py::arg("executor") = "preemptive",
       py::arg("overheads") = Overheads{});
   module.def(
+      "thread_levels",
+      [](const Application& application, const std::string& executor) {
+        return model::thread_levels(application, model::parse_executor(executor).kind);
+      },
+      py::arg("application"), py::arg("executor"));
+  module.def(
       "why_no_bounds",
       [](const std::string& executor) { return why_no_bounds(model::parse_executor(executor)); },
       py::arg("executor"));

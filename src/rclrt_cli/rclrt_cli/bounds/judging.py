@@ -3,10 +3,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.evidence import (
     Allowance,
     BusyTimes,
@@ -43,12 +44,16 @@ class Judge:
     executor: str
     allowed: Allowance
     bounds: WithStalls
+    levels: Mapping[str, int] = field(default_factory=dict)
+    """Of callbacks, those of their threads where these are others."""
 
     @classmethod
     def of(cls, application: Application, executor: str, overheads: OverheadsFile | None) -> Judge:
         machine = machine_of(application, executor, overheads)
         bounds = StalledBounds(application, executor, machine)
-        return cls(executor, Allowance.of(application, machine), bounds)
+        levels = analysis().thread_levels(application, executor)
+        own = dict(zip((each.id for each in application.callbacks), levels, strict=True))
+        return cls(executor, Allowance.of(application, machine), bounds, own)
 
     def judge(self, run: Run, chains: Iterable[PredictedChain]) -> list[Excess]:
         """Every instance above its bound, in the order of chains.csv."""
@@ -56,7 +61,11 @@ class Judge:
         rows = list(rows_above(run, by_id.values()))
         if not rows:
             return []
-        instances, stalls = list(run.instance_rows()), run.stalls()
+        instances = [
+            row._replace(priority=self.levels.get(row.callback, row.priority))
+            for row in run.instance_rows()
+        ]
+        stalls = run.stalls()
         busy = {
             name: BusyTimes(instances, self.executor, by_id[name].level)
             for name in {row.chain for row, _ in rows}

@@ -131,8 +131,12 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   const std::string& realtime_reason() const noexcept RCLRT_NONBLOCKING;
   /// Returns whether callbacks run to completion, on workers that all levels share; see Preemption.
   bool runs_to_completion() const noexcept RCLRT_NONBLOCKING;
-  /// Returns the SCHED_FIFO priority at which callbacks of `level` run; 0 without real time.
+  /// Returns the SCHED_FIFO priority at which callbacks of `level` run; 0 without real time. Under
+  /// `per_group` of a level that is the highest of a group.
   RCLRT_SETUP int os_priority(int level) const;
+  /// Returns the SCHED_FIFO priority of the thread that runs the callback, which this executor has;
+  /// 0 without real time.
+  RCLRT_SETUP int os_priority(const Callback& callback) const;
   /// Returns the time from which timers count, CLOCK_MONOTONIC: as in the options, or the start of
   /// the first `spin`; without meaning before.
   std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING;

@@ -13,11 +13,11 @@ namespace rclrt::executor {
 /// et al., "Work in progress: Middleware-transparent callback enforcement in commoditized
 /// component-oriented real-time systems", RTAS 2025. The kernel alone decides among the threads: at
 /// one priority, a thread goes on while its queue has work. The members of a reentrant group do not
-/// overlap either. The highest priorities of the groups take the SCHED_FIFO priorities below
-/// `top_priority`, and without real time the kernel shares the CPUs among the threads, as with
-/// Preemption::kAlways.
+/// overlap either: one that waits for the future of a client in its group waits for ever. The
+/// highest priorities of the groups take the SCHED_FIFO priorities below `top_priority`, and
+/// without real time the kernel shares the CPUs among the threads, as with Preemption::kAlways.
 ///
-/// A thread stays until the executor ends, also when its group has no callback any more.
+/// The thread of a group that has no callback any more is kept for the next group.
 class RCLRT_EXECUTOR_EXPORT PerGroupExecutor final : public Executor {
  public:
   /// Creates no thread yet. Throws std::invalid_argument for Preemption::kNever, and for more than

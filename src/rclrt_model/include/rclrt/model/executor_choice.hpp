@@ -33,6 +33,9 @@ struct ExecutorChoice {
   /// Chooses a kind with its defaults; implicit, for a kind by itself is a choice.
   ExecutorChoice(ExecutorKind of) : kind(of) {}  // NOLINT(google-explicit-constructor)
 
+  /// Returns how many callbacks an executor that runs one at a time by default runs at most.
+  unsigned max_threads() const noexcept { return timers_thread ? 2 : threads; }
+
   bool operator==(const ExecutorChoice&) const = default;
 };
 

@@ -50,8 +50,8 @@ struct MissInputs {
   std::span<const int> priorities;
   /// CPUs of an executor that states none.
   std::size_t cpus = 1;
-  /// An executor runs one callback at a time (wait_set).
-  bool one_at_a_time = false;
+  /// How many callbacks an executor runs at a time, whatever its CPUs; 0: as many as it has CPUs.
+  std::size_t threads = 0;
   /// Under edf, one per callback: relative to the release, ns. Then `priorities` say nothing, and
   /// who starts later has preempted who started before. Empty: the priorities decide.
   std::span<const std::int64_t> deadlines{};
