@@ -45,7 +45,7 @@ def test_options_are_put_in_the_order_of_the_results() -> None:
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("wait_sett:threads=2", "unknown executor 'wait_sett', did you mean 'wait_set'?"),
+        ("wait_sett:threads=2", "unknown executor 'wait_sett'; did you mean 'wait_set'?"),
         ("wait_set:threads=0", "expected a whole number from 1 to 64"),
         ("edf:threads=2", "executor edf has no options"),
         ("wait_set,wait_set:threads=1", "executor 'wait_set' is listed more than once"),

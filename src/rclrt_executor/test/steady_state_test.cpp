@@ -68,7 +68,8 @@ TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
 
 /// Timers at each level, callbacks that they release, two groups across the levels, each overload
 /// policy, a sink. One worker per level; of producer_consumer the consumers are watched, of edf the
-/// two workers that are sure to run: a third level of preemption is chance, but watched too.
+/// two workers that are sure to run: a third level of preemption is chance, but watched too. Under
+/// per_group the two groups have one each.
 TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   if (const char* const reason = realtime::RtGuard::blind()) {
     GTEST_SKIP() << reason;
@@ -77,7 +78,9 @@ TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   auto options = on_one_cpu(&sink);
   options.workers_per_level = 1;
   auto executor = make<TypeParam>(options);
-  const std::size_t workers = std::is_same_v<TypeParam, EdfExecutor> ? 2 : kLevels;
+  constexpr bool kTwo =
+      std::is_same_v<TypeParam, EdfExecutor> || std::is_same_v<TypeParam, PerGroupExecutor>;
+  const std::size_t workers = kTwo ? 2 : kLevels;
   Watch watch(workers);
   const auto watched = [&] {
     if (watch()) {
