@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // The priorities of a set's callbacks: levels, SCHED_FIFO priorities, and the ceilings of groups.
 #include <algorithm>
+#include <cstdio>
+#include <exception>
 #include <map>
 #include <stdexcept>
 #include <string>
@@ -78,8 +80,9 @@ void CallbackSet::settle_levels() {
 void CallbackSet::settle_without() noexcept {
   try {
     settle_levels();
-  } catch (...) {
-    // Its group is then more urgent than it need be.
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rclrt: executor \"%s\": a group stays as urgent as it was: %s\n",
+                 options_.name.c_str(), error.what());
   }
 }
 
