@@ -26,7 +26,9 @@ INSTANCES = "instances.csv"
 STALLS = "stalls.csv"
 EXCESSES = "excesses.csv"
 TRACE = "trace.pftrace"
-RUN_FILES = (RESULTS, CHAINS, INSTANCES, STALLS, EXCESSES, TRACE)
+MODEL = "observed.yaml"
+"""The application with the execution times that were observed; a simulation has none."""
+RUN_FILES = (RESULTS, CHAINS, INSTANCES, STALLS, EXCESSES, TRACE, MODEL)
 
 
 def nanoseconds() -> array[int]:

@@ -4,8 +4,11 @@
 #include <cerrno>
 #include <fstream>
 #include <locale>
+#include <rclrt/model/write.hpp>
 #include <string>
 #include <system_error>
+
+#include "rclrt/recorder/observed_model.hpp"
 
 namespace rclrt::recorder {
 
@@ -105,6 +108,10 @@ void write_results(const std::filesystem::path& directory, const RunResults& res
   write_file(directory / kInstancesFile,
              [&](std::ostream& out) { write_instances_csv(out, results); });
   write_file(directory / kStallsFile, [&](std::ostream& out) { write_stalls_csv(out, results); });
+  if (!results.simulation) {
+    const std::string model = to_yaml(observed_model(results));
+    write_file(directory / kModelFile, [&](std::ostream& out) { out << model; });
+  }
 }
 
 }  // namespace rclrt::recorder

@@ -12,6 +12,7 @@
 #include <string>
 #include <system_error>
 
+#include "rclrt/recorder/observed_model.hpp"
 #include "sample_results.hpp"
 #include "temporary_directory.hpp"
 
@@ -56,6 +57,22 @@ TEST(ResultsJson, BlamesNoHostWhenTheProbeWasNotValid) {
   EXPECT_EQ(parsed(results)["context"]["host_stalls"],
             json::parse(R"({"count": 0, "total_ms": 0.0, "worst_ms": 0.0, "threshold_ms": 0.5,
                             "valid": false})"));
+}
+
+TEST(ObservedModel, HasTheTimesThatWereRecordedAndKeepsWhatNeverRan) {
+  RunResults results = sample_results();
+  for (InstanceRecord& record : results.records) {
+    record.cpu_ns = record.end_ns - record.start_ns;
+  }
+  const model::Application observed = observed_model(results);
+  ASSERT_TRUE(observed.callbacks[kFuse].observed);
+  // It took 3 and 3.25 ms; what it only buffered does not count.
+  EXPECT_EQ(observed.callbacks[kFuse].observed->n, 2U);
+  EXPECT_EQ(observed.callbacks[kFuse].observed->p50.count(), 3'000'000);
+  EXPECT_EQ(observed.callbacks[kFuse].observed->max.count(), 3'250'000);
+  EXPECT_EQ(observed.callbacks[kFuse].wcet.count(), 3'250'000);
+  results.records.clear();
+  EXPECT_EQ(observed_model(results), results.application);
 }
 
 TEST(ResultsJson, CountsStallsThatWereNotKept) {
@@ -226,8 +243,9 @@ class ResultsFiles : public testing::Test {
 TEST_F(ResultsFiles, HoldTheJsonAndTheThreeTables) {
   const RunResults results = sample_results();
   write_results(directory_.path(), results);
-  EXPECT_THAT(names_in(directory_.path()),
-              ElementsAre("chains.csv", "instances.csv", "results.json", "stalls.csv"));
+  EXPECT_THAT(
+      names_in(directory_.path()),
+      ElementsAre("chains.csv", "instances.csv", "observed.yaml", "results.json", "stalls.csv"));
   EXPECT_EQ(content_of(directory_.path() / "results.json"), results_json(results));
   std::ostringstream chains;
   write_chains_csv(chains, results);

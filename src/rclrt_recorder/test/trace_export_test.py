@@ -109,6 +109,7 @@ def trace(tmp_path_factory: pytest.TempPathFactory) -> Trace:
     assert {path.name for path in directory.iterdir()} == {
         "chains.csv",
         "instances.csv",
+        "observed.yaml",
         "results.json",
         "stalls.csv",
         "trace.pftrace",

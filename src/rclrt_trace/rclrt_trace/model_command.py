@@ -1,28 +1,53 @@
 # SPDX-License-Identifier: Apache-2.0
-"""`rclrt model`: an app.yaml from what a robot was seen to do."""
+"""`rclrt model`: an app.yaml from what a robot was seen to do, in a trace or in a recording."""
 
 from __future__ import annotations
 
 import argparse
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_OK
+from rclrt_cli.analysis_module import load_application
+from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.output_directory import check_file, write_atomically
+from rclrt_cli.run_data import MODEL, RESULTS
 
 from rclrt_trace.reader import read
 
-HELP = "write an app.yaml from a trace: nodes, callbacks, topics, periods, observed times, chains"
+HELP = "write an app.yaml from a trace or a run, with the execution times that were observed"
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("trace", metavar="TRACE", type=Path, help="what rclrt trace record wrote")
+    parser.add_argument(
+        "source",
+        metavar="FROM",
+        type=Path,
+        help="what rclrt trace record, rclrt run or a Recording of rclrt_rclcpp wrote",
+    )
     parser.add_argument("-o", "--output", metavar="FILE", type=Path, required=True)
-    parser.add_argument("--name", metavar="NAME", help="default: that of the directory")
+    parser.add_argument(
+        "--name",
+        metavar="NAME",
+        help="of the application; default: that of the trace's directory, or the run's",
+    )
 
 
 def run(arguments: argparse.Namespace) -> int:
     check_file("-o", arguments.output)
-    options = [] if arguments.name is None else ["--name", arguments.name]
-    write_atomically(arguments.output, read("model", arguments.trace, options))
+    write_atomically(arguments.output, _model(arguments.source, arguments.name))
     print(f"{arguments.output}\nrclrt analyze {arguments.output}")
     return EXIT_OK
+
+
+def _model(source: Path, name: str | None) -> str:
+    """The text of the app.yaml."""
+    if not (source / RESULTS).is_file():
+        return read("model", source, [] if name is None else ["--name", name])
+    if name is not None:
+        raise BadInput("--name: for a trace; a run has the name of its application")
+    if not (source / MODEL).is_file():
+        raise BadInput(
+            f"{source}: has no {MODEL}; expected a run that was measured, or one round of a "
+            "comparison, as DIR/preemptive/round-1"
+        )
+    load_application(source / MODEL)  # what others wrote there
+    return (source / MODEL).read_text(encoding="utf-8")

@@ -21,6 +21,7 @@ from rclrt_cli.options.run import seconds_argument
 from rclrt_cli.output_directory import APPLICATION, REPORT, write_atomically
 from rclrt_cli.parent_death import end_with_parent
 from rclrt_cli.report.page import make_report
+from rclrt_cli.run_data import MODEL
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import print_table
 
@@ -30,8 +31,6 @@ from rclrt_trace.session import Daemon, Session, require_lttng
 
 HELP = "record what the callbacks of any ROS 2 node do, with LTTng, and read it as a run"
 TRAILING = "COMMAND"
-MODEL = "app.yaml"
-"""What the reader makes of the trace, beside the results."""
 MEGABYTE = 1 << 20
 PATIENCE_S = 20.0
 """How long a command may take to end after each of SIGINT and SIGTERM."""

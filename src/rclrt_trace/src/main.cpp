@@ -4,7 +4,6 @@
 #include <cstdio>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <rclrt/model/write.hpp>
 #include <stdexcept>
@@ -35,7 +34,7 @@ constexpr const char* kUsage =
     "Reads an LTTng trace of ROS 2 nodes (events ros2:*, of any client library).\n"
     "\n"
     "  model      prints what ran as an app.yaml, with observed execution times\n"
-    "  import     writes what ran as the results of a run, and as an app.yaml beside them\n"
+    "  import     writes what ran as the results of a run, with the model beside them\n"
     "  --executor NAME   what ran the callbacks, for the order of tracks and for blame; default\n"
     "                    wait_set\n"
     "  --name NAME       of the application; default: that of the trace's directory\n"
@@ -158,22 +157,12 @@ void print_model(const Arguments& arguments) {
   say_notes(model.notes);
 }
 
-void write_text(const std::filesystem::path& path, const std::string& text) {
-  std::ofstream file(path, std::ios::binary);
-  file << text;
-  file.close();
-  if (!file) {
-    throw std::runtime_error("cannot write " + path.string());
-  }
-}
-
 void import_trace(const Arguments& arguments) {
   recorder::ResultsDirectory directory = open_output(arguments.output);
   TracedSystem system;
   const ReadCounts counts = read_system(arguments, system);
   TracedModel model = build_model(system, arguments.name);
   std::vector<std::string> notes = model.notes;
-  write_text(directory.staging() / "app.yaml", to_yaml(model.application));
   recorder::RunResults results =
       trace_results(system, std::move(model), arguments.executor, counts, notes);
   results.application_file = arguments.trace.string();

@@ -72,7 +72,7 @@ def test_a_trace_agrees_with_what_the_runner_recorded(traced: Traced, tmp_path: 
     assert (imported / "report.html").is_file()
     assert (imported / "trace.pftrace").is_file()
     # The report's graph is that of the model, which is beside the results.
-    model = rclrt_model.load(imported / "app.yaml")
+    model = rclrt_model.load(imported / "observed.yaml")
     graph = json.loads((imported / "application.json").read_text())
     assert [each["id"] for each in graph["callbacks"]] == [each.id for each in model.callbacks]
     own, of_trace = instances(traced.run), instances(imported)
@@ -165,6 +165,28 @@ def test_the_model_of_a_run_is_its_application(traced: Traced, tmp_path: Path) -
     assert {executor.name for executor in model.executors} == {
         executor.name for executor in original.executors
     }
+
+
+def test_a_run_is_a_model_as_well(traced: Traced, tmp_path: Path) -> None:
+    file = tmp_path / "robot.yaml"
+    done = rclrt("model", traced.run, "-o", file)
+    assert done.returncode == 0, done.stderr
+    original, model = rclrt_model.load(traced.app), rclrt_model.load(file)
+    assert parts(model) == parts(original)
+    assert ways(model) == ways(original)
+    for callback in model.callbacks:
+        assert callback.observed is not None
+        assert 0 < callback.observed.p50_ns <= callback.observed.max_ns == callback.wcet_ns
+
+
+def test_what_has_no_model_is_bad_input(tmp_path: Path) -> None:
+    app, run = EXAMPLES / "fig_5_7" / "app.yaml", tmp_path / "simulated"
+    made = rclrt("simulate", app, "--executor", "edf", "--seconds", "0.1", "--out", run)
+    assert made.returncode == 0, made.stderr
+    done = rclrt("model", run, "-o", tmp_path / "robot.yaml")
+    assert done.returncode == 2
+    assert "has no observed.yaml; expected a run that was measured" in done.stderr
+    assert not (tmp_path / "robot.yaml").exists()
 
 
 def test_bounds_of_a_model_are_conditional_at_best(traced: Traced, tmp_path: Path) -> None:

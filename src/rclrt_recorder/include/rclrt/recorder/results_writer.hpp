@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The files of a run: results.json, chains.csv, instances.csv and stalls.csv.
+// The files of a run: results.json, chains.csv, instances.csv, stalls.csv and observed.yaml.
 #pragma once
 
 #include <filesystem>
@@ -21,10 +21,12 @@ inline constexpr const char* kChainsFile = "chains.csv";
 inline constexpr const char* kInstancesFile = "instances.csv";
 /// One row for each moment in which the host did not run a CPU.
 inline constexpr const char* kStallsFile = "stalls.csv";
+/// The application with the execution times that were observed; not of a simulation.
+inline constexpr const char* kModelFile = "observed.yaml";
 /// The trace, for Perfetto.
 inline constexpr const char* kTraceFile = "trace.pftrace";
 
-/// Writes the four files into an existing directory. Throws std::system_error, naming the file,
+/// Writes these files but the trace into an existing directory. Throws std::system_error, naming the file,
 /// when one cannot be written, and what require_consistent() throws.
 RCLRT_RECORDER_EXPORT void write_results(const std::filesystem::path& directory,
                                          const RunResults& results);
