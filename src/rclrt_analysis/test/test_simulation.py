@@ -64,7 +64,7 @@ def test_instances_are_kept_on_request(application: rclrt_model.Application) -> 
 
 
 def test_unknown_words_and_numbers_are_refused(application: rclrt_model.Application) -> None:
-    with pytest.raises(ValueError, match="'x' is not known"):
+    with pytest.raises(ValueError, match="unknown executor 'x'; expected one of wait_set"):
         rclrt_analysis.simulate(application, "x", MS)
     with pytest.raises(ValueError, match="from 0 to 1"):
         rclrt_analysis.simulate(application, "edf", MS, lowest_execution=2.0)
