@@ -114,8 +114,8 @@ WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptio
 
 const std::vector<std::string>& executor_names() {
   static const std::vector<std::string> kNames = {
-      "wait_set", "producer_consumer", "thread_dispatch", "preemptive",
-      "edf",      "events",            "picas",           "per_group"};
+      "wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf", "events",
+      "picas",    "per_group"};
   return kNames;
 }
 
