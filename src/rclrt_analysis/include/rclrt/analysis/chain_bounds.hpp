@@ -122,8 +122,8 @@ RCLRT_ANALYSIS_EXPORT std::vector<QueueBound> queue_bounds(
     const model::Application& application, ExecutorKind executor = ExecutorKind::kPreemptive,
     const Overheads& overheads = {}, Effort effort = {});
 
-/// Returns why no bounds are offered for this executor; std::nullopt where they are: then the bounds
-/// are those of its kind. Thread-safe.
+/// Returns why no bounds are offered for this executor; std::nullopt where they are: then the
+/// bounds are those of its kind. Thread-safe.
 RCLRT_ANALYSIS_EXPORT std::optional<std::string> why_no_bounds(
     const model::ExecutorChoice& executor);
 
