@@ -21,8 +21,9 @@ TEST(ExecutorKinds, AreFoundByTheirNames) {
 }
 
 TEST(ExecutorKinds, ThatRunCallbacksAreListedForAReader) {
-  EXPECT_EQ(executor_names(),
-            "wait_set, producer_consumer, thread_dispatch, preemptive, edf, events, picas, per_group");
+  EXPECT_EQ(
+      executor_names(),
+      "wait_set, producer_consumer, thread_dispatch, preemptive, edf, events, picas, per_group");
 }
 
 TEST(ExecutorKinds, DoNotContradictThemselves) {

@@ -21,7 +21,7 @@ std::unique_ptr<Executor> make(const model::ExecutorChoice& choice,
               .threads = choice.threads,
               .order = choice.order_seed ? WaitSetOrder::kArbitrary : WaitSetOrder::kRegistration,
               .seed = choice.order_seed.value_or(0),
-                         .subscriptions_first = choice.subscriptions_first});
+              .subscriptions_first = choice.subscriptions_first});
     case model::ExecutorKind::kEvents:
       return std::make_unique<EventsExecutor>(context, std::move(options),
                                               EventsOptions{.timers_thread = choice.timers_thread});

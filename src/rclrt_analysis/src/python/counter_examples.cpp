@@ -35,9 +35,8 @@ std::vector<std::optional<CounterExample>> find(const Application& application,
 
 void bind_chains(py::module_& module) {
   py::class_<CounterExample>(module, "CounterExample")
-      .def_property_readonly(
-          "executor",
-          [](const CounterExample& self) { return name_of(self.executor); })
+      .def_property_readonly("executor",
+                             [](const CounterExample& self) { return name_of(self.executor); })
       .def_readonly("offsets_ns", &CounterExample::offsets_ns)
       .def_readonly("priorities", &CounterExample::priorities)
       .def_readonly("seed", &CounterExample::seed)

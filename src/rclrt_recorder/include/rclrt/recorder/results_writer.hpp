@@ -26,8 +26,8 @@ inline constexpr const char* kModelFile = "observed.yaml";
 /// The trace, for Perfetto.
 inline constexpr const char* kTraceFile = "trace.pftrace";
 
-/// Writes these files but the trace into an existing directory. Throws std::system_error, naming the file,
-/// when one cannot be written, and what require_consistent() throws.
+/// Writes these files but the trace into an existing directory. Throws std::system_error, naming
+/// the file, when one cannot be written, and what require_consistent() throws.
 RCLRT_RECORDER_EXPORT void write_results(const std::filesystem::path& directory,
                                          const RunResults& results);
 
