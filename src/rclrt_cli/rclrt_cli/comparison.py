@@ -11,7 +11,7 @@ from typing import Any
 from rclrt_cli.bounds.comparing import with_predictions
 from rclrt_cli.bounds.predicted import Predictions
 from rclrt_cli.errors import BadInput
-from rclrt_cli.executors import BASELINE
+from rclrt_cli.executors import BASELINE, folder_name
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.merge import merge_contexts, merge_runs, parts_of
 from rclrt_cli.results import Results
@@ -70,8 +70,7 @@ class Comparison:
 
 
 def round_directory(directory: Path, executor: str, number: int) -> Path:
-    # Some tools take what is before a colon for the name of a machine.
-    return directory / executor.replace(":", ",") / f"round-{number}"
+    return directory / folder_name(executor) / f"round-{number}"
 
 
 def merge_directory(

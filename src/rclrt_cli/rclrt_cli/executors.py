@@ -56,23 +56,41 @@ OPTIONS_HELP = (
 )
 
 
+def kind_name(name: str) -> str:
+    """The name without the options behind it."""
+    return name.partition(":")[0]
+
+
 def kind_of(name: str) -> ExecutorKind:
     """The kind of this name, which may have options behind it.
 
     One without any trait for a name that only a file knows.
     """
-    return KINDS.get(name.partition(":")[0], ExecutorKind(name))
+    return KINDS.get(kind_name(name), ExecutorKind(name))
+
+
+def folder_name(name: str) -> str:
+    """Where the rounds of this executor are; `executor_of` is its inverse.
+
+    Some tools take what is before a colon for the name of a machine.
+    """
+    return name.replace(":", ",")
+
+
+def executor_of(folder: str) -> str:
+    """The executor whose rounds would be in a folder of this name."""
+    return folder.replace(",", ":")
 
 
 def check_executor(name: str) -> str:
     """The name when the runner offers it; with the options in the order of results.json."""
-    kind, has_options, _ = name.partition(":")
+    kind = kind_name(name)
     if kind not in EXECUTORS:
         raise BadInput(
             f"unknown executor '{kind}'{did_you_mean(kind, EXECUTORS)}\n"
             f"  expected one of: {', '.join(EXECUTORS)}"
         )
-    if not has_options:
+    if kind == name:
         return name
     try:
         canonical: str = model().canonical_executor(name)

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from rclrt_cli.errors import BadInput
-from rclrt_cli.executors import EXECUTORS
+from rclrt_cli.executors import EXECUTORS, executor_of, kind_name
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.run_data import RESULTS, RUN_FILES
 
@@ -197,7 +197,7 @@ def _remove_earlier(path: Path) -> None:
     for name in (*RUN_FILES, REPORT, APPLICATION, BOUNDS):
         (path / name).unlink(missing_ok=True)
     for executor in path.iterdir():
-        if executor.name.partition(",")[0] not in EXECUTORS:
+        if kind_name(executor_of(executor.name)) not in EXECUTORS:
             continue
         for directory in executor.glob("round-*"):
             shutil.rmtree(directory, ignore_errors=True)

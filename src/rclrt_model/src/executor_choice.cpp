@@ -7,6 +7,8 @@
 #include <set>
 #include <stdexcept>
 
+#include "rclrt/yaml/diagnostics.hpp"
+
 namespace rclrt::model {
 
 namespace {
@@ -18,21 +20,13 @@ struct Stated {
   std::optional<std::uint64_t> seed;
 };
 
-/// Without what controls a terminal.
-std::string quoted(std::string_view text) {
-  std::string shown(text);
-  std::ranges::replace_if(
-      shown, [](unsigned char each) { return each < 0x20 || each == 0x7F; }, '?');
-  return "'" + shown + "'";
-}
-
 std::uint64_t number(std::string_view option, std::string_view text, std::uint64_t lowest,
                      std::uint64_t highest) {
   std::uint64_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || value < lowest ||
       value > highest) {
-    throw std::invalid_argument("executor option " + quoted(option) +
+    throw std::invalid_argument("executor option " + yaml::in_quotes(option) +
                                 ": expected a whole number from " + std::to_string(lowest) +
                                 " to " + std::to_string(highest));
   }
@@ -41,7 +35,7 @@ std::uint64_t number(std::string_view option, std::string_view text, std::uint64
 
 [[noreturn]] void refuse_option(ExecutorKind kind, std::string_view option) {
   const std::string executor = "executor " + std::string(traits(kind).name);
-  const std::string unknown = " has no option " + quoted(option) + "; expected ";
+  const std::string unknown = " has no option " + yaml::in_quotes(option) + "; expected ";
   switch (kind) {
     case ExecutorKind::kWaitSet:
       throw std::invalid_argument(
@@ -50,7 +44,7 @@ std::uint64_t number(std::string_view option, std::string_view text, std::uint64
       throw std::invalid_argument(executor + unknown + "timers_thread");
     default:
       throw std::invalid_argument(executor + " has no options; expected its name alone, without " +
-                                  quoted(option));
+                                  yaml::in_quotes(option));
   }
 }
 
@@ -111,7 +105,7 @@ ExecutorChoice parse_executor(std::string_view text) {
   std::string_view rest = text.substr(0, text.find(':'));
   const auto kind = executor_kind_of(rest);
   if (!kind) {
-    throw std::invalid_argument("unknown executor " + quoted(rest) + "; expected one of " +
+    throw std::invalid_argument("unknown executor " + yaml::in_quotes(rest) + "; expected one of " +
                                 executor_names());
   }
   Stated stated;
@@ -124,7 +118,7 @@ ExecutorChoice parse_executor(std::string_view text) {
     const std::string_view value = rest.substr(std::min(rest.size(), name.size() + 1));
     read_option(rest, name, value, stated);
     if (!seen.insert(name).second) {
-      throw std::invalid_argument("executor option " + quoted(name) +
+      throw std::invalid_argument("executor option " + yaml::in_quotes(name) +
                                   " is given twice; expected it once");
     }
   }

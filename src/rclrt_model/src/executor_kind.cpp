@@ -77,8 +77,7 @@ void require_different(const std::vector<Executor>& executors, const std::vector
 
 /// What takes a SCHED_FIFO priority each in the executor: levels, or under deadlines these.
 std::size_t priorities_needed(const Application& application, std::size_t executor,
-                              const ExecutorTraits& kind) {
-  const std::vector<int> levels = thread_levels(application, kind.kind);
+                              const ExecutorTraits& kind, const std::vector<int>& levels) {
   std::set<std::int64_t> needed;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     if (application.executor_of(i) != executor) {
@@ -93,12 +92,16 @@ std::size_t priorities_needed(const Application& application, std::size_t execut
 
 /// Fewer than there are would be refused by the executor, or share a thread.
 void require_room(const Application& application, const ExecutorTraits& kind) {
+  std::vector<int> levels;  // of all callbacks, once an executor states a priority
   for (std::size_t i = 0; i < application.executors.size(); ++i) {
     const Executor& executor = application.executors[i];
     if (!executor.top_priority || !(kind.has_levels || kind.by_deadline)) {
       continue;
     }
-    const std::size_t needed = priorities_needed(application, i, kind);
+    if (levels.empty()) {
+      levels = thread_levels(application, kind.kind);
+    }
+    const std::size_t needed = priorities_needed(application, i, kind, levels);
     if (needed >= static_cast<std::size_t>(*executor.top_priority)) {
       throw std::invalid_argument(
           "executor '" + executor.name + "': " + std::to_string(needed) +

@@ -6,7 +6,7 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rclrt_cli.analysis_module import load_application
+from rclrt_cli.analysis_module import load_application, model
 from rclrt_cli.errors import EXIT_OK, BadInput
 from rclrt_cli.output_directory import check_file, write_atomically
 from rclrt_cli.run_data import MODEL, RESULTS
@@ -49,5 +49,5 @@ def _model(source: Path, name: str | None) -> str:
             f"{source}: has no {MODEL}; expected a run that was measured, or one round of a "
             "comparison, as DIR/preemptive/round-1"
         )
-    load_application(source / MODEL)  # what others wrote there
-    return (source / MODEL).read_text(encoding="utf-8")
+    text: str = model().to_yaml(load_application(source / MODEL))
+    return text

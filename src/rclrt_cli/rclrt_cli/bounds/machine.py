@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from rclrt_cli.analysis_module import analysis
-from rclrt_cli.executors import ExecutorKind, kind_of
+from rclrt_cli.executors import ExecutorKind, kind_name, kind_of
 from rclrt_cli.json_reader import JsonValue
 
 if TYPE_CHECKING:
@@ -121,7 +121,7 @@ class OverheadsFile:
         most; some may be within one process all the same.
         """
         executors = self._json.get("executors")
-        executor = executor.partition(":")[0]  # measured with the kind's defaults
+        executor = kind_name(executor)  # measured with the kind's defaults
         own = executors.get(executor) if executors.has(executor) else JsonValue({}, self.path)
         no_hops = JsonValue({}, self.path, "hop_us")
         hops = self._json.get("hop_us") if self._json.has("hop_us") else no_hops

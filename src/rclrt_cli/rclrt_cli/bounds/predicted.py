@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from rclrt_cli import chain_analysis
 from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads, OverheadsFile, hops_of
-from rclrt_cli.executors import EXECUTORS
+from rclrt_cli.executors import EXECUTORS, kind_name
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
 
@@ -102,7 +102,7 @@ def predict(
     found = {
         executor: _predict(application, executor, overheads)
         for executor in executors
-        if executor.partition(":")[0] in EXECUTORS and analysis().why_no_bounds(executor) is None
+        if kind_name(executor) in EXECUTORS and analysis().why_no_bounds(executor) is None
     }
     return Predictions(found, f"{overheads.path}, {overheads.statistic}" if overheads else "")
 
