@@ -43,11 +43,11 @@ class Searcher {
         open_.push_back(i);
       }
     }
+    priorities_ = application.effective_priorities();
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
       const model::Callback& callback = application.callbacks[i];
       stated_.push_back(detail::stated_offset_ns(callback));
       if (callback.takes_messages()) {
-        priorities_.push_back(application.effective_priority(i));
         continue;
       }
       timers_.push_back(i);
@@ -55,7 +55,6 @@ class Searcher {
       if (timer == nullptr || !timer->offset_stated) {
         free_.push_back(i);  // an event may come at any time, wherever a run has its first release
       }
-      priorities_.push_back(application.effective_priority(i));
     }
     horizon_ns_ = horizon();
     const auto varies = [](const Hop& hop) { return hop.min < hop.max; };

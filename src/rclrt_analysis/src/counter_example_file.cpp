@@ -67,9 +67,9 @@ class Reader {
  public:
   Reader(const Application& application, Context& context)
       : application_(application), context_(context) {
+    example_.priorities = application.effective_priorities();
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
       example_.offsets_ns.push_back(detail::stated_offset_ns(application.callbacks[i]));
-      example_.priorities.push_back(application.effective_priority(i));
     }
   }
 

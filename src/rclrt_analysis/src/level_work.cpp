@@ -2,7 +2,7 @@
 #include "level_work.hpp"
 
 #include <algorithm>
-#include <map>
+#include <rclrt/model/executor_kind.hpp>
 #include <utility>
 
 #include "demand.hpp"
@@ -20,50 +20,22 @@ Workload::Workload(const model::Application& app, const Overheads& overheads,
       background(overheads.background),
       stall(overheads.stall) {
   const std::size_t n = app.callbacks.size();
-  // Not Application::effective_priority(), which looks at every chain for each callback.
-  priority.resize(n);
-  for (const model::Chain& chain : app.chains) {
-    for (const std::size_t i : chain.callbacks) {
-      priority.at(i) = std::max(priority[i], chain.priority);
-    }
+  priority = ceiling = std::vector<int>(n);
+  if (order == Order::kPriority) {
+    priority = app.effective_priorities();
+    ceiling = thread_levels(app, model::ExecutorKind::kPerGroup);  // of each group, its highest
   }
-  if (order != Order::kPriority) {
-    std::ranges::fill(priority, 0);
-  }
-  std::map<std::pair<std::size_t, std::string>, int> highest;
   for (std::size_t i = 0; i < n; ++i) {
     const model::Callback& callback = app.callbacks[i];
-    if (callback.priority && order == Order::kPriority) {
-      priority[i] = *callback.priority;
-    }
     wcet.push_back(std::min<Ticks>(callback.wcet.count(), kMaxTicks));
-    if (callback.group) {
-      const auto at = highest.try_emplace({callback.node, *callback.group}, priority[i]).first;
-      at->second = std::max(at->second, priority[i]);
-    }
     if (!callback.takes_messages()) {
       timers.push_back(i);
       period.push_back(std::max<Ticks>(1, model::min_interval(callback).count()));
     }
   }
   find_sources();
-  ceiling = priority;
-  for (std::size_t i = 0; i < n; ++i) {
-    const model::Callback& callback = app.callbacks[i];
-    if (callback.group) {
-      ceiling[i] = highest.at({callback.node, *callback.group});
-    }
-  }
 }
 
-/// A sync runs for a set. When a busy period begins, one of its inputs has no message that can be
-/// in one (a set is formed at once, see below), so within the period it runs no more often than
-/// messages arrive at the busiest input: at one of a timer with the shortest period.
-///
-/// If each input had such a message, take the oldest of each. The latest of these is at time c: all
-/// sets to come have a stamp of at least c, so what is older than c by more than the window is in
-/// none of them. The others then lie within the window of c, and are a set, which would have been
-/// formed when the last of its messages arrived.
 Ticks Workload::return_delay(std::size_t callback) const {
   const auto preempts = [&](std::size_t successor) {
     return order == Order::kAny ||
@@ -74,6 +46,14 @@ Ticks Workload::return_delay(std::size_t callback) const {
   return wcet[callback] == 0 || std::ranges::any_of(graph.successors[callback], preempts) ? 1 : 0;
 }
 
+/// A sync runs for a set. When a busy period begins, one of its inputs has no message that can be
+/// in one (a set is formed at once, see below), so within the period it runs no more often than
+/// messages arrive at the busiest input: at one of a timer with the shortest period.
+///
+/// If each input had such a message, take the oldest of each. The latest of these is at time c: all
+/// sets to come have a stamp of at least c, so what is older than c by more than the window is in
+/// none of them. The others then lie within the window of c, and are a set, which would have been
+/// formed when the last of its messages arrived.
 void Workload::find_sources() {
   const std::size_t n = wcet.size();
   counted_by.resize(n);

@@ -16,10 +16,11 @@ using model::Application;
 /// Groups are of one node: the callbacks of an executor get the node of the first one.
 void unite_callbacks(Application& application) {
   std::vector<std::optional<std::size_t>> node(application.executors.size());
+  const std::vector<int> priorities = application.effective_priorities();
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const std::size_t executor = application.executor_of(i);
     model::Callback& callback = application.callbacks[i];
-    callback.priority = application.effective_priority(i);
+    callback.priority = priorities[i];
     callback.executor = executor;
     if (!node[executor]) {
       node[executor] = callback.node;
@@ -34,8 +35,9 @@ void unite_callbacks(Application& application) {
 /// its callbacks is less urgent than all of theirs, as its only thread is.
 void separate_levels(Application& application, const std::vector<int>& tops) {
   std::vector<std::set<int>> levels(tops.size());
+  const std::vector<int> priorities = application.effective_priorities();
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
-    levels[application.executor_of(i)].insert(application.effective_priority(i));
+    levels[application.executor_of(i)].insert(priorities[i]);
   }
   std::vector<std::size_t> order(tops.size());
   std::iota(order.begin(), order.end(), std::size_t{0});

@@ -43,18 +43,14 @@ class CpuNumbers {
 SimulatedExecutor simulated_executor(const model::Executor& executor,
                                      const model::ExecutorChoice& choice, int top_priority,
                                      const SimulatedTimes& times, const CpuNumbers& cpus) {
-  SimulatedExecutor result{.kind = choice.kind,
+  SimulatedExecutor result{.choice = choice,
                            .cpus = {},
                            .scheduler_cpus = {},
                            .workers_per_level = 0,
                            .top_priority = top_priority,
                            .dispatch_ns = times.dispatch_ns,
                            .scheduler_ns = times.scheduler_ns,
-                           .polling_ns = times.polling_ns,
-                           .threads = choice.threads,
-                           .order_seed = choice.order_seed,
-                           .subscriptions_first = choice.subscriptions_first,
-                           .timers_thread = choice.timers_thread};
+                           .polling_ns = times.polling_ns};
   for (const int cpu : executor.cpus) {
     result.cpus.push_back(cpus.of(cpu));
   }

@@ -209,7 +209,7 @@ class SimulationEngine {
   const Callback& callback_of(const Instance& instance) const {
     return callbacks_[entities_[instance.entity].callback];
   }
-  ExecutorKind kind_of(Id executor) const { return executors_[executor].stated->kind; }
+  ExecutorKind kind_of(Id executor) const { return executors_[executor].stated->choice.kind; }
   bool is_edf(Id executor) const {
     return kind_of(executor) == ExecutorKind::kEdf ||
            kind_of(executor) == ExecutorKind::kEdfNonPreemptive;

@@ -316,7 +316,7 @@ void SimulationEngine::retire(Id thread) {
 bool SimulationEngine::blocked_by_ceiling(Id thread) {
   SimulatedThread& own = threads_[thread];
   Executor& executor = executors_[own.executor];
-  if (executor.stated->kind != ExecutorKind::kEdf) {
+  if (executor.stated->choice.kind != ExecutorKind::kEdf) {
     return false;
   }
   const std::int64_t relative_ns = callback_of(instances_[own.waiting]).deadline_ns;

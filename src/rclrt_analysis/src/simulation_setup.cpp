@@ -93,14 +93,14 @@ void SimulationEngine::set_up_executor(Id index) {
   Executor& executor = executors_[index];
   executor.stated = &system_.executors[index];
   executor.cpus = cpu_mask(executor.stated->cpus);
-  switch (executor.stated->kind) {
+  switch (executor.stated->choice.kind) {
     case ExecutorKind::kWaitSet: {
       SimulatedThread thread;
       thread.kind = ThreadKind::kLoop;
       thread.executor = index;
       thread.cpus = executor.cpus;
       thread.base_key = thread.key = executor.stated->top_priority - 1;
-      for (unsigned slot = 0; slot < std::max(executor.stated->threads, 1U); ++slot) {
+      for (unsigned slot = 0; slot < std::max(executor.stated->choice.threads, 1U); ++slot) {
         thread.slot = slot;
         executor.loops.push_back(threads_.add(thread));
       }
@@ -171,7 +171,7 @@ void SimulationEngine::set_up_callbacks() {
 std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& levels) {
   const SimulatedExecutor& stated = *executors_[index].stated;
   unsigned workers = std::max(stated.workers_per_level, 1U);
-  switch (stated.kind) {
+  switch (stated.choice.kind) {
     case ExecutorKind::kEvents:
     case ExecutorKind::kPicas: {
       const Id shared = add_lane(index, stated.top_priority - 1, workers, ThreadKind::kWorker);
@@ -232,11 +232,12 @@ Id SimulationEngine::lane_of(const Callback& callback, const std::vector<Id>& la
     }
     return more[key];
   };
-  if (stated.kind == ExecutorKind::kPerGroup) {
+  if (stated.choice.kind == ExecutorKind::kPerGroup) {
     return made(callback.group, stated.top_priority - static_cast<Key>(lanes.size() - place),
                 more.size());
   }
-  if (stated.timers_thread && std::holds_alternative<TimerTrigger>(callback.stated->trigger)) {
+  if (stated.choice.timers_thread &&
+      std::holds_alternative<TimerTrigger>(callback.stated->trigger)) {
     return made(kNone, stated.top_priority - 1, 1);
   }
   return lanes[place];
@@ -245,7 +246,7 @@ Id SimulationEngine::lane_of(const Callback& callback, const std::vector<Id>& la
 /// Keys and lanes by the executor's levels, and the ceilings of its groups.
 void SimulationEngine::set_up_levels(Id index) {
   Executor& executor = executors_[index];
-  const ExecutorKind kind = executor.stated->kind;
+  const ExecutorKind kind = executor.stated->choice.kind;
   const std::vector<int> level_of = thread_levels(index);
   std::vector<int> levels;
   for (std::size_t i = 0; i < callbacks_.size(); ++i) {
@@ -324,11 +325,12 @@ void SimulationEngine::register_entities() {
 void SimulationEngine::order_entities(Executor& executor) {
   const auto turn_of = [&](Id entity) {
     const model::Role role = callbacks_[entities_[entity].callback].stated->role;
-    const bool second = role == (executor.stated->subscriptions_first ? model::Role::kClient
-                                                                      : model::Role::kService);
+    const bool second =
+        role == (executor.stated->choice.subscriptions_first ? model::Role::kClient
+                                                             : model::Role::kService);
     return role == model::Role::kTopic ? 0 : second ? 1 : 2;
   };
-  if (executor.stated->order_seed) {
+  if (executor.stated->choice.order_seed) {
     // Entities have their numbers in order of registration.
     std::vector<Id> all(executor.others);
     for (const Id timer : executor.timers) {
@@ -344,7 +346,7 @@ void SimulationEngine::order_entities(Executor& executor) {
         continue;
       }
       const std::uint64_t spread = SimulationRandom(number++).next();
-      place[entity] = SimulationRandom(*executor.stated->order_seed + spread).next();
+      place[entity] = SimulationRandom(*executor.stated->choice.order_seed + spread).next();
     }
     std::ranges::stable_sort(executor.others, {}, [&](Id entity) { return place[entity]; });
     std::ranges::sort(executor.timers, {}, [&](Id timer) { return place[timers_[timer].entity]; });

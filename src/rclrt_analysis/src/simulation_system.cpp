@@ -29,7 +29,7 @@ void require_time(const std::string& what, std::size_t index, const std::string&
 std::set<unsigned> cpus_of(const SimulatedSystem& system, std::size_t executor) {
   const std::vector<unsigned>& stated = system.executors[executor].cpus;
   std::set<unsigned> cpus(stated.begin(), stated.end());
-  if (traits(system.executors[executor].kind).has_scheduler_thread) {
+  if (traits(system.executors[executor].choice).has_scheduler_thread) {
     const std::vector<unsigned>& apart = system.executors[executor].scheduler_cpus;
     cpus.insert(apart.begin(), apart.end());
   }
@@ -55,15 +55,15 @@ void require_executors(const SimulatedSystem& system) {
              "uses CPU " + std::to_string(*cpus.rbegin()) + "; there are " +
                  std::to_string(system.cpus));
     }
-    if (executor.kind == ExecutorKind::kEdf && cpus.size() != 1) {
+    if (executor.choice.kind == ExecutorKind::kEdf && cpus.size() != 1) {
       refuse("executor", i, "is edf on several CPUs; expected one: state which");
     }
     for (std::size_t other = 0; other < i; ++other) {
       const std::set<unsigned> others = cpus_of(system, other);
       const bool share =
           std::any_of(cpus.begin(), cpus.end(), [&](unsigned cpu) { return others.contains(cpu); });
-      if (share &&
-          traits(executor.kind).by_deadline != traits(system.executors[other].kind).by_deadline) {
+      if (share && traits(executor.choice).by_deadline !=
+                       traits(system.executors[other].choice).by_deadline) {
         refuse("executor", i,
                "shares a CPU with executor " + std::to_string(other) +
                    ": deadlines and priorities cannot be compared");

@@ -41,7 +41,7 @@ Id SimulationEngine::take_ready(Executor& executor) {
 }
 
 bool SimulationEngine::comes_before_timers(const Executor& executor, Id entity) const {
-  return executor.stated->subscriptions_first &&
+  return executor.stated->choice.subscriptions_first &&
          callbacks_[entities_[entity].callback].stated->role == model::Role::kTopic;
 }
 
@@ -77,7 +77,7 @@ void SimulationEngine::fetch(Executor& executor) {
       }
     }
   };
-  if (executor.stated->subscriptions_first) {
+  if (executor.stated->choice.subscriptions_first) {
     fetch_others(true);
   }
   for (const Id timer : executor.timers) {

@@ -35,7 +35,7 @@ std::optional<ExecutorKind> kind_of(Policy policy) {
 /// A tick is simulated as a nanosecond. A chain for each task.
 SimulatedSystem system_of(std::span<const Task> tasks, ExecutorKind kind) {
   SimulatedSystem system;
-  system.executors.push_back({.kind = kind});
+  system.executors.push_back({.choice = kind});
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     SimulatedCallback callback;
     callback.level = tasks[i].priority;

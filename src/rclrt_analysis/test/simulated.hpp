@@ -21,7 +21,7 @@ class System {
  public:
   explicit System(ExecutorKind kind, unsigned cpus = 1) {
     value.cpus = cpus;
-    value.executors.push_back({.kind = kind});
+    value.executors.push_back({.choice = kind});
   }
 
   std::size_t timer(double period, double wcet, int level, double offset = 0) {

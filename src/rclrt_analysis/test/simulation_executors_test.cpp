@@ -74,7 +74,7 @@ TEST(SimulatedEvents, may_have_a_thread_for_timers_beside_that_of_the_messages) 
   system.subscription(a, 5, 0);
   system.timer(100, 1, 0, 2);
   EXPECT_EQ(schedule(system, 20), "a 0-1 b 1-6 c 6-7");
-  system.value.executors[0].timers_thread = true;
+  system.value.executors[0].choice.timers_thread = true;
   EXPECT_EQ(schedule(system, 20), "a 0-1 1:b 1-6 c 2-3");
 }
 
@@ -85,7 +85,7 @@ TEST(SimulatedProducerConsumer, has_one_worker_per_level_where_preemptive_has_on
   system.timer(100, 3, 1);
   system.timer(100, 2, 1);
   EXPECT_EQ(schedule(system, 20), "a 0-3 1:b 0-2");
-  system.value.executors[0].kind = ExecutorKind::kProducerConsumer;
+  system.value.executors[0].choice.kind = ExecutorKind::kProducerConsumer;
   EXPECT_EQ(schedule(system, 20), "a 0-3 b 3-5");
   system.value.executors[0].workers_per_level = 2;
   EXPECT_EQ(schedule(system, 20), "a 0-3 1:b 0-2");
@@ -187,7 +187,7 @@ TEST(SimulatedTimers, skip_or_rebase_releases_that_nobody_could_keep) {
 TEST(SimulatedExecutors, that_share_a_cpu_compete_by_their_operating_system_priorities) {
   // Both executors map their highest level to the same priority, whatever its number.
   System system(ExecutorKind::kPreemptive);
-  system.value.executors.push_back({.kind = ExecutorKind::kPreemptive});
+  system.value.executors.push_back({.choice = ExecutorKind::kPreemptive});
   system.timer(100, 4, 9);
   system.timer(100, 1, 1, 1);
   system.timer(100, 1, 0, 1);
@@ -264,7 +264,7 @@ TEST(Simulations, give_an_instance_the_same_execution_time_under_each_executor) 
   system[0].execution = system[1].execution = TimeDistribution::uniform(0, ms(4));
   Times preemptive;
   system.run(99, &preemptive);
-  system.value.executors[0].kind = ExecutorKind::kWaitSet;
+  system.value.executors[0].choice.kind = ExecutorKind::kWaitSet;
   Times wait_set;
   system.run(99, &wait_set);
   EXPECT_EQ(preemptive.cpu_ns[0], wait_set.cpu_ns[0]);

@@ -79,7 +79,7 @@ TEST(SimulatedWaitSet, loses_messages_beyond_the_depth_without_a_trace) {
 
 TEST(SimulatedWaitSet, with_two_threads_runs_two_of_one_ready_set) {
   System system(ExecutorKind::kWaitSet, 2);
-  system.value.executors[0].threads = 2;
+  system.value.executors[0].choice.threads = 2;
   system.timer(100, 2, 0);
   system.timer(100, 3, 0);
   system.timer(100, 2, 0);
@@ -90,7 +90,7 @@ TEST(SimulatedWaitSet, with_two_threads_skips_what_is_in_a_busy_group_until_it_i
   // b is ready from 0 on, in the group of a. c is taken before it, and the thread that then waits
   // for the next set is woken when a leaves the group.
   System system(ExecutorKind::kWaitSet, 2);
-  system.value.executors[0].threads = 2;
+  system.value.executors[0].choice.threads = 2;
   system.timer(100, 3, 0);
   system.timer(100, 1, 0);
   system.timer(100, 2, 0);
@@ -101,7 +101,7 @@ TEST(SimulatedWaitSet, with_two_threads_skips_what_is_in_a_busy_group_until_it_i
 TEST(SimulatedWaitSet, with_two_threads_does_not_ask_for_a_callback_that_runs) {
   // a brings two messages for b at 0. The second one waits until b is free, c does not.
   System system(ExecutorKind::kWaitSet, 2);
-  system.value.executors[0].threads = 2;
+  system.value.executors[0].choice.threads = 2;
   const std::size_t a = system.timer(100, 0, 0);
   const std::size_t b = system.subscription(a, 2, 0);
   system.connect(a, b);
@@ -112,7 +112,7 @@ TEST(SimulatedWaitSet, with_two_threads_does_not_ask_for_a_callback_that_runs) {
 TEST(SimulatedWaitSet, with_two_threads_fetches_a_new_set_when_it_has_waited) {
   // b was due before the wait that a's end ends. c was not, is before it in order, and goes first.
   System system(ExecutorKind::kWaitSet, 2);
-  system.value.executors[0].threads = 2;
+  system.value.executors[0].choice.threads = 2;
   system.timer(100, 10, 0);
   system.timer(100, 1, 0, 5);
   system.timer(100, 1, 0, 1);
@@ -123,7 +123,7 @@ TEST(SimulatedWaitSet, with_two_threads_fetches_a_new_set_when_it_has_waited) {
 
 TEST(SimulatedWaitSet, with_two_threads_on_one_cpu_preempts_nothing) {
   System system(ExecutorKind::kWaitSet);
-  system.value.executors[0].threads = 2;
+  system.value.executors[0].choice.threads = 2;
   system.timer(100, 3, 0);
   system.timer(100, 1, 9, 1);
   system.timer(100, 2, 0);
@@ -135,7 +135,7 @@ TEST(SimulatedWaitSet, has_one_arbitrary_order_for_each_seed_and_timers_before_t
   std::set<std::string> orders;
   for (std::uint64_t seed = 0; seed < 20; ++seed) {
     System system(ExecutorKind::kWaitSet);
-    system.value.executors[0].order_seed = seed;
+    system.value.executors[0].choice.order_seed = seed;
     const std::size_t a = system.timer(100, 4, 0);
     system.timer(100, 1, 0, 1);
     system.timer(100, 1, 0, 2);
@@ -157,7 +157,7 @@ TEST(SimulatedWaitSet, has_one_arbitrary_order_for_each_seed_and_timers_before_t
 TEST(SimulatedWaitSet, may_take_subscriptions_first_as_the_static_executor_of_rclcpp) {
   // At 4 the timers c and d and the subscription b are ready.
   System system(ExecutorKind::kWaitSet);
-  system.value.executors[0].subscriptions_first = true;
+  system.value.executors[0].choice.subscriptions_first = true;
   const std::size_t a = system.timer(100, 4, 0);
   system.subscription(a, 1, 0);
   system.timer(100, 1, 0, 3);

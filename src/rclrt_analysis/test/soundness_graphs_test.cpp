@@ -67,7 +67,7 @@ Overheads random_machine(RandomGraph& random, const Kind& kind) {
 /// On every CPU a thread above all levels that takes its time in each millisecond.
 void add_background(SimulatedSystem& system, const Overheads& overheads, RandomGraph& random) {
   for (unsigned cpu = 0; cpu < system.cpus && overheads.background > 0; ++cpu) {
-    system.executors.push_back({.kind = ExecutorKind::kProducerConsumer,
+    system.executors.push_back({.choice = ExecutorKind::kProducerConsumer,
                                 .cpus = {cpu},
                                 .scheduler_cpus = {},
                                 .workers_per_level = 0,

@@ -91,6 +91,19 @@ int Application::effective_priority(std::size_t callback) const {
   return highest;
 }
 
+std::vector<int> Application::effective_priorities() const {
+  std::vector<int> result(callbacks.size());
+  for (const Chain& chain : chains) {
+    for (const std::size_t callback : chain.callbacks) {
+      result.at(callback) = std::max(result.at(callback), chain.priority);
+    }
+  }
+  for (std::size_t i = 0; i < callbacks.size(); ++i) {
+    result[i] = callbacks[i].priority.value_or(result[i]);
+  }
+  return result;
+}
+
 std::size_t Application::executor_of(std::size_t callback) const {
   const Callback& own = callbacks.at(callback);
   return own.executor ? *own.executor : nodes.at(own.node).executor;

@@ -114,10 +114,11 @@ void require_room(const Application& application, const ExecutorTraits& kind) {
 
 /// Executors in the order of their most urgent callbacks, then of the file.
 std::vector<std::size_t> by_urgency(const Application& application) {
+  const std::vector<int> priorities = application.effective_priorities();
   std::vector<int> urgency(application.executors.size());
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     int& own = urgency[application.executor_of(i)];
-    own = std::max(own, application.effective_priority(i));
+    own = std::max(own, priorities[i]);
   }
   std::vector<std::size_t> result(urgency.size());
   std::iota(result.begin(), result.end(), std::size_t{0});
@@ -155,11 +156,10 @@ std::string executor_names() {
 }
 
 std::vector<int> thread_levels(const Application& application, ExecutorKind kind) {
-  std::vector<int> levels;
+  std::vector<int> levels = application.effective_priorities();
   std::map<std::pair<std::size_t, std::string>, int> highest;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const Callback& callback = application.callbacks[i];
-    levels.push_back(application.effective_priority(i));
     if (kind == ExecutorKind::kPerGroup && callback.group) {
       int& own = highest.try_emplace({callback.node, *callback.group}, levels[i]).first->second;
       own = std::max(own, levels[i]);

@@ -87,6 +87,7 @@ TEST(EffectivePriority, IsTheHighestOfTheChainsTheCallbackIsOn) {
   app.chains = {{"low", {1, 2, 3}, 2, {}}, {"high", {0, 2, 4}, 5, {}}};
   EXPECT_EQ(app.effective_priority(2), 5);
   EXPECT_EQ(app.effective_priority(3), 2);
+  EXPECT_EQ(app.effective_priorities(), (std::vector<int>{5, 2, 5, 2, 5}));
 }
 
 TEST(EffectivePriority, IsZeroOutsideOfAllChains) { EXPECT_EQ(diamond().effective_priority(0), 0); }
@@ -96,6 +97,7 @@ TEST(EffectivePriority, IsTheCallbacksOwnEvenBelowItsChains) {
   app.chains = {{"c", {0, 2, 3}, 5, {}}};
   app.callbacks[2].priority = 1;
   EXPECT_EQ(app.effective_priority(2), 1);
+  EXPECT_EQ(app.effective_priorities(), (std::vector<int>{5, 0, 1, 5, 0}));
 }
 
 TEST(EffectivePriority, RefusesAnIndexWithoutACallback) {

@@ -110,7 +110,7 @@ std::vector<int> thread_priorities(const RunResults& results) {
       continue;
     }
     if (kind.by_deadline) {
-      result.push_back(application.effective_priority(i));
+      result.push_back(level[i]);
       continue;
     }
     if (tops.empty()) {

@@ -22,7 +22,7 @@ using model::ExecutorKind;
 
 /// An executor, and which CPUs it has.
 struct SimulatedExecutor {
-  ExecutorKind kind = ExecutorKind::kPreemptive;
+  model::ExecutorChoice choice{};
   std::vector<unsigned> cpus{};            ///< CPUs its threads may run on; empty: all
   std::vector<unsigned> scheduler_cpus{};  ///< of the scheduler thread; empty: as `cpus`
   /// Workers of each level, for kPreemptive and kProducerConsumer, of all levels together for
@@ -35,10 +35,7 @@ struct SimulatedExecutor {
   std::int64_t scheduler_ns = 0;
   /// CPU time of a polling point that finds something, for kWaitSet.
   std::int64_t polling_ns = 0;
-  unsigned threads = 1;  ///< of kWaitSet: how many take from one ready set
-  /// Of kWaitSet: the seed of an arbitrary order of the callbacks of one type, that of
-  /// rclrt::executor::WaitSetOrder::kArbitrary. Not set: in order of registration.
-  std::optional<std::uint64_t> order_seed{};
+};
   /// Of kWaitSet: subscriptions before timers before clients before services.
   bool subscriptions_first = false;
   bool timers_thread = false;  ///< of kEvents: timers have a thread of their own

@@ -200,6 +200,9 @@ struct RCLRT_MODEL_EXPORT Application {
   /// Returns the callback's own priority, else the highest of the chains it is on, else 0.
   int effective_priority(std::size_t callback) const;
 
+  /// Returns effective_priority() of each callback, in one pass over the chains.
+  std::vector<int> effective_priorities() const;
+
   /// Returns the executor that runs the callback: its own, else that of its node.
   std::size_t executor_of(std::size_t callback) const;
 
