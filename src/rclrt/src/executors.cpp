@@ -12,6 +12,7 @@
 #include "rclrt/executor/picas_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
+#include "rclrt/executor/static_order_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
 #include "tracing.hpp"
@@ -105,6 +106,11 @@ EventsExecutor::EventsExecutor(std::shared_ptr<Context> context, ExecutorOptions
     : Executor(std::move(context),
                std::make_unique<executor::EventsExecutor>(std::move(options), events)) {}
 
+StaticOrderExecutor::StaticOrderExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
+                                         StaticOrderOptions static_order)
+    : Executor(std::move(context), std::make_unique<executor::StaticOrderExecutor>(
+                                       std::move(options), std::move(static_order))) {}
+
 WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
                                  WaitSetOptions wait_set)
     : Executor(context,
@@ -115,7 +121,7 @@ WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptio
 const std::vector<std::string>& executor_names() {
   static const std::vector<std::string> kNames = {
       "wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf", "events",
-      "picas",    "per_group"};
+      "picas",    "per_group",         "static_order"};
   return kNames;
 }
 
@@ -144,6 +150,9 @@ std::unique_ptr<Executor> make_executor(std::string_view name, std::shared_ptr<C
   }
   if (name == "per_group") {
     return std::make_unique<PerGroupExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "static_order") {
+    return std::make_unique<StaticOrderExecutor>(std::move(context), std::move(options));
   }
   std::string known;
   for (const std::string& known_name : executor_names()) {

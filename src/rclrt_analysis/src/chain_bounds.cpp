@@ -53,6 +53,7 @@ Workload::Order order_of(ExecutorKind executor) {
     case ExecutorKind::kEdfNonPreemptive:
       return Workload::Order::kAny;
     case ExecutorKind::kWaitSet:
+    case ExecutorKind::kStaticOrder:
       return Workload::Order::kAnyToTheEnd;
     case ExecutorKind::kProducerConsumer:
     case ExecutorKind::kThreadDispatch:
@@ -176,7 +177,7 @@ class Bounds {
     if (at == executors_.end()) {
       at = executors_
                .try_emplace(executor, workload_, timers_[executor], overheads_.timer_jitter,
-                            effort_, executor_ == ExecutorKind::kWaitSet)
+                            effort_, traits(executor_).runs_sets)
                .first;
     }
     return &at->second;
@@ -205,7 +206,7 @@ class Bounds {
       }
       at = shared_cores_
                .try_emplace(component, *any_order_, std::move(timers), overheads_.timer_jitter,
-                            effort_, executor_ == ExecutorKind::kWaitSet)
+                            effort_, traits(executor_).runs_sets)
                .first;
     }
     return &at->second;
@@ -289,6 +290,8 @@ const char* policy_assumption(ExecutorKind executor) {
     case ExecutorKind::kPicas:
       return "each executor has one thread, which finishes what it has started; callbacks of one "
              "priority delay each other";
+    case ExecutorKind::kStaticOrder:
+      return "a set runs whenever anything is ready (with other triggers, no bound is offered)";
     case ExecutorKind::kPerGroup:
       return "each group has one thread, at the highest priority of its callbacks; threads of one "
              "priority delay each other";
@@ -311,7 +314,11 @@ std::optional<std::string> why_no_bounds(const model::ExecutorChoice& executor) 
   if (executor.timers_thread) {
     return "no bounds are offered for a thread of the timers beside that of the queue";
   }
-  return std::nullopt;  // an arbitrary order: that of wait_set assumes none
+  if (executor.trigger != model::SetTrigger::kAny) {
+    return "no bounds are offered for a trigger that waits: how long is up to those it waits for";
+  }
+  // That of sets assumes no order, and holds whenever in its set an instance takes its message.
+  return std::nullopt;
 }
 
 std::vector<std::string> chain_assumptions(ExecutorKind executor, const Overheads& overheads) {

@@ -74,7 +74,7 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
     Responses next = responses_;
     std::vector<SegmentBound> segments = segments_;
     for (const Core& core : cores.cores) {
-      const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch};
+      const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch, skips()};
       bound_core(problem, next, budget);
       segment_bounds(problem, predecessors_, segments, budget);
     }

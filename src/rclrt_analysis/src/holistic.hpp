@@ -36,6 +36,7 @@ struct CoreProblem {
   const std::vector<std::vector<Flow>>& flows;  ///< of every callback
   const Overheads& overheads;
   Ticks per_instance{};  ///< CPU time that each instance costs besides its own
+  bool skips{};          ///< what a timer misses while it waits is skipped
 };
 using Responses = std::vector<Ticks>;  ///< of every callback
 
@@ -104,6 +105,7 @@ class Holistic {
   void add_steps(std::span<const std::size_t> callbacks, Latency& latency) const;
   void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;
   void add_callbacks(std::span<const std::size_t> callbacks, Latency& latency) const;
+  bool skips() const { return executor_ == ExecutorKind::kWaitSet; }
   bool at_once(std::size_t from, std::size_t to) const;
   void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
   std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;

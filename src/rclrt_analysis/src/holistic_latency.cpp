@@ -23,13 +23,13 @@ void Holistic::add_segment(std::span<const std::size_t> callbacks, Latency& late
   for (const std::size_t callback : callbacks) {
     const bool timer =
         workload_.application.callbacks[callback].kind() == model::CallbackKind::kTimer;
-    waiting = sum(waiting, timer ? 1 : most_in_queue(callback));
+    waiting = sum(waiting, timer && skips() ? 1 : most_in_queue(callback));
   }
   const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callbacks.front()]]];
-  if (executor_ == ExecutorKind::kWaitSet && callbacks.size() > 1 && core.executors.size() == 1 &&
+  if (traits(executor_).runs_sets && callbacks.size() > 1 && core.executors.size() == 1 &&
       waiting < kMaxTicks) {
     Budget budget({.check_interrupt = check_interrupt_});
-    const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch};
+    const CoreProblem problem{workload_, core, flows_, overheads_, workload_.dispatch, skips()};
     const Ticks sets = ready_sets(problem, waiting, budget);
     if (sets < one_by_one.total) {
       latency.total = sum(latency.total, sets);
@@ -87,7 +87,7 @@ Joins Holistic::joins_of(std::span<const std::size_t> callbacks, KnownArrivals& 
       return std::nullopt;
     }
     // A lane keeps the order in which messages come; a wait set takes one from each input in turn.
-    const Ticks taken = executor_ == ExecutorKind::kWaitSet ? responses_[callbacks[n]] : 0;
+    const Ticks taken = traits(executor_).runs_sets ? responses_[callbacks[n]] : 0;
     return sum(before->total, sum(hop(first.back(), callbacks[n]).max, taken));
   };
   return find_joins(workload_, callbacks, arrival, arrivals);

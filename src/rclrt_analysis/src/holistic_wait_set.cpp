@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Callbacks of a wait set with one thread, each bounded by itself.
+// Callbacks of a wait set with one thread, and of a static order, each bounded by itself.
 //
-// At a polling point the thread takes a ready set: each timer that is due and each subscription
-// that has a message, once. It then runs one instance of each and nothing else. Casini, Blass,
+// The thread takes a ready set: each timer that is due and each subscription that has a message,
+// once. It then runs one instance of each and nothing else. Casini, Blass,
 // Luetkebohle and Brandenburg, "Response-time analysis of ROS 2 processing chains under
 // reservation-based scheduling", ECRTS 2019; Tang et al., "Response time analysis and priority
 // assignment of processing chains on ROS2 executors", RTSS 2020.
@@ -140,15 +140,14 @@ void holistic_wait_set(const CoreProblem& problem, Responses& responses, Budget&
     if (busy < kHorizon && kind != model::CallbackKind::kSync) {
       found = response_in_busy_window({streams[own], others, polling, 1}, budget).value_or(busy);
     }
-    const bool timer = kind == model::CallbackKind::kTimer;
+    const bool skips = problem.skips && kind == model::CallbackKind::kTimer;
     const std::vector<Stream> queue = queue_of(problem, own, streams);
     for (Ticks waiting = 1; !shared && waiting <= kMostWaiting; ++waiting) {
       const Ticks time = sets(problem, streams, waiting, busy);
       if (time >= found) {
         break;
       }
-      // What a timer misses while it waits is skipped.
-      if (timer || arrivals(queue, time) <= waiting) {
+      if (skips || arrivals(queue, time) <= waiting) {
         found = time;
       }
     }

@@ -46,6 +46,7 @@ SimulatedExecutor simulated_executor(const model::Executor& executor,
   SimulatedExecutor result{.choice = choice,
                            .cpus = {},
                            .scheduler_cpus = {},
+                           .trigger_callback = {},
                            .workers_per_level = 0,
                            .top_priority = top_priority,
                            .dispatch_ns = times.dispatch_ns,
@@ -161,9 +162,11 @@ SimulatedSystem simulated_system(const model::Application& application,
   SimulatedSystem result;
   result.cpus = cpus.count();
   const std::vector<int> tops = top_priorities(application, executor.kind);
+  const std::optional<std::size_t> trigger = trigger_callback(application, executor);
   for (std::size_t i = 0; i < application.executors.size(); ++i) {
     result.executors.push_back(
         simulated_executor(application.executors[i], executor, tops[i], times, cpus));
+    result.executors.back().trigger_callback = trigger;
   }
   const Readers readers = readers_of(application);
   std::map<std::pair<std::size_t, std::string>, std::size_t> groups;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of a running simulation. simulation_engine.cpp: time and instances;
-// simulation_executors.cpp, simulation_wait_set.cpp: what the executors choose;
-// simulation_setup.cpp: how it begins.
+// simulation_executors.cpp, simulation_static_order.cpp, simulation_wait_set.cpp: what the
+// executors choose; simulation_setup.cpp: how it begins.
 #pragma once
 
 #include <cstdint>
@@ -42,6 +42,7 @@ class SimulationEngine {
     std::uint64_t number = 0;    // of a timer's release
     std::uint64_t order = 0;     // in its lane
     std::size_t next_topic = 0;  // to publish on
+    bool has_begun = false;      // its credit is back, but for kSkipIfRunning
     std::vector<SimulatedToken> tokens;
   };
 
@@ -54,6 +55,9 @@ class SimulationEngine {
     std::size_t out = 0;      // credits that are out
     std::optional<std::pair<std::int64_t, std::uint64_t>> newest;  // kKeepLast: refused release
     std::deque<SimulatedMessage> messages;
+    int rank = 0;          // of its instances in a lane that several levels share
+    bool is_read = false;  // the message of its next instance was taken ahead, if there was one
+    std::optional<SimulatedMessage> read;
     SimulatedCounts counts;
   };
 
@@ -70,7 +74,6 @@ class SimulationEngine {
     Id lane = kNone;  // of its level, where its executor has such
     Id group = 0;
     Key key = 0;                   // of its level
-    int rank = 0;                  // level, where several share a lane
     std::int64_t deadline_ns = 0;  // relative; 0: none
     std::vector<Id> entities;      // one for each input
     std::optional<SimulatedSync> sync;
@@ -146,7 +149,7 @@ class SimulationEngine {
   void set_up_callbacks();
   void set_up_links();
   void register_entities();
-  void order_entities(Executor& executor);
+  void rank_entities(Id index);
   void register_timer(Id entity, const TimerTrigger& trigger);
   void register_source(Id entity, const EventTrigger& trigger);
   Id add_lane(Id executor, Key key, unsigned workers, ThreadKind kind, unsigned first_slot = 0);
@@ -169,6 +172,7 @@ class SimulationEngine {
   void release(Id source);
   void deliver(Id entity, SimulatedMessage message, std::vector<Id>& released);
   bool take(Instance& instance);  // false when user code does not run
+  std::optional<SimulatedMessage> take_message(Entity& entity);
   void take_tokens(const Callback& callback, const SimulatedMessage& message, unsigned input,
                    std::vector<SimulatedToken>& tokens) const;
   static bool sends(const Callback& callback, unsigned input, std::size_t topic);
@@ -178,6 +182,7 @@ class SimulationEngine {
   Id make_instance(Id entity, std::int64_t release_ns, std::int64_t ready_ns, std::uint64_t number);
   Id new_instance(Id entity, std::int64_t release_ns, std::int64_t ready_ns, std::uint64_t number);
   void begin(Id thread, Id instance, std::int64_t before_ns = 0);
+  void give_credit_back(Instance& instance);
   void end_credit(const Instance& instance);
   void submit(Id instance);
   void pass_on(Id instance);
@@ -197,7 +202,13 @@ class SimulationEngine {
   void pick_for_one_off(Id thread);
   bool blocked_by_ceiling(Id thread);
 
+  // simulation_static_order.cpp
+  void pick_from_set(Id thread);
+  bool is_triggered(const SimulatedLane& lane) const;
+  bool form_set(SimulatedLane& lane);
+
   // simulation_wait_set.cpp
+  void order_entities(Executor& executor);
   void pick_for_loop(Id thread);
   Id take_ready(Executor& executor);
   bool is_busy(Id entity) const;

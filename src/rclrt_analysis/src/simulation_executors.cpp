@@ -20,6 +20,7 @@ Id SimulationEngine::new_instance(Id entity, std::int64_t release_ns, std::int64
   instance.release_ns = release_ns;
   instance.ready_ns = ready_ns;
   instance.number = number;
+  instance.has_begun = false;
   return id;
 }
 
@@ -39,20 +40,30 @@ Id SimulationEngine::make_instance(Id id, std::int64_t release_ns, std::int64_t 
   return new_instance(id, release_ns, ready_ns, number);
 }
 
-/// The thread takes the instance on. As in the engine, its credit comes back before its message is
-/// taken, except for kSkipIfRunning. `before_ns` of CPU time come before the dispatch.
-void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
-  Instance& instance = instances_[id];
+void SimulationEngine::give_credit_back(Instance& instance) {
   Entity& entity = entities_[instance.entity];
   const Callback& callback = callbacks_[entity.callback];
-  const Executor& executor = executors_[callback.executor];
-  if (!executor.polls() && callback.stated->overload != model::Overload::kSkipIfRunning) {
+  instance.has_begun = true;
+  if (!executors_[callback.executor].polls() &&
+      callback.stated->overload != model::Overload::kSkipIfRunning) {
     --entity.out;
     if (entity.newest) {
       instance.release_ns = instance.ready_ns = entity.newest->first;
       instance.number = entity.newest->second;
       entity.newest.reset();
     }
+  }
+}
+
+/// The thread takes the instance on. As in the engine, its credit comes back before its message is
+/// taken, except for kSkipIfRunning. `before_ns` of CPU time come before the dispatch.
+void SimulationEngine::begin(Id thread, Id id, std::int64_t before_ns) {
+  Instance& instance = instances_[id];
+  const Entity& entity = entities_[instance.entity];
+  const Callback& callback = callbacks_[entity.callback];
+  const Executor& executor = executors_[callback.executor];
+  if (!instance.has_begun) {
+    give_credit_back(instance);
   }
   SimulatedThread& own = threads_[thread];
   own.instance = id;
@@ -131,10 +142,10 @@ void SimulationEngine::resume(Id id) {
   const Callback& callback = callback_of(instance);
   const Executor& executor = executors_[callback.executor];
   if (callback.lane != kNone) {
-    lanes_[callback.lane].insert({callback.rank, instance.order, id});
+    lanes_[callback.lane].insert({entities_[instance.entity].rank, instance.order, id});
     wake_one(lanes_[callback.lane]);
   } else if (executor.scheduler != kNone) {
-    lanes_[executor.inbox].insert({callback.rank, instance.order, id});
+    lanes_[executor.inbox].insert({entities_[instance.entity].rank, instance.order, id});
     wake_one(lanes_[executor.inbox]);
   } else {
     spawn(callback.executor, id);
@@ -193,7 +204,8 @@ void SimulationEngine::collect(SimulatedLane& lane) {
   auto pushed = lane.pushed.begin();
   const auto append = [&](Id instance) {
     instances_[instance].order = lane.next_order++;
-    lane.insert({callback_of(instances_[instance]).rank, instances_[instance].order, instance});
+    lane.insert(
+        {entities_[instances_[instance].entity].rank, instances_[instance].order, instance});
   };
   while (lane.timers.next_ns() <= threads_.now_ns()) {
     while (pushed != lane.pushed.end() && instances_[*pushed].ready_ns <= lane.timers.next_ns()) {
@@ -260,6 +272,10 @@ void SimulationEngine::pick(Id thread) {
 }
 
 void SimulationEngine::pick_for_worker(Id thread) {
+  if (kind_of(threads_[thread].executor) == ExecutorKind::kStaticOrder) {
+    pick_from_set(thread);
+    return;
+  }
   const Id index = threads_[thread].lane;
   SimulatedLane& lane = lanes_[index];
   collect(lane);

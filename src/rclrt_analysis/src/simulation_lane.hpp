@@ -58,13 +58,13 @@ class TimerHeap {
 };
 
 struct SimulatedLane {
-  /// An instance, and its place: the highest level first, each in order.
+  /// An instance, and its place: the highest rank first, each in order.
   struct Waiting {
-    int level = 0;  ///< 0 but where several levels share the lane
+    int rank = 0;  ///< 0 but where several levels share the lane
     std::uint64_t order = 0;
     Id instance = kNone;
     bool operator<(const Waiting& other) const {
-      return level != other.level ? level > other.level : order < other.order;
+      return rank != other.rank ? rank > other.rank : order < other.order;
     }
   };
 
@@ -78,6 +78,8 @@ struct SimulatedLane {
   std::size_t first = 0;
   std::uint64_t next_order = 0;
   std::vector<Id> workers;
+  std::vector<Id> set;  ///< of kStaticOrder: what is left of its set begins at `set_next`
+  std::size_t set_next = 0;
   std::int64_t armed_ns = kNever;  ///< the earliest event that wakes it for a timer
 
   bool empty() const { return first == waiting.size(); }

@@ -123,6 +123,15 @@ void SimulationEngine::take_tokens(const Callback& callback, const SimulatedMess
   }
 }
 
+std::optional<SimulatedMessage> SimulationEngine::take_message(Entity& entity) {
+  if (entity.messages.empty()) {
+    return std::nullopt;
+  }
+  SimulatedMessage message = std::move(entity.messages.front());
+  entity.messages.pop_front();
+  return message;
+}
+
 bool SimulationEngine::take(Instance& instance) {
   Entity& entity = entities_[instance.entity];
   Callback& callback = callbacks_[entity.callback];
@@ -137,12 +146,14 @@ bool SimulationEngine::take(Instance& instance) {
     }
     return true;
   }
-  if (entity.messages.empty()) {
+  std::optional<SimulatedMessage> taken =
+      entity.is_read ? std::exchange(entity.read, {}) : take_message(entity);
+  entity.is_read = false;
+  if (!taken) {
     instance.outcome = SimulatedOutcome::kEmpty;
     return false;
   }
-  SimulatedMessage message = std::move(entity.messages.front());
-  entity.messages.pop_front();
+  SimulatedMessage message = *std::move(taken);
   if (executors_[callback.executor].polls()) {  // it learns only now when that was
     instance.release_ns = instance.ready_ns = message.arrival_ns;
   }

@@ -123,6 +123,7 @@ void SimulationEngine::set_up_executor(Id index) {
     case ExecutorKind::kEvents:
     case ExecutorKind::kPicas:
     case ExecutorKind::kPerGroup:
+    case ExecutorKind::kStaticOrder:
       break;  // lanes are all they have
   }
 }
@@ -173,6 +174,7 @@ std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& le
   unsigned workers = std::max(stated.workers_per_level, 1U);
   switch (stated.choice.kind) {
     case ExecutorKind::kEvents:
+    case ExecutorKind::kStaticOrder:
     case ExecutorKind::kPicas: {
       const Id shared = add_lane(index, stated.top_priority - 1, workers, ThreadKind::kWorker);
       return std::vector<Id>(levels.size(), shared);
@@ -267,7 +269,6 @@ void SimulationEngine::set_up_levels(Id index) {
     const auto place = static_cast<std::size_t>(
         std::lower_bound(levels.begin(), levels.end(), level_of[i]) - levels.begin());
     callback.lane = lane_of(callback, lanes, place, more);
-    callback.rank = kind == ExecutorKind::kPicas ? callback.stated->level : 0;
     const auto above = static_cast<Key>(levels.size() - place);
     callback.key = is_edf(index)            ? kBackground
                    : callback.lane != kNone ? lanes_[callback.lane].key
@@ -314,44 +315,41 @@ void SimulationEngine::register_entities() {
       }
     }
   }
-  for (Executor& executor : executors_) {
-    if (executor.polls()) {
-      order_entities(executor);
+  for (Id index = 0; index < executors_.size(); ++index) {
+    if (executors_[index].polls()) {
+      order_entities(executors_[index]);
+    } else {
+      rank_entities(index);
     }
   }
 }
 
-/// Puts what a wait set looks at in the order in which it does, from that of registration.
-void SimulationEngine::order_entities(Executor& executor) {
-  const auto turn_of = [&](Id entity) {
-    const model::Role role = callbacks_[entities_[entity].callback].stated->role;
-    const bool second =
-        role == (executor.stated->choice.subscriptions_first ? model::Role::kClient
-                                                             : model::Role::kService);
-    return role == model::Role::kTopic ? 0 : second ? 1 : 2;
-  };
-  if (executor.stated->choice.order_seed) {
-    // Entities have their numbers in order of registration.
-    std::vector<Id> all(executor.others);
-    for (const Id timer : executor.timers) {
-      all.push_back(timers_[timer].entity);
-    }
-    std::sort(all.begin(), all.end());
-    std::map<Id, std::uint64_t> place;
-    std::uint64_t number = 0;
-    for (const Id entity : all) {
-      const Callback& callback = callbacks_[entities_[entity].callback];
-      if (callback.stated->role == model::Role::kService && entity != callback.entities.front()) {
-        place[entity] = place[callback.entities.front()];  // one service with several clients
-        continue;
-      }
-      const std::uint64_t spread = SimulationRandom(number++).next();
-      place[entity] = SimulationRandom(*executor.stated->choice.order_seed + spread).next();
-    }
-    std::ranges::stable_sort(executor.others, {}, [&](Id entity) { return place[entity]; });
-    std::ranges::sort(executor.timers, {}, [&](Id timer) { return place[timers_[timer].entity]; });
+/// Of entities that share a lane: by level, or the order in which sets run.
+void SimulationEngine::rank_entities(Id index) {
+  const ExecutorKind kind = kind_of(index);
+  if (kind != ExecutorKind::kPicas && kind != ExecutorKind::kStaticOrder) {
+    return;
   }
-  std::ranges::stable_sort(executor.others, {}, turn_of);
+  std::vector<Id> own;  // in order of registration
+  for (Id entity = 0; entity < entities_.size(); ++entity) {
+    if (callbacks_[entities_[entity].callback].executor == index) {
+      own.push_back(entity);
+    }
+  }
+  const auto level_of = [this](Id entity) {
+    return callbacks_[entities_[entity].callback].stated->level;
+  };
+  std::ranges::stable_sort(own, std::greater{}, level_of);
+  int rank = 0;
+  for (const Id entity : own) {
+    const Callback& callback = callbacks_[entities_[entity].callback];
+    const Id first = callback.entities.front();
+    const auto* const message = std::get_if<MessageTrigger>(&callback.stated->trigger);
+    const bool shares = message != nullptr && message->one_queue && entity != first;
+    entities_[entity].rank = kind == ExecutorKind::kPicas ? level_of(entity)
+                             : shares                     ? entities_[first].rank
+                                                          : --rank;
+  }
 }
 
 void SimulationEngine::register_timer(Id entity, const TimerTrigger& trigger) {

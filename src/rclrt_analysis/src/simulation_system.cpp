@@ -55,6 +55,9 @@ void require_executors(const SimulatedSystem& system) {
              "uses CPU " + std::to_string(*cpus.rbegin()) + "; there are " +
                  std::to_string(system.cpus));
     }
+    if (executor.trigger_callback && *executor.trigger_callback >= system.callbacks.size()) {
+      refuse("executor", i, "is triggered by a callback that does not exist");
+    }
     if (executor.choice.kind == ExecutorKind::kEdf && cpus.size() != 1) {
       refuse("executor", i, "is edf on several CPUs; expected one: state which");
     }

@@ -2,10 +2,44 @@
 // What the threads of a wait set choose. As in rclrt_executor, they draw from one ready set under
 // one mutex, and one that finds nothing to take waits for the next set while it holds the mutex.
 #include <algorithm>
+#include <map>
 
 #include "simulation_engine.hpp"
 
 namespace rclrt::analysis::detail {
+
+/// Puts what a wait set looks at in the order in which it does, from that of registration.
+void SimulationEngine::order_entities(Executor& executor) {
+  const auto turn_of = [&](Id entity) {
+    const model::Role role = callbacks_[entities_[entity].callback].stated->role;
+    const bool second =
+        role == (executor.stated->choice.subscriptions_first ? model::Role::kClient
+                                                             : model::Role::kService);
+    return role == model::Role::kTopic ? 0 : second ? 1 : 2;
+  };
+  if (executor.stated->choice.order_seed) {
+    // Entities have their numbers in order of registration.
+    std::vector<Id> all(executor.others);
+    for (const Id timer : executor.timers) {
+      all.push_back(timers_[timer].entity);
+    }
+    std::sort(all.begin(), all.end());
+    std::map<Id, std::uint64_t> place;
+    std::uint64_t number = 0;
+    for (const Id entity : all) {
+      const Callback& callback = callbacks_[entities_[entity].callback];
+      if (callback.stated->role == model::Role::kService && entity != callback.entities.front()) {
+        place[entity] = place[callback.entities.front()];  // one service with several clients
+        continue;
+      }
+      const std::uint64_t spread = SimulationRandom(number++).next();
+      place[entity] = SimulationRandom(*executor.stated->choice.order_seed + spread).next();
+    }
+    std::ranges::stable_sort(executor.others, {}, [&](Id entity) { return place[entity]; });
+    std::ranges::sort(executor.timers, {}, [&](Id timer) { return place[timers_[timer].entity]; });
+  }
+  std::ranges::stable_sort(executor.others, {}, turn_of);
+}
 
 /// Whether no other input of a service has an older request.
 bool SimulationEngine::is_first_of_queue(Id entity) const {

@@ -81,7 +81,8 @@ void add_background(SimulatedSystem& system, const Overheads& overheads, RandomG
   }
 }
 
-/// Under a wait set in any order: its bounds assume none.
+/// Under a wait set in any order: its bounds assume none. Sets of a static order read when they
+/// begin, or when each instance does.
 model::ExecutorChoice any_order(const Kind& kind, RandomGraph& random) {
   model::ExecutorChoice choice = kind.executor;
   if (kind.executor == ExecutorKind::kWaitSet) {
@@ -89,6 +90,9 @@ model::ExecutorChoice any_order(const Kind& kind, RandomGraph& random) {
     if (random.uniform(0, 1) < 0.6) {
       choice.order_seed = static_cast<std::uint64_t>(random.uniform(0, 1e9));
     }
+  }
+  if (kind.executor == ExecutorKind::kStaticOrder) {
+    choice.logical_execution_time = random.uniform(0, 1) < 0.5;
   }
   return choice;
 }
@@ -283,6 +287,8 @@ constexpr Kind kKinds[] = {
     {"events_across", ExecutorKind::kEvents, true},
     {"per_group", ExecutorKind::kPerGroup, false},
     {"per_group_across", ExecutorKind::kPerGroup, true},
+    {"static_order", ExecutorKind::kStaticOrder, false},
+    {"static_order_across", ExecutorKind::kStaticOrder, true},
     {"picas", ExecutorKind::kPicas, false},
     {"picas_across", ExecutorKind::kPicas, true},
 };

@@ -24,6 +24,7 @@ EXECUTORS = (
     "events",
     "picas",
     "per_group",
+    "static_order",
 )
 CAREFUL = settings(
     max_examples=60,

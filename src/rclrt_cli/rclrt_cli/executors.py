@@ -36,6 +36,7 @@ KINDS = {
         ExecutorKind("events", one_at_a_time=True),
         ExecutorKind("picas", one_at_a_time=True),
         ExecutorKind("per_group", has_levels=True),
+        ExecutorKind("static_order", one_at_a_time=True),
     )
 }
 """Those that run callbacks, by name."""
@@ -52,7 +53,7 @@ FOCUS = "preemptive"
 
 OPTIONS_HELP = (
     "options follow behind colons: threads=N, order=arbitrary, seed=N and static of wait_set, "
-    "timers_thread of events"
+    "timers_thread of events, trigger=all, trigger_on=CALLBACK and let of static_order"
 )
 
 

@@ -159,6 +159,8 @@ ORDERS = {
     "wait_set:order=arbitrary:seed=2": arbitrary(2),
     "wait_set:threads=2": AS_REGISTERED,
     "events:timers_thread": BY_RELEASE,
+    "static_order": BY_PRIORITY,
+    "static_order:let": BY_PRIORITY,
 }
 BY_THE_KERNEL = ("per_group", "wait_set:threads=2", "events:timers_thread")
 """Several threads share the CPU there, in an order that only SCHED_FIFO defines."""

@@ -22,6 +22,8 @@ class Access {
     return timer.schedule_;
   }
   static Outcome run(Callback& callback, InstanceInfo& info) { return callback.run(info); }
+  static void take_input(Callback& callback, InstanceInfo& info) { callback.take_input(info); }
+  static void discard_input(Callback& callback) noexcept { callback.discard_input(); }
   static void attach(Callback& callback) { callback.attach(); }
   static void detach(Callback& callback) noexcept { callback.detach(); }
 };

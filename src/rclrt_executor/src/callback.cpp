@@ -102,6 +102,11 @@ void CallbackState::keep_newest(std::int64_t release_ns) noexcept RCLRT_NONBLOCK
   }
 }
 
+void CallbackState::end_without_run(Instance* instance) noexcept RCLRT_NONBLOCKING {
+  end(instance);
+  dropped.fetch_add(1, std::memory_order_release);
+}
+
 void CallbackState::discard(Instance* instance) noexcept RCLRT_NONBLOCKING {
   credits.give_back(instance);
   undelivered.add(1);

@@ -75,6 +75,9 @@ class Dispatcher {
   /// sets when the next timer is due. Called while no threads run.
   virtual Instance* take_on_caller(std::int64_t ready_by_ns,
                                    std::int64_t& next_release_ns) noexcept = 0;
+  /// Returns whether nothing runs, and what waits will not before more becomes ready. Any thread;
+  /// the configuration is not locked.
+  virtual bool holds_back() noexcept { return false; }
   /// Tells that the instance has ended; the configuration is not locked.
   virtual void end_on_caller() noexcept {}
 

@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <stdexcept>
-#include <string>
 #include <utility>
 
 #include "engine.hpp"
@@ -75,18 +73,10 @@ class EventsDispatcher final : public Dispatcher {
   LaneSet timers_;  // without a lane unless they have a thread of their own
 };
 
-ExecutorOptions with_one_thread(ExecutorOptions options) {
-  if (options.workers_per_level > 1) {
-    throw std::invalid_argument("executor \"" + options.name + "\": events has one thread, not " +
-                                std::to_string(options.workers_per_level) +
-                                ": leave workers_per_level out");
-  }
-  return to_completion(std::move(options), "events");
-}
-
 }  // namespace
 
 EventsExecutor::EventsExecutor(ExecutorOptions options, EventsOptions events)
-    : Executor(Engine::with<EventsDispatcher>(with_one_thread(std::move(options)), events)) {}
+    : Executor(
+          Engine::with<EventsDispatcher>(on_one_thread(std::move(options), "events"), events)) {}
 
 }  // namespace rclrt::executor

@@ -86,6 +86,41 @@ bool InstanceRunner::in_own_callback() const noexcept RCLRT_NONBLOCKING {
     run(callback, info, worker);
     state.end(instance);
   }
+  leave(callback, priority);
+}
+
+InstanceInfo InstanceRunner::read(Instance* instance) noexcept {
+  Callback& callback = *instance->callback;
+  InstanceInfo info = state_of(callback).begin(instance);
+  try {
+    Access::take_input(callback, info);
+  } catch (...) {
+    spin_.fail();
+  }
+  return info;
+}
+
+void InstanceRunner::execute_read(Instance* instance, InstanceInfo info, const Worker& worker,
+                                  WorkerPriority& priority) noexcept {
+  Callback& callback = *instance->callback;
+  detail::CallbackState& state = state_of(callback);
+  if (state.removed.load()) {
+    give_up_read(callback, instance);
+  } else {
+    run(callback, info, worker);
+    state.end(instance);
+  }
+  leave(callback, priority);
+}
+
+void InstanceRunner::give_up_read(Callback& callback, Instance* instance) noexcept {
+  Access::discard_input(callback);
+  state_of(callback).end_without_run(instance);
+}
+
+/// Leaves the group, unpins the callback and restores the thread's priority.
+[[gnu::hot]] void InstanceRunner::leave(Callback& callback, WorkerPriority& priority) noexcept {
+  detail::CallbackState& state = state_of(callback);
   if (Instance* const next = Access::state(state.group).leave()) {
     state_of(*next->callback).lane.load()->resume(next);
   }

@@ -32,6 +32,14 @@ class InstanceRunner {
   /// Runs `instance`, which is pinned and has entered its group, on the calling thread; then gives
   /// it back to its callback, leaves the group, unpins it and restores `priority`.
   void execute(Instance* instance, const Worker& worker, WorkerPriority& priority) noexcept;
+  /// Begins `instance`, which is pinned, and takes its input; `execute_read` or `give_up_read`
+  /// follows.
+  InstanceInfo read(Instance* instance) noexcept;
+  /// Runs, as `execute`, an instance that `read` has begun with `info`.
+  void execute_read(Instance* instance, InstanceInfo info, const Worker& worker,
+                    WorkerPriority& priority) noexcept;
+  /// Gives up an instance of `callback` that was read: a counted drop.
+  static void give_up_read(Callback& callback, Instance* instance) noexcept;
   /// Runs an instance that was found by polling and never queued. `ready_ns` may be 0: unknown, the
   /// entity fills in both times. The caller has pinned the callback and entered its group.
   void execute_polled(Callback& callback, std::int64_t release_ns, std::int64_t ready_ns,
@@ -46,6 +54,7 @@ class InstanceRunner {
 
  private:
   void run(Callback& callback, InstanceInfo& info, const Worker& worker) noexcept;
+  static void leave(Callback& callback, WorkerPriority& priority) noexcept;
   Outcome run_observed(Callback& callback, InstanceInfo& info, const Worker& worker) noexcept;
   Outcome run_user_code(Callback& callback, InstanceInfo& info) noexcept;
   ExecutionInterval interval_of(Callback& callback, const InstanceInfo& info,

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <stdexcept>
+#include <string>
+#include <utility>
 
 #include "rclrt/executor/options.hpp"
 
@@ -20,6 +22,17 @@ inline ExecutorOptions to_completion(ExecutorOptions options, const char* kind) 
     options.workers_per_level = 1;
   }
   return options;
+}
+
+/// Returns the same for executors of one thread. Throws std::invalid_argument, too, where they ask
+/// for more.
+inline ExecutorOptions on_one_thread(ExecutorOptions options, const char* kind) {
+  if (options.workers_per_level > 1) {
+    throw std::invalid_argument(
+        "executor \"" + options.name + "\": " + kind + " has one thread, not " +
+        std::to_string(options.workers_per_level) + ": leave workers_per_level out");
+  }
+  return to_completion(std::move(options), kind);
 }
 
 }  // namespace rclrt::executor

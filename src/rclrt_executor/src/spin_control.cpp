@@ -102,7 +102,8 @@ void SpinControl::run_limited(SpinLimit limit, std::int64_t deadline_ns) {
     callbacks_.start_clock();
     callbacks_.release_due_timers();
     const Ended over = limit == SpinLimit::kReadyNow ? all_ended() : Ended([this, deadline_ns] {
-      return realtime::monotonic_now_ns() >= deadline_ns && !any_pending();
+      return realtime::monotonic_now_ns() >= deadline_ns &&
+             (!any_pending() || dispatcher_.holds_back());
     });
     if (over()) {
       state_.clear_stop();  // a cancel that came before has had its spin
@@ -188,7 +189,8 @@ SpinResult SpinControl::spin_until(const std::function<bool(nanoseconds)>& compl
   return timed_out ? SpinResult::kTimeout : SpinResult::kInterrupted;
 }
 
-/// Returns a function that says whether as many have ended, of each callback, as are pending now.
+/// Returns a function that says whether as many have ended, of each callback, as are pending now,
+/// or what is left is held back.
 SpinControl::Ended SpinControl::all_ended() const {
   std::vector<std::pair<std::shared_ptr<Callback>, std::uint64_t>> targets;
   for (auto& callback : callbacks_.all()) {
@@ -197,11 +199,12 @@ SpinControl::Ended SpinControl::all_ended() const {
       targets.emplace_back(std::move(callback), counters.completed + counters.pending());
     }
   }
-  return [targets = std::move(targets)] {
-    return std::all_of(targets.begin(), targets.end(), [](const auto& target) {
-      const Counters counters = target.first->counters();
-      return counters.completed >= target.second || counters.pending() == 0;
-    });
+  return [this, targets = std::move(targets)] {
+    return dispatcher_.holds_back() ||
+           std::all_of(targets.begin(), targets.end(), [](const auto& target) {
+             const Counters counters = target.first->counters();
+             return counters.completed >= target.second || counters.pending() == 0;
+           });
   };
 }
 

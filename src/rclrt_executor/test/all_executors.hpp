@@ -13,6 +13,7 @@
 #include "rclrt/executor/per_group_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
+#include "rclrt/executor/static_order_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
 #include "test_callback.hpp"
@@ -23,10 +24,10 @@ using EventDrivenExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsum
                                               ThreadDispatchExecutor, EdfExecutor>;
 using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
                                       ThreadDispatchExecutor, EdfExecutor, WaitSetExecutor>;
-/// And the one whose number of threads cannot be stated: one for each group.
-using AllAndPerGroup =
+/// And those whose number of threads cannot be stated: one for each group, and one alone.
+using AllAndFixedThreads =
     ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
-                     EdfExecutor, WaitSetExecutor, PerGroupExecutor>;
+                     EdfExecutor, WaitSetExecutor, PerGroupExecutor, StaticOrderExecutor>;
 
 /// Whether two callbacks of one level may run at the same time, given two workers.
 template <typename E>
@@ -37,7 +38,10 @@ template <typename E>
 inline constexpr bool kHasLevels = !std::is_same_v<E, EdfExecutor>;
 
 template <typename E>
-std::unique_ptr<E> make(const ExecutorOptions& options) {
+std::unique_ptr<E> make(ExecutorOptions options) {
+  if constexpr (std::is_same_v<E, StaticOrderExecutor>) {
+    options.preemption = Preemption::kByRealtime;  // it has none
+  }
   if constexpr (std::is_same_v<E, WaitSetExecutor>) {
     return std::make_unique<E>(options, std::make_unique<FakeReadiness>());
   } else {
@@ -62,6 +66,9 @@ struct ExecutorName {
     }
     if (std::is_same_v<E, PerGroupExecutor>) {
       return "PerGroup";
+    }
+    if (std::is_same_v<E, StaticOrderExecutor>) {
+      return "StaticOrder";
     }
     return "WaitSet";
   }

@@ -20,7 +20,7 @@ namespace {
 
 template <typename E>
 class Changes : public ::testing::Test {};
-TYPED_TEST_SUITE(Changes, AllAndPerGroup, ExecutorName);
+TYPED_TEST_SUITE(Changes, AllAndFixedThreads, ExecutorName);
 
 TYPED_TEST(Changes, ATimerAddedWhileSpinningRunsAndCountsFromThen) {
   auto executor = make<TypeParam>(on_all_cpus());

@@ -79,7 +79,7 @@ class Deadlines : public ::testing::Test {
   }
   Misses misses;
 };
-TYPED_TEST_SUITE(Deadlines, AllAndPerGroup, ExecutorName);
+TYPED_TEST_SUITE(Deadlines, AllAndFixedThreads, ExecutorName);
 
 TYPED_TEST(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsToldOnItsThread) {
   auto executor = make<TypeParam>(this->with_handler());

@@ -39,7 +39,7 @@ struct Counting : InstanceSink, MissHandler {
 
 template <typename E>
 class Flight : public ::testing::Test {};
-TYPED_TEST_SUITE(Flight, AllAndPerGroup, ExecutorName);
+TYPED_TEST_SUITE(Flight, AllAndFixedThreads, ExecutorName);
 
 TYPED_TEST(Flight, AMissWritesTheLastSecondsWithWhatRanToAFileOfItsOwn) {
   const Directory directory;

@@ -16,7 +16,7 @@ namespace {
 
 template <typename E>
 class LifeCycle : public ::testing::Test {};
-TYPED_TEST_SUITE(LifeCycle, AllAndPerGroup, ExecutorName);
+TYPED_TEST_SUITE(LifeCycle, AllAndFixedThreads, ExecutorName);
 
 /// Releases every 0.1 ms, so that each kind of executor gets work.
 auto ticking(TestCallback::Body body) {

@@ -27,7 +27,7 @@ auto due(std::string name, std::int64_t offset_ns, TestCallback::Body body) {
 
 template <typename E>
 class Spins : public ::testing::Test {};
-TYPED_TEST_SUITE(Spins, AllAndPerGroup, ExecutorName);
+TYPED_TEST_SUITE(Spins, AllAndFixedThreads, ExecutorName);
 
 TYPED_TEST(Spins, SpinSomeRunsWhatIsReadyAndReturns) {
   auto executor = make<TypeParam>(on_one_cpu());

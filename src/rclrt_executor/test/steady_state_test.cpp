@@ -60,8 +60,8 @@ class Watch {
   std::vector<realtime::RtReport> reports_;
 };
 
-using SteadyExecutors =
-    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, EdfExecutor, PerGroupExecutor>;
+using SteadyExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, EdfExecutor,
+                                         PerGroupExecutor, StaticOrderExecutor>;
 template <typename E>
 class SteadyState : public ::testing::Test {};
 TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
@@ -69,7 +69,7 @@ TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
 /// Timers at each level, callbacks that they release, two groups across the levels, each overload
 /// policy, a sink. One worker per level; of producer_consumer the consumers are watched, of edf the
 /// two workers that are sure to run: a third level of preemption is chance, but watched too. Under
-/// per_group the two groups have one each.
+/// per_group the two groups have one each, static_order has one alone.
 TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   if (const char* const reason = realtime::RtGuard::blind()) {
     GTEST_SKIP() << reason;
@@ -78,9 +78,10 @@ TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   auto options = on_one_cpu(&sink);
   options.workers_per_level = 1;
   auto executor = make<TypeParam>(options);
+  constexpr bool kOne = std::is_same_v<TypeParam, StaticOrderExecutor>;
   constexpr bool kTwo =
       std::is_same_v<TypeParam, EdfExecutor> || std::is_same_v<TypeParam, PerGroupExecutor>;
-  const std::size_t workers = kTwo ? 2 : kLevels;
+  const std::size_t workers = kOne ? 1 : kTwo ? 2 : kLevels;
   Watch watch(workers);
   const auto watched = [&] {
     if (watch()) {

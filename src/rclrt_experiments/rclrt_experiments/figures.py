@@ -23,6 +23,7 @@ LABELS = {
     "events": "events",
     "picas": "PiCAS",
     "per_group": "a thread per group",
+    "static_order": "static order",
 }
 COLOURS = {
     "wait_set": "#8a8a8a",
@@ -35,6 +36,7 @@ COLOURS = {
     "events": "#d55e00",
     "picas": "#333333",
     "per_group": "#a6761d",
+    "static_order": "#7f7f2a",
 }
 LATE = "#c0392b"
 LEFT, RIGHT, TOP, HEIGHT = 62, 16, 66, 260

@@ -25,6 +25,7 @@ CLASSES = {
     "events": "EventsExecutor",
     "picas": "PicasExecutor",
     "per_group": "PerGroupExecutor",
+    "static_order": "StaticOrderExecutor",
 }
 
 

@@ -34,6 +34,7 @@ ALL = [
     "events",
     "picas",
     "per_group",
+    "static_order",
 ]
 
 

@@ -7,6 +7,7 @@
 #include <set>
 #include <stdexcept>
 
+#include "names.hpp"
 #include "rclrt/yaml/diagnostics.hpp"
 
 namespace rclrt::model {
@@ -42,16 +43,38 @@ std::uint64_t number(std::string_view option, std::string_view text, std::uint64
           executor + unknown + "threads=N, order=registration, order=arbitrary, seed=N or static");
     case ExecutorKind::kEvents:
       throw std::invalid_argument(executor + unknown + "timers_thread");
+    case ExecutorKind::kStaticOrder:
+      throw std::invalid_argument(executor + unknown +
+                                  "trigger=any, trigger=all, trigger_on=CALLBACK or let");
     default:
       throw std::invalid_argument(executor + " has no options; expected its name alone, without " +
                                   yaml::in_quotes(option));
   }
 }
 
+bool read_static_order(std::string_view option, std::string_view name, std::string_view value,
+                       ExecutorChoice& choice) {
+  if (option == "let") {
+    choice.logical_execution_time = true;
+  } else if (option == "trigger=all" || option == "trigger=any") {
+    choice.trigger = option == "trigger=all" ? SetTrigger::kAll : SetTrigger::kAny;
+  } else if (name == "trigger_on" && detail::is_token(value)) {
+    choice.trigger = SetTrigger::kCallback;
+    choice.trigger_callback = value;
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void read_option(std::string_view option, std::string_view name, std::string_view value,
                  Stated& stated) {
   ExecutorChoice& choice = stated.choice;
-  if (choice.kind == ExecutorKind::kEvents && option == "timers_thread") {
+  if (choice.kind == ExecutorKind::kStaticOrder) {
+    if (!read_static_order(option, name, value, choice)) {
+      refuse_option(choice.kind, option);
+    }
+  } else if (choice.kind == ExecutorKind::kEvents && option == "timers_thread") {
     choice.timers_thread = true;
   } else if (choice.kind == ExecutorKind::kWaitSet && option == "static") {
     choice.subscriptions_first = true;
@@ -83,7 +106,12 @@ std::string name_of(const ExecutorChoice& choice) {
       name += ":seed=" + std::to_string(*choice.order_seed);
     }
   }
-  return name + (choice.timers_thread ? ":timers_thread" : "");
+  name += choice.timers_thread ? ":timers_thread" : "";
+  if (choice.trigger != SetTrigger::kAny) {
+    name += choice.trigger == SetTrigger::kAll ? ":trigger=all"
+                                               : ":trigger_on=" + choice.trigger_callback;
+  }
+  return name + (choice.logical_execution_time ? ":let" : "");
 }
 
 std::string label_of(const ExecutorChoice& choice) {
@@ -96,6 +124,11 @@ std::string label_of(const ExecutorChoice& choice) {
     options += ", order " + std::to_string(*choice.order_seed);
   }
   options += choice.timers_thread ? ", timers apart" : "";
+  if (choice.trigger != SetTrigger::kAny) {
+    options += choice.trigger == SetTrigger::kAll ? ", trigger all"
+                                                  : ", trigger " + choice.trigger_callback;
+  }
+  options += choice.logical_execution_time ? ", LET" : "";
   // Before what the kind's label has in parentheses, for tables shorten at the end.
   std::string label(traits(choice.kind).label);
   return label.insert(std::min(label.find(" ("), label.size()), options);
@@ -122,6 +155,11 @@ ExecutorChoice parse_executor(std::string_view text) {
                                   " is given twice; expected it once");
     }
   }
+  if (seen.contains("trigger") && seen.contains("trigger_on")) {
+    throw std::invalid_argument(
+        "executor options 'trigger' and 'trigger_on' are both given; "
+        "expected one of the two");
+  }
   if (stated.seed && !stated.arbitrary) {
     throw std::invalid_argument("executor option 'seed' belongs to order=arbitrary; state both");
   }
@@ -134,6 +172,21 @@ ExecutorChoice parse_executor(std::string_view text) {
     stated.choice.order_seed = stated.seed.value_or(0);
   }
   return stated.choice;
+}
+
+std::optional<std::size_t> trigger_callback(const Application& application,
+                                            const ExecutorChoice& choice) {
+  if (choice.trigger != SetTrigger::kCallback) {
+    return std::nullopt;
+  }
+  const auto& callbacks = application.callbacks;
+  const auto found = std::ranges::find(callbacks, choice.trigger_callback, &Callback::id);
+  if (found == callbacks.end()) {
+    throw std::invalid_argument("executor option trigger_on: the application has no callback " +
+                                yaml::in_quotes(choice.trigger_callback) +
+                                "; expected one of its ids");
+  }
+  return static_cast<std::size_t>(found - callbacks.begin());
 }
 
 }  // namespace rclrt::model

@@ -14,12 +14,13 @@ namespace rclrt::model {
 
 namespace {
 
-constexpr std::array<ExecutorTraits, 10> kTraits{{
+constexpr std::array<ExecutorTraits, 11> kTraits{{
     {.kind = ExecutorKind::kWaitSet,
      .name = "wait_set",
      .label = "wait set (rclcpp semantics)",
      .polls = true,
-     .one_at_a_time = true},
+     .one_at_a_time = true,
+     .runs_sets = true},
     {.kind = ExecutorKind::kProducerConsumer,
      .name = "producer_consumer",
      .label = "producer_consumer",
@@ -44,6 +45,11 @@ constexpr std::array<ExecutorTraits, 10> kTraits{{
      .name = "per_group",
      .label = "per_group",
      .has_levels = true},
+    {.kind = ExecutorKind::kStaticOrder,
+     .name = "static_order",
+     .label = "static_order",
+     .one_at_a_time = true,
+     .runs_sets = true},
     {.kind = ExecutorKind::kEdfNonPreemptive,
      .name = "edf_nonpreemptive",
      .label = "edf_nonpreemptive",

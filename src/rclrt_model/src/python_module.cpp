@@ -289,7 +289,8 @@ void bind_executor_kinds(py::module_& module) {
       .field("has_scheduler_thread", &ExecutorTraits::has_scheduler_thread)
       .field("polls", &ExecutorTraits::polls)
       .field("one_at_a_time", &ExecutorTraits::one_at_a_time)
-      .field("by_deadline", &ExecutorTraits::by_deadline);
+      .field("by_deadline", &ExecutorTraits::by_deadline)
+      .field("runs_sets", &ExecutorTraits::runs_sets);
   py::list kinds;
   for (const ExecutorTraits& each : executor_kinds()) {
     kinds.append(each);

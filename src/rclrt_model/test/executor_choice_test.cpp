@@ -41,6 +41,48 @@ TEST(ExecutorChoice, ReadsTheOptionsOfItsKindInAnyOrder) {
             "events, timers apart (rclcpp semantics)");
 }
 
+TEST(ExecutorChoice, OfStaticOrderHasATrigger) {
+  const ExecutorChoice all = parse_executor("static_order:let:trigger=all");
+  EXPECT_EQ(all.trigger, SetTrigger::kAll);
+  EXPECT_TRUE(all.logical_execution_time);
+  EXPECT_EQ(name_of(all), "static_order:trigger=all:let");
+  EXPECT_EQ(label_of(all), "static_order, trigger all, LET");
+  const ExecutorChoice one = parse_executor("static_order:trigger_on=all");
+  EXPECT_EQ(one.trigger, SetTrigger::kCallback);
+  EXPECT_EQ(one.trigger_callback, "all");
+  EXPECT_EQ(name_of(one), "static_order:trigger_on=all");
+  EXPECT_EQ(label_of(one), "static_order, trigger all");
+  EXPECT_EQ(name_of(parse_executor("static_order:trigger=any")), "static_order");
+  for (const char* text :
+       {"static_order:trigger=some", "static_order:trigger_on=", "static_order:trigger_on=../x",
+        "static_order:trigger_on", "static_order:LET", "static_order:threads=2"}) {
+    EXPECT_NE(
+        error_of(text).find("; expected trigger=any, trigger=all, trigger_on=CALLBACK or let"),
+        std::string::npos)
+        << text << ": " << error_of(text);
+  }
+  EXPECT_NE(error_of("static_order:trigger_on=a:trigger=all").find("expected one of the two"),
+            std::string::npos);
+}
+
+TEST(ExecutorChoice, TheCallbackOfATriggerIsOneOfTheApplication) {
+  Application application;
+  application.callbacks.resize(2);
+  application.callbacks[0].id = "a";
+  application.callbacks[1].id = "b";
+  EXPECT_EQ(trigger_callback(application, parse_executor("static_order:trigger_on=b")), 1U);
+  EXPECT_EQ(trigger_callback(application, parse_executor("static_order:trigger=all")),
+            std::nullopt);
+  try {
+    trigger_callback(application, parse_executor("static_order:trigger_on=c"));
+    FAIL() << "an unknown callback must be refused";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_STREQ(error.what(),
+                 "executor option trigger_on: the application has no callback 'c'; expected one of "
+                 "its ids");
+  }
+}
+
 TEST(ExecutorChoice, HasOneNameHoweverItIsWritten) {
   EXPECT_EQ(name_of(parse_executor("wait_set:threads=1")), "wait_set");
   EXPECT_EQ(name_of(parse_executor("wait_set:order=registration")), "wait_set");

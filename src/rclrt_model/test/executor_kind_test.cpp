@@ -17,20 +17,21 @@ TEST(ExecutorKinds, AreFoundByTheirNames) {
   }
   EXPECT_EQ(executor_kind_of("preemptiv"), std::nullopt);
   EXPECT_EQ(executor_kind_of(""), std::nullopt);
-  EXPECT_THROW(traits(static_cast<ExecutorKind>(10)), std::invalid_argument);
+  EXPECT_THROW(traits(static_cast<ExecutorKind>(11)), std::invalid_argument);
 }
 
 TEST(ExecutorKinds, ThatRunCallbacksAreListedForAReader) {
-  EXPECT_EQ(
-      executor_names(),
-      "wait_set, producer_consumer, thread_dispatch, preemptive, edf, events, picas, per_group");
+  EXPECT_EQ(executor_names(),
+            "wait_set, producer_consumer, thread_dispatch, preemptive, edf, events, picas, "
+            "per_group, static_order");
 }
 
 TEST(ExecutorKinds, DoNotContradictThemselves) {
   for (const ExecutorTraits& each : executor_kinds()) {
     EXPECT_FALSE(each.has_levels && (each.by_deadline || each.one_at_a_time)) << each.name;
     EXPECT_FALSE(each.has_scheduler_thread && !each.has_levels) << each.name;
-    EXPECT_FALSE(each.polls && !each.one_at_a_time) << each.name;
+    EXPECT_FALSE(each.polls && !each.runs_sets) << each.name;
+    EXPECT_FALSE(each.runs_sets && !each.one_at_a_time) << each.name;
   }
 }
 

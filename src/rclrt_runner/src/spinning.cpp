@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spinning.hpp"
 
+#include <algorithm>
+#include <span>
 #include <utility>
 
 #include "rclrt/realtime/scheduling.hpp"
@@ -12,7 +14,8 @@ namespace {
 constexpr std::int64_t kNever_ns = INT64_MAX / 2;  // with room for offsets
 
 std::unique_ptr<Executor> make(const model::ExecutorChoice& choice,
-                               const std::shared_ptr<Context>& context, ExecutorOptions options) {
+                               const std::shared_ptr<Context>& context, ExecutorOptions options,
+                               StaticOrderOptions static_order) {
   switch (choice.kind) {
     case model::ExecutorKind::kWaitSet:
       return std::make_unique<WaitSetExecutor>(
@@ -25,9 +28,31 @@ std::unique_ptr<Executor> make(const model::ExecutorChoice& choice,
     case model::ExecutorKind::kEvents:
       return std::make_unique<EventsExecutor>(context, std::move(options),
                                               EventsOptions{.timers_thread = choice.timers_thread});
+    case model::ExecutorKind::kStaticOrder:
+      return std::make_unique<StaticOrderExecutor>(context, std::move(options),
+                                                   std::move(static_order));
     default:
       return make_executor(traits(choice).name, context, std::move(options));
   }
+}
+
+/// Returns the options of a static order. Triggers that name a callback hold for any of its inputs.
+StaticOrderOptions static_order(const model::Application& application,
+                                const model::ExecutorChoice& choice, std::size_t index) {
+  StaticOrderOptions result{.logical_execution_time = choice.logical_execution_time};
+  if (choice.trigger == model::SetTrigger::kAll) {
+    result.trigger = executor::trigger_all();
+  }
+  const auto wanted = trigger_callback(application, choice);
+  if (wanted && application.executor_of(*wanted) == index) {
+    result.trigger =
+        [id = choice.trigger_callback](std::span<const executor::CallbackReadiness> callbacks) {
+          return std::ranges::any_of(callbacks, [&](const executor::CallbackReadiness& each) {
+            return each.ready && each.callback->name() == id;
+          });
+        };
+  }
+  return result;
 }
 
 }  // namespace
@@ -77,7 +102,8 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
         .top_priority = tops[index],
         .epoch = [this] { return start_.arrive_and_wait(); },
         .sink = sinks_.back().get()};
-    executors_.push_back(make(options.executor, context, std::move(executor_options)));
+    executors_.push_back(make(options.executor, context, std::move(executor_options),
+                              static_order(application, options.executor, index)));
     live.add_nodes(index, *executors_.back());
     executors_.back()->prepare();
   }

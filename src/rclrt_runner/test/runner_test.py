@@ -27,6 +27,7 @@ EXECUTORS = [
     "events",
     "picas",
     "per_group",
+    "static_order",
 ]
 APPLICATION = """\
 rclrt: 1

@@ -14,6 +14,7 @@
 #include "rclrt/executor/events_executor.hpp"
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/executor/options.hpp"
+#include "rclrt/executor/static_order_executor.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/node.hpp"
@@ -28,6 +29,8 @@ using Realtime = executor::Realtime;
 using SpinResult = executor::SpinResult;
 /// What holds for an events executor alone.
 using EventsOptions = executor::EventsOptions;
+/// What holds for a static-order executor alone.
+using StaticOrderOptions = executor::StaticOrderOptions;
 /// What holds for a wait-set executor alone.
 using WaitSetOptions = executor::WaitSetOptions;
 /// In which order a wait-set executor runs what is ready.
@@ -160,6 +163,15 @@ class RCLRT_EXPORT EventsExecutor final : public Executor {
   /// Makes the executor; see executor::EventsExecutor.
   RCLRT_SETUP explicit EventsExecutor(std::shared_ptr<Context> context,
                                       ExecutorOptions options = {}, EventsOptions events = {});
+};
+
+/// One set at a time, in a fixed order: rclc's. See executor::StaticOrderExecutor.
+class RCLRT_EXPORT StaticOrderExecutor final : public Executor {
+ public:
+  /// Makes the executor; see executor::StaticOrderExecutor.
+  RCLRT_SETUP explicit StaticOrderExecutor(std::shared_ptr<Context> context,
+                                           ExecutorOptions options = {},
+                                           StaticOrderOptions static_order = {});
 };
 
 /// The baseline, on rcl_wait. See executor::WaitSetExecutor.

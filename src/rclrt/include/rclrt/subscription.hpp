@@ -5,7 +5,9 @@
 #include <rcl/subscription.h>
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
+#include <optional>
 #include <rosidl_typesupport_cpp/message_type_support.hpp>
 #include <string>
 #include <type_traits>
@@ -155,6 +157,14 @@ class Subscription : public SubscriptionBase {
 
 namespace detail {
 
+/// What a subscription has taken before its instance runs; see executor::Callback::take_input.
+enum class TakenAhead : std::uint8_t {
+  kNotAsked,  ///< the instance takes its message itself
+  kNothing,   ///< there was no message
+  kInPlace,   ///< a message that is read where it is
+  kCopy,
+};
+
 /// Calls user code with or without the instance's information, whichever it takes.
 template <typename F, typename... Arguments>
 void call(F& function, const InstanceInfo& info, Arguments&... arguments) {
@@ -177,11 +187,48 @@ class SubscriptionOf final : public Subscription<T> {
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
+    if (taken_ahead_ != TakenAhead::kNotAsked) {
+      return run_taken(info);
+    }
     const executor::Outcome outcome = run_once(info);
     return outcome == executor::Outcome::kEmpty && this->keeps_newest() ? run_once(info) : outcome;
   }
+  void take_input(InstanceInfo& info) override {
+    TakenAhead taken = take_once(info);
+    if (taken == TakenAhead::kNothing && this->keeps_newest()) {
+      taken = take_once(info);
+    }
+    taken_ahead_ = taken;
+  }
+  void discard_input() noexcept override {
+    in_place_.reset();
+    taken_ahead_ = TakenAhead::kNotAsked;
+  }
 
  private:
+  TakenAhead take_once(InstanceInfo& info) {
+    if (in_place_.emplace(*this, info)) {
+      return TakenAhead::kInPlace;
+    }
+    in_place_.reset();
+    const bool copied = !this->can_loan_messages() && SubscriptionBase::take(&message_, info);
+    return copied ? TakenAhead::kCopy : TakenAhead::kNothing;
+  }
+
+  executor::Outcome run_taken(InstanceInfo& info) {
+    struct Discard {
+      SubscriptionOf& subscription;
+      ~Discard() { subscription.discard_input(); }
+    } const discard{*this};
+    if (taken_ahead_ == TakenAhead::kNothing) {
+      return executor::Outcome::kEmpty;
+    }
+    const bool in_place = taken_ahead_ == TakenAhead::kInPlace;
+    const UserCode user_code(*this, info, in_place && in_place_->is_handed_over());
+    call(function_, info, in_place ? **in_place_ : std::as_const(message_));
+    return executor::Outcome::kRan;
+  }
+
   executor::Outcome run_once(InstanceInfo& info) {
     if (const typename Subscription<T>::InPlace in_place(*this, info); in_place) {
       const UserCode user_code(*this, info, in_place.is_handed_over());
@@ -209,6 +256,9 @@ class SubscriptionOf final : public Subscription<T> {
 
   F function_;
   T message_;  // reused: a message of a size seen before allocates nothing
+  // Of an instance whose input was taken ahead, by the thread that runs it.
+  std::optional<typename Subscription<T>::InPlace> in_place_;
+  TakenAhead taken_ahead_ = TakenAhead::kNotAsked;
 };
 
 }  // namespace detail

@@ -101,16 +101,24 @@ class SyncInput final : public Subscription<T> {
 
  protected:
   executor::Outcome run(InstanceInfo& info) override {
-    if (!this->take(&message_, info)) {
+    const TakenAhead ahead = std::exchange(taken_ahead_, TakenAhead::kNotAsked);
+    const bool taken =
+        ahead == TakenAhead::kNotAsked ? this->take(&message_, info) : ahead == TakenAhead::kCopy;
+    if (!taken) {
       return executor::Outcome::kEmpty;
     }
     info.start_ns = realtime::monotonic_now_ns();
     return add_(message_, *this, info);
   }
+  void take_input(InstanceInfo& info) override {
+    taken_ahead_ = this->take(&message_, info) ? TakenAhead::kCopy : TakenAhead::kNothing;
+  }
+  void discard_input() noexcept override { taken_ahead_ = TakenAhead::kNotAsked; }
 
  private:
   Add add_;
   T message_;
+  TakenAhead taken_ahead_ = TakenAhead::kNotAsked;
 };
 
 }  // namespace detail

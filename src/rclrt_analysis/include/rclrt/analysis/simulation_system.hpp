@@ -25,8 +25,10 @@ struct SimulatedExecutor {
   model::ExecutorChoice choice{};
   std::vector<unsigned> cpus{};            ///< CPUs its threads may run on; empty: all
   std::vector<unsigned> scheduler_cpus{};  ///< of the scheduler thread; empty: as `cpus`
+  /// Of SetTrigger::kCallback: the callback that the choice names.
+  std::optional<std::size_t> trigger_callback{};
   /// Workers of each level, for kPreemptive and kProducerConsumer, of all levels together for
-  /// kPicas and kEvents; 0: the executor's own default.
+  /// kPicas, kEvents and kStaticOrder; 0: the executor's own default.
   unsigned workers_per_level = 0;
   int top_priority = model::kTopPriority;  ///< of a scheduler thread; its levels have those below
   /// CPU time from a worker's pick-up to the first instruction of user code, for each instance.
@@ -35,10 +37,6 @@ struct SimulatedExecutor {
   std::int64_t scheduler_ns = 0;
   /// CPU time of a polling point that finds something, for kWaitSet.
   std::int64_t polling_ns = 0;
-};
-  /// Of kWaitSet: subscriptions before timers before clients before services.
-  bool subscriptions_first = false;
-  bool timers_thread = false;  ///< of kEvents: timers have a thread of their own
 };
 
 /// Releases by time.

@@ -74,6 +74,13 @@ class alignas(64) RCLRT_EXECUTOR_EXPORT Callback {
   /// one worker at a time unless the group is reentrant. May throw what the user's code throws.
   virtual Outcome run(InstanceInfo& info) = 0;
 
+  /// Takes now what the next `run` works with, for executors that read the input of several
+  /// callbacks at one time; `run` or `discard_input` follows. Called by the thread that runs the
+  /// callback. May throw; an entity that does not read ahead leaves it to `run`.
+  virtual void take_input(InstanceInfo& /*info*/) {}
+  /// Gives up what `take_input` took. Called while the callback does not run.
+  virtual void discard_input() noexcept {}
+
   /// Makes the entity announce its work by `release`, from now on. Called in the prepare phase. An
   /// entity that already has work when it is attached must announce it.
   virtual void attach() {}

@@ -2,6 +2,7 @@
 // An executor as files and command lines name it: its kind, and its own options.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -11,6 +12,13 @@
 #include "rclrt/model/export.hpp"
 
 namespace rclrt::model {
+
+/// What must be ready before an executor of kStaticOrder runs a set.
+enum class SetTrigger {
+  kAny,       ///< anything
+  kAll,       ///< every timer and every subscription
+  kCallback,  ///< one callback, by any of its inputs
+};
 
 /// An executor of some kind, with the options that only this kind has. Written as the kind's name
 /// and, after colons, the options that are not at their defaults, as in `wait_set:threads=4`.
@@ -26,6 +34,12 @@ struct ExecutorChoice {
   bool subscriptions_first = false;
   /// Of kEvents: timers have a thread of their own.
   bool timers_thread = false;
+  /// Of kStaticOrder: when a set runs.
+  SetTrigger trigger = SetTrigger::kAny;
+  /// Of kCallback: its id. An executor that does not have it runs a set when anything is ready.
+  std::string trigger_callback{};
+  /// Of kStaticOrder: a set takes its messages before its first callback runs.
+  bool logical_execution_time = false;
 
   static constexpr unsigned kMaxThreads = 64;
 
@@ -51,8 +65,14 @@ RCLRT_MODEL_EXPORT std::string label_of(const ExecutorChoice& choice);
 
 /// Returns the choice that `text` names: a kind, then options of that kind, each once and in any
 /// order: `threads=N`, `order=registration`, `order=arbitrary`, `seed=N` and `static` of
-/// `wait_set`, `timers_thread` of `events`. Throws std::invalid_argument that says what was
+/// `wait_set`, `timers_thread` of `events`, `trigger=any`, `trigger=all`, `trigger_on=CALLBACK` and
+/// `let` of `static_order`. Throws std::invalid_argument that says what was
 /// expected. Thread-safe.
 RCLRT_MODEL_EXPORT ExecutorChoice parse_executor(std::string_view text);
+
+/// Returns the callback that triggers the sets of `choice`; nullopt: no single one does. Throws
+/// std::invalid_argument when the application has no callback of this id. Thread-safe.
+RCLRT_MODEL_EXPORT std::optional<std::size_t> trigger_callback(const Application& application,
+                                                               const ExecutorChoice& choice);
 
 }  // namespace rclrt::model

@@ -23,6 +23,7 @@ enum class ExecutorKind {
   kEvents,                      ///< one thread, one queue: in order of release, no preemption
   kPicas,                       ///< one thread: the highest priority; what has started is finished
   kPerGroup,                    ///< a thread for each group, at its highest priority
+  kStaticOrder,                 ///< one thread: ready sets, each in order of priority
   kEdfNonPreemptive,            ///< the earliest absolute deadline; what has started is finished
   kFixedPriorityNonPreemptive,  ///< the highest priority; what has started is finished
 };
@@ -38,6 +39,7 @@ struct ExecutorTraits {
   bool polls{};                 ///< looks for work at polling points, between callbacks
   bool one_at_a_time{};         ///< what has started is finished before anything else starts
   bool by_deadline{};           ///< absolute deadlines order the work, not priorities
+  bool runs_sets{};             ///< what waits runs set by set, one instance of each callback
 
   bool operator==(const ExecutorTraits&) const = default;
 };

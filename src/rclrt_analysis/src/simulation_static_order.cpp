@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the thread of a static order chooses. As in rclrt_executor, a set is one instance of each
+// entity that has one, once the trigger holds.
+#include <algorithm>
+#include <utility>
+
+#include "simulation_engine.hpp"
+
+namespace rclrt::analysis::detail {
+
+bool SimulationEngine::is_triggered(const SimulatedLane& lane) const {
+  const Executor& executor = executors_[lane.executor];
+  const auto waits = [&](const auto& wanted) {
+    return std::any_of(lane.waiting.begin() + static_cast<std::ptrdiff_t>(lane.first),
+                       lane.waiting.end(), [&](const SimulatedLane::Waiting& each) {
+                         return wanted(instances_[each.instance].entity);
+                       });
+  };
+  const auto is_own = [&](Id callback) { return callbacks_[callback].executor == lane.executor; };
+  const auto& wanted = executor.stated->trigger_callback;
+  if (executor.stated->choice.trigger == model::SetTrigger::kCallback && wanted &&
+      is_own(static_cast<Id>(*wanted))) {
+    return waits([&](Id entity) { return entities_[entity].callback == *wanted; });
+  }
+  if (executor.stated->choice.trigger != model::SetTrigger::kAll) {
+    return !lane.empty();
+  }
+  bool any = false;
+  for (Id entity = 0; entity < entities_.size(); ++entity) {
+    const Id callback = entities_[entity].callback;
+    if (!is_own(callback) || callbacks_[callback].stated->role != model::Role::kTopic) {
+      continue;
+    }
+    if (!waits([&](Id waiting) { return waiting == entity; })) {
+      return false;
+    }
+    any = true;
+  }
+  return any;
+}
+
+/// Makes the set of what waits, if the trigger holds.
+bool SimulationEngine::form_set(SimulatedLane& lane) {
+  collect(lane);
+  if (!is_triggered(lane)) {
+    return false;
+  }
+  lane.set.clear();
+  lane.set_next = 0;
+  std::vector<SimulatedLane::Waiting> rest;
+  std::optional<int> last;
+  for (std::size_t i = lane.first; i < lane.waiting.size(); ++i) {
+    const SimulatedLane::Waiting& each = lane.waiting[i];
+    if (last == each.rank) {
+      rest.push_back(each);
+    } else {
+      last = each.rank;
+      lane.set.push_back(each.instance);
+    }
+  }
+  lane.waiting = std::move(rest);
+  lane.first = 0;
+  if (!executors_[lane.executor].stated->choice.logical_execution_time) {
+    return true;
+  }
+  for (const Id id : lane.set) {
+    Entity& entity = entities_[instances_[id].entity];
+    const SimulatedCallback& stated = *callbacks_[entity.callback].stated;
+    give_credit_back(instances_[id]);
+    if (stated.role == model::Role::kTopic &&
+        !std::holds_alternative<TimerTrigger>(stated.trigger)) {
+      entity.read = take_message(entity);
+      entity.is_read = true;
+    }
+  }
+  return true;
+}
+
+void SimulationEngine::pick_from_set(Id thread) {
+  const Id index = threads_[thread].lane;
+  SimulatedLane& lane = lanes_[index];
+  if (lane.set_next == lane.set.size() && !form_set(lane)) {
+    threads_.sleep(thread);
+    arm(index);
+    return;
+  }
+  const Id instance = lane.set[lane.set_next++];
+  enter(thread, instance);  // nobody else is in a group of this executor
+  begin(thread, instance);
+}
+
+}  // namespace rclrt::analysis::detail

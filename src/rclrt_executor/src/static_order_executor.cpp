@@ -1,0 +1,127 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/executor/static_order_executor.hpp"
+
+#include <algorithm>
+#include <mutex>
+#include <optional>
+#include <stdexcept>
+#include <utility>
+
+#include "engine.hpp"
+#include "rclrt/realtime/thread.hpp"
+#include "run_to_completion.hpp"
+#include "static_order_queue.hpp"
+#include "worker_priority.hpp"
+
+namespace rclrt::executor {
+
+namespace {
+
+/// One thread over the queue.
+class StaticOrderDispatcher final : public Dispatcher {
+ public:
+  StaticOrderDispatcher(const DispatcherContext& context, StaticOrderOptions options)
+      : Dispatcher(context, {.maps_levels = false, .max_threads = 1}),
+        reads_ahead_(options.logical_execution_time),
+        queue_(context.spin.caller_wakeup(), std::move(options.trigger)) {}
+
+  void add(Callback& callback) override { queue_.add(callback, context().callbacks); }
+  void remove(Callback& callback) noexcept override { queue_.remove(callback); }
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
+    queue_.remove_queued(callback, taken);
+  }
+  bool holds_back() noexcept override { return queue_.holds_back(); }
+
+  void start() override {
+    const int os_priority = thread_priority(0);
+    thread_.emplace(context().threads.thread_options("run", os_priority), [this, os_priority] {
+      context().spin.await_start();
+      run({.slot = 0, .rank = os_priority});
+    });
+  }
+  void stop() noexcept override {
+    std::optional<realtime::Thread> thread;
+    {
+      const std::scoped_lock lock(context().callbacks.mutex());
+      thread.swap(thread_);
+    }
+    thread.reset();  // joins it without the lock, for a callback may wait for it
+  }
+  void wake() noexcept RCLRT_NONBLOCKING override { queue_.wake(); }
+
+  Instance* take_on_caller(std::int64_t ready_by_ns,
+                           std::int64_t& next_release_ns) noexcept override {
+    return queue_.take_on_caller(ready_by_ns, next_release_ns);
+  }
+
+ private:
+  /// A set that was read ends before the thread does: what it has taken cannot be given back.
+  void run(const InstanceRunner::Worker& worker) noexcept {
+    WorkerPriority priority;
+    while (queue_.await_set(context().spin.stop_flag())) {
+      if (reads_ahead_) {
+        queue_.read_set(context().runner);
+      }
+      while (reads_ahead_ || !context().spin.stopping()) {
+        StaticOrderQueue::Member member = queue_.take();
+        if (member.instance == nullptr) {
+          break;
+        }
+        if (member.was_read) {
+          context().runner.execute_read(member.instance, member.info, worker, priority);
+        } else {
+          context().runner.execute(member.instance, worker, priority);
+        }
+      }
+    }
+  }
+
+  const bool reads_ahead_;
+  StaticOrderQueue queue_;
+  std::optional<realtime::Thread> thread_;  // guarded by the configuration
+};
+
+StaticOrderOptions checked(StaticOrderOptions options) {
+  if (!options.trigger) {
+    throw std::invalid_argument("static_order needs a trigger: leave it out for trigger_any()");
+  }
+  return options;
+}
+
+}  // namespace
+
+StaticOrderTrigger trigger_any() {
+  return [](std::span<const CallbackReadiness> callbacks) {
+    return std::ranges::any_of(callbacks, &CallbackReadiness::ready);
+  };
+}
+
+StaticOrderTrigger trigger_all() {
+  return [](std::span<const CallbackReadiness> callbacks) {
+    bool any = false;
+    for (const CallbackReadiness& each : callbacks) {
+      const EntityType type = each.callback->type();
+      if (type == EntityType::kTimer || type == EntityType::kSubscription) {
+        if (!each.ready) {
+          return false;
+        }
+        any = true;
+      }
+    }
+    return any;
+  };
+}
+
+StaticOrderTrigger trigger_one(const Callback& callback) {
+  return [wanted = &callback](std::span<const CallbackReadiness> callbacks) {
+    return std::ranges::any_of(callbacks, [wanted](const CallbackReadiness& each) {
+      return each.callback == wanted && each.ready;
+    });
+  };
+}
+
+StaticOrderExecutor::StaticOrderExecutor(ExecutorOptions options, StaticOrderOptions static_order)
+    : Executor(Engine::with<StaticOrderDispatcher>(
+          on_one_thread(std::move(options), "static_order"), checked(std::move(static_order)))) {}
+
+}  // namespace rclrt::executor

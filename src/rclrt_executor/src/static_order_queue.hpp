@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// What is ready in a StaticOrderExecutor, and what is left of the set that runs.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "pi_lock.hpp"
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/static_order_executor.hpp"
+#include "rclrt/executor/timer.hpp"
+#include "rclrt/realtime/event_count.hpp"
+#include "release_queue.hpp"
+
+namespace rclrt::executor {
+
+class CallbackSet;
+class InstanceRunner;
+
+/// A queue for each callback, in the order of the executor, and for one thread that runs them.
+///
+/// * All but what producers push is touched with `mutex_` held. It has priority inheritance, and is
+///   held for a few instructions per callback and for the trigger. No group is found busy: one
+///   thread runs the callbacks, and the members of a group are all in one executor.
+/// * A member of the set is pinned until it has run or is given up. It is given up with `mutex_`
+///   held, by who removes its callback, unless the thread reads its input at that moment: then the
+///   thread gives it up later, as everything of a removed callback.
+/// * A place is a callback's until that has gone; the next callback may have it then. What a
+///   releasing thread still pushes there is given up when it is taken.
+class StaticOrderQueue {
+ public:
+  /// One of the set, for the thread to run: its group has been entered.
+  struct Member {
+    Instance* instance = nullptr;  ///< nullptr: there is none
+    InstanceInfo info;             ///< of one that was read
+    bool was_read = false;         ///< it has begun, and its input is taken
+  };
+
+  /// `outside` is rung as well when the thread does not sleep.
+  StaticOrderQueue(realtime::EventCount& outside, StaticOrderTrigger trigger);
+  /// Discards what is left. No entity may release into it any more.
+  ~StaticOrderQueue();
+  StaticOrderQueue(const StaticOrderQueue&) = delete;
+  StaticOrderQueue& operator=(const StaticOrderQueue&) = delete;
+
+  // With the configuration locked:
+
+  /// Gives the callback its place in the order, the first time after all of its level; and keeps
+  /// the time for it if it is a timer.
+  RCLRT_SETUP void add(Callback& callback, const CallbackSet& callbacks);
+  /// Releases no more instances by time; one that leaves the executor loses its place.
+  RCLRT_SETUP void remove(Callback& callback) noexcept;
+  /// Moves every instance of `callback` to the list `taken`; gives up what was read.
+  RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
+  /// Without a thread: the next of the set, or the first of what became ready by then.
+  Instance* take_on_caller(std::int64_t ready_by_ns, std::int64_t& next_release_ns) noexcept;
+
+  // The thread that runs callbacks:
+
+  /// Sleeps until there is a set, or a rest of one. Returns false once `stop` is true.
+  bool await_set(const std::atomic<bool>& stop) noexcept RCLRT_WAITS;
+  /// Begins every member of the set, and takes its input.
+  void read_set(InstanceRunner& runner) noexcept RCLRT_WAITS;
+  /// Takes the next member of the set.
+  Member take() noexcept RCLRT_WAITS;
+
+  // Any thread:
+
+  /// Returns whether nothing runs, and what waits is held back by the trigger.
+  bool holds_back() noexcept RCLRT_WAITS;
+  /// After `stop` was set: lets the thread see it.
+  void wake() noexcept RCLRT_NONBLOCKING;
+
+ private:
+  struct Place;
+
+  Place& place_of(Callback& callback, const CallbackSet& callbacks);
+  void settle_order();
+  bool form_set(std::int64_t ready_by_ns) noexcept;
+  Place* next_member() noexcept;
+  Member take_member() noexcept;
+  std::int64_t next_release_ns() const noexcept;
+  bool has_pushed() const noexcept;
+
+  realtime::EventCount& outside_;
+  realtime::EventCount wakeup_;
+  const StaticOrderTrigger trigger_;
+  PiLock mutex_;
+  std::vector<std::unique_ptr<Place>> places_;  // all, also of callbacks that have left
+  std::vector<Place*> order_;                   // of the callbacks that the executor has
+  std::vector<CallbackReadiness> readiness_;    // of the same
+  std::uint64_t next_number_ = 0;
+  std::size_t next_ = 0;  // no place of order_ before it is in the set
+  bool runs_ = false;     // the thread may be in a callback
+};
+
+}  // namespace rclrt::executor
