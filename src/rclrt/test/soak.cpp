@@ -43,7 +43,7 @@ struct Subject {
 /// Threads of its own for each level with and without permission for real time, which sanitizers
 /// never have: the default is what `picas` does then.
 ExecutorOptions options(const std::string& name) {
-  const bool completes = name == "picas" || name == "events";
+  const bool completes = name == "picas" || name == "events" || name == "static_order";
   return {
       .name = name,
       .preemption = completes ? executor::Preemption::kByRealtime : executor::Preemption::kAlways};

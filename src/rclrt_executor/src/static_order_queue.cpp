@@ -200,9 +200,9 @@ StaticOrderQueue::Member StaticOrderQueue::take_member() noexcept {
   return {.instance = instance, .info = place->info, .was_read = place->was_read};
 }
 
-std::int64_t StaticOrderQueue::next_release_ns() const noexcept {
+std::int64_t StaticOrderQueue::next_release_ns() noexcept {
   std::int64_t next_ns = INT64_MAX;
-  for (const Place* const place : order_) {
+  for (Place* const place : order_) {
     next_ns = std::min(next_ns, place->queue.timers().next_ns());
   }
   return next_ns;

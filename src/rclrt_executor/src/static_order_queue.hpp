@@ -82,7 +82,7 @@ class StaticOrderQueue {
   bool form_set(std::int64_t ready_by_ns) noexcept;
   Place* next_member() noexcept;
   Member take_member() noexcept;
-  std::int64_t next_release_ns() const noexcept;
+  std::int64_t next_release_ns() noexcept;
   bool has_pushed() const noexcept;
 
   realtime::EventCount& outside_;

@@ -38,6 +38,8 @@ class Capability : public EveryExecutor {
     }
     return executor({.workers_per_level = is("per_group") ? 0U : 2U});  // it has one for each group
   }
+  /// Whether all that it runs is on one thread.
+  bool has_one_thread() const { return is("events") || is("static_order"); }
 
   /// Spins until one of the callbacks calls `done`.
   void spin(Executor& spinning) {
