@@ -32,21 +32,21 @@ RCLRT_EXECUTOR_EXPORT StaticOrderTrigger trigger_one(const Callback& callback);
 struct StaticOrderOptions {
   StaticOrderTrigger trigger = trigger_any();
   /// Every subscription of a set takes its message before the first callback of the set runs: the
-  /// callbacks of one set work with what there was at one time. (rclc's
-  /// RCLCPP_EXECUTOR and LET semantics; outputs are published when they are, in both.)
+  /// callbacks of one set work with what there was at one time. What they publish goes out at once,
+  /// as with rclc's LET.
   bool logical_execution_time = false;
 };
 
 /// Runs sets on one thread, at `top_priority` - 1. When the trigger holds, one instance of each
 /// callback that is ready is the set; it runs in order of level, the highest first, and in order of
 /// addition within a level, each to its end. What becomes ready meanwhile is for the next set.
-/// While the trigger does not hold, everything waits, as far as credits reach. After Staschulat,
-/// Lange and Dasari, "Budget-based real-time executor for micro-ROS", 2021, and rclc's
-/// rclc_executor.
+/// While the trigger does not hold, everything waits, as far as credits reach. Staschulat,
+/// Luetkebohle and Lange, "The rclc Executor: Domain-specific deterministic scheduling mechanisms
+/// for ROS applications on microcontrollers", EMSOFT 2020.
 ///
-/// Unlike there, callbacks may come and go while it spins; with those that it has at `prepare` it
-/// allocates nothing afterwards. `spin_some` runs what of one set is ready; where a set was cut off
-/// by the end of a spin, the next spin goes on with it.
+/// With the callbacks that it has at `prepare` it allocates nothing afterwards; unlike rclc's, it
+/// lets others come and go while it spins. Where a set was cut off by the end of a spin, the next
+/// spin goes on with it; a set that took its messages ahead ends before the spin does.
 class RCLRT_EXECUTOR_EXPORT StaticOrderExecutor final : public Executor {
  public:
   /// Creates no thread yet. Throws std::invalid_argument for Preemption::kAlways, for more than one
