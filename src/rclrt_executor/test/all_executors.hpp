@@ -36,6 +36,9 @@ inline constexpr bool kOverlapsWithinALevel =
 /// Whether priorities decide, and not deadlines.
 template <typename E>
 inline constexpr bool kHasLevels = !std::is_same_v<E, EdfExecutor>;
+/// Whether the number of levels is limited by that of SCHED_FIFO priorities.
+template <typename E>
+inline constexpr bool kMapsLevels = kHasLevels<E> && !std::is_same_v<E, StaticOrderExecutor>;
 
 template <typename E>
 std::unique_ptr<E> make(ExecutorOptions options) {

@@ -133,8 +133,8 @@ TYPED_TEST(Changes, ACallbackOfAnotherExecutorIsRefusedAndNothingIsChanged) {
 }
 
 TYPED_TEST(Changes, LevelsThatDoNotFitAreRefusedAndNothingIsChanged) {
-  if (!kHasLevels<TypeParam>) {
-    GTEST_SKIP() << "deadlines decide, and stay as they are";
+  if (!kMapsLevels<TypeParam>) {
+    GTEST_SKIP() << "no thread has the priority of a level";
   }
   auto options = on_all_cpus();
   options.top_priority = 3;  // room for two

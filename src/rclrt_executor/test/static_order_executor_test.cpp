@@ -443,7 +443,7 @@ TEST_F(StaticOrder, HasOneThreadAndATrigger) {
   ExecutorOptions options = one_thread();
   options.workers_per_level = 2;
   EXPECT_THROW(StaticOrderExecutor{options}, std::invalid_argument);
-  EXPECT_THROW(StaticOrderExecutor(on_one_cpu()), std::invalid_argument);  // kAlways
+  EXPECT_THROW(StaticOrderExecutor{on_one_cpu()}, std::invalid_argument);  // kAlways
   EXPECT_THROW(StaticOrderExecutor(one_thread(), {.trigger = nullptr}), std::invalid_argument);
 }
 
