@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from rclrt_cli.analysis_module import analysis, model
 from rclrt_cli.errors import BadInput, did_you_mean
-from rclrt_cli.executors import EXECUTORS
+from rclrt_cli.executors import EXECUTORS, check_executor, kind_name
 from rclrt_cli.json_reader import JsonValue
 from rclrt_generator.rules import Rules, read_rules
 
@@ -91,7 +91,7 @@ class Experiment:
 
 
 def base_of(executor: str) -> str:
-    """The kind of executor that a name of an experiment means."""
+    """The executor that a name of an experiment means, with its options."""
     return executor.removesuffix(SYNTHESIS)
 
 
@@ -154,21 +154,26 @@ def read_experiment(path: Path) -> Experiment:
 
 
 def parse_executors(text: str) -> tuple[str, ...]:
-    """A comma-separated list; each name may have SYNTHESIS behind it."""
-    names = tuple(name.strip() for name in text.split(","))
+    """A comma-separated list; each name may have options, and SYNTHESIS, behind it."""
+    names = tuple(_checked(name.strip(), "--executors") for name in text.split(","))
     for name in names:
-        if base_of(name) not in EXECUTORS:
-            raise BadInput(f"--executors: {_unknown(name)}")
         if names.count(name) > 1:
             raise BadInput(f"--executors: '{name}' is listed more than once; list each once")
     return names
 
 
-def _unknown(name: str) -> str:
-    return (
-        f"unknown executor '{name}'{did_you_mean(name, EXECUTORS)}; expected "
-        f"{', '.join(EXECUTORS)}, with {SYNTHESIS} behind it for synthesized priorities"
-    )
+def _checked(name: str, place: str) -> str:
+    """The name, with its options in the order of results.json."""
+    base = base_of(name)
+    if kind_name(base) not in EXECUTORS:
+        raise BadInput(
+            f"{place}: unknown executor '{name}'{did_you_mean(base, EXECUTORS)}; expected "
+            f"{', '.join(EXECUTORS)}, with {SYNTHESIS} behind it for synthesized priorities"
+        )
+    try:
+        return check_executor(base) + name[len(base) :]
+    except BadInput as error:
+        raise BadInput(f"{place}: {error}") from None
 
 
 def _only(value: JsonValue, known: Iterable[str]) -> None:
@@ -179,11 +184,14 @@ def _only(value: JsonValue, known: Iterable[str]) -> None:
 
 
 def _read_executors(value: JsonValue) -> tuple[str, ...]:
-    names = []
+    names: list[str] = []
     for item in value.items():
-        if base_of(item.text()) not in EXECUTORS or item.text() in names:
+        name = item.text()
+        known = kind_name(base_of(name)) in EXECUTORS
+        name = _checked(name, f"{item.file}: {item.place}") if known else name
+        if not known or name in names:
             item.fail(f"one of {', '.join(EXECUTORS)}, each once, or one with {SYNTHESIS}")
-        names.append(item.text())
+        names.append(name)
     if not names:
         value.fail("at least one executor")
     return tuple(names)

@@ -21,18 +21,10 @@ from rclrt_generator.timing import Infeasible
 
 from rclrt_experiments.experiment import Experiment, base_of
 from rclrt_experiments.sweep import Stopped
-from rclrt_experiments.unit import Done, Drawn, Instance, Unit, draw, overhead_rows, row_of
+from rclrt_experiments.unit import Bound, Done, Drawn, Instance, Unit, draw, overhead_rows, row_of
 
 QUIET = 0.005
 """The share of a run's time that the host may take. Nothing else decides on another try."""
-
-
-@dataclass(frozen=True)
-class Bound:
-    """As the analysis gives it."""
-
-    bound_ns: int | None
-    verdict: str
 
 
 @dataclass(frozen=True)
@@ -54,13 +46,15 @@ class Live:
         except Infeasible as why:
             return Done(infeasible=str(why))
         check_cpus(experiment)
-        predicted = predict(drawn.model, [base_of(name)], self.overheads).executors[base_of(name)]
+        predicted = predict(drawn.model, [base_of(name)], self.overheads).executors.get(
+            base_of(name)
+        )
         with tempfile.TemporaryDirectory(prefix="rclrt_experiment_") as directory:
             run, tries = self._quietest(Path(directory), drawn, base_of(name), seconds)
             rows = []
             for chain, result in enumerate(run.results.chains):
-                own, times = predicted.chains[result.id], result.response
-                bound = Bound(own.bound_ns, own.verdict)
+                times = result.response
+                bound = predicted.chains[result.id] if predicted else Bound()
                 best, mean, worst = (
                     (times.best * 1e6, times.mean * 1e6, times.worst * 1e6)
                     if times

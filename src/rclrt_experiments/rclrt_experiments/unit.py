@@ -9,7 +9,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
 from rclrt_cli.analysis_module import analysis, chain_bounds
-from rclrt_cli.executors import KINDS
+from rclrt_cli.executors import kind_of
 from rclrt_cli.stats import nearest_rank
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.feasibility import load, settle
@@ -19,6 +19,7 @@ from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
 from rclrt_experiments.rows import OverheadRow, Row
 
 if TYPE_CHECKING:
+    from rclrt_analysis import Overheads
     from rclrt_model import Application
 
 Instance = tuple[int, int, int, int]
@@ -92,6 +93,14 @@ class Drawn:
     model: Application
 
 
+@dataclass(frozen=True)
+class Bound:
+    """As the analysis gives it; by default that of an executor for which it offers none."""
+
+    bound_ns: int | None = None
+    verdict: str = "unknown"
+
+
 @lru_cache(maxsize=8)
 def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn:
     """The application of a trial: the same for every executor, with what it goes by: priorities, or
@@ -103,7 +112,7 @@ def draw(experiment: Experiment, point: int, trial: int, executor: str) -> Drawn
     )
     generated = draw_application(rules)
     priorities = settle(generated)
-    deadlines = share_deadlines(generated) if KINDS[base_of(executor)].by_deadline else {}
+    deadlines = share_deadlines(generated) if kind_of(base_of(executor)).by_deadline else {}
     return Drawn(generated, priorities, deadlines, load(generated, priorities, deadlines))
 
 
@@ -121,6 +130,14 @@ def share_deadlines(application: GeneratedApplication) -> dict[str, int]:
     return shares
 
 
+def bounds_of(model: Application, executor: str, overheads: Overheads) -> Sequence[HasBound]:
+    """Of each chain."""
+    if analysis().why_no_bounds(executor) is not None:
+        return [Bound()] * len(model.chains)
+    bounds: Sequence[HasBound] = chain_bounds(model, executor, overheads)
+    return bounds
+
+
 def simulate_unit(
     experiment: Experiment, executors: Sequence[str], seconds: float, unit: Unit
 ) -> Done:
@@ -132,7 +149,7 @@ def simulate_unit(
         return Done(infeasible=str(why))
     module = analysis()
     overheads = experiment.machine.native()
-    bounds = chain_bounds(drawn.model, base_of(name), overheads)
+    bounds = bounds_of(drawn.model, base_of(name), overheads)
     chains, instances = module.simulate(
         drawn.model, base_of(name), round(seconds * 1e9),
         seed=unit.trial, lowest_execution=experiment.machine.lowest_execution,

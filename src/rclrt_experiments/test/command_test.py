@@ -67,6 +67,19 @@ def test_executors_get_the_same_applications(experiment: Command, small: Path, o
     assert of["wait_set"] == of["preemptive"] == of["thread_dispatch+synthesis"]
 
 
+def test_executors_may_have_options(experiment: Command, small: Path, out: Path) -> None:
+    names = "wait_set:threads=2,static_order:let:trigger=any,preemptive+synthesis"
+    done = experiment(small, "--simulate", "--executors", names, "--out", out)
+    assert done.returncode == 0, done.stderr
+    rows = read_rows(out / "rows.csv")
+    verdicts = {name: {row.verdict for row in rows if row.executor == name} for name in
+                ("wait_set:threads=2", "static_order:let", "preemptive+synthesis")}  # fmt: skip
+    assert verdicts["wait_set:threads=2"] == {"unknown"}  # no bounds are offered
+    assert all(row.bound_ms is None for row in rows if row.executor == "wait_set:threads=2")
+    assert "proved" in verdicts["static_order:let"] & verdicts["preemptive+synthesis"]
+    assert "wait_set:threads=2" in (out / "report.html").read_text(encoding="utf-8")
+
+
 def test_the_rows_depend_neither_on_the_number_of_processes_nor_on_the_time(
     experiment: Command, small: Path, tmp_path: Path
 ) -> None:
@@ -135,6 +148,8 @@ def test_bad_options_say_so_and_write_nothing(
         ([tmp_path / "no.yaml"], tmp_path / "a", "no.yaml"),
         ([small, "--executors", "x"], tmp_path / "a", "unknown executor 'x'"),
         ([small, "--executors", "edf,edf"], tmp_path / "a", "more than once"),
+        ([small, "--executors", "edf:fast"], tmp_path / "a", "executor edf has no options"),
+        ([small, "--executors", "wait_set,wait_set:threads=1"], tmp_path / "a", "more than once"),
         ([small, "--seconds", "0"], tmp_path / "a", "is not a time"),
         ([small, "--trials", "0"], tmp_path / "a", "--trials"),
         ([small, "--jobs", 2, "--scheduler", "tcp://x:1"], tmp_path / "a", "one of the two"),

@@ -87,6 +87,7 @@ BROKEN = {
     "seconds: 2": ("seconds: -1", "seconds is -1; expected 0.01"),
     "title: A small one": ("titel: x", "titel is not known; did you mean 'title'?"),
     "wait_set, ": ("wait_st, ", 'executors[0] is "wait_st"; expected one of wait_set'),
+    "[wait_set": ("['wait_set:threads=x'", "executors[0]: executor option 'threads=x'"),
     "util_total: 0.8": ("util_total: x", 'points[1].rules.util_total is "x"; expected a number'),
     "util_total: 0.2": ("random_seed: 2", "points[0].rules.random_seed is 2; expected no such"),
     'label: "80 %"': ('label: "20 %"', 'points[1].label is "20 %"; expected a text of its own'),
