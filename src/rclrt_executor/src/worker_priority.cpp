@@ -21,4 +21,6 @@ void WorkerPriority::set(int priority) noexcept RCLRT_WAITS {
   now_ = priority;
 }
 
+void WorkerPriority::yield() noexcept RCLRT_WAITS { sched_yield(); }
+
 }  // namespace rclrt::executor

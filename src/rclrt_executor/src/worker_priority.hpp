@@ -24,6 +24,14 @@ class WorkerPriority {
       set(ceiling);
     }
   }
+  /// Two system calls if `priority` is below what the thread has: the thread goes behind those that
+  /// have that priority already, where the kernel puts one that is lowered before them.
+  void lower_to(int priority) noexcept RCLRT_WAITS {
+    if (now_ != 0 && priority < now_) {
+      set(priority);
+      yield();
+    }
+  }
   /// What the thread has now; 0: normal scheduling.
   int now() const noexcept RCLRT_NONBLOCKING { return now_; }
   void restore() noexcept RCLRT_WAITS {
@@ -34,6 +42,7 @@ class WorkerPriority {
 
  private:
   void set(int priority) noexcept RCLRT_WAITS;
+  static void yield() noexcept RCLRT_WAITS;
 
   static inline const std::atomic<int> kNone{0};
 
