@@ -21,8 +21,9 @@ namespace {
 /// One lane of all callbacks, the most urgent first, and the pool.
 class WorkshopDispatcher final : public Dispatcher {
  public:
-  explicit WorkshopDispatcher(const DispatcherContext& context)
+  WorkshopDispatcher(const DispatcherContext& context, WorkshopOptions workshop)
       : Dispatcher(context, {}),
+        workshop_(workshop),
         lane_(Lane::Use::kRun, context.spin.caller_wakeup(), ReleaseQueue::Order::kByLevel) {}
 
   void add(Callback& callback) override {
@@ -74,8 +75,11 @@ class WorkshopDispatcher final : public Dispatcher {
 
   std::size_t wanted_threads() const {
     const std::size_t cpus = context().threads.cpu_count();
-    if (has_workers() || context().options.workers_per_level != 0) {
+    if (has_workers()) {
       return context().threads.worker_count(cpus);
+    }
+    if (workshop_.threads != 0) {
+      return workshop_.threads;
     }
     std::set<const Group*> groups;
     std::size_t count = cpus;
@@ -113,6 +117,7 @@ class WorkshopDispatcher final : public Dispatcher {
     }
   }
 
+  const WorkshopOptions workshop_;
   Lane lane_;
   std::atomic<int> idle_priority_{0};  // of this spin: written while no thread runs
   // Guarded by the configuration.
@@ -122,7 +127,7 @@ class WorkshopDispatcher final : public Dispatcher {
 
 }  // namespace
 
-WorkshopExecutor::WorkshopExecutor(ExecutorOptions options)
-    : Executor(Engine::with<WorkshopDispatcher>(std::move(options))) {}
+WorkshopExecutor::WorkshopExecutor(ExecutorOptions options, WorkshopOptions workshop)
+    : Executor(Engine::with<WorkshopDispatcher>(std::move(options), workshop)) {}
 
 }  // namespace rclrt::executor

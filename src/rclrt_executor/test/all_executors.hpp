@@ -16,18 +16,21 @@
 #include "rclrt/executor/static_order_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
+#include "rclrt/executor/workshop_executor.hpp"
 #include "test_callback.hpp"
 
 namespace rclrt::executor::test {
 
-using EventDrivenExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
-                                              ThreadDispatchExecutor, EdfExecutor>;
-using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
-                                      ThreadDispatchExecutor, EdfExecutor, WaitSetExecutor>;
-/// And those whose number of threads cannot be stated: one for each group, and one alone.
-using AllAndFixedThreads =
+using EventDrivenExecutors =
     ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
-                     EdfExecutor, WaitSetExecutor, PerGroupExecutor, StaticOrderExecutor>;
+                     EdfExecutor, WorkshopExecutor>;
+using AllExecutors =
+    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
+                     EdfExecutor, WorkshopExecutor, WaitSetExecutor>;
+/// And those whose number of threads cannot be stated: one for each group, and one alone.
+using AllAndFixedThreads = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
+                                            ThreadDispatchExecutor, EdfExecutor, WorkshopExecutor,
+                                            WaitSetExecutor, PerGroupExecutor, StaticOrderExecutor>;
 
 /// Whether two callbacks of one level may run at the same time, given two workers.
 template <typename E>
@@ -72,6 +75,9 @@ struct ExecutorName {
     }
     if (std::is_same_v<E, StaticOrderExecutor>) {
       return "StaticOrder";
+    }
+    if (std::is_same_v<E, WorkshopExecutor>) {
+      return "Workshop";
     }
     return "WaitSet";
   }
