@@ -215,7 +215,8 @@ Instance* PerGroupDispatcher::take_on_caller(std::int64_t ready_by_ns,
     next_release_ns = std::min(next_release_ns, each->lane.next_release_ns());
   }
   // From the highest level down: one pass over the lanes for each level that a group has.
-  for (std::optional<int> below; const auto level = highest_below(below); below = level) {
+  for (std::optional<int> level = highest_below(std::nullopt); level;
+       level = highest_below(level)) {
     for (const auto& each : lanes_) {
       Instance* const instance =
           ceiling_of(each->group) == level ? each->lane.try_pop(ready_by_ns) : nullptr;
