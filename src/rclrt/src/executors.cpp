@@ -15,6 +15,7 @@
 #include "rclrt/executor/static_order_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
+#include "rclrt/executor/workshop_executor.hpp"
 #include "tracing.hpp"
 
 namespace rclrt {
@@ -111,6 +112,11 @@ StaticOrderExecutor::StaticOrderExecutor(std::shared_ptr<Context> context, Execu
     : Executor(std::move(context), std::make_unique<executor::StaticOrderExecutor>(
                                        std::move(options), std::move(static_order))) {}
 
+WorkshopExecutor::WorkshopExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
+                                   WorkshopOptions workshop)
+    : Executor(std::move(context),
+               std::make_unique<executor::WorkshopExecutor>(std::move(options), workshop)) {}
+
 WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptions options,
                                  WaitSetOptions wait_set)
     : Executor(context,
@@ -121,7 +127,7 @@ WaitSetExecutor::WaitSetExecutor(std::shared_ptr<Context> context, ExecutorOptio
 const std::vector<std::string>& executor_names() {
   static const std::vector<std::string> kNames = {
       "wait_set", "producer_consumer", "thread_dispatch", "preemptive", "edf", "events",
-      "picas",    "per_group",         "static_order"};
+      "picas",    "per_group",         "static_order",    "workshop"};
   return kNames;
 }
 
@@ -153,6 +159,9 @@ std::unique_ptr<Executor> make_executor(std::string_view name, std::shared_ptr<C
   }
   if (name == "static_order") {
     return std::make_unique<StaticOrderExecutor>(std::move(context), std::move(options));
+  }
+  if (name == "workshop") {
+    return std::make_unique<WorkshopExecutor>(std::move(context), std::move(options));
   }
   std::string known;
   for (const std::string& known_name : executor_names()) {

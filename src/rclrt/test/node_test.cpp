@@ -73,7 +73,7 @@ TEST(Executors, AnUnknownNameIsRefusedWithThoseThatExist) {
   } catch (const std::invalid_argument& error) {
     EXPECT_STREQ(error.what(),
                  "unknown executor \"fast\": choose from wait_set, producer_consumer, "
-                 "thread_dispatch, preemptive, edf, events, picas, per_group, static_order");
+                 "thread_dispatch, preemptive, edf, events, picas, per_group, static_order, workshop");
   }
 }
 

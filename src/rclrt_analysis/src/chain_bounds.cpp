@@ -38,7 +38,9 @@ Overheads of_executor(Overheads overheads, ExecutorKind executor) {
     throw std::invalid_argument("there are no bounds of chains under " +
                                 std::string(traits(executor).name));
   }
-  if (!traits(executor).has_scheduler_thread) {
+  if (executor == ExecutorKind::kWorkshop) {
+    overheads.scheduler = overheads.dispatch;  // a thread picks up above all levels
+  } else if (!traits(executor).has_scheduler_thread) {
     overheads.scheduler = 0;
   }
   if (!traits(executor).polls) {
@@ -61,6 +63,7 @@ Workload::Order order_of(ExecutorKind executor) {
     case ExecutorKind::kEvents:
     case ExecutorKind::kPicas:
     case ExecutorKind::kPerGroup:
+    case ExecutorKind::kWorkshop:
     case ExecutorKind::kFixedPriorityNonPreemptive:
       break;
   }
@@ -298,6 +301,7 @@ const char* policy_assumption(ExecutorKind executor) {
     case ExecutorKind::kProducerConsumer:
     case ExecutorKind::kThreadDispatch:
     case ExecutorKind::kPreemptive:
+    case ExecutorKind::kWorkshop:
     case ExecutorKind::kFixedPriorityNonPreemptive:
       break;
   }

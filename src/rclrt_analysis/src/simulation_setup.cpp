@@ -114,6 +114,7 @@ void SimulationEngine::set_up_executor(Id index) {
       executor.scheduler = schedules ? lanes_[executor.inbox].workers.front() : kNone;
       break;
     }
+    case ExecutorKind::kWorkshop:  // a pool of threads without end
     case ExecutorKind::kEdf:
     case ExecutorKind::kEdfNonPreemptive:
     case ExecutorKind::kFixedPriorityNonPreemptive:
@@ -189,6 +190,7 @@ std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& le
     case ExecutorKind::kPerGroup:  // see lane_of
     case ExecutorKind::kWaitSet:
     case ExecutorKind::kThreadDispatch:
+    case ExecutorKind::kWorkshop:
     case ExecutorKind::kEdf:
     case ExecutorKind::kEdfNonPreemptive:
     case ExecutorKind::kFixedPriorityNonPreemptive:

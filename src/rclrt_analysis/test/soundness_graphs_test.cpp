@@ -289,6 +289,8 @@ constexpr Kind kKinds[] = {
     {"per_group_across", ExecutorKind::kPerGroup, true},
     {"static_order", ExecutorKind::kStaticOrder, false},
     {"static_order_across", ExecutorKind::kStaticOrder, true},
+    {"workshop", ExecutorKind::kWorkshop, false},
+    {"workshop_across", ExecutorKind::kWorkshop, true},
     {"picas", ExecutorKind::kPicas, false},
     {"picas_across", ExecutorKind::kPicas, true},
 };

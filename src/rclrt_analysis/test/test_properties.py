@@ -25,6 +25,7 @@ EXECUTORS = (
     "picas",
     "per_group",
     "static_order",
+    "workshop",
 )
 CAREFUL = settings(
     max_examples=60,

@@ -37,6 +37,7 @@ KINDS = {
         ExecutorKind("picas", one_at_a_time=True),
         ExecutorKind("per_group", has_levels=True),
         ExecutorKind("static_order", one_at_a_time=True),
+        ExecutorKind("workshop", has_levels=True),
     )
 }
 """Those that run callbacks, by name."""

@@ -24,6 +24,7 @@ LABELS = {
     "picas": "PiCAS",
     "per_group": "a thread per group",
     "static_order": "static order",
+    "workshop": "workshop",
 }
 COLOURS = {
     "wait_set": "#8a8a8a",
@@ -37,6 +38,7 @@ COLOURS = {
     "picas": "#333333",
     "per_group": "#a6761d",
     "static_order": "#7f7f2a",
+    "workshop": "#4e79a7",
 }
 LATE = "#c0392b"
 LEFT, RIGHT, TOP, HEIGHT = 62, 16, 66, 260

@@ -26,6 +26,7 @@ CLASSES = {
     "picas": "PicasExecutor",
     "per_group": "PerGroupExecutor",
     "static_order": "StaticOrderExecutor",
+    "workshop": "WorkshopExecutor",
 }
 
 

@@ -35,6 +35,7 @@ ALL = [
     "picas",
     "per_group",
     "static_order",
+    "workshop",
 ]
 
 

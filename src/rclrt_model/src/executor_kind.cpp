@@ -14,7 +14,7 @@ namespace rclrt::model {
 
 namespace {
 
-constexpr std::array<ExecutorTraits, 11> kTraits{{
+constexpr std::array<ExecutorTraits, 12> kTraits{{
     {.kind = ExecutorKind::kWaitSet,
      .name = "wait_set",
      .label = "wait set (rclcpp semantics)",
@@ -50,6 +50,7 @@ constexpr std::array<ExecutorTraits, 11> kTraits{{
      .label = "static_order",
      .one_at_a_time = true,
      .runs_sets = true},
+    {.kind = ExecutorKind::kWorkshop, .name = "workshop", .label = "workshop", .has_levels = true},
     {.kind = ExecutorKind::kEdfNonPreemptive,
      .name = "edf_nonpreemptive",
      .label = "edf_nonpreemptive",

@@ -17,13 +17,13 @@ TEST(ExecutorKinds, AreFoundByTheirNames) {
   }
   EXPECT_EQ(executor_kind_of("preemptiv"), std::nullopt);
   EXPECT_EQ(executor_kind_of(""), std::nullopt);
-  EXPECT_THROW(traits(static_cast<ExecutorKind>(11)), std::invalid_argument);
+  EXPECT_THROW(traits(static_cast<ExecutorKind>(12)), std::invalid_argument);
 }
 
 TEST(ExecutorKinds, ThatRunCallbacksAreListedForAReader) {
   EXPECT_EQ(executor_names(),
             "wait_set, producer_consumer, thread_dispatch, preemptive, edf, events, picas, "
-            "per_group, static_order");
+            "per_group, static_order, workshop");
 }
 
 TEST(ExecutorKinds, DoNotContradictThemselves) {

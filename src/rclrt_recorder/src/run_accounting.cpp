@@ -168,9 +168,10 @@ RunContext read_context(const std::vector<RealtimeState>& executors,
 
 void account(RunResults& results, std::vector<LoggedInstance> instances, std::size_t cpus) {
   const model::Application& application = results.application;
-  // Under per_group a slot is a thread whatever the levels of what it runs.
+  // Under per_group and workshop a slot is a thread whatever the levels of what it runs.
   const bool levels = traits(results.executor).has_levels &&
                       results.executor.kind != model::ExecutorKind::kPerGroup &&
+                      results.executor.kind != model::ExecutorKind::kWorkshop &&
                       !results.context.runs_to_completion;
   results.thread_tracks = name_tracks(application, levels, instances);
   for (const LoggedInstance& instance : instances) {

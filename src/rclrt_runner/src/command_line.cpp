@@ -16,7 +16,7 @@ const char* const kUsage =
     "Runs the application under one executor and writes what it measured into DIR.\n"
     "\n"
     "  --executor NAME  wait_set, producer_consumer, thread_dispatch, preemptive, edf, events,\n"
-    "                   picas, per_group or static_order; some may have options behind them:\n"
+    "                   picas, per_group, static_order or workshop; some may have options:\n"
     "                   wait_set :threads=N, :order=arbitrary, :seed=N, :static; events\n"
     "                   :timers_thread; static_order :trigger=all, :trigger_on=CALLBACK, :let\n"
     "  --seconds S      how long, from 0.01 to 86400\n"

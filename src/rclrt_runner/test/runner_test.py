@@ -28,6 +28,7 @@ EXECUTORS = [
     "picas",
     "per_group",
     "static_order",
+    "workshop",
 ]
 APPLICATION = """\
 rclrt: 1

@@ -16,6 +16,7 @@
 #include "rclrt/executor/options.hpp"
 #include "rclrt/executor/static_order_executor.hpp"
 #include "rclrt/executor/wait_set_executor.hpp"
+#include "rclrt/executor/workshop_executor.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/node.hpp"
 
@@ -33,6 +34,8 @@ using EventsOptions = executor::EventsOptions;
 using StaticOrderOptions = executor::StaticOrderOptions;
 /// What holds for a wait-set executor alone.
 using WaitSetOptions = executor::WaitSetOptions;
+/// What holds for a workshop executor alone.
+using WorkshopOptions = executor::WorkshopOptions;
 /// In which order a wait-set executor runs what is ready.
 using WaitSetOrder = executor::WaitSetOrder;
 
@@ -172,6 +175,15 @@ class RCLRT_EXPORT StaticOrderExecutor final : public Executor {
   RCLRT_SETUP explicit StaticOrderExecutor(std::shared_ptr<Context> context,
                                            ExecutorOptions options = {},
                                            StaticOrderOptions static_order = {});
+};
+
+/// A pool of threads that take the priority of what they run. See executor::WorkshopExecutor.
+class RCLRT_EXPORT WorkshopExecutor final : public Executor {
+ public:
+  /// Makes the executor; see executor::WorkshopExecutor.
+  RCLRT_SETUP explicit WorkshopExecutor(std::shared_ptr<Context> context,
+                                        ExecutorOptions options = {},
+                                        WorkshopOptions workshop = {});
 };
 
 /// The baseline, on rcl_wait. See executor::WaitSetExecutor.

@@ -24,6 +24,7 @@ enum class ExecutorKind {
   kPicas,                       ///< one thread: the highest priority; what has started is finished
   kPerGroup,                    ///< a thread for each group, at its highest priority
   kStaticOrder,                 ///< one thread: ready sets, each in order of priority
+  kWorkshop,                    ///< a pool of threads that take the priority of what they run
   kEdfNonPreemptive,            ///< the earliest absolute deadline; what has started is finished
   kFixedPriorityNonPreemptive,  ///< the highest priority; what has started is finished
 };
