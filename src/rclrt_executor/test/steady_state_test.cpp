@@ -61,7 +61,7 @@ class Watch {
 };
 
 using SteadyExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, EdfExecutor,
-                                         PerGroupExecutor, StaticOrderExecutor>;
+                                         PerGroupExecutor, StaticOrderExecutor, WorkshopExecutor>;
 template <typename E>
 class SteadyState : public ::testing::Test {};
 TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
@@ -69,7 +69,8 @@ TYPED_TEST_SUITE(SteadyState, SteadyExecutors, ExecutorName);
 /// Timers at each level, callbacks that they release, two groups across the levels, each overload
 /// policy, a sink. One worker per level; of producer_consumer the consumers are watched, of edf the
 /// two workers that are sure to run: a third level of preemption is chance, but watched too. Under
-/// per_group the two groups have one each, static_order has one alone.
+/// per_group the two groups have one each, static_order has one alone; of the pool of
+/// workshop any may run.
 TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   if (const char* const reason = realtime::RtGuard::blind()) {
     GTEST_SKIP() << reason;
@@ -78,7 +79,8 @@ TYPED_TEST(SteadyState, AllocatesNothingAndTakesNoLockWithoutInheritance) {
   auto options = on_one_cpu(&sink);
   options.workers_per_level = 1;
   auto executor = make<TypeParam>(options);
-  constexpr bool kOne = std::is_same_v<TypeParam, StaticOrderExecutor>;
+  constexpr bool kOne =
+      std::is_same_v<TypeParam, StaticOrderExecutor> || std::is_same_v<TypeParam, WorkshopExecutor>;
   constexpr bool kTwo =
       std::is_same_v<TypeParam, EdfExecutor> || std::is_same_v<TypeParam, PerGroupExecutor>;
   const std::size_t workers = kOne ? 1 : kTwo ? 2 : kLevels;
