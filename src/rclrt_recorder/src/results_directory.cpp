@@ -30,9 +30,9 @@ void require(const std::filesystem::path& target, const std::error_code& error) 
 
 /// Of a run, or what `rclrt report` made of it beside it.
 bool is_run_file(const std::filesystem::path& path) {
-  constexpr std::array kFiles{kResultsFile,       kChainsFile,   kInstancesFile,
-                              kStallsFile,        kTraceFile,    "report.html",
-                              "application.json", "bounds.json", "excesses.csv"};
+  constexpr std::array kFiles{kResultsFile,  kChainsFile,   kInstancesFile, kStallsFile,
+                              kModelFile,    kTraceFile,    "report.html",  "application.json",
+                              "bounds.json", "excesses.csv"};
   return std::find(kFiles.begin(), kFiles.end(), path.filename()) != kFiles.end();
 }
 

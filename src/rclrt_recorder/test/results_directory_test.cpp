@@ -9,6 +9,8 @@
 #include <string>
 #include <system_error>
 
+#include "rclrt/recorder/results_writer.hpp"
+#include "sample_results.hpp"
 #include "temporary_directory.hpp"
 
 namespace rclrt::recorder {
@@ -62,6 +64,16 @@ TEST_F(Results, ReplaceThoseOfAnEarlierRunWhole) {
   EXPECT_THAT(names_in(target_), ElementsAre("results.json"));
   EXPECT_EQ(content_of(target_ / "results.json"), "new");
   EXPECT_THAT(names_in(temporary_.path()), ElementsAre("out"));
+}
+
+TEST_F(Results, ReplaceAllThatARunWrites) {
+  for (int i = 0; i < 2; ++i) {
+    ResultsDirectory results(target_);
+    write_results(results.staging(), sample_results());
+    write_text(results.staging() / kTraceFile, "trace");
+    results.commit();
+  }
+  EXPECT_TRUE(std::filesystem::exists(target_ / kModelFile));
 }
 
 TEST_F(Results, KeepThoseOfAnEarlierRunUntilTheyAreCommitted) {

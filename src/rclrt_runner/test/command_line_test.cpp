@@ -45,16 +45,17 @@ TEST(CommandLine, EachMistakeHasItsOwnMessage) {
   EXPECT_EQ(error_of({"a", "b"}), "two applications (a, b); expected one app.yaml");
   EXPECT_EQ(error_of({"a"}),
             "no --executor; expected one of wait_set, producer_consumer, thread_dispatch, "
-            "preemptive, edf, events, picas, per_group");
+            "preemptive, edf, events, picas, per_group, static_order, workshop");
   EXPECT_EQ(error_of({"a", "--executor", "fast"}),
             "--executor: unknown executor 'fast'; expected one of wait_set, producer_consumer, "
-            "thread_dispatch, preemptive, edf, events, picas, per_group");
+            "thread_dispatch, preemptive, edf, events, picas, per_group, static_order, workshop");
   EXPECT_EQ(error_of({"a", "--executor", "picas:threads=2"}),
             "--executor: executor picas has no options; expected its name alone, without "
             "'threads=2'");
   EXPECT_EQ(error_of({"a", "--executor", "fp_nonpreemptive"}),
             "--executor: 'fp_nonpreemptive' can only be simulated; expected one of wait_set, "
-            "producer_consumer, thread_dispatch, preemptive, edf, events, picas, per_group");
+            "producer_consumer, thread_dispatch, preemptive, edf, events, picas, per_group, "
+            "static_order, workshop");
   EXPECT_EQ(error_of({"a", "--executor", "preemptive"}), "no --seconds; expected how long to run");
   for (const char* bad : {"0", "-1", "nan", "inf", "1e9", "2s", ""}) {
     EXPECT_EQ(error_of({"a", "--executor", "preemptive", "--out", "d", "--seconds", bad}),

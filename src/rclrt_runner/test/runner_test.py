@@ -75,6 +75,8 @@ def rows(path: Path) -> list[dict[str, str]]:
 @pytest.mark.parametrize("executor", EXECUTORS)
 def test_every_chain_instance_is_accounted_for(app: Path, tmp_path: Path, executor: str) -> None:
     out = tmp_path / "out"
+    out.mkdir()
+    (out / "observed.yaml").write_text("of an earlier run")
     done = run(app, out, executor)
     assert done.returncode == 0, done.stderr
     results: dict[str, Any] = json.loads((out / "results.json").read_text())
@@ -267,14 +269,16 @@ def test_a_missed_chain_names_what_was_in_its_way(tmp_path: Path) -> None:
     for miss in results["misses"]:
         release = miss["release_ms"]
         end = release + (miss["response_ms"] or results["chains"][0]["deadline_ms"])
-        culprits = {each["callback"]: each for each in miss["culprits"]}
+        # On a busy machine two of its instances may have been in the way of one.
+        burners = [each for each in miss["culprits"] if each["callback"] == "burner"]
         # Without it in the way, the machine was: it took the CPU from all of us.
         overlap = sum(max(min(end, b) - max(release, a), 0) for a, b in burns)
-        assert ("burner" in culprits) == (overlap > 0)
-        if "burner" in culprits:
+        assert bool(burners) == (overlap > 0)
+        if burners:
             named += 1
-            assert culprits["burner"]["reason"] == "less urgent"
-            assert culprits["burner"]["time_ms"] == pytest.approx(overlap, abs=1e-3)
+            assert all(each["reason"] == "less urgent" for each in burners)
+            time = sum(each["time_ms"] for each in burners)
+            assert time == pytest.approx(overlap, abs=1e-3)
         parts = sum(miss[f"{part}_ms"] for part in ("execution", "delayed", "transit"))
         total = miss["response_ms"] or results["chains"][0]["deadline_ms"]
         assert parts + miss["unexplained_ms"] == pytest.approx(total)
