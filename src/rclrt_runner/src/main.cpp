@@ -53,10 +53,12 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
   }
 }
 
-/// Throws std::invalid_argument for a CPU, a priority or a workload that there is none of.
+/// Throws std::invalid_argument for a CPU, a priority, a callback of a trigger or a workload that
+/// there is none of.
 void require_possible(const rclrt::model::Application& application,
-                      rclrt::model::ExecutorKind executor_kind) {
-  static_cast<void>(top_priorities(application, executor_kind));
+                      const rclrt::model::ExecutorChoice& choice) {
+  static_cast<void>(top_priorities(application, choice.kind));
+  static_cast<void>(trigger_callback(application, choice));
   for (const auto& executor : application.executors) {
     rclrt::realtime::require_allowed_cpus(executor.cpus);
     rclrt::realtime::require_allowed_cpus(executor.scheduler_cpus);
@@ -75,7 +77,7 @@ void require_possible(const rclrt::model::Application& application,
 
 int run_application(const CommandLine& command, int argc, char** argv) {
   const auto application = rclrt::model::load_application(command.application, command.priorities);
-  require_possible(application, command.executor.kind);
+  require_possible(application, command.executor);
   ResultsDirectory directory = open_output(command.output);
   auto results =
       run(application, {command.executor, command.duration, command.strict, command.alone},
