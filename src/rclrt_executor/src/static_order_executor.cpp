@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <mutex>
-#include <optional>
 #include <stdexcept>
 #include <utility>
 
@@ -34,18 +33,16 @@ class StaticOrderDispatcher final : public Dispatcher {
 
   void start() override {
     const int os_priority = thread_priority(0);
-    thread_.emplace(context().threads.thread_options("run", os_priority), [this, os_priority] {
-      context().spin.await_start();
-      run({.slot = 0, .rank = os_priority});
-    });
+    thread_ =
+        realtime::Thread(context().threads.thread_options("run", os_priority), [this, os_priority] {
+          context().spin.await_start();
+          run({.slot = 0, .rank = os_priority});
+        });
   }
   void stop() noexcept override {
-    std::optional<realtime::Thread> thread;
-    {
-      const std::scoped_lock lock(context().callbacks.mutex());
-      thread.swap(thread_);
-    }
-    thread.reset();  // joins it without the lock, for a callback may wait for it
+    realtime::Thread ending;  // joined without the lock, for a callback may wait for it
+    const std::scoped_lock lock(context().callbacks.mutex());
+    std::swap(ending, thread_);
   }
   void wake() noexcept RCLRT_NONBLOCKING override { queue_.wake(); }
 
@@ -78,7 +75,7 @@ class StaticOrderDispatcher final : public Dispatcher {
 
   const bool reads_ahead_;
   StaticOrderQueue queue_;
-  std::optional<realtime::Thread> thread_;  // guarded by the configuration
+  realtime::Thread thread_;  // guarded by the configuration
 };
 
 StaticOrderOptions checked(StaticOrderOptions options) {
