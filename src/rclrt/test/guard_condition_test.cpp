@@ -38,12 +38,11 @@ TEST_P(GuardConditions, TriggersBeforePrepareAreOneRun) {
   Node node(context, "node");
   int runs = 0;
   const auto condition = node.create_guard_condition([&] { ++runs; });
-  const auto last = node.create_guard_condition([&] { spinning->cancel(); });
   condition->trigger();
   condition->trigger();
-  last->trigger();
   spinning->add_node(node);
-  spinning->spin();
+  spinning->spin_some();
+  spinning->spin_some();
   EXPECT_EQ(runs, 1);
 }
 
