@@ -283,7 +283,9 @@ def test_a_missed_chain_names_what_was_in_its_way(tmp_path: Path) -> None:
         total = miss["response_ms"] or results["chains"][0]["deadline_ms"]
         assert parts + miss["unexplained_ms"] == pytest.approx(total)
     burner = next(each for each in results["callbacks"] if each["id"] == "burner")
-    assert burner["missed"] == burner["completed"] > 0  # 20 ms of work, a deadline of 10
+    # 20 ms of work, a deadline of 10; and what a late machine drops.
+    assert burner["missed"] == burner["completed"] + burner["dropped"]
+    assert burner["completed"] > 0
     assert named > 0
     assert done.stdout.startswith(results["misses"][0]["text"])
 
