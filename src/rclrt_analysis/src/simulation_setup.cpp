@@ -114,7 +114,6 @@ void SimulationEngine::set_up_executor(Id index) {
       executor.scheduler = schedules ? lanes_[executor.inbox].workers.front() : kNone;
       break;
     }
-    case ExecutorKind::kWorkshop:  // a pool of threads without end
     case ExecutorKind::kEdf:
     case ExecutorKind::kEdfNonPreemptive:
     case ExecutorKind::kFixedPriorityNonPreemptive:
@@ -125,6 +124,7 @@ void SimulationEngine::set_up_executor(Id index) {
     case ExecutorKind::kPicas:
     case ExecutorKind::kPerGroup:
     case ExecutorKind::kStaticOrder:
+    case ExecutorKind::kWorkshop:
       break;  // lanes are all they have
   }
 }
@@ -174,13 +174,16 @@ std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& le
   const SimulatedExecutor& stated = *executors_[index].stated;
   unsigned workers = std::max(stated.workers_per_level, 1U);
   switch (stated.choice.kind) {
-    case ExecutorKind::kEvents:
     case ExecutorKind::kStaticOrder:
+      workers = 1;
+      [[fallthrough]];
+    case ExecutorKind::kEvents:
     case ExecutorKind::kPicas: {
       const Id shared = add_lane(index, stated.top_priority - 1, workers, ThreadKind::kWorker);
       return std::vector<Id>(levels.size(), shared);
     }
     case ExecutorKind::kPreemptive:
+    case ExecutorKind::kWorkshop:
       if (stated.workers_per_level == 0) {
         workers = static_cast<unsigned>(__builtin_popcountll(executors_[index].cpus));
       }
@@ -190,7 +193,6 @@ std::vector<Id> SimulationEngine::add_lanes(Id index, const std::vector<int>& le
     case ExecutorKind::kPerGroup:  // see lane_of
     case ExecutorKind::kWaitSet:
     case ExecutorKind::kThreadDispatch:
-    case ExecutorKind::kWorkshop:
     case ExecutorKind::kEdf:
     case ExecutorKind::kEdfNonPreemptive:
     case ExecutorKind::kFixedPriorityNonPreemptive:

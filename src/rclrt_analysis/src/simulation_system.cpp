@@ -55,6 +55,9 @@ void require_executors(const SimulatedSystem& system) {
              "uses CPU " + std::to_string(*cpus.rbegin()) + "; there are " +
                  std::to_string(system.cpus));
     }
+    if (executor.choice.trigger == model::SetTrigger::kCallback && !executor.trigger_callback) {
+      refuse("executor", i, "is triggered by a callback; expected which one");
+    }
     if (executor.trigger_callback && *executor.trigger_callback >= system.callbacks.size()) {
       refuse("executor", i, "is triggered by a callback that does not exist");
     }

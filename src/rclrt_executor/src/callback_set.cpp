@@ -35,6 +35,12 @@ CallbackSet::CallbackSet(const ExecutorOptions& options, ThreadSettings& threads
                          InstanceRunner& runner, SpinState& spin)
     : options_(options), threads_(threads), runner_(runner), spin_(spin) {}
 
+bool CallbackSet::knows(const Callback* callback) const noexcept {
+  const auto is_it = [callback](const auto& each) { return each.get() == callback; };
+  return std::any_of(callbacks_.begin(), callbacks_.end(), is_it) ||
+         std::any_of(leaving_.begin(), leaving_.end(), is_it);
+}
+
 void CallbackSet::add(std::shared_ptr<Callback> callback) {
   if (!callback) {
     throw std::invalid_argument("nullptr added to executor \"" + options_.name + "\"");

@@ -62,6 +62,9 @@ class CallbackSet {
   std::mutex& mutex() const noexcept { return mutex_; }
   /// The callbacks that it has, while the mutex is locked.
   const Callbacks& locked() const noexcept { return callbacks_; }
+  /// Returns whether it has the callback at this address, or it was removed and is not quiet yet;
+  /// while the mutex is locked.
+  bool knows(const Callback* callback) const noexcept;
 
  private:
   void enter(const std::shared_ptr<Callback>& callback);

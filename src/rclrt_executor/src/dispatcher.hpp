@@ -29,10 +29,11 @@ struct DispatcherContext {
 
 /// What a dispatcher offers.
 struct DispatcherTraits {
-  bool maps_levels = true;             ///< each level has a SCHED_FIFO priority of its own
-  bool offers_reservations = false;    ///< levels have threads that last, and so may have budgets
-  bool levels_by_group = false;        ///< a callback leaves its group at another level
-  bool polls = false;                  ///< asks for work; otherwise entities announce it
+  bool maps_levels = true;           ///< each level has a SCHED_FIFO priority of its own
+  bool offers_reservations = false;  ///< levels have threads that last, and so may have budgets
+  bool levels_by_group = false;      ///< a callback leaves its group at another level
+  bool reads_ahead = false;  ///< takes the input of several instances before the first one runs
+  bool polls = false;        ///< asks for work; otherwise entities announce it
   std::size_t max_threads = SIZE_MAX;  ///< how many instances it runs at the same time, at most
 };
 

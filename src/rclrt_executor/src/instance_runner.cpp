@@ -89,13 +89,15 @@ bool InstanceRunner::in_own_callback() const noexcept RCLRT_NONBLOCKING {
   leave(callback, priority);
 }
 
-InstanceInfo InstanceRunner::read(Instance* instance) noexcept {
+std::optional<InstanceInfo> InstanceRunner::read(Instance* instance) noexcept {
   Callback& callback = *instance->callback;
   InstanceInfo info = state_of(callback).begin(instance);
   try {
     Access::take_input(callback, info);
   } catch (...) {
     spin_.fail();
+    give_up_read(callback, instance);
+    return std::nullopt;
   }
   return info;
 }

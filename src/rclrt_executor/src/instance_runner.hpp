@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "access.hpp"
 #include "miss_watch.hpp"
@@ -33,8 +34,8 @@ class InstanceRunner {
   /// it back to its callback, leaves the group, unpins it and restores `priority`.
   void execute(Instance* instance, const Worker& worker, WorkerPriority& priority) noexcept;
   /// Begins `instance`, which is pinned, and takes its input; `execute_read` or `give_up_read`
-  /// follows.
-  InstanceInfo read(Instance* instance) noexcept;
+  /// follows. Returns std::nullopt when that threw: the spin ends, and the instance is given up.
+  std::optional<InstanceInfo> read(Instance* instance) noexcept;
   /// Runs, as `execute`, an instance that `read` has begun with `info`.
   void execute_read(Instance* instance, InstanceInfo info, const Worker& worker,
                     WorkerPriority& priority) noexcept;

@@ -84,10 +84,20 @@ void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
   return nullptr;
 }
 
-Instance* Lane::try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
-  WorkerPriority priority;
+Instance* Lane::try_pop(std::int64_t ready_by_ns, WorkerPriority& priority) noexcept RCLRT_WAITS {
   const std::scoped_lock lock(consumer_);
   return take(priority, ready_by_ns);
+}
+
+Instance* Lane::try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS {
+  WorkerPriority priority;
+  return try_pop(ready_by_ns, priority);
+}
+
+bool Lane::has_waiting() noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(consumer_);
+  queue_.collect();
+  return queue_.first() != nullptr;
 }
 
 std::int64_t Lane::next_release_ns() noexcept RCLRT_WAITS {

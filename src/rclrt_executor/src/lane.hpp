@@ -57,8 +57,12 @@ class alignas(64) Lane : public detail::ReadySink {
   /// the calling worker's, which is raised to the ceiling of the instance's group.
   Instance* pop(const std::atomic<bool>& stop, WorkerPriority& priority) noexcept RCLRT_WAITS;
 
-  /// The same without a worker: nullptr when nothing that became ready by then waits.
+  /// The same without sleeping: nullptr when nothing that became ready by then waits.
+  Instance* try_pop(std::int64_t ready_by_ns, WorkerPriority& priority) noexcept RCLRT_WAITS;
+  /// The same without a worker.
   Instance* try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
+  /// Whether something waits, or a timer is due.
+  bool has_waiting() noexcept RCLRT_WAITS;
   /// The next release of its timers.
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;
 

@@ -128,6 +128,11 @@ bool SpinControl::run_one_on_caller(nanoseconds timeout, std::int64_t ready_by_n
     throw std::logic_error("executor \"" + name_ +
                            "\" asks for work by itself: run_one_on_caller is not offered");
   }
+  if (dispatcher_.traits().reads_ahead) {
+    throw std::logic_error("executor \"" + name_ +
+                           "\" reads the messages of a set together: run_one_on_caller, which runs "
+                           "one instance, is not offered with logical execution time");
+  }
   const std::int64_t deadline_ns = deadline_of(timeout);
   bool ran = false;
   guarded([&] {

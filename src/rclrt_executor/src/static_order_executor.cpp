@@ -20,8 +20,9 @@ namespace {
 class StaticOrderDispatcher final : public Dispatcher {
  public:
   StaticOrderDispatcher(const DispatcherContext& context, StaticOrderOptions options)
-      : Dispatcher(context, {.maps_levels = false, .max_threads = 1}),
-        reads_ahead_(options.logical_execution_time),
+      : Dispatcher(context, {.maps_levels = false,
+                             .reads_ahead = options.logical_execution_time,
+                             .max_threads = 1}),
         queue_(context.spin.caller_wakeup(), std::move(options.trigger)) {}
 
   void add(Callback& callback) override { queue_.add(callback, context().callbacks); }
@@ -54,12 +55,13 @@ class StaticOrderDispatcher final : public Dispatcher {
  private:
   /// A set that was read ends before the thread does: what it has taken cannot be given back.
   void run(const InstanceRunner::Worker& worker) noexcept {
+    const bool reads_ahead = traits().reads_ahead;
     WorkerPriority priority;
     while (queue_.await_set(context().spin.stop_flag())) {
-      if (reads_ahead_) {
+      if (reads_ahead) {
         queue_.read_set(context().runner);
       }
-      while (reads_ahead_ || !context().spin.stopping()) {
+      while (reads_ahead || !context().spin.stopping()) {
         StaticOrderQueue::Member member = queue_.take();
         if (member.instance == nullptr) {
           break;
@@ -73,7 +75,6 @@ class StaticOrderDispatcher final : public Dispatcher {
     }
   }
 
-  const bool reads_ahead_;
   StaticOrderQueue queue_;
   realtime::Thread thread_;  // guarded by the configuration
 };
@@ -85,36 +86,47 @@ StaticOrderOptions checked(StaticOrderOptions options) {
   return options;
 }
 
+class Any final : public StaticOrderTrigger {
+ public:
+  bool holds(std::span<const CallbackReadiness> /*callbacks*/) const noexcept
+      RCLRT_NONBLOCKING override {
+    return true;
+  }
+};
+
+class All final : public StaticOrderTrigger {
+ public:
+  bool holds(std::span<const CallbackReadiness> callbacks) const noexcept
+      RCLRT_NONBLOCKING override {
+    return std::ranges::all_of(callbacks, [](const CallbackReadiness& each) {
+      const EntityType type = each.callback->type();
+      return each.ready || (type != EntityType::kTimer && type != EntityType::kSubscription);
+    });
+  }
+};
+
+class One final : public StaticOrderTrigger {
+ public:
+  explicit One(std::string name) : name_(std::move(name)) {}
+  bool holds(std::span<const CallbackReadiness> callbacks) const noexcept
+      RCLRT_NONBLOCKING override {
+    return std::ranges::any_of(callbacks, [this](const CallbackReadiness& each) {
+      return each.ready && each.callback->name() == name_;
+    });
+  }
+
+ private:
+  const std::string name_;
+};
+
 }  // namespace
 
-StaticOrderTrigger trigger_any() {
-  return [](std::span<const CallbackReadiness> callbacks) {
-    return std::ranges::any_of(callbacks, &CallbackReadiness::ready);
-  };
-}
+std::shared_ptr<const StaticOrderTrigger> trigger_any() { return std::make_shared<Any>(); }
 
-StaticOrderTrigger trigger_all() {
-  return [](std::span<const CallbackReadiness> callbacks) {
-    bool any = false;
-    for (const CallbackReadiness& each : callbacks) {
-      const EntityType type = each.callback->type();
-      if (type == EntityType::kTimer || type == EntityType::kSubscription) {
-        if (!each.ready) {
-          return false;
-        }
-        any = true;
-      }
-    }
-    return any;
-  };
-}
+std::shared_ptr<const StaticOrderTrigger> trigger_all() { return std::make_shared<All>(); }
 
-StaticOrderTrigger trigger_one(const Callback& callback) {
-  return [wanted = &callback](std::span<const CallbackReadiness> callbacks) {
-    return std::ranges::any_of(callbacks, [wanted](const CallbackReadiness& each) {
-      return each.callback == wanted && each.ready;
-    });
-  };
+std::shared_ptr<const StaticOrderTrigger> trigger_one(std::string name) {
+  return std::make_shared<One>(std::move(name));
 }
 
 StaticOrderExecutor::StaticOrderExecutor(ExecutorOptions options, StaticOrderOptions static_order)

@@ -2,12 +2,15 @@
 #include "static_order_queue.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <mutex>
+#include <optional>
 #include <utility>
 
 #include "access.hpp"
 #include "callback_set.hpp"
 #include "instance_runner.hpp"
+#include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::executor {
 
@@ -29,6 +32,7 @@ struct StaticOrderQueue::Place final : detail::ReadySink {
 
   StaticOrderQueue& owner;
   ReleaseQueue queue;
+  Instance* pushed = nullptr;          // while `collect` runs
   const Callback* callback = nullptr;  // compared only: it may have gone
   int level = 0;
   std::uint64_t number = 0;    // within its level
@@ -38,7 +42,8 @@ struct StaticOrderQueue::Place final : detail::ReadySink {
   bool is_being_read = false;  // by the thread, with `mutex_` free
 };
 
-StaticOrderQueue::StaticOrderQueue(realtime::EventCount& outside, StaticOrderTrigger trigger)
+StaticOrderQueue::StaticOrderQueue(realtime::EventCount& outside,
+                                   std::shared_ptr<const StaticOrderTrigger> trigger)
     : outside_(outside), trigger_(std::move(trigger)) {}
 
 StaticOrderQueue::~StaticOrderQueue() {
@@ -57,38 +62,34 @@ void StaticOrderQueue::wake() noexcept RCLRT_NONBLOCKING {
 StaticOrderQueue::Place& StaticOrderQueue::place_of(Callback& callback,
                                                     const CallbackSet& callbacks) {
   const auto is_own = [&](const auto& place) { return place->callback == &callback; };
-  const auto is_free = [&](const auto& place) {
-    return place->member == nullptr &&
-           std::ranges::none_of(callbacks.locked(),
-                                [&](const auto& each) { return each.get() == place->callback; });
-  };
+  const auto is_free = [&](const auto& place) { return !callbacks.knows(place->callback); };
   auto found = std::ranges::find_if(places_, is_own);
   if (found == places_.end()) {
-    const std::scoped_lock lock(mutex_);  // `member` is the thread's, too
     found = std::ranges::find_if(places_, is_free);
   }
-  if (found != places_.end()) {
-    return **found;
+  if (found == places_.end()) {
+    make_room();
+    places_.push_back(std::make_unique<Place>(*this));
+    found = std::prev(places_.end());
   }
-  // Allocates before the lock is taken.
-  auto made = std::make_unique<Place>(*this);
+  return **found;
+}
+
+/// For one place more; allocates before the lock is taken.
+void StaticOrderQueue::make_room() {
   std::vector<Place*> order;
   std::vector<CallbackReadiness> readiness;
   order.reserve(places_.size() + 1);
   readiness.reserve(places_.size() + 1);
-  places_.push_back(std::move(made));
-  {
-    const std::scoped_lock lock(mutex_);
-    order.assign(order_.begin(), order_.end());
-    readiness.assign(readiness_.begin(), readiness_.end());
-    order.swap(order_);
-    readiness.swap(readiness_);
-  }
-  return *places_.back();
+  const std::scoped_lock lock(mutex_);
+  order.assign(order_.begin(), order_.end());
+  readiness.assign(readiness_.begin(), readiness_.end());
+  order.swap(order_);
+  readiness.swap(readiness_);
 }
 
 /// After a change of what is in the order. There is room in both lists.
-void StaticOrderQueue::settle_order() {
+void StaticOrderQueue::settle_order() noexcept {
   std::ranges::sort(order_, [](const Place* a, const Place* b) {
     return a->level != b->level ? a->level > b->level : a->number < b->number;
   });
@@ -96,12 +97,11 @@ void StaticOrderQueue::settle_order() {
   for (const Place* const place : order_) {
     readiness_.push_back({.callback = place->callback});
   }
-  next_ = 0;
+  next_ = next_unread_ = 0;
 }
 
 void StaticOrderQueue::add(Callback& callback, const CallbackSet& callbacks) {
   Place& place = place_of(callback, callbacks);
-  TimerCallback* const timer = as_timer(callback);
   {
     const std::scoped_lock lock(mutex_);
     if (std::ranges::find(order_, &place) == order_.end()) {
@@ -111,7 +111,7 @@ void StaticOrderQueue::add(Callback& callback, const CallbackSet& callbacks) {
     }
     place.level = callback.level();
     settle_order();
-    if (timer != nullptr) {
+    if (TimerCallback* const timer = as_timer(callback)) {
       place.queue.timers().add(timer);
     }
   }
@@ -139,33 +139,61 @@ void StaticOrderQueue::remove(Callback& callback) noexcept {
 }
 
 void StaticOrderQueue::remove_queued(const Callback& callback, Instance*& taken) noexcept {
-  const std::scoped_lock lock(mutex_);
-  for (const auto& place : places_) {
-    place->queue.collect();
-    place->queue.remove_queued(callback, taken);
-    Instance* const member = place->member;
-    if (member == nullptr || member->callback != &callback || place->is_being_read) {
-      continue;
+  const auto found = std::ranges::find_if(
+      places_, [&](const auto& place) { return place->callback == &callback; });
+  if (found == places_.end()) {
+    return;
+  }
+  Place& place = **found;
+  Instance* read = nullptr;
+  {
+    const std::scoped_lock lock(mutex_);
+    place.queue.collect();
+    place.queue.remove_queued(callback, taken);
+    Instance* const member = place.member;
+    if (member == nullptr || place.is_being_read) {
+      return;
     }
-    Callback& own = *member->callback;
-    place->member = nullptr;
-    if (place->was_read) {
-      InstanceRunner::give_up_read(own, member);
+    place.member = nullptr;
+    if (place.was_read) {
+      read = member;
     } else {
       member->next = std::exchange(taken, member);
+      state_of(*member->callback).unpin();
     }
+  }
+  if (read != nullptr) {  // the middleware takes its time, and locks of its own
+    Callback& own = *read->callback;
+    InstanceRunner::give_up_read(own, read);
     state_of(own).unpin();
   }
 }
 
-/// Makes the set, if the trigger holds for what became ready by then. The last one has run.
-bool StaticOrderQueue::form_set(std::int64_t ready_by_ns) noexcept {
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    order_[i]->queue.collect();
-    readiness_[i].ready = order_[i]->queue.first_ready_by(ready_by_ns) != nullptr;
+/// Moves what was pushed, and the timers that are due at one time, into the queues.
+void StaticOrderQueue::collect() noexcept {
+  for (Place* const place : order_) {
+    place->pushed = place->queue.take_pushed();
   }
-  const auto is_ready = [](const CallbackReadiness& each) { return each.ready; };
-  if (std::ranges::none_of(readiness_, is_ready) || !trigger_(readiness_)) {
+  const std::int64_t now_ns = realtime::monotonic_now_ns();
+  for (Place* const place : order_) {
+    place->queue.merge(std::exchange(place->pushed, nullptr), now_ns);
+  }
+}
+
+/// Returns whether what became ready by then makes a set.
+bool StaticOrderQueue::is_triggered(std::int64_t ready_by_ns) noexcept {
+  collect();
+  bool any = false;
+  for (std::size_t i = 0; i < order_.size(); ++i) {
+    readiness_[i].ready = order_[i]->queue.first_ready_by(ready_by_ns) != nullptr;
+    any = any || readiness_[i].ready;
+  }
+  return any && trigger_->holds(readiness_);
+}
+
+/// Makes the set, if the trigger holds. The last one has run.
+bool StaticOrderQueue::form_set(std::int64_t ready_by_ns) noexcept {
+  if (!is_triggered(ready_by_ns)) {
     return false;
   }
   for (std::size_t i = 0; i < order_.size(); ++i) {
@@ -177,7 +205,7 @@ bool StaticOrderQueue::form_set(std::int64_t ready_by_ns) noexcept {
       state_of(*place.member->callback).pin();
     }
   }
-  next_ = 0;
+  next_ = next_unread_ = 0;
   return true;
 }
 
@@ -185,6 +213,16 @@ StaticOrderQueue::Place* StaticOrderQueue::next_member() noexcept {
   for (; next_ < order_.size(); ++next_) {
     if (order_[next_]->member != nullptr) {
       return order_[next_];
+    }
+  }
+  return nullptr;
+}
+
+StaticOrderQueue::Place* StaticOrderQueue::next_unread() noexcept {
+  for (; next_unread_ < order_.size(); ++next_unread_) {
+    Place* const place = order_[next_unread_];
+    if (place->member != nullptr && !place->was_read) {
+      return place;
     }
   }
   return nullptr;
@@ -235,19 +273,20 @@ bool StaticOrderQueue::await_set(const std::atomic<bool>& stop) noexcept RCLRT_W
 }
 
 void StaticOrderQueue::read_set(InstanceRunner& runner) noexcept RCLRT_WAITS {
-  const auto is_unread = [](const Place* place) {
-    return place->member != nullptr && !place->was_read;
-  };
   std::unique_lock lock(mutex_);
-  for (auto next = std::ranges::find_if(order_, is_unread); next != order_.end();
-       next = std::ranges::find_if(order_, is_unread)) {
-    Place& place = **next;
-    place.is_being_read = true;
+  while (Place* const place = next_unread()) {
+    place->is_being_read = true;
     lock.unlock();
-    place.info = runner.read(place.member);
+    const std::optional<InstanceInfo> info = runner.read(place->member);
     lock.lock();
-    place.is_being_read = false;
-    place.was_read = true;
+    place->is_being_read = false;
+    if (info) {
+      place->info = *info;
+      place->was_read = true;
+    } else {
+      Callback& callback = *std::exchange(place->member, nullptr)->callback;
+      state_of(callback).unpin();
+    }
   }
 }
 
@@ -261,7 +300,7 @@ Instance* StaticOrderQueue::take_on_caller(std::int64_t ready_by_ns,
   const std::scoped_lock lock(mutex_);
   Instance* instance = nullptr;
   if (next_member() != nullptr || form_set(ready_by_ns)) {
-    instance = take_member().instance;  // nothing was read: see StaticOrderDispatcher::run
+    instance = take_member().instance;  // nothing was read: see SpinControl::run_one_on_caller
   }
   next_release_ns = this->next_release_ns();
   return instance;
@@ -269,14 +308,7 @@ Instance* StaticOrderQueue::take_on_caller(std::int64_t ready_by_ns,
 
 bool StaticOrderQueue::holds_back() noexcept RCLRT_WAITS {
   const std::scoped_lock lock(mutex_);
-  if (runs_ || next_member() != nullptr) {
-    return false;
-  }
-  for (std::size_t i = 0; i < order_.size(); ++i) {
-    order_[i]->queue.collect();
-    readiness_[i].ready = order_[i]->queue.first() != nullptr;
-  }
-  return !trigger_(readiness_);
+  return !runs_ && next_member() == nullptr && !is_triggered(INT64_MAX);
 }
 
 }  // namespace rclrt::executor

@@ -25,11 +25,10 @@ class InstanceRunner;
 /// * All but what producers push is touched with `mutex_` held. It has priority inheritance, and is
 ///   held for a few instructions per callback and for the trigger. No group is found busy: one
 ///   thread runs the callbacks, and the members of a group are all in one executor.
-/// * A member of the set is pinned until it has run or is given up. It is given up with `mutex_`
-///   held, by who removes its callback, unless the thread reads its input at that moment: then the
-///   thread gives it up later, as everything of a removed callback.
-/// * A place is a callback's until that has gone; the next callback may have it then. What a
-///   releasing thread still pushes there is given up when it is taken.
+/// * A member of the set is pinned until it has run or is given up. The thread that removes its
+///   callback gives it up: unless its input is being read at that moment, in a later call.
+/// * A place is a callback's until no instance of that callback is left; the next callback may have
+///   it then.
 class StaticOrderQueue {
  public:
   /// One of the set, for the thread to run: its group has been entered.
@@ -40,7 +39,8 @@ class StaticOrderQueue {
   };
 
   /// `outside` is rung as well when the thread does not sleep.
-  StaticOrderQueue(realtime::EventCount& outside, StaticOrderTrigger trigger);
+  StaticOrderQueue(realtime::EventCount& outside,
+                   std::shared_ptr<const StaticOrderTrigger> trigger);
   /// Discards what is left. No entity may release into it any more.
   ~StaticOrderQueue();
   StaticOrderQueue(const StaticOrderQueue&) = delete;
@@ -51,7 +51,7 @@ class StaticOrderQueue {
   /// Gives the callback its place in the order, the first time after all of its level; and keeps
   /// the time for it if it is a timer.
   RCLRT_SETUP void add(Callback& callback, const CallbackSet& callbacks);
-  /// Releases no more instances by time; one that leaves the executor loses its place.
+  /// Releases no more instances by time; a callback that leaves the executor loses its place.
   RCLRT_SETUP void remove(Callback& callback) noexcept;
   /// Moves every instance of `callback` to the list `taken`; gives up what was read.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
@@ -78,23 +78,28 @@ class StaticOrderQueue {
   struct Place;
 
   Place& place_of(Callback& callback, const CallbackSet& callbacks);
-  void settle_order();
+  void make_room();
+  void settle_order() noexcept;
+  void collect() noexcept;
+  bool is_triggered(std::int64_t ready_by_ns) noexcept;
   bool form_set(std::int64_t ready_by_ns) noexcept;
   Place* next_member() noexcept;
+  Place* next_unread() noexcept;
   Member take_member() noexcept;
   std::int64_t next_release_ns() noexcept;
   bool has_pushed() const noexcept;
 
   realtime::EventCount& outside_;
   realtime::EventCount wakeup_;
-  const StaticOrderTrigger trigger_;
+  const std::shared_ptr<const StaticOrderTrigger> trigger_;
   PiLock mutex_;
   std::vector<std::unique_ptr<Place>> places_;  // all, also of callbacks that have left
   std::vector<Place*> order_;                   // of the callbacks that the executor has
   std::vector<CallbackReadiness> readiness_;    // of the same
   std::uint64_t next_number_ = 0;
-  std::size_t next_ = 0;  // no place of order_ before it is in the set
-  bool runs_ = false;     // the thread may be in a callback
+  std::size_t next_ = 0;         // no place of order_ before it is in the set
+  std::size_t next_unread_ = 0;  // none before it is in the set and unread
+  bool runs_ = false;            // the thread may be in a callback
 };
 
 }  // namespace rclrt::executor

@@ -3,14 +3,21 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <iterator>
+#include <memory>
 #include <mutex>
-#include <set>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine.hpp"
 #include "lane.hpp"
+#include "lane_set.hpp"
+#include "pi_lock.hpp"
 #include "rclrt/realtime/thread.hpp"
 #include "worker_priority.hpp"
 
@@ -18,116 +25,256 @@ namespace rclrt::executor {
 
 namespace {
 
-/// One lane of all callbacks, the most urgent first, and the pool.
+/// A lane for each level, without workers of its own, and the pool; or, where callbacks run to
+/// completion, workers that share one lane.
+///
+/// * `pool_` guards which levels there are, how many threads each has, and who keeps the time. It
+///   has priority inheritance; lanes' locks are taken inside it, never the other way round.
+/// * An idle thread prepares to wait before it looks at the lanes, so that what is pushed then
+/// wakes
+///   it. One that leaves a level looks once more: what it missed there was not another one's to
+///   take.
+/// * While a lane has timers and a thread is idle, one idle thread sleeps no longer than until the
+///   next release: one that was it and takes work wakes another.
 class WorkshopDispatcher final : public Dispatcher {
  public:
   WorkshopDispatcher(const DispatcherContext& context, WorkshopOptions workshop)
-      : Dispatcher(context, {}),
-        workshop_(workshop),
-        lane_(Lane::Use::kRun, context.spin.caller_wakeup(), ReleaseQueue::Order::kByLevel) {}
+      : Dispatcher(context, {}), workshop_(workshop), shared_(context, *this) {}
 
-  void add(Callback& callback) override {
-    if (running_) {
-      start_threads();
-    }
-    state_of(callback).sink.store(&lane_);
-    state_of(callback).lane.store(&lane_);
-    if (TimerCallback* const timer = as_timer(callback)) {
-      lane_.add_timer(timer);
-    }
+  void add(Callback& callback) override;
+  void remove(Callback& callback) noexcept override;
+  void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
+  void settle_priorities() override;
+  void start() override;
+  void stop() noexcept override;
+  void wake() noexcept RCLRT_NONBLOCKING override {
+    idle().notify_all();
+    shared_.wake_all();
   }
-  void remove(Callback& callback) noexcept override {
-    if (TimerCallback* const timer = as_timer(callback)) {
-      lane_.remove_timer(timer);
-    }
-  }
-  void remove_queued(const Callback& callback, Instance*& taken) noexcept override {
-    lane_.remove_queued(callback, taken);
-  }
-
-  void start() override {
-    idle_priority_.store(context().threads.realtime() && !has_workers()
-                             ? context().options.top_priority
-                             : thread_priority(0));
-    running_ = true;
-    start_threads();
-  }
-  void stop() noexcept override {
-    std::vector<realtime::Thread> ending;
-    {
-      const std::scoped_lock lock(context().callbacks.mutex());
-      running_ = false;
-      ending.swap(threads_);
-    }
-    ending.clear();  // joins them without the lock, for a callback may wait for it
-  }
-  void wake() noexcept RCLRT_NONBLOCKING override { lane_.wake_all(); }
-
   Instance* take_on_caller(std::int64_t ready_by_ns,
-                           std::int64_t& next_release_ns) noexcept override {
-    Instance* const instance = lane_.try_pop(ready_by_ns);
-    next_release_ns = lane_.next_release_ns();
-    return instance;
-  }
+                           std::int64_t& next_release_ns) noexcept override;
 
  private:
+  struct Level {
+    Level(int with, realtime::EventCount& idle) : level(with), lane(Lane::Use::kRun, idle) {}
+    const int level;
+    std::atomic<int> os_priority{0};  // read by the threads before each instance
+    Lane lane;
+    std::size_t threads = 0;  // guarded by pool_
+  };
+
   bool has_workers() const noexcept { return context().threads.runs_to_completion(); }
-
-  std::size_t wanted_threads() const {
-    const std::size_t cpus = context().threads.cpu_count();
-    if (has_workers()) {
-      return context().threads.worker_count(cpus);
-    }
-    if (workshop_.threads != 0) {
-      return workshop_.threads;
-    }
-    std::set<const Group*> groups;
-    std::size_t count = cpus;
-    for (const auto& callback : context().callbacks.locked()) {
-      const Group& group = state_of(*callback).group;
-      if (groups.insert(&group).second) {
-        count += group.type() == GroupType::kReentrant ? cpus : 1;
-      }
-    }
-    return count;
-  }
-
-  /// Starts those that it lacks.
-  void start_threads() {
-    const std::size_t wanted = wanted_threads();
-    threads_.reserve(wanted);
-    while (threads_.size() < wanted) {
-      const auto slot = static_cast<std::uint32_t>(threads_.size());
-      threads_.emplace_back(
-          context().threads.thread_options("p" + std::to_string(slot), idle_priority_.load()),
-          [this, slot] { run(slot); });
-    }
-  }
-
-  void run(std::uint32_t slot) noexcept {
-    context().spin.await_start();
-    WorkerPriority priority(idle_priority_);
-    while (Instance* const instance = lane_.pop(context().spin.stop_flag(), priority)) {
-      Callback& callback = *instance->callback;
-      if (!has_workers()) {
-        priority.lower_to(
-            std::max(state_of(callback).os_priority.load(), group_of(callback).ceiling()));
-      }
-      context().runner.execute(instance, {.slot = slot, .rank = priority.now()}, priority);
-    }
-  }
+  realtime::EventCount& idle() const noexcept { return context().spin.caller_wakeup(); }
+  Level& level_of(int level);
+  std::size_t wanted_threads() const noexcept;
+  void start_threads();
+  void run(std::uint32_t slot) noexcept;
+  Level* choose(bool& leads, std::int64_t& until_ns) noexcept;
+  void run_level(Level& level, std::uint32_t slot, std::atomic<int>& own,
+                 WorkerPriority& priority) noexcept;
 
   const WorkshopOptions workshop_;
-  Lane lane_;
-  std::atomic<int> idle_priority_{0};  // of this spin: written while no thread runs
+  LaneSet shared_;  // without a lane unless callbacks run to completion
+  PiLock pool_;
+  std::vector<std::unique_ptr<Level>> levels_;  // descending; changed with the configuration, too
+  bool has_leader_ = false;                     // guarded by pool_
   // Guarded by the configuration.
   std::vector<realtime::Thread> threads_;
   bool running_ = false;
 };
 
+WorkshopDispatcher::Level& WorkshopDispatcher::level_of(int level) {
+  const auto place = std::ranges::lower_bound(levels_, level, std::greater{},
+                                              [](const auto& each) { return each->level; });
+  if (place != levels_.end() && (*place)->level == level) {
+    return **place;
+  }
+  auto made = std::make_unique<Level>(level, idle());
+  made->os_priority.store(thread_priority(level));
+  Level& result = *made;
+  const auto index = place - levels_.begin();
+  std::vector<std::unique_ptr<Level>> more;
+  more.reserve(levels_.size() + 1);  // allocates before the lock is taken
+  const std::scoped_lock lock(pool_);
+  std::move(levels_.begin(), levels_.end(), std::back_inserter(more));
+  more.insert(more.begin() + index, std::move(made));
+  levels_.swap(more);
+  return result;
+}
+
+void WorkshopDispatcher::add(Callback& callback) {
+  Lane& lane = has_workers() ? shared_.at(callback.level()) : level_of(callback.level()).lane;
+  if (running_ && !has_workers()) {
+    start_threads();
+  }
+  state_of(callback).sink.store(&lane);
+  state_of(callback).lane.store(&lane);
+  if (TimerCallback* const timer = as_timer(callback)) {
+    lane.add_timer(timer);
+  }
+}
+
+void WorkshopDispatcher::remove(Callback& callback) noexcept {
+  shared_.remove(callback);
+  if (TimerCallback* const timer = as_timer(callback)) {
+    for (const auto& each : levels_) {
+      each->lane.remove_timer(timer);
+    }
+  }
+}
+
+void WorkshopDispatcher::remove_queued(const Callback& callback, Instance*& taken) noexcept {
+  shared_.remove_queued(callback, taken);
+  for (const auto& each : levels_) {
+    each->lane.remove_queued(callback, taken);
+  }
+}
+
+/// A thread follows before its next instance.
+void WorkshopDispatcher::settle_priorities() {
+  shared_.settle_priorities();
+  for (const auto& each : levels_) {
+    each->os_priority.store(thread_priority(each->level));
+  }
+}
+
+std::size_t WorkshopDispatcher::wanted_threads() const noexcept {
+  return workshop_.threads != 0 ? workshop_.threads
+                                : levels_.size() * context().threads.cpu_count() + 1;
+}
+
+/// Starts those that it lacks.
+void WorkshopDispatcher::start_threads() {
+  const std::size_t wanted = wanted_threads();
+  const int os_priority = context().threads.realtime() ? context().options.top_priority : 0;
+  threads_.reserve(wanted);
+  while (threads_.size() < wanted) {
+    const auto slot = static_cast<std::uint32_t>(threads_.size());
+    threads_.emplace_back(context().threads.thread_options("p" + std::to_string(slot), os_priority),
+                          [this, slot] { run(slot); });
+  }
+}
+
+void WorkshopDispatcher::start() {
+  running_ = true;
+  if (has_workers()) {
+    shared_.start(context().threads.worker_count(context().threads.cpu_count()));
+  } else {
+    start_threads();
+  }
+}
+
+void WorkshopDispatcher::stop() noexcept {
+  shared_.stop();
+  std::vector<realtime::Thread> ending;  // joined without the lock, for a callback may wait for it
+  const std::scoped_lock lock(context().callbacks.mutex());
+  running_ = false;
+  ending.swap(threads_);
+}
+
+Instance* WorkshopDispatcher::take_on_caller(std::int64_t ready_by_ns,
+                                             std::int64_t& next_release_ns) noexcept {
+  Instance* instance = shared_.try_pop(ready_by_ns);
+  next_release_ns = shared_.next_release_ns();
+  for (const auto& each : levels_) {
+    if (instance == nullptr) {
+      instance = each->lane.try_pop(ready_by_ns);
+    }
+    next_release_ns = std::min(next_release_ns, each->lane.next_release_ns());
+  }
+  return instance;
+}
+
+/// Returns the most urgent level that has work and room for a thread, which it then has; nullptr if
+/// there is none: then says until when an idle thread sleeps. `leads`: it kept the time until now.
+WorkshopDispatcher::Level* WorkshopDispatcher::choose(bool& leads,
+                                                      std::int64_t& until_ns) noexcept {
+  const std::scoped_lock lock(pool_);
+  has_leader_ = has_leader_ && !std::exchange(leads, false);
+  Level* chosen = nullptr;
+  bool more = false;  // there is something for another thread to do
+  std::int64_t next_ns = realtime::EventCount::kForever;
+  for (const auto& each : levels_) {
+    const bool waits = each->lane.has_waiting() && each->threads < context().threads.cpu_count();
+    if (waits && chosen == nullptr) {
+      chosen = each.get();
+      ++chosen->threads;
+    } else {
+      more = more || waits;
+    }
+    next_ns = std::min(next_ns, each->lane.next_release_ns());
+  }
+  if (chosen == nullptr) {
+    leads = !has_leader_ && next_ns != realtime::EventCount::kForever;
+    has_leader_ = has_leader_ || leads;
+    until_ns = leads ? next_ns : realtime::EventCount::kForever;
+  } else if (more || (!has_leader_ && next_ns != realtime::EventCount::kForever)) {
+    idle().notify_one();
+  }
+  return chosen;
+}
+
+void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot, std::atomic<int>& own,
+                                   WorkerPriority& priority) noexcept {
+  const auto settle = [&] {
+    own.store(level.os_priority.load());
+    priority.lower_to(own.load());
+    priority.restore();
+  };
+  settle();
+  while (!context().spin.stopping()) {
+    Instance* const instance = level.lane.try_pop(INT64_MAX, priority);
+    if (instance == nullptr) {
+      break;
+    }
+    context().runner.execute(instance, {.slot = slot, .rank = priority.now()}, priority);
+    settle();
+  }
+  const std::scoped_lock lock(pool_);
+  --level.threads;
+}
+
+void WorkshopDispatcher::run(std::uint32_t slot) noexcept {
+  context().spin.await_start();
+  const int idle_priority = context().threads.realtime() ? context().options.top_priority : 0;
+  std::atomic<int> own(idle_priority);
+  WorkerPriority priority(own);
+  bool leads = false;
+  for (;;) {
+    const auto key = idle().prepare_wait();
+    std::int64_t until_ns = 0;
+    Level* const level = choose(leads, until_ns);
+    if (level == nullptr && !context().spin.stopping()) {
+      idle().wait_until(key, until_ns);
+      continue;
+    }
+    idle().cancel_wait();
+    if (level != nullptr) {
+      run_level(*level, slot, own, priority);
+      own.store(idle_priority);
+      priority.restore();
+    }
+    if (context().spin.stopping()) {
+      const std::scoped_lock lock(pool_);
+      has_leader_ = has_leader_ && !leads;
+      return;
+    }
+  }
+}
+
+WorkshopOptions checked(const ExecutorOptions& options, WorkshopOptions workshop) {
+  if (options.workers_per_level > 1 && options.preemption != Preemption::kNever) {
+    throw std::invalid_argument("executor \"" + options.name +
+                                "\": workshop has a pool of threads and not " +
+                                std::to_string(options.workers_per_level) +
+                                " for each level: state WorkshopOptions::threads instead");
+  }
+  return workshop;
+}
+
 }  // namespace
 
 WorkshopExecutor::WorkshopExecutor(ExecutorOptions options, WorkshopOptions workshop)
-    : Executor(Engine::with<WorkshopDispatcher>(std::move(options), workshop)) {}
+    : Executor(Engine::with<WorkshopDispatcher>(options, checked(options, workshop))) {}
 
 }  // namespace rclrt::executor

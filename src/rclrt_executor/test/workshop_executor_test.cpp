@@ -5,6 +5,7 @@
 #include <array>
 #include <atomic>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -144,7 +145,7 @@ TEST(Workshop, ThreadsRunOutOnlyWhereTheirNumberIsStated) {
   EXPECT_TRUE(runs_at_once(0));
 }
 
-TEST(Workshop, ThreadsComeWithTheCallbacksThatNeedThem) {
+TEST(Workshop, ThreadsComeWithTheLevelsThatNeedThem) {
   RCLRT_SKIP_WITHOUT_REALTIME();
   WorkshopExecutor executor(on_one_cpu());
   executor.prepare();
@@ -165,6 +166,68 @@ TEST(Workshop, ThreadsComeWithTheCallbacksThatNeedThem) {
   }
   EXPECT_TRUE(eventually([&] { return inside == kCount; }));
   over = true;
+}
+
+/// A burst of a callback of a reentrant group takes no thread that others need.
+TEST(Workshop, ABurstOfOneLevelLeavesAThreadForTheUrgentOne) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  WorkshopExecutor executor(on_one_cpu());
+  std::atomic<bool> ran{false};
+  std::atomic<bool> at_once{false};
+  const auto urgent =
+      std::make_shared<TestCallback>(named("urgent", 9), [&](const InstanceInfo&) { ran = true; });
+  int runs = 0;
+  const auto burst = std::make_shared<TestCallback>(
+      named("burst", 1, 10, std::make_shared<Group>(GroupType::kReentrant)),
+      [&](const InstanceInfo&) {
+        if (++runs == 1) {
+          urgent->release_now();
+          busy_for(1'000'000);
+          at_once = ran.load();
+        } else if (runs == 10) {
+          executor.cancel();
+        }
+      });
+  executor.add(urgent);
+  executor.add(burst);
+  executor.prepare();
+  for (int i = 0; i < 10; ++i) {
+    burst->release_now();
+  }
+  executor.spin();
+  EXPECT_TRUE(at_once);
+}
+
+TEST(Workshop, AMemberOfAGroupStartsAtItsOwnPriority) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  WorkshopExecutor executor(on_one_cpu());
+  const auto group = std::make_shared<Group>();
+  EventLog log;
+  const auto high =
+      std::make_shared<TestCallback>(named("high", 7, 10, group), [](const InstanceInfo&) {});
+  const auto low =
+      std::make_shared<TestCallback>(named("low", 1, 10, group), [&](const InstanceInfo&) {
+        log.push_back("low");
+        executor.cancel();
+      });
+  const auto middle = std::make_shared<TestCallback>(named("middle", 5), [&](const InstanceInfo&) {
+    low->release_now();
+    busy_for(1'000'000);
+    log.push_back("middle ends");
+  });
+  for (const auto& each : {high, low, middle}) {
+    executor.add(each);
+  }
+  executor.prepare();
+  middle->release_now();
+  executor.spin();
+  EXPECT_EQ(log.events(), (Events{"middle ends", "low"}));
+}
+
+TEST(Workshop, HasNoWorkersOfALevel) {
+  ExecutorOptions options = on_one_cpu();
+  options.workers_per_level = 2;
+  EXPECT_THROW(WorkshopExecutor{options}, std::invalid_argument);
 }
 
 }  // namespace

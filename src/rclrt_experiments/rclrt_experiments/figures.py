@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
@@ -40,6 +41,8 @@ COLOURS = {
     "static_order": "#7f7f2a",
     "workshop": "#4e79a7",
 }
+SPARE = ("#1b9e77", "#7570b3", "#e7298a", "#66a61e", "#a6cee3", "#b15928", "#fb9a99", "#6a3d9a")
+"""For executors with options."""
 LATE = "#c0392b"
 LEFT, RIGHT, TOP, HEIGHT = 62, 16, 66, 260
 MOST = 5.0
@@ -119,7 +122,8 @@ class Frame:
 
 
 def colour_of(executor: str) -> str:
-    return COLOURS.get(executor, FAINT)
+    """The same in every figure; of executors with options, most likely one of its own."""
+    return COLOURS.get(executor) or SPARE[zlib.crc32(executor.encode()) % len(SPARE)]
 
 
 def tick_step(top: float) -> float:

@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spinning.hpp"
 
-#include <algorithm>
-#include <span>
 #include <utility>
 
 #include "rclrt/realtime/scheduling.hpp"
@@ -45,12 +43,7 @@ StaticOrderOptions static_order(const model::Application& application,
   }
   const auto wanted = trigger_callback(application, choice);
   if (wanted && application.executor_of(*wanted) == index) {
-    result.trigger =
-        [id = choice.trigger_callback](std::span<const executor::CallbackReadiness> callbacks) {
-          return std::ranges::any_of(callbacks, [&](const executor::CallbackReadiness& each) {
-            return each.ready && each.callback->name() == id;
-          });
-        };
+    result.trigger = executor::trigger_one(choice.trigger_callback);
   }
   return result;
 }

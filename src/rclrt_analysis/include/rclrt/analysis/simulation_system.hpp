@@ -28,7 +28,7 @@ struct SimulatedExecutor {
   /// Of SetTrigger::kCallback: the callback that the choice names.
   std::optional<std::size_t> trigger_callback{};
   /// Workers of each level, for kPreemptive and kProducerConsumer, of all levels together for
-  /// kPicas, kEvents and kStaticOrder; 0: the executor's own default.
+  /// kPicas and kEvents; 0: the executor's own default.
   unsigned workers_per_level = 0;
   int top_priority = model::kTopPriority;  ///< of a scheduler thread; its levels have those below
   /// CPU time from a worker's pick-up to the first instruction of user code, for each instance.

@@ -107,7 +107,8 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   /// any: the most urgent one of those that became ready by `ready_by_ns` (CLOCK_MONOTONIC). Waits
   /// for one at most `timeout`; negative: for ever. Returns whether one has run. Nothing preempts
   /// it and no ceiling is raised, for no other thread runs. Exceptions and cancel as in `spin`.
-  /// Throws std::logic_error under `wait_set`, which does not offer it.
+  /// Throws std::logic_error under `wait_set`, and `static_order` with logical execution time,
+  /// which do not offer it.
   bool run_one_on_caller(std::chrono::nanoseconds timeout,
                          std::int64_t ready_by_ns = INT64_MAX) RCLRT_WAITS;
 

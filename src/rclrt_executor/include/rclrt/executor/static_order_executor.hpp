@@ -2,8 +2,9 @@
 // One set at a time, in a fixed order, when a condition holds: the scheduling of rclc.
 #pragma once
 
-#include <functional>
+#include <memory>
 #include <span>
+#include <string>
 
 #include "rclrt/executor/executor.hpp"
 #include "rclrt/executor/export.hpp"
@@ -16,24 +17,32 @@ struct CallbackReadiness {
   bool ready = false;  ///< an instance of it waits
 };
 
-/// Says whether a set is to be run, of the callbacks in their order. Called on the thread that runs
-/// callbacks, or on one that spins, one at a time, whenever something has become ready: must not
-/// block, throw, allocate or call the executor.
-using StaticOrderTrigger = std::function<bool(std::span<const CallbackReadiness>)>;
+/// Says when a StaticOrderExecutor runs a set.
+class RCLRT_EXECUTOR_EXPORT StaticOrderTrigger {
+ public:
+  virtual ~StaticOrderTrigger() = default;
+  /// Returns whether a set is to be run, of the callbacks in their order, one of which is ready at
+  /// least. Called by one thread at a time, as often as the executor likes: the answer must depend
+  /// on nothing but `callbacks`. Must not call the executor.
+  virtual bool holds(std::span<const CallbackReadiness> callbacks) const noexcept
+      RCLRT_NONBLOCKING = 0;
+};
 
 /// Returns a trigger that holds when anything is ready: rclc's default.
-RCLRT_EXECUTOR_EXPORT StaticOrderTrigger trigger_any();
-/// Returns a trigger that holds when every timer and every subscription is ready, and there is one.
-RCLRT_EXECUTOR_EXPORT StaticOrderTrigger trigger_all();
-/// Returns a trigger that holds when `callback` is ready. Compares its address alone.
-RCLRT_EXECUTOR_EXPORT StaticOrderTrigger trigger_one(const Callback& callback);
+RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_any();
+/// Returns a trigger that holds when every timer and every subscription is ready; of an executor
+/// without any, when anything is.
+RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_all();
+/// Returns a trigger that holds when a callback of this name is ready.
+RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_one(
+    std::string name);
 
 /// How a StaticOrderExecutor chooses what runs.
 struct StaticOrderOptions {
-  StaticOrderTrigger trigger = trigger_any();
+  std::shared_ptr<const StaticOrderTrigger> trigger = trigger_any();
   /// Every subscription of a set takes its message before the first callback of the set runs: the
-  /// callbacks of one set work with what there was at one time. What they publish goes out at once,
-  /// as with rclc's LET.
+  /// callbacks of one set work with what there was at one time. Requests and responses of services
+  /// are taken when they run. What callbacks publish goes out at once, as with rclc's LET.
   bool logical_execution_time = false;
 };
 
@@ -46,11 +55,12 @@ struct StaticOrderOptions {
 ///
 /// With the callbacks that it has at `prepare` it allocates nothing afterwards; unlike rclc's, it
 /// lets others come and go while it spins. Where a set was cut off by the end of a spin, the next
-/// spin goes on with it; a set that took its messages ahead ends before the spin does.
+/// spin goes on with it. With logical execution time a set ends before the spin does, also after a
+/// cancel or an exception, and `run_one_on_caller` is not offered.
 class RCLRT_EXECUTOR_EXPORT StaticOrderExecutor final : public Executor {
  public:
   /// Creates no thread yet. Throws std::invalid_argument for Preemption::kAlways, for more than one
-  /// of `workers_per_level`, and for a trigger that is empty.
+  /// of `workers_per_level`, and for no trigger.
   RCLRT_SETUP explicit StaticOrderExecutor(ExecutorOptions options = {},
                                            StaticOrderOptions static_order = {});
 };

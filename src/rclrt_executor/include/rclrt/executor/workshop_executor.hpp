@@ -11,30 +11,33 @@ namespace rclrt::executor {
 
 /// How many threads a WorkshopExecutor has.
 struct WorkshopOptions {
-  /// Of all levels together, as in the workshop; 0: as many as can be of use.
+  /// Of all levels together, as in the workshop; 0: as many as can be of use, which is one for each
+  /// level and CPU, and one.
   std::size_t threads = 0;
 };
 
-/// Keeps more threads than there are CPUs. One that is idle has `top_priority`, so it takes what
-/// becomes ready at once, whatever runs; then it takes on the priority of that callback, the
-/// highest in its group, for as long as it runs it. The kernel decides among those that run. It is
-/// the executor of "Real-time programming with ROS 2" (workshop of ROSCon 2023), without what goes
-/// wrong there:
-/// * When all threads are busy with less urgent callbacks, an urgent one waits for one to end. Here
-///   there are as many threads as groups, for each CPU one more, and for each CPU and reentrant
-///   group another one; unless WorkshopOptions state how many.
-/// * A thread that lowers its priority comes before those that have the new one already, so that
-///   the last to become ready would run first. Here it goes behind them.
-/// * A callback that waits for a group waits as long as more urgent callbacks keep who is inside
-///   from running. Here who is inside has the group's highest priority.
+/// Keeps more threads than there are CPUs. One that is idle has `top_priority`: it wakes up at once
+/// when something becomes ready, takes on the priority of that level, and runs what waits there for
+/// as long as something does; then it is idle again. The kernel decides among those that run. This
+/// is the executor of "Real-time programming with ROS 2" (workshop of ROSCon 2023), but for three
+/// defects of the original:
+/// * The pool of the original may be too small: an urgent callback then waits until a less urgent
+///   one has ended. Here a level keeps no more threads than CPUs, so that one is always idle,
+///   unless WorkshopOptions say how many there are.
+/// * A thread of the original takes a callback first and lowers its priority then. The kernel puts
+/// a
+///   thread that is lowered before others of that priority, so that the last to become ready may
+///   run first. Here a thread takes the first instance of a level when it runs at that level.
+/// * A callback of the original that excludes more urgent ones may be preempted by what lies
+///   between. Here it runs at the highest priority of its group, from when it starts.
 ///
-/// Against `preemptive` each instance costs two changes of priority and interrupts what is more
-/// urgent for as long as it takes to be picked up. Without real time the threads are as many as
-/// CPUs and take the most urgent instance each; see Preemption. `workers_per_level` counts there
-/// alone.
+/// Against `preemptive`, waking up interrupts what is more urgent, and each change of level costs
+/// two system calls. Without real time the threads are as many as CPUs and take the most urgent
+/// instance each; see Preemption.
 class RCLRT_EXECUTOR_EXPORT WorkshopExecutor final : public Executor {
  public:
-  /// Creates no thread yet.
+  /// Creates no thread yet. Throws std::invalid_argument for `workers_per_level` above 1 where
+  /// callbacks preempt.
   RCLRT_SETUP explicit WorkshopExecutor(ExecutorOptions options = {},
                                         WorkshopOptions workshop = {});
 };
