@@ -129,7 +129,7 @@ TEST_P(IntraProcessLife, AReentrantCallbackReadsSeveralMessagesAtOnce) {
       realtime::allowed_cpus().size() < 2) {
     GTEST_SKIP() << "one thread or one CPU runs one callback of a group at a time";
   }
-  const auto spinning = executor({.workers_per_level = GetParam() == "workshop" ? 0U : 2U});
+  const auto spinning = executor({.workers_per_level = 2});
   std::atomic<int> inside{0};
   std::atomic<int> sum{0};
   node.create_subscription<Int64>(

@@ -71,9 +71,10 @@ TEST(Executors, AnUnknownNameIsRefusedWithThoseThatExist) {
     make_executor("fast", make_context());
     FAIL() << "no exception";
   } catch (const std::invalid_argument& error) {
-    EXPECT_STREQ(error.what(),
-                 "unknown executor \"fast\": choose from wait_set, producer_consumer, "
-                 "thread_dispatch, preemptive, edf, events, picas, per_group, static_order, workshop");
+    EXPECT_STREQ(
+        error.what(),
+        "unknown executor \"fast\": choose from wait_set, producer_consumer, "
+        "thread_dispatch, preemptive, edf, events, picas, per_group, static_order, workshop");
   }
 }
 

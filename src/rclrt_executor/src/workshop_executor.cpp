@@ -9,7 +9,6 @@
 #include <iterator>
 #include <memory>
 #include <mutex>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -64,6 +63,9 @@ class WorkshopDispatcher final : public Dispatcher {
   };
 
   bool has_workers() const noexcept { return context().threads.runs_to_completion(); }
+  std::size_t most_of_level() const noexcept {
+    return context().threads.worker_count(context().threads.cpu_count());
+  }
   realtime::EventCount& idle() const noexcept { return context().spin.caller_wakeup(); }
   Level& level_of(int level);
   std::size_t wanted_threads() const noexcept;
@@ -139,8 +141,7 @@ void WorkshopDispatcher::settle_priorities() {
 }
 
 std::size_t WorkshopDispatcher::wanted_threads() const noexcept {
-  return workshop_.threads != 0 ? workshop_.threads
-                                : levels_.size() * context().threads.cpu_count() + 1;
+  return workshop_.threads != 0 ? workshop_.threads : levels_.size() * most_of_level() + 1;
 }
 
 /// Starts those that it lacks.
@@ -158,7 +159,7 @@ void WorkshopDispatcher::start_threads() {
 void WorkshopDispatcher::start() {
   running_ = true;
   if (has_workers()) {
-    shared_.start(context().threads.worker_count(context().threads.cpu_count()));
+    shared_.start(most_of_level());
   } else {
     start_threads();
   }
@@ -191,11 +192,12 @@ WorkshopDispatcher::Level* WorkshopDispatcher::choose(bool& leads,
                                                       std::int64_t& until_ns) noexcept {
   const std::scoped_lock lock(pool_);
   has_leader_ = has_leader_ && !std::exchange(leads, false);
+  const std::size_t most = most_of_level();
   Level* chosen = nullptr;
   bool more = false;  // there is something for another thread to do
   std::int64_t next_ns = realtime::EventCount::kForever;
   for (const auto& each : levels_) {
-    const bool waits = each->lane.has_waiting() && each->threads < context().threads.cpu_count();
+    const bool waits = each->lane.has_waiting() && each->threads < most;
     if (waits && chosen == nullptr) {
       chosen = each.get();
       ++chosen->threads;
@@ -262,19 +264,9 @@ void WorkshopDispatcher::run(std::uint32_t slot) noexcept {
   }
 }
 
-WorkshopOptions checked(const ExecutorOptions& options, WorkshopOptions workshop) {
-  if (options.workers_per_level > 1 && options.preemption != Preemption::kNever) {
-    throw std::invalid_argument("executor \"" + options.name +
-                                "\": workshop has a pool of threads and not " +
-                                std::to_string(options.workers_per_level) +
-                                " for each level: state WorkshopOptions::threads instead");
-  }
-  return workshop;
-}
-
 }  // namespace
 
 WorkshopExecutor::WorkshopExecutor(ExecutorOptions options, WorkshopOptions workshop)
-    : Executor(Engine::with<WorkshopDispatcher>(options, checked(options, workshop))) {}
+    : Executor(Engine::with<WorkshopDispatcher>(std::move(options), workshop)) {}
 
 }  // namespace rclrt::executor

@@ -48,10 +48,6 @@ std::unique_ptr<E> make(ExecutorOptions options) {
   if constexpr (std::is_same_v<E, StaticOrderExecutor>) {
     options.preemption = Preemption::kByRealtime;  // it has none
   }
-  if constexpr (std::is_same_v<E, WorkshopExecutor>) {  // its levels share a pool
-    options.workers_per_level =
-        options.preemption == Preemption::kNever ? options.workers_per_level : 0;
-  }
   if constexpr (std::is_same_v<E, WaitSetExecutor>) {
     return std::make_unique<E>(options, std::make_unique<FakeReadiness>());
   } else {

@@ -174,7 +174,8 @@ TEST_F(StaticOrder, ChangesWhileSetsRunLoseNothingButDrops) {
         }
       }
     });
-    for (int round = 0; round < 300; ++round) {
+    const auto ran = [](const auto& each) { return each->counters().completed > 0; };
+    for (int round = 0; round < 300 || !std::ranges::all_of(all, ran); ++round) {
       const auto& each = all[static_cast<std::size_t>(round) % all.size()];
       executor.set_level(each, round % 7);
       EXPECT_TRUE(executor.remove(each));
@@ -187,9 +188,6 @@ TEST_F(StaticOrder, ChangesWhileSetsRunLoseNothingButDrops) {
       return std::ranges::all_of(all,
                                  [](const auto& each) { return each->counters().pending() == 0; });
     }));
-  }
-  for (const auto& each : all) {
-    EXPECT_GT(each->counters().completed, 0U) << each->name();
   }
 }
 

@@ -5,7 +5,6 @@
 #include <array>
 #include <atomic>
 #include <memory>
-#include <stdexcept>
 #include <string>
 #include <thread>
 #include <vector>
@@ -222,12 +221,6 @@ TEST(Workshop, AMemberOfAGroupStartsAtItsOwnPriority) {
   middle->release_now();
   executor.spin();
   EXPECT_EQ(log.events(), (Events{"middle ends", "low"}));
-}
-
-TEST(Workshop, HasNoWorkersOfALevel) {
-  ExecutorOptions options = on_one_cpu();
-  options.workers_per_level = 2;
-  EXPECT_THROW(WorkshopExecutor{options}, std::invalid_argument);
 }
 
 }  // namespace

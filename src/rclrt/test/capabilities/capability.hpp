@@ -36,8 +36,7 @@ class Capability : public EveryExecutor {
       return std::make_unique<WaitSetExecutor>(context, ExecutorOptions{.name = "test"},
                                                WaitSetOptions{.threads = 2});
     }
-    // Those have one for each group, and for each CPU.
-    return executor({.workers_per_level = is("per_group") || is("workshop") ? 0U : 2U});
+    return executor({.workers_per_level = is("per_group") ? 0U : 2U});  // it has one for each group
   }
   /// Whether all that it runs is on one thread.
   bool has_one_thread() const { return is("events") || is("static_order"); }

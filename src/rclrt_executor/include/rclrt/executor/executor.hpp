@@ -32,11 +32,10 @@ class RCLRT_EXECUTOR_EXPORT Executor {
 
   /// Adds a callback and keeps it alive. After `prepare` it takes part at once; a timer that is
   /// added while the executor spins counts from now. A new level moves those below it down by one
-  /// SCHED_FIFO priority each, which takes effect thread by thread (under thread_dispatch only for
-  /// instances that start afterwards).
-  /// Throws std::invalid_argument for nullptr; std::logic_error when an executor has the callback
-  /// already, or another one its group; as `prepare` when the levels do not fit. The executor is
-  /// then as before.
+  /// SCHED_FIFO priority each, which takes effect thread by thread (under thread_dispatch and
+  /// workshop only for instances that start afterwards). Throws std::invalid_argument for nullptr;
+  /// std::logic_error when an executor has the callback already, or another one its group; as
+  /// `prepare` when the levels do not fit. The executor is then as before.
   RCLRT_SETUP void add(std::shared_ptr<Callback> callback);
 
   /// Removes a callback. When it has returned, no instance of the callback is running or will run,

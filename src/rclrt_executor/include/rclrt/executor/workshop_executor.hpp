@@ -11,8 +11,8 @@ namespace rclrt::executor {
 
 /// How many threads a WorkshopExecutor has.
 struct WorkshopOptions {
-  /// Of all levels together, as in the workshop; 0: as many as can be of use, which is one for each
-  /// level and CPU, and one.
+  /// Of all levels together, as in the workshop; 0: as many as can be of use, which is as many as
+  /// all levels may keep, and one.
   std::size_t threads = 0;
 };
 
@@ -22,12 +22,11 @@ struct WorkshopOptions {
 /// is the executor of "Real-time programming with ROS 2" (workshop of ROSCon 2023), but for three
 /// defects of the original:
 /// * The pool of the original may be too small: an urgent callback then waits until a less urgent
-///   one has ended. Here a level keeps no more threads than CPUs, so that one is always idle,
-///   unless WorkshopOptions say how many there are.
-/// * A thread of the original takes a callback first and lowers its priority then. The kernel puts
-/// a
-///   thread that is lowered before others of that priority, so that the last to become ready may
-///   run first. Here a thread takes the first instance of a level when it runs at that level.
+///   one has ended. Here a level keeps `workers_per_level` threads at most, by default one for each
+///   CPU, so that one is always idle, unless WorkshopOptions say how many there are.
+/// * A thread of the original takes a callback first and lowers its priority then. It then comes
+///   before other threads of that priority, so that the last to become ready may run first. Here a
+///   thread takes the first instance of a level when it runs at that level.
 /// * A callback of the original that excludes more urgent ones may be preempted by what lies
 ///   between. Here it runs at the highest priority of its group, from when it starts.
 ///
@@ -36,8 +35,7 @@ struct WorkshopOptions {
 /// instance each; see Preemption.
 class RCLRT_EXECUTOR_EXPORT WorkshopExecutor final : public Executor {
  public:
-  /// Creates no thread yet. Throws std::invalid_argument for `workers_per_level` above 1 where
-  /// callbacks preempt.
+  /// Creates no thread yet.
   RCLRT_SETUP explicit WorkshopExecutor(ExecutorOptions options = {},
                                         WorkshopOptions workshop = {});
 };
