@@ -291,11 +291,9 @@ void bind_executor_kinds(py::module_& module) {
       .field("one_at_a_time", &ExecutorTraits::one_at_a_time)
       .field("by_deadline", &ExecutorTraits::by_deadline)
       .field("runs_sets", &ExecutorTraits::runs_sets);
-  py::list kinds;
-  for (const ExecutorTraits& each : executor_kinds()) {
-    kinds.append(each);
-  }
-  module.attr("EXECUTOR_KINDS") = py::tuple(kinds);
+  const auto kinds = executor_kinds();
+  module.attr("EXECUTOR_KINDS") =
+      py::tuple(py::cast(std::vector<ExecutorTraits>(kinds.begin(), kinds.end())));
   const auto canonical = [](const std::string& text) { return name_of(parse_executor(text)); };
   module.def("canonical_executor", canonical, py::arg("text"));
 }

@@ -18,18 +18,10 @@ import pytest
 
 RUNNER = os.environ["RCLRT_RUNNER"]
 GENEROUS_S = 120  # only a program that hangs takes as long
-EXECUTORS = [
-    "wait_set",
-    "producer_consumer",
-    "thread_dispatch",
-    "preemptive",
-    "edf",
-    "events",
-    "picas",
-    "per_group",
-    "static_order",
-    "workshop",
-]
+EXECUTORS = (
+    "wait_set producer_consumer thread_dispatch preemptive edf events picas per_group "
+    "static_order workshop"
+).split()
 APPLICATION = """\
 rclrt: 1
 name: small
@@ -342,28 +334,6 @@ def test_a_cpu_that_does_not_exist_is_exit_code_2_and_writes_nothing(tmp_path: P
     assert done.returncode == 2
     assert "CPU 1000 cannot be used by this process: choose from" in done.stderr
     assert not (tmp_path / "out").exists()
-
-
-def test_a_trigger_that_does_not_exist_is_exit_code_2_and_writes_nothing(
-    app: Path, tmp_path: Path
-) -> None:
-    done = run(app, tmp_path / "out", "static_order:trigger_on=scam")
-    assert done.returncode == 2
-    assert "trigger_on: the application has no callback 'scam'" in done.stderr
-    assert not (tmp_path / "out").exists()
-
-
-def test_a_set_waits_for_its_trigger(app: Path, tmp_path: Path) -> None:
-    """What scan and look publish is fused with the next release of scan, and its result taken with
-    the one after that."""
-    done = run(app, tmp_path / "out", "static_order:trigger_on=scan:let")
-    assert done.returncode == 0, done.stderr
-    results = json.loads((tmp_path / "out" / "results.json").read_text())
-    assert results["executor"] == "static_order:trigger_on=scan:let"
-    assert results["executor_label"] == "static_order, trigger scan, LET"
-    chains = {chain["id"]: chain for chain in results["chains"]}
-    assert chains["obstacle"]["completed"] > 0
-    assert chains["obstacle"]["response_ms"]["best"] > 40
 
 
 def test_an_output_below_a_file_is_exit_code_2(app: Path, tmp_path: Path) -> None:

@@ -42,7 +42,7 @@ struct RCLRT_EXECUTOR_EXPORT CallbackState {
   InstanceInfo begin(Instance* instance) noexcept RCLRT_NONBLOCKING;
   /// Gives the credit back if `begin` has not. Called after user code has ended.
   void end(Instance* instance) noexcept RCLRT_NONBLOCKING;
-  /// Does so for one that has begun and will not run: a counted drop. Its message is lost.
+  /// Ends an instance that has begun and will not run: a counted drop. Its message is lost.
   void end_without_run(Instance* instance) noexcept RCLRT_NONBLOCKING;
   /// Gives an instance back that will not run: a counted drop. Its message is announced again to
   /// the next executor.
