@@ -29,10 +29,8 @@ namespace {
 ///
 /// * `pool_` guards which levels there are, how many threads each has, and who keeps the time. It
 ///   has priority inheritance; lanes' locks are taken inside it, never the other way round.
-/// * An idle thread prepares to wait before it looks at the lanes, so that what is pushed then
-/// wakes
-///   it. One that leaves a level looks once more: what it missed there was not another one's to
-///   take.
+/// * An idle thread prepares to wait before it looks at the lanes: what is pushed then wakes it.
+///   After a level a thread looks once more, for what came while the level had all it may keep.
 /// * While a lane has timers and a thread is idle, one idle thread sleeps no longer than until the
 ///   next release: one that was it and takes work wakes another.
 class WorkshopDispatcher final : public Dispatcher {
@@ -65,6 +63,10 @@ class WorkshopDispatcher final : public Dispatcher {
   bool has_workers() const noexcept { return context().threads.runs_to_completion(); }
   std::size_t most_of_level() const noexcept {
     return context().threads.worker_count(context().threads.cpu_count());
+  }
+  /// Returns that of an idle thread; 0 without real time.
+  int idle_priority() const noexcept {
+    return context().threads.realtime() ? context().options.top_priority : 0;
   }
   realtime::EventCount& idle() const noexcept { return context().spin.caller_wakeup(); }
   Level& level_of(int level);
@@ -147,12 +149,12 @@ std::size_t WorkshopDispatcher::wanted_threads() const noexcept {
 /// Starts those that it lacks.
 void WorkshopDispatcher::start_threads() {
   const std::size_t wanted = wanted_threads();
-  const int os_priority = context().threads.realtime() ? context().options.top_priority : 0;
   threads_.reserve(wanted);
   while (threads_.size() < wanted) {
     const auto slot = static_cast<std::uint32_t>(threads_.size());
-    threads_.emplace_back(context().threads.thread_options("p" + std::to_string(slot), os_priority),
-                          [this, slot] { run(slot); });
+    threads_.emplace_back(
+        context().threads.thread_options("p" + std::to_string(slot), idle_priority()),
+        [this, slot] { run(slot); });
   }
 }
 
@@ -238,8 +240,7 @@ void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot, std::atomic
 
 void WorkshopDispatcher::run(std::uint32_t slot) noexcept {
   context().spin.await_start();
-  const int idle_priority = context().threads.realtime() ? context().options.top_priority : 0;
-  std::atomic<int> own(idle_priority);
+  std::atomic<int> own(idle_priority());
   WorkerPriority priority(own);
   bool leads = false;
   for (;;) {
@@ -253,7 +254,7 @@ void WorkshopDispatcher::run(std::uint32_t slot) noexcept {
     idle().cancel_wait();
     if (level != nullptr) {
       run_level(*level, slot, own, priority);
-      own.store(idle_priority);
+      own.store(idle_priority());
       priority.restore();
     }
     if (context().spin.stopping()) {
