@@ -8,6 +8,7 @@
 
 #include "limits.hpp"
 #include "rclrt/yaml/file.hpp"
+#include "read_robot_sections.hpp"
 #include "yaml.hpp"
 
 namespace rclrt::model {
@@ -30,16 +31,6 @@ bool is_ros_name(std::string_view name) {
          });
 }
 
-std::optional<std::string> read_name(const YamlNode& node, std::string_view what,
-                                     Context& context) {
-  auto name = read_text(node, what, context);
-  if (name && !is_ros_name(*name)) {
-    report_value(node, what, "a fully qualified name, like /robot/lidar", context);
-    return std::nullopt;
-  }
-  return name;
-}
-
 void read_kind(const YamlNode& node, const Fields& fields, NodeTiming& timing, Context& context) {
   for (const std::string_view kind : kKinds) {
     const YamlNode* const value = fields.find(kind);
@@ -57,7 +48,7 @@ void read_kind(const YamlNode& node, const Fields& fields, NodeTiming& timing, C
       const auto index = read_integer(*value, kind, kIndices, context);
       timing.name = std::to_string(index.value_or(0));
     } else {
-      timing.name = read_name(*value, kind, context).value_or("");
+      timing.name = read_ros_name(*value, kind, context).value_or("");
     }
   }
 }
@@ -97,7 +88,7 @@ NodeTiming read_entry(const YamlNode& node, Context& context) {
     return timing;
   }
   if (const YamlNode* value = fields.require("node", "node: /lidar")) {
-    timing.node = read_name(*value, "node", context).value_or("");
+    timing.node = read_ros_name(*value, "node", context).value_or("");
   }
   read_kind(node, fields, timing, context);
   if (const YamlNode* value = fields.find("group")) {
@@ -110,7 +101,21 @@ NodeTiming read_entry(const YamlNode& node, Context& context) {
   return timing;
 }
 
-std::vector<NodeTiming> read_entries(const YamlNode& list, Context& context) {
+}  // namespace
+
+namespace detail {
+
+std::optional<std::string> read_ros_name(const YamlNode& node, std::string_view what,
+                                         Context& context) {
+  auto name = read_text(node, what, context);
+  if (name && !is_ros_name(*name)) {
+    report_value(node, what, "a fully qualified name, like /robot/lidar", context);
+    return std::nullopt;
+  }
+  return name;
+}
+
+std::vector<NodeTiming> read_node_timings(const YamlNode& list, Context& context) {
   std::vector<NodeTiming> result;
   using Key = std::tuple<std::string, std::string, std::string, std::size_t>;
   std::map<Key, Position> seen;
@@ -130,7 +135,7 @@ std::vector<NodeTiming> read_entries(const YamlNode& list, Context& context) {
   return result;
 }
 
-}  // namespace
+}  // namespace detail
 
 TimingScope NodeTiming::scope() const {
   if (kind) {
@@ -159,7 +164,7 @@ NodeTimingsResult parse_node_timings(std::string_view text) {
   Context context;
   NodeTimingsResult result;
   if (const auto root = yaml::read_yaml(text, context.diagnostics)) {
-    const Fields fields(*root, "node priorities file", {"rclrt", "callbacks"}, context);
+    const Fields fields(*root, "node priorities file", robot_keys(), context);
     if (root->kind == YamlKind::kMapping) {
       if (const YamlNode* version = fields.require("rclrt", "rclrt: 1")) {
         read_integer(*version, "the format version", kFormatVersions, context);
@@ -167,7 +172,7 @@ NodeTimingsResult parse_node_timings(std::string_view text) {
       std::vector<NodeTiming> timings;
       if (const YamlNode* list =
               fields.require("callbacks", "callbacks: [{node: /lidar, timer: 0, priority: 5}]")) {
-        timings = read_entries(*list, context);
+        timings = read_node_timings(*list, context);
       }
       if (context.diagnostics.empty()) {
         result.timings = std::move(timings);

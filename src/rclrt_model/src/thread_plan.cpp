@@ -1,36 +1,91 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/model/thread_plan.hpp"
 
+#include <array>
+#include <string>
 #include <utility>
 
 #include "limits.hpp"
+#include "read_robot_sections.hpp"
 #include "read_scheduling.hpp"
 
 namespace rclrt::model {
 
+namespace detail {
+
 namespace {
 
-using namespace detail;  // NOLINT(google-build-using-namespace): the readers' vocabulary
+constexpr std::array<std::pair<const char*, std::string ThreadRule::*>, 3> kPatterns{
+    {{"name", &ThreadRule::name},
+     {"library", &ThreadRule::library},
+     {"function", &ThreadRule::function}}};
 
-std::vector<ThreadRule> read_rules(const YamlNode& section, Context& context) {
-  std::vector<ThreadRule> rules;
-  NameIndex names("rule", "threads");
-  for (const YamlNode& item : read_filled_list(section, "threads", context)) {
-    const Fields fields(item, "thread", thread_rule_keys(), context);
-    ThreadRule rule;
-    if (const YamlNode* node = fields.require("name", "name: control")) {
-      if (const auto name = read_text(*node, "name", context)) {
-        rule.name = *name;
-        names.add(rule.name, node->at, context);
+void read_patterns(const Fields& fields, Position at, ThreadRule& rule, Context& context) {
+  bool stated = false;
+  for (const auto& [key, pattern] : kPatterns) {
+    const YamlNode* const node = fields.find(key);
+    if (node == nullptr) {
+      continue;
+    }
+    stated = true;
+    if (const auto text = read_text(*node, key, context)) {
+      rule.*pattern = *text;
+      if (text->empty()) {
+        report_value(*node, key, "a pattern, such as '*'", context);
       }
     }
-    rule.scheduling = read_scheduling(fields, context);
+  }
+  if (!stated && fields.sound()) {
+    context.diagnostics.report(at, "the thread has no 'name', 'library' or 'function'",
+                               "at least one, like 'name: control'");
+  }
+}
+
+/// Whether the rule leaves threads as they are; then it states nothing else.
+bool read_keep(const Fields& fields, Context& context) {
+  const YamlNode* const policy = fields.find("policy");
+  if (policy == nullptr || policy->text != "keep") {
+    return false;
+  }
+  for (const auto* key : {"priority", "cpus", "nice", "runtime_ms", "deadline_ms", "period_ms"}) {
+    if (const YamlNode* node = fields.find(key)) {
+      context.diagnostics.report(node->at, std::string(key) + " has no meaning with 'policy: keep'",
+                                 "nothing beside it");
+    }
+  }
+  return true;
+}
+
+}  // namespace
+
+std::vector<ThreadRule> read_thread_rules(const YamlNode& list, Context& context) {
+  std::vector<ThreadRule> rules;
+  std::vector<std::string_view> keys = thread_rule_keys();
+  keys.insert(keys.end(), {"library", "function"});
+  NameIndex names("rule", "threads");
+  for (const YamlNode& item : read_filled_list(list, "threads", context)) {
+    const Fields fields(item, "thread", keys, context);
+    ThreadRule rule;
+    if (item.kind == YamlKind::kMapping) {
+      read_patterns(fields, item.at, rule, context);
+      const bool is_name_alone = rule.library.empty() && rule.function.empty();
+      names.add(is_name_alone
+                    ? rule.name
+                    : rule.name + ", library " + rule.library + ", function " + rule.function,
+                item.at, context);
+      rule.keep = read_keep(fields, context);
+      if (!rule.keep) {
+        rule.scheduling = read_scheduling(fields, context);
+      }
+    }
     rules.push_back(std::move(rule));
   }
   return rules;
 }
 
-}  // namespace
+}  // namespace detail
+
+using namespace detail;  // NOLINT(google-build-using-namespace): the readers' vocabulary
 
 ThreadPlan parse_thread_plan(std::string_view text, const std::filesystem::path& file) {
   Context context;
@@ -42,7 +97,7 @@ ThreadPlan parse_thread_plan(std::string_view text, const std::filesystem::path&
     if (version == nullptr ||
         read_integer(*version, "the format version", kFormatVersions, context)) {
       if (const YamlNode* threads = fields.require("threads", "threads: [...]")) {
-        plan.rules = read_rules(*threads, context);
+        plan.rules = read_thread_rules(*threads, context);
       }
     }
   }

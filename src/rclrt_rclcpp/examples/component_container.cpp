@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// A container for composable nodes: rclcpp_components' own, with rclrt's executor.
+// A container for composable nodes: rclcpp_components' own, with rclrt's executors.
 //
-//   ros2 run rclrt_rclcpp rclrt_component_container --ros-args -p priorities:=robot.yaml
+//   ros2 run rclrt_rclcpp rclrt_component_container --ros-args -p robot:=robot.yaml
 //   ros2 component load /ComponentManager demo_nodes_cpp demo_nodes_cpp::Talker
 //
-// Parameters: `priorities`, a file with priorities of callbacks by name; `cpus`, the CPUs its
-// threads run on (all that it may use). The file may name nodes that are loaded later.
+// docs/rclcpp.md has the parameters, which go before what the file states, and the extra arguments
+// of a node. The file may name nodes that are loaded later.
 #include <algorithm>
+#include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
-#include <filesystem>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp_components/component_manager.hpp>
@@ -20,28 +20,34 @@
 #include <utility>
 #include <vector>
 
-#include "rclrt_rclcpp/executors.hpp"
+#include "rclrt_rclcpp/robot.hpp"
 
 namespace {
 
+using rclcpp_components::ComponentManagerException;
+
+rclrt::executor::Realtime realtime_of(const std::string& text) {
+  if (text == "try") {
+    return rclrt::executor::Realtime::kTry;
+  }
+  if (text == "require") {
+    return rclrt::executor::Realtime::kRequire;
+  }
+  if (text == "off") {
+    return rclrt::executor::Realtime::kOff;
+  }
+  throw std::invalid_argument("parameter realtime: \"" + text +
+                              "\"; expected try, require or off");
+}
+
 class Container : public rclcpp_components::ComponentManager {
  public:
-  Container() : ComponentManager(std::weak_ptr<rclcpp::Executor>()) {
-    rclrt_rclcpp::Options options;
-    options.priorities = declare_parameter("priorities", "");
-    for (const std::int64_t cpu : declare_parameter("cpus", std::vector<std::int64_t>())) {
-      if (!std::in_range<int>(cpu)) {
-        throw std::invalid_argument("parameter cpus: there is no CPU " + std::to_string(cpu));
-      }
-      options.engine.cpus.push_back(static_cast<int>(cpu));
-    }
-    rclrt::realtime::require_allowed_cpus(options.engine.cpus);
-    preemptive_ = std::make_shared<rclrt_rclcpp::PreemptiveExecutor>(options);
-    unused_ = preemptive_->unmatched();
-    set_executor(preemptive_);
+  Container() : ComponentManager(std::weak_ptr<rclcpp::Executor>()), robot_(options()) {
+    unused_ = robot_.executor().unmatched();
+    set_executor(robot_.shared_executor());
   }
 
-  void spin() { preemptive_->spin(); }
+  void spin() { robot_.spin(); }
 
   /// What in the priorities file has fitted none of the nodes that were here.
   const std::vector<std::string>& unused() const { return unused_; }
@@ -52,6 +58,7 @@ class Container : public rclcpp_components::ComponentManager {
                     std::shared_ptr<LoadNode::Response> response) override {
     const std::uint64_t id = unique_id_;  // of the node, if there will be one
     try {
+      timing_ = timing_of(*request);
       ComponentManager::on_load_node(header, request, response);
     } catch (const std::exception& error) {  // not of the component: such as the executor's
       node_wrappers_.erase(id);
@@ -60,15 +67,92 @@ class Container : public rclcpp_components::ComponentManager {
       response->error_message = error.what();
       return;
     }
-    const auto unmatched = preemptive_->unmatched();
+    const auto unmatched = robot_.executor().unmatched();
     std::erase_if(unused_, [&](const std::string& each) {
       return std::find(unmatched.begin(), unmatched.end(), each) == unmatched.end();
     });
   }
 
+  void add_node_to_executor(std::uint64_t id) override {
+    robot_.executor().set_timing(node_wrappers_[id].get_node_base_interface(), timing_);
+    ComponentManager::add_node_to_executor(id);
+  }
+
  private:
-  std::shared_ptr<rclrt_rclcpp::PreemptiveExecutor> preemptive_;
-  std::vector<std::string> unused_;  // of the thread that serves, while it does
+  /// Returns the parameter, or what the file states where it is not given.
+  template <typename T>
+  void override_by(const char* name, T& value) {
+    value = declare_parameter(name, value);
+  }
+
+  rclrt_rclcpp::RobotOptions options() {
+    const std::string file = declare_parameter("robot", "");
+    rclrt_rclcpp::RobotOptions robot =
+        file.empty() ? rclrt_rclcpp::RobotOptions() : rclrt_rclcpp::load_robot(file);
+    rclrt::executor::ExecutorOptions& engine = robot.options.engine;
+    override_by("executor", robot.executor);
+    override_by("top_priority", engine.top_priority);
+    if (const std::string priorities = declare_parameter("priorities", ""); !priorities.empty()) {
+      robot.options.priorities = priorities;
+    }
+    if (const std::string realtime = declare_parameter("realtime", ""); !realtime.empty()) {
+      engine.realtime = realtime_of(realtime);
+    }
+    const auto cpus = declare_parameter("cpus", std::vector<std::int64_t>());
+    if (!cpus.empty()) {
+      engine.cpus.clear();
+    }
+    for (const std::int64_t cpu : cpus) {
+      if (!std::in_range<int>(cpu)) {
+        throw std::invalid_argument("parameter cpus: there is no CPU " + std::to_string(cpu));
+      }
+      engine.cpus.push_back(static_cast<int>(cpu));
+    }
+    rclrt::realtime::require_allowed_cpus(engine.cpus);
+    if (const std::string directory = declare_parameter("record", ""); !directory.empty()) {
+      robot.recording = robot.recording.value_or(rclrt_rclcpp::RecordingOptions());
+      robot.recording->directory = directory;
+    }
+    return robot;
+  }
+
+  /// Returns what the extra arguments `priority` and `deadline_ms` state of a node.
+  static rclrt_rclcpp::Timing timing_of(const LoadNode::Request& request) {
+    rclrt_rclcpp::Timing timing;
+    for (const auto& message : request.extra_arguments) {
+      const rclcpp::Parameter argument = rclcpp::Parameter::from_parameter_msg(message);
+      if (argument.get_name() == "priority") {
+        if (argument.get_type() != rclcpp::PARAMETER_INTEGER ||
+            !std::in_range<int>(argument.as_int())) {
+          throw ComponentManagerException("Extra component argument 'priority' must be an int");
+        }
+        timing.priority = static_cast<int>(argument.as_int());
+      } else if (argument.get_name() == "deadline_ms") {
+        timing.deadline = deadline_of(argument);
+      }
+    }
+    return timing;
+  }
+
+  static std::chrono::nanoseconds deadline_of(const rclcpp::Parameter& argument) {
+    constexpr double kMostMs = 3'600'000;  // an hour, as in the files
+    double ms = 0;
+    if (argument.get_type() == rclcpp::PARAMETER_INTEGER) {
+      ms = static_cast<double>(argument.as_int());
+    } else if (argument.get_type() == rclcpp::PARAMETER_DOUBLE) {
+      ms = argument.as_double();
+    }
+    if (!(ms > 0 && ms <= kMostMs)) {
+      throw ComponentManagerException(
+          "Extra component argument 'deadline_ms' must be a number above 0, at most 3600000");
+    }
+    return std::chrono::duration_cast<std::chrono::nanoseconds>(
+        std::chrono::duration<double, std::milli>(ms));
+  }
+
+  rclrt_rclcpp::Robot robot_;
+  std::vector<std::string> unused_;  // of the thread that serves, while it does; so is the next
+  rclrt_rclcpp::Timing timing_;      // of the node that is being loaded
 };
 
 }  // namespace
@@ -87,10 +171,17 @@ int main(int argc, char** argv) {
   rclcpp::executors::SingleThreadedExecutor services;
   services.add_node(container);
   std::thread serving([&] { services.spin(); });
-  container->spin();
+  int exit_code = 0;
+  try {
+    container->spin();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "rclrt_component_container: %s\n", error.what());
+    exit_code = 1;
+  }
   rclcpp::shutdown();
   serving.join();
   for (const std::string& each : container->unused()) {
     RCLCPP_WARN(container->get_logger(), "%s", each.c_str());
   }
+  return exit_code;
 }

@@ -37,7 +37,7 @@ struct Entry {
 
 using Entries = WeakMap<Entry>;
 
-/// Returns a place for people: "/lidar timer 0".
+/// Returns a place for people: "/lidar timer 0", "/lidar group 1 timer 0".
 std::string to_string(const Place& place);
 
 }  // namespace rclrt_rclcpp

@@ -28,7 +28,10 @@ bool is_of_clock(const rclcpp::CallbackGroup& group) {
 }  // namespace
 
 std::string to_string(const Place& place) {
-  return (place.node.empty() ? "?" : place.node) + " " + place.kind + " " + place.name;
+  const bool is_counted = place.kind == "timer" || place.kind == "waitable";  // within its group
+  return (place.node.empty() ? "?" : place.node) +
+         (is_counted && place.group > 0 ? " group " + std::to_string(place.group) : "") + " " +
+         place.kind + " " + place.name;
 }
 
 void EntityNames::add_node(const std::shared_ptr<Node>& node) {

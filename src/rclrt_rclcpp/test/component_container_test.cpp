@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // The container for composable nodes, by its services.
+#include <algorithm>
 #include <composition_interfaces/srv/list_nodes.hpp>
 #include <composition_interfaces/srv/load_node.hpp>
 #include <composition_interfaces/srv/unload_node.hpp>
@@ -7,6 +8,8 @@
 #include <set>
 #include <std_msgs/msg/string.hpp>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "program.hpp"
 
@@ -84,6 +87,62 @@ TEST_F(ComponentContainer, ALoadedNodeRunsAtThePriorityOfTheFile) {
       << container.output();
   EXPECT_EQ(container.output().find("nothing fits node /thread_name"), std::string::npos)
       << container.output();
+}
+
+TEST_F(ComponentContainer, ANodesExtraArgumentsStateItsPriority) {
+  Program container("CONTAINER");
+  std::string thread;
+  const auto subscription = node_->create_subscription<std_msgs::msg::String>(
+      "thread_name", 10, [&](const std_msgs::msg::String& name) { thread = name.data; });
+  LoadNode::Request request = component();
+  request.extra_arguments.push_back(rclcpp::Parameter("priority", 6).to_parameter_msg());
+  request.extra_arguments.push_back(rclcpp::Parameter("deadline_ms", 2.5).to_parameter_msg());
+  const LoadNode::Response loaded = call<LoadNode>("load_node", request);
+  ASSERT_TRUE(loaded.success) << loaded.error_message << container.output();
+  EXPECT_TRUE(becomes_true([&] { return !thread.empty(); }));
+  const std::string expected = rclrt::realtime::why_no_realtime(95) ? " run" : " L6";
+  EXPECT_NE(thread.find(expected), std::string::npos) << thread;
+
+  request.extra_arguments.front() = rclcpp::Parameter("priority", "high").to_parameter_msg();
+  const LoadNode::Response refused = call<LoadNode>("load_node", request);
+  EXPECT_FALSE(refused.success);
+  EXPECT_EQ(refused.error_message, "Extra component argument 'priority' must be an int");
+  request.extra_arguments.front() = rclcpp::Parameter("deadline_ms", -1.0).to_parameter_msg();
+  EXPECT_FALSE(call<LoadNode>("load_node", request).success);
+}
+
+TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt) {
+  std::ofstream(file_) << "rclrt: 1\n"
+                          "executor: {kind: edf, top_priority: 70}\n"
+                          "callbacks:\n"
+                          "  - {node: /nobody, priority: 1}\n"
+                          "threads:\n"
+                          "  - {library: \"libfast*\", policy: other, nice: 7}\n";
+  Program container("CONTAINER", {"--ros-args", "-p", "robot:=" + file_.string(), "-p",
+                                  "executor:=preemptive"});
+  ASSERT_TRUE(call<LoadNode>("load_node", component()).success) << container.output();
+  EXPECT_TRUE(becomes_true([&] {
+    const std::vector<int> values = container.nice_values("dds.");
+    return values.size() >= 2 && std::all_of(values.begin(), values.end(),
+                                             [](int value) { return value == 7; });
+  })) << container.output();
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+  EXPECT_NE(container.output().find(":4: nothing fits node /nobody"), std::string::npos)
+      << container.output();
+}
+
+TEST_F(ComponentContainer, WrongParametersEndItWithTheCause) {
+  std::ofstream(file_) << "rclrt: 1\nthreads: [{name: a, policy: fifoo}]\n";
+  for (const auto& [parameter, cause] :
+       {std::pair<std::string, std::string>{"robot:=" + file_.string(), ":2:27: policy is 'fifoo'"},
+        {"executor:=wait_set", "there is no executor \"wait_set\""},
+        {"realtime:=maybe", "expected try, require or off"},
+        {"top_priority:=high", "top_priority"}}) {
+    Program container("CONTAINER", {"--ros-args", "-p", parameter});
+    EXPECT_EQ(container.exit_code(), 2) << parameter;
+    EXPECT_NE(container.output().find(cause), std::string::npos) << container.output();
+  }
 }
 
 TEST_F(ComponentContainer, ItEndsCleanlyWhileALoadedNodeRuns) {

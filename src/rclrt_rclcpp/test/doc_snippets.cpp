@@ -7,6 +7,7 @@
 #include "rclrt/executor/flight_trace.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
 #include "rclrt_rclcpp/executors.hpp"
+#include "rclrt_rclcpp/robot.hpp"
 
 namespace rclrt_rclcpp::test {
 
@@ -58,14 +59,19 @@ void with_options() {
   options.engine.top_priority = 80;  // SCHED_FIFO; the levels take those below it
 }
 
-void with_a_thread_plan() {
-  const rclrt::realtime::ThreadsBefore before;
-  const auto node = std::make_shared<Control>();  // here the middleware's threads begin
+void with_a_thread_plan(const rclcpp::Node::SharedPtr& node) {
   const rclrt::realtime::ThreadPlan plan{
-      {{"*", {.policy = rclrt::realtime::Policy::kFifo, .priority = 96}}}};
-  for (const std::string& problem : plan.apply(before.new_threads()).problems()) {
+      {{.scheduling = {.policy = rclrt::realtime::Policy::kFifo, .priority = 96},
+        .library = "libfast*"}}};
+  for (const std::string& problem : plan.apply().problems()) {
     RCLCPP_WARN(node->get_logger(), "%s", problem.c_str());  // such as: no permission, and the fix
   }
+}
+
+void with_a_robot_file(const rclcpp::Node::SharedPtr& node) {
+  rclrt_rclcpp::Robot robot(rclrt_rclcpp::load_robot("robot.yaml"));
+  robot.executor().add_node(node);
+  robot.spin();
 }
 
 void with_a_trace() {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// docs/rclcpp.md shows code that was compiled, and a priorities file that is read.
+// docs/rclcpp.md shows code that was compiled, and files that are read.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "rclrt/model/node_timing.hpp"
+#include "rclrt/model/robot.hpp"
 
 namespace {
 
@@ -46,16 +47,20 @@ class Page : public ::testing::Test {
 TEST_F(Page, ItsCodeIsWhatWasCompiled) {
   const std::string compiled = read(PACKAGE_DIRECTORY "/examples/one_line.cpp") +
                                read(PACKAGE_DIRECTORY "/test/doc_snippets.cpp");
-  ASSERT_EQ(blocks("cpp").size(), 10U);
+  ASSERT_EQ(blocks("cpp").size(), 11U);
   for (const std::string& block : blocks("cpp")) {
     const std::string indented = std::regex_replace(block, std::regex("(^|\n)(?=[^\n])"), "$1  ");
     EXPECT_NE(compiled.find(indented), std::string::npos) << block;
   }
 }
 
-TEST_F(Page, ItsPrioritiesFileIsRead) {
-  ASSERT_EQ(blocks("yaml").size(), 1U);
-  const auto result = rclrt::model::parse_node_timings(blocks("yaml").front());
+TEST_F(Page, ItsFilesAreRead) {
+  ASSERT_EQ(blocks("yaml").size(), 2U);
+  const auto robot = rclrt::model::parse_robot(blocks("yaml").front()).robot;
+  ASSERT_TRUE(robot);
+  EXPECT_EQ(robot->callbacks.size(), 2U);
+  EXPECT_EQ(robot->threads.rules.size(), 4U);
+  const auto result = rclrt::model::parse_node_timings(blocks("yaml").back());
   ASSERT_TRUE(result.timings);
   EXPECT_EQ(result.timings->size(), 6U);
 }

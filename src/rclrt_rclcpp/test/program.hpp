@@ -15,6 +15,7 @@
 #include <optional>
 #include <sstream>
 #include <string>
+#include <system_error>
 #include <vector>
 
 #include "fixture.hpp"
@@ -66,6 +67,28 @@ class Program {
     }
     pid_ = 0;
     return WIFEXITED(status) ? std::optional(WEXITSTATUS(status)) : std::nullopt;
+  }
+
+  /// Returns the nice value of each of its threads whose name begins like this, from /proc.
+  std::vector<int> nice_values(const std::string& name_begins) const {
+    std::vector<int> result;
+    std::error_code ended;
+    const std::filesystem::path tasks = "/proc/" + std::to_string(pid_) + "/task";
+    for (const auto& task : std::filesystem::directory_iterator(tasks, ended)) {
+      std::string stat;
+      std::getline(std::ifstream(task.path() / "stat"), stat);
+      const std::size_t name = stat.find('(');
+      const std::size_t end = stat.rfind(") ");
+      if (end == std::string::npos || stat.compare(name + 1, name_begins.size(), name_begins) != 0) {
+        continue;
+      }
+      std::istringstream fields(stat.substr(end + 2));
+      std::string field;
+      for (int number = 3; number <= 19 && fields >> field; ++number) {  // proc(5): 19 is nice
+      }
+      result.push_back(std::stoi(field));
+    }
+    return result;
   }
 
   std::string output() const {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt_rclcpp/recording.hpp"
 
-#include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
 #include <std_msgs/msg/int64.hpp>
 
 #include "fixture.hpp"
+#include "folder.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
@@ -27,31 +27,6 @@ callbacks:
 chains:
   - {id: obstacle, callbacks: [scan, filter, brake], priority: 2, deadline_ms: 10}
 )";
-
-/// A folder of its own, removed with all that is in it.
-class Folder {
- public:
-  Folder() {
-    std::string name = (std::filesystem::temp_directory_path() / "rclrt-recording-XXXXXX").string();
-    path_ = ::mkdtemp(name.data());
-  }
-  ~Folder() { std::filesystem::remove_all(path_); }
-  Folder(const Folder&) = delete;
-  Folder& operator=(const Folder&) = delete;
-
-  std::filesystem::path operator/(const char* name) const { return path_ / name; }
-  /// FIRST in the text is the CPU of `on_one_cpu`.
-  std::filesystem::path write(const char* name, std::string text) const {
-    if (const std::size_t at = text.find("FIRST"); at != std::string::npos) {
-      text.replace(at, 5, std::to_string(rclrt::realtime::allowed_cpus().front()));
-    }
-    std::ofstream(path_ / name) << text;
-    return path_ / name;
-  }
-
- private:
-  std::filesystem::path path_;
-};
 
 std::string text_of(const std::filesystem::path& file) {
   std::ostringstream text;

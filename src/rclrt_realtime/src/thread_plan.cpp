@@ -8,6 +8,7 @@
 #include <iterator>
 #include <map>
 #include <optional>
+#include <utility>
 
 namespace rclrt::realtime {
 
@@ -24,70 +25,112 @@ bool has(const Scheduling& found, const Scheduling& wanted) {
          (cpus.empty() || found.cpus == cpus);
 }
 
-std::optional<std::size_t> rule_for(const std::vector<ThreadRule>& rules, const std::string& name) {
-  const auto rule = std::find_if(rules.begin(), rules.end(), [&](const ThreadRule& each) {
-    return thread_name_matches(each.name, name);
-  });
-  if (rule == rules.end()) {
-    return std::nullopt;
+/// A thread as a look meets it.
+struct ObservedThread {
+  pid_t tid{};
+  std::string name;
+  ThreadOrigin origin;
+  std::optional<std::size_t> rule;  // its index in the plan
+};
+
+bool matches(const std::string& pattern, const std::string& text) {
+  return pattern.empty() || fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
+}
+
+bool matches(const ThreadRule& rule, const std::string& name, const ThreadOrigin& origin) {
+  return (rule.name.empty() || thread_name_matches(rule.name, name)) &&
+         matches(rule.library, origin.library) && matches(rule.function, origin.function);
+}
+
+std::vector<ObservedThread> observe(const std::vector<ThreadRule>& rules,
+                                    const std::vector<pid_t>& threads) {
+  std::map<pid_t, ThreadOrigin> origins = thread_origins();
+  std::vector<ObservedThread> result;
+  for (const pid_t tid : threads) {
+    ObservedThread thread{tid, thread_name(tid), std::move(origins[tid]), std::nullopt};
+    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const ThreadRule& each) {
+      return matches(each, thread.name, thread.origin);
+    });
+    if (rule != rules.end()) {
+      thread.rule = static_cast<std::size_t>(rule - rules.begin());
+    }
+    result.push_back(std::move(thread));
   }
-  return static_cast<std::size_t>(rule - rules.begin());
+  return result;
 }
 
 /// What was refused, by thread.
 using Refusals = std::map<pid_t, std::string>;
 
-Refusals give(const std::vector<ThreadRule>& rules, const std::vector<pid_t>& threads) {
+Refusals give(const std::vector<ThreadRule>& rules, const std::vector<ObservedThread>& threads) {
   Refusals refusals;
-  for (const pid_t tid : threads) {
-    const auto rule = rule_for(rules, thread_name(tid));
-    if (!rule) {
+  for (const ObservedThread& thread : threads) {
+    if (!thread.rule || rules[*thread.rule].keep) {
       continue;
     }
     try {
-      apply_scheduling(tid, rules[*rule].scheduling);
+      apply_scheduling(thread.tid, rules[*thread.rule].scheduling);
     } catch (const std::exception& error) {
-      refusals.emplace(tid, error.what());
+      refusals.emplace(thread.tid, error.what());
     }
   }
   return refusals;
 }
 
-ThreadPlanReport look(const std::vector<ThreadRule>& rules, const std::vector<pid_t>& threads,
-                      const Refusals& refusals) {
+std::string problem_of(const PlannedThread& thread, const Refusals& refusals) {
+  if (const auto refusal = refusals.find(thread.tid); refusal != refusals.end()) {
+    return refusal->second;
+  }
+  if (has(thread.found, thread.wanted)) {
+    return "";
+  }
+  return "it has " + to_string(thread.found) + " instead of " + to_string(thread.wanted) +
+         ": apply the plan after the last program or library that sets it";
+}
+
+ThreadPlanReport look(const std::vector<ThreadRule>& rules,
+                      const std::vector<ObservedThread>& threads, const Refusals& refusals) {
   ThreadPlanReport report;
   std::vector<bool> used(rules.size());
-  for (const pid_t tid : threads) {
-    const std::string name = thread_name(tid);
-    const auto found = read_scheduling(tid);
+  for (const ObservedThread& each : threads) {
+    const auto found = read_scheduling(each.tid);
     if (!found) {
       continue;  // it has ended
     }
-    const auto rule = rule_for(rules, name);
-    if (!rule) {
-      report.unplanned.push_back({tid, name, *found});
+    if (!each.rule) {
+      report.unplanned.push_back({each.tid, each.name, *found, each.origin});
       continue;
     }
-    used[*rule] = true;
-    PlannedThread thread{tid, name, *rule, rules[*rule].scheduling, *found, {}};
-    if (const auto refusal = refusals.find(tid); refusal != refusals.end()) {
-      thread.problem = refusal->second;
-    } else if (!has(thread.found, thread.wanted)) {
-      thread.problem = "it has " + to_string(thread.found) + " instead of " +
-                       to_string(thread.wanted) +
-                       ": apply the plan after the last program or library that sets it";
-    }
+    const ThreadRule& rule = rules[*each.rule];
+    used[*each.rule] = true;
+    PlannedThread thread{each.tid, each.name, *each.rule, rule.keep ? *found : rule.scheduling,
+                         *found,   {},        each.origin};
+    thread.problem = problem_of(thread, refusals);
     report.threads.push_back(std::move(thread));
   }
   for (std::size_t rule = 0; rule < rules.size(); ++rule) {
     if (!used[rule]) {
-      report.unused_rules.push_back(rules[rule].name);
+      report.unused_rules.push_back(to_string(rules[rule]));
     }
   }
   return report;
 }
 
 }  // namespace
+
+std::string to_string(const ThreadRule& rule) {
+  if (rule.library.empty() && rule.function.empty()) {
+    return rule.name.empty() ? "*" : rule.name;
+  }
+  std::string result;
+  for (const auto& [key, pattern] : {std::pair("name ", &rule.name), {"library ", &rule.library},
+                                     {"function ", &rule.function}}) {
+    if (!pattern->empty()) {
+      result += (result.empty() ? "" : ", ") + std::string(key) + *pattern;
+    }
+  }
+  return result;
+}
 
 bool thread_name_matches(const std::string& pattern, const std::string& name) {
   if (pattern.find_first_of("*?[\\") == std::string::npos) {
@@ -115,13 +158,14 @@ std::vector<std::string> ThreadPlanReport::problems() const {
 ThreadPlanReport ThreadPlan::apply() const { return apply(thread_ids()); }
 
 ThreadPlanReport ThreadPlan::apply(const std::vector<pid_t>& threads) const {
-  return look(rules, threads, give(rules, threads));
+  const std::vector<ObservedThread> observed = observe(rules, threads);
+  return look(rules, observed, give(rules, observed));
 }
 
 ThreadPlanReport ThreadPlan::verify() const { return verify(thread_ids()); }
 
 ThreadPlanReport ThreadPlan::verify(const std::vector<pid_t>& threads) const {
-  return look(rules, threads, {});
+  return look(rules, observe(rules, threads), {});
 }
 
 std::vector<pid_t> ThreadsBefore::new_threads() const {

@@ -57,7 +57,11 @@ realtime::Scheduling to_realtime(const model::Scheduling& scheduling) {
 realtime::ThreadPlan to_realtime(const model::ThreadPlan& plan) {
   realtime::ThreadPlan result;
   for (const model::ThreadRule& rule : plan.rules) {
-    result.rules.push_back({rule.name, to_realtime(rule.scheduling)});
+    result.rules.push_back({.name = rule.name,
+                            .scheduling = to_realtime(rule.scheduling),
+                            .library = rule.library,
+                            .function = rule.function,
+                            .keep = rule.keep});
   }
   return result;
 }

@@ -28,23 +28,28 @@ RCLRT_EXPORT void trace_synchronizer_input(const void* state, const executor::Ca
 RCLRT_EXPORT void trace_start(const executor::Callback& callback,
                               const executor::InstanceInfo& info, bool intra_process) noexcept;
 
-/// User code runs as long as this exists: notes when it started.
+/// User code runs as long as this exists: notes when it started. Asks for a session once, so that
+/// a session has the end of each instance whose start it has.
 class UserCode {
  public:
   UserCode(const executor::Callback& callback, executor::InstanceInfo& info,
-           bool intra_process = false) noexcept
-      : callback_(callback) {
+           bool intra_process = false) noexcept {
     info.start_ns = realtime::monotonic_now_ns();
-    if (TRACETOOLS_TRACEPOINT_ENABLED(callback_start)) {
+    if (TRACETOOLS_TRACEPOINT_ENABLED(callback_start)) [[unlikely]] {
+      traced_ = &callback;
       trace_start(callback, info, intra_process);
     }
   }
-  ~UserCode() { TRACETOOLS_TRACEPOINT(callback_end, static_cast<const void*>(&callback_)); }
+  ~UserCode() {
+    if (traced_ != nullptr) [[unlikely]] {
+      TRACETOOLS_TRACEPOINT(callback_end, static_cast<const void*>(traced_));
+    }
+  }
   UserCode(const UserCode&) = delete;
   UserCode& operator=(const UserCode&) = delete;
 
  private:
-  const executor::Callback& callback_;
+  const executor::Callback* traced_ = nullptr;
 };
 
 }  // namespace detail

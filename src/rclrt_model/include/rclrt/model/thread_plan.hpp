@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How threads are scheduled, by name: the values, and the files that state them.
+// How threads are scheduled, by name or origin: the values, and the files that state them.
 #pragma once
 
 #include <chrono>
@@ -38,10 +38,14 @@ struct Scheduling {
   bool operator==(const Scheduling&) const = default;
 };
 
-/// Scheduling for every thread whose name matches.
+/// Scheduling for every thread that each of its patterns matches, which are as fnmatch(3) reads
+/// them. An empty one matches every thread; at least one is not empty.
 struct ThreadRule {
-  std::string name;  ///< a pattern as fnmatch(3) reads it; in an app.yaml "middleware"
-  Scheduling scheduling{};
+  std::string name{};       ///< the thread's; in an app.yaml "middleware"
+  Scheduling scheduling{};  ///< what the thread gets
+  std::string library{};    ///< the file whose code the thread was started to run
+  std::string function{};   ///< the function, or type of function object, it was started to run
+  bool keep = false;        ///< leaves the thread as it is; `scheduling` then has no meaning
 
   bool operator==(const ThreadRule&) const = default;
 };
@@ -60,8 +64,12 @@ struct ThreadPlan {
 ///       - {name: control, policy: fifo, priority: 80, cpus: [1]}
 ///       - {name: "dds.*", policy: rr, priority: 40}
 ///       - {name: camera, policy: deadline, runtime_ms: 2, deadline_ms: 10, period_ms: 20}
+///       - {library: "libtf2_ros*", policy: fifo, priority: 30}
+///       - {function: "*costmap*", name: "nav*", policy: other}
 ///       - {name: "log*", policy: other, nice: 10}
+///       - {name: "gpu*", policy: keep}
 ///
+/// `name` is the thread's, `library` and `function` are what it was started to run.
 /// Throws yaml::FileError, a std::runtime_error whose text is one "file:line:column: what is wrong;
 /// expected what" per line. A program prints it and ends with exit code 2. Thread-safe.
 RCLRT_MODEL_EXPORT ThreadPlan load_thread_plan(const std::filesystem::path& file);

@@ -97,6 +97,7 @@ class RCLRT_REALTIME_EXPORT Thread {
   void join() noexcept RCLRT_WAITS;
 
  private:
+  friend struct ThreadEntry;  // of this library
   struct Birth;
 
   /// What the thread works with. It stays in place while its Thread is moved, and outlives the run

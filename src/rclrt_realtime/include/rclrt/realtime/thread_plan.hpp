@@ -11,16 +11,24 @@
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/realtime/thread_origin.hpp"
 
 namespace rclrt::realtime {
 
-/// Scheduling for every thread whose name matches.
+/// Scheduling for every thread that each of its patterns matches, with `*`, `?` and `[...]` as in
+/// fnmatch(3). An empty pattern matches every thread.
 struct ThreadRule {
-  std::string name;  ///< a pattern with `*`, `?` and `[...]`, see `thread_name_matches`
-  Scheduling scheduling{};
+  std::string name{};       ///< of the thread, see `thread_name_matches`
+  Scheduling scheduling{};  ///< what the thread gets
+  std::string library{};    ///< of ThreadOrigin::library
+  std::string function{};   ///< of ThreadOrigin::function
+  bool keep = false;        ///< leaves the thread as it is; `scheduling` then has no meaning
 
   bool operator==(const ThreadRule&) const = default;
 };
+
+/// Returns the patterns of a rule, for people: "dds.*", or "library libfoo*, function *loop*"
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string to_string(const ThreadRule& rule);
 
 /// Returns whether the pattern of a rule, as fnmatch(3) reads it, fits the name of a thread. Of a
 /// name the kernel keeps 15 characters, so a pattern that is a plain name counts with its first 15
@@ -33,9 +41,12 @@ struct PlannedThread {
   pid_t tid{};
   std::string name;
   std::size_t rule{};   ///< its index in the plan
-  Scheduling wanted{};  ///< by the rule
+  Scheduling wanted{};  ///< by the rule; what it has where the rule keeps that
   Scheduling found{};   ///< in /proc, afterwards
   std::string problem;  ///< empty when the thread has what is wanted; otherwise cause and fix
+  ThreadOrigin origin{};
+
+  bool operator==(const PlannedThread&) const = default;
 };
 
 /// One thread that no rule is for.
@@ -43,13 +54,16 @@ struct UnplannedThread {
   pid_t tid{};
   std::string name;
   Scheduling found{};
+  ThreadOrigin origin{};
+
+  bool operator==(const UnplannedThread&) const = default;
 };
 
 /// What applying a plan came to.
 struct RCLRT_REALTIME_EXPORT ThreadPlanReport {
   std::vector<PlannedThread> threads;      ///< by thread id
   std::vector<UnplannedThread> unplanned;  ///< by thread id
-  std::vector<std::string> unused_rules;   ///< the patterns that were no thread's first match
+  std::vector<std::string> unused_rules;   ///< rules that were no thread's first match
 
   /// Returns whether every rule is used, and every thread that has one is as the rule says.
   RCLRT_SETUP bool ok() const { return problems().empty(); }

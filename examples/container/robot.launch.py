@@ -1,0 +1,41 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A talker and two listeners in one process, whose threads all have a stated priority.
+
+What differs from a launch file with rclcpp_components' container: package, executable, parameters,
+and the extra arguments of one node.
+"""
+
+from pathlib import Path
+
+from launch import LaunchDescription
+from launch_ros.actions import ComposableNodeContainer
+from launch_ros.descriptions import ComposableNode
+
+
+def generate_launch_description() -> LaunchDescription:
+    return LaunchDescription(
+        [
+            ComposableNodeContainer(
+                name="container",
+                namespace="",
+                package="rclrt_rclcpp",  # was: rclcpp_components
+                executable="rclrt_component_container",  # was: component_container
+                parameters=[{"robot": str(Path(__file__).parent / "robot.yaml")}],
+                composable_node_descriptions=[
+                    ComposableNode(
+                        package="demo_nodes_cpp", plugin="demo_nodes_cpp::Talker", name="talker"
+                    ),
+                    ComposableNode(
+                        package="demo_nodes_cpp", plugin="demo_nodes_cpp::Listener", name="listener"
+                    ),
+                    ComposableNode(
+                        package="demo_nodes_cpp",
+                        plugin="demo_nodes_cpp::Listener",
+                        name="urgent_listener",
+                        extra_arguments=[{"priority": 5, "deadline_ms": 10.0}],
+                    ),
+                ],
+                output="screen",
+            )
+        ]
+    )

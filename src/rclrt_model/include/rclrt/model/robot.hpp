@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a process of rclcpp nodes gets at launch, in one file: its executor, the priorities and
+// deadlines of its callbacks, the scheduling of its threads, a recording. Input is untrusted.
+//
+//   rclrt: 1
+//   executor: {kind: preemptive, realtime: require, top_priority: 80, cpus: [2, 3]}
+//   callbacks:                                      # a node priorities file, see node_timing.hpp
+//     - {node: /controller_server, priority: 8, deadline_ms: 5}
+//   threads:                                        # a thread plan, see thread_plan.hpp
+//     - {library: "libfastdds*", policy: fifo, priority: 81}
+//     - {function: "*tf2_ros::TransformListener*", policy: fifo, priority: 40}
+//   recording: {directory: out, application: app.yaml}
+//   monitor: {period_ms: 1000, topic: /diagnostics}
+//
+// Each section may be left out.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/model/executor_kind.hpp"
+#include "rclrt/model/export.hpp"
+#include "rclrt/model/node_timing.hpp"
+#include "rclrt/model/thread_plan.hpp"
+#include "rclrt/yaml/diagnostics.hpp"
+
+namespace rclrt::model {
+
+/// Whether an executor's threads run under SCHED_FIFO.
+enum class RealtimeUse {
+  kTry,      ///< where permitted
+  kRequire,  ///< without permission the process ends with an error
+  kOff,      ///< normal scheduling
+};
+
+/// The section `executor`. What it does not state is as ExecutorOptions has it.
+struct RobotExecutor {
+  ExecutorKind kind = ExecutorKind::kPreemptive;  ///< one that runs rclcpp's nodes
+  std::optional<RealtimeUse> realtime{};
+  std::optional<int> top_priority{};               ///< 2 to kTopPriority
+  std::vector<int> cpus{};                         ///< distinct; empty: those of the process
+  std::optional<std::size_t> workers_per_level{};  ///< at least 1
+
+  bool operator==(const RobotExecutor&) const = default;
+};
+
+/// The section `recording`.
+struct RobotRecording {
+  std::filesystem::path directory;
+  std::filesystem::path application;  ///< an app.yaml; empty: none. Relative to the robot's file
+
+  bool operator==(const RobotRecording&) const = default;
+};
+
+/// The section `monitor`.
+struct RobotMonitor {
+  std::optional<std::chrono::milliseconds> period{};  ///< 10 ms to an hour
+  std::string topic{};                                ///< fully qualified; empty: not stated
+
+  bool operator==(const RobotMonitor&) const = default;
+};
+
+/// A whole file.
+struct Robot {
+  RobotExecutor executor{};
+  std::vector<NodeTiming> callbacks{};
+  ThreadPlan threads{};
+  std::optional<RobotRecording> recording{};
+  std::optional<RobotMonitor> monitor{};
+
+  bool operator==(const Robot&) const = default;
+};
+
+/// Either the robot, or at least one diagnostic in the order of the lines.
+struct RobotResult {
+  std::optional<Robot> robot;
+  std::vector<yaml::Diagnostic> diagnostics;
+};
+
+/// Reads a robot from a text. Never throws on bad input (only std::bad_alloc). Thread-safe.
+RCLRT_MODEL_EXPORT RobotResult parse_robot(std::string_view text);
+
+/// Reads a robot from a file. Throws yaml::FileError with every mistake and its place. Thread-safe.
+RCLRT_MODEL_EXPORT Robot load_robot(const std::filesystem::path& file);
+
+/// Returns the kinds of executors that run rclcpp's nodes. Thread-safe.
+RCLRT_MODEL_EXPORT std::vector<ExecutorKind> rclcpp_executor_kinds();
+
+}  // namespace rclrt::model

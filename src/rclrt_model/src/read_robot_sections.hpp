@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// The sections of a robot.yaml that also are files of their own.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "rclrt/model/node_timing.hpp"
+#include "rclrt/model/thread_plan.hpp"
+#include "yaml.hpp"
+
+namespace rclrt::model::detail {
+
+/// The keys of a robot.yaml.
+std::vector<std::string_view> robot_keys();
+
+/// Reads a fully qualified name of the ROS graph.
+std::optional<std::string> read_ros_name(const YamlNode& node, std::string_view what,
+                                         Context& context);
+
+/// Reads the list `callbacks`.
+std::vector<NodeTiming> read_node_timings(const YamlNode& list, Context& context);
+
+/// Reads the list `threads`.
+std::vector<ThreadRule> read_thread_rules(const YamlNode& list, Context& context);
+
+}  // namespace rclrt::model::detail

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/model/robot.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include "mutator.hpp"
+#include "rclrt/yaml/file.hpp"
+
+namespace rclrt::model {
+namespace {
+
+constexpr std::string_view kGood = R"(rclrt: 1
+executor: {kind: edf, realtime: require, top_priority: 80, cpus: [3, 2], workers_per_level: 2}
+callbacks:
+  - {node: /controller_server, priority: 8, deadline_ms: 5}
+threads:
+  - {library: "libfastdds*", policy: fifo, priority: 81}
+  - {function: "*TransformListener*", name: "a*", policy: rr, priority: 40, cpus: [1]}
+  - {name: "gpu*", policy: keep}
+recording: {directory: out, application: app.yaml}
+monitor: {period_ms: 500, topic: /robot/diagnostics}
+)";
+
+std::string first_problem(std::string_view text) {
+  const auto result = parse_robot(text);
+  EXPECT_EQ(result.robot.has_value(), result.diagnostics.empty());
+  return result.diagnostics.empty() ? "" : to_string(result.diagnostics.front(), "f");
+}
+
+TEST(RobotFile, EverySectionIsRead) {
+  const auto robot = parse_robot(kGood).robot;
+  ASSERT_TRUE(robot);
+  EXPECT_EQ(robot->executor, (RobotExecutor{.kind = ExecutorKind::kEdf,
+                                            .realtime = RealtimeUse::kRequire,
+                                            .top_priority = 80,
+                                            .cpus = {3, 2},
+                                            .workers_per_level = 2}));
+  ASSERT_EQ(robot->callbacks.size(), 1U);
+  EXPECT_EQ(to_string(robot->callbacks[0]), "node /controller_server");
+  EXPECT_EQ(robot->callbacks[0].line, 4U);
+  const ThreadPlan expected{
+      {{.scheduling = {.policy = Policy::kFifo, .priority = 81}, .library = "libfastdds*"},
+       {.name = "a*",
+        .scheduling = {.policy = Policy::kRoundRobin, .priority = 40, .cpus = {1}},
+        .function = "*TransformListener*"},
+       {.name = "gpu*", .keep = true}}};
+  EXPECT_EQ(robot->threads, expected);
+  EXPECT_EQ(robot->recording, (RobotRecording{"out", "app.yaml"}));
+  EXPECT_EQ(robot->monitor, (RobotMonitor{std::chrono::milliseconds(500), "/robot/diagnostics"}));
+}
+
+TEST(RobotFile, EachSectionMayBeLeftOut) {
+  EXPECT_EQ(parse_robot("rclrt: 1\n").robot, Robot());
+  EXPECT_EQ(parse_robot("rclrt: 1\nexecutor: {}\n").robot, Robot());
+}
+
+TEST(RobotFile, IsANodePrioritiesFileByItsSection) {
+  const auto timings = parse_node_timings(kGood).timings;
+  ASSERT_TRUE(timings);
+  EXPECT_EQ(*timings, parse_robot(kGood).robot->callbacks);
+}
+
+TEST(RobotFile, FindsTheApplicationBesideItself) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("rclrt_robot_" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  std::ofstream(folder / "robot.yaml") << kGood;
+  const Robot robot = load_robot(folder / "robot.yaml");
+  std::filesystem::remove_all(folder);
+  EXPECT_EQ(robot.recording, (RobotRecording{"out", folder / "app.yaml"}));
+}
+
+TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
+  EXPECT_EQ(first_problem("rclrt: 2\n"), "f:1:8: the format version is '2'; expected 1");
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutors: {}\n"),
+            "f:2:1: robot has an unknown key 'executors'; expected 'rclrt', 'executor', "
+            "'callbacks', 'threads', 'recording' or 'monitor' (did you mean 'executor'?)");
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: events}\n"),
+            "f:2:18: kind is 'events'; expected 'preemptive', 'producer_consumer', "
+            "'thread_dispatch', 'edf', 'picas' or 'per_group'");
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {top_priority: 99}\n"),
+            "f:2:26: top_priority is '99'; expected a whole number from 2 to 95");
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {realtime: yes}\n"),
+            "f:2:22: realtime is 'yes'; expected 'try', 'require' or 'off'");
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {workers_per_level: 0}\n"),
+            "f:2:31: workers_per_level is '0'; expected a whole number from 1 to 1024");
+  EXPECT_EQ(first_problem("rclrt: 1\nrecording: {application: app.yaml}\n"),
+            "f:2:12: recording has no 'directory'; expected 'directory: out'");
+  EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {period_ms: 1}\n"),
+            "f:2:22: period_ms is '1'; expected a whole number from 10 to 3600000");
+  EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {topic: diagnostics}\n"),
+            "f:2:18: topic is 'diagnostics'; expected a fully qualified name, like /robot/lidar");
+  EXPECT_EQ(first_problem("rclrt: 1\nthreads: [{name: a, policy: keep, priority: 3}]\n"),
+            "f:2:35: priority has no meaning with 'policy: keep'; expected nothing beside it");
+  EXPECT_EQ(first_problem("rclrt: 1\nthreads: [{library: '', policy: other}]\n"),
+            "f:2:21: library is ''; expected a pattern, such as '*'");
+  EXPECT_EQ(first_problem("rclrt: 1\nthreads:\n  - {library: a, policy: other}\n  - {library: a, "
+                          "policy: keep}\n"),
+            "?");
+}
+
+TEST(RobotFile, AnyBytesGiveARobotOrDiagnostics) {
+  test::Mutator mutator({std::string(kGood)}, test::fuzz_seed());
+  std::size_t accepted = 0;
+  for (unsigned long i = 0; i < test::fuzz_iterations(20'000); ++i) {
+    const std::string text = mutator.next();
+    const auto result = parse_robot(text);
+    ASSERT_EQ(result.robot.has_value(), result.diagnostics.empty()) << text;
+    accepted += result.robot.has_value();
+  }
+  EXPECT_GT(accepted, 0U);
+}
+
+}  // namespace
+}  // namespace rclrt::model

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process of rclcpp nodes as a robot.yaml states it: executor, priorities, threads, recording.
+//
+//     rclrt_rclcpp::Robot robot(rclrt_rclcpp::load_robot("robot.yaml"));
+//     robot.executor().add_node(node);
+//     robot.spin();
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "rclrt/realtime/thread_plan.hpp"
+#include "rclrt_rclcpp/executors.hpp"
+#include "rclrt_rclcpp/export.hpp"
+#include "rclrt_rclcpp/recording.hpp"
+
+namespace rclrt_rclcpp {
+
+class Monitor;
+
+/// Makes an executor by its name: preemptive, producer_consumer, thread_dispatch, edf, picas or
+/// per_group. Throws std::invalid_argument for another name, and as the executor's constructor.
+RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(const std::string& kind,
+                                                            Options options);
+
+/// What operators are told while the process spins.
+struct MonitorOptions {
+  std::chrono::milliseconds period{1000};  ///< between two messages
+  std::string topic = "/diagnostics";      ///< of type diagnostic_msgs/msg/DiagnosticArray
+  /// Misses of a period whose blame is told, 900 bytes each; all are counted.
+  std::size_t capacity = 256;
+};
+
+/// What a process gets.
+struct RobotOptions {
+  std::string executor = "preemptive";         ///< see make_executor
+  Options options{};                           ///< of the executor, without a recording
+  rclrt::realtime::ThreadPlan threads{};       ///< without rules no thread is looked at
+  std::chrono::milliseconds thread_period{500};  ///< between two looks for new threads
+  std::optional<RecordingOptions> recording{};
+  /// Each callback with a deadline is told of: misses since the last message, who was most in the
+  /// way, and the counters; ERROR if nothing has ended though something was to.
+  std::optional<MonitorOptions> monitor{};
+};
+
+/// Reads a robot.yaml as `rclrt::model::load_robot` does, which shows the format. Throws
+/// std::runtime_error whose text is one "file:line:column: what is wrong; expected what" per line.
+/// Thread-safe.
+RCLRT_RCLCPP_EXPORT RobotOptions load_robot(const std::filesystem::path& file);
+
+/// The executor of a process with what belongs to it. While it spins, threads get what the plan
+/// states, those of the middleware, of libraries and of nodes, also those that appear later. The
+/// threads of rclrt itself keep what they have. News of threads go to the logger "rclrt": refusals
+/// and real-time threads without a rule as warnings, other threads without a rule as information.
+class RCLRT_RCLCPP_EXPORT Robot {
+ public:
+  /// Throws as make_executor and Recording.
+  explicit Robot(RobotOptions options);
+  ~Robot();
+  Robot(const Robot&) = delete;
+  Robot& operator=(const Robot&) = delete;
+
+  /// Returns the executor, for nodes. The Robot outlives what uses it.
+  Executor& executor() noexcept { return *executor_; }
+  /// Returns the executor, for those who share it.
+  std::shared_ptr<Executor> shared_executor() const noexcept { return executor_; }
+
+  /// Spins the executor, then writes the recording. Throws as Executor::spin and Recording::write.
+  void spin();
+
+  /// Returns what the threads have, after another look at them; empty while it does not spin, or
+  /// without rules. Thread-safe.
+  rclrt::realtime::ThreadPlanReport threads() const;
+
+ private:
+  class Watching;
+
+  const RobotOptions options_;
+  const std::shared_ptr<Recording> recording_;
+  const std::unique_ptr<Monitor> monitor_;  // the executor tells it
+  const std::shared_ptr<Executor> executor_;
+  const std::unique_ptr<Watching> watching_;
+};
+
+}  // namespace rclrt_rclcpp

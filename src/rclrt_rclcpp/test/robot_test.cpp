@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+// A process under the plan of a robot.yaml: every thread, whoever starts it.
+#include "rclrt_rclcpp/robot.hpp"
+
+#include <algorithm>
+#include <future>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "fixture.hpp"
+#include "folder.hpp"
+#ifdef RCLRT_TF2
+#include <tf2_ros/buffer.h>
+#include <tf2_ros/transform_listener.h>
+#endif
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using rclrt::realtime::PlannedThread;
+using rclrt::realtime::ThreadPlanReport;
+using rclrt::realtime::UnplannedThread;
+
+/// A node that starts an executor and a thread inside itself, as costmaps do.
+class NodeWithAnInnerExecutor : public rclcpp::Node {
+ public:
+  NodeWithAnInnerExecutor() : Node("outer") {
+    inner_.add_node(node_);
+    thread_ = std::thread([this] { inner_.spin(); });
+  }
+  ~NodeWithAnInnerExecutor() override {
+    inner_.cancel();
+    thread_.join();
+  }
+
+ private:
+  const rclcpp::Node::SharedPtr node_ = std::make_shared<rclcpp::Node>("inner");
+  rclcpp::executors::SingleThreadedExecutor inner_;
+  std::thread thread_;
+};
+
+/// A worker as std::async starts it, until the end of the scope.
+class Worker {
+ public:
+  Worker() : done_(start_worker()) {}
+  ~Worker() { end_.set_value(); }
+  Worker(const Worker&) = delete;
+  Worker& operator=(const Worker&) = delete;
+
+ private:
+  std::future<void> start_worker() {
+    return std::async(std::launch::async, [until_end = end_.get_future()] { until_end.wait(); });
+  }
+
+  std::promise<void> end_;
+  std::future<void> done_;
+};
+
+/// Spins a robot on a thread of its own until the end of the scope.
+class SpinningRobot {
+ public:
+  explicit SpinningRobot(Robot& robot) : robot_(robot), thread_([&robot] { robot.spin(); }) {
+    EXPECT_TRUE(eventually([&] { return robot.executor().is_spinning(); }));
+  }
+  ~SpinningRobot() {
+    robot_.executor().cancel();
+    thread_.join();
+  }
+  SpinningRobot(const SpinningRobot&) = delete;
+  SpinningRobot& operator=(const SpinningRobot&) = delete;
+
+ private:
+  Robot& robot_;
+  std::thread thread_;
+};
+
+std::vector<PlannedThread> threads_of(const ThreadPlanReport& report, std::size_t rule) {
+  std::vector<PlannedThread> result;
+  std::copy_if(report.threads.begin(), report.threads.end(), std::back_inserter(result),
+               [&](const PlannedThread& each) { return each.rule == rule; });
+  return result;
+}
+
+class RobotFile : public Ros {
+ protected:
+  void SetUp() override {
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+    GTEST_SKIP() << "a sanitizer starts every thread by a function of its own";
+#endif
+  }
+
+  RobotOptions load(const std::string& text) {
+    return load_robot(folder_.write("robot.yaml", "rclrt: 1\n" + text));
+  }
+
+  /// Returns what the reader says of a file.
+  std::string error_of(const std::string& text) {
+    try {
+      load(text);
+    } catch (const std::runtime_error& error) {
+      const std::string what = error.what();
+      return what.substr(what.find("robot.yaml:"));
+    }
+    return "no error";
+  }
+
+  Folder folder_;
+};
+
+constexpr const char* kThreads = R"(
+threads:
+  - {library: "libfast*", policy: other, nice: 3}
+  - {function: "*tf2_ros::TransformListener*", policy: other, nice: 4}
+  - {function: "*NodeWithAnInnerExecutor*", policy: other, nice: 5}
+  - {library: robot_test, function: "*Worker::start_worker*", policy: other, nice: 6}
+)";
+// Their indices in the plan, before which a rule keeps the engine's threads.
+constexpr std::size_t kKept = 0;
+constexpr std::size_t kDds = 1;
+constexpr std::size_t kTf2 = 2;
+constexpr std::size_t kInner = 3;
+constexpr std::size_t kAsync = 4;
+
+TEST_F(RobotFile, PutsEveryThreadOfTheProcessUnderThePlanWhoeverStartsIt) {
+  RobotOptions options = load(kThreads);
+  options.thread_period = 10ms;
+  Robot robot(std::move(options));
+  const auto node = std::make_shared<NodeWithAnInnerExecutor>();
+  robot.executor().add_node(node);
+#ifdef RCLRT_TF2
+  tf2_ros::Buffer buffer(node->get_clock());
+  const tf2_ros::TransformListener listener(buffer);
+#endif
+  const Worker worker;
+  const SpinningRobot spinning(robot);
+
+  const ThreadPlanReport report = robot.threads();
+  for (const PlannedThread& thread : report.threads) {
+    EXPECT_EQ(thread.problem, "") << thread.name;
+    EXPECT_EQ(rclrt::realtime::read_scheduling(thread.tid)->nice, thread.found.nice);
+  }
+  EXPECT_FALSE(threads_of(report, kKept).empty()) << "the engine has threads";
+  EXPECT_GE(threads_of(report, kDds).size(), 2U);
+  for (const PlannedThread& thread : threads_of(report, kDds)) {
+    EXPECT_EQ(thread.name.rfind("dds.", 0), 0U) << thread.name;
+  }
+#ifdef RCLRT_TF2
+  EXPECT_EQ(threads_of(report, kTf2).size(), 1U);
+#endif
+  EXPECT_EQ(threads_of(report, kInner).size(), 1U);
+  EXPECT_EQ(threads_of(report, kAsync).size(), 1U);
+  // What no rule is for is named, with where it comes from.
+  EXPECT_TRUE(std::any_of(report.unplanned.begin(), report.unplanned.end(),
+                          [](const UnplannedThread& each) { return each.tid == getpid(); }));
+  for (const UnplannedThread& thread : report.unplanned) {
+    EXPECT_NE(thread.origin.library, "") << thread.name;
+  }
+}
+
+TEST_F(RobotFile, CatchesAThreadThatAppearsWhileItSpins) {
+  RobotOptions options = load(kThreads);
+  options.thread_period = 10ms;
+  Robot robot(std::move(options));
+  robot.executor().add_node(std::make_shared<rclcpp::Node>("alone"));
+  const SpinningRobot spinning(robot);
+  EXPECT_TRUE(threads_of(robot.threads(), kAsync).empty());
+  const Worker late;
+  EXPECT_TRUE(eventually([&] {
+    const auto workers = threads_of(robot.threads(), kAsync);
+    return workers.size() == 1 && workers.front().found.nice == 6;
+  }));
+}
+
+TEST_F(RobotFile, LeavesTheEnginesThreadsToTheEngine) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  Robot robot(load("executor: {top_priority: 60}\nthreads: [{name: '*', policy: other}]\n"));
+  const auto node = std::make_shared<rclcpp::Node>("alone");
+  robot.executor().add_node(node);
+  const SpinningRobot spinning(robot);
+  const auto kept = threads_of(robot.threads(), kKept);
+  EXPECT_EQ(std::count_if(kept.begin(), kept.end(),
+                          [](const PlannedThread& each) {
+                            return each.found.policy == rclrt::realtime::Policy::kFifo &&
+                                   each.found.priority == 59;
+                          }),
+            static_cast<long>(robot.executor().engine().options().cpus.empty()
+                                  ? rclrt::realtime::allowed_cpus().size()
+                                  : 1));
+}
+
+TEST_F(RobotFile, StatesTheExecutorThePrioritiesAndTheRecording) {
+  const RobotOptions options = load(R"(
+executor: {kind: producer_consumer, realtime: off, top_priority: 50, workers_per_level: 2}
+callbacks:
+  - {node: /alone, timer: 0, priority: 9, deadline_ms: 5}
+recording: {directory: )" + (folder_ / "out").string() + "}\n");
+  EXPECT_EQ(options.executor, "producer_consumer");
+  EXPECT_EQ(options.options.engine.top_priority, 50);
+  EXPECT_EQ(options.options.engine.workers_per_level, 2U);
+  std::atomic<int> ticks{0};
+  {
+    Robot robot(options);
+    const auto node = std::make_shared<rclcpp::Node>("alone");
+    const auto timer = node->create_wall_timer(1ms, [&] {
+      if (++ticks == 20) {
+        robot.executor().cancel();
+      }
+    });
+    robot.executor().add_node(node);
+    robot.spin();
+    const auto callbacks = robot.executor().callbacks();
+    ASSERT_FALSE(callbacks.empty());
+    const auto found = std::find_if(callbacks.begin(), callbacks.end(),
+                                    [](const auto& each) { return each.kind == "timer"; });
+    ASSERT_NE(found, callbacks.end());
+    EXPECT_EQ(found->priority, 9);
+    EXPECT_EQ(found->deadline, 5ms);
+    EXPECT_TRUE(robot.threads().threads.empty()) << "there is no plan";
+  }
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "out" / "results.json"));
+}
+
+TEST_F(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
+  EXPECT_EQ(error_of("executor: {kind: wait_set}\n"),
+            "robot.yaml:2:18: kind is 'wait_set'; expected 'preemptive', 'producer_consumer', "
+            "'thread_dispatch', 'edf', 'picas' or 'per_group'");
+  EXPECT_EQ(error_of("threads: [{policy: other}]\n"),
+            "robot.yaml:2:11: the thread has no 'name', 'library' or 'function'; expected at least "
+            "one, like 'name: control'");
+}
+
+TEST(MakeExecutor, NamesTheExecutorsThereAre) {
+  try {
+    make_executor("wait_set", {});
+    FAIL() << "no error";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_EQ(std::string(error.what()),
+              "there is no executor \"wait_set\" for rclcpp's nodes; choose from preemptive, "
+              "producer_consumer, thread_dispatch, edf, picas, per_group");
+  }
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test

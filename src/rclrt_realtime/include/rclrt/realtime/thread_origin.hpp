@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: Apache-2.0
+// Which library started each thread of the process, and what the thread runs.
+#pragma once
+
+#include <sys/types.h>
+
+#include <map>
+#include <string>
+
+#include "rclrt/realtime/export.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+/// What a thread was started to run.
+struct ThreadOrigin {
+  /// The file that has this code, without its folder: a shared library or the program. Of a thread
+  /// that std::thread, std::async, boost::thread or Thread starts, the file that says what it runs,
+  /// not the library of these classes. Empty: not known.
+  std::string library;
+  /// The function with its arguments' types, or for std::thread and the like the type of what it
+  /// runs, as "std::thread::_State_impl<...>". Empty: not known, as for a function without a
+  /// symbol.
+  std::string function;
+
+  bool operator==(const ThreadOrigin&) const = default;
+};
+
+/// Returns the origins of the threads that exist now, by thread id. Reads the C library's list of
+/// threads through libthread_db, as a debugger does, without stopping a thread. What starts or ends
+/// meanwhile may be missing; so is everything where the C library gives no such list. A sanitizer
+/// starts threads by a function of its own, which then is the origin. Thread-safe.
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::map<pid_t, ThreadOrigin> thread_origins();
+
+}  // namespace rclrt::realtime

@@ -1,0 +1,294 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/thread_origin.hpp"
+
+#include <cxxabi.h>
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <fnmatch.h>
+#include <sys/auxv.h>
+#include <unistd.h>
+
+extern "C" {  // which these headers leave to their user
+#include <proc_service.h>
+#include <thread_db.h>
+}
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <cstdlib>
+#include <mutex>
+#include <optional>
+
+#include "proc_task.hpp"
+#include "thread_entry.hpp"
+
+/// The process that libthread_db reads: this one, which goes on meanwhile.
+struct ps_prochandle {
+  int memory = -1;      // of /proc/self/mem, where reading what is not mapped is only an error
+  long reads_left = 0;  // a list that changes while it is read may have no end
+};
+
+namespace {
+
+bool read_memory(int memory, const void* address, void* to, std::size_t size) {
+  const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(address));
+  return pread(memory, to, size, offset) == static_cast<ssize_t>(size);
+}
+
+}  // namespace
+
+// The functions by which libthread_db asks its user for everything; see proc_service.h.
+extern "C" {
+#pragma GCC visibility push(default)
+
+ps_err_e ps_pdread(ps_prochandle* process, psaddr_t address, void* to, std::size_t size) {
+  return process->reads_left-- > 0 && read_memory(process->memory, address, to, size) ? PS_OK
+                                                                                       : PS_ERR;
+}
+
+ps_err_e ps_pglobal_lookup(ps_prochandle* /*process*/, const char* /*object*/, const char* name,
+                           psaddr_t* address) {
+  *address = dlsym(RTLD_DEFAULT, name);
+  return *address != nullptr ? PS_OK : PS_NOSYM;
+}
+
+pid_t ps_getpid(ps_prochandle* /*process*/) { return getpid(); }
+
+// Nothing is written, and registers are not needed.
+ps_err_e ps_pdwrite(ps_prochandle*, psaddr_t, const void*, std::size_t) { return PS_ERR; }
+ps_err_e ps_lgetregs(ps_prochandle*, lwpid_t, prgregset_t) { return PS_ERR; }
+ps_err_e ps_lsetregs(ps_prochandle*, lwpid_t, const prgregset_t) { return PS_ERR; }
+ps_err_e ps_lgetfpregs(ps_prochandle*, lwpid_t, prfpregset_t*) { return PS_ERR; }
+ps_err_e ps_lsetfpregs(ps_prochandle*, lwpid_t, const prfpregset_t*) { return PS_ERR; }
+
+#pragma GCC visibility pop
+}
+
+namespace rclrt::realtime {
+
+namespace {
+
+/// A thread as pthread_create was asked for it.
+struct StartedThread {
+  const void* function = nullptr;  ///< nullptr: the process's first thread
+  const void* argument = nullptr;
+};
+
+using StartedThreads = std::map<pid_t, StartedThread>;
+
+/// Classes that start threads for others: their libraries say nothing of a thread.
+constexpr std::array<const char*, 3> kWrappers{"libstdc++.so*", "libc++.so*",
+                                               "libboost_thread.so*"};
+
+class MemoryFile {
+ public:
+  MemoryFile() : file_(open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) {}
+  ~MemoryFile() {
+    if (file_ >= 0) {
+      close(file_);
+    }
+  }
+  MemoryFile(const MemoryFile&) = delete;
+  MemoryFile& operator=(const MemoryFile&) = delete;
+
+  int descriptor() const { return file_; }
+
+  template <typename T>
+  std::optional<T> read(const void* address) const {
+    T value{};
+    return read_memory(file_, address, &value, sizeof value) ? std::optional(value) : std::nullopt;
+  }
+
+  /// Returns a text of at most 4 kB that ends with a zero; nothing if there is none.
+  std::optional<std::string> read_text(const char* address) const {
+    std::string text;
+    while (text.size() < 4096) {
+      const auto letter = read<char>(address + text.size());
+      if (!letter || *letter == '\0') {
+        return letter ? std::optional(text) : std::nullopt;
+      }
+      text += *letter;
+    }
+    return std::nullopt;
+  }
+
+ private:
+  int file_;
+};
+
+/// Collects the threads of libthread_db's iteration.
+class Collector {
+ public:
+  explicit Collector(const MemoryFile& memory) : memory_(memory) {}
+
+  StartedThreads take() { return std::move(threads_); }
+
+  static int add(const td_thrhandle_t* thread, void* collector) {
+    static_cast<Collector*>(collector)->add(thread);
+    return 0;
+  }
+
+ private:
+  void add(const td_thrhandle_t* thread) {
+    td_thrinfo_t info{};
+    if (td_thr_get_info(thread, &info) != TD_OK || info.ti_lid <= 0) {
+      return;
+    }
+    StartedThread& started = threads_[info.ti_lid];
+    started.function = reinterpret_cast<const void*>(info.ti_startfunc);
+    if (started.function != nullptr) {
+      started.argument = find_argument(reinterpret_cast<const char*>(info.ti_tid), started.function);
+    }
+  }
+
+  /// The C library keeps a thread's argument right behind its start function, in its descriptor,
+  /// which its pthread_t points to.
+  const void* find_argument(const char* descriptor, const void* function) {
+    if (argument_offset_) {
+      return memory_.read<const void*>(descriptor + *argument_offset_).value_or(nullptr);
+    }
+    constexpr std::size_t kMostBytes = 4096;
+    for (std::size_t at = 0; at < kMostBytes; at += sizeof(void*)) {
+      const auto value = memory_.read<const void*>(descriptor + at);
+      if (!value) {
+        break;
+      }
+      if (*value == function) {
+        argument_offset_ = at + sizeof(void*);
+        return memory_.read<const void*>(descriptor + *argument_offset_).value_or(nullptr);
+      }
+    }
+    return nullptr;
+  }
+
+  const MemoryFile& memory_;
+  StartedThreads threads_;
+  std::optional<std::size_t> argument_offset_;  // the same for all threads
+};
+
+/// Returns nothing if the list changed while it was read.
+std::optional<StartedThreads> read_list(const MemoryFile& memory) {
+  constexpr long kMostReads = 100'000;  // a thread takes about ten
+  ps_prochandle process{memory.descriptor(), kMostReads};
+  td_thragent_t* agent = nullptr;
+  if (td_ta_new(&process, &agent) != TD_OK) {
+    return std::nullopt;
+  }
+  Collector collector(memory);
+  const td_err_e result =
+      td_ta_thr_iter(agent, &Collector::add, &collector, TD_THR_ANY_STATE, TD_THR_LOWEST_PRIORITY,
+                     TD_SIGNO_MASK, TD_THR_ANY_USER_FLAGS);
+  td_ta_delete(agent);
+  return result == TD_OK ? std::optional(collector.take()) : std::nullopt;
+}
+
+StartedThreads read_started_threads(const MemoryFile& memory) {
+  // libthread_db has state of its own without a lock.
+  static std::mutex mutex;
+  const std::scoped_lock lock(mutex);
+  static const td_err_e ready = td_init();
+  constexpr int kAttempts = 10;
+  for (int attempt = 0; ready == TD_OK && attempt < kAttempts; ++attempt) {
+    if (auto threads = read_list(memory)) {
+      return *std::move(threads);
+    }
+  }
+  return {};
+}
+
+std::string file_name(const std::string& path) {
+  return path.substr(path.rfind('/') + 1);  // npos + 1 is 0
+}
+
+std::string program_name() {
+  std::array<char, 4096> path{};
+  const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
+  return file_name(std::string(path.data(), static_cast<std::size_t>(std::max(size, ssize_t{0}))));
+}
+
+/// Returns the library or program that the address is in; empty if there is none.
+std::string library_of(const void* address) {
+  Dl_info info{};
+  if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
+    return "";
+  }
+  // The dynamic linker calls the program what its caller did; ask the kernel.
+  Dl_info program{};
+  const auto* const header = reinterpret_cast<const void*>(getauxval(AT_PHDR));
+  if (dladdr(header, &program) != 0 && program.dli_fbase == info.dli_fbase) {
+    return program_name();
+  }
+  return file_name(info.dli_fname);
+}
+
+std::string demangle(const std::string& name) {
+  int status = 0;
+  char* const text = abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status);
+  const std::string result = status == 0 && text != nullptr ? text : name;
+  std::free(text);
+  return result;
+}
+
+std::string symbol_at(const void* address) {
+  Dl_info info{};
+  return dladdr(address, &info) != 0 && info.dli_saddr == address && info.dli_sname != nullptr
+             ? demangle(info.dli_sname)
+             : "";
+}
+
+/// Returns the type of the object at `address`, if it has virtual functions and its library was
+/// built with type information: by the Itanium C++ ABI the table of its functions has a pointer to
+/// the type before it, and the type its name second.
+std::string type_at(const MemoryFile& memory, const void* const* table) {
+  const auto type = memory.read<const void* const*>(table - 1);
+  if (!type || library_of(*type).empty()) {
+    return "";
+  }
+  const auto name = memory.read<const char*>(*type + 1);
+  if (!name || library_of(*name).empty()) {
+    return "";
+  }
+  const std::string text = memory.read_text(*name).value_or("");
+  return text.empty() ? "" : demangle(text.front() == '*' ? text.substr(1) : text);
+}
+
+bool is_wrapper(const void* function, const std::string& library) {
+  return function == ThreadEntry::address() ||
+         std::any_of(kWrappers.begin(), kWrappers.end(), [&](const char* pattern) {
+    return fnmatch(pattern, library.c_str(), 0) == 0;
+  });
+}
+
+ThreadOrigin origin_of(const MemoryFile& memory, const StartedThread& thread) {
+  if (thread.function == nullptr) {
+    return {program_name(), "main"};
+  }
+  const ThreadOrigin started{library_of(thread.function), symbol_at(thread.function)};
+  if (!is_wrapper(thread.function, started.library)) {
+    return started;
+  }
+  // The argument is an object whose class the starting code has derived.
+  const auto table = memory.read<const void* const*>(thread.argument);
+  const std::string library = table ? library_of(*table) : "";
+  return library.empty() ? started : ThreadOrigin{library, type_at(memory, *table)};
+}
+
+}  // namespace
+
+std::map<pid_t, ThreadOrigin> thread_origins() {
+  std::map<pid_t, ThreadOrigin> result;
+  const MemoryFile memory;
+  if (memory.descriptor() < 0) {
+    return result;
+  }
+  for (const auto& [tid, thread] : read_started_threads(memory)) {
+    if (!read_task_file(tid, "comm").empty()) {
+      result.emplace(tid, origin_of(memory, thread));
+    }
+  }
+  return result;
+}
+
+}  // namespace rclrt::realtime

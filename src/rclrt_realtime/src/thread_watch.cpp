@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/thread_watch.hpp"
+
+#include <algorithm>
+#include <atomic>
+#include <mutex>
+#include <utility>
+#include <vector>
+
+#include "periodic_drain.hpp"
+
+namespace rclrt::realtime {
+
+namespace {
+
+/// Returns the threads of `now` that were not the same in `before`.
+template <typename Thread>
+std::vector<Thread> changed(const std::vector<Thread>& before, const std::vector<Thread>& now) {
+  std::vector<Thread> result;
+  std::copy_if(now.begin(), now.end(), std::back_inserter(result), [&](const Thread& each) {
+    return std::find(before.begin(), before.end(), each) == before.end();
+  });
+  return result;
+}
+
+}  // namespace
+
+class ThreadWatch::Impl {
+ public:
+  explicit Impl(ThreadWatchOptions options) : options_(std::move(options)) {
+    look();
+    drain_ = std::make_unique<PeriodicDrain>("thread_watch", options_.period, [this] {
+      if (!ending_.load(std::memory_order_relaxed)) {  // alone: nothing is handed over by it
+        look();
+      }
+    });
+  }
+  ~Impl() {
+    ending_.store(true, std::memory_order_relaxed);
+    drain_->stop();
+  }
+  Impl(const Impl&) = delete;
+  Impl& operator=(const Impl&) = delete;
+
+  void flush() { drain_->flush(); }
+
+  ThreadPlanReport report() const {
+    const std::scoped_lock lock(mutex_);
+    return report_;
+  }
+
+ private:
+  /// Changes only what is not as planned: a thread that is gets no system call that would put it
+  /// behind others of its priority.
+  ThreadPlanReport put_right() const {
+    ThreadPlanReport report = options_.plan.verify();
+    std::vector<pid_t> wrong;
+    for (const PlannedThread& thread : report.threads) {
+      if (!thread.problem.empty()) {
+        wrong.push_back(thread.tid);
+      }
+    }
+    if (wrong.empty()) {
+      return report;
+    }
+    const ThreadPlanReport given = options_.plan.apply(wrong);
+    std::erase_if(report.threads, [](const PlannedThread& each) { return !each.problem.empty(); });
+    report.threads.insert(report.threads.end(), given.threads.begin(), given.threads.end());
+    report.unplanned.insert(report.unplanned.end(), given.unplanned.begin(), given.unplanned.end());
+    std::ranges::sort(report.threads, {}, &PlannedThread::tid);
+    std::ranges::sort(report.unplanned, {}, &UnplannedThread::tid);
+    return report;
+  }
+
+  void look() {
+    ThreadPlanReport now = put_right();
+    ThreadPlanReport news;
+    {
+      const std::scoped_lock lock(mutex_);
+      news.threads = changed(report_.threads, now.threads);
+      news.unplanned = changed(report_.unplanned, now.unplanned);
+      report_ = std::move(now);
+    }
+    if (options_.on_news && (!news.threads.empty() || !news.unplanned.empty())) {
+      options_.on_news(news);
+    }
+  }
+
+  const ThreadWatchOptions options_;
+  mutable std::mutex mutex_;  // guards report_
+  ThreadPlanReport report_;
+  std::atomic<bool> ending_{false};
+  std::unique_ptr<PeriodicDrain> drain_;
+};
+
+ThreadWatch::ThreadWatch(ThreadWatchOptions options)
+    : impl_(std::make_unique<Impl>(std::move(options))) {}
+
+ThreadWatch::~ThreadWatch() = default;
+
+void ThreadWatch::look() { impl_->flush(); }
+
+ThreadPlanReport ThreadWatch::report() const { return impl_->report(); }
+
+}  // namespace rclrt::realtime

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/thread_watch.hpp"
+
+#include <gmock/gmock.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <fstream>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "rclrt/realtime/semaphore.hpp"
+#include "rclrt/realtime/stop_flag.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::realtime {
+namespace {
+
+using testing::IsEmpty;
+
+constexpr std::chrono::milliseconds kNever = std::chrono::hours(1);
+
+/// A thread with a name that waits; its rule in these tests is a nice value, which everybody may
+/// raise.
+class Waiting {
+ public:
+  explicit Waiting(const char* name)
+      : thread_({.name = name}, [this](const StopFlag& stop) {
+          tid_ = gettid();
+          named_.post();
+          stop.wait();
+        }) {
+    named_.wait();
+  }
+  pid_t tid() const { return tid_; }
+  int nice() const { return read_scheduling(tid_)->nice.value_or(0); }
+
+ private:
+  Semaphore named_;
+  pid_t tid_ = 0;
+  Thread thread_;
+};
+
+/// Collects what a watch tells.
+class News {
+ public:
+  std::function<void(const ThreadPlanReport&)> listener() {
+    return [this](const ThreadPlanReport& news) {
+      const std::scoped_lock lock(mutex_);
+      for (const PlannedThread& each : news.threads) {
+        planned_.push_back(each.name);
+      }
+      for (const UnplannedThread& each : news.unplanned) {
+        unplanned_.push_back(each.name);
+      }
+    };
+  }
+  std::vector<std::string> take_planned() {
+    const std::scoped_lock lock(mutex_);
+    return std::exchange(planned_, {});
+  }
+  long unplanned(const std::string& name) {
+    const std::scoped_lock lock(mutex_);
+    return std::count(unplanned_.begin(), unplanned_.end(), name);
+  }
+
+ private:
+  std::mutex mutex_;  // guards what follows
+  std::vector<std::string> planned_;
+  std::vector<std::string> unplanned_;
+};
+
+ThreadPlan nice_plan() { return {{{"nice-5", {.nice = 5}}, {"nice-9", {.nice = 9}}}}; }
+
+TEST(ThreadWatch, GivesThreadsThatExistWhatThePlanStates) {
+  const Waiting thread("nice-5");
+  const ThreadWatch watch({.plan = nice_plan(), .period = kNever});
+  EXPECT_EQ(thread.nice(), 5);
+}
+
+TEST(ThreadWatch, CatchesAThreadThatAppearsLater) {
+  News news;
+  const ThreadWatch watch({.plan = nice_plan(),
+                           .period = std::chrono::milliseconds(5),
+                           .on_news = news.listener()});
+  const Waiting thread("nice-5");
+  while (thread.nice() != 5) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+  while (news.take_planned() != std::vector<std::string>{"nice-5"}) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  }
+}
+
+TEST(ThreadWatch, TellsOfAThreadOnce) {
+  News news;
+  ThreadWatch watch({.plan = nice_plan(), .period = kNever, .on_news = news.listener()});
+  const Waiting planned("nice-5");
+  const Waiting unplanned("other");
+  watch.look();
+  watch.look();
+  EXPECT_EQ(news.take_planned(), (std::vector<std::string>{"nice-5"}));
+  EXPECT_EQ(news.unplanned("other"), 1);
+}
+
+TEST(ThreadWatch, PutsAThreadRightThatWasChanged) {
+  const Waiting thread("nice-5");
+  News news;
+  ThreadWatch watch({.plan = nice_plan(), .period = kNever, .on_news = news.listener()});
+  apply_scheduling(thread.tid(), {.nice = 7});
+  watch.look();
+  EXPECT_EQ(thread.nice(), 5);
+}
+
+TEST(ThreadWatch, FollowsANameThatChanges) {
+  const Waiting thread("other");
+  News news;
+  ThreadWatch watch({.plan = nice_plan(), .period = kNever, .on_news = news.listener()});
+  EXPECT_EQ(thread.nice(), 0);
+  std::ofstream("/proc/self/task/" + std::to_string(thread.tid()) + "/comm") << "nice-9";
+  watch.look();
+  EXPECT_EQ(thread.nice(), 9);
+  EXPECT_EQ(news.take_planned(), (std::vector<std::string>{"nice-9"}));
+}
+
+TEST(ThreadWatch, LeavesAThreadAsItIsWhereTheRuleKeepsIt) {
+  const Waiting thread("keep-me");
+  apply_scheduling(thread.tid(), {.nice = 3});
+  const ThreadWatch watch({.plan = {{{.name = "keep-*", .keep = true}, {"*", {.nice = 8}}}},
+                           .period = kNever});
+  EXPECT_EQ(thread.nice(), 3);
+  const ThreadPlanReport report = watch.report();
+  EXPECT_THAT(report.unplanned, IsEmpty());
+  EXPECT_TRUE(report.ok()) << testing::PrintToString(report.problems());
+}
+
+TEST(ThreadWatch, RefusesAPeriodBelowAMillisecond) {
+  EXPECT_THROW(ThreadWatch({.period = std::chrono::milliseconds(0)}), std::invalid_argument);
+}
+
+TEST(ThreadWatch, EndsWhileThreadsComeAndGo) {
+  std::atomic<bool> stop{false};
+  Thread restless({.name = "restless"}, [&] {
+    while (!stop) {
+      Thread({.name = "nice-5"}, [] {}).join();
+    }
+  });
+  for (int round = 0; round < 20; ++round) {
+    ThreadWatch watch({.plan = nice_plan(), .period = std::chrono::milliseconds(1)});
+    watch.look();
+  }
+  stop = true;
+}
+
+}  // namespace
+}  // namespace rclrt::realtime
