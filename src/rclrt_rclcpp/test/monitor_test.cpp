@@ -118,15 +118,13 @@ TEST_F(MonitorTest, TellsOfEachMissWithWhoWasInTheWay) {
     const auto statuses = operator_.statuses(name);
     return !statuses.empty() && value_of(statuses.back(), "missed") == missed;
   })) << missed;
-  std::size_t warnings = 0;
-  for (const DiagnosticStatus& status : operator_.statuses(name)) {
-    if (const std::string culprit = value_of(status, "most_in_the_way"); !culprit.empty()) {
-      ++warnings;
-      EXPECT_EQ(culprit, "/node timer 1") << status.message;
-      EXPECT_EQ(status.level, DiagnosticStatus::WARN);
-    }
-  }
-  EXPECT_GT(warnings, 0U);
+  // The host may hold up an instance of its own as well.
+  const std::vector<DiagnosticStatus> statuses = operator_.statuses(name);
+  EXPECT_TRUE(std::any_of(statuses.begin(), statuses.end(), [](const auto& each) {
+    return each.level == DiagnosticStatus::WARN &&
+           value_of(each, "most_in_the_way") == "/node timer 1" &&
+           each.message.find("most in the way: /node timer 1, ") != std::string::npos;
+  }));
 }
 
 TEST_F(MonitorTest, SaysNothingIsWrongWhereNothingIs) {
