@@ -23,6 +23,7 @@ from rclrt_cli.commands import (
     run,
     simulate,
     synthesize,
+    top,
     workloads,
 )
 from rclrt_cli.completion import add_completers, complete
@@ -35,6 +36,7 @@ VERBS: dict[str, ModuleType] = {
     "simulate": simulate,
     "report": report,
     "doctor": doctor,
+    "top": top,
     "bench": bench,
     "calibrate": calibrate,
     "analyze": analyze,

@@ -20,16 +20,23 @@ constexpr std::array<std::pair<const char*, std::string ThreadRule::*>, 3> kPatt
      {"library", &ThreadRule::library},
      {"function", &ThreadRule::function}}};
 
-void read_patterns(const Fields& fields, Position at, ThreadRule& rule, Context& context) {
+/// Reads them, and declares them: no two rules have the same.
+void read_patterns(const Fields& fields, Position at, NameIndex& rules, ThreadRule& rule,
+                   Context& context) {
   bool stated = false;
+  std::string all;
   for (const auto& [key, pattern] : kPatterns) {
     const YamlNode* const node = fields.find(key);
     if (node == nullptr) {
       continue;
     }
+    if (!stated) {
+      at = node->at;
+    }
     stated = true;
     if (const auto text = read_text(*node, key, context)) {
       rule.*pattern = *text;
+      all += (all.empty() ? "" : ", ") + std::string(key) + " " + *text;
       if (text->empty()) {
         report_value(*node, key, "a pattern, such as '*'", context);
       }
@@ -37,7 +44,10 @@ void read_patterns(const Fields& fields, Position at, ThreadRule& rule, Context&
   }
   if (!stated && fields.sound()) {
     context.diagnostics.report(at, "the thread has no 'name', 'library' or 'function'",
-                               "at least one, like 'name: control'");
+                               "at least one, such as 'name: control'");
+  }
+  if (stated) {
+    rules.add(rule.library.empty() && rule.function.empty() ? rule.name : all, at, context);
   }
 }
 
@@ -67,12 +77,7 @@ std::vector<ThreadRule> read_thread_rules(const YamlNode& list, Context& context
     const Fields fields(item, "thread", keys, context);
     ThreadRule rule;
     if (item.kind == YamlKind::kMapping) {
-      read_patterns(fields, item.at, rule, context);
-      const bool is_name_alone = rule.library.empty() && rule.function.empty();
-      names.add(is_name_alone
-                    ? rule.name
-                    : rule.name + ", library " + rule.library + ", function " + rule.function,
-                item.at, context);
+      read_patterns(fields, item.at, names, rule, context);
       rule.keep = read_keep(fields, context);
       if (!rule.keep) {
         rule.scheduling = read_scheduling(fields, context);

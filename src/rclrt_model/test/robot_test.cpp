@@ -90,18 +90,19 @@ TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {workers_per_level: 0}\n"),
             "f:2:31: workers_per_level is '0'; expected a whole number from 1 to 1024");
   EXPECT_EQ(first_problem("rclrt: 1\nrecording: {application: app.yaml}\n"),
-            "f:2:12: recording has no 'directory'; expected 'directory: out'");
+            "f:2:12: the recording has no 'directory'; expected a key such as 'directory: out'");
   EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {period_ms: 1}\n"),
             "f:2:22: period_ms is '1'; expected a whole number from 10 to 3600000");
   EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {topic: diagnostics}\n"),
             "f:2:18: topic is 'diagnostics'; expected a fully qualified name, like /robot/lidar");
   EXPECT_EQ(first_problem("rclrt: 1\nthreads: [{name: a, policy: keep, priority: 3}]\n"),
-            "f:2:35: priority has no meaning with 'policy: keep'; expected nothing beside it");
+            "f:2:45: priority has no meaning with 'policy: keep'; expected nothing beside it");
   EXPECT_EQ(first_problem("rclrt: 1\nthreads: [{library: '', policy: other}]\n"),
-            "f:2:21: library is ''; expected a pattern, such as '*'");
+            "f:2:21: library is the text ''; expected a pattern, such as '*'");
   EXPECT_EQ(first_problem("rclrt: 1\nthreads:\n  - {library: a, policy: other}\n  - {library: a, "
                           "policy: keep}\n"),
-            "?");
+            "f:4:14: rule 'library a' is declared twice; expected a name of its own (the first is "
+            "on line 3)");
 }
 
 TEST(RobotFile, AnyBytesGiveARobotOrDiagnostics) {

@@ -79,10 +79,12 @@ class Container : public rclcpp_components::ComponentManager {
   }
 
  private:
-  /// Returns the parameter, or what the file states where it is not given.
-  template <typename T>
-  void override_by(const char* name, T& value) {
-    value = declare_parameter(name, value);
+  /// Throws for a number that is no int.
+  static int to_int(std::int64_t value, const std::string& what) {
+    if (!std::in_range<int>(value)) {
+      throw std::invalid_argument("parameter " + what + " " + std::to_string(value));
+    }
+    return static_cast<int>(value);
   }
 
   rclrt_rclcpp::RobotOptions options() {
@@ -90,8 +92,11 @@ class Container : public rclcpp_components::ComponentManager {
     rclrt_rclcpp::RobotOptions robot =
         file.empty() ? rclrt_rclcpp::RobotOptions() : rclrt_rclcpp::load_robot(file);
     rclrt::executor::ExecutorOptions& engine = robot.options.engine;
-    override_by("executor", robot.executor);
-    override_by("top_priority", engine.top_priority);
+    // What a parameter does not state is as the file has it.
+    robot.executor = declare_parameter("executor", robot.executor);
+    engine.top_priority = to_int(declare_parameter<std::int64_t>("top_priority",
+                                                                 engine.top_priority),
+                                 "top_priority: there is no priority");
     if (const std::string priorities = declare_parameter("priorities", ""); !priorities.empty()) {
       robot.options.priorities = priorities;
     }
@@ -103,10 +108,7 @@ class Container : public rclcpp_components::ComponentManager {
       engine.cpus.clear();
     }
     for (const std::int64_t cpu : cpus) {
-      if (!std::in_range<int>(cpu)) {
-        throw std::invalid_argument("parameter cpus: there is no CPU " + std::to_string(cpu));
-      }
-      engine.cpus.push_back(static_cast<int>(cpu));
+      engine.cpus.push_back(to_int(cpu, "cpus: there is no CPU"));
     }
     rclrt::realtime::require_allowed_cpus(engine.cpus);
     if (const std::string directory = declare_parameter("record", ""); !directory.empty()) {

@@ -94,15 +94,24 @@ void Monitor::drain() {
   }
 }
 
+/// Returns nothing for one that was not there, or was another one of the same name.
+std::optional<engine::Counters> Monitor::counters_before(const std::string& name,
+                                                         const engine::Counters& now) const {
+  const auto found = before_.find(name);
+  return found == before_.end() || found->second.released > now.released
+             ? std::nullopt
+             : std::optional(found->second);
+}
+
 /// "2 of 100 missed, the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms in all"
-Monitor::Status Monitor::status_of(const CallbackInfo& callback, const std::string& name) {
-  Before& before = before_[name];
+Monitor::Status Monitor::status_of(const CallbackInfo& callback, const std::string& name) const {
   const engine::Counters& now = callback.counters;
-  const std::uint64_t missed = now.missed - before.counters.missed;
-  const std::uint64_t ended = now.completed + now.dropped -
-                              (before.counters.completed + before.counters.dropped);
-  const bool is_stuck = before.known && ended == 0 && before.counters.pending() > 0 &&
-                        callback.deadline <= options_.period;
+  const engine::Counters before =
+      counters_before(name, now).value_or(engine::Counters());  // of a new one all zero
+  const std::uint64_t missed = now.missed - before.missed;
+  const std::uint64_t ended = now.completed + now.dropped - (before.completed + before.dropped);
+  const bool is_stuck =
+      ended == 0 && before.pending() > 0 && callback.deadline <= options_.period;
   Status status;
   status.name = "rclrt: " + name;
   status.hardware_id = "rclrt";
@@ -138,7 +147,6 @@ Monitor::Status Monitor::status_of(const CallbackInfo& callback, const std::stri
         {"dropped", now.dropped}, {"missed", now.missed}}) {
     status.values.push_back(value(key, std::to_string(count)));
   }
-  before = {now, true};
   return status;
 }
 
@@ -169,12 +177,15 @@ void Monitor::publish() {
   diagnostic_msgs::msg::DiagnosticArray message;
   message.header.stamp = node_->now();
   message.status.push_back(status_of_process(callbacks));
+  AllCounters now;
   for (const CallbackInfo& each : callbacks) {
     if (each.deadline.count() > 0) {
-      message.status.push_back(
-          status_of(each, to_string(Place{each.node, each.kind, each.name, each.group})));
+      const std::string name = to_string(Place{each.node, each.kind, each.name, each.group});
+      message.status.push_back(status_of(each, name));
+      now[name] = each.counters;
     }
   }
+  before_ = std::move(now);
   misses_.clear();
   publisher_->publish(message);
 }

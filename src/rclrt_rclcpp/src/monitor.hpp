@@ -8,6 +8,7 @@
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
 #include <string_view>
@@ -30,7 +31,7 @@ class Monitor final : public engine::MissHandler {
   Monitor(MonitorOptions options, engine::MissHandler* also)
       : options_(std::move(options)), also_(also), queue_(options_.capacity) {}
 
-  void missed(const engine::DeadlineMiss& miss) noexcept override;
+  void missed(const engine::DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING override;
 
   /// Publishes until `stop`, and once more there. Both are called by the thread that spins.
   void start(Executor& executor, const rclcpp::Context::SharedPtr& context);
@@ -54,15 +55,14 @@ class Monitor final : public engine::MissHandler {
     std::int64_t unexplained_ns = 0;
     std::map<std::string_view, std::int64_t> in_the_way_ns;
   };
-  /// What a callback had at the last publication.
-  struct Before {
-    engine::Counters counters;
-    bool known = false;
-  };
+  /// What callbacks had at the last publication.
+  using AllCounters = std::map<std::string, engine::Counters>;
 
   void publish();
   void drain();
-  Status status_of(const CallbackInfo& callback, const std::string& name);
+  Status status_of(const CallbackInfo& callback, const std::string& name) const;
+  std::optional<engine::Counters> counters_before(const std::string& name,
+                                                  const engine::Counters& now) const;
   Status status_of_process(const std::vector<CallbackInfo>& callbacks) const;
 
   const MonitorOptions options_;
@@ -74,7 +74,7 @@ class Monitor final : public engine::MissHandler {
   rclcpp::Node::SharedPtr node_;
   rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr publisher_;
   std::map<std::string, Misses> misses_;
-  std::map<std::string, Before> before_;
+  AllCounters before_;
   rclrt::realtime::Thread thread_;
 };
 

@@ -135,7 +135,7 @@ TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt)
 TEST_F(ComponentContainer, WrongParametersEndItWithTheCause) {
   std::ofstream(file_) << "rclrt: 1\nthreads: [{name: a, policy: fifoo}]\n";
   for (const auto& [parameter, cause] :
-       {std::pair<std::string, std::string>{"robot:=" + file_.string(), ":2:27: policy is 'fifoo'"},
+       {std::pair<std::string, std::string>{"robot:=" + file_.string(), ":2:29: policy is 'fifoo'"},
         {"executor:=wait_set", "there is no executor \"wait_set\""},
         {"realtime:=maybe", "expected try, require or off"},
         {"top_priority:=high", "top_priority"}}) {

@@ -228,7 +228,7 @@ TEST_F(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
             "'thread_dispatch', 'edf', 'picas' or 'per_group'");
   EXPECT_EQ(error_of("threads: [{policy: other}]\n"),
             "robot.yaml:2:11: the thread has no 'name', 'library' or 'function'; expected at least "
-            "one, like 'name: control'");
+            "one, such as 'name: control'");
 }
 
 TEST(MakeExecutor, NamesTheExecutorsThereAre) {

@@ -72,7 +72,7 @@ namespace {
 
 /// A thread as pthread_create was asked for it.
 struct StartedThread {
-  const void* function = nullptr;  ///< nullptr: the process's first thread
+  const void* function = nullptr;
   const void* argument = nullptr;
 };
 
@@ -133,14 +133,14 @@ class Collector {
  private:
   void add(const td_thrhandle_t* thread) {
     td_thrinfo_t info{};
-    if (td_thr_get_info(thread, &info) != TD_OK || info.ti_lid <= 0) {
+    // One that begins or has ended has no id yet or any more, and is told with the process's.
+    if (td_thr_get_info(thread, &info) != TD_OK || info.ti_lid <= 0 || info.ti_lid == getpid() ||
+        info.ti_startfunc == nullptr) {
       return;
     }
     StartedThread& started = threads_[info.ti_lid];
     started.function = reinterpret_cast<const void*>(info.ti_startfunc);
-    if (started.function != nullptr) {
-      started.argument = find_argument(reinterpret_cast<const char*>(info.ti_tid), started.function);
-    }
+    started.argument = find_argument(reinterpret_cast<const char*>(info.ti_tid), started.function);
   }
 
   /// The C library keeps a thread's argument right behind its start function, in its descriptor,
@@ -262,9 +262,6 @@ bool is_wrapper(const void* function, const std::string& library) {
 }
 
 ThreadOrigin origin_of(const MemoryFile& memory, const StartedThread& thread) {
-  if (thread.function == nullptr) {
-    return {program_name(), "main"};
-  }
   const ThreadOrigin started{library_of(thread.function), symbol_at(thread.function)};
   if (!is_wrapper(thread.function, started.library)) {
     return started;
@@ -278,7 +275,7 @@ ThreadOrigin origin_of(const MemoryFile& memory, const StartedThread& thread) {
 }  // namespace
 
 std::map<pid_t, ThreadOrigin> thread_origins() {
-  std::map<pid_t, ThreadOrigin> result;
+  std::map<pid_t, ThreadOrigin> result{{getpid(), {program_name(), "main"}}};
   const MemoryFile memory;
   if (memory.descriptor() < 0) {
     return result;

@@ -99,12 +99,12 @@ TEST_F(ThreadOrigins, OfAnAsynchronousCallIsTheLibraryThatHasItsCode) {
   done.wait();
 }
 
-TEST_F(ThreadOrigins, OfAThreadOfOursIsTheLibraryThatHasItsCode) {
-  Thread thread = test::start_ours(until_end_);
+TEST_F(ThreadOrigins, OfAThreadOfOursIsWhatHasItsCode) {
+  const Thread thread({.name = "ours"}, [this] { until_end_.wait(); });
   const auto origins = origins_of_new();
   ASSERT_EQ(origins.size(), 1U);
-  EXPECT_EQ(origins[0].library, kLibrary);
-  EXPECT_THAT(origins[0].function, HasSubstr("start_ours"));
+  EXPECT_EQ(origins[0].library, kProgram);
+  EXPECT_THAT(origins[0].function, StartsWith("rclrt::realtime::Thread::RunOf<rclrt::realtime::"));
   release();
 }
 

@@ -31,7 +31,7 @@ RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(const std::string& k
 struct MonitorOptions {
   std::chrono::milliseconds period{1000};  ///< between two messages
   std::string topic = "/diagnostics";      ///< of type diagnostic_msgs/msg/DiagnosticArray
-  /// Misses of a period whose blame is told, 900 bytes each; all are counted.
+  /// Misses of a period whose blame is told, 700 bytes each; all are counted.
   std::size_t capacity = 256;
 };
 

@@ -1,0 +1,130 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt top`: the deadlines of robots that are running, from what they publish of them."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from typing import Any
+
+from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_cli.live_table import LiveTable, Status
+from rclrt_cli.stop_signals import StopSignals
+from rclrt_cli.table import Paint
+
+HELP = "show misses and who caused them, live, of robots that are running"
+DESCRIPTION = (
+    "Shows each callback with a deadline of the processes whose robot.yaml has a section "
+    "'monitor'. Press Ctrl-C to end. The exit code is 1 if a deadline was missed, otherwise 0."
+)
+_HINT_AFTER_S = 5.0
+_SPIN_S = 0.1
+_CLEAR = "\x1b[H\x1b[2J"
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    parser.description = DESCRIPTION
+    parser.add_argument(
+        "--topic", default="/diagnostics", help="where robots publish (default: %(default)s)"
+    )
+    parser.add_argument(
+        "--seconds", type=_seconds, metavar="S", help="end after this time (default: at Ctrl-C)"
+    )
+    parser.add_argument(
+        "--once", action="store_true", help="print one table after the first message, and end"
+    )
+
+
+def run(arguments: argparse.Namespace) -> int:
+    rclpy = _import_rclpy()
+    table = LiveTable()
+    with StopSignals() as stop:
+        rclpy.init(args=[], signal_handler_options=rclpy.SignalHandlerOptions.NO)
+        try:
+            node = _listen(rclpy, arguments.topic, table)
+            _show(rclpy, node, table, arguments, stop)
+            node.destroy_node()
+        finally:
+            rclpy.try_shutdown()
+    if not table.callbacks and not table.processes:
+        print(f"rclrt: nothing came on {arguments.topic}; {_hint()}", file=sys.stderr)
+        return EXIT_NO
+    return EXIT_NO if table.missed else EXIT_OK
+
+
+def _seconds(text: str) -> float:
+    try:
+        value = float(text)
+    except ValueError:
+        value = 0.0
+    if not 0 < value <= 1e6:
+        raise argparse.ArgumentTypeError(f"'{text}' is no time; expected seconds above 0")
+    return value
+
+
+def _import_rclpy() -> Any:
+    try:
+        import rclpy
+        import rclpy.signals
+        from diagnostic_msgs.msg import DiagnosticArray  # noqa: F401
+    except ImportError as error:
+        raise BadInput(
+            f"`rclrt top` needs rclpy and diagnostic_msgs: {error}\n"
+            "  fix: source a ROS 2 installation, or run ./rclrt after `make setup`"
+        ) from error
+    return rclpy
+
+
+def _listen(rclpy: Any, topic: str, table: LiveTable) -> Any:
+    from diagnostic_msgs.msg import DiagnosticArray
+    from rclpy.exceptions import InvalidTopicNameException
+
+    def take(message: Any) -> None:
+        now_s = time.monotonic()
+        for status in message.status:
+            values = {str(each.key): str(each.value) for each in status.values}
+            level = int.from_bytes(status.level, "little")
+            table.take(Status(status.name, level, status.message, values, now_s))
+
+    node = rclpy.create_node(f"rclrt_top_{os.getpid()}", enable_rosout=False)
+    try:
+        node.create_subscription(DiagnosticArray, topic, take, 100)
+    except InvalidTopicNameException as error:
+        node.destroy_node()
+        raise BadInput(
+            f"--topic '{topic}' is no topic name; expected one like /diagnostics"
+        ) from error
+    return node
+
+
+def _show(
+    rclpy: Any, node: Any, table: LiveTable, arguments: argparse.Namespace, stop: StopSignals
+) -> None:
+    paint = Paint(sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    begin_s = next_s = time.monotonic()
+    hinted = False
+    while not stop.requested:
+        rclpy.spin_once(node, timeout_sec=_SPIN_S)
+        now_s = time.monotonic()
+        is_over = arguments.seconds is not None and now_s - begin_s >= arguments.seconds
+        has_come = bool(table.callbacks or table.processes)
+        if has_come and (arguments.once or is_over or now_s >= next_s):
+            lines = list(table.lines(now_s, paint))
+            print((_CLEAR if sys.stdout.isatty() and not arguments.once else "") + "\n".join(lines))
+            sys.stdout.flush()
+            next_s = now_s + 1.0
+        if is_over or (arguments.once and has_come):
+            return
+        if not has_come and not hinted and now_s - begin_s > _HINT_AFTER_S:
+            print(f"rclrt: nothing yet on {arguments.topic}; {_hint()}", file=sys.stderr)
+            hinted = True
+
+
+def _hint() -> str:
+    domain = os.environ.get("ROS_DOMAIN_ID", "0")
+    return (
+        "a robot is seen if its robot.yaml has a section 'monitor' and it is in this ROS domain "
+        f"(ROS_DOMAIN_ID={domain})"
+    )

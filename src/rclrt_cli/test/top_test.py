@@ -1,0 +1,142 @@
+# SPDX-License-Identifier: Apache-2.0
+"""`rclrt top`: the table, and a robot that publishes."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from rclrt_cli.live_table import ERROR, OK, WARN, LiveTable, Status
+from rclrt_cli.main import main
+from rclrt_cli.table import Paint
+
+LINE = "/lidar timer 0"
+
+
+def status(
+    name: str = LINE, *, level: int = OK, at: float = 0.0, message: str = "", **values: object
+) -> Status:
+    stated = {"priority": 5, "deadline_ms": "10.000", "released": 100, "dropped": 0, "missed": 0}
+    texts = {key: str(value) for key, value in (stated | values).items()}
+    return Status("rclrt: " + name, level, message, texts, at)
+
+
+def lines(table: LiveTable, now_s: float = 0.0) -> list[str]:
+    return list(table.lines(now_s, Paint(False)))
+
+
+def test_a_line_tells_counters_misses_since_the_last_message_and_who_was_in_the_way() -> None:
+    table = LiveTable()
+    table.take(status(missed=1, level=WARN, worst_late_ms="3.210", most_in_the_way="/plan timer 0"))
+    table.take(status(missed=4, dropped=2, released=200))
+    assert lines(table)[1].split() == [
+        *("/lidar", "timer", "0", "5", "10", "200", "2", "4", "3", "3.210"),
+        *("/plan", "timer", "0"),
+    ]
+    assert table.missed
+
+
+def test_the_most_serious_come_first_then_the_most_urgent() -> None:
+    table = LiveTable()
+    table.take(status("/calm", priority=9))
+    table.take(status("/late", level=WARN, missed=1))
+    table.take(status("/stuck", level=ERROR, message="nothing has ended for 1000 ms"))
+    table.take(status("/urgent", priority=10))
+    found = lines(table)
+    assert [line.split()[0] for line in found[1:]] == [
+        *("/stuck", "nothing", "/late", "/urgent", "/calm")
+    ]
+    assert found[2] == "  nothing has ended for 1000 ms"
+
+
+def test_a_robot_that_says_nothing_any_more_is_silent() -> None:
+    table = LiveTable()
+    table.take(status(at=0.0))
+    assert "(silent)" not in lines(table, 2.0)[1]
+    assert lines(table, 4.0)[1].endswith("(silent)")
+
+
+def test_other_publishers_of_diagnostics_are_passed_over() -> None:
+    table = LiveTable()
+    table.take(Status("battery", ERROR, "low", {"deadline_ms": "1"}, 0.0))
+    assert not table.callbacks
+    assert not table.missed
+
+
+def test_what_comes_cannot_write_to_the_terminal_and_does_not_grow_without_end() -> None:
+    table = LiveTable(most=3)
+    for number in range(10):
+        table.take(
+            status(
+                f"\x1b[2J{number}" + "x" * 500,
+                missed="9" * 400,
+                deadline_ms="nan",
+                worst_late_ms="inf",
+                level=ERROR,
+                message="\x1b]0;title\x07",
+            )
+        )
+    assert len(table.callbacks) == 3
+    for line in lines(table):
+        assert line.isprintable()
+        assert len(line) <= 160
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--topic", "no topic"], "--topic 'no topic' is no topic name"),
+    ],
+)
+def test_wrong_input_is_refused(
+    arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]
+) -> None:
+    pytest.importorskip("rclpy")
+    assert main(["top", *arguments]) == 2
+    assert message in capfd.readouterr().err
+
+
+PUBLISHER = """
+import sys
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus, KeyValue
+rclpy.init()
+node = rclpy.create_node("robot")
+publisher = node.create_publisher(DiagnosticArray, "/diagnostics", 10)
+values = {"priority": 7, "deadline_ms": "5.000", "released": 50, "dropped": 0, "missed": 2,
+          "worst_late_ms": "1.500", "most_in_the_way": "/planner timer 0"}
+status = DiagnosticStatus(name="rclrt: /control timer 0", level=DiagnosticStatus.WARN,
+                          values=[KeyValue(key=key, value=str(each))
+                                  for key, each in values.items()])
+node.create_timer(0.05, lambda: publisher.publish(DiagnosticArray(status=[status])))
+rclpy.spin(node)
+"""
+
+
+def test_a_running_robot_is_shown(tmp_path: Path) -> None:
+    pytest.importorskip("rclpy")
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    environment = os.environ | {
+        "ROS_DOMAIN_ID": str(int(os.environ.get("ROS_DOMAIN_ID", "1")) + worker),
+        "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST",
+        "ROS_LOG_DIR": str(tmp_path),
+    }
+    with subprocess.Popen([sys.executable, "-c", PUBLISHER], env=environment) as robot:
+        try:
+            answer = subprocess.run(
+                [sys.executable, "-m", "rclrt_cli", "top", "--once", "--seconds", "60"],
+                env=environment,
+                capture_output=True,
+                text=True,
+                check=False,
+            )
+        finally:
+            robot.terminate()
+    assert answer.returncode == 1, answer.stderr
+    assert answer.stdout.splitlines()[1].split() == [
+        *("/control", "timer", "0", "7", "5", "50", "0", "2", "1.500"),
+        *("/planner", "timer", "0"),
+    ]
