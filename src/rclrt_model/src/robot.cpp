@@ -151,9 +151,9 @@ Robot load_robot(const std::filesystem::path& file) {
 }
 
 std::vector<ExecutorKind> rclcpp_executor_kinds() {
-  return {ExecutorKind::kPreemptive, ExecutorKind::kProducerConsumer,
-          ExecutorKind::kThreadDispatch, ExecutorKind::kEdf, ExecutorKind::kPicas,
-          ExecutorKind::kPerGroup};
+  return {ExecutorKind::kPreemptive,     ExecutorKind::kProducerConsumer,
+          ExecutorKind::kThreadDispatch, ExecutorKind::kEdf,
+          ExecutorKind::kPicas,          ExecutorKind::kPerGroup};
 }
 
 }  // namespace rclrt::model

@@ -62,9 +62,10 @@ TEST(ThreadPlanFile, IsRefusedWithThePlaceOfEachMistake) {
             "plan.yaml:3:5: the thread has no 'priority'; expected a key such as 'priority: 50'");
   EXPECT_EQ(error_of_rule("name: a, policy: other, nice: 20"),
             "plan.yaml:3:36: nice is '20'; expected a whole number from -20 to 19");
-  EXPECT_EQ(error_of_rule("policy: other"),
-            "plan.yaml:3:5: the thread has no 'name', 'library' or 'function'; expected at least one, "
-            "such as 'name: control'");
+  EXPECT_EQ(
+      error_of_rule("policy: other"),
+      "plan.yaml:3:5: the thread has no 'name', 'library' or 'function'; expected at least one, "
+      "such as 'name: control'");
   EXPECT_EQ(error_of_rule("name: a, policy: other, cpu: [1]"),
             "plan.yaml:3:30: unknown key 'cpu' in the thread; expected a known key (did you mean "
             "'cpus'?)");

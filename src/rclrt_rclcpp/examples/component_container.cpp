@@ -36,8 +36,7 @@ rclrt::executor::Realtime realtime_of(const std::string& text) {
   if (text == "off") {
     return rclrt::executor::Realtime::kOff;
   }
-  throw std::invalid_argument("parameter realtime: \"" + text +
-                              "\"; expected try, require or off");
+  throw std::invalid_argument("parameter realtime: \"" + text + "\"; expected try, require or off");
 }
 
 class Container : public rclcpp_components::ComponentManager {
@@ -94,9 +93,9 @@ class Container : public rclcpp_components::ComponentManager {
     rclrt::executor::ExecutorOptions& engine = robot.options.engine;
     // What a parameter does not state is as the file has it.
     robot.executor = declare_parameter("executor", robot.executor);
-    engine.top_priority = to_int(declare_parameter<std::int64_t>("top_priority",
-                                                                 engine.top_priority),
-                                 "top_priority: there is no priority");
+    engine.top_priority =
+        to_int(declare_parameter<std::int64_t>("top_priority", engine.top_priority),
+               "top_priority: there is no priority");
     if (const std::string priorities = declare_parameter("priorities", ""); !priorities.empty()) {
       robot.options.priorities = priorities;
     }

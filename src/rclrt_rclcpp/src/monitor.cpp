@@ -110,16 +110,15 @@ Monitor::Status Monitor::status_of(const CallbackInfo& callback, const std::stri
       counters_before(name, now).value_or(engine::Counters());  // of a new one all zero
   const std::uint64_t missed = now.missed - before.missed;
   const std::uint64_t ended = now.completed + now.dropped - (before.completed + before.dropped);
-  const bool is_stuck =
-      ended == 0 && before.pending() > 0 && callback.deadline <= options_.period;
+  const bool is_stuck = ended == 0 && before.pending() > 0 && callback.deadline <= options_.period;
   Status status;
   status.name = "rclrt: " + name;
   status.hardware_id = "rclrt";
   status.level = is_stuck ? Status::ERROR : missed > 0 ? Status::WARN : Status::OK;
   std::ostringstream text;
   if (is_stuck) {
-    text << "nothing has ended for " << options_.period.count() << " ms, although "
-         << now.pending() << " wait or run";
+    text << "nothing has ended for " << options_.period.count() << " ms, although " << now.pending()
+         << " wait or run";
   } else {
     text << missed << " of " << ended << " missed";
   }
@@ -142,9 +141,10 @@ Monitor::Status Monitor::status_of(const CallbackInfo& callback, const std::stri
   status.message = text.str();
   status.values.push_back(value("priority", std::to_string(callback.priority)));
   status.values.push_back(value("deadline_ms", milliseconds(callback.deadline.count())));
-  for (const auto& [key, count] :
-       {std::pair("released", now.released), {"completed", now.completed},
-        {"dropped", now.dropped}, {"missed", now.missed}}) {
+  for (const auto& [key, count] : {std::pair("released", now.released),
+                                   {"completed", now.completed},
+                                   {"dropped", now.dropped},
+                                   {"missed", now.missed}}) {
     status.values.push_back(value(key, std::to_string(count)));
   }
   return status;
@@ -155,8 +155,7 @@ Monitor::Status Monitor::status_of_process(const std::vector<CallbackInfo>& call
   Status status;
   status.name = "rclrt: process " + std::to_string(getpid());
   status.hardware_id = "rclrt";
-  const bool is_refused =
-      engine.options().realtime != engine::Realtime::kOff && !engine.realtime();
+  const bool is_refused = engine.options().realtime != engine::Realtime::kOff && !engine.realtime();
   status.level = is_refused ? Status::WARN : Status::OK;
   status.message = engine.realtime() ? "real time" : "normal scheduling";
   if (is_refused) {

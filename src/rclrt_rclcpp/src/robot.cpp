@@ -189,8 +189,8 @@ Robot::Robot(RobotOptions options)
     : options_(std::move(options)),
       recording_(make_recording(options_.recording)),
       monitor_(make_monitor(options_)),
-      executor_(make_executor(options_.executor,
-                              complete(options_.options, recording_, monitor_.get()))),
+      executor_(
+          make_executor(options_.executor, complete(options_.options, recording_, monitor_.get()))),
       watching_(std::make_unique<Watching>()) {}
 
 Robot::~Robot() = default;

@@ -118,13 +118,13 @@ TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt)
                           "  - {node: /nobody, priority: 1}\n"
                           "threads:\n"
                           "  - {library: \"libfast*\", policy: other, nice: 7}\n";
-  Program container("CONTAINER", {"--ros-args", "-p", "robot:=" + file_.string(), "-p",
-                                  "executor:=preemptive"});
+  Program container("CONTAINER",
+                    {"--ros-args", "-p", "robot:=" + file_.string(), "-p", "executor:=preemptive"});
   ASSERT_TRUE(call<LoadNode>("load_node", component()).success) << container.output();
   EXPECT_TRUE(becomes_true([&] {
     const std::vector<int> values = container.nice_values("dds.");
-    return values.size() >= 2 && std::all_of(values.begin(), values.end(),
-                                             [](int value) { return value == 7; });
+    return values.size() >= 2 &&
+           std::all_of(values.begin(), values.end(), [](int value) { return value == 7; });
   })) << container.output();
   container.signal(SIGINT);
   EXPECT_EQ(container.exit_code(), 0) << container.output();

@@ -109,9 +109,9 @@ TEST_F(MonitorTest, TellsOfEachMissWithWhoWasInTheWay) {
   });
 
   const auto callbacks = robot.executor().callbacks();
-  const auto found =
-      std::find_if(callbacks.begin(), callbacks.end(),
-                   [](const auto& each) { return each.kind == "timer" && each.name == "0"; });
+  const auto found = std::find_if(callbacks.begin(), callbacks.end(), [](const auto& each) {
+    return each.kind == "timer" && each.name == "0";
+  });
   ASSERT_NE(found, callbacks.end());
   const std::string missed = std::to_string(found->counters.missed);
   EXPECT_TRUE(eventually([&] {  // none lost, none invented: the last message has all of them

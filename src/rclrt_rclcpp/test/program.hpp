@@ -79,7 +79,8 @@ class Program {
       std::getline(std::ifstream(task.path() / "stat"), stat);
       const std::size_t name = stat.find('(');
       const std::size_t end = stat.rfind(") ");
-      if (end == std::string::npos || stat.compare(name + 1, name_begins.size(), name_begins) != 0) {
+      if (end == std::string::npos ||
+          stat.compare(name + 1, name_begins.size(), name_begins) != 0) {
         continue;
       }
       std::istringstream fields(stat.substr(end + 2));

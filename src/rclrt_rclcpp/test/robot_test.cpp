@@ -195,7 +195,8 @@ TEST_F(RobotFile, StatesTheExecutorThePrioritiesAndTheRecording) {
 executor: {kind: producer_consumer, realtime: off, top_priority: 50, workers_per_level: 2}
 callbacks:
   - {node: /alone, timer: 0, priority: 9, deadline_ms: 5}
-recording: {directory: )" + (folder_ / "out").string() + "}\n");
+recording: {directory: )" + (folder_ / "out").string() +
+                                    "}\n");
   EXPECT_EQ(options.executor, "producer_consumer");
   EXPECT_EQ(options.options.engine.top_priority, 50);
   EXPECT_EQ(options.options.engine.workers_per_level, 2U);

@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <fnmatch.h>
+#include <signal.h>
 #include <sys/auxv.h>
 #include <unistd.h>
 
@@ -21,7 +22,6 @@ extern "C" {  // which these headers leave to their user
 #include <mutex>
 #include <optional>
 
-#include "proc_task.hpp"
 #include "thread_entry.hpp"
 
 /// The process that libthread_db reads: this one, which goes on meanwhile.
@@ -45,7 +45,7 @@ extern "C" {
 
 ps_err_e ps_pdread(ps_prochandle* process, psaddr_t address, void* to, std::size_t size) {
   return process->reads_left-- > 0 && read_memory(process->memory, address, to, size) ? PS_OK
-                                                                                       : PS_ERR;
+                                                                                      : PS_ERR;
 }
 
 ps_err_e ps_pglobal_lookup(ps_prochandle* /*process*/, const char* /*object*/, const char* name,
@@ -104,12 +104,18 @@ class MemoryFile {
   /// Returns a text of at most 4 kB that ends with a zero; nothing if there is none.
   std::optional<std::string> read_text(const char* address) const {
     std::string text;
+    std::array<char, 256> part{};  // does not go over the end of a page: 4096 is a multiple
     while (text.size() < 4096) {
-      const auto letter = read<char>(address + text.size());
-      if (!letter || *letter == '\0') {
-        return letter ? std::optional(text) : std::nullopt;
+      const char* const from = address + text.size();
+      const std::size_t size = part.size() - reinterpret_cast<std::uintptr_t>(from) % part.size();
+      if (!read_memory(file_, from, part.data(), size)) {
+        return std::nullopt;
       }
-      text += *letter;
+      const auto end = std::find(part.begin(), part.begin() + size, '\0');
+      text.append(part.begin(), end);
+      if (end != part.begin() + size) {
+        return text;
+      }
     }
     return std::nullopt;
   }
@@ -257,8 +263,8 @@ std::string type_at(const MemoryFile& memory, const void* const* table) {
 bool is_wrapper(const void* function, const std::string& library) {
   return function == ThreadEntry::address() ||
          std::any_of(kWrappers.begin(), kWrappers.end(), [&](const char* pattern) {
-    return fnmatch(pattern, library.c_str(), 0) == 0;
-  });
+           return fnmatch(pattern, library.c_str(), 0) == 0;
+         });
 }
 
 ThreadOrigin origin_of(const MemoryFile& memory, const StartedThread& thread) {
@@ -281,7 +287,7 @@ std::map<pid_t, ThreadOrigin> thread_origins() {
     return result;
   }
   for (const auto& [tid, thread] : read_started_threads(memory)) {
-    if (!read_task_file(tid, "comm").empty()) {
+    if (tgkill(getpid(), tid, 0) == 0) {  // it has not ended meanwhile
       result.emplace(tid, origin_of(memory, thread));
     }
   }

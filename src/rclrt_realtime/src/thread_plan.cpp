@@ -123,7 +123,8 @@ std::string to_string(const ThreadRule& rule) {
     return rule.name.empty() ? "*" : rule.name;
   }
   std::string result;
-  for (const auto& [key, pattern] : {std::pair("name ", &rule.name), {"library ", &rule.library},
+  for (const auto& [key, pattern] : {std::pair("name ", &rule.name),
+                                     {"library ", &rule.library},
                                      {"function ", &rule.function}}) {
     if (!pattern->empty()) {
       result += (result.empty() ? "" : ", ") + std::string(key) + *pattern;

@@ -164,12 +164,11 @@ TEST_F(ThreadOrigins, OfThreadsThatStayAreTheSameWhileOthersComeAndGo) {
 TEST_F(ThreadOrigins, ArePartsOfTheRulesOfAPlan) {
   const Thread ours = test::start_ours(until_end_);
   std::thread standard = test::start_standard(until_end_);
-  const ThreadPlan plan{{{.scheduling = {.nice = 3},
-                          .library = "libthread_starter.so*",
-                          .function = "*HiddenLoop*"},
-                         {.name = "o*", .scheduling = {.nice = 4}, .library = "libthread_st*"},
-                         {.name = "ours", .scheduling = {.nice = 5}},
-                         {.library = "libnobody.so"}}};
+  const ThreadPlan plan{
+      {{.scheduling = {.nice = 3}, .library = "libthread_starter.so*", .function = "*HiddenLoop*"},
+       {.name = "o*", .scheduling = {.nice = 4}, .library = "libthread_st*"},
+       {.name = "ours", .scheduling = {.nice = 5}},
+       {.library = "libnobody.so"}}};
   const ThreadPlanReport report = plan.apply();
   release();
   standard.join();

@@ -85,9 +85,8 @@ TEST(ThreadWatch, GivesThreadsThatExistWhatThePlanStates) {
 
 TEST(ThreadWatch, CatchesAThreadThatAppearsLater) {
   News news;
-  const ThreadWatch watch({.plan = nice_plan(),
-                           .period = std::chrono::milliseconds(5),
-                           .on_news = news.listener()});
+  const ThreadWatch watch(
+      {.plan = nice_plan(), .period = std::chrono::milliseconds(5), .on_news = news.listener()});
   const Waiting thread("nice-5");
   while (thread.nice() != 5) {
     std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -131,8 +130,8 @@ TEST(ThreadWatch, FollowsANameThatChanges) {
 TEST(ThreadWatch, LeavesAThreadAsItIsWhereTheRuleKeepsIt) {
   const Waiting thread("keep-me");
   apply_scheduling(thread.tid(), {.nice = 3});
-  const ThreadWatch watch({.plan = {{{.name = "keep-*", .keep = true}, {"*", {.nice = 8}}}},
-                           .period = kNever});
+  const ThreadWatch watch(
+      {.plan = {{{.name = "keep-*", .keep = true}, {"*", {.nice = 8}}}}, .period = kNever});
   EXPECT_EQ(thread.nice(), 3);
   const ThreadPlanReport report = watch.report();
   EXPECT_THAT(report.unplanned, IsEmpty());

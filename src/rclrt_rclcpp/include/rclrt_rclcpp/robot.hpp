@@ -37,9 +37,9 @@ struct MonitorOptions {
 
 /// What a process gets.
 struct RobotOptions {
-  std::string executor = "preemptive";         ///< see make_executor
-  Options options{};                           ///< of the executor, without a recording
-  rclrt::realtime::ThreadPlan threads{};       ///< without rules no thread is looked at
+  std::string executor = "preemptive";           ///< see make_executor
+  Options options{};                             ///< of the executor, without a recording
+  rclrt::realtime::ThreadPlan threads{};         ///< without rules no thread is looked at
   std::chrono::milliseconds thread_period{500};  ///< between two looks for new threads
   std::optional<RecordingOptions> recording{};
   /// Each callback with a deadline is told of: misses since the last message, who was most in the

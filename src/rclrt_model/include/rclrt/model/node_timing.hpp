@@ -76,7 +76,8 @@ struct NodeTimingsResult {
 };
 
 /// Reads a node priorities file, or the section `callbacks` of a robot.yaml (see robot.hpp), whose
-/// other sections it passes over. Refuses entries that say the same of the same. Never throws on bad input (only std::bad_alloc).
+/// other sections it passes over. Refuses entries that say the same of the same. Never throws on
+/// bad input (only std::bad_alloc).
 RCLRT_MODEL_EXPORT NodeTimingsResult parse_node_timings(std::string_view text);
 
 /// Throws yaml::FileError with every mistake and its place.

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt_rclcpp/realtime_publisher.hpp"
+
+#include <exception>
+
+namespace rclrt_rclcpp {
+
+RealtimePublisherBase::RealtimePublisherBase(const RealtimePublisherOptions& options)
+    : options_(options), free_(options.depth), filled_(options.depth) {
+  for (std::size_t index = 0; index < options.depth; ++index) {
+    free_.try_push(index);
+  }
+}
+
+void RealtimePublisherBase::start(const std::string& topic) {
+  // Of the name the kernel keeps 15 characters: the end of a topic says more than its beginning.
+  const std::string name = topic.substr(topic.rfind('/') + 1);
+  thread_ = rclrt::realtime::Thread({.name = "pub " + name, .scheduling = options_.scheduling},
+                                    [this] { run(); });
+}
+
+void RealtimePublisherBase::stop() {
+  stop_.store(true);
+  ready_.post();
+  thread_.join();
+}
+
+std::size_t RealtimePublisherBase::take_free() noexcept RCLRT_NONBLOCKING {
+  std::size_t index = returned_;
+  returned_ = kNone;
+  if (index == kNone && !free_.try_pop(index)) {
+    dropped_.fetch_add(1, std::memory_order_relaxed);
+    return kNone;
+  }
+  return index;
+}
+
+void RealtimePublisherBase::hand_over(std::size_t index) noexcept RCLRT_NONBLOCKING {
+  filled_.try_push(index);  // has room for all there are
+  ready_.post();
+}
+
+void RealtimePublisherBase::run() {
+  while (true) {
+    ready_.wait();
+    std::size_t index = kNone;
+    if (!filled_.try_pop(index)) {
+      if (stop_.load()) {
+        return;  // the last post is that of `stop`, and everything before it was published
+      }
+      continue;
+    }
+    try {
+      publish_message(index);
+      published_.fetch_add(1, std::memory_order_relaxed);
+    } catch (const std::exception&) {  // the context is shut down, or the middleware refused
+      failed_.fetch_add(1, std::memory_order_relaxed);
+    }
+    free_.try_push(index);
+  }
+}
+
+}  // namespace rclrt_rclcpp
