@@ -153,7 +153,7 @@ Robot load_robot(const std::filesystem::path& file) {
 std::vector<ExecutorKind> rclcpp_executor_kinds() {
   return {ExecutorKind::kPreemptive,     ExecutorKind::kProducerConsumer,
           ExecutorKind::kThreadDispatch, ExecutorKind::kEdf,
-          ExecutorKind::kPicas,          ExecutorKind::kPerGroup};
+          ExecutorKind::kPicas,          ExecutorKind::kPerGroup, ExecutorKind::kStaticOrder, ExecutorKind::kWorkshop};
 }
 
 }  // namespace rclrt::model

@@ -82,7 +82,7 @@ TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
             "'callbacks', 'threads', 'recording' or 'monitor' (did you mean 'executor'?)");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: events}\n"),
             "f:2:18: kind is 'events'; expected 'preemptive', 'producer_consumer', "
-            "'thread_dispatch', 'edf', 'picas' or 'per_group'");
+            "'thread_dispatch', 'edf', 'picas', 'per_group', 'static_order' or 'workshop'");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {top_priority: 99}\n"),
             "f:2:26: top_priority is '99'; expected a whole number from 2 to 95");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {realtime: yes}\n"),

@@ -57,7 +57,7 @@ class Executor::Spinning {
 std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self,
                                                                   const Options& options,
                                                                   rclrt::model::ExecutorKind kind,
-                                                                  MakeEngine make_engine) {
+                                                                  const MakeEngine& make_engine) {
   engine::ExecutorOptions for_engine = options.engine;
   std::unique_ptr<Recording::Impl::Part> part;
   if (options.recording) {
@@ -73,7 +73,7 @@ std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self
       options.ros.context, std::move(part));
 }
 
-Executor::Executor(Options options, rclrt::model::ExecutorKind kind, MakeEngine make_engine)
+Executor::Executor(Options options, rclrt::model::ExecutorKind kind, const MakeEngine& make_engine)
     : rclcpp::Executor(options.ros), registry_(make_registry(*this, options, kind, make_engine)) {
   // Triggered when a node or a group gets something new, and at shutdown.
   notify_waitable_->set_on_ready_callback([registry = registry_.get()](std::size_t, int) {
@@ -342,5 +342,30 @@ PerGroupExecutor::PerGroupExecutor(Options options)
 PerGroupExecutor::PerGroupExecutor(const rclcpp::ExecutorOptions& options)
     : PerGroupExecutor(with(options)) {}
 PerGroupExecutor::~PerGroupExecutor() = default;
+
+StaticOrderExecutor::StaticOrderExecutor(Options options,
+                                         const engine::StaticOrderOptions& static_order)
+    : Executor(std::move(options), ExecutorKind::kStaticOrder,
+               [&static_order](engine::ExecutorOptions for_engine) {
+                 if (static_order.logical_execution_time) {
+                   throw std::invalid_argument(
+                       "logical execution time is not offered for rclcpp's nodes, whose "
+                       "subscriptions take their messages when they run");
+                 }
+                 return std::make_unique<engine::StaticOrderExecutor>(std::move(for_engine),
+                                                                      static_order);
+               }) {}
+StaticOrderExecutor::StaticOrderExecutor(const rclcpp::ExecutorOptions& options)
+    : StaticOrderExecutor(with(options)) {}
+StaticOrderExecutor::~StaticOrderExecutor() = default;
+
+WorkshopExecutor::WorkshopExecutor(Options options, const engine::WorkshopOptions& workshop)
+    : Executor(std::move(options), ExecutorKind::kWorkshop,
+               [&workshop](engine::ExecutorOptions for_engine) {
+                 return std::make_unique<engine::WorkshopExecutor>(std::move(for_engine), workshop);
+               }) {}
+WorkshopExecutor::WorkshopExecutor(const rclcpp::ExecutorOptions& options)
+    : WorkshopExecutor(with(options)) {}
+WorkshopExecutor::~WorkshopExecutor() = default;
 
 }  // namespace rclrt_rclcpp

@@ -122,6 +122,10 @@ std::shared_ptr<Executor> make_executor(const std::string& kind, Options options
       return std::make_shared<PicasExecutor>(std::move(options));
     case ExecutorKind::kPerGroup:
       return std::make_shared<PerGroupExecutor>(std::move(options));
+    case ExecutorKind::kStaticOrder:
+      return std::make_shared<StaticOrderExecutor>(std::move(options));
+    case ExecutorKind::kWorkshop:
+      return std::make_shared<WorkshopExecutor>(std::move(options));
     default:
       break;
   }

@@ -5,8 +5,10 @@
 #include <std_msgs/msg/int64.hpp>
 
 #include "rclrt/executor/flight_trace.hpp"
+#include "rclrt/realtime/cyclic_thread.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
 #include "rclrt_rclcpp/executors.hpp"
+#include "rclrt_rclcpp/realtime_publisher.hpp"
 #include "rclrt_rclcpp/robot.hpp"
 
 namespace rclrt_rclcpp::test {
@@ -72,6 +74,20 @@ void with_a_robot_file(const rclcpp::Node::SharedPtr& node) {
   rclrt_rclcpp::Robot robot(rclrt_rclcpp::load_robot("robot.yaml"));
   robot.executor().add_node(node);
   robot.spin();
+}
+
+void with_a_loop(const rclcpp::Node::SharedPtr& node) {
+  rclrt_rclcpp::RealtimePublisher<std_msgs::msg::Int64> publisher(
+      node->create_publisher<std_msgs::msg::Int64>("state", 10),
+      {.scheduling = {.policy = rclrt::realtime::Policy::kFifo, .priority = 30}});
+  rclrt::realtime::CyclicThread loop({.period_ns = 1'000'000},
+                                     [&](const rclrt::realtime::Release& release) {
+                                       if (auto message = publisher.borrow()) {
+                                         message->data = release.lateness_ns;
+                                         message.publish();
+                                       }
+                                     });
+  loop.start();
 }
 
 void with_a_trace() {

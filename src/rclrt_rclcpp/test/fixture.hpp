@@ -27,7 +27,8 @@ using namespace std::chrono_literals;
 using Message = test_msgs::msg::BasicTypes;
 
 using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
-                                      ThreadDispatchExecutor, EdfExecutor>;
+                                      ThreadDispatchExecutor, EdfExecutor, PicasExecutor,
+                                      PerGroupExecutor, StaticOrderExecutor, WorkshopExecutor>;
 /// Those that map priorities to threads'.
 using ExecutorsOfLevels =
     ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
@@ -44,7 +45,16 @@ struct ExecutorName {
     if (std::is_same_v<E, ThreadDispatchExecutor>) {
       return "ThreadDispatch";
     }
-    return "Edf";
+    if (std::is_same_v<E, EdfExecutor>) {
+      return "Edf";
+    }
+    if (std::is_same_v<E, PicasExecutor>) {
+      return "Picas";
+    }
+    if (std::is_same_v<E, PerGroupExecutor>) {
+      return "PerGroup";
+    }
+    return std::is_same_v<E, StaticOrderExecutor> ? "StaticOrder" : "Workshop";
   }
 };
 

@@ -226,7 +226,7 @@ recording: {directory: )" + (folder_ / "out").string() +
 TEST_F(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
   EXPECT_EQ(error_of("executor: {kind: wait_set}\n"),
             "robot.yaml:2:18: kind is 'wait_set'; expected 'preemptive', 'producer_consumer', "
-            "'thread_dispatch', 'edf', 'picas' or 'per_group'");
+            "'thread_dispatch', 'edf', 'picas', 'per_group', 'static_order' or 'workshop'");
   EXPECT_EQ(error_of("threads: [{policy: other}]\n"),
             "robot.yaml:2:11: the thread has no 'name', 'library' or 'function'; expected at least "
             "one, such as 'name: control'");
@@ -239,7 +239,7 @@ TEST(MakeExecutor, NamesTheExecutorsThereAre) {
   } catch (const std::invalid_argument& error) {
     EXPECT_EQ(std::string(error.what()),
               "there is no executor \"wait_set\" for rclcpp's nodes; choose from preemptive, "
-              "producer_consumer, thread_dispatch, edf, picas, per_group");
+              "producer_consumer, thread_dispatch, edf, picas, per_group, static_order, workshop");
   }
 }
 

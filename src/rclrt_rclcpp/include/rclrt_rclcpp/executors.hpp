@@ -24,7 +24,9 @@
 #include "rclrt/executor/picas_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
+#include "rclrt/executor/static_order_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
+#include "rclrt/executor/workshop_executor.hpp"
 #include "rclrt_rclcpp/export.hpp"
 #include "rclrt_rclcpp/recording.hpp"
 
@@ -158,9 +160,10 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   const engine::Executor& engine() const noexcept;
 
  protected:
-  using MakeEngine = std::unique_ptr<engine::Executor> (*)(engine::ExecutorOptions options);
+  using MakeEngine =
+      std::function<std::unique_ptr<engine::Executor>(engine::ExecutorOptions options)>;
   /// Makes an executor of what `make_engine` makes of the options.
-  Executor(Options options, rclrt::model::ExecutorKind kind, MakeEngine make_engine);
+  Executor(Options options, rclrt::model::ExecutorKind kind, const MakeEngine& make_engine);
 
   /// Runs until the future is ready; called by spin_until_future_complete.
   rclcpp::FutureReturnCode spin_until_future_complete_impl(
@@ -176,7 +179,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 
   static std::unique_ptr<EntityRegistry> make_registry(Executor& self, const Options& options,
                                                        rclrt::model::ExecutorKind kind,
-                                                       MakeEngine make_engine);
+                                                       const MakeEngine& make_engine);
   bool goes_on() const;
 
   const std::unique_ptr<EntityRegistry> registry_;
@@ -244,6 +247,30 @@ class RCLRT_RCLCPP_EXPORT PerGroupExecutor final : public Executor {
   /// Takes rclcpp's options, of which the context counts.
   explicit PerGroupExecutor(const rclcpp::ExecutorOptions& options);
   ~PerGroupExecutor() override;
+};
+
+/// Runs sets of what is ready in order of priority on one thread, when a trigger holds. See
+/// rclrt::executor::StaticOrderExecutor.
+class RCLRT_RCLCPP_EXPORT StaticOrderExecutor final : public Executor {
+ public:
+  /// Throws std::invalid_argument for options that contradict each other, and for logical execution
+  /// time: rclcpp's subscriptions take their messages when they run.
+  explicit StaticOrderExecutor(Options options = {},
+                               const engine::StaticOrderOptions& static_order = {});
+  /// Takes rclcpp's options, of which the context counts.
+  explicit StaticOrderExecutor(const rclcpp::ExecutorOptions& options);
+  ~StaticOrderExecutor() override;
+};
+
+/// Keeps a pool of threads that take the priority of what they run. See
+/// rclrt::executor::WorkshopExecutor.
+class RCLRT_RCLCPP_EXPORT WorkshopExecutor final : public Executor {
+ public:
+  /// Throws std::invalid_argument for options that contradict each other.
+  explicit WorkshopExecutor(Options options = {}, const engine::WorkshopOptions& workshop = {});
+  /// Takes rclcpp's options, of which the context counts.
+  explicit WorkshopExecutor(const rclcpp::ExecutorOptions& options);
+  ~WorkshopExecutor() override;
 };
 
 }  // namespace rclrt_rclcpp

@@ -22,8 +22,9 @@ namespace rclrt_rclcpp {
 
 class Monitor;
 
-/// Makes an executor by its name: preemptive, producer_consumer, thread_dispatch, edf, picas or
-/// per_group. Throws std::invalid_argument for another name, and as the executor's constructor.
+/// Makes an executor by its name: preemptive, producer_consumer, thread_dispatch, edf, picas,
+/// per_group, static_order or workshop. Throws std::invalid_argument for another name, and as the
+/// executor's constructor.
 RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(const std::string& kind,
                                                             Options options);
 
