@@ -4,13 +4,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from rclrt_cli.table import LINE_WIDTH, Paint, shorten
 
 PREFIX = "rclrt: "
 """What the name of each status begins with that a robot's monitor publishes."""
 SILENT_AFTER_S = 3.0
+SILENT_AFTER_PERIODS = 2.5
+LONGEST_TEXT = 300
 NAME_WIDTH = 42
 COLUMNS = (
     ("priority", 9),
@@ -63,21 +65,37 @@ class LiveTable:
     callbacks: dict[str, _Callback] = field(default_factory=dict)
     processes: dict[str, Status] = field(default_factory=dict)
     most: int = 1000
-    """Callbacks that are kept: anybody may publish on a topic."""
+    """Callbacks that are kept, for anybody may publish. The one silent longest goes first."""
 
     def take(self, status: Status) -> None:
         """Notes a status; those of other publishers are passed over."""
         if not status.name.startswith(PREFIX):
             return
+        status = _cut(status)
         name = status.name.removeprefix(PREFIX)
         if "deadline_ms" not in status.values:
-            if name in self.processes or len(self.processes) < self.most:
-                self.processes[name] = status
+            self.processes[name] = status
+            if len(self.processes) > self.most:
+                del self.processes[min(self.processes, key=self._process_heard_s)]
         elif name in self.callbacks:
             self.callbacks[name].take(status)
-        elif len(self.callbacks) < self.most:
+        else:
             self.callbacks[name] = _Callback(status)
             self.callbacks[name].note()
+            if len(self.callbacks) > self.most:
+                del self.callbacks[min(self.callbacks, key=self._callback_heard_s)]
+
+    def _process_heard_s(self, name: str) -> float:
+        return self.processes[name].received_s
+
+    def _callback_heard_s(self, name: str) -> float:
+        return self.callbacks[name].latest.received_s
+
+    @property
+    def silent_after_s(self) -> float:
+        """The longest of what the robots' periods ask for."""
+        periods_ms = [_whole(each, "period_ms") for each in self.processes.values()]
+        return max(SILENT_AFTER_S, SILENT_AFTER_PERIODS * max(periods_ms, default=0) / 1e3)
 
     @property
     def missed(self) -> bool:
@@ -92,9 +110,9 @@ class LiveTable:
         titles = "".join(title.rjust(width) for title, width in COLUMNS)
         yield paint.dim(("callback".ljust(NAME_WIDTH) + titles + "  most in the way").rstrip())
         for name, callback in sorted(self.callbacks.items(), key=_seriousness):
-            yield from _lines(name, callback, now_s, paint)
+            yield from _lines(name, callback, now_s - self.silent_after_s, paint)
         for name, process in sorted(self.processes.items()):
-            silent = ", silent" if now_s - process.received_s > SILENT_AFTER_S else ""
+            silent = ", silent" if process.received_s < now_s - self.silent_after_s else ""
             text = f"{name}: {process.message}{silent}"
             yield paint.dim(shorten(text, LINE_WIDTH))
             lost = _whole(process, "misses_without_blame")
@@ -102,12 +120,25 @@ class LiveTable:
                 yield paint.dim(f"  of {lost} misses nobody knows who was in the way")
 
 
+def _cut(status: Status) -> Status:
+    """The status without texts of any length."""
+    values = {
+        key[:LONGEST_TEXT]: value[:LONGEST_TEXT] for key, value in list(status.values.items())[:50]
+    }
+    return replace(
+        status,
+        name=status.name[:LONGEST_TEXT],
+        message=status.message[:LONGEST_TEXT],
+        values=values,
+    )
+
+
 def _seriousness(item: tuple[str, _Callback]) -> tuple[int, int, str]:
     name, callback = item
     return -callback.latest.level, -_whole(callback.latest, "priority"), name
 
 
-def _lines(name: str, callback: _Callback, now_s: float, paint: Paint) -> Iterator[str]:
+def _lines(name: str, callback: _Callback, silent_before_s: float, paint: Paint) -> Iterator[str]:
     status = callback.latest
     missed = _whole(status, "missed")
     fresh = "" if callback.missed_before is None else f"{max(missed - callback.missed_before, 0)}"
@@ -124,7 +155,7 @@ def _lines(name: str, callback: _Callback, now_s: float, paint: Paint) -> Iterat
         cell.rjust(width) for cell, (_, width) in zip(cells, COLUMNS, strict=True)
     )
     line += "  " + shorten(callback.in_the_way, 40)
-    if now_s - status.received_s > SILENT_AFTER_S:
+    if status.received_s < silent_before_s:
         yield paint.dim(line.rstrip() + "  (silent)")
         return
     yield (paint.red(line.rstrip()) if status.level >= WARN else line.rstrip())

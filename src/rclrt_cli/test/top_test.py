@@ -57,6 +57,10 @@ def test_a_robot_that_says_nothing_any_more_is_silent() -> None:
     table.take(status(at=0.0))
     assert "(silent)" not in lines(table, 2.0)[1]
     assert lines(table, 4.0)[1].endswith("(silent)")
+    values = {"period_ms": "10000"}
+    table.take(Status("rclrt: process arm 7", OK, "real time", values, 0.0))
+    assert "(silent)" not in lines(table, 24.0)[1]
+    assert lines(table, 26.0)[1].endswith("(silent)")
 
 
 def test_other_publishers_of_diagnostics_are_passed_over() -> None:
@@ -80,23 +84,23 @@ def test_what_comes_cannot_write_to_the_terminal_and_does_not_grow_without_end()
             )
         )
     assert len(table.callbacks) == 3
+    assert all(len(name) <= 300 for name in table.callbacks)
     for line in lines(table):
         assert line.isprintable()
         assert len(line) <= 160
 
 
-@pytest.mark.parametrize(
-    ("arguments", "message"),
-    [
-        (["--topic", "no topic"], "--topic 'no topic' is no topic name"),
-    ],
-)
-def test_wrong_input_is_refused(
-    arguments: list[str], message: str, capfd: pytest.CaptureFixture[str]
-) -> None:
+def test_the_one_silent_longest_makes_room() -> None:
+    table = LiveTable(most=2)
+    for at, name in enumerate(("/a", "/b", "/a", "/c")):
+        table.take(status(name, at=float(at)))
+    assert sorted(table.callbacks) == ["/a", "/c"]
+
+
+def test_a_topic_that_is_none_is_refused(capfd: pytest.CaptureFixture[str]) -> None:
     pytest.importorskip("rclpy")
-    assert main(["top", *arguments]) == 2
-    assert message in capfd.readouterr().err
+    assert main(["top", "--topic", "no topic"]) == 2
+    assert "--topic 'no topic' is no topic name" in capfd.readouterr().err
 
 
 PUBLISHER = """

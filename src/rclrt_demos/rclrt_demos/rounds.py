@@ -18,7 +18,7 @@ from rclrt_demos.measured import Measured, Statistics, pooled
 
 PACKAGE = "rclrt_demos"
 OnRound = Callable[[str, bool], None]
-"""Told a round's label, when it begins (False) and when it has ended (True)."""
+"""Receives a round's label, when it begins (False) and when it has ended (True)."""
 
 
 def interleaved(variants: Sequence[str], rounds: int) -> list[str]:

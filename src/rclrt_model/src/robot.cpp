@@ -77,7 +77,7 @@ RobotRecording read_recording(const YamlNode& node, Context& context) {
 
 RobotMonitor read_monitor(const YamlNode& node, Context& context) {
   RobotMonitor monitor;
-  const Fields fields(node, "monitor", {"period_ms", "topic"}, context);
+  const Fields fields(node, "monitor", {"period_ms", "topic", "traces"}, context);
   if (const YamlNode* value = fields.find("period_ms")) {
     if (const auto ms = read_integer(*value, "period_ms", kMonitorPeriods_ms, context)) {
       monitor.period = std::chrono::milliseconds(*ms);
@@ -86,6 +86,7 @@ RobotMonitor read_monitor(const YamlNode& node, Context& context) {
   if (const YamlNode* value = fields.find("topic")) {
     monitor.topic = read_ros_name(*value, "topic", context).value_or("");
   }
+  monitor.traces = read_path(fields.find("traces"), "traces", context);
   return monitor;
 }
 
@@ -153,7 +154,8 @@ Robot load_robot(const std::filesystem::path& file) {
 std::vector<ExecutorKind> rclcpp_executor_kinds() {
   return {ExecutorKind::kPreemptive,     ExecutorKind::kProducerConsumer,
           ExecutorKind::kThreadDispatch, ExecutorKind::kEdf,
-          ExecutorKind::kPicas,          ExecutorKind::kPerGroup, ExecutorKind::kStaticOrder, ExecutorKind::kWorkshop};
+          ExecutorKind::kPicas,          ExecutorKind::kPerGroup,
+          ExecutorKind::kStaticOrder,    ExecutorKind::kWorkshop};
 }
 
 }  // namespace rclrt::model

@@ -51,11 +51,16 @@ void read_patterns(const Fields& fields, Position at, NameIndex& rules, ThreadRu
   }
 }
 
-/// Whether the rule leaves threads as they are; then it states nothing else.
-bool read_keep(const Fields& fields, Context& context) {
+void read_policy(const Fields& fields, ThreadRule& rule, Context& context) {
   const YamlNode* const policy = fields.find("policy");
-  if (policy == nullptr || policy->text != "keep") {
-    return false;
+  if (policy != nullptr &&
+      !read_word(*policy, "policy", {"other", "fifo", "rr", "deadline", "keep"}, context)) {
+    return;
+  }
+  rule.keep = policy != nullptr && policy->text == "keep";
+  if (!rule.keep) {
+    rule.scheduling = read_scheduling(fields, context);
+    return;
   }
   for (const auto* key : {"priority", "cpus", "nice", "runtime_ms", "deadline_ms", "period_ms"}) {
     if (const YamlNode* node = fields.find(key)) {
@@ -63,7 +68,6 @@ bool read_keep(const Fields& fields, Context& context) {
                                  "nothing beside it");
     }
   }
-  return true;
 }
 
 }  // namespace
@@ -78,10 +82,7 @@ std::vector<ThreadRule> read_thread_rules(const YamlNode& list, Context& context
     ThreadRule rule;
     if (item.kind == YamlKind::kMapping) {
       read_patterns(fields, item.at, names, rule, context);
-      rule.keep = read_keep(fields, context);
-      if (!rule.keep) {
-        rule.scheduling = read_scheduling(fields, context);
-      }
+      read_policy(fields, rule, context);
     }
     rules.push_back(std::move(rule));
   }

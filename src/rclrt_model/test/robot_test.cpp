@@ -23,7 +23,7 @@ threads:
   - {function: "*TransformListener*", name: "a*", policy: rr, priority: 40, cpus: [1]}
   - {name: "gpu*", policy: keep}
 recording: {directory: out, application: app.yaml}
-monitor: {period_ms: 500, topic: /robot/diagnostics}
+monitor: {period_ms: 500, topic: /robot/diagnostics, traces: out}
 )";
 
 std::string first_problem(std::string_view text) {
@@ -51,7 +51,7 @@ TEST(RobotFile, EverySectionIsRead) {
        {.name = "gpu*", .keep = true}}};
   EXPECT_EQ(robot->threads, expected);
   EXPECT_EQ(robot->recording, (RobotRecording{"out", "app.yaml"}));
-  EXPECT_EQ(robot->monitor, (RobotMonitor{std::chrono::milliseconds(500), "/robot/diagnostics"}));
+  EXPECT_EQ(robot->monitor, (RobotMonitor{std::chrono::milliseconds(500), "/robot/diagnostics", "out"}));
 }
 
 TEST(RobotFile, EachSectionMayBeLeftOut) {

@@ -54,8 +54,8 @@ threads:
 
 TEST(ThreadPlanFile, IsRefusedWithThePlaceOfEachMistake) {
   EXPECT_EQ(error_of_rule("name: a, policy: fifoo, priority: 1"),
-            "plan.yaml:3:23: policy is 'fifoo'; expected 'other', 'fifo', 'rr' or 'deadline' (did "
-            "you mean 'fifo'?)");
+            "plan.yaml:3:23: policy is 'fifoo'; expected 'other', 'fifo', 'rr', 'deadline' or "
+            "'keep' (did you mean 'fifo'?)");
   EXPECT_EQ(error_of_rule("name: a, policy: fifo, priority: 99"),
             "plan.yaml:3:39: priority is '99'; expected a whole number from 1 to 98");
   EXPECT_EQ(error_of_rule("name: a, policy: rr"),

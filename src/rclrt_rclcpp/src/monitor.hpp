@@ -4,11 +4,11 @@
 
 #include <array>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <map>
 #include <memory>
-#include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
 #include <string_view>
@@ -22,9 +22,9 @@
 
 namespace rclrt_rclcpp {
 
-/// Publishes once a period what became of the callbacks with deadlines since the last time. A miss
-/// costs the thread that missed a copy into a bounded queue; a callback in time costs nothing. What
-/// is published comes from a thread "rclrt monitor" at normal priority.
+/// Publishes once a period what became of the callbacks with deadlines since the last time, from a
+/// thread "rclrt monitor" at normal priority. A miss costs the thread that missed a copy into a
+/// bounded queue, besides what the engine does to find out who was in the way.
 class Monitor final : public engine::MissHandler {
  public:
   /// `also`: told, too; nullptr: nobody.
@@ -33,9 +33,11 @@ class Monitor final : public engine::MissHandler {
 
   void missed(const engine::DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING override;
 
-  /// Publishes until `stop`, and once more there. Both are called by the thread that spins.
+  /// Publishes until `stop`, and once more there. Both are called by the thread that spins. Throws
+  /// what rclcpp refuses the topic with; nothing is started then.
   void start(Executor& executor, const rclcpp::Context::SharedPtr& context);
-  void stop();
+  /// Ends what was started; nothing to do otherwise.
+  void stop() noexcept;
 
  private:
   using Status = diagnostic_msgs::msg::DiagnosticStatus;
@@ -55,26 +57,35 @@ class Monitor final : public engine::MissHandler {
     std::int64_t unexplained_ns = 0;
     std::map<std::string_view, std::int64_t> in_the_way_ns;
   };
-  /// What callbacks had at the last publication.
-  using AllCounters = std::map<std::string, engine::Counters>;
 
+  /// What is told of callbacks that have one name: a subscription and what reaches it within the
+  /// process, two subscriptions of a node to one topic.
+  struct Watched {
+    engine::Counters counters{};  // of all of them
+    std::chrono::nanoseconds deadline{};
+    int priority = 0;
+  };
+
+  void publish_safely() noexcept;
   void publish();
   void drain();
-  Status status_of(const CallbackInfo& callback, const std::string& name) const;
-  std::optional<engine::Counters> counters_before(const std::string& name,
-                                                  const engine::Counters& now) const;
+  std::map<std::string, Watched> watched(const std::vector<CallbackInfo>& callbacks) const;
+  Status status_of(const std::string& name, const Watched& now,
+                   std::chrono::nanoseconds interval) const;
   Status status_of_process(const std::vector<CallbackInfo>& callbacks) const;
 
   const MonitorOptions options_;
   engine::MissHandler* const also_;
   rclrt::realtime::MpscQueue<Item> queue_;
-  std::atomic<std::uint64_t> untold_{0};  // relaxed: a count alone
+  std::atomic<std::uint64_t> without_blame_{0};  // relaxed: a count alone
   // What follows is the publishing thread's, while there is one.
   Executor* executor_ = nullptr;
   rclcpp::Node::SharedPtr node_;
   rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr publisher_;
   std::map<std::string, Misses> misses_;
-  AllCounters before_;
+  std::map<std::string, Watched> before_;  // at the last publication
+  std::int64_t published_ns_ = 0;          // when that was
+  bool has_failed_ = false;                // to publish; told once
   rclrt::realtime::Thread thread_;
 };
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt_rclcpp/realtime_publisher.hpp"
 
+#include <rcl/context.h>
+#include <rcl/publisher.h>
+
 #include <exception>
 
 namespace rclrt_rclcpp {
@@ -23,6 +26,12 @@ void RealtimePublisherBase::stop() {
   stop_.store(true);
   ready_.post();
   thread_.join();
+}
+
+bool RealtimePublisherBase::can_publish(const rclcpp::PublisherBase& publisher) {
+  const rcl_context_t* const context =
+      rcl_publisher_get_context(publisher.get_publisher_handle().get());
+  return context != nullptr && rcl_context_is_valid(context);
 }
 
 std::size_t RealtimePublisherBase::take_free() noexcept RCLRT_NONBLOCKING {
@@ -50,12 +59,12 @@ void RealtimePublisherBase::run() {
       }
       continue;
     }
+    bool sent = false;
     try {
-      publish_message(index);
-      published_.fetch_add(1, std::memory_order_relaxed);
-    } catch (const std::exception&) {  // the context is shut down, or the middleware refused
-      failed_.fetch_add(1, std::memory_order_relaxed);
+      sent = publish_message(index);
+    } catch (const std::exception&) {  // the middleware refused; counted below
     }
+    (sent ? published_ : failed_).fetch_add(1, std::memory_order_relaxed);
     free_.try_push(index);
   }
 }

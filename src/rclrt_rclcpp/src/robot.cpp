@@ -2,9 +2,14 @@
 #include "rclrt_rclcpp/robot.hpp"
 
 #include <algorithm>
+#include <array>
+#include <exception>
+#include <filesystem>
 #include <mutex>
+#include <set>
 #include <stdexcept>
 #include <utility>
+#include <vector>
 
 #include "monitor.hpp"
 #include "rclrt/model/robot.hpp"
@@ -20,6 +25,7 @@ using rclrt::realtime::PlannedThread;
 using rclrt::realtime::Policy;
 using rclrt::realtime::ThreadPlan;
 using rclrt::realtime::ThreadPlanReport;
+using rclrt::realtime::ThreadRule;
 using rclrt::realtime::UnplannedThread;
 
 rclcpp::Logger logger() { return rclcpp::get_logger("rclrt"); }
@@ -55,11 +61,36 @@ void log_news(const ThreadPlanReport& news) {
   }
 }
 
-/// The plan with a rule before all others: what rclrt starts has its own scheduling.
-ThreadPlan complete(ThreadPlan plan) {
-  plan.rules.insert(plan.rules.begin(),
-                    {.function = "rclrt::realtime::Thread::RunOf<rclrt*", .keep = true});
+/// The types of what rclrt's own threads run, which have the scheduling that executors give them.
+constexpr std::array<const char*, 4> kOwnThreads{
+    "rclrt::realtime::Thread::RunOf<rclrt::executor::*",
+    "rclrt::realtime::Thread::RunOf<rclrt::recorder::*",
+    "rclrt::realtime::Thread::RunOf<rclrt_rclcpp::*",
+    "rclrt::realtime::Thread::RunOf<rclrt::realtime::PeriodicDrain::*"};
+
+/// Puts rules before the user's that keep rclrt's own threads as they are.
+ThreadPlan with_own_threads(ThreadPlan plan) {
+  std::vector<ThreadRule> rules;
+  for (const char* const function : kOwnThreads) {
+    rules.push_back({.function = function, .keep = true});
+  }
+  plan.rules.insert(plan.rules.begin(), rules.begin(), rules.end());
   return plan;
+}
+
+/// Takes them out of a report, whose indices then are the user's.
+ThreadPlanReport without_own_threads(ThreadPlanReport report) {
+  std::erase_if(report.threads,
+                [](const PlannedThread& each) { return each.rule < kOwnThreads.size(); });
+  for (PlannedThread& each : report.threads) {
+    each.rule -= kOwnThreads.size();
+  }
+  std::erase_if(report.unused_rules, [](const std::string& rule) {
+    return std::ranges::any_of(kOwnThreads, [&](const char* own) {
+      return rule == to_string(ThreadRule{.function = own});
+    });
+  });
+  return report;
 }
 
 engine::Realtime to_engine(rclrt::model::RealtimeUse use) {
@@ -89,15 +120,36 @@ std::shared_ptr<Recording> make_recording(const std::optional<RecordingOptions>&
   return options ? std::make_shared<Recording>(*options) : nullptr;
 }
 
-std::unique_ptr<Monitor> make_monitor(const RobotOptions& options) {
-  return options.monitor
-             ? std::make_unique<Monitor>(*options.monitor, options.options.engine.on_miss)
-             : nullptr;
+std::unique_ptr<engine::FlightTrace> make_trace(const RobotOptions& options) {
+  if (!options.monitor || options.monitor->traces.empty()) {
+    return nullptr;
+  }
+  if (!std::filesystem::is_directory(options.monitor->traces)) {
+    throw std::invalid_argument("the monitor's traces: there is no directory " +
+                                options.monitor->traces.string());
+  }
+  return std::make_unique<engine::FlightTrace>(
+      engine::FlightTraceOptions{.recorder = {.directory = options.monitor->traces, .name = "miss"},
+                                 .sink = options.options.engine.sink,
+                                 .handler = options.options.engine.on_miss});
 }
 
-Options complete(Options options, const std::shared_ptr<Recording>& recording, Monitor* monitor) {
+std::unique_ptr<Monitor> make_monitor(const RobotOptions& options, engine::FlightTrace* trace) {
+  if (!options.monitor) {
+    return nullptr;
+  }
+  return std::make_unique<Monitor>(*options.monitor,
+                                   trace != nullptr ? trace : options.options.engine.on_miss);
+}
+
+/// Lets what belongs to the robot hear first, and pass on to what the user has set.
+Options with_listeners(Options options, const std::shared_ptr<Recording>& recording,
+                       engine::FlightTrace* trace, Monitor* monitor) {
+  if (trace != nullptr) {
+    options.engine.sink = trace;
+  }
   if (monitor != nullptr) {
-    options.engine.on_miss = monitor;  // which tells the user's
+    options.engine.on_miss = monitor;
   }
   if (options.recording != nullptr && recording != nullptr) {
     throw std::invalid_argument("a robot with two recordings: leave Options::recording empty");
@@ -155,75 +207,133 @@ RobotOptions load_robot(const std::filesystem::path& file) {
     if (!robot.monitor->topic.empty()) {
       result.monitor->topic = robot.monitor->topic;
     }
+    result.monitor->traces = robot.monitor->traces;
   }
   return result;
 }
 
-/// The watch of a spin, which others may ask.
-class Robot::Watching {
+/// What lives as long as a spin.
+class Robot::Spin {
  public:
-  void begin(const RobotOptions& options) {
-    if (options.threads.rules.empty()) {
-      return;
+  /// Throws std::runtime_error while another one lives.
+  explicit Spin(Robot& robot) : robot_(robot) {
+    {
+      const std::scoped_lock lock(robot_.mutex_);
+      if (robot_.spin_ != nullptr) {
+        throw std::runtime_error("Robot::spin() called while already spinning");
+      }
+      robot_.spin_ = this;
     }
-    auto watch = std::make_unique<rclrt::realtime::ThreadWatch>(rclrt::realtime::ThreadWatchOptions{
-        complete(options.threads), options.thread_period, &log_news});
-    const std::scoped_lock lock(mutex_);
-    watch_ = std::move(watch);
+    try {
+      start();
+    } catch (...) {
+      end();
+      throw;
+    }
   }
-  void end() {
-    const std::scoped_lock lock(mutex_);
-    watch_.reset();
-  }
-  ThreadPlanReport report() {
-    const std::scoped_lock lock(mutex_);
+  ~Spin() { end(); }
+  Spin(const Spin&) = delete;
+  Spin& operator=(const Spin&) = delete;
+
+  /// Called with the robot's lock.
+  ThreadPlanReport threads() {
     if (watch_ == nullptr) {
       return {};
     }
     watch_->look();
-    return watch_->report();
+    return without_own_threads(watch_->report());
   }
 
  private:
-  std::mutex mutex_;  // guards watch_
-  std::unique_ptr<rclrt::realtime::ThreadWatch> watch_;
+  void start() {
+    const RobotOptions& options = robot_.options_;
+    if (!options.threads.rules.empty()) {
+      auto watch =
+          std::make_unique<rclrt::realtime::ThreadWatch>(rclrt::realtime::ThreadWatchOptions{
+              with_own_threads(options.threads), options.thread_period,
+              [this](const ThreadPlanReport& news) {
+                note_used(news);
+                log_news(news);
+              }});
+      const std::scoped_lock lock(robot_.mutex_);
+      watch_ = std::move(watch);
+    }
+    if (robot_.monitor_ != nullptr) {
+      robot_.monitor_->start(*robot_.executor_, options.options.ros.context);
+    }
+  }
+
+  void end() noexcept {
+    if (robot_.monitor_ != nullptr) {
+      robot_.monitor_->stop();
+    }
+    const std::scoped_lock lock(robot_.mutex_);
+    if (watch_ != nullptr) {
+      watch_.reset();  // joins the thread that notes
+      const std::vector<ThreadRule>& rules = robot_.options_.threads.rules;
+      for (std::size_t i = 0; i < rules.size(); ++i) {
+        if (!used_.contains(i + kOwnThreads.size())) {
+          RCLCPP_WARN(logger(), "the rule of threads \"%s\" has been no thread's first match",
+                      to_string(rules[i]).c_str());
+        }
+      }
+    }
+    robot_.spin_ = nullptr;
+  }
+
+  void note_used(const ThreadPlanReport& news) {
+    for (const PlannedThread& each : news.threads) {
+      used_.insert(each.rule);
+    }
+  }
+
+  Robot& robot_;
+  std::set<std::size_t> used_;  // of the thread that looks, while there is one
+  std::unique_ptr<rclrt::realtime::ThreadWatch> watch_;  // guarded by the robot's lock
 };
 
 Robot::Robot(RobotOptions options)
     : options_(std::move(options)),
       recording_(make_recording(options_.recording)),
-      monitor_(make_monitor(options_)),
-      executor_(
-          make_executor(options_.executor, complete(options_.options, recording_, monitor_.get()))),
-      watching_(std::make_unique<Watching>()) {}
+      trace_(make_trace(options_)),
+      monitor_(make_monitor(options_, trace_.get())),
+      executor_(make_executor(options_.executor, with_listeners(options_.options, recording_,
+                                                                trace_.get(), monitor_.get()))) {
+  if (options_.thread_period < std::chrono::milliseconds(1) ||
+      (options_.monitor && options_.monitor->period < std::chrono::milliseconds(1))) {
+    throw std::invalid_argument("a robot's periods must be at least 1 ms");
+  }
+}
 
 Robot::~Robot() = default;
 
 void Robot::spin() {
-  struct End {
-    Robot& robot;
-    ~End() {
-      robot.watching_->end();
-      if (robot.monitor_ != nullptr) {
-        robot.monitor_->stop();
-      }
-    }
-  };
-  {
-    const End end{*this};
-    watching_->begin(options_);
-    if (monitor_ != nullptr) {
-      monitor_->start(*executor_, options_.options.ros.context);
-    }
+  try {
+    const Spin spin(*this);
     executor_->spin();
-  }
-  if (recording_ != nullptr) {
-    for (const std::string& line : recording_->write()) {
-      RCLCPP_WARN(logger(), "%s", line.c_str());
+  } catch (...) {
+    try {
+      write_recording();
+    } catch (const std::exception& error) {  // the first error is the one to tell
+      RCLCPP_ERROR(logger(), "the recording is not written: %s", error.what());
     }
+    throw;
+  }
+  write_recording();
+}
+
+void Robot::write_recording() {
+  if (recording_ == nullptr) {
+    return;
+  }
+  for (const std::string& line : recording_->write()) {
+    RCLCPP_WARN(logger(), "%s", line.c_str());
   }
 }
 
-ThreadPlanReport Robot::threads() const { return watching_->report(); }
+ThreadPlanReport Robot::threads() {
+  const std::scoped_lock lock(mutex_);
+  return spin_ == nullptr ? ThreadPlanReport() : spin_->threads();
+}
 
 }  // namespace rclrt_rclcpp

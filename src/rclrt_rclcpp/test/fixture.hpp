@@ -33,6 +33,12 @@ using AllExecutors = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecut
 using ExecutorsOfLevels =
     ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor>;
 
+/// Whether an executor takes `workers_per_level`.
+template <typename E>
+inline constexpr bool has_workers =
+    !std::is_same_v<E, EdfExecutor> && !std::is_same_v<E, PerGroupExecutor> &&
+    !std::is_same_v<E, StaticOrderExecutor>;
+
 struct ExecutorName {
   template <typename E>
   static std::string GetName(int) {

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators are told of missed deadlines.
+#include <unistd.h>
+
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <map>
@@ -9,6 +12,7 @@
 #include <vector>
 
 #include "fixture.hpp"
+#include "folder.hpp"
 #include "rclrt_rclcpp/robot.hpp"
 
 namespace rclrt_rclcpp::test {
@@ -77,11 +81,20 @@ class MonitorTest : public Ros {
   }
 
   /// Spins until `until` holds, and once more for the last message.
-  static void spin(Robot& robot, const std::function<bool()>& until) {
+  static void spin(
+      Robot& robot, const std::function<bool()>& until,
+      const std::function<void()>& at_end = [] {}) {
     std::thread spinning([&] { robot.spin(); });
     EXPECT_TRUE(eventually(until));
+    at_end();
     robot.executor().cancel();
     spinning.join();
+  }
+
+  static std::string process_name() {
+    std::array<char, 256> host{};
+    gethostname(host.data(), host.size() - 1);
+    return std::string("rclrt: process ") + host.data() + " " + std::to_string(getpid());
   }
 
   Operator operator_;
@@ -127,6 +140,27 @@ TEST_F(MonitorTest, TellsOfEachMissWithWhoWasInTheWay) {
   }));
 }
 
+TEST_F(MonitorTest, WritesATraceOfTheLastSecondsBeforeAMiss) {
+  const Folder folder;
+  RobotOptions with_traces = options();
+  with_traces.monitor->traces = folder / ".";
+  {
+    Robot robot(std::move(with_traces));
+    const auto node = std::make_shared<rclcpp::Node>("node");
+    const auto late = node->create_wall_timer(20ms, [] { burn(5ms); });
+    robot.executor().set_timing(late, {.deadline = 1ms});
+    robot.executor().add_node(node);
+    spin(robot, [&] { return std::filesystem::exists(folder / "miss-1.pftrace"); });
+  }
+  EXPECT_GT(std::filesystem::file_size(folder / "miss-1.pftrace"), 0U);
+}
+
+TEST_F(MonitorTest, RefusesAFolderForTracesThatDoesNotExist) {
+  RobotOptions with_traces = options();
+  with_traces.monitor->traces = "/nowhere/at all";
+  EXPECT_THROW(Robot{std::move(with_traces)}, std::invalid_argument);
+}
+
 TEST_F(MonitorTest, SaysNothingIsWrongWhereNothingIs) {
   Robot robot(options());
   const auto node = std::make_shared<rclcpp::Node>("node");
@@ -142,7 +176,7 @@ TEST_F(MonitorTest, SaysNothingIsWrongWhereNothingIs) {
     EXPECT_EQ(value_of(status, "deadline_ms"), "3600000.000");
   }
   EXPECT_TRUE(operator_.statuses("rclrt: /node timer 1").empty()) << "it has no deadline";
-  const auto process = operator_.statuses("rclrt: process " + std::to_string(getpid()));
+  const auto process = operator_.statuses(process_name());
   ASSERT_FALSE(process.empty());
   EXPECT_EQ(value_of(process.back(), "with_deadline"), "1");
   EXPECT_EQ(process.back().level == DiagnosticStatus::OK, robot.executor().engine().realtime());
@@ -159,13 +193,57 @@ TEST_F(MonitorTest, CallsItAnErrorWhenACallbackDoesNotEnd) {
   });
   robot.executor().set_timing(timer, {.deadline = 10ms});
   robot.executor().add_node(node);
+  spin(
+      robot,
+      [&] {
+        const auto statuses = operator_.statuses("rclrt: /node timer 0");
+        return std::any_of(statuses.begin(), statuses.end(), [](const DiagnosticStatus& each) {
+          return each.level == DiagnosticStatus::ERROR &&
+                 each.message.rfind("nothing has ended for ", 0) == 0;
+        });
+      },
+      [&] { end = true; });
+}
+
+TEST_F(MonitorTest, TellsOfASubscriptionOnceThatIsReachedInTwoWays) {
+  Robot robot(options());
+  const auto node =
+      std::make_shared<rclcpp::Node>("node", rclcpp::NodeOptions().use_intra_process_comms(true));
+  std::atomic<int> received{0};
+  const auto subscription =
+      node->create_subscription<Message>("topic", 10, [&](const Message&) { ++received; });
+  const auto publisher = node->create_publisher<Message>("topic", 10);
+  const auto timer = node->create_wall_timer(5ms, [&] { publisher->publish(Message()); });
+  robot.executor().set_timing(subscription, {.deadline = 1h});
+  robot.executor().add_node(node);
+  const std::string name = "rclrt: /node subscription /topic";
+  spin(robot, [&] { return received > 10 && operator_.statuses(name).size() >= 5; });
+  const auto processes = operator_.statuses(process_name()).size();
+  EXPECT_LE(operator_.statuses(name).size(), processes) << "one in each message";
+  for (const DiagnosticStatus& status : operator_.statuses(name)) {
+    EXPECT_EQ(status.level, DiagnosticStatus::OK) << status.message;
+  }
+}
+
+TEST_F(MonitorTest, ATopicThatIsRefusedIsThrownAndTheRobotGoesOn) {
+  RobotOptions wrong = options();
+  wrong.monitor->topic = "/1 is no topic";
+  Robot robot(std::move(wrong));
+  EXPECT_THROW(robot.spin(), rclcpp::exceptions::InvalidTopicNameError);
+  EXPECT_THROW(robot.spin(), rclcpp::exceptions::InvalidTopicNameError) << "not: already spinning";
+}
+
+TEST_F(MonitorTest, ASecondSpinIsRefusedAndLeavesTheFirstAlone) {
+  Robot robot(options());
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto timer = node->create_wall_timer(5ms, [] {});
+  robot.executor().set_timing(timer, {.deadline = 1h});
+  robot.executor().add_node(node);
   spin(robot, [&] {
-    const auto statuses = operator_.statuses("rclrt: /node timer 0");
-    end = std::any_of(statuses.begin(), statuses.end(), [](const DiagnosticStatus& each) {
-      return each.level == DiagnosticStatus::ERROR &&
-             each.message.rfind("nothing has ended for 50 ms", 0) == 0;
-    });
-    return end.load();
+    if (!operator_.statuses(process_name()).empty()) {
+      EXPECT_THROW(robot.spin(), std::runtime_error);
+    }
+    return operator_.statuses(process_name()).size() >= 4;
   });
 }
 

@@ -3,10 +3,9 @@
 
 #include <cxxabi.h>
 #include <dlfcn.h>
-#include <fcntl.h>
 #include <fnmatch.h>
-#include <signal.h>
 #include <sys/auxv.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 extern "C" {  // which these headers leave to their user
@@ -22,19 +21,29 @@ extern "C" {  // which these headers leave to their user
 #include <mutex>
 #include <optional>
 
+#include "rclrt/realtime/scheduling.hpp"
 #include "thread_entry.hpp"
 
 /// The process that libthread_db reads: this one, which goes on meanwhile.
 struct ps_prochandle {
-  int memory = -1;      // of /proc/self/mem, where reading what is not mapped is only an error
   long reads_left = 0;  // a list that changes while it is read may have no end
 };
 
 namespace {
 
-bool read_memory(int memory, const void* address, void* to, std::size_t size) {
-  const auto offset = static_cast<off_t>(reinterpret_cast<std::uintptr_t>(address));
-  return pread(memory, to, size, offset) == static_cast<ssize_t>(size);
+/// Reads memory of this process that may not be mapped (any more), which is an error then. Of the
+/// own process that needs no permission; /proc/self/mem could not be opened by one with
+/// capabilities.
+bool read_memory(const void* address, void* to, std::size_t size) {
+  const iovec local{to, size};
+  const iovec remote{const_cast<void*>(address), size};
+  return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
+}
+
+template <typename T>
+std::optional<T> read_at(const void* address) {
+  T value{};
+  return read_memory(address, &value, sizeof value) ? std::optional(value) : std::nullopt;
 }
 
 }  // namespace
@@ -44,8 +53,7 @@ extern "C" {
 #pragma GCC visibility push(default)
 
 ps_err_e ps_pdread(ps_prochandle* process, psaddr_t address, void* to, std::size_t size) {
-  return process->reads_left-- > 0 && read_memory(process->memory, address, to, size) ? PS_OK
-                                                                                      : PS_ERR;
+  return process->reads_left-- > 0 && read_memory(address, to, size) ? PS_OK : PS_ERR;
 }
 
 ps_err_e ps_pglobal_lookup(ps_prochandle* /*process*/, const char* /*object*/, const char* name,
@@ -74,6 +82,8 @@ namespace {
 struct StartedThread {
   const void* function = nullptr;
   const void* argument = nullptr;
+
+  bool operator==(const StartedThread&) const = default;
 };
 
 using StartedThreads = std::map<pid_t, StartedThread>;
@@ -82,53 +92,28 @@ using StartedThreads = std::map<pid_t, StartedThread>;
 constexpr std::array<const char*, 3> kWrappers{"libstdc++.so*", "libc++.so*",
                                                "libboost_thread.so*"};
 
-class MemoryFile {
- public:
-  MemoryFile() : file_(open("/proc/self/mem", O_RDONLY | O_CLOEXEC)) {}
-  ~MemoryFile() {
-    if (file_ >= 0) {
-      close(file_);
+/// Returns a text of at most 4 kB that ends with a zero; std::nullopt if there is none.
+std::optional<std::string> read_text(const char* address) {
+  std::string text;
+  std::array<char, 256> part{};  // does not go over the end of a page: 4096 is a multiple
+  while (text.size() < 4096) {
+    const char* const from = address + text.size();
+    const std::size_t size = part.size() - reinterpret_cast<std::uintptr_t>(from) % part.size();
+    if (!read_memory(from, part.data(), size)) {
+      return std::nullopt;
+    }
+    const auto end = std::find(part.begin(), part.begin() + size, '\0');
+    text.append(part.begin(), end);
+    if (end != part.begin() + size) {
+      return text;
     }
   }
-  MemoryFile(const MemoryFile&) = delete;
-  MemoryFile& operator=(const MemoryFile&) = delete;
-
-  int descriptor() const { return file_; }
-
-  template <typename T>
-  std::optional<T> read(const void* address) const {
-    T value{};
-    return read_memory(file_, address, &value, sizeof value) ? std::optional(value) : std::nullopt;
-  }
-
-  /// Returns a text of at most 4 kB that ends with a zero; nothing if there is none.
-  std::optional<std::string> read_text(const char* address) const {
-    std::string text;
-    std::array<char, 256> part{};  // does not go over the end of a page: 4096 is a multiple
-    while (text.size() < 4096) {
-      const char* const from = address + text.size();
-      const std::size_t size = part.size() - reinterpret_cast<std::uintptr_t>(from) % part.size();
-      if (!read_memory(file_, from, part.data(), size)) {
-        return std::nullopt;
-      }
-      const auto end = std::find(part.begin(), part.begin() + size, '\0');
-      text.append(part.begin(), end);
-      if (end != part.begin() + size) {
-        return text;
-      }
-    }
-    return std::nullopt;
-  }
-
- private:
-  int file_;
-};
+  return std::nullopt;
+}
 
 /// Collects the threads of libthread_db's iteration.
 class Collector {
  public:
-  explicit Collector(const MemoryFile& memory) : memory_(memory) {}
-
   StartedThreads take() { return std::move(threads_); }
 
   static int add(const td_thrhandle_t* thread, void* collector) {
@@ -139,7 +124,7 @@ class Collector {
  private:
   void add(const td_thrhandle_t* thread) {
     td_thrinfo_t info{};
-    // One that begins or has ended has no id yet or any more, and is told with the process's.
+    // libthread_db gives the process's id for a thread that has just begun or ended.
     if (td_thr_get_info(thread, &info) != TD_OK || info.ti_lid <= 0 || info.ti_lid == getpid() ||
         info.ti_startfunc == nullptr) {
       return;
@@ -153,36 +138,35 @@ class Collector {
   /// which its pthread_t points to.
   const void* find_argument(const char* descriptor, const void* function) {
     if (argument_offset_) {
-      return memory_.read<const void*>(descriptor + *argument_offset_).value_or(nullptr);
+      return read_at<const void*>(descriptor + *argument_offset_).value_or(nullptr);
     }
     constexpr std::size_t kMostBytes = 4096;
     for (std::size_t at = 0; at < kMostBytes; at += sizeof(void*)) {
-      const auto value = memory_.read<const void*>(descriptor + at);
+      const auto value = read_at<const void*>(descriptor + at);
       if (!value) {
         break;
       }
       if (*value == function) {
         argument_offset_ = at + sizeof(void*);
-        return memory_.read<const void*>(descriptor + *argument_offset_).value_or(nullptr);
+        return read_at<const void*>(descriptor + *argument_offset_).value_or(nullptr);
       }
     }
     return nullptr;
   }
 
-  const MemoryFile& memory_;
   StartedThreads threads_;
   std::optional<std::size_t> argument_offset_;  // the same for all threads
 };
 
 /// Returns nothing if the list changed while it was read.
-std::optional<StartedThreads> read_list(const MemoryFile& memory) {
-  constexpr long kMostReads = 100'000;  // a thread takes about ten
-  ps_prochandle process{memory.descriptor(), kMostReads};
+std::optional<StartedThreads> read_list(std::size_t threads) {
+  const long most_reads = 1000 + 50 * static_cast<long>(threads);  // a thread takes about ten
+  ps_prochandle process{most_reads};
   td_thragent_t* agent = nullptr;
   if (td_ta_new(&process, &agent) != TD_OK) {
     return std::nullopt;
   }
-  Collector collector(memory);
+  Collector collector;
   const td_err_e result =
       td_ta_thr_iter(agent, &Collector::add, &collector, TD_THR_ANY_STATE, TD_THR_LOWEST_PRIORITY,
                      TD_SIGNO_MASK, TD_THR_ANY_USER_FLAGS);
@@ -190,15 +174,24 @@ std::optional<StartedThreads> read_list(const MemoryFile& memory) {
   return result == TD_OK ? std::optional(collector.take()) : std::nullopt;
 }
 
-StartedThreads read_started_threads(const MemoryFile& memory) {
+StartedThreads read_started_threads() {
   // libthread_db has state of its own without a lock.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   static const td_err_e ready = td_init();
   constexpr int kAttempts = 10;
   for (int attempt = 0; ready == TD_OK && attempt < kAttempts; ++attempt) {
-    if (auto threads = read_list(memory)) {
-      return *std::move(threads);
+    const std::size_t threads = thread_ids().size();
+    auto first = read_list(threads);
+    const auto second = first ? read_list(threads) : std::nullopt;
+    if (second) {
+      // A descriptor is read in parts, and may become another thread's meanwhile: what is the same
+      // twice belongs together.
+      std::erase_if(*first, [&](const auto& each) {
+        const auto again = second->find(each.first);
+        return again == second->end() || again->second != each.second;
+      });
+      return *std::move(first);
     }
   }
   return {};
@@ -214,7 +207,7 @@ std::string program_name() {
   return file_name(std::string(path.data(), static_cast<std::size_t>(std::max(size, ssize_t{0}))));
 }
 
-/// Returns the library or program that the address is in; empty if there is none.
+/// Returns the library or program that the address is in; an empty text if there is none.
 std::string library_of(const void* address) {
   Dl_info info{};
   if (address == nullptr || dladdr(address, &info) == 0 || info.dli_fname == nullptr) {
@@ -226,7 +219,7 @@ std::string library_of(const void* address) {
   if (dladdr(header, &program) != 0 && program.dli_fbase == info.dli_fbase) {
     return program_name();
   }
-  return file_name(info.dli_fname);
+  return file_name(read_text(info.dli_fname).value_or(""));  // it may be unloaded meanwhile
 }
 
 std::string demangle(const std::string& name) {
@@ -240,23 +233,23 @@ std::string demangle(const std::string& name) {
 std::string symbol_at(const void* address) {
   Dl_info info{};
   return dladdr(address, &info) != 0 && info.dli_saddr == address && info.dli_sname != nullptr
-             ? demangle(info.dli_sname)
+             ? demangle(read_text(info.dli_sname).value_or(""))
              : "";
 }
 
 /// Returns the type of the object at `address`, if it has virtual functions and its library was
 /// built with type information: by the Itanium C++ ABI the table of its functions has a pointer to
 /// the type before it, and the type its name second.
-std::string type_at(const MemoryFile& memory, const void* const* table) {
-  const auto type = memory.read<const void* const*>(table - 1);
+std::string type_at(const void* const* table) {
+  const auto type = read_at<const void* const*>(table - 1);
   if (!type || library_of(*type).empty()) {
     return "";
   }
-  const auto name = memory.read<const char*>(*type + 1);
+  const auto name = read_at<const char*>(*type + 1);
   if (!name || library_of(*name).empty()) {
     return "";
   }
-  const std::string text = memory.read_text(*name).value_or("");
+  const std::string text = read_text(*name).value_or("");
   return text.empty() ? "" : demangle(text.front() == '*' ? text.substr(1) : text);
 }
 
@@ -267,29 +260,23 @@ bool is_wrapper(const void* function, const std::string& library) {
          });
 }
 
-ThreadOrigin origin_of(const MemoryFile& memory, const StartedThread& thread) {
+ThreadOrigin origin_of(const StartedThread& thread) {
   const ThreadOrigin started{library_of(thread.function), symbol_at(thread.function)};
   if (!is_wrapper(thread.function, started.library)) {
     return started;
   }
   // The argument is an object whose class the starting code has derived.
-  const auto table = memory.read<const void* const*>(thread.argument);
+  const auto table = read_at<const void* const*>(thread.argument);
   const std::string library = table ? library_of(*table) : "";
-  return library.empty() ? started : ThreadOrigin{library, type_at(memory, *table)};
+  return library.empty() ? started : ThreadOrigin{library, type_at(*table)};
 }
 
 }  // namespace
 
 std::map<pid_t, ThreadOrigin> thread_origins() {
   std::map<pid_t, ThreadOrigin> result{{getpid(), {program_name(), "main"}}};
-  const MemoryFile memory;
-  if (memory.descriptor() < 0) {
-    return result;
-  }
-  for (const auto& [tid, thread] : read_started_threads(memory)) {
-    if (tgkill(getpid(), tid, 0) == 0) {  // it has not ended meanwhile
-      result.emplace(tid, origin_of(memory, thread));
-    }
+  for (const auto& [tid, thread] : read_started_threads()) {
+    result.emplace(tid, origin_of(thread));
   }
   return result;
 }

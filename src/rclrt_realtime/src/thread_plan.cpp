@@ -37,9 +37,28 @@ bool matches(const std::string& pattern, const std::string& text) {
   return pattern.empty() || fnmatch(pattern.c_str(), text.c_str(), 0) == 0;
 }
 
+bool asks_for_origin(const ThreadRule& rule) {
+  return !rule.library.empty() || !rule.function.empty();
+}
+
 bool matches(const ThreadRule& rule, const std::string& name, const ThreadOrigin& origin) {
   return (rule.name.empty() || thread_name_matches(rule.name, name)) &&
          matches(rule.library, origin.library) && matches(rule.function, origin.function);
+}
+
+/// Returns the index of the first rule that matches. Of a thread of unknown origin std::nullopt,
+/// too, where a rule asks for the origin: whether it or a later one is meant cannot be told.
+std::optional<std::size_t> rule_for(const std::vector<ThreadRule>& rules, const std::string& name,
+                                    const ThreadOrigin& origin) {
+  for (std::size_t i = 0; i < rules.size(); ++i) {
+    if (origin.library.empty() && asks_for_origin(rules[i])) {
+      return std::nullopt;
+    }
+    if (matches(rules[i], name, origin)) {
+      return i;
+    }
+  }
+  return std::nullopt;
 }
 
 std::vector<ObservedThread> observe(const std::vector<ThreadRule>& rules,
@@ -48,12 +67,7 @@ std::vector<ObservedThread> observe(const std::vector<ThreadRule>& rules,
   std::vector<ObservedThread> result;
   for (const pid_t tid : threads) {
     ObservedThread thread{tid, thread_name(tid), std::move(origins[tid]), std::nullopt};
-    const auto rule = std::find_if(rules.begin(), rules.end(), [&](const ThreadRule& each) {
-      return matches(each, thread.name, thread.origin);
-    });
-    if (rule != rules.end()) {
-      thread.rule = static_cast<std::size_t>(rule - rules.begin());
-    }
+    thread.rule = rule_for(rules, thread.name, thread.origin);
     result.push_back(std::move(thread));
   }
   return result;
@@ -62,7 +76,8 @@ std::vector<ObservedThread> observe(const std::vector<ThreadRule>& rules,
 /// What was refused, by thread.
 using Refusals = std::map<pid_t, std::string>;
 
-Refusals give(const std::vector<ThreadRule>& rules, const std::vector<ObservedThread>& threads) {
+Refusals apply_rules(const std::vector<ThreadRule>& rules,
+                     const std::vector<ObservedThread>& threads) {
   Refusals refusals;
   for (const ObservedThread& thread : threads) {
     if (!thread.rule || rules[*thread.rule].keep) {
@@ -150,8 +165,8 @@ std::vector<std::string> ThreadPlanReport::problems() const {
   }
   for (const std::string& rule : unused_rules) {
     lines.push_back("rule \"" + rule +
-                    "\": no thread has it as its first match; see the names in "
-                    "/proc/self/task/*/comm, and the rules before it");
+                    "\": no thread has it as its first match; see what the others have "
+                    "(ThreadPlanReport::unplanned), and the rules before it");
   }
   return lines;
 }
@@ -160,7 +175,7 @@ ThreadPlanReport ThreadPlan::apply() const { return apply(thread_ids()); }
 
 ThreadPlanReport ThreadPlan::apply(const std::vector<pid_t>& threads) const {
   const std::vector<ObservedThread> observed = observe(rules, threads);
-  return look(rules, observed, give(rules, observed));
+  return look(rules, observed, apply_rules(rules, observed));
 }
 
 ThreadPlanReport ThreadPlan::verify() const { return verify(thread_ids()); }

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 #include <vector>
 
@@ -12,6 +14,25 @@
 namespace rclrt::realtime {
 
 namespace {
+
+/// Gives threads whose origin could not be read this time what they had at the last look.
+void keep_known(const ThreadPlanReport& before, ThreadPlanReport& now) {
+  const auto unknown = std::ranges::partition(
+      now.unplanned, [](const UnplannedThread& each) { return !each.origin.library.empty(); });
+  std::vector<UnplannedThread> unplanned(now.unplanned.begin(), unknown.begin());
+  for (const UnplannedThread& each : unknown) {
+    const auto planned = std::ranges::find(before.threads, each.tid, &PlannedThread::tid);
+    const auto other = std::ranges::find(before.unplanned, each.tid, &UnplannedThread::tid);
+    if (planned != before.threads.end()) {
+      now.threads.push_back(*planned);
+    } else {
+      unplanned.push_back(other != before.unplanned.end() ? *other : each);
+    }
+  }
+  now.unplanned = std::move(unplanned);
+  std::ranges::sort(now.threads, {}, &PlannedThread::tid);
+  std::ranges::sort(now.unplanned, {}, &UnplannedThread::tid);
+}
 
 /// Returns the threads of `now` that were not the same in `before`.
 template <typename Thread>
@@ -28,6 +49,9 @@ std::vector<Thread> changed(const std::vector<Thread>& before, const std::vector
 class ThreadWatch::Impl {
  public:
   explicit Impl(ThreadWatchOptions options) : options_(std::move(options)) {
+    if (options_.period < std::chrono::milliseconds(1)) {
+      throw std::invalid_argument("ThreadWatch: the period must be at least 1 ms");
+    }
     look();
     drain_ = std::make_unique<PeriodicDrain>("thread_watch", options_.period, [this] {
       if (!ending_.load(std::memory_order_relaxed)) {  // alone: nothing is handed over by it
@@ -52,7 +76,7 @@ class ThreadWatch::Impl {
  private:
   /// Changes only what is not as planned: a thread that is gets no system call that would put it
   /// behind others of its priority.
-  ThreadPlanReport put_right() const {
+  ThreadPlanReport apply_where_needed() const {
     ThreadPlanReport report = options_.plan.verify();
     std::vector<pid_t> wrong;
     for (const PlannedThread& thread : report.threads) {
@@ -73,10 +97,11 @@ class ThreadWatch::Impl {
   }
 
   void look() {
-    ThreadPlanReport now = put_right();
+    ThreadPlanReport now = apply_where_needed();
     ThreadPlanReport news;
     {
       const std::scoped_lock lock(mutex_);
+      keep_known(report_, now);
       news.threads = changed(report_.threads, now.threads);
       news.unplanned = changed(report_.unplanned, now.unplanned);
       report_ = std::move(now);

@@ -41,11 +41,13 @@ def run(arguments: argparse.Namespace) -> int:
     rclpy = _import_rclpy()
     table = LiveTable()
     with StopSignals() as stop:
-        rclpy.init(args=[], signal_handler_options=rclpy.SignalHandlerOptions.NO)
         try:
+            rclpy.init(args=[], signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
             node = _listen(rclpy, arguments.topic, table)
             _show(rclpy, node, table, arguments, stop)
             node.destroy_node()
+        except RuntimeError as error:  # rclpy's RCLError is one, and has no public name
+            raise BadInput(f"ROS 2 cannot start here: {error}") from error
         finally:
             rclpy.try_shutdown()
     if not table.callbacks and not table.processes:

@@ -190,7 +190,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
 class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for a node priorities file with mistakes (each with its place).
-  /// As the other three, it takes rclcpp's options, too.
+  /// As the others, it takes rclcpp's options, too.
   explicit PreemptiveExecutor(Options options = {});
   /// Makes an executor with rclcpp's options.
   explicit PreemptiveExecutor(const rclcpp::ExecutorOptions& options);

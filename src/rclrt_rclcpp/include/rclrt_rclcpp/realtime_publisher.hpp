@@ -41,7 +41,7 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return dropped_.load(); }
   /// Returns how many messages were published. Thread-safe.
   std::uint64_t published() const noexcept RCLRT_NONBLOCKING { return published_.load(); }
-  /// Returns how many rclcpp refused, as after a shutdown. Thread-safe.
+  /// Returns how many could not be published, as after a shutdown. Thread-safe.
   std::uint64_t failed() const noexcept RCLRT_NONBLOCKING { return failed_.load(); }
 
  protected:
@@ -57,13 +57,18 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
   /// Takes a message to fill, for the loop; kNone, and counted, if all wait.
   std::size_t take_free() noexcept RCLRT_NONBLOCKING;
+  /// Returns whether the publisher's context is not shut down: rclcpp then passes over what is
+  /// published without a word.
+  static bool can_publish(const rclcpp::PublisherBase& publisher);
+
   /// Hands a filled message over.
   void hand_over(std::size_t index) noexcept RCLRT_NONBLOCKING;
   /// Keeps a message that was not filled, for the next `take_free`.
   void give_back(std::size_t index) noexcept RCLRT_NONBLOCKING { returned_ = index; }
 
  private:
-  virtual void publish_message(std::size_t index) = 0;
+  /// Returns false where nothing is sent any more; throws what rclcpp throws.
+  virtual bool publish_message(std::size_t index) = 0;
   void run();
 
   const RealtimePublisherOptions options_;
@@ -163,7 +168,13 @@ class RealtimePublisher final : public RealtimePublisherBase {
 
  private:
   MessageT& at(std::size_t index) noexcept RCLRT_NONBLOCKING { return messages_[index]; }
-  void publish_message(std::size_t index) override { publisher_->publish(messages_[index]); }
+  bool publish_message(std::size_t index) override {
+    if (!can_publish(*publisher_)) {
+      return false;
+    }
+    publisher_->publish(messages_[index]);
+    return true;
+  }
 
   const std::shared_ptr<rclcpp::Publisher<MessageT>> publisher_;
   std::vector<MessageT> messages_;  // an index has one owner: the loop, a queue or the thread

@@ -10,9 +10,11 @@
 #include <cstddef>
 #include <filesystem>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
 
+#include "rclrt/executor/flight_trace.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
 #include "rclrt_rclcpp/executors.hpp"
 #include "rclrt_rclcpp/export.hpp"
@@ -34,6 +36,9 @@ struct MonitorOptions {
   std::string topic = "/diagnostics";      ///< of type diagnostic_msgs/msg/DiagnosticArray
   /// Misses of a period whose blame is told, 700 bytes each; all are counted.
   std::size_t capacity = 256;
+  /// Gets a Perfetto file of the last seconds before a miss: miss-1.pftrace, ..., at most one a
+  /// second and 16 in all. It must exist. Empty: none; each instance then costs nothing.
+  std::filesystem::path traces{};
 };
 
 /// What a process gets.
@@ -55,11 +60,12 @@ RCLRT_RCLCPP_EXPORT RobotOptions load_robot(const std::filesystem::path& file);
 
 /// The executor of a process with what belongs to it. While it spins, threads get what the plan
 /// states, those of the middleware, of libraries and of nodes, also those that appear later. The
-/// threads of rclrt itself keep what they have. News of threads go to the logger "rclrt": refusals
-/// and real-time threads without a rule as warnings, other threads without a rule as information.
+/// threads of rclrt itself keep what they have. The logger "rclrt" tells of threads once: of
+/// refusals and of real-time threads without a rule as warnings, of other threads without a rule as
+/// information; at the end of rules that no thread has needed.
 class RCLRT_RCLCPP_EXPORT Robot {
  public:
-  /// Throws as make_executor and Recording.
+  /// Throws as make_executor and Recording, and std::invalid_argument for a period below 1 ms.
   explicit Robot(RobotOptions options);
   ~Robot();
   Robot(const Robot&) = delete;
@@ -67,24 +73,31 @@ class RCLRT_RCLCPP_EXPORT Robot {
 
   /// Returns the executor, for nodes. The Robot outlives what uses it.
   Executor& executor() noexcept { return *executor_; }
-  /// Returns the executor, for those who share it.
+  /// Returns the executor, for those who keep a shared or weak pointer. It may not spin, nor run
+  /// callbacks, when the Robot is gone.
   std::shared_ptr<Executor> shared_executor() const noexcept { return executor_; }
 
-  /// Spins the executor, then writes the recording. Throws as Executor::spin and Recording::write.
+  /// Spins the executor, then writes the recording, also when a callback has thrown. Throws as
+  /// Executor::spin and Recording::write, and what the monitor's topic is refused with. With a
+  /// recording it can be called once.
   void spin();
 
-  /// Returns what the threads have, after another look at them; empty while it does not spin, or
-  /// without rules. Thread-safe.
-  rclrt::realtime::ThreadPlanReport threads() const;
+  /// Returns what the threads have but for rclrt's own, after another look at them; empty while it
+  /// does not spin, or without rules. Thread-safe.
+  rclrt::realtime::ThreadPlanReport threads();
 
  private:
-  class Watching;
+  class Spin;
+
+  void write_recording();
 
   const RobotOptions options_;
   const std::shared_ptr<Recording> recording_;
-  const std::unique_ptr<Monitor> monitor_;  // the executor tells it
+  const std::unique_ptr<rclrt::executor::FlightTrace> trace_;  // the monitor tells it
+  const std::unique_ptr<Monitor> monitor_;                     // the executor tells it
   const std::shared_ptr<Executor> executor_;
-  const std::unique_ptr<Watching> watching_;
+  std::mutex mutex_;      // guards spin_
+  Spin* spin_ = nullptr;  // the one under way
 };
 
 }  // namespace rclrt_rclcpp

@@ -28,7 +28,7 @@ struct DeadlineMiss {
   }
 };
 
-/// Told of misses; see ExecutorOptions::on_miss.
+/// Receives misses; see ExecutorOptions::on_miss.
 class RCLRT_EXECUTOR_EXPORT MissHandler {
  public:
   virtual ~MissHandler() = default;

@@ -64,7 +64,7 @@ struct ThreadPlan {
 ///       - {name: control, policy: fifo, priority: 80, cpus: [1]}
 ///       - {name: "dds.*", policy: rr, priority: 40}
 ///       - {name: camera, policy: deadline, runtime_ms: 2, deadline_ms: 10, period_ms: 20}
-///       - {library: "libtf2_ros*", policy: fifo, priority: 30}
+///       - {library: "libfast*", policy: fifo, priority: 30}
 ///       - {function: "*costmap*", name: "nav*", policy: other}
 ///       - {name: "log*", policy: other, nice: 10}
 ///       - {name: "gpu*", policy: keep}

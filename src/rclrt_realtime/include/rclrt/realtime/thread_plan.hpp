@@ -72,8 +72,9 @@ struct RCLRT_REALTIME_EXPORT ThreadPlanReport {
   RCLRT_SETUP std::vector<std::string> problems() const;
 };
 
-/// Rules in the order in which they are tried: the first that matches a thread is its only one.
-/// Threads that end meanwhile appear in no report. All functions are thread-safe.
+/// Rules in the order in which they are tried: the first that matches a thread is its only one. A
+/// thread of unknown origin gets nothing, where a rule before asks for the origin. Threads that end
+/// meanwhile appear in no report. All functions are thread-safe.
 struct RCLRT_REALTIME_EXPORT ThreadPlan {
   std::vector<ThreadRule> rules;
 

@@ -16,15 +16,16 @@ namespace rclrt::realtime {
 struct ThreadWatchOptions {
   ThreadPlan plan{};
   std::chrono::milliseconds period{500};  ///< between two looks; at least 1 ms
-  /// Is told of threads that are new, or are otherwise than at the last look; of rules that no
-  /// thread needs it is not. Called from the watch's thread, and from the constructor; it must not
-  /// throw, and not call the watch.
+  /// Receives the threads that are new, or are otherwise than at the last look; `unused_rules` is
+  /// empty. Called from the watch's thread, and from the constructor; it must not throw, and not
+  /// call the watch.
   std::function<void(const ThreadPlanReport& news)> on_news{};
 };
 
 /// Gives the threads of this process what a plan states, those that exist now and those that appear
-/// later, which until then have what their creator had. A thread that has changed, or has got a
-/// name that another rule is for, is put right again.
+/// later, which until then have what their creator had. A thread that was changed, or has got a
+/// name that another rule is for, gets what the plan states again. A thread that ends before the
+/// next look is never seen.
 ///
 /// Looks from a SCHED_OTHER thread "thread_watch": while real-time threads take every CPU it looks
 /// later.
