@@ -51,7 +51,8 @@ TEST(RobotFile, EverySectionIsRead) {
        {.name = "gpu*", .keep = true}}};
   EXPECT_EQ(robot->threads, expected);
   EXPECT_EQ(robot->recording, (RobotRecording{"out", "app.yaml"}));
-  EXPECT_EQ(robot->monitor, (RobotMonitor{std::chrono::milliseconds(500), "/robot/diagnostics", "out"}));
+  EXPECT_EQ(robot->monitor,
+            (RobotMonitor{std::chrono::milliseconds(500), "/robot/diagnostics", "out"}));
 }
 
 TEST(RobotFile, EachSectionMayBeLeftOut) {

@@ -62,7 +62,7 @@ void log_news(const ThreadPlanReport& news) {
 }
 
 /// The types of what rclrt's own threads run, which have the scheduling that executors give them.
-constexpr std::array<const char*, 4> kOwnThreads{
+constexpr std::array<const char*, 4> kOwnThreads = {
     "rclrt::realtime::Thread::RunOf<rclrt::executor::*",
     "rclrt::realtime::Thread::RunOf<rclrt::recorder::*",
     "rclrt::realtime::Thread::RunOf<rclrt_rclcpp::*",

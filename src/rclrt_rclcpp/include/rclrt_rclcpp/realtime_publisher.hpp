@@ -89,10 +89,7 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
 /// update of a ros2_control controller. What rclcpp and the middleware do happens on a thread of
 /// its own.
 ///
-///     if (auto message = publisher.borrow()) {
-///       message->position = position;
-///       message.publish();
-///     }
+///     if (auto message = publisher.borrow()) { *message = state; message.publish(); }
 ///
 /// Messages of a fixed size never allocate. Others start as copies of a prototype: give its arrays
 /// and strings the longest size that the loop fills, for a copy has no room beyond.
