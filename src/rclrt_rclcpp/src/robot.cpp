@@ -2,7 +2,6 @@
 #include "rclrt_rclcpp/robot.hpp"
 
 #include <algorithm>
-#include <array>
 #include <exception>
 #include <filesystem>
 #include <mutex>
@@ -12,6 +11,7 @@
 #include <vector>
 
 #include "monitor.hpp"
+#include "own_threads.hpp"
 #include "rclrt/model/robot.hpp"
 #include "rclrt/realtime/thread_watch.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
@@ -23,7 +23,6 @@ namespace {
 using rclrt::model::ExecutorKind;
 using rclrt::realtime::PlannedThread;
 using rclrt::realtime::Policy;
-using rclrt::realtime::ThreadPlan;
 using rclrt::realtime::ThreadPlanReport;
 using rclrt::realtime::ThreadRule;
 using rclrt::realtime::UnplannedThread;
@@ -59,38 +58,6 @@ void log_news(const ThreadPlanReport& news) {
                   describe(thread.origin).c_str(), to_string(thread.found).c_str());
     }
   }
-}
-
-/// The types of what rclrt's own threads run, which have the scheduling that executors give them.
-constexpr std::array<const char*, 4> kOwnThreads = {
-    "rclrt::realtime::Thread::RunOf<rclrt::executor::*",
-    "rclrt::realtime::Thread::RunOf<rclrt::recorder::*",
-    "rclrt::realtime::Thread::RunOf<rclrt_rclcpp::*",
-    "rclrt::realtime::Thread::RunOf<rclrt::realtime::PeriodicDrain::*"};
-
-/// Puts rules before the user's that keep rclrt's own threads as they are.
-ThreadPlan with_own_threads(ThreadPlan plan) {
-  std::vector<ThreadRule> rules;
-  for (const char* const function : kOwnThreads) {
-    rules.push_back({.function = function, .keep = true});
-  }
-  plan.rules.insert(plan.rules.begin(), rules.begin(), rules.end());
-  return plan;
-}
-
-/// Takes them out of a report, whose indices then are the user's.
-ThreadPlanReport without_own_threads(ThreadPlanReport report) {
-  std::erase_if(report.threads,
-                [](const PlannedThread& each) { return each.rule < kOwnThreads.size(); });
-  for (PlannedThread& each : report.threads) {
-    each.rule -= kOwnThreads.size();
-  }
-  std::erase_if(report.unused_rules, [](const std::string& rule) {
-    return std::ranges::any_of(kOwnThreads, [&](const char* own) {
-      return rule == to_string(ThreadRule{.function = own});
-    });
-  });
-  return report;
 }
 
 engine::Realtime to_engine(rclrt::model::RealtimeUse use) {
@@ -272,7 +239,7 @@ class Robot::Spin {
       watch_.reset();  // joins the thread that notes
       const std::vector<ThreadRule>& rules = robot_.options_.threads.rules;
       for (std::size_t i = 0; i < rules.size(); ++i) {
-        if (!used_.contains(i + kOwnThreads.size())) {
+        if (!used_.contains(i + own_thread_rules())) {
           RCLCPP_WARN(logger(), "the rule of threads \"%s\" has been no thread's first match",
                       to_string(rules[i]).c_str());
         }

@@ -15,25 +15,6 @@ namespace rclrt::realtime {
 
 namespace {
 
-/// Gives threads whose origin could not be read this time what they had at the last look.
-void keep_known(const ThreadPlanReport& before, ThreadPlanReport& now) {
-  const auto unknown = std::ranges::partition(
-      now.unplanned, [](const UnplannedThread& each) { return !each.origin.library.empty(); });
-  std::vector<UnplannedThread> unplanned(now.unplanned.begin(), unknown.begin());
-  for (const UnplannedThread& each : unknown) {
-    const auto planned = std::ranges::find(before.threads, each.tid, &PlannedThread::tid);
-    const auto other = std::ranges::find(before.unplanned, each.tid, &UnplannedThread::tid);
-    if (planned != before.threads.end()) {
-      now.threads.push_back(*planned);
-    } else {
-      unplanned.push_back(other != before.unplanned.end() ? *other : each);
-    }
-  }
-  now.unplanned = std::move(unplanned);
-  std::ranges::sort(now.threads, {}, &PlannedThread::tid);
-  std::ranges::sort(now.unplanned, {}, &UnplannedThread::tid);
-}
-
 /// Returns the threads of `now` that were not the same in `before`.
 template <typename Thread>
 std::vector<Thread> changed(const std::vector<Thread>& before, const std::vector<Thread>& now) {
@@ -96,12 +77,40 @@ class ThreadWatch::Impl {
     return report;
   }
 
+  /// Settles threads whose origin could not be read: they keep what they had at the last look; one
+  /// that is new and is not known at the next look either is told of then, for it may just begin or
+  /// end.
+  void settle_unknown(ThreadPlanReport& now) {
+    std::vector<UnplannedThread> unplanned;
+    std::vector<pid_t> unknown;
+    for (const UnplannedThread& each : now.unplanned) {
+      if (!each.origin.library.empty()) {
+        unplanned.push_back(each);
+        continue;
+      }
+      const auto planned = std::ranges::find(report_.threads, each.tid, &PlannedThread::tid);
+      const auto other = std::ranges::find(report_.unplanned, each.tid, &UnplannedThread::tid);
+      if (planned != report_.threads.end()) {
+        now.threads.push_back(*planned);
+      } else if (other != report_.unplanned.end()) {
+        unplanned.push_back(*other);
+      } else if (std::ranges::find(unknown_, each.tid) != unknown_.end()) {
+        unplanned.push_back(each);
+      } else {
+        unknown.push_back(each.tid);
+      }
+    }
+    now.unplanned = std::move(unplanned);
+    unknown_ = std::move(unknown);
+    std::ranges::sort(now.threads, {}, &PlannedThread::tid);
+  }
+
   void look() {
     ThreadPlanReport now = apply_where_needed();
     ThreadPlanReport news;
     {
       const std::scoped_lock lock(mutex_);
-      keep_known(report_, now);
+      settle_unknown(now);
       news.threads = changed(report_.threads, now.threads);
       news.unplanned = changed(report_.unplanned, now.unplanned);
       report_ = std::move(now);
@@ -114,6 +123,7 @@ class ThreadWatch::Impl {
   const ThreadWatchOptions options_;
   mutable std::mutex mutex_;  // guards report_
   ThreadPlanReport report_;
+  std::vector<pid_t> unknown_;  // new at the last look, and not told of; of who looks
   std::atomic<bool> ending_{false};
   std::unique_ptr<PeriodicDrain> drain_;
 };

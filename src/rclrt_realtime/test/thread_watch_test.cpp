@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "raw_thread.hpp"
 #include "rclrt/realtime/semaphore.hpp"
 #include "rclrt/realtime/stop_flag.hpp"
 #include "rclrt/realtime/thread.hpp"
@@ -142,6 +143,24 @@ TEST(ThreadWatch, LeavesAThreadAsItIsWhereTheRuleKeepsIt) {
   const ThreadPlanReport report = watch.report();
   EXPECT_THAT(report.unplanned, IsEmpty());
   EXPECT_TRUE(report.ok()) << testing::PrintToString(report.problems());
+}
+
+TEST(ThreadWatch, TellsOfAThreadOfUnknownOriginWhenItIsNotKnownTwice) {
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  const test::RawThread thread;
+  ASSERT_GT(thread.tid(), 0);
+  ASSERT_TRUE(std::ofstream("/proc/self/task/" + std::to_string(thread.tid()) + "/comm") << "raw");
+  News news;
+  ThreadWatch watch({.plan = {{{.library = "libnobody.so", .keep = true}, {"*", {.nice = 15}}}},
+                     .period = kNever,
+                     .on_news = news.listener()});
+  EXPECT_EQ(news.unplanned("raw"), 0);
+  watch.look();
+  EXPECT_EQ(news.unplanned("raw"), 1);
+  watch.look();
+  EXPECT_EQ(news.unplanned("raw"), 1);
+  EXPECT_NE(read_scheduling(thread.tid())->nice, 15);
+#endif
 }
 
 TEST(ThreadWatch, RefusesAPeriodBelowAMillisecond) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that the C library does not know: nobody can tell what started it.
+#pragma once
+
+#include <sched.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <array>
+#include <atomic>
+
+namespace rclrt::realtime::test {
+
+/// Runs until the end of the scope; one at a time, for it has a stack of its own. Its code touches
+/// nothing of the C library's: it has no thread-local memory of its own.
+class RawThread {
+ public:
+  RawThread() {
+    end_ = 0;
+    tid_ = clone(
+        [](void*) -> int {
+          while (end_ == 0) {
+            syscall(SYS_sched_yield);
+          }
+          syscall(SYS_exit, 0);
+          return 0;
+        },
+        stack_.data() + stack_.size(),
+        CLONE_VM | CLONE_FS | CLONE_FILES | CLONE_SIGHAND | CLONE_THREAD | CLONE_SYSVSEM, nullptr);
+  }
+  ~RawThread() {
+    end_ = 1;
+    while (tid_ > 0 && tgkill(getpid(), tid_, 0) == 0) {  // its stack is the next one's
+      sched_yield();
+    }
+  }
+  RawThread(const RawThread&) = delete;
+  RawThread& operator=(const RawThread&) = delete;
+
+  pid_t tid() const { return tid_; }
+
+ private:
+  alignas(16) inline static std::array<char, 64 * 1024> stack_;
+  inline static std::atomic<int> end_{0};
+  pid_t tid_ = 0;
+};
+
+}  // namespace rclrt::realtime::test
