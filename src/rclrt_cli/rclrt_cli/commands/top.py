@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import importlib
 import os
 import sys
 import time
@@ -38,12 +39,12 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(arguments: argparse.Namespace) -> int:
-    rclpy = _import_rclpy()
+    rclpy, message_type = _import_rclpy()
     table = LiveTable()
     with StopSignals() as stop:
         try:
             rclpy.init(args=[], signal_handler_options=rclpy.signals.SignalHandlerOptions.NO)
-            node = _listen(rclpy, arguments.topic, table)
+            node = _listen(rclpy, message_type, arguments.topic, table)
             _show(rclpy, node, table, arguments, stop)
             node.destroy_node()
         except RuntimeError as error:  # rclpy's RCLError is one, and has no public name
@@ -66,22 +67,21 @@ def _seconds(text: str) -> float:
     return value
 
 
-def _import_rclpy() -> Any:
+def _import_rclpy() -> tuple[Any, Any]:
+    """rclpy and the type of the messages, which need not be installed."""
     try:
-        import rclpy
-        import rclpy.signals
-        from diagnostic_msgs.msg import DiagnosticArray  # noqa: F401
+        importlib.import_module("rclpy.signals")
+        message = importlib.import_module("diagnostic_msgs.msg").DiagnosticArray
+        return importlib.import_module("rclpy"), message
     except ImportError as error:
         raise BadInput(
             f"`rclrt top` needs rclpy and diagnostic_msgs: {error}\n"
             "  fix: source a ROS 2 installation, or run ./rclrt after `make setup`"
         ) from error
-    return rclpy
 
 
-def _listen(rclpy: Any, topic: str, table: LiveTable) -> Any:
-    from diagnostic_msgs.msg import DiagnosticArray
-    from rclpy.exceptions import InvalidTopicNameException
+def _listen(rclpy: Any, message_type: Any, topic: str, table: LiveTable) -> Any:
+    invalid_name = importlib.import_module("rclpy.exceptions").InvalidTopicNameException
 
     def take(message: Any) -> None:
         now_s = time.monotonic()
@@ -92,8 +92,8 @@ def _listen(rclpy: Any, topic: str, table: LiveTable) -> Any:
 
     node = rclpy.create_node(f"rclrt_top_{os.getpid()}", enable_rosout=False)
     try:
-        node.create_subscription(DiagnosticArray, topic, take, 100)
-    except InvalidTopicNameException as error:
+        node.create_subscription(message_type, topic, take, 100)
+    except invalid_name as error:
         node.destroy_node()
         raise BadInput(
             f"--topic '{topic}' is no topic name; expected one like /diagnostics"
