@@ -39,7 +39,7 @@ void print(const char* name, std::vector<std::int64_t> times_ns) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int messages = argc > 1 ? std::atoi(argv[1]) : 5000;
+  const long messages = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 5000;
   if (messages < 1 || messages > 10'000'000) {
     std::fprintf(stderr, "usage: rclrt_rclcpp_publish_bench [MESSAGES]\n");
     return 2;
@@ -67,23 +67,23 @@ int main(int argc, char** argv) {
         publisher, {.scheduling = {.policy = policy, .priority = realtime ? 30 : 0}}, message);
     rclrt::realtime::Thread loop(
         {.name = "loop", .scheduling = {.policy = policy, .priority = realtime ? 80 : 0}}, [&] {
-          for (int i = 0; i < messages; ++i) {
+          for (long i = 0; i < messages; ++i) {
             rclrt::realtime::sleep_until_ns(monotonic_now_ns() + 1'000'000);
             std::int64_t begin_ns = monotonic_now_ns();
-            message.data[0] = i;
+            message.data[0] = static_cast<double>(i);
             publisher->publish(message);
             direct_ns.push_back(monotonic_now_ns() - begin_ns);
             rclrt::realtime::sleep_until_ns(monotonic_now_ns() + 1'000'000);
             begin_ns = monotonic_now_ns();
             if (auto loan = handing.borrow()) {
-              loan->data[0] = i;
+              loan->data[0] = static_cast<double>(i);
               loan.publish();
             }
             handed_over_ns.push_back(monotonic_now_ns() - begin_ns);
           }
         });
     loop.join();
-    std::printf("%d messages each, SCHED_%s, %llu without room\n", messages,
+    std::printf("%ld messages each, SCHED_%s, %llu without room\n", messages,
                 realtime ? "FIFO 80" : "OTHER", static_cast<unsigned long long>(handing.dropped()));
   }
   std::printf("%-28s %9s %9s %9s\n", "us on the loop's thread", "median", "p99", "max");

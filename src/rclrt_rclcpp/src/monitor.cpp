@@ -91,7 +91,8 @@ void Monitor::stop() noexcept {
     publish_safely();
     try {
       publisher_->wait_for_all_acked(std::chrono::milliseconds(200));
-    } catch (const std::exception&) {  // shut down meanwhile
+    } catch (const std::exception& error) {
+      RCLCPP_DEBUG(rclcpp::get_logger("rclrt"), "the last message may be lost: %s", error.what());
     }
   }
   publisher_.reset();

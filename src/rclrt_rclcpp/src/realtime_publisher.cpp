@@ -62,7 +62,8 @@ void RealtimePublisherBase::run() {
     bool sent = false;
     try {
       sent = publish_message(index);
-    } catch (const std::exception&) {  // the middleware refused; counted below
+    } catch (const std::exception&) {
+      sent = false;  // the middleware refused
     }
     (sent ? published_ : failed_).fetch_add(1, std::memory_order_relaxed);
     free_.try_push(index);

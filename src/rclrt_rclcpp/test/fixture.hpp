@@ -35,7 +35,7 @@ using ExecutorsOfLevels =
 
 /// Whether an executor takes `workers_per_level`.
 template <typename E>
-inline constexpr bool has_workers =
+inline constexpr bool kHasWorkers =
     !std::is_same_v<E, EdfExecutor> && !std::is_same_v<E, PerGroupExecutor> &&
     !std::is_same_v<E, StaticOrderExecutor>;
 

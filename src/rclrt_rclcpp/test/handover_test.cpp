@@ -230,7 +230,7 @@ TEST_F(Ros, AWaitableInAReentrantGroupLosesNoEventOnSeveralThreads) {
 }
 
 TYPED_TEST(Handover, WhatHasNoCreditWaitsForNoCallbackThatRuns) {
-  if (!has_workers<TypeParam>) {
+  if (!kHasWorkers<TypeParam>) {
     GTEST_SKIP() << "has no second thread for callbacks of one group or priority";
   }
   Options options;

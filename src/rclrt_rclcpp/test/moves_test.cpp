@@ -112,7 +112,7 @@ TYPED_TEST(Moves, AlsoFromAnExecutorOfRclcpp) {
 }
 
 TYPED_TEST(Moves, WhatIsMadeWhileARemovalWaitsIsRun) {
-  if (!has_workers<TypeParam>) {
+  if (!kHasWorkers<TypeParam>) {
     GTEST_SKIP() << "has no second thread for callbacks of one group or priority";
   }
   Options options;

@@ -49,7 +49,7 @@ class Listener {
   std::mutex mutex_;  // guards messages_
   std::vector<MessageT> messages_;
   const rclcpp::Node::SharedPtr node_ = std::make_shared<rclcpp::Node>("listener");
-  const typename rclcpp::Subscription<MessageT>::SharedPtr subscription_;
+  const rclcpp::Subscription<MessageT>::SharedPtr subscription_;
   rclcpp::executors::SingleThreadedExecutor executor_;
   std::thread thread_;
 };
