@@ -15,11 +15,13 @@ extern "C" {  // which these headers leave to their user
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
 #include <mutex>
 #include <optional>
+#include <utility>
 
 #include "rclrt/realtime/scheduling.hpp"
 #include "thread_entry.hpp"
@@ -43,7 +45,8 @@ bool read_memory(const void* address, void* to, std::size_t size) {
 template <typename T>
 std::optional<T> read_at(const void* address) {
   T value{};
-  return read_memory(address, &value, sizeof value) ? std::optional(value) : std::nullopt;
+  return read_memory(address, static_cast<void*>(&value), sizeof value) ? std::optional(value)
+                                                                        : std::nullopt;
 }
 
 }  // namespace
@@ -131,7 +134,7 @@ class Collector {
     }
     StartedThread& started = threads_[info.ti_lid];
     started.function = reinterpret_cast<const void*>(info.ti_startfunc);
-    started.argument = find_argument(reinterpret_cast<const char*>(info.ti_tid), started.function);
+    started.argument = find_argument(std::bit_cast<const char*>(info.ti_tid), started.function);
   }
 
   /// The C library keeps a thread's argument right behind its start function, in its descriptor,
@@ -178,9 +181,9 @@ StartedThreads read_started_threads() {
   // libthread_db has state of its own without a lock.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
-  static const td_err_e ready = td_init();
+  static const td_err_e kReady = td_init();
   constexpr int kAttempts = 10;
-  for (int attempt = 0; ready == TD_OK && attempt < kAttempts; ++attempt) {
+  for (int attempt = 0; kReady == TD_OK && attempt < kAttempts; ++attempt) {
     const std::size_t threads = thread_ids().size();
     auto first = read_list(threads);
     const auto second = first ? read_list(threads) : std::nullopt;
@@ -215,7 +218,7 @@ std::string library_of(const void* address) {
   }
   // The dynamic linker calls the program what its caller did; ask the kernel.
   Dl_info program{};
-  const auto* const header = reinterpret_cast<const void*>(getauxval(AT_PHDR));
+  const auto* const header = std::bit_cast<const void*>(getauxval(AT_PHDR));
   if (dladdr(header, &program) != 0 && program.dli_fbase == info.dli_fbase) {
     return program_name();
   }
@@ -237,15 +240,20 @@ std::string symbol_at(const void* address) {
              : "";
 }
 
-/// Returns the type of the object at `address`, if it has virtual functions and its library was
-/// built with type information: by the Itanium C++ ABI the table of its functions has a pointer to
-/// the type before it, and the type its name second.
-std::string type_at(const void* const* table) {
-  const auto type = read_at<const void* const*>(table - 1);
+const void* add_bytes(const void* address, std::ptrdiff_t bytes) {
+  return static_cast<const char*>(address) + bytes;
+}
+
+/// Returns the type of an object with this table of virtual functions, if its library was built
+/// with type information: by the Itanium C++ ABI the table has a pointer to the type before it, and
+/// the type its name second.
+std::string type_of(const void* table) {
+  constexpr std::ptrdiff_t kPointer = sizeof(void*);
+  const auto type = read_at<const void*>(add_bytes(table, -kPointer));
   if (!type || library_of(*type).empty()) {
     return "";
   }
-  const auto name = read_at<const char*>(*type + 1);
+  const auto name = read_at<const char*>(add_bytes(*type, kPointer));
   if (!name || library_of(*name).empty()) {
     return "";
   }
@@ -261,14 +269,17 @@ bool is_wrapper(const void* function, const std::string& library) {
 }
 
 ThreadOrigin origin_of(const StartedThread& thread) {
-  const ThreadOrigin started{library_of(thread.function), symbol_at(thread.function)};
+  ThreadOrigin started{library_of(thread.function), symbol_at(thread.function)};
   if (!is_wrapper(thread.function, started.library)) {
     return started;
   }
   // The argument is an object whose class the starting code has derived.
-  const auto table = read_at<const void* const*>(thread.argument);
-  const std::string library = table ? library_of(*table) : "";
-  return library.empty() ? started : ThreadOrigin{library, type_at(*table)};
+  const auto table = read_at<const void*>(thread.argument);
+  std::string library = table ? library_of(*table) : "";
+  if (library.empty()) {
+    return started;
+  }
+  return {std::move(library), type_of(*table)};
 }
 
 }  // namespace

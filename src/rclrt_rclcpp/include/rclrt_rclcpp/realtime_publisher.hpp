@@ -145,7 +145,7 @@ class RealtimePublisher final : public RealtimePublisherBase {
     start(publisher_->get_topic_name());
   }
   /// Publishes what was handed over, and ends the thread.
-  RCLRT_SETUP ~RealtimePublisher() override { stop(); }
+  ~RealtimePublisher() override { stop(); }
 
   /// Borrows a message that holds what it held when it was last published. From one thread at a
   /// time, and one at a time.

@@ -34,7 +34,7 @@ class RCLRT_REALTIME_EXPORT ThreadWatch {
   /// Returns after the first look. Throws std::invalid_argument for a period below 1 ms, and
   /// std::system_error if its thread cannot be started.
   RCLRT_SETUP explicit ThreadWatch(ThreadWatchOptions options);
-  RCLRT_SETUP ~ThreadWatch();
+  ~ThreadWatch();
   ThreadWatch(const ThreadWatch&) = delete;
   ThreadWatch& operator=(const ThreadWatch&) = delete;
 
