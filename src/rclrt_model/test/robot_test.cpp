@@ -79,8 +79,8 @@ TEST(RobotFile, FindsTheApplicationBesideItself) {
 TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
   EXPECT_EQ(first_problem("rclrt: 2\n"), "f:1:8: the format version is '2'; expected 1");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutors: {}\n"),
-            "f:2:1: robot has an unknown key 'executors'; expected 'rclrt', 'executor', "
-            "'callbacks', 'threads', 'recording' or 'monitor' (did you mean 'executor'?)");
+            "f:2:1: unknown key 'executors' in the robot; expected a known key (did you mean "
+            "'executor'?)");
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: events}\n"),
             "f:2:18: kind is 'events'; expected 'preemptive', 'producer_consumer', "
             "'thread_dispatch', 'edf', 'picas', 'per_group', 'static_order' or 'workshop'");
@@ -102,7 +102,7 @@ TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
             "f:2:21: library is the text ''; expected a pattern, such as '*'");
   EXPECT_EQ(first_problem("rclrt: 1\nthreads:\n  - {library: a, policy: other}\n  - {library: a, "
                           "policy: keep}\n"),
-            "f:4:14: rule 'library a' is declared twice; expected a name of its own (the first is "
+            "f:4:15: rule 'library a' is declared twice; expected a name of its own (the first is "
             "on line 3)");
 }
 

@@ -28,6 +28,11 @@ inline std::vector<std::filesystem::path> yaml_files(const std::filesystem::path
 }
 
 inline std::vector<std::filesystem::path> broken_files() { return yaml_files(RCLRT_BROKEN_DIR); }
-inline std::vector<std::filesystem::path> example_files() { return yaml_files(RCLRT_EXAMPLES_DIR); }
+/// The applications among the examples.
+inline std::vector<std::filesystem::path> example_files() {
+  std::vector<std::filesystem::path> files = yaml_files(RCLRT_EXAMPLES_DIR);
+  std::erase_if(files, [](const auto& file) { return file.filename() != "app.yaml"; });
+  return files;
+}
 
 }  // namespace rclrt::model::test

@@ -8,88 +8,27 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-extern "C" {  // which these headers leave to their user
-#include <proc_service.h>
-#include <thread_db.h>
-}
-
 #include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
-#include <mutex>
 #include <optional>
 #include <utility>
 
-#include "rclrt/realtime/scheduling.hpp"
 #include "thread_entry.hpp"
+#include "thread_list.hpp"
 
-/// The process that libthread_db reads: this one, which goes on meanwhile.
-struct ps_prochandle {
-  long reads_left = 0;  // a list that changes while it is read may have no end
-};
+namespace rclrt::realtime {
 
-namespace {
-
-/// Reads memory of this process that may not be mapped (any more), which is an error then. Of the
-/// own process that needs no permission; /proc/self/mem could not be opened by one with
-/// capabilities.
 bool read_memory(const void* address, void* to, std::size_t size) {
   const iovec local{to, size};
   const iovec remote{const_cast<void*>(address), size};
   return process_vm_readv(getpid(), &local, 1, &remote, 1, 0) == static_cast<ssize_t>(size);
 }
 
-template <typename T>
-std::optional<T> read_at(const void* address) {
-  T value{};
-  return read_memory(address, static_cast<void*>(&value), sizeof value) ? std::optional(value)
-                                                                        : std::nullopt;
-}
-
-}  // namespace
-
-// The functions by which libthread_db asks its user for everything; see proc_service.h.
-extern "C" {
-#pragma GCC visibility push(default)
-
-ps_err_e ps_pdread(ps_prochandle* process, psaddr_t address, void* to, std::size_t size) {
-  return process->reads_left-- > 0 && read_memory(address, to, size) ? PS_OK : PS_ERR;
-}
-
-ps_err_e ps_pglobal_lookup(ps_prochandle* /*process*/, const char* /*object*/, const char* name,
-                           psaddr_t* address) {
-  *address = dlsym(RTLD_DEFAULT, name);
-  return *address != nullptr ? PS_OK : PS_NOSYM;
-}
-
-pid_t ps_getpid(ps_prochandle* /*process*/) { return getpid(); }
-
-// Nothing is written, and registers are not needed.
-ps_err_e ps_pdwrite(ps_prochandle*, psaddr_t, const void*, std::size_t) { return PS_ERR; }
-ps_err_e ps_lgetregs(ps_prochandle*, lwpid_t, prgregset_t) { return PS_ERR; }
-ps_err_e ps_lsetregs(ps_prochandle*, lwpid_t, const prgregset_t) { return PS_ERR; }
-ps_err_e ps_lgetfpregs(ps_prochandle*, lwpid_t, prfpregset_t*) { return PS_ERR; }
-ps_err_e ps_lsetfpregs(ps_prochandle*, lwpid_t, const prfpregset_t*) { return PS_ERR; }
-
-#pragma GCC visibility pop
-}
-
-namespace rclrt::realtime {
-
 namespace {
-
-/// A thread as pthread_create was asked for it.
-struct StartedThread {
-  const void* function = nullptr;
-  const void* argument = nullptr;
-
-  bool operator==(const StartedThread&) const = default;
-};
-
-using StartedThreads = std::map<pid_t, StartedThread>;
 
 /// Classes that start threads for others: their libraries say nothing of a thread.
 constexpr std::array<const char*, 3> kWrappers{"libstdc++.so*", "libc++.so*",
@@ -112,92 +51,6 @@ std::optional<std::string> read_text(const char* address) {
     }
   }
   return std::nullopt;
-}
-
-/// Collects the threads of libthread_db's iteration.
-class Collector {
- public:
-  StartedThreads take() { return std::move(threads_); }
-
-  static int add(const td_thrhandle_t* thread, void* collector) {
-    static_cast<Collector*>(collector)->add(thread);
-    return 0;
-  }
-
- private:
-  void add(const td_thrhandle_t* thread) {
-    td_thrinfo_t info{};
-    // libthread_db gives the process's id for a thread that has just begun or ended.
-    if (td_thr_get_info(thread, &info) != TD_OK || info.ti_lid <= 0 || info.ti_lid == getpid() ||
-        info.ti_startfunc == nullptr) {
-      return;
-    }
-    StartedThread& started = threads_[info.ti_lid];
-    started.function = reinterpret_cast<const void*>(info.ti_startfunc);
-    started.argument = find_argument(std::bit_cast<const char*>(info.ti_tid), started.function);
-  }
-
-  /// The C library keeps a thread's argument right behind its start function, in its descriptor,
-  /// which its pthread_t points to.
-  const void* find_argument(const char* descriptor, const void* function) {
-    if (argument_offset_) {
-      return read_at<const void*>(descriptor + *argument_offset_).value_or(nullptr);
-    }
-    constexpr std::size_t kMostBytes = 4096;
-    for (std::size_t at = 0; at < kMostBytes; at += sizeof(void*)) {
-      const auto value = read_at<const void*>(descriptor + at);
-      if (!value) {
-        break;
-      }
-      if (*value == function) {
-        argument_offset_ = at + sizeof(void*);
-        return read_at<const void*>(descriptor + *argument_offset_).value_or(nullptr);
-      }
-    }
-    return nullptr;
-  }
-
-  StartedThreads threads_;
-  std::optional<std::size_t> argument_offset_;  // the same for all threads
-};
-
-/// Returns nothing if the list changed while it was read.
-std::optional<StartedThreads> read_list(std::size_t threads) {
-  const long most_reads = 1000 + 50 * static_cast<long>(threads);  // a thread takes about ten
-  ps_prochandle process{most_reads};
-  td_thragent_t* agent = nullptr;
-  if (td_ta_new(&process, &agent) != TD_OK) {
-    return std::nullopt;
-  }
-  Collector collector;
-  const td_err_e result =
-      td_ta_thr_iter(agent, &Collector::add, &collector, TD_THR_ANY_STATE, TD_THR_LOWEST_PRIORITY,
-                     TD_SIGNO_MASK, TD_THR_ANY_USER_FLAGS);
-  td_ta_delete(agent);
-  return result == TD_OK ? std::optional(collector.take()) : std::nullopt;
-}
-
-StartedThreads read_started_threads() {
-  // libthread_db has state of its own without a lock.
-  static std::mutex mutex;
-  const std::scoped_lock lock(mutex);
-  static const td_err_e kReady = td_init();
-  constexpr int kAttempts = 10;
-  for (int attempt = 0; kReady == TD_OK && attempt < kAttempts; ++attempt) {
-    const std::size_t threads = thread_ids().size();
-    auto first = read_list(threads);
-    const auto second = first ? read_list(threads) : std::nullopt;
-    if (second) {
-      // A descriptor is read in parts, and may become another thread's meanwhile: what is the same
-      // twice belongs together.
-      std::erase_if(*first, [&](const auto& each) {
-        const auto again = second->find(each.first);
-        return again == second->end() || again->second != each.second;
-      });
-      return *std::move(first);
-    }
-  }
-  return {};
 }
 
 std::string file_name(const std::string& path) {

@@ -7,6 +7,7 @@
 
 #include <array>
 #include <atomic>
+#include <filesystem>
 #include <future>
 #include <map>
 #include <string>
@@ -30,7 +31,8 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-constexpr const char* kProgram = "thread_origin_test";
+/// The file of this program: as_unprivileged runs it under another name.
+const std::string kProgram = std::filesystem::read_symlink("/proc/self/exe").filename().string();
 constexpr const char* kLibrary = "libthread_starter.so";
 
 class ThreadOrigins : public testing::Test {
