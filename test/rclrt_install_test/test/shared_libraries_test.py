@@ -95,13 +95,13 @@ def unwanted(package: str, symbols: list[tuple[str, str]]) -> list[str]:
 
     Ours are in the namespace rclrt, or that of the package. Instances of templates of the standard
     library may be there, too, of vague linkage: libstdc++ declares its namespace visible, which
-    comes before -fvisibility=hidden.
+    comes before -fvisibility=hidden. So does rclcpp with its classes.
     """
     names = []
     for letter, name in symbols:
         allowed = {"rclrt", package}
         if letter in VAGUE:
-            allowed.add("std")
+            allowed |= {"std", "rclcpp"}
         if scope(name) not in allowed:
             names.append(name)
     return names
