@@ -119,8 +119,10 @@ TEST(ThreadWatch, PutsAThreadRightThatWasChanged) {
   News news;
   ThreadWatch watch({.plan = nice_plan(), .period = kNever, .on_news = news.listener()});
   apply_scheduling(thread.tid(), {.nice = 7});
-  watch.look();
-  EXPECT_EQ(thread.nice(), 5);
+  EXPECT_TRUE(eventually([&] {
+    watch.look();
+    return thread.nice() == 5;
+  }));
 }
 
 TEST(ThreadWatch, FollowsANameThatChanges) {
