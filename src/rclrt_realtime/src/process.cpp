@@ -30,7 +30,7 @@ std::string limit_of(int resource) {
 }
 
 /// Stays untouched at the end of a stack: for what runs while we touch, and signal handlers.
-constexpr std::size_t kStackReserve = 32 * 1024;
+constexpr std::size_t kEndOfStack = 32 * 1024;
 
 /// From here to the end of the calling thread's stack. Its beginning belongs to the C library,
 /// which keeps thread-local variables there.
@@ -133,7 +133,7 @@ std::optional<std::string> prefault_heap(std::size_t bytes) {
 
 std::size_t prefault_stack(std::size_t bytes) {
   const std::size_t room = room_on_stack();
-  const std::size_t most = room > kStackReserve ? room - kStackReserve : 0;
+  const std::size_t most = room > kEndOfStack ? room - kEndOfStack : 0;
   const std::size_t touched = std::min(bytes, most);
   touch_stack(touched);
   return touched;
