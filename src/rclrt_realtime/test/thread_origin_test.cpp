@@ -31,8 +31,10 @@ namespace {
 using testing::HasSubstr;
 using testing::StartsWith;
 
-/// The file of this program: as_unprivileged runs it under another name.
-const std::string kProgram = std::filesystem::read_symlink("/proc/self/exe").filename().string();
+/// Returns the file of this program: as_unprivileged runs it under another name.
+std::string program_file() {
+  return std::filesystem::read_symlink("/proc/self/exe").filename().string();
+}
 constexpr const char* kLibrary = "libthread_starter.so";
 
 class ThreadOrigins : public testing::Test {
@@ -69,7 +71,7 @@ class ThreadOrigins : public testing::Test {
 };
 
 TEST_F(ThreadOrigins, OfTheFirstThreadIsTheProgram) {
-  EXPECT_EQ(thread_origins().at(getpid()), (ThreadOrigin{kProgram, "main"}));
+  EXPECT_EQ(thread_origins().at(getpid()), (ThreadOrigin{program_file(), "main"}));
 }
 
 TEST_F(ThreadOrigins, OfAPosixThreadIsItsFunction) {
@@ -77,7 +79,7 @@ TEST_F(ThreadOrigins, OfAPosixThreadIsItsFunction) {
   ASSERT_EQ(pthread_create(&thread, nullptr, &wait_for_end, &until_end_), 0);
   const auto origins = origins_of_new();
   ASSERT_EQ(origins.size(), 1U);
-  EXPECT_EQ(origins[0].library, kProgram);
+  EXPECT_EQ(origins[0].library, program_file());
   release();
   pthread_join(thread, nullptr);
 }
@@ -106,7 +108,7 @@ TEST_F(ThreadOrigins, OfAThreadOfOursIsWhatHasItsCode) {
   const Thread thread({.name = "ours"}, [this] { until_end_.wait(); });
   const auto origins = origins_of_new();
   ASSERT_EQ(origins.size(), 1U);
-  EXPECT_EQ(origins[0].library, kProgram);
+  EXPECT_EQ(origins[0].library, program_file());
   EXPECT_THAT(origins[0].function, StartsWith("rclrt::realtime::Thread::RunOf<rclrt::realtime::"));
   release();
 }
@@ -121,7 +123,7 @@ TEST_F(ThreadOrigins, AreFoundWhileTheThreadRuns) {
   stop = true;
   thread.join();
   ASSERT_EQ(origins.size(), 1U);
-  EXPECT_EQ(origins[0].library, kProgram);
+  EXPECT_EQ(origins[0].library, program_file());
   EXPECT_THAT(origins[0].function, StartsWith("std::thread::_State_impl<"));
 }
 
