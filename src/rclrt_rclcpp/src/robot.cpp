@@ -5,6 +5,7 @@
 #include <exception>
 #include <filesystem>
 #include <mutex>
+#include <optional>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -275,10 +276,12 @@ Robot::Robot(RobotOptions options)
 Robot::~Robot() = default;
 
 void Robot::spin() {
+  std::optional<Spin> spin(std::in_place,
+                           *this);  // where it cannot begin, nothing is to be written
   try {
-    const Spin spin(*this);
     executor_->spin();
   } catch (...) {
+    spin.reset();
     try {
       write_recording();
     } catch (const std::exception& error) {  // the first error is the one to tell
@@ -286,6 +289,7 @@ void Robot::spin() {
     }
     throw;
   }
+  spin.reset();
   write_recording();
 }
 

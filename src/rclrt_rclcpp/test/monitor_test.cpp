@@ -234,7 +234,10 @@ TEST_F(MonitorTest, ATopicThatIsRefusedIsThrownAndTheRobotGoesOn) {
 }
 
 TEST_F(MonitorTest, ASecondSpinIsRefusedAndLeavesTheFirstAlone) {
-  Robot robot(options());
+  const Folder folder;
+  RobotOptions recorded = options();
+  recorded.recording = RecordingOptions{.directory = folder / "out"};
+  Robot robot(std::move(recorded));
   const auto node = std::make_shared<rclcpp::Node>("node");
   const auto timer = node->create_wall_timer(5ms, [] {});
   robot.executor().set_timing(timer, {.deadline = 1h});
@@ -242,9 +245,11 @@ TEST_F(MonitorTest, ASecondSpinIsRefusedAndLeavesTheFirstAlone) {
   spin(robot, [&] {
     if (!operator_.statuses(process_name()).empty()) {
       EXPECT_THROW(robot.spin(), std::runtime_error);
+      EXPECT_FALSE(std::filesystem::exists(folder / "out" / "results.json"));
     }
     return operator_.statuses(process_name()).size() >= 4;
   });
+  EXPECT_TRUE(std::filesystem::exists(folder / "out" / "results.json")) << "by the first";
 }
 
 }  // namespace
