@@ -12,6 +12,7 @@ from typing import Any
 
 from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.live_table import LiveTable, Status
+from rclrt_cli.options.run import seconds_argument
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import Paint
 
@@ -31,7 +32,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--topic", default="/diagnostics", help="where robots publish (default: %(default)s)"
     )
     parser.add_argument(
-        "--seconds", type=_seconds, metavar="S", help="end after this time (default: at Ctrl-C)"
+        "--seconds",
+        type=seconds_argument,
+        metavar="S",
+        help="end after this time (default: at Ctrl-C)",
     )
     parser.add_argument(
         "--once", action="store_true", help="print one table after the first message, and end"
@@ -55,16 +59,6 @@ def run(arguments: argparse.Namespace) -> int:
         print(f"rclrt: nothing came on {arguments.topic}; {_hint()}", file=sys.stderr)
         return EXIT_NO
     return EXIT_NO if table.missed else EXIT_OK
-
-
-def _seconds(text: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = 0.0
-    if not 0 < value <= 1e6:
-        raise argparse.ArgumentTypeError(f"'{text}' is no time; expected seconds above 0")
-    return value
 
 
 def _import_rclpy() -> tuple[Any, Any]:
