@@ -6,13 +6,13 @@
 #include <array>
 #include <atomic>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
-#include <map>
-#include <mutex>
+#include <iterator>
 #include <string>
 #include <vector>
 
 #include "fixture.hpp"
 #include "folder.hpp"
+#include "listener.hpp"
 #include "rclrt_rclcpp/robot.hpp"
 
 namespace rclrt_rclcpp::test {
@@ -34,40 +34,20 @@ void burn(std::chrono::nanoseconds time) {
   }
 }
 
-/// Listens as an operator's tool does, in a node and an executor of its own.
+/// What an operator's tool hears.
 class Operator {
  public:
-  Operator() {
-    executor_.add_node(node_);
-    thread_ = std::thread([this] { executor_.spin(); });
-    EXPECT_TRUE(eventually([this] { return executor_.is_spinning(); }));
-  }
-  ~Operator() {
-    executor_.cancel();
-    thread_.join();
-  }
-  Operator(const Operator&) = delete;
-  Operator& operator=(const Operator&) = delete;
-
   std::vector<DiagnosticStatus> statuses(const std::string& name) {
-    const std::scoped_lock lock(mutex_);
-    return statuses_[name];
+    std::vector<DiagnosticStatus> result;
+    for (const DiagnosticArray& message : listener_.messages()) {
+      std::copy_if(message.status.begin(), message.status.end(), std::back_inserter(result),
+                   [&](const DiagnosticStatus& each) { return each.name == name; });
+    }
+    return result;
   }
 
  private:
-  std::mutex mutex_;  // guards statuses_
-  std::map<std::string, std::vector<DiagnosticStatus>> statuses_;
-  const rclcpp::Node::SharedPtr node_ = std::make_shared<rclcpp::Node>("operator");
-  const rclcpp::SubscriptionBase::SharedPtr subscription_ =
-      node_->create_subscription<DiagnosticArray>(
-          "/diagnostics", rclcpp::QoS(1000), [this](const DiagnosticArray& message) {
-            const std::scoped_lock lock(mutex_);
-            for (const DiagnosticStatus& status : message.status) {
-              statuses_[status.name].push_back(status);
-            }
-          });
-  rclcpp::executors::SingleThreadedExecutor executor_;
-  std::thread thread_;
+  Listener<DiagnosticArray> listener_{"/diagnostics"};
 };
 
 class MonitorTest : public Ros {

@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <atomic>
-#include <mutex>
 #include <std_msgs/msg/float64_multi_array.hpp>
 #include <std_msgs/msg/int64.hpp>
 #include <vector>
 
 #include "fixture.hpp"
+#include "listener.hpp"
 #include "rclrt/realtime/cyclic_thread.hpp"
 #include "rclrt/realtime/rt_guard.hpp"
 
@@ -18,41 +18,6 @@ namespace {
 using rclrt::realtime::RtGuard;
 using std_msgs::msg::Float64MultiArray;
 using std_msgs::msg::Int64;
-
-/// Collects what comes, in an executor of its own.
-template <typename MessageT>
-class Listener {
- public:
-  explicit Listener(const char* topic)
-      : subscription_(node_->create_subscription<MessageT>(topic, rclcpp::QoS(1000),
-                                                           [this](const MessageT& message) {
-                                                             const std::scoped_lock lock(mutex_);
-                                                             messages_.push_back(message);
-                                                           })) {
-    executor_.add_node(node_);
-    thread_ = std::thread([this] { executor_.spin(); });
-    EXPECT_TRUE(eventually([this] { return executor_.is_spinning(); }));
-  }
-  ~Listener() {
-    executor_.cancel();
-    thread_.join();
-  }
-  Listener(const Listener&) = delete;
-  Listener& operator=(const Listener&) = delete;
-
-  std::vector<MessageT> messages() {
-    const std::scoped_lock lock(mutex_);
-    return messages_;
-  }
-
- private:
-  std::mutex mutex_;  // guards messages_
-  std::vector<MessageT> messages_;
-  const rclcpp::Node::SharedPtr node_ = std::make_shared<rclcpp::Node>("listener");
-  const rclcpp::Subscription<MessageT>::SharedPtr subscription_;
-  rclcpp::executors::SingleThreadedExecutor executor_;
-  std::thread thread_;
-};
 
 class RealtimePublishing : public Ros {
  protected:
