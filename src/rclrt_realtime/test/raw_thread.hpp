@@ -3,6 +3,7 @@
 #pragma once
 
 #include <sched.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
