@@ -240,7 +240,7 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
 void InstanceRunner::judge(Callback& callback, const InstanceInfo& info,
                            const ExecutionInterval& interval, bool has_budget) noexcept {
   detail::CallbackState& state = state_of(callback);
-  const bool late = interval.end_ns - info.release_ns > state.deadline_ns;
+  const bool late = interval.end_ns - info.counts_from_ns() > state.deadline_ns;
   if (late) {
     state.missed.fetch_add(1, std::memory_order_relaxed);
   }

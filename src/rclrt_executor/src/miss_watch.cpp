@@ -14,9 +14,9 @@ void MissWatch::report(DeadlineMiss& miss, const ExecutionInterval& self,
   {
     BlamePool::Room& room = pool_.lock(has_budget);
     const std::scoped_lock lock(std::adopt_lock, room.mutex);
-    const std::size_t others =
-        history_.copy(miss.info.release_ns, miss.end_ns, miss.info.id, room.intervals);
-    miss.blame = explain(miss.info.release_ns, miss.end_ns, std::span(&self, 1),
+    const std::int64_t from_ns = miss.info.counts_from_ns();
+    const std::size_t others = history_.copy(from_ns, miss.end_ns, miss.info.id, room.intervals);
+    miss.blame = explain(from_ns, miss.end_ns, std::span(&self, 1),
                          std::span(room.intervals).first(others), cpus_.load(), room.scratch());
   }
   handler_.missed(miss);

@@ -105,6 +105,45 @@ TYPED_TEST(Deadlines, AnInstanceThatEndsAfterItsDeadlineIsAMissAndTheHandlerIsTo
             all[0].end_ns - all[0].info.release_ns);
 }
 
+/// Whose data is an hour old when it begins, as that of a message on its way for so long.
+class OldData final : public TestTimer {
+ public:
+  using TestTimer::TestTimer;
+
+ private:
+  Outcome run(InstanceInfo& info) override {
+    info.since_ns = info.release_ns - kHour_ns;
+    return TestTimer::run(info);
+  }
+};
+
+TYPED_TEST(Deadlines, CountFromWhatTheEntitySays) {
+  auto executor = make<TypeParam>(this->with_handler());
+  int ended = 0;
+  const auto count = [&](const InstanceInfo&) {
+    if (++ended == 2) {
+      executor->cancel();
+    }
+  };
+  const TimerOptions once_an_hour{.period_ns = kHour_ns};
+  const auto late =
+      std::make_shared<OldData>(with_deadline(once("late", 2), kHour_ns), once_an_hour, count);
+  const auto in_time = std::make_shared<OldData>(with_deadline(once("in time", 1), 2 * kHour_ns),
+                                                 once_an_hour, count);
+  executor->add(late);
+  executor->add(in_time);
+  executor->spin();
+  EXPECT_EQ(late->counters().missed, 1U);
+  EXPECT_EQ(in_time->counters().missed, 0U);
+  const auto all = this->misses.all();
+  ASSERT_EQ(all.size(), 1U);
+  EXPECT_EQ(all[0].late_ns(), all[0].end_ns - all[0].info.release_ns);
+  const Blame& blame = all[0].blame;
+  EXPECT_EQ(blame.transit_ns, kHour_ns);
+  EXPECT_EQ(blame.execution_ns + blame.delayed_ns + blame.transit_ns + blame.unexplained_ns,
+            all[0].end_ns - all[0].info.since_ns);
+}
+
 TYPED_TEST(Deadlines, AnInstanceInTimeAndOneWithoutADeadlineAreNoMisses) {
   auto executor = make<TypeParam>(this->with_handler());
   const auto in_time = timer(with_deadline(once("in time", 2), kHour_ns), 0,

@@ -53,6 +53,21 @@ void read_kind(const YamlNode& node, const Fields& fields, NodeTiming& timing, C
   }
 }
 
+void read_max_age(const Fields& fields, NodeTiming& timing, Context& context) {
+  const YamlNode* const value = fields.find("max_age_ms");
+  if (value == nullptr) {
+    return;
+  }
+  timing.max_age = read_milliseconds(*value, "max_age_ms", Zero::kRefused, context);
+  if (timing.kind != "subscription") {
+    context.diagnostics.report(value->at, "max_age_ms without a subscription",
+                               "subscription: /topic in the same entry, for messages have an age");
+  } else if (fields.find("deadline_ms") != nullptr) {
+    context.diagnostics.report(value->at, "max_age_ms beside deadline_ms",
+                               "one of the two: from the message's stamp, or from its arrival");
+  }
+}
+
 void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
   if (const YamlNode* value = fields.find("priority")) {
     if (const auto priority = read_integer(*value, "priority", kPriorities, context)) {
@@ -62,6 +77,7 @@ void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
   if (const YamlNode* value = fields.find("deadline_ms")) {
     timing.deadline = read_milliseconds(*value, "deadline_ms", Zero::kRefused, context);
   }
+  read_max_age(fields, timing, context);
   const YamlNode* const value = fields.find("overload");
   if (value == nullptr) {
     return;
@@ -81,7 +97,8 @@ void read_values(const Fields& fields, NodeTiming& timing, Context& context) {
 NodeTiming read_entry(const YamlNode& node, Context& context) {
   NodeTiming timing;
   timing.line = node.at.line;
-  std::vector<std::string_view> known{"node", "group", "priority", "deadline_ms", "overload"};
+  std::vector<std::string_view> known{"node",        "group",      "priority",
+                                      "deadline_ms", "max_age_ms", "overload"};
   known.insert(known.end(), kKinds.begin(), kKinds.end());
   const Fields fields(node, "entry", known, context);
   if (node.kind != YamlKind::kMapping) {

@@ -276,6 +276,7 @@ void bind_node_timing(py::module_& module) {
       .field("group", &NodeTiming::group)
       .field("priority", &NodeTiming::priority)
       .field("deadline_ns", &NodeTiming::deadline)
+      .field("max_age_ns", &NodeTiming::max_age)
       .field("overload", &NodeTiming::overload)
       .field("line", &NodeTiming::line);
 }

@@ -20,6 +20,7 @@ callbacks:
   - {node: /a/filter, service: /filter/reset, priority: 1}
   - {node: /a/filter, group: 1, priority: 4}
   - {node: /a/filter, priority: 2}
+  - {node: /control, subscription: /filtered, max_age_ms: 50}
 )";
 
 std::string first_problem(std::string_view text) {
@@ -35,7 +36,7 @@ std::string problem_of_entry(const std::string& entry) {
 TEST(NodeTiming, EveryKindOfEntryIsRead) {
   const auto timings = parse_node_timings(kGood).timings;
   ASSERT_TRUE(timings);
-  ASSERT_EQ(timings->size(), 6U);
+  ASSERT_EQ(timings->size(), 7U);
   EXPECT_EQ(to_string((*timings)[0]), "node /lidar, group 0, timer 0");
   EXPECT_EQ((*timings)[0].priority, 8);
   EXPECT_EQ((*timings)[0].line, 3U);
@@ -45,6 +46,8 @@ TEST(NodeTiming, EveryKindOfEntryIsRead) {
   EXPECT_EQ((*timings)[2].scope(), TimingScope::kCallback);
   EXPECT_EQ((*timings)[4].scope(), TimingScope::kGroup);
   EXPECT_EQ((*timings)[5].scope(), TimingScope::kNode);
+  EXPECT_EQ((*timings)[6].max_age, milliseconds(50));
+  EXPECT_FALSE((*timings)[6].deadline);
 }
 
 TEST(NodeTiming, AnEntryFitsWhatItNames) {
@@ -73,6 +76,14 @@ TEST(NodeTiming, MistakesAreNamedWithTheirPlace) {
             std::string::npos);
   EXPECT_NE(problem_of_entry("node: /a, priorty: 3").find("did you mean 'priority'"),
             std::string::npos);
+  EXPECT_NE(problem_of_entry("node: /a, subscription: /b, max_age_ms: 0").find("max_age_ms"),
+            std::string::npos);
+  EXPECT_EQ(problem_of_entry("node: /a, timer: 0, max_age_ms: 5"),
+            "f:3:38: max_age_ms without a subscription; expected subscription: /topic in the same "
+            "entry, for messages have an age");
+  EXPECT_EQ(problem_of_entry("node: /a, subscription: /b, deadline_ms: 5, max_age_ms: 5"),
+            "f:3:62: max_age_ms beside deadline_ms; expected one of the two: from the message's "
+            "stamp, or from its arrival");
   EXPECT_NE(problem_of_entry("node: /a, deadline_ms: -1").find("deadline_ms"), std::string::npos);
   EXPECT_NE(
       problem_of_entry("node: /a, service: /b, overload: keep_last").find("overload of a service"),

@@ -23,7 +23,7 @@ threads:
   - {function: "*TransformListener*", name: "a*", policy: rr, priority: 40, cpus: [1]}
   - {name: "gpu*", policy: keep}
 recording: {directory: out, application: app.yaml}
-monitor: {period_ms: 500, topic: /robot/diagnostics, traces: out}
+monitor: {period_ms: 500, topic: /robot/diagnostics, statistics: /statistics, traces: out}
 )";
 
 std::string first_problem(std::string_view text) {
@@ -51,8 +51,8 @@ TEST(RobotFile, EverySectionIsRead) {
        {.name = "gpu*", .keep = true}}};
   EXPECT_EQ(robot->threads, expected);
   EXPECT_EQ(robot->recording, (RobotRecording{"out", "app.yaml"}));
-  EXPECT_EQ(robot->monitor,
-            (RobotMonitor{std::chrono::milliseconds(500), "/robot/diagnostics", "out"}));
+  EXPECT_EQ(robot->monitor, (RobotMonitor{std::chrono::milliseconds(500), "/robot/diagnostics",
+                                          "/statistics", "out"}));
 }
 
 TEST(RobotFile, EachSectionMayBeLeftOut) {
@@ -96,6 +96,8 @@ TEST(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
             "f:2:22: period_ms is '1'; expected a whole number from 10 to 3600000");
   EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {topic: diagnostics}\n"),
             "f:2:18: topic is 'diagnostics'; expected a fully qualified name, like /robot/lidar");
+  EXPECT_EQ(first_problem("rclrt: 1\nmonitor: {statistics: 5 ms}\n"),
+            "f:2:23: statistics is '5 ms'; expected a fully qualified name, like /robot/lidar");
   EXPECT_EQ(first_problem("rclrt: 1\nthreads: [{name: a, policy: keep, priority: 3}]\n"),
             "f:2:45: priority has no meaning with 'policy: keep'; expected nothing beside it");
   EXPECT_EQ(first_problem("rclrt: 1\nthreads: [{library: '', policy: other}]\n"),

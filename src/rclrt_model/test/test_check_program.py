@@ -46,11 +46,11 @@ def test_a_missing_file_gives_exit_code_2_and_says_so(tmp_path: Path) -> None:
     assert b"nowhere.yaml: the file cannot be read: No such file or directory" in result.stderr
 
 
-@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--strict"], [""]])
+@pytest.mark.parametrize("arguments", [[], ["a", "b"], ["--strict"], [""], ["--robot"]])
 def test_wrong_arguments_give_exit_code_2_and_the_usage(arguments: list[str]) -> None:
     result = check(*arguments)
     assert result.returncode == 2
-    assert result.stderr.startswith(b"usage: rclrt_model_check FILE")
+    assert result.stderr.startswith(b"usage: rclrt_model_check [--robot] FILE")
 
 
 def test_help_gives_exit_code_0() -> None:

@@ -17,6 +17,7 @@
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/event_count.hpp"
+#include "response_times.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -62,6 +63,17 @@ class Listener {
   /// which must not end with a lock held.
   virtual bool goes_on(std::vector<std::shared_ptr<void>>& /*kept*/) const { return true; }
 
+  /// Measures, from here on, how long instances take. Called before `listen`.
+  void measure() { responses_ = std::make_shared<ResponseTimes>(); }
+  /// nullptr: they are not measured.
+  const std::shared_ptr<ResponseTimes>& responses() const noexcept { return responses_; }
+
+  /// Lets deadlines count from the stamps of messages, of this subscription, or of that which it
+  /// takes messages for. Called before `listen`.
+  virtual void count_from_stamp(const rclcpp::SubscriptionBase& /*subscription*/) {}
+  /// How many messages were to count from their stamp and could not.
+  virtual std::uint64_t unstamped() const noexcept { return 0; }
+
   /// How often the calling thread has begun to run user code, of any executor.
   static std::uint64_t runs_here() noexcept { return runs_of_thread(); }
 
@@ -72,17 +84,24 @@ class Listener {
   /// For the time of user code.
   class Running {
    public:
-    Running(Listener& listener, engine::InstanceInfo& info) : since_(listener.running_since_ns_) {
+    Running(Listener& listener, engine::InstanceInfo& info) : listener_(listener), info_(info) {
       ++runs_of_thread();
       info.start_ns = rclrt::realtime::monotonic_now_ns();
-      since_.store(info.start_ns, std::memory_order_relaxed);  // a hint for who looks for deadlocks
+      // A hint for who looks for deadlocks.
+      listener.running_since_ns_.store(info.start_ns, std::memory_order_relaxed);
     }
-    ~Running() { since_.store(0, std::memory_order_relaxed); }
+    ~Running() {
+      listener_.running_since_ns_.store(0, std::memory_order_relaxed);
+      if (listener_.responses_) {
+        listener_.responses_->note(info_, rclrt::realtime::monotonic_now_ns());
+      }
+    }
     Running(const Running&) = delete;
     Running& operator=(const Running&) = delete;
 
    private:
-    std::atomic<std::int64_t>& since_;
+    Listener& listener_;
+    const engine::InstanceInfo& info_;
   };
 
   /// The entity has ended: there is nothing to run.
@@ -98,6 +117,7 @@ class Listener {
   }
 
   Changes& changes_;
+  std::shared_ptr<ResponseTimes> responses_;
   std::atomic<std::int64_t> running_since_ns_{0};
 };
 

@@ -14,6 +14,7 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                          std::unique_ptr<Recording::Impl::Part> part)
     : part_(std::move(part)),
       engine_(std::move(engine)),
+      measures_(options.measure_responses),
       groups_of_executor_(std::move(groups)),
       context_(std::move(context)),
       clocks_(*engine_, gate_),
@@ -181,8 +182,14 @@ void Executor::EntityRegistry::set_timing(const std::shared_ptr<void>& part, con
   if (!part) {
     throw std::invalid_argument("nullptr has no priority");
   }
-  if (timing.deadline && timing.deadline->count() < 0) {
-    throw std::invalid_argument("a deadline must not be negative");
+  if ((timing.deadline && timing.deadline->count() < 0) ||
+      (timing.max_age && timing.max_age->count() <= 0)) {
+    throw std::invalid_argument("a deadline must not be negative, and an age must be positive");
+  }
+  if (timing.deadline && timing.max_age) {
+    throw std::invalid_argument(
+        "a deadline counts from a message's arrival or, as its largest "
+        "age, from its stamp: state one of the two");
   }
   Timing before;
   const Change change{.make = [&] { before = timings_.set(part, timing); },
@@ -196,9 +203,22 @@ std::vector<CallbackInfo> Executor::EntityRegistry::callbacks() {
   const std::scoped_lock lock(mutex_);
   for (const auto& [key, entry] : entries_) {
     const engine::Callback& callback = *entry.bound.callback;
-    result.push_back({entry.place.node, entry.place.kind, entry.place.name, entry.place.group,
-                      callback.level(), std::chrono::nanoseconds(callback.deadline_ns()),
-                      callback.overload(), callback.counters()});
+    const Listener& listener = *entry.bound.listener;
+    const std::chrono::nanoseconds limit(callback.deadline_ns());
+    const bool from_stamp = entry.timing.max_age.has_value();
+    CallbackInfo& info = result.emplace_back();
+    info.node = entry.place.node;
+    info.kind = entry.place.kind;
+    info.name = entry.place.name;
+    info.group = entry.place.group;
+    info.priority = callback.level();
+    (from_stamp ? info.max_age : info.deadline) = limit;
+    info.overload = callback.overload();
+    info.counters = callback.counters();
+    info.unstamped = listener.unstamped();
+    if (const auto& responses = listener.responses()) {
+      info.response_us = {responses, &responses->us()};
+    }
   }
   std::sort(result.begin(), result.end(), [](const CallbackInfo& a, const CallbackInfo& b) {
     return std::tie(a.node, a.group, a.kind, a.name) < std::tie(b.node, b.group, b.kind, b.name);

@@ -124,7 +124,7 @@ class Executor::EntityRegistry {
            const char* kind, const std::string& name, const Key& owner = {});
   template <typename Entity>
   bool add_entity(const std::shared_ptr<Entity>& entity, Place place, const Timing& timing,
-                  const GroupContext& context);
+                  const GroupContext& context, const Key& owner);
   bool update_entry(Entries::iterator known, Place place, const Timing& timing);
   template <typename Entity>
   Bound bind_entity(const std::shared_ptr<Entity>& entity, engine::CallbackOptions options);
@@ -134,6 +134,7 @@ class Executor::EntityRegistry {
 
   const std::unique_ptr<Recording::Impl::Part> part_;
   const std::unique_ptr<engine::Executor> engine_;  // its sink is part_
+  const bool measures_;                             // responses of callbacks with deadlines
   const Groups groups_of_executor_;
   const rclcpp::Context::SharedPtr context_;
   Changes changes_;

@@ -13,7 +13,7 @@ namespace {
 using rclrt::model::may_overload;
 
 bool same_but_priority(const Timing& a, const Timing& b) {
-  return a.deadline == b.deadline && a.overload == b.overload;
+  return a.deadline == b.deadline && a.max_age == b.max_age && a.overload == b.overload;
 }
 
 Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string& /*name*/) {
@@ -21,6 +21,20 @@ Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string&
 }
 Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& name) {
   return rclrt::model::Subscription{.topics = {name}};
+}
+
+rclcpp::SubscriptionBase::SharedPtr subscription_of(
+    const rclcpp::SubscriptionBase::SharedPtr& subscription, const Key& /*owner*/) {
+  return subscription;
+}
+/// Of what takes messages within the process: its owner.
+rclcpp::SubscriptionBase::SharedPtr subscription_of(const rclcpp::Waitable::SharedPtr& /*waitable*/,
+                                                    const Key& owner) {
+  return std::static_pointer_cast<rclcpp::SubscriptionBase>(owner.lock());
+}
+rclcpp::SubscriptionBase::SharedPtr subscription_of(const std::shared_ptr<void>& /*other*/,
+                                                    const Key& /*owner*/) {
+  return nullptr;
 }
 
 }  // namespace
@@ -179,8 +193,8 @@ void Executor::EntityRegistry::see(const std::shared_ptr<Entity>& entity,
                                            Key(context.owner.node));
   Seen& seen = found.entities.emplace_back(Seen{key, timing.priority.value_or(0), {}});
   if (!context.elsewhere) {
-    seen.add = [this, entity, place = std::move(place), timing, context, &found] {
-      found.again = !add_entity(entity, place, timing, context) || found.again;
+    seen.add = [this, entity, place = std::move(place), timing, context, owner, &found] {
+      found.again = !add_entity(entity, place, timing, context, owner) || found.again;
     };
   }
 }
@@ -188,7 +202,8 @@ void Executor::EntityRegistry::see(const std::shared_ptr<Entity>& entity,
 /// Returns false if it is to be added when what leaves has left.
 template <typename Entity>
 bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity, Place place,
-                                          const Timing& timing, const GroupContext& context) {
+                                          const Timing& timing, const GroupContext& context,
+                                          const Key& owner) {
   const Key key(entity);
   if (const auto known = entries_.find(key); known != entries_.end()) {
     return update_entry(known, std::move(place), timing);
@@ -202,12 +217,20 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
       .overload = may_overload(place.kind) ? timing.overload.value_or(engine::Overload::kQueue)
                                            : engine::Overload::kQueue,
       .group = context.entry->group,
-      .deadline_ns = timing.deadline.value_or(std::chrono::nanoseconds(0)).count()};
+      .deadline_ns =
+          timing.max_age.value_or(timing.deadline.value_or(std::chrono::nanoseconds(0))).count()};
   if (part_) {
     options.number = part_->number(place, trigger_of(entity, place.name));
   }
   const std::uint32_t number = options.number;
+  const bool has_deadline = options.deadline_ns > 0;
   Entry entry{bind_entity(entity, std::move(options)), std::move(place), timing, context.group};
+  if (has_deadline && measures_) {
+    entry.bound.listener->measure();
+  }
+  if (const auto subscription = subscription_of(entity, owner); subscription && timing.max_age) {
+    entry.bound.listener->count_from_stamp(*subscription);
+  }
   engine_->add(entry.bound.callback);
   try {
     entry.bound.listener->listen();

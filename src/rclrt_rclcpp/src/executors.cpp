@@ -22,6 +22,12 @@ void require_queue(const Timing& timing, const std::string& why) {
   }
 }
 
+void require_no_age(const Timing& timing) {
+  if (timing.max_age) {
+    throw std::invalid_argument("`max_age` is of subscriptions, whose messages have a stamp");
+  }
+}
+
 }  // namespace
 
 /// The time of one spin: there is one at a time, and a cancel that comes too late for it is not
@@ -229,25 +235,31 @@ void Executor::set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscriptio
   registry_->set_timing(subscription, timing);
 }
 void Executor::set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing) {
+  require_no_age(timing);
   registry_->set_timing(timer, timing);
 }
 void Executor::set_timing(const rclcpp::ServiceBase::SharedPtr& service, const Timing& timing) {
+  require_no_age(timing);
   require_queue(timing, "a service answers every request");
   registry_->set_timing(service, timing);
 }
 void Executor::set_timing(const rclcpp::ClientBase::SharedPtr& client, const Timing& timing) {
+  require_no_age(timing);
   require_queue(timing, "a client takes every response");
   registry_->set_timing(client, timing);
 }
 void Executor::set_timing(const rclcpp::Waitable::SharedPtr& waitable, const Timing& timing) {
+  require_no_age(timing);
   require_queue(timing, "a waitable takes every event");
   registry_->set_timing(waitable, timing);
 }
 void Executor::set_timing(const rclcpp::CallbackGroup::SharedPtr& group, const Timing& timing) {
+  require_no_age(timing);
   registry_->set_timing(group, timing);
 }
 void Executor::set_timing(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node,
                           const Timing& timing) {
+  require_no_age(timing);
   registry_->set_timing(node, timing);
 }
 
@@ -269,9 +281,12 @@ void Executor::write_priorities(std::ostream& out) {
     }
     out << "  - {node: " << each.node << ", group: " << each.group << ", " << each.kind << ": "
         << each.name << ", priority: " << each.priority;
-    if (each.deadline.count() != 0) {
-      out << ", deadline_ms: " << std::fixed << std::setprecision(6)
-          << static_cast<double>(each.deadline.count()) / 1e6 << std::defaultfloat;
+    const bool from_stamp = each.max_age.count() != 0;
+    if (from_stamp || each.deadline.count() != 0) {
+      out << (from_stamp ? ", max_age_ms: " : ", deadline_ms: ") << std::fixed
+          << std::setprecision(6)
+          << static_cast<double>((from_stamp ? each.max_age : each.deadline).count()) / 1e6
+          << std::defaultfloat;
     }
     switch (each.overload) {
       case engine::Overload::kKeepLast:

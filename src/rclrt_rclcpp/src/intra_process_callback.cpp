@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 // What reaches a subscription within the process.
+#include <atomic>
 #include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <utility>
 
+#include "message_age.hpp"
 #include "message_callback.hpp"
 #include "rclrt/recorder/instance_log.hpp"
 
@@ -19,6 +21,14 @@ using IntraProcess = rclcpp::experimental::SubscriptionIntraProcessBase;
 class IntraProcessCallback final : public MessageCallback<IntraProcess> {
  public:
   using MessageCallback::MessageCallback;
+
+  /// rclcpp does not show what it hands over: it counts from its arrival, which is in its publish.
+  void count_from_stamp(const rclcpp::SubscriptionBase& subscription) override {
+    has_stamps_ = StampReader(subscription.get_message_type_support_handle()).has_header();
+  }
+  std::uint64_t unstamped() const noexcept override {
+    return unstamped_.load(std::memory_order_relaxed);
+  }
 
  private:
   rcl_ret_t set_listener(IntraProcess& waitable, rcl_event_callback_t function,
@@ -47,10 +57,16 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
       // It is announced while it is published.
       rclrt::recorder::InstanceLog::set_published(info.ready_ns);
     }
+    if (has_stamps_) {
+      unstamped_.fetch_add(1, std::memory_order_relaxed);
+    }
     const Running running(*this, info, taking);
     waitable.execute(data);
     return Outcome::kRan;
   }
+
+  bool has_stamps_ = false;                  // from which it ought to count
+  std::atomic<std::uint64_t> unstamped_{0};  // relaxed: a count alone
 };
 
 }  // namespace

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Subscriptions, services and clients: what a middleware tells of by number.
 #include <chrono>
+#include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <stdexcept>
 #include <string>
 #include <utility>
 
+#include "message_age.hpp"
 #include "message_callback.hpp"
 #include "rclrt/recorder/instance_log.hpp"
 
@@ -49,6 +51,11 @@ bool taken(const char* what, const char* name, const Take& take) {
 class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBase> {
  public:
   using MessageCallback::MessageCallback;
+
+  void count_from_stamp(const rclcpp::SubscriptionBase& subscription) override {
+    age_ = std::make_unique<MessageAge>(subscription.get_message_type_support_handle());
+  }
+  std::uint64_t unstamped() const noexcept override { return age_ ? age_->unstamped() : 0; }
 
  private:
   rcl_ret_t set_listener(rclcpp::SubscriptionBase& subscription, rcl_event_callback_t function,
@@ -95,11 +102,20 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     return true;
   }
 
-  /// For a recording. The stamp is of CLOCK_REALTIME, as DDS has it.
-  void note_published(const rclcpp::MessageInfo& info) const {
-    const std::int64_t stamp_ns = info.get_rmw_message_info().source_timestamp;
-    if (number() != engine::kNoNumber && stamp_ns > 0) {
-      rclrt::recorder::InstanceLog::set_published(stamp_ns + monotonic_less_realtime_ns());
+  /// For a recording, and for deadlines that count from stamps, which are of CLOCK_REALTIME.
+  template <typename Message>
+  void note_taken(const Message& message, const rclcpp::MessageInfo& info, InstanceInfo& instance) {
+    const bool is_recorded = number() != engine::kNoNumber;
+    if (!is_recorded && !age_) {
+      return;
+    }
+    const rmw_message_info_t& details = info.get_rmw_message_info();
+    const std::int64_t less_realtime_ns = monotonic_less_realtime_ns();
+    if (is_recorded && details.source_timestamp > 0) {
+      rclrt::recorder::InstanceLog::set_published(details.source_timestamp + less_realtime_ns);
+    }
+    if (age_) {
+      age_->count_from_stamp(message, details, less_realtime_ns, *this, instance);
     }
   }
 
@@ -115,7 +131,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         },
         give_back);
     if (found) {
-      note_published(message_info);
+      note_taken(static_cast<const void*>(message.get()), message_info, info);
       const Running running(*this, info, taking);
       subscription.handle_message(message, message_info);
     }
@@ -138,7 +154,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         },
         give_back);
     if (found) {
-      note_published(message_info);
+      note_taken(*message, message_info, info);
       const Running running(*this, info, taking);
       subscription.handle_serialized_message(message, message_info);
     }
@@ -180,11 +196,13 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     if (!found) {
       return Outcome::kEmpty;
     }
-    note_published(message_info);
+    note_taken(static_cast<const void*>(loan.message), message_info, info);
     const Running running(*this, info, taking);
     subscription.handle_loaned_message(loan.message, message_info);
     return Outcome::kRan;
   }
+
+  std::unique_ptr<MessageAge> age_;  // nullptr: deadlines count from arrivals
 };
 
 class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "monitor.hpp"
 
-#include <limits.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <exception>
-#include <iomanip>
-#include <sstream>
+#include <statistics_msgs/msg/statistic_data_type.hpp>
 #include <utility>
 
+#include "entity_callback.hpp"
 #include "entity_entry.hpp"
+#include "message_age.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/realtime/clock.hpp"
 
@@ -20,23 +20,9 @@ namespace rclrt_rclcpp {
 
 namespace {
 
-std::string milliseconds(std::int64_t ns) {
-  std::ostringstream text;
-  text << std::fixed << std::setprecision(3) << static_cast<double>(ns) / 1e6;
-  return text.str();
-}
-
-/// Returns the name of this machine, or of its container.
-std::string hardware_id() {
-  std::array<char, HOST_NAME_MAX + 1> name{};
-  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
-}
-
-diagnostic_msgs::msg::KeyValue value(const char* key, const std::string& text) {
-  diagnostic_msgs::msg::KeyValue result;
-  result.key = key;
-  result.value = text;
-  return result;
+void add(const TimeBefore& time, TimeBefore& to) {
+  to.time_ns += time.time_ns;
+  to.beyond_ns += time.beyond_ns;
 }
 
 }  // namespace
@@ -47,6 +33,16 @@ void Monitor::missed(const engine::DeadlineMiss& miss) noexcept {
   std::memcpy(item.callback, name.data(), std::min(name.size(), kNameSize - 1));
   item.late_ns = miss.late_ns();
   item.unexplained_ns = miss.blame.unexplained_ns;
+  // All callbacks of these executors are listeners. What is known of the shortest run is of user
+  // code; the blame's time is of the whole instance.
+  const auto* const listener = dynamic_cast<const Listener*>(miss.callback);
+  if (listener != nullptr && listener->responses()) {
+    const std::int64_t run_ns = std::min(miss.blame.execution_ns, miss.end_ns - miss.info.start_ns);
+    item.itself = {run_ns, listener->responses()->beyond_least_ns(run_ns)};
+  }
+  if (const MessageOrigin* const origin = MessageAge::origin_of(miss)) {
+    item.origin = *origin;
+  }
   item.culprits = miss.blame.listed().size();
   item.worst = miss.blame.worst;
   if (!queue_.try_push(item)) {
@@ -66,13 +62,20 @@ void Monitor::start(Executor& executor, const rclcpp::Context::SharedPtr& contex
                                                  .start_parameter_services(false)
                                                  .start_parameter_event_publisher(false)
                                                  .enable_rosout(false));
-  auto publisher = node->create_publisher<diagnostic_msgs::msg::DiagnosticArray>(
-      options_.topic, rclcpp::QoS(10).reliable());
+  const rclcpp::QoS qos = rclcpp::QoS(10).reliable();
+  auto publisher =
+      node->create_publisher<diagnostic_msgs::msg::DiagnosticArray>(options_.topic, qos);
+  if (!options_.statistics.empty()) {
+    statistics_ = node->create_publisher<statistics_msgs::msg::MetricsMessage>(
+        options_.statistics, rclcpp::QoS(1000).reliable());
+  }
   executor_ = &executor;
   node_ = std::move(node);
   publisher_ = std::move(publisher);
-  before_.clear();
+  before_ = watched(executor.callbacks());  // which a spin before may have left
   published_ns_ = rclrt::realtime::monotonic_now_ns();
+  published_ = node_->now();
+  cpu_ns_ = rclrt::realtime::read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   const std::int64_t period_ns = std::chrono::nanoseconds(options_.period).count();
   thread_ = rclrt::realtime::Thread(
       {.name = "rclrt monitor"}, [this, period_ns](const rclrt::realtime::StopFlag& stop) {
@@ -91,11 +94,15 @@ void Monitor::stop() noexcept {
     publish_safely();
     try {
       publisher_->wait_for_all_acked(std::chrono::milliseconds(200));
+      if (statistics_) {
+        statistics_->wait_for_all_acked(std::chrono::milliseconds(200));
+      }
     } catch (const std::exception& error) {
-      RCLCPP_DEBUG(rclcpp::get_logger("rclrt"), "the last message may be lost: %s", error.what());
+      RCLCPP_DEBUG(rclcpp::get_logger("rclrt"), "the last messages may be lost: %s", error.what());
     }
   }
   publisher_.reset();
+  statistics_.reset();
   node_.reset();
   executor_ = nullptr;
 }
@@ -114,19 +121,42 @@ void Monitor::drain() {
   Item item;
   while (queue_.try_pop(item)) {
     Misses& misses = misses_[item.callback];
+    if (item.late_ns <= 0) {
+      continue;  // it was in time itself
+    }
     misses.worst_late_ns = std::max(misses.worst_late_ns, item.late_ns);
+    misses.late_ns += item.late_ns;
     misses.unexplained_ns += item.unexplained_ns;
+    add(item.itself, misses.itself);
+    add(item.origin.in_middleware, misses.in_middleware);
+    if (item.origin.before_publication.time_ns > 0) {
+      add(item.origin.before_publication, misses.before_publication[item.origin.publisher]);
+    }
     for (std::size_t i = 0; i < item.culprits; ++i) {
-      misses.in_the_way_ns[item.worst[i].callback] += item.worst[i].time_ns;
+      misses.in_the_way_ns[std::string(item.worst[i].callback)] += item.worst[i].time_ns;
     }
   }
 }
 
+/// Returns what a callback has recorded since the last call for it.
+Monitor::Histogram Monitor::take_responses(const CallbackInfo& callback) {
+  Histogram now(*callback.response_us);
+  Histogram interval(now);
+  const auto [before, is_first] = responses_before_.try_emplace(callback.response_us, now);
+  if (!is_first) {
+    interval.subtract(before->second);
+    before->second = std::move(now);
+  }
+  return interval;
+}
+
 std::map<std::string, Monitor::Watched> Monitor::watched(
-    const std::vector<CallbackInfo>& callbacks) const {
+    const std::vector<CallbackInfo>& callbacks) {
   std::map<std::string, Watched> result;
+  std::map<std::shared_ptr<const Histogram>, Histogram> still_there;
   for (const CallbackInfo& each : callbacks) {
-    if (each.deadline.count() <= 0) {
+    const std::chrono::nanoseconds limit = std::max(each.deadline, each.max_age);
+    if (limit.count() <= 0) {
       continue;
     }
     const std::string name = to_string(Place{each.node, each.kind, each.name, each.group});
@@ -136,86 +166,56 @@ std::map<std::string, Monitor::Watched> Monitor::watched(
     all.counters.completed += each.counters.completed;
     all.counters.dropped += each.counters.dropped;
     all.counters.missed += each.counters.missed;
-    all.deadline = added ? each.deadline : std::min(all.deadline, each.deadline);
+    all.unstamped += each.unstamped;
+    all.is_age = all.is_age || each.max_age.count() > 0;
+    all.limit = added ? limit : std::min(all.limit, limit);
     all.priority = added ? each.priority : std::max(all.priority, each.priority);
+    all.node = each.node;
+    all.topic = each.kind == "subscription" ? each.name : "";
+    if (each.response_us) {
+      Histogram interval = take_responses(each);
+      still_there.insert(responses_before_.extract(each.response_us));
+      if (all.responses) {
+        all.responses->add(interval);
+      } else {
+        all.responses = std::move(interval);
+      }
+    }
   }
+  responses_before_ = std::move(still_there);
   return result;
 }
 
-/// "2 of 100 missed, the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms in all"
-Monitor::Status Monitor::status_of(const std::string& name, const Watched& watched,
-                                   std::chrono::nanoseconds interval) const {
-  const engine::Counters& now = watched.counters;
-  const auto found = before_.find(name);
-  engine::Counters before = found == before_.end() ? engine::Counters() : found->second.counters;
-  if (before.released > now.released || before.completed > now.completed ||
-      before.dropped > now.dropped || before.missed > now.missed) {
-    before = {};  // another one of the same name has come in its place
-  }
-  const std::uint64_t missed = now.missed - before.missed;
-  const std::uint64_t ended = now.completed + now.dropped - (before.completed + before.dropped);
-  // What waited then has waited since.
-  const bool is_stuck = ended == 0 && before.pending() > 0 && watched.deadline <= interval &&
-                        options_.period <= interval;
-  Status status;
-  status.name = "rclrt: " + name;
-  status.hardware_id = hardware_id();
-  status.level = is_stuck ? Status::ERROR : missed > 0 ? Status::WARN : Status::OK;
-  std::ostringstream text;
-  if (is_stuck) {
-    text << "nothing has ended for " << milliseconds(interval.count()) << " ms, although "
-         << now.pending() << " wait or run";
-  } else {
-    text << missed << " of " << ended << " missed";
-  }
-  const auto told = misses_.find(name.substr(0, kNameSize - 1));
-  if (told != misses_.end()) {
-    const Misses& misses = told->second;
-    if (misses.worst_late_ns > 0) {
-      text << (missed > 0 ? ", the worst " : "; of those before the worst ")
-           << milliseconds(misses.worst_late_ns) << " ms late";
-      status.values.push_back(value("worst_late_ms", milliseconds(misses.worst_late_ns)));
+void Monitor::publish_statistics(const std::map<std::string, Watched>& all,
+                                 const rclcpp::Time& now) {
+  using Type = statistics_msgs::msg::StatisticDataType;
+  statistics_msgs::msg::MetricsMessage message;
+  message.unit = "ms";
+  message.window_start = published_;
+  message.window_stop = now;
+  const auto add = [&message](std::uint8_t type, double value) {
+    message.statistics.emplace_back();
+    message.statistics.back().data_type = type;
+    message.statistics.back().data = value;
+  };
+  for (const auto& [name, each] : all) {
+    if (!each.responses) {
+      continue;
     }
-    const auto worst = std::ranges::max_element(misses.in_the_way_ns, {},
-                                                [](const auto& each) { return each.second; });
-    if (worst != misses.in_the_way_ns.end()) {
-      text << "; most in the way: " << worst->first << ", " << milliseconds(worst->second)
-           << " ms in all";
-      status.values.push_back(value("most_in_the_way", std::string(worst->first)));
+    message.measurement_source_name = each.node;
+    message.metrics_source = name + (each.is_age ? " age" : " response");
+    message.statistics.clear();
+    if (const std::uint64_t count = each.responses->count(); count > 0) {
+      add(Type::STATISTICS_DATA_TYPE_AVERAGE, each.responses->mean() / 1e3);
+      add(Type::STATISTICS_DATA_TYPE_MINIMUM, static_cast<double>(each.responses->min()) / 1e3);
+      add(Type::STATISTICS_DATA_TYPE_MAXIMUM, static_cast<double>(each.responses->max()) / 1e3);
+      add(Type::STATISTICS_DATA_TYPE_STDDEV, each.responses->standard_deviation() / 1e3);
+      add(Type::STATISTICS_DATA_TYPE_SAMPLE_COUNT, static_cast<double>(count));
+    } else {
+      add(Type::STATISTICS_DATA_TYPE_SAMPLE_COUNT, 0);
     }
-    status.values.push_back(value("unexplained_ms", milliseconds(misses.unexplained_ns)));
+    statistics_->publish(message);
   }
-  status.message = text.str();
-  status.values.push_back(value("priority", std::to_string(watched.priority)));
-  status.values.push_back(value("deadline_ms", milliseconds(watched.deadline.count())));
-  for (const auto& [key, count] : {std::pair("released", now.released),
-                                   {"completed", now.completed},
-                                   {"dropped", now.dropped},
-                                   {"missed", now.missed}}) {
-    status.values.push_back(value(key, std::to_string(count)));
-  }
-  return status;
-}
-
-Monitor::Status Monitor::status_of_process(const std::vector<CallbackInfo>& callbacks) const {
-  const engine::Executor& engine = executor_->engine();
-  Status status;
-  status.name = "rclrt: process " + hardware_id() + " " + std::to_string(getpid());
-  status.hardware_id = hardware_id();
-  const bool is_refused = engine.options().realtime != engine::Realtime::kOff && !engine.realtime();
-  status.level = is_refused ? Status::WARN : Status::OK;
-  status.message = engine.realtime() ? "real time" : "normal scheduling";
-  if (is_refused) {
-    status.message += ": SCHED_FIFO is not permitted, `rclrt doctor` names the fix";
-  }
-  const auto with_deadline = std::ranges::count_if(
-      callbacks, [](const CallbackInfo& each) { return each.deadline.count() > 0; });
-  const std::uint64_t without_blame = without_blame_.load(std::memory_order_relaxed);
-  status.values.push_back(value("period_ms", std::to_string(options_.period.count())));
-  status.values.push_back(value("callbacks", std::to_string(callbacks.size())));
-  status.values.push_back(value("with_deadline", std::to_string(with_deadline)));
-  status.values.push_back(value("misses_without_blame", std::to_string(without_blame)));
-  return status;
 }
 
 void Monitor::publish() {
@@ -223,18 +223,27 @@ void Monitor::publish() {
   drain();
   const std::vector<CallbackInfo> callbacks = executor_->callbacks();
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+  const std::int64_t cpu_ns = rclrt::realtime::read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
+  const rclcpp::Time now = node_->now();
   const std::chrono::nanoseconds interval(now_ns - published_ns_);
   diagnostic_msgs::msg::DiagnosticArray message;
-  message.header.stamp = node_->now();
-  message.status.push_back(status_of_process(callbacks));
-  std::map<std::string, Watched> now = watched(callbacks);
-  for (const auto& [name, each] : now) {
+  message.header.stamp = now;
+  message.status.push_back(status_of_process(
+      callbacks, 100.0 * static_cast<double>(cpu_ns - cpu_ns_) /
+                     static_cast<double>(std::max<std::int64_t>(interval.count(), 1))));
+  std::map<std::string, Watched> all = watched(callbacks);
+  for (const auto& [name, each] : all) {
     message.status.push_back(status_of(name, each, interval));
   }
   publisher_->publish(message);
-  before_ = std::move(now);
+  if (statistics_) {
+    publish_statistics(all, now);
+  }
+  before_ = std::move(all);
   misses_.clear();
   published_ns_ = now_ns;
+  published_ = now;
+  cpu_ns_ = cpu_ns;
 }
 
 }  // namespace rclrt_rclcpp

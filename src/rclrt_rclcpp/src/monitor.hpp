@@ -2,6 +2,8 @@
 // Tells operators of missed deadlines, with who was in the way.
 #pragma once
 
+#include <rmw/types.h>
+
 #include <array>
 #include <atomic>
 #include <chrono>
@@ -9,12 +11,16 @@
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <map>
 #include <memory>
+#include <optional>
 #include <rclcpp/rclcpp.hpp>
+#include <statistics_msgs/msg/metrics_message.hpp>
 #include <string>
-#include <string_view>
+#include <utility>
 #include <vector>
 
+#include "message_age.hpp"
 #include "rclrt/executor/deadline_miss.hpp"
+#include "rclrt/realtime/histogram.hpp"
 #include "rclrt/realtime/mpsc_queue.hpp"
 #include "rclrt/realtime/thread.hpp"
 #include "rclrt_rclcpp/executors.hpp"
@@ -43,10 +49,15 @@ class Monitor final : public engine::MissHandler {
   using Status = diagnostic_msgs::msg::DiagnosticStatus;
   static constexpr std::size_t kNameSize = 256;  // longer names are cut
 
+  using Gid = std::array<std::uint8_t, RMW_GID_STORAGE_SIZE>;
+  using Histogram = rclrt::realtime::Histogram;
+
   struct Item {
     char callback[kNameSize];  // copied: it may have been removed when the item is read
-    std::int64_t late_ns;
+    std::int64_t late_ns;      // not positive: only releases before it were dropped
     std::int64_t unexplained_ns;
+    TimeBefore itself;     // its run
+    MessageOrigin origin;  // of a message that has an age
     std::size_t culprits;
     // Their names live as long as the executor.
     std::array<engine::Culprit, engine::Blame::kCulprits> worst;
@@ -54,25 +65,50 @@ class Monitor final : public engine::MissHandler {
   /// The misses of one callback since the last publication.
   struct Misses {
     std::int64_t worst_late_ns = 0;
+    std::int64_t late_ns = 0;  // of all
     std::int64_t unexplained_ns = 0;
-    std::map<std::string_view, std::int64_t> in_the_way_ns;
+    TimeBefore itself;
+    TimeBefore in_middleware;
+    std::map<Gid, TimeBefore> before_publication;
+    std::map<std::string, std::int64_t> in_the_way_ns;
   };
 
   /// What is told of callbacks that have one name: a subscription and what reaches it within the
   /// process, two subscriptions of a node to one topic.
   struct Watched {
     engine::Counters counters{};  // of all of them
-    std::chrono::nanoseconds deadline{};
+    std::chrono::nanoseconds limit{};
+    bool is_age = false;  // not a response
+    std::uint64_t unstamped = 0;
     int priority = 0;
+    std::string node;
+    std::string topic;                   // of a subscription
+    std::optional<Histogram> responses;  // since the last publication, in microseconds
+  };
+  /// What became of one of them since the last publication.
+  struct Period {
+    std::uint64_t missed = 0;
+    std::uint64_t ended = 0;
+    std::uint64_t unstamped = 0;
+    bool is_stuck = false;
   };
 
   void publish_safely() noexcept;
   void publish();
+  void publish_statistics(const std::map<std::string, Watched>& all, const rclcpp::Time& now);
   void drain();
-  std::map<std::string, Watched> watched(const std::vector<CallbackInfo>& callbacks) const;
+  std::map<std::string, Watched> watched(const std::vector<CallbackInfo>& callbacks);
+  Histogram take_responses(const CallbackInfo& callback);
+  Period period_of(const std::string& name, const Watched& now,
+                   std::chrono::nanoseconds interval) const;
   Status status_of(const std::string& name, const Watched& now,
                    std::chrono::nanoseconds interval) const;
-  Status status_of_process(const std::vector<CallbackInfo>& callbacks) const;
+  void tell_misses(const std::string& name, const Watched& now, bool any_missed, Status& status,
+                   std::string& text) const;
+  std::pair<std::string, std::int64_t> most_in_the_way(const Misses& misses,
+                                                       const std::string& topic) const;
+  std::string publisher_name(const Gid& publisher, const std::string& topic) const;
+  Status status_of_process(const std::vector<CallbackInfo>& callbacks, double cpu_percent) const;
 
   const MonitorOptions options_;
   engine::MissHandler* const also_;
@@ -82,9 +118,14 @@ class Monitor final : public engine::MissHandler {
   Executor* executor_ = nullptr;
   rclcpp::Node::SharedPtr node_;
   rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr publisher_;
+  rclcpp::Publisher<statistics_msgs::msg::MetricsMessage>::SharedPtr statistics_;  // may be none
+  // What each histogram had at the last publication.
+  std::map<std::shared_ptr<const Histogram>, Histogram> responses_before_;
   std::map<std::string, Misses> misses_;
   std::map<std::string, Watched> before_;  // at the last publication
   std::int64_t published_ns_ = 0;          // when that was
+  rclcpp::Time published_;                 // by the node's clock
+  std::int64_t cpu_ns_ = 0;                // what the process had used then
   bool has_failed_ = false;                // to publish; told once
   rclrt::realtime::Thread thread_;
 };

@@ -118,6 +118,7 @@ Options with_listeners(Options options, const std::shared_ptr<Recording>& record
   }
   if (monitor != nullptr) {
     options.engine.on_miss = monitor;
+    options.measure_responses = true;
   }
   if (options.recording != nullptr && recording != nullptr) {
     throw std::invalid_argument("a robot with two recordings: leave Options::recording empty");
@@ -175,6 +176,7 @@ RobotOptions load_robot(const std::filesystem::path& file) {
     if (!robot.monitor->topic.empty()) {
       result.monitor->topic = robot.monitor->topic;
     }
+    result.monitor->statistics = robot.monitor->statistics;
     result.monitor->traces = robot.monitor->traces;
   }
   return result;

@@ -28,7 +28,10 @@ std::optional<engine::Overload> to_engine(const std::optional<rclrt::model::Over
 
 void fill(Timing& timing, const Timing& with) {
   timing.priority = with.priority ? with.priority : timing.priority;
-  timing.deadline = with.deadline ? with.deadline : timing.deadline;
+  if (with.deadline || with.max_age) {  // one takes the place of the other
+    timing.deadline = with.deadline;
+    timing.max_age = with.max_age;
+  }
   timing.overload = with.overload ? with.overload : timing.overload;
 }
 
@@ -45,7 +48,7 @@ Timing TimingTable::timing_of(const Key& entity, const Place& place, const Key& 
     }
     for (const rclrt::model::NodeTiming& each : stated_) {
       if (each.scope() == scope && each.fits(place)) {
-        fill(timing, {each.priority, each.deadline, to_engine(each.overload)});
+        fill(timing, {each.priority, each.deadline, each.max_age, to_engine(each.overload)});
       }
     }
   };

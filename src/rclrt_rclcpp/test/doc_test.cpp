@@ -55,14 +55,17 @@ TEST_F(Page, ItsCodeIsWhatWasCompiled) {
 }
 
 TEST_F(Page, ItsFilesAreRead) {
-  ASSERT_EQ(blocks("yaml").size(), 2U);
+  ASSERT_EQ(blocks("yaml").size(), 3U);
   const auto robot = rclrt::model::parse_robot(blocks("yaml").front()).robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->callbacks.size(), 2U);
   EXPECT_EQ(robot->threads.rules.size(), 4U);
+  const auto ages = rclrt::model::parse_node_timings(blocks("yaml")[1]);
+  ASSERT_TRUE(ages.timings);
+  EXPECT_EQ(ages.timings->size(), 2U);
   const auto result = rclrt::model::parse_node_timings(blocks("yaml").back());
   ASSERT_TRUE(result.timings);
-  EXPECT_EQ(result.timings->size(), 6U);
+  EXPECT_EQ(result.timings->size(), 7U);
 }
 
 }  // namespace

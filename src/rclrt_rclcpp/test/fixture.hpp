@@ -81,8 +81,8 @@ inline Options on_one_cpu() {
   return options;
 }
 
-inline bool eventually(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + 20s;
+inline bool eventually(const std::function<bool()>& condition, std::chrono::seconds within = 20s) {
+  const auto end = std::chrono::steady_clock::now() + within;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) {
       return false;

@@ -1,84 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 // What operators are told of missed deadlines.
-#include <unistd.h>
-
 #include <algorithm>
-#include <array>
 #include <atomic>
-#include <diagnostic_msgs/msg/diagnostic_array.hpp>
-#include <iterator>
+#include <filesystem>
+#include <memory>
+#include <statistics_msgs/msg/metrics_message.hpp>
+#include <statistics_msgs/msg/statistic_data_type.hpp>
+#include <stdexcept>
 #include <string>
-#include <vector>
+#include <thread>
+#include <utility>
 
-#include "fixture.hpp"
 #include "folder.hpp"
-#include "listener.hpp"
-#include "rclrt_rclcpp/robot.hpp"
+#include "monitor_fixture.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
-
-using diagnostic_msgs::msg::DiagnosticArray;
-using diagnostic_msgs::msg::DiagnosticStatus;
-
-std::string value_of(const DiagnosticStatus& status, const std::string& key) {
-  const auto found = std::find_if(status.values.begin(), status.values.end(),
-                                  [&](const auto& each) { return each.key == key; });
-  return found == status.values.end() ? "" : found->value;
-}
-
-/// Spins without end on the calling thread's CPU.
-void burn(std::chrono::nanoseconds time) {
-  const auto end = std::chrono::steady_clock::now() + time;
-  while (std::chrono::steady_clock::now() < end) {
-  }
-}
-
-/// What an operator's tool hears.
-class Operator {
- public:
-  std::vector<DiagnosticStatus> statuses(const std::string& name) {
-    std::vector<DiagnosticStatus> result;
-    for (const DiagnosticArray& message : listener_.messages()) {
-      std::copy_if(message.status.begin(), message.status.end(), std::back_inserter(result),
-                   [&](const DiagnosticStatus& each) { return each.name == name; });
-    }
-    return result;
-  }
-
- private:
-  Listener<DiagnosticArray> listener_{"/diagnostics"};
-};
-
-class MonitorTest : public Ros {
- protected:
-  /// One CPU, whose callbacks share a group: one holds up the other.
-  static RobotOptions options() {
-    RobotOptions options;
-    options.options = on_one_cpu();
-    options.monitor = MonitorOptions{.period = 50ms};
-    return options;
-  }
-
-  /// Spins until `until` holds, and once more for the last message.
-  static void spin(
-      Robot& robot, const std::function<bool()>& until,
-      const std::function<void()>& at_end = [] {}) {
-    std::thread spinning([&] { robot.spin(); });
-    EXPECT_TRUE(eventually(until));
-    at_end();
-    robot.executor().cancel();
-    spinning.join();
-  }
-
-  static std::string process_name() {
-    std::array<char, 256> host{};
-    gethostname(host.data(), host.size() - 1);
-    return std::string("rclrt: process ") + host.data() + " " + std::to_string(getpid());
-  }
-
-  Operator operator_;
-};
 
 TEST_F(MonitorTest, TellsOfEachMissWithWhoWasInTheWay) {
   Robot robot(options());
@@ -118,6 +55,78 @@ TEST_F(MonitorTest, TellsOfEachMissWithWhoWasInTheWay) {
            value_of(each, "most_in_the_way") == "/node timer 1" &&
            each.message.find("most in the way: /node timer 1, ") != std::string::npos;
   }));
+}
+
+TEST_F(MonitorTest, ASecondSpinTellsOfItsOwnTimeOnly) {
+  Robot robot(options());
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  std::atomic<int> runs{0};
+  const auto timer = node->create_wall_timer(5ms, [&] { ++runs; });
+  robot.executor().set_timing(timer, {.deadline = 1h});
+  robot.executor().add_node(node);
+  const std::string name = "rclrt: /node timer 0";
+  spin(robot, [&] { return runs > 20 && !operator_.statuses(name).empty(); });
+  const auto completed = [&] {
+    return std::stoul(value_of(operator_.statuses(name).back(), "completed"));
+  };
+  ASSERT_TRUE(eventually([&] { return completed() == static_cast<unsigned>(runs); }));
+  const std::size_t before = operator_.statuses(name).size();
+  const unsigned long completed_before = completed();
+  spin(robot, [&] { return operator_.statuses(name).size() > before; });
+  const DiagnosticStatus first = operator_.statuses(name)[before];
+  const unsigned long since = std::stoul(value_of(first, "completed")) - completed_before;
+  EXPECT_EQ(first.message, "0 of " + std::to_string(since) + " missed");
+}
+
+TEST_F(MonitorTest, PublishesStatisticsOfResponses) {
+  using statistics_msgs::msg::MetricsMessage;
+  using statistics_msgs::msg::StatisticDataType;
+  Listener<MetricsMessage> statistics("/statistics");
+  RobotOptions with_statistics = options();
+  with_statistics.monitor->statistics = "/statistics";
+  Robot robot(std::move(with_statistics));
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto timer = node->create_wall_timer(10ms, [] { burn(1ms); });
+  robot.executor().set_timing(timer, {.deadline = 1h});
+  robot.executor().add_node(node);
+  const auto value = [](const MetricsMessage& message, std::uint8_t type) {
+    for (const auto& each : message.statistics) {
+      if (each.data_type == type) {
+        return each.data;
+      }
+    }
+    return -1.0;
+  };
+  const std::string name = "rclrt: /node timer 0";
+  spin(robot,
+       [&] { return statistics.messages().size() >= 5 && operator_.statuses(name).size() >= 5; });
+  const auto statuses = operator_.statuses(name);
+  const double completed = std::stod(value_of(statuses.back(), "completed"));
+  double samples = 0;
+  EXPECT_TRUE(eventually([&] {  // each instance is in one message
+    samples = 0;
+    for (const MetricsMessage& each : statistics.messages()) {
+      samples += value(each, StatisticDataType::STATISTICS_DATA_TYPE_SAMPLE_COUNT);
+    }
+    return samples >= completed;
+  })) << samples
+      << " of " << completed;
+  for (const MetricsMessage& each : statistics.messages()) {
+    EXPECT_EQ(each.measurement_source_name, "/node");
+    EXPECT_EQ(each.metrics_source, "/node timer 0 response");
+    EXPECT_EQ(each.unit, "ms");
+    EXPECT_LE(rclcpp::Time(each.window_start), rclcpp::Time(each.window_stop));
+    if (value(each, StatisticDataType::STATISTICS_DATA_TYPE_SAMPLE_COUNT) > 0) {
+      EXPECT_GE(value(each, StatisticDataType::STATISTICS_DATA_TYPE_MINIMUM), 0.99);
+    }
+  }
+  const auto measured = std::find_if(statuses.begin(), statuses.end(), [](const auto& each) {
+    return !value_of(each, "p99_ms").empty();
+  });
+  ASSERT_NE(measured, statuses.end());
+  EXPECT_GE(std::stod(value_of(*measured, "p50_ms")), 0.99);
+  EXPECT_GE(std::stod(value_of(*measured, "max_ms")), std::stod(value_of(*measured, "p99_ms")));
+  EXPECT_GT(std::stod(value_of(operator_.statuses(process_name()).back(), "cpu_percent")), 0);
 }
 
 TEST_F(MonitorTest, WritesATraceOfTheLastSecondsBeforeAMiss) {

@@ -59,10 +59,11 @@ class Program {
 
   void signal(int number) const { kill(pid_, number); }
 
-  /// Its exit code; none: it was ended by a signal, or did not end.
-  std::optional<int> exit_code() {
+  /// Its exit code; none: it was ended by a signal, or did not end within this time.
+  std::optional<int> exit_code(std::chrono::seconds within = 20s) {
     int status = 0;
-    if (pid_ <= 0 || !eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_; })) {
+    const auto has_ended = [&] { return waitpid(pid_, &status, WNOHANG) == pid_; };
+    if (pid_ <= 0 || !eventually(has_ended, within)) {
       return std::nullopt;
     }
     pid_ = 0;

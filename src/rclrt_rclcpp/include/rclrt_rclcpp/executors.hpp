@@ -10,6 +10,7 @@
 #include <rclcpp/rclcpp.hpp>
 
 #include <chrono>
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
@@ -27,6 +28,7 @@
 #include "rclrt/executor/static_order_executor.hpp"
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 #include "rclrt/executor/workshop_executor.hpp"
+#include "rclrt/realtime/histogram.hpp"
 #include "rclrt_rclcpp/export.hpp"
 #include "rclrt_rclcpp/recording.hpp"
 
@@ -54,6 +56,9 @@ struct Options {
   /// Gets every instance and the executor's threads; nullptr: none. Several executors may share
   /// one.
   std::shared_ptr<Recording> recording = nullptr;
+  /// Measures the responses of callbacks with deadlines, see CallbackInfo::response_us. Each of
+  /// their instances costs a reading of the clock, each of the callbacks 30 KB.
+  bool measure_responses = false;
 };
 
 /// What may be said of a callback. What is not set comes from what it is part of: its callback
@@ -62,6 +67,10 @@ struct Timing {
   std::optional<int> priority = std::nullopt;  ///< higher is more urgent
   /// From each release to the callback's end.
   std::optional<std::chrono::nanoseconds> deadline = std::nullopt;
+  /// Of a subscription, in place of a deadline: from `header.stamp` of the message to the end of
+  /// the callback, over whatever nodes and processes have handed the stamp on. A message whose type
+  /// has no header counts from its publication. EDF takes it for a deadline from the arrival.
+  std::optional<std::chrono::nanoseconds> max_age = std::nullopt;
   std::optional<engine::Overload> overload = std::nullopt;
 };
 
@@ -72,9 +81,18 @@ struct CallbackInfo {
   std::string name;   ///< topic or service; of a timer or waitable its index in its group, from 0
   std::size_t group;  ///< index of its callback group in its node, from 0, the default group
   int priority;
-  std::chrono::nanoseconds deadline;  ///< 0: none
+  std::chrono::nanoseconds deadline{};  ///< 0: none
+  std::chrono::nanoseconds max_age{};   ///< 0: none
   engine::Overload overload;
   engine::Counters counters;
+  /// Of a callback with a `max_age`: messages that did not count from their stamp, because it was
+  /// zero, more than a second in the future or older than a year, or because they came within the
+  /// process, where rclcpp does not show it. They count from their publication.
+  std::uint64_t unstamped = 0;
+  /// Responses in microseconds since the callback was added, to 1 %: from what its deadline or age
+  /// counts from to the end of user code. nullptr: they are not measured
+  /// (Options::measure_responses).
+  std::shared_ptr<const rclrt::realtime::Histogram> response_us;
 };
 
 /// The base of them all; use one of the classes below.
@@ -122,7 +140,8 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   // Priorities, before or after the node was added, while it spins or not. They hold as long as
   // what they were given for exists.
   /// Sets what `timing` has; the next six do the same for other parts. Throws std::invalid_argument
-  /// for nullptr or a negative deadline.
+  /// for nullptr, a negative deadline, a `max_age` that is not positive, both of them, and for a
+  /// `max_age` of anything but a subscription.
   void set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription, const Timing& timing);
   /// Sets the timing of a timer.
   void set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing);

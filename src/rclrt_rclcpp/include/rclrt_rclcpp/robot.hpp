@@ -34,6 +34,9 @@ RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(const std::string& k
 struct MonitorOptions {
   std::chrono::milliseconds period{1000};  ///< between two messages
   std::string topic = "/diagnostics";      ///< of type diagnostic_msgs/msg/DiagnosticArray
+  /// Gets the responses of each callback with a deadline since the last message, as
+  /// statistics_msgs/msg/MetricsMessage; such as "/statistics". Empty: none.
+  std::string statistics{};
   /// Misses of a period whose blame is told, 700 bytes each; all are counted.
   std::size_t capacity = 256;
   /// Gets a Perfetto file of the last seconds before a miss: miss-1.pftrace, ..., at most one a
@@ -48,8 +51,8 @@ struct RobotOptions {
   rclrt::realtime::ThreadPlan threads{};         ///< without rules no thread is looked at
   std::chrono::milliseconds thread_period{500};  ///< between two looks for new threads
   std::optional<RecordingOptions> recording{};
-  /// Each callback with a deadline is told of: misses since the last message, who was most in the
-  /// way, and the counters; ERROR if nothing has ended though something was to.
+  /// Each callback with a deadline or a largest age is told of: misses since the last message, who
+  /// was most in the way, and the counters; ERROR if nothing has ended though something was to.
   std::optional<MonitorOptions> monitor{};
 };
 

@@ -17,14 +17,14 @@ namespace rclrt::executor {
 struct DeadlineMiss {
   const Callback* callback = nullptr;  ///< valid until the handler returns
   InstanceInfo info;                   ///< the instance that has just ended
-  std::int64_t deadline_ns = 0;        ///< relative to `info.release_ns`
+  std::int64_t deadline_ns = 0;        ///< relative to `info.counts_from_ns()`
   std::int64_t end_ns = 0;
   std::uint64_t dropped = 0;  ///< releases dropped since the last report, each a miss of its own
-  Blame blame;                ///< of the time from release to end
+  Blame blame;                ///< of the time from what the deadline counts from to the end
 
   /// Returns how much too late it ended; not positive when only releases before it were dropped.
   std::int64_t late_ns() const noexcept RCLRT_NONBLOCKING {
-    return end_ns - info.release_ns - deadline_ns;
+    return end_ns - info.counts_from_ns() - deadline_ns;
   }
 };
 

@@ -28,7 +28,15 @@ struct InstanceInfo {
                                 ///< the middleware announced the message; 0 if the executor polls,
                                 ///< until the entity has filled it in
   std::int64_t start_ns = 0;    ///< first instruction of user code; set by the entity
-  int level = 0;                ///< the callback's priority; higher is more urgent
+  /// What its deadline counts from, where that is not the release, such as the time at which the
+  /// data of its message was measured; set by the entity. 0: the release.
+  std::int64_t since_ns = 0;
+  int level = 0;  ///< the callback's priority; higher is more urgent
+
+  /// Returns what its deadline counts from.
+  std::int64_t counts_from_ns() const noexcept RCLRT_NONBLOCKING {
+    return since_ns != 0 ? since_ns : release_ns;
+  }
 };
 
 /// A finished instance, as executors hand it to an `InstanceSink`.

@@ -8,6 +8,7 @@
 //     - {node: /lidar, timer: 0, priority: 8}              # the first timer of its default group
 //     - {node: /lidar, group: 1, timer: 0, priority: 7}    # and of its first other group
 //     - {node: /filter, subscription: /points, priority: 5, deadline_ms: 10, overload: keep_last}
+//     - {node: /control, subscription: /filtered, priority: 9, max_age_ms: 50}
 //     - {node: /filter, service: /filter/reset, priority: 1}
 //     - {node: /filter, group: 1, priority: 4}             # the rest of a group
 //     - {node: /filter, priority: 2}                       # the rest of a node
@@ -56,6 +57,8 @@ struct RCLRT_MODEL_EXPORT NodeTiming {
   std::optional<std::size_t> group;  ///< none: any; of timers and waitables 0 if not stated
   std::optional<int> priority;
   std::optional<std::chrono::nanoseconds> deadline;
+  /// Of a subscription, in place of a deadline: how old its message's data may be at its end.
+  std::optional<std::chrono::nanoseconds> max_age;
   std::optional<Overload> overload;
   std::size_t line = 0;
 

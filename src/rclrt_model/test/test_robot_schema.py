@@ -1,0 +1,128 @@
+# SPDX-License-Identifier: Apache-2.0
+"""schemas/robot.schema.json agrees with the parser."""
+
+import copy
+import json
+import os
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+import yaml
+
+REPOSITORY = Path(__file__).parents[3]
+SCHEMA = json.loads((REPOSITORY / "schemas" / "robot.schema.json").read_text())
+VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+
+Robot = dict[str, Any]
+
+GOOD: Robot = {
+    "rclrt": 1,
+    "executor": {
+        "kind": "edf",
+        "realtime": "require",
+        "top_priority": 80,
+        "cpus": [3, 2],
+        "workers_per_level": 2,
+    },
+    "callbacks": [
+        {"node": "/a", "timer": 0, "priority": 3, "deadline_ms": 5, "overload": "keep_last"},
+        {"node": "/a", "group": 1, "subscription": "/points", "max_age_ms": 20},
+        {"node": "/a", "service": "/reset", "overload": "queue"},
+    ],
+    "threads": [
+        {"library": "libfast*", "policy": "fifo", "priority": 81},
+        {"name": "a", "function": "*b*", "policy": "other", "nice": 1, "cpus": [0]},
+        {"name": "gpu*", "policy": "keep"},
+    ],
+    "recording": {"directory": "out", "application": "app.yaml"},
+    "monitor": {"period_ms": 500, "topic": "/d", "statistics": "/s", "traces": "out"},
+}
+
+PLACES: dict[str, Callable[[Robot, Any], None]] = {
+    "version": lambda robot, value: robot.update(rclrt=value),
+    "another section": lambda robot, value: robot.update(nodes=value),
+    "kind": lambda robot, value: robot["executor"].update(kind=value),
+    "realtime": lambda robot, value: robot["executor"].update(realtime=value),
+    "top priority": lambda robot, value: robot["executor"].update(top_priority=value),
+    "CPU": lambda robot, value: robot["executor"].update(cpus=[value]),
+    "workers": lambda robot, value: robot["executor"].update(workers_per_level=value),
+    "node": lambda robot, value: robot["callbacks"][0].update(node=value),
+    "timer": lambda robot, value: robot["callbacks"][0].update(timer=value),
+    "group": lambda robot, value: robot["callbacks"][1].update(group=value),
+    "priority": lambda robot, value: robot["callbacks"][0].update(priority=value),
+    "deadline": lambda robot, value: robot["callbacks"][0].update(deadline_ms=value),
+    "age": lambda robot, value: robot["callbacks"][1].update(max_age_ms=value),
+    "age of a timer": lambda robot, value: robot["callbacks"][0].update(max_age_ms=value),
+    "age and deadline": lambda robot, value: robot["callbacks"][1].update(deadline_ms=value),
+    "two kinds": lambda robot, value: robot["callbacks"][0].update(service=value),
+    "overload": lambda robot, value: robot["callbacks"][0].update(overload=value),
+    "overload of a service": lambda robot, value: robot["callbacks"][2].update(overload=value),
+    "pattern": lambda robot, value: robot["threads"][0].update(library=value),
+    "policy": lambda robot, value: robot["threads"][2].update(policy=value),
+    "thread's priority": lambda robot, value: robot["threads"][0].update(priority=value),
+    "thread's nice value": lambda robot, value: robot["threads"][1].update(nice=value),
+    "kept thread's CPUs": lambda robot, value: robot["threads"][2].update(cpus=value),
+    "directory": lambda robot, value: robot["recording"].update(directory=value),
+    "application": lambda robot, value: robot["recording"].update(application=value),
+    "period": lambda robot, value: robot["monitor"].update(period_ms=value),
+    "topic": lambda robot, value: robot["monitor"].update(topic=value),
+    "statistics": lambda robot, value: robot["monitor"].update(statistics=value),
+    "traces": lambda robot, value: robot["monitor"].update(traces=value),
+}
+NEVER_GOOD = {
+    "another section",
+    "age of a timer",
+    "age and deadline",
+    "two kinds",
+    "kept thread's CPUs",
+}
+
+VALUES: list[Any] = [-21, 0, 1, 2, 95, 96, 98, 99, 1024, 1025, 1_000_001, 3_600_001, 0.5, None, []]
+VALUES += ["", "/name", "name", "edf", "events", "try", "keep", "queue", "skip_if_running"]
+
+
+def parser_says(robot: Robot, file: Path) -> bool:
+    file.write_text(yaml.safe_dump(robot))
+    result = subprocess.run(
+        [os.environ["RCLRT_MODEL_CHECK"], "--robot", file],
+        capture_output=True,
+        check=False,
+        timeout=120,
+    )
+    assert result.returncode in (0, 2)
+    return result.returncode == 0
+
+
+def test_the_schema_is_a_schema() -> None:
+    jsonschema.Draft202012Validator.check_schema(SCHEMA)
+
+
+def test_the_example_validates(tmp_path: Path) -> None:
+    robot = yaml.safe_load((REPOSITORY / "examples" / "container" / "robot.yaml").read_bytes())
+    VALIDATOR.validate(robot)
+    assert parser_says(robot, tmp_path / "robot.yaml")
+
+
+@pytest.mark.parametrize("place", PLACES)
+def test_the_parser_and_the_schema_have_the_same_limits(place: str, tmp_path: Path) -> None:
+    verdicts = {}
+    for value in VALUES:
+        robot = copy.deepcopy(GOOD)
+        PLACES[place](robot, value)
+        parser = parser_says(robot, tmp_path / "robot.yaml")
+        verdicts[repr(value)] = (parser, VALIDATOR.is_valid(robot))
+    assert {value for value, (parser, schema) in verdicts.items() if parser != schema} == set()
+    expected = {False} if place in NEVER_GOOD else {True, False}
+    assert {parser for parser, _ in verdicts.values()} == expected
+
+
+@pytest.mark.parametrize("section", GOOD)
+def test_only_the_version_is_required(section: str, tmp_path: Path) -> None:
+    robot = copy.deepcopy(GOOD)
+    del robot[section]
+    assert parser_says(robot, tmp_path / "robot.yaml") == (section != "rclrt")
+    assert VALIDATOR.is_valid(robot) == (section != "rclrt")

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+// How old the data of messages is, and where it spent the time before it arrived.
+#pragma once
+
+#include <rmw/types.h>
+#include <rosidl_runtime_c/message_type_support_struct.h>
+
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <rclcpp/serialized_message.hpp>
+
+#include "rclrt/executor/deadline_miss.hpp"
+#include "rclrt/executor/instance.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace engine = rclrt::executor;
+
+/// Finds `header.stamp` in the messages of one type. Immutable.
+class StampReader {
+ public:
+  /// Looks into the description of the type, whose library it loads. A type without a `header` of
+  /// type std_msgs/Header has none; so has one without a description, of which it warns.
+  explicit StampReader(const rosidl_message_type_support_t& type);
+
+  bool has_header() const noexcept { return offset_.has_value(); }
+
+  /// Returns the stamp in nanoseconds since 1970; 0: it is not set, or there is none.
+  std::int64_t stamp_ns(const void* message) const noexcept;
+  /// Reads one in plain CDR, whose header comes first; of another one 0.
+  std::int64_t stamp_ns(const rclcpp::SerializedMessage& message) const noexcept;
+
+ private:
+  std::optional<std::size_t> offset_;  // of the stamp
+  bool is_first_ = false;              // the header, of the members
+};
+
+/// A part of the time before a message arrived.
+struct TimeBefore {
+  std::int64_t time_ns = 0;
+  std::int64_t beyond_ns = 0;  ///< the least that was seen
+};
+
+/// Where the message of an instance comes from.
+struct MessageOrigin {
+  std::array<std::uint8_t, RMW_GID_STORAGE_SIZE> publisher{};
+  TimeBefore before_publication;  ///< from its stamp
+  TimeBefore in_middleware;       ///< from its publication to its arrival
+};
+
+/// Lets the instances of a subscription count from the stamps of their messages.
+class MessageAge {
+ public:
+  explicit MessageAge(const rosidl_message_type_support_t& type) : reader_(type) {}
+
+  /// Lets `instance`, whose message was taken just now, count from the message's stamp. Of a type
+  /// without a header, and where the stamp cannot be (zero, more than a second in the future, older
+  /// than a year), from its publication; where that is not known either, from its arrival.
+  /// `less_realtime_ns`: CLOCK_MONOTONIC - CLOCK_REALTIME.
+  template <typename Message>
+  void count_from_stamp(const Message& message, const rmw_message_info_t& info,
+                        std::int64_t less_realtime_ns, const engine::Callback& callback,
+                        engine::InstanceInfo& instance) noexcept {
+    count(reader_.stamp_ns(message), info, less_realtime_ns, callback, instance);
+  }
+
+  /// Returns how many messages had a header whose stamp cannot be.
+  std::uint64_t unstamped() const noexcept { return unstamped_.load(std::memory_order_relaxed); }
+
+  /// Returns what is known of the instance that the calling thread has just run; nullptr: nothing.
+  static const MessageOrigin* origin_of(const engine::DeadlineMiss& miss) noexcept;
+
+ private:
+  /// The shortest of some times. A hint for the blame: see ResponseTimes.
+  class Least {
+   public:
+    TimeBefore note(std::int64_t time_ns) noexcept {
+      const std::int64_t least_ns = std::min(time_ns, least_ns_.load(std::memory_order_relaxed));
+      least_ns_.store(least_ns, std::memory_order_relaxed);
+      return {time_ns, time_ns - least_ns};
+    }
+
+   private:
+    std::atomic<std::int64_t> least_ns_{INT64_MAX};
+  };
+
+  void count(std::int64_t stamp_ns, const rmw_message_info_t& info, std::int64_t less_realtime_ns,
+             const engine::Callback& callback, engine::InstanceInfo& instance) noexcept;
+
+  const StampReader reader_;
+  std::atomic<std::uint64_t> unstamped_{0};  // relaxed: a count alone
+  Least before_publication_;
+  Least in_middleware_;
+};
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the monitor's statuses say.
+#include <limits.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <exception>
+
+#include "monitor.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace {
+
+std::string milliseconds(std::int64_t ns) {
+  std::array<char, 40> text{};
+  std::snprintf(text.data(), text.size(), "%.3f", static_cast<double>(ns) / 1e6);
+  return text.data();
+}
+
+/// Returns the name of this machine, or of its container.
+std::string hardware_id() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  return gethostname(name.data(), name.size() - 1) == 0 ? name.data() : "unknown";
+}
+
+diagnostic_msgs::msg::KeyValue value(const char* key, const std::string& text) {
+  diagnostic_msgs::msg::KeyValue result;
+  result.key = key;
+  result.value = text;
+  return result;
+}
+
+}  // namespace
+
+Monitor::Period Monitor::period_of(const std::string& name, const Watched& watched,
+                                   std::chrono::nanoseconds interval) const {
+  const engine::Counters& now = watched.counters;
+  const auto found = before_.find(name);
+  Watched none;
+  const Watched* before = found == before_.end() ? &none : &found->second;
+  if (before->counters.released > now.released || before->counters.completed > now.completed ||
+      before->counters.dropped > now.dropped || before->counters.missed > now.missed) {
+    before = &none;  // another one of the same name has come in its place
+  }
+  Period period;
+  period.missed = now.missed - before->counters.missed;
+  period.ended =
+      now.completed + now.dropped - (before->counters.completed + before->counters.dropped);
+  period.unstamped = watched.unstamped - std::min(before->unstamped, watched.unstamped);
+  // What waited then has waited since.
+  period.is_stuck = period.ended == 0 && before->counters.pending() > 0 &&
+                    watched.limit <= interval && options_.period <= interval;
+  return period;
+}
+
+std::string Monitor::publisher_name(const Gid& publisher, const std::string& topic) const {
+  try {
+    const auto all = node_->get_publishers_info_by_topic(topic);
+    const auto found = std::ranges::find_if(
+        all, [&](const auto& each) { return each.endpoint_gid() == publisher; });
+    // Not every middleware tells of both in the same way.
+    if (found != all.end() || all.size() == 1) {
+      const rclcpp::TopicEndpointInfo& info = found != all.end() ? *found : all.front();
+      const std::string& space = info.node_namespace();
+      return (space == "/" ? "" : space) + "/" + info.node_name();
+    }
+  } catch (const std::exception& error) {  // the misses are to be told in any case
+    RCLCPP_DEBUG(rclcpp::get_logger("rclrt"), "no publishers of %s: %s", topic.c_str(),
+                 error.what());
+  }
+  return "an unknown publisher";
+}
+
+/// Returns what took the longest of the time that is beyond what is needed at least; where that
+/// does not explain the lateness, of all time. "" and 0: nothing is known.
+std::pair<std::string, std::int64_t> Monitor::most_in_the_way(const Misses& misses,
+                                                              const std::string& topic) const {
+  std::pair<std::string, std::int64_t> most;
+  const auto look = [&most](const std::string& name, std::int64_t time_ns) {
+    if (time_ns > most.second) {
+      most = {name, time_ns};
+    }
+  };
+  const auto look_at_parts = [&](std::int64_t TimeBefore::* part) {
+    for (const auto& [publisher, time] : misses.before_publication) {
+      if (time.*part > most.second) {
+        look(publisher_name(publisher, topic) + " before it published", time.*part);
+      }
+    }
+    look("the middleware", misses.in_middleware.*part);
+    look("its own execution", misses.itself.*part);
+  };
+  for (const auto& [callback, time_ns] : misses.in_the_way_ns) {
+    look(callback, time_ns);
+  }
+  look("unexplained", misses.unexplained_ns);
+  look_at_parts(&TimeBefore::beyond_ns);
+  if (most.second < misses.late_ns / 2) {
+    look_at_parts(&TimeBefore::time_ns);
+  }
+  return most;
+}
+
+/// Appends ", the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms in all".
+void Monitor::tell_misses(const std::string& name, const Watched& watched, bool any_missed,
+                          Status& status, std::string& text) const {
+  const auto told = misses_.find(name.substr(0, kNameSize - 1));
+  if (told == misses_.end()) {
+    return;
+  }
+  const Misses& misses = told->second;
+  if (misses.worst_late_ns > 0) {
+    text += any_missed ? ", the worst " : "; of those before the worst ";
+    text += milliseconds(misses.worst_late_ns) + " ms late";
+    status.values.push_back(value("worst_late_ms", milliseconds(misses.worst_late_ns)));
+  }
+  const auto [what, time_ns] = most_in_the_way(misses, watched.topic);
+  if (time_ns > 0) {
+    text += "; most in the way: " + what + ", " + milliseconds(time_ns) + " ms in all";
+    status.values.push_back(value("most_in_the_way", what));
+    status.values.push_back(value("in_the_way_ms", milliseconds(time_ns)));
+  }
+  status.values.push_back(value("unexplained_ms", milliseconds(misses.unexplained_ns)));
+}
+
+/// "2 of 100 missed, the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms in all"
+Monitor::Status Monitor::status_of(const std::string& name, const Watched& watched,
+                                   std::chrono::nanoseconds interval) const {
+  const Period period = period_of(name, watched, interval);
+  Status status;
+  status.name = "rclrt: " + name;
+  status.hardware_id = hardware_id();
+  const bool is_to_warn = period.missed > 0 || period.unstamped > 0;
+  status.level = period.is_stuck ? Status::ERROR : is_to_warn ? Status::WARN : Status::OK;
+  std::string text =
+      std::to_string(period.missed) + " of " + std::to_string(period.ended) + " missed";
+  if (period.is_stuck) {
+    text = "nothing has ended for " + milliseconds(interval.count()) + " ms, although " +
+           std::to_string(watched.counters.pending()) + " wait or run";
+  }
+  tell_misses(name, watched, period.missed > 0, status, text);
+  if (period.unstamped > 0) {
+    text += "; " + std::to_string(period.unstamped) + " without a usable stamp";
+  }
+  status.message = text;
+  status.values.push_back(value("priority", std::to_string(watched.priority)));
+  status.values.push_back(value("deadline_ms", milliseconds(watched.limit.count())));
+  status.values.push_back(value("limit_of", watched.is_age ? "age" : "response"));
+  if (watched.responses && watched.responses->count() > 0) {
+    for (const auto& [key, percent] :
+         {std::pair("p50_ms", 50.0), {"p99_ms", 99.0}, {"max_ms", 100.0}}) {
+      status.values.push_back(
+          value(key, milliseconds(watched.responses->percentile(percent) * 1'000)));
+    }
+  }
+  if (watched.is_age) {
+    status.values.push_back(value("unstamped", std::to_string(watched.unstamped)));
+  }
+  for (const auto& [key, count] : {std::pair("released", watched.counters.released),
+                                   {"completed", watched.counters.completed},
+                                   {"dropped", watched.counters.dropped},
+                                   {"missed", watched.counters.missed}}) {
+    status.values.push_back(value(key, std::to_string(count)));
+  }
+  return status;
+}
+
+Monitor::Status Monitor::status_of_process(const std::vector<CallbackInfo>& callbacks,
+                                           double cpu_percent) const {
+  const engine::Executor& engine = executor_->engine();
+  Status status;
+  status.name = "rclrt: process " + hardware_id() + " " + std::to_string(getpid());
+  status.hardware_id = hardware_id();
+  const bool is_refused = engine.options().realtime != engine::Realtime::kOff && !engine.realtime();
+  status.level = is_refused ? Status::WARN : Status::OK;
+  status.message = engine.realtime() ? "real time" : "normal scheduling";
+  if (is_refused) {
+    status.message += ": SCHED_FIFO is not permitted, `rclrt doctor` names the fix";
+  }
+  const auto with_deadline = std::ranges::count_if(callbacks, [](const CallbackInfo& each) {
+    return each.deadline.count() > 0 || each.max_age.count() > 0;
+  });
+  const std::uint64_t without_blame = without_blame_.load(std::memory_order_relaxed);
+  std::array<char, 40> cpu{};
+  std::snprintf(cpu.data(), cpu.size(), "%.1f", cpu_percent);
+  status.values.push_back(value("period_ms", std::to_string(options_.period.count())));
+  status.values.push_back(value("cpu_percent", cpu.data()));
+  status.values.push_back(value("callbacks", std::to_string(callbacks.size())));
+  status.values.push_back(value("with_deadline", std::to_string(with_deadline)));
+  status.values.push_back(value("misses_without_blame", std::to_string(without_blame)));
+  return status;
+}
+
+}  // namespace rclrt_rclcpp

@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+// How long the instances of one callback took.
+#pragma once
+
+#include <algorithm>
+#include <atomic>
+#include <cstdint>
+
+#include "rclrt/executor/instance.hpp"
+#include "rclrt/realtime/histogram.hpp"
+
+namespace rclrt_rclcpp {
+
+/// Counts responses, in microseconds to 1 %: from what the deadline counts from to the end of user
+/// code. Recorded into by the threads that run the callback, read by any.
+class ResponseTimes {
+ public:
+  void note(const rclrt::executor::InstanceInfo& info, std::int64_t end_ns) noexcept {
+    us_.record((end_ns - info.counts_from_ns()) / 1'000);
+    const std::int64_t run_ns = end_ns - info.start_ns;
+    if (run_ns < least_run_ns_.load(std::memory_order_relaxed)) {
+      least_run_ns_.store(run_ns, std::memory_order_relaxed);
+    }
+  }
+
+  const rclrt::realtime::Histogram& us() const noexcept { return us_; }
+
+  /// Returns how long `run_ns` is beyond the shortest run.
+  std::int64_t beyond_least_ns(std::int64_t run_ns) const noexcept {
+    return std::max<std::int64_t>(run_ns - least_run_ns_.load(std::memory_order_relaxed), 0);
+  }
+
+ private:
+  rclrt::realtime::Histogram us_{{.lowest = 1, .highest = 3'600'000'000, .significant_digits = 2}};
+  // A hint for the blame: of two threads that store at once the larger value may stay.
+  std::atomic<std::int64_t> least_run_ns_{INT64_MAX};
+};
+
+}  // namespace rclrt_rclcpp

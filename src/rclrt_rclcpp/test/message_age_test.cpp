@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: Apache-2.0
+// Deadlines that count from the stamps of messages.
+#include <atomic>
+#include <functional>
+#include <geometry_msgs/msg/point_stamped.hpp>
+#include <limits>
+#include <memory>
+#include <mutex>
+#include <sstream>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "fixture.hpp"
+#include "folder.hpp"
+#include "rclrt_rclcpp/executors.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+using geometry_msgs::msg::PointStamped;
+
+/// Notes every instance of subscriptions.
+class Records final : public engine::InstanceSink {
+ public:
+  void record(const engine::InstanceRecord& record) noexcept override {
+    if (record.callback->type() == engine::EntityType::kSubscription &&
+        record.callback->deadline_ns() > 0) {
+      const std::scoped_lock lock(mutex_);
+      infos_.push_back(record.info);
+    }
+  }
+  std::vector<engine::InstanceInfo> infos() {
+    const std::scoped_lock lock(mutex_);
+    return infos_;
+  }
+
+ private:
+  std::mutex mutex_;  // guards infos_
+  std::vector<engine::InstanceInfo> infos_;
+};
+
+class MessageAgeTest : public Ros {
+ protected:
+  Options options() {
+    Options options = on_one_cpu();
+    options.engine.sink = &records_;
+    return options;
+  }
+
+  static CallbackInfo subscription_of(Executor& executor) {
+    for (const CallbackInfo& each : executor.callbacks()) {
+      if (each.max_age.count() > 0) {
+        return each;
+      }
+    }
+    ADD_FAILURE() << "no callback has a max_age";
+    return {};
+  }
+
+  /// Publishes `message` until so many of them have been received.
+  void publish(Executor& executor, const std::function<PointStamped()>& make, std::uint64_t times) {
+    const Spinning spinning(executor);
+    ASSERT_TRUE(eventually([&] { return publisher_->get_subscription_count() > 0; }));
+    for (std::uint64_t i = 0; i < times; ++i) {
+      publisher_->publish(make());
+      ASSERT_TRUE(eventually([&] { return received_ > i; }));
+    }
+  }
+
+  PointStamped stamped(std::chrono::nanoseconds age) const {
+    PointStamped message;
+    message.header.stamp = node_->now() - rclcpp::Duration(age);
+    return message;
+  }
+
+  Records records_;
+  const rclcpp::Node::SharedPtr node_ = std::make_shared<rclcpp::Node>("node");
+  const rclcpp::Publisher<PointStamped>::SharedPtr publisher_ =
+      node_->create_publisher<PointStamped>("points", 10);
+  std::atomic<std::uint64_t> received_{0};
+  const rclcpp::Subscription<PointStamped>::SharedPtr subscription_ =
+      node_->create_subscription<PointStamped>("points", 10,
+                                               [this](const PointStamped&) { ++received_; });
+};
+
+TEST_F(MessageAgeTest, CountsFromTheStamp) {
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.add_node(node_);
+  publish(executor, [this] { return stamped(10min); }, 3);
+  EXPECT_EQ(subscription_of(executor).counters.missed, 0U);
+  EXPECT_EQ(subscription_of(executor).max_age, 30min);
+  EXPECT_EQ(subscription_of(executor).deadline, 0ns);
+  for (const engine::InstanceInfo& each : records_.infos()) {
+    EXPECT_GE(each.release_ns - each.since_ns, std::chrono::nanoseconds(9min).count());
+    EXPECT_LT(each.release_ns - each.since_ns, std::chrono::nanoseconds(20min).count());
+    EXPECT_EQ(each.release_ns, each.ready_ns) << "the response of the callback is what it was";
+  }
+  received_ = 0;
+  publish(executor, [this] { return stamped(40min); }, 3);
+  EXPECT_EQ(subscription_of(executor).counters.missed, 3U);
+  EXPECT_EQ(subscription_of(executor).unstamped, 0U);
+}
+
+TEST_F(MessageAgeTest, AStampThatCannotBeCountsFromThePublicationAndIsTold) {
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.add_node(node_);
+  publish(executor, [] { return PointStamped(); }, 1);
+  received_ = 0;
+  publish(executor, [this] { return stamped(-10min); }, 1);
+  received_ = 0;
+  publish(  // simulated time
+      executor,
+      [] {
+        PointStamped message;
+        message.header.stamp.sec = 1000;
+        return message;
+      },
+      1);
+  EXPECT_EQ(subscription_of(executor).unstamped, 3U);
+  EXPECT_EQ(subscription_of(executor).counters.missed, 0U);
+  EXPECT_EQ(records_.infos().size(), 3U);
+}
+
+TEST_F(MessageAgeTest, TheOlderTheLater) {
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.add_node(node_);
+  publish(executor, [this] { return stamped(24h * 100); }, 2);
+  EXPECT_EQ(subscription_of(executor).unstamped, 0U);
+  EXPECT_EQ(subscription_of(executor).counters.missed, 2U);
+}
+
+/// A clock may be set back a little between two machines.
+TEST_F(MessageAgeTest, AStampOfAClockThatIsAheadIsNoAge) {
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.add_node(node_);
+  // The second from which on it cannot be is far away, for the message takes its time, too.
+  publish(executor, [this] { return stamped(-1ms); }, 1);
+  EXPECT_EQ(subscription_of(executor).unstamped, 0U);
+  const engine::InstanceInfo info = records_.infos().front();
+  EXPECT_LE(info.since_ns, info.start_ns);
+}
+
+TEST_F(MessageAgeTest, StampsOfAnyValueAreReadWithoutOverflow) {
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.add_node(node_);
+  for (const std::int32_t sec :
+       {std::numeric_limits<std::int32_t>::min(), -1, std::numeric_limits<std::int32_t>::max()}) {
+    received_ = 0;
+    publish(
+        executor,
+        [sec] {
+          PointStamped message;
+          message.header.stamp.sec = sec;
+          message.header.stamp.nanosec = std::numeric_limits<std::uint32_t>::max();
+          return message;
+        },
+        1);
+  }
+  EXPECT_EQ(subscription_of(executor).unstamped, 3U);
+}
+
+TEST_F(MessageAgeTest, ATypeWithoutAHeaderCountsFromItsPublication) {
+  // Published long before somebody was there to take it.
+  const auto qos = rclcpp::QoS(1).transient_local();
+  const auto publisher = node_->create_publisher<Message>("plain", qos);
+  publisher->publish(Message());
+  std::this_thread::sleep_for(200ms);
+  const auto node = std::make_shared<rclcpp::Node>("other");
+  const auto subscription = node->create_subscription<Message>("plain", qos, [](const Message&) {});
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription, {.max_age = 100ms});
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return !records_.infos().empty(); }));
+  EXPECT_EQ(subscription_of(executor).counters.missed, 1U);
+  EXPECT_EQ(subscription_of(executor).unstamped, 0U);
+}
+
+TEST_F(MessageAgeTest, ReadsTheStampOfSerializedMessages) {
+  const auto node = std::make_shared<rclcpp::Node>("other");
+  std::atomic<int> received{0};
+  const auto subscription = node->create_generic_subscription(
+      "points", "geometry_msgs/msg/PointStamped", 10,
+      [&](const std::shared_ptr<const rclcpp::SerializedMessage>&) { ++received; });
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription, {.max_age = 30min});
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return publisher_->get_subscription_count() > 1; }));
+  publisher_->publish(stamped(40min));
+  publisher_->publish(stamped(10min));
+  ASSERT_TRUE(eventually([&] { return records_.infos().size() == 2; }));
+  EXPECT_EQ(subscription_of(executor).counters.missed, 1U);
+  EXPECT_EQ(subscription_of(executor).unstamped, 0U);
+}
+
+TEST_F(MessageAgeTest, WithinTheProcessATypeWithoutAHeaderMissesNothing) {
+  const auto node =
+      std::make_shared<rclcpp::Node>("other", rclcpp::NodeOptions().use_intra_process_comms(true));
+  std::atomic<int> received{0};
+  const auto subscription =
+      node->create_subscription<Message>("inside", 10, [&](const Message&) { ++received; });
+  const auto publisher = node->create_publisher<Message>("inside", 10);
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription, {.max_age = 1h});
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  publisher->publish(Message());
+  ASSERT_TRUE(eventually([&] { return received == 1; }));
+  for (const CallbackInfo& each : executor.callbacks()) {
+    EXPECT_EQ(each.unstamped, 0U);
+  }
+}
+
+TEST_F(MessageAgeTest, WithinTheProcessThereIsNoStampAndThatIsTold) {
+  const auto node =
+      std::make_shared<rclcpp::Node>("other", rclcpp::NodeOptions().use_intra_process_comms(true));
+  std::atomic<int> received{0};
+  const auto subscription = node->create_subscription<PointStamped>(
+      "inside", 10, [&](const PointStamped&) { ++received; });
+  const auto publisher = node->create_publisher<PointStamped>("inside", 10);
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription, {.max_age = 30min});
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  publisher->publish(stamped(40min));
+  ASSERT_TRUE(eventually([&] { return received == 1; }));
+  ASSERT_TRUE(eventually([&] { return !records_.infos().empty(); }));
+  std::uint64_t unstamped = 0;
+  std::uint64_t missed = 0;
+  for (const CallbackInfo& each : executor.callbacks()) {
+    unstamped += each.unstamped;
+    missed += each.counters.missed;
+  }
+  EXPECT_EQ(unstamped, 1U);
+  EXPECT_EQ(missed, 0U);
+}
+
+/// The message that told of an instance was replaced by another one, which is what it takes.
+TEST_F(MessageAgeTest, OfAMessageThatReplacedAnotherItsOwnArrivalCounts) {
+  const auto node = std::make_shared<rclcpp::Node>("other");
+  std::atomic<bool> holds{true};
+  std::atomic<bool> held{false};
+  const auto subscription =
+      node->create_subscription<PointStamped>("points", 1, [](const PointStamped&) {});
+  const auto hold = node->create_wall_timer(1ms, [&] {  // in the group of the subscription
+    held = true;
+    while (holds) {
+      std::this_thread::sleep_for(1ms);
+    }
+  });
+  PreemptiveExecutor executor(options());
+  executor.set_timing(subscription, {.max_age = 1h});
+  executor.add_node(node);
+  const Spinning spinning(executor);
+  ASSERT_TRUE(eventually([&] { return publisher_->get_subscription_count() > 1 && held; }));
+  publisher_->publish(stamped(10min));
+  std::this_thread::sleep_for(300ms);
+  publisher_->publish(stamped(0ns));  // delivered when it returns, for it is the same process
+  const std::int64_t published_ns = rclrt::realtime::monotonic_now_ns();
+  holds = false;
+  ASSERT_TRUE(eventually([&] { return !records_.infos().empty(); }));
+  const engine::InstanceInfo info = records_.infos().front();
+  constexpr auto kBetween = std::chrono::nanoseconds(150ms).count();
+  EXPECT_GT(info.since_ns, published_ns - kBetween);
+  EXPECT_GT(info.ready_ns, published_ns - kBetween) << "not when the first one came";
+  EXPECT_LE(info.since_ns, info.start_ns);
+  EXPECT_LE(info.ready_ns, info.start_ns);
+  EXPECT_EQ(subscription_of(executor).unstamped, 0U);
+}
+
+TEST_F(MessageAgeTest, IsRefusedWhereItHasNoMeaning) {
+  PreemptiveExecutor executor;
+  const auto timer = node_->create_wall_timer(1s, [] {});
+  const Timing age{.max_age = 1s};
+  EXPECT_THROW(executor.set_timing(timer, age), std::invalid_argument);
+  EXPECT_THROW(executor.set_timing(node_, age), std::invalid_argument);
+  EXPECT_THROW(executor.set_timing(subscription_, {.max_age = 0s}), std::invalid_argument);
+  EXPECT_THROW(executor.set_timing(subscription_, {.deadline = 1s, .max_age = 1s}),
+               std::invalid_argument);
+}
+
+TEST_F(MessageAgeTest, TakesThePlaceOfADeadlineAndTheOtherWayRound) {
+  PreemptiveExecutor executor(options());
+  executor.set_timing(node_, {.deadline = 1h});
+  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.add_node(node_);
+  EXPECT_EQ(subscription_of(executor).deadline, 0ns);
+  publish(executor, [this] { return stamped(40min); }, 1);
+  EXPECT_EQ(subscription_of(executor).counters.missed, 1U);
+  executor.set_timing(subscription_, {.deadline = 2h});
+  for (const CallbackInfo& each : executor.callbacks()) {
+    EXPECT_EQ(each.max_age, 0ns);
+    EXPECT_EQ(each.deadline, each.name == "/points" ? 2h : 1h) << each.kind << each.name;
+  }
+  received_ = 0;
+  publish(executor, [this] { return stamped(40min); }, 1);
+  for (const CallbackInfo& each : executor.callbacks()) {
+    EXPECT_EQ(each.counters.missed, 0U) << each.kind << each.name;
+  }
+}
+
+TEST_F(MessageAgeTest, ComesFromAFileAndIsWrittenThere) {
+  const Folder folder;
+  Options with_file = options();
+  with_file.priorities =
+      folder.write("timing.yaml",
+                   "rclrt: 1\ncallbacks:\n"
+                   "  - {node: /node, subscription: /points, max_age_ms: 2500}\n");
+  PreemptiveExecutor executor(with_file);
+  executor.add_node(node_);
+  EXPECT_EQ(subscription_of(executor).max_age, 2500ms);
+  std::ostringstream written;
+  executor.write_priorities(written);
+  EXPECT_NE(written.str().find("subscription: /points, priority: 0, max_age_ms: 2500.000000}"),
+            std::string::npos)
+      << written.str();
+  Options again = options();
+  again.priorities = folder.write("again.yaml", written.str());
+  executor.remove_node(node_);
+  PreemptiveExecutor other(again);
+  other.add_node(node_);
+  EXPECT_EQ(subscription_of(other).max_age, 2500ms);
+}
+
+TEST_F(MessageAgeTest, ResponsesAreMeasuredOnDemand) {
+  Options measured = options();
+  measured.measure_responses = true;
+  PreemptiveExecutor executor(measured);
+  executor.set_timing(subscription_, {.max_age = 30min});
+  executor.add_node(node_);
+  publish(executor, [this] { return stamped(10min); }, 2);
+  const auto responses = subscription_of(executor).response_us;
+  ASSERT_NE(responses, nullptr);
+  EXPECT_EQ(responses->count(), 2U);
+  EXPECT_GE(responses->min(), std::chrono::microseconds(9min).count());
+  PreemptiveExecutor not_measured(options());
+  executor.remove_node(node_);
+  not_measured.set_timing(subscription_, {.max_age = 30min});
+  not_measured.add_node(node_);
+  EXPECT_EQ(subscription_of(not_measured).response_us, nullptr);
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test

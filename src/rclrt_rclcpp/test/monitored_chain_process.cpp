@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+// The processes of the chain: /sensor and /filter in one, /controller in the other.
+#include <signal.h>
+#include <sys/prctl.h>
+#include <time.h>
+
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <geometry_msgs/msg/point_stamped.hpp>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <std_msgs/msg/u_int32.hpp>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "monitored_chain.hpp"
+#include "rclrt/executor/deadline_miss.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt_rclcpp/robot.hpp"
+
+namespace rclrt_rclcpp::test {
+
+namespace {
+
+using namespace std::chrono_literals;
+using Points = geometry_msgs::msg::PointStamped;
+using Number = std_msgs::msg::UInt32;
+
+/// Takes so much CPU time: what holds the thread up meanwhile comes on top.
+void burn(std::chrono::nanoseconds time) {
+  const std::int64_t end_ns = rclrt::realtime::thread_cpu_now_ns() + time.count();
+  while (rclrt::realtime::thread_cpu_now_ns() < end_ns) {
+  }
+}
+
+/// A step of the chain: it counts what it sees of the age of its messages, and what the engine
+/// says.
+class Step : public rclcpp::Node, public engine::MissHandler {
+ public:
+  Step(const std::string& name, const std::string& topic, std::chrono::nanoseconds limit,
+       Injection blocked, Injection slow, const std::string& output)
+      : Node(name), limit_(limit), blocked_(blocked), slow_(slow) {
+    if (!output.empty()) {
+      publisher_ = create_publisher<Points>(output, 10);
+    }
+    // In one group, so that the one that is held up holds up the other.
+    input_ = create_subscription<Points>(topic, 10, [this](const Points& points) { take(points); });
+    inject_ = create_subscription<Number>("/inject", 10,
+                                          [this](const Number& number) { inject(number.data); });
+  }
+
+  rclcpp::SubscriptionBase::SharedPtr input() const { return input_; }
+  rclcpp::SubscriptionBase::SharedPtr injection() const { return inject_; }
+  std::chrono::nanoseconds limit() const { return limit_; }
+
+  /// Called on the thread that ran `take`, after it: only the input has a limit.
+  void missed(const engine::DeadlineMiss& miss) noexcept override {
+    constexpr std::int64_t kConversion_ns = 1'000'000;  // between two clocks
+    reported_ += miss.dropped + (miss.late_ns() > 0 ? 1 : 0);
+    // Not late when it looked, it can have become late since then only.
+    const bool is_invented =
+        !saw_miss_ && miss.late_ns() > miss.end_ns - looked_ns_ + kConversion_ns;
+    invented_ += is_invented ? 1 : 0;
+  }
+
+  void print() const {
+    for (const std::uint64_t each : {runs_, missed_, reported_, invented_}) {
+      std::printf("%llu ", static_cast<unsigned long long>(each));
+    }
+    std::printf("\n");
+    std::fflush(stdout);
+  }
+
+ private:
+  void take(const Points& points) {
+    if (std::exchange(is_slow_, false)) {
+      burn(kHeldUp);
+    }
+    if (publisher_) {
+      publisher_->publish(points);
+    }
+    ++runs_;
+    saw_miss_ = (now() - points.header.stamp).to_chrono<std::chrono::nanoseconds>() > limit_;
+    missed_ += saw_miss_ ? 1 : 0;
+    looked_ns_ = rclrt::realtime::monotonic_now_ns();
+  }
+
+  void inject(std::uint32_t what) {
+    if (what == blocked_) {
+      burn(kHeldUp);
+    }
+    is_slow_ = is_slow_ || (what == slow_ && slow_ != kNone);
+  }
+
+  const std::chrono::nanoseconds limit_;
+  const Injection blocked_;
+  const Injection slow_;
+  // Of one callback after the other.
+  bool is_slow_ = false;
+  bool saw_miss_ = false;
+  std::int64_t looked_ns_ = 0;
+  std::uint64_t runs_ = 0;
+  std::uint64_t missed_ = 0;
+  std::uint64_t reported_ = 0;
+  std::uint64_t invented_ = 0;
+  rclcpp::Publisher<Points>::SharedPtr publisher_;
+  rclcpp::Subscription<Points>::SharedPtr input_;
+  rclcpp::Subscription<Number>::SharedPtr inject_;
+};
+
+RobotOptions robot_options(bool is_first, Step& step) {
+  RobotOptions options;
+  // What holds up the second process must not hold up the first.
+  const std::vector<int> cpus = rclrt::realtime::allowed_cpus();
+  options.options.engine.cpus = {is_first ? cpus.front() : cpus.back()};
+  options.options.engine.top_priority = is_first ? 80 : 60;
+  options.options.engine.on_miss = &step;
+  // Else a callback that holds up a CPU may hold up what receives messages.
+  options.threads = {{{.scheduling = {.policy = rclrt::realtime::Policy::kFifo, .priority = 85},
+                       .library = "libfast*"}}};
+  options.monitor = MonitorOptions{.period = kMonitorPeriod};
+  return options;
+}
+
+}  // namespace
+
+int run_process(const std::string& role) {
+  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  rclcpp::init(0, nullptr);
+  const bool is_first = role == "filter";
+  const auto step = is_first ? std::make_shared<Step>("filter", "/points", 30ms, kFilterBlocked,
+                                                      kFilterSlow, "/filtered")
+                             : std::make_shared<Step>("controller", "/filtered", 35ms,
+                                                      kControllerBlocked, kNone, "");
+  Robot robot(robot_options(is_first, *step));
+  robot.executor().set_timing(step->input(), {.priority = 5, .max_age = step->limit()});
+  robot.executor().set_priority(step->injection(), 1);
+  robot.executor().add_node(step);
+  const auto sensor = std::make_shared<rclcpp::Node>(is_first ? "sensor" : "idle");
+  const auto publisher = sensor->create_publisher<Points>("/points", 10);
+  rclcpp::TimerBase::SharedPtr timer;
+  if (is_first) {
+    timer = sensor->create_wall_timer(20ms, [&] {
+      Points points;
+      points.header.stamp = sensor->now();
+      publisher->publish(points);
+    });
+    robot.executor().set_priority(timer, 10);
+  }
+  const auto stop = sensor->create_subscription<Number>(
+      "/stop", rclcpp::QoS(1).transient_local(), [&](const Number&) { robot.executor().cancel(); });
+  robot.executor().set_priority(stop, 10);
+  robot.executor().add_node(sensor);
+  robot.spin();
+  step->print();
+  rclcpp::shutdown();
+  return 0;
+}
+
+}  // namespace rclrt_rclcpp::test

@@ -1,0 +1,14 @@
+// SPDX-License-Identifier: Apache-2.0
+// Misses in a chain over two processes, as an operator is told of them.
+#include "program.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+TEST(MonitoredChain, EachMissIsToldAndNoneIsInventedAndEachIsBlamedOnItsCause) {
+  Program chain("CHAIN", {"8"});
+  EXPECT_EQ(chain.exit_code(120s), 0) << chain.output();
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
