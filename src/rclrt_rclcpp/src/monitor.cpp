@@ -219,9 +219,9 @@ void Monitor::publish_statistics(const std::map<std::string, Watched>& all,
 }
 
 void Monitor::publish() {
-  // A miss is counted before it is told: what is drained now is counted below.
-  drain();
+  // A miss is counted, then explained, then told: few of those counted here are told later.
   const std::vector<CallbackInfo> callbacks = executor_->callbacks();
+  drain();
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   const std::int64_t cpu_ns = rclrt::realtime::read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
   const rclcpp::Time now = node_->now();

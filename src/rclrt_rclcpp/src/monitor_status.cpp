@@ -113,7 +113,7 @@ void Monitor::tell_misses(const std::string& name, const Watched& watched, bool 
   }
   const Misses& misses = told->second;
   if (misses.worst_late_ns > 0) {
-    text += any_missed ? ", the worst " : "; of those before the worst ";
+    text += any_missed ? ", the worst " : "; at the edge of this time one was ";
     text += milliseconds(misses.worst_late_ns) + " ms late";
     status.values.push_back(value("worst_late_ms", milliseconds(misses.worst_late_ns)));
   }

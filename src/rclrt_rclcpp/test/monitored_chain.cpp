@@ -15,9 +15,9 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <chrono>
 #include <cstdio>
-#include <cstdlib>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <functional>
 #include <map>
@@ -113,7 +113,7 @@ struct Told {
   std::uint64_t completed = 0;  // since its start, as the next two
   std::uint64_t dropped = 0;
   std::uint64_t missed = 0;
-  std::map<std::string, std::uint64_t> blamed;  // in statuses with a miss, since `forget_blame`
+  std::map<std::string, std::uint64_t> blamed;  // since `forget_blame`
 };
 
 class Operator {
@@ -171,11 +171,10 @@ class Operator {
                                       [&](const auto& each) { return each.key == key; });
       return found == status.values.end() ? std::string() : found->value;
     };
-    const std::uint64_t missed = std::stoull(value("missed"));
-    if (missed > told.missed) {
-      ++told.blamed[value("most_in_the_way")];
+    if (const std::string blamed = value("most_in_the_way"); !blamed.empty()) {
+      ++told.blamed[blamed];
     }
-    told.missed = missed;
+    told.missed = std::stoull(value("missed"));
     told.completed = std::stoull(value("completed"));
     told.dropped = std::stoull(value("dropped"));
   }
@@ -329,7 +328,8 @@ int main(int argc, char** argv) {
   if (what == "filter" || what == "controller") {
     return rclrt_rclcpp::test::run_process(what);
   }
-  const int seconds = std::atoi(what.c_str());
+  int seconds = 0;
+  std::from_chars(what.data(), what.data() + what.size(), seconds);
   if (seconds < 1) {
     std::fprintf(stderr, "usage: rclrt_rclcpp_monitored_chain SECONDS\n");
     return 2;
