@@ -66,16 +66,20 @@ TEST_F(MonitorTest, ASecondSpinTellsOfItsOwnTimeOnly) {
   robot.executor().add_node(node);
   const std::string name = "rclrt: /node timer 0";
   spin(robot, [&] { return runs > 20 && !operator_.statuses(name).empty(); });
-  const auto completed = [&] {
-    return std::stoul(value_of(operator_.statuses(name).back(), "completed"));
+  const auto number = [](const DiagnosticStatus& status, const char* key) {
+    return std::stoul(value_of(status, key));
   };
-  ASSERT_TRUE(eventually([&] { return completed() == static_cast<unsigned>(runs); }));
+  ASSERT_TRUE(eventually([&] {
+    return number(operator_.statuses(name).back(), "completed") == static_cast<unsigned>(runs);
+  }));
   const std::size_t before = operator_.statuses(name).size();
-  const unsigned long completed_before = completed();
+  const DiagnosticStatus last = operator_.statuses(name).back();
   spin(robot, [&] { return operator_.statuses(name).size() > before; });
   const DiagnosticStatus first = operator_.statuses(name)[before];
-  const unsigned long since = std::stoul(value_of(first, "completed")) - completed_before;
-  EXPECT_EQ(first.message, "0 of " + std::to_string(since) + " missed");
+  const auto since = [&](const char* key) { return number(first, key) - number(last, key); };
+  // On a busy machine a release may be lost: then it is counted.
+  EXPECT_EQ(first.message, std::to_string(since("missed")) + " of " +
+                               std::to_string(since("completed") + since("dropped")) + " missed");
 }
 
 TEST_F(MonitorTest, PublishesStatisticsOfResponses) {
@@ -159,9 +163,12 @@ TEST_F(MonitorTest, SaysNothingIsWrongWhereNothingIs) {
   robot.executor().set_timing(timer, {.deadline = 1h});
   robot.executor().add_node(node);
   spin(robot, [&] { return operator_.statuses("rclrt: /node timer 0").size() >= 5; });
+  std::string missed = "0";  // a busy machine may lose releases, which is told, too
   for (const DiagnosticStatus& status : operator_.statuses("rclrt: /node timer 0")) {
-    EXPECT_EQ(status.level, DiagnosticStatus::OK) << status.message;
-    EXPECT_EQ(value_of(status, "missed"), "0");
+    const bool is_same = missed == value_of(status, "missed");
+    missed = value_of(status, "missed");
+    EXPECT_EQ(status.level == DiagnosticStatus::OK, is_same) << status.message;
+    EXPECT_EQ(missed, value_of(status, "dropped"));
     EXPECT_EQ(value_of(status, "deadline_ms"), "3600000.000");
   }
   EXPECT_TRUE(operator_.statuses("rclrt: /node timer 1").empty()) << "it has no deadline";

@@ -4,9 +4,10 @@
 //
 //     rclrt_rclcpp_monitored_chain SECONDS
 //
-// /sensor publishes /points, /filter hands the stamp on as /filtered, both in one process;
-// /controller is in another. About once a second one of them is held up, in one of three ways. Ends
-// with 0 if each miss was told of, none was invented, and each injection was blamed on its cause.
+// This process publishes /points; /filter, in a second one, hands the stamp on as /filtered;
+// /controller is in a third one. About once a second one of them is held up, in one of three ways.
+// Ends with 0 if each miss was told of, none was invented, and each injection was blamed on its
+// cause.
 #include <signal.h>
 #include <spawn.h>
 #include <sys/wait.h>
@@ -20,9 +21,11 @@
 #include <cstdio>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <functional>
+#include <geometry_msgs/msg/point_stamped.hpp>
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <random>
 #include <rclcpp/rclcpp.hpp>
 #include <sstream>
@@ -30,22 +33,27 @@
 #include <stdexcept>
 #include <string>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "monitored_chain.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt/realtime/thread.hpp"
 
 namespace rclrt_rclcpp::test {
 
 namespace {
 
 using namespace std::chrono_literals;
+using Points = geometry_msgs::msg::PointStamped;
 using Number = std_msgs::msg::UInt32;
 using diagnostic_msgs::msg::DiagnosticArray;
 using diagnostic_msgs::msg::DiagnosticStatus;
 
 /// Returns whether it came to hold, in reasonable time.
-bool wait(const std::function<bool()>& condition) {
-  const auto end = std::chrono::steady_clock::now() + 20s;
+bool wait(const std::function<bool()>& condition, std::chrono::seconds within = 20s) {
+  const auto end = std::chrono::steady_clock::now() + within;
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) {
       return false;
@@ -105,6 +113,39 @@ class Child {
  private:
   pid_t pid_ = 0;
   int output_ = -1;
+};
+
+constexpr int kAttempts = 4;
+
+/// Publishes /points until its end, on a thread that nothing of the chain holds up.
+class Sensor {
+ public:
+  Sensor()
+      : node_(std::make_shared<rclcpp::Node>("sensor")),
+        publisher_(node_->create_publisher<Points>("/points", 10)),
+        thread_({.name = "sensor", .scheduling = scheduling()},
+                [this](const rclrt::realtime::StopFlag& stop) {
+                  const std::int64_t period_ns = std::chrono::nanoseconds(kSensorPeriod).count();
+                  std::int64_t next_ns = rclrt::realtime::monotonic_now_ns();
+                  while (!stop.wait_until(next_ns += period_ns)) {
+                    Points points;
+                    points.header.stamp = node_->now();
+                    publisher_->publish(points);
+                  }
+                }) {}
+
+ private:
+  static rclrt::realtime::Scheduling scheduling() {
+    constexpr int kPriority = 90;
+    if (rclrt::realtime::why_no_realtime(kPriority)) {
+      return {};
+    }
+    return {.policy = rclrt::realtime::Policy::kFifo, .priority = kPriority};
+  }
+
+  rclcpp::Node::SharedPtr node_;
+  rclcpp::Publisher<Points>::SharedPtr publisher_;
+  rclrt::realtime::Thread thread_;  // ends first
 };
 
 /// What the operator hears of one step.
@@ -213,8 +254,9 @@ bool is_one_of(const std::vector<std::string>& names, const std::string& name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }
 
-/// Waits until the step tells of the injection, and then for what it has to tell until now.
-void wait_until_told(Injection what, const std::string& step, Operator& heard) {
+/// Waits until the step tells of the injection, and then for what it has to tell until now. Returns
+/// whether it did.
+bool wait_until_told(Injection what, const std::string& step, Operator& heard) {
   const std::vector<std::string> expected = culprits(what, step);
   const auto is_told = [&] {
     const Told told = heard.told(step);
@@ -222,9 +264,10 @@ void wait_until_told(Injection what, const std::string& step, Operator& heard) {
              return is_one_of(expected, each.first);
            });
   };
-  wait(is_told);
+  const bool result = wait(is_told, 5s);
   const std::uint64_t before = heard.told(step).messages;
   wait([&] { return heard.told(step).messages >= before + 2; });
+  return result;
 }
 
 /// Looks at what was told of one injection. Returns how much of it was wrong.
@@ -284,6 +327,8 @@ int run_all(int seconds) {
   int wrong = 0;
   {
     Operator heard;
+    middleware_plan().apply();  // or not, without the permission
+    std::optional<Sensor> sensor(std::in_place);
     if (!wait([&] {
           return heard.listeners() == 2 && heard.told("/filter").messages >= 5 &&
                  heard.told("/controller").messages >= 5;
@@ -297,15 +342,19 @@ int run_all(int seconds) {
     for (std::uint32_t n = 0; n < kInjections || std::chrono::steady_clock::now() < end; ++n) {
       const auto what = static_cast<Injection>(n % kInjections);
       heard.forget_blame();
-      heard.inject(what);
-      ++injected[what];
-      std::this_thread::sleep_for(kHeldUp + kMonitorPeriod +
-                                  std::chrono::milliseconds(random() % 200));
-      wait_until_told(what, "/filter", heard);
-      wait_until_told(what, "/controller", heard);
+      // The host, or the middleware, may hold up more at the same time, and is blamed then.
+      for (int attempt = 0, told = 0; attempt < kAttempts && told < 2; ++attempt) {
+        heard.inject(what);
+        ++injected[what];
+        std::this_thread::sleep_for(kHeldUp + kMonitorPeriod +
+                                    std::chrono::milliseconds(random() % 200));
+        told = (wait_until_told(what, "/filter", heard) ? 1 : 0) +
+               (wait_until_told(what, "/controller", heard) ? 1 : 0);
+      }
       wrong += judge_blame(what, "/filter", heard.told("/filter"));
       wrong += judge_blame(what, "/controller", heard.told("/controller"));
     }
+    sensor.reset();
     heard.stop();
     const std::string of_filter = filter.finish();
     const std::string of_controller = controller.finish();

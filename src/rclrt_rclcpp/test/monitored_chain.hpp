@@ -6,17 +6,27 @@
 #include <cstdint>
 #include <string>
 
+#include "rclrt/realtime/thread_plan.hpp"
+
 namespace rclrt_rclcpp::test {
 
 /// What is injected, as the number in a message on /inject.
 enum Injection : std::uint32_t { kNone, kFilterBlocked, kFilterSlow, kControllerBlocked };
 inline constexpr std::uint32_t kInjections = 4;
 
+inline constexpr std::chrono::milliseconds kSensorPeriod{20};
 inline constexpr std::chrono::milliseconds kHeldUp{70};
 inline constexpr std::chrono::milliseconds kMonitorPeriod{200};
 
+/// Returns the plan of every process here. Else a callback that holds up a CPU holds up what
+/// receives messages, and whoever waits for a lock that such a thread has.
+inline rclrt::realtime::ThreadPlan middleware_plan() {
+  return {{{.scheduling = {.policy = rclrt::realtime::Policy::kFifo, .priority = 85},
+            .library = "libfast*"}}};
+}
+
 /// Runs one process of the chain, "filter" or "controller", until somebody publishes /stop. Prints
-/// what the step has seen: its name, instances, misses, misses that the engine reported, and those
+/// what the step has seen: instances, misses, misses that the engine reported, and those
 /// of them that the step cannot have missed.
 int run_process(const std::string& role);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The processes of the chain: /sensor and /filter in one, /controller in the other.
+// The processes of the chain: /filter is in one, /controller in the other.
 #include <signal.h>
 #include <sys/prctl.h>
 #include <time.h>
@@ -119,9 +119,7 @@ RobotOptions robot_options(bool is_first, Step& step) {
   options.options.engine.cpus = {is_first ? cpus.front() : cpus.back()};
   options.options.engine.top_priority = is_first ? 80 : 60;
   options.options.engine.on_miss = &step;
-  // Else a callback that holds up a CPU may hold up what receives messages.
-  options.threads = {{{.scheduling = {.policy = rclrt::realtime::Policy::kFifo, .priority = 85},
-                       .library = "libfast*"}}};
+  options.threads = middleware_plan();
   options.monitor = MonitorOptions{.period = kMonitorPeriod};
   return options;
 }
@@ -140,21 +138,11 @@ int run_process(const std::string& role) {
   robot.executor().set_timing(step->input(), {.priority = 5, .max_age = step->limit()});
   robot.executor().set_priority(step->injection(), 1);
   robot.executor().add_node(step);
-  const auto sensor = std::make_shared<rclcpp::Node>(is_first ? "sensor" : "idle");
-  const auto publisher = sensor->create_publisher<Points>("/points", 10);
-  rclcpp::TimerBase::SharedPtr timer;
-  if (is_first) {
-    timer = sensor->create_wall_timer(20ms, [&] {
-      Points points;
-      points.header.stamp = sensor->now();
-      publisher->publish(points);
-    });
-    robot.executor().set_priority(timer, 10);
-  }
-  const auto stop = sensor->create_subscription<Number>(
+  const auto other = std::make_shared<rclcpp::Node>("other_of_" + role);
+  const auto stop = other->create_subscription<Number>(
       "/stop", rclcpp::QoS(1).transient_local(), [&](const Number&) { robot.executor().cancel(); });
   robot.executor().set_priority(stop, 10);
-  robot.executor().add_node(sensor);
+  robot.executor().add_node(other);
   robot.spin();
   step->print();
   rclcpp::shutdown();

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: Apache-2.0
+// What deadlines and a robot's monitor cost: the CPU time of the executor's thread for each message
+// of a subscription, without a deadline, with one, and under a monitor; in turn.
+//
+//   rclrt_rclcpp_monitor_bench [MESSAGES]
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <functional>
+#include <geometry_msgs/msg/point_stamped.hpp>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <thread>
+#include <vector>
+
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/scheduling.hpp"
+#include "rclrt_rclcpp/robot.hpp"
+
+namespace {
+
+using geometry_msgs::msg::PointStamped;
+using rclrt_rclcpp::Timing;
+using namespace std::chrono_literals;
+
+constexpr int kRounds = 15;
+
+struct Case {
+  const char* name;
+  Timing timing;
+  bool monitored;
+};
+
+/// Returns the CPU time of the executor's thread from one callback's begin to the next one's.
+double cpu_per_message_us(const Case& which, long messages) {
+  rclrt_rclcpp::RobotOptions options;
+  options.options.engine.cpus = {rclrt::realtime::allowed_cpus().back()};
+  options.options.engine.workers_per_level = 1;
+  if (which.monitored) {
+    options.monitor = rclrt_rclcpp::MonitorOptions{};
+  }
+  rclrt_rclcpp::Robot robot(std::move(options));
+  const auto node = std::make_shared<rclcpp::Node>("monitor_bench");
+  std::atomic<long> received{0};
+  std::int64_t begin_ns = 0;
+  std::int64_t end_ns = 0;
+  const auto subscription =
+      node->create_subscription<PointStamped>("points", 10, [&](const PointStamped&) {
+        const long number = received.load(std::memory_order_relaxed);
+        if (number == 0) {
+          begin_ns = rclrt::realtime::thread_cpu_now_ns();
+        } else if (number == messages) {
+          end_ns = rclrt::realtime::thread_cpu_now_ns();
+        }
+        received.store(number + 1, std::memory_order_release);
+      });
+  const auto publisher = node->create_publisher<PointStamped>("points", 10);
+  robot.executor().set_timing(subscription, which.timing);
+  robot.executor().add_node(node);
+  std::thread spinning([&] { robot.spin(); });
+  PointStamped message;
+  for (long i = 0; i <= messages; ++i) {
+    message.header.stamp = node->now();
+    publisher->publish(message);
+    while (received.load(std::memory_order_acquire) <= i) {
+      std::this_thread::yield();
+    }
+  }
+  robot.executor().cancel();
+  spinning.join();
+  return static_cast<double>(end_ns - begin_ns) / static_cast<double>(messages) / 1e3;
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  const long messages = argc > 1 ? std::strtol(argv[1], nullptr, 10) : 3000;
+  if (messages < 1 || messages > 10'000'000) {
+    std::fprintf(stderr, "usage: rclrt_rclcpp_monitor_bench [MESSAGES]\n");
+    return 2;
+  }
+  rclcpp::init(0, nullptr);
+  const std::array<Case, 4> cases{{{"no deadline", {}, false},
+                                   {"a deadline", {.deadline = 1h}, false},
+                                   {"a deadline, monitored", {.deadline = 1h}, true},
+                                   {"a largest age, monitored", {.max_age = 1h}, true}}};
+  std::array<std::vector<double>, cases.size()> times_us;
+  for (int round = 0; round < kRounds; ++round) {
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+      times_us[i].push_back(cpu_per_message_us(cases[i], messages));
+    }
+  }
+  rclcpp::shutdown();
+  std::printf("%-28s %10s %10s\n", "CPU us per message", "median", "beyond");
+  double first_us = 0;
+  for (std::size_t i = 0; i < cases.size(); ++i) {
+    std::ranges::sort(times_us[i]);
+    const double median_us = times_us[i][kRounds / 2];
+    first_us = i == 0 ? median_us : first_us;
+    std::printf("%-28s %10.2f %10.2f\n", cases[i].name, median_us, median_us - first_us);
+  }
+  return 0;
+}
