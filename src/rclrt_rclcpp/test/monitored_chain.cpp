@@ -15,6 +15,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cerrno>
 #include <charconv>
 #include <chrono>
@@ -117,22 +118,19 @@ class Child {
 
 constexpr int kAttempts = 4;
 
-/// Publishes /points until its end, on a thread that nothing of the chain holds up.
+/// Publishes /points until its end, and what is injected, on one thread that nothing of the chain
+/// holds up: not even by a lock of the middleware, which another thread would have to share.
 class Sensor {
  public:
   Sensor()
       : node_(std::make_shared<rclcpp::Node>("sensor")),
         publisher_(node_->create_publisher<Points>("/points", 10)),
+        inject_(node_->create_publisher<Number>("/inject", 10)),
         thread_({.name = "sensor", .scheduling = scheduling()},
-                [this](const rclrt::realtime::StopFlag& stop) {
-                  const std::int64_t period_ns = std::chrono::nanoseconds(kSensorPeriod).count();
-                  std::int64_t next_ns = rclrt::realtime::monotonic_now_ns();
-                  while (!stop.wait_until(next_ns += period_ns)) {
-                    Points points;
-                    points.header.stamp = node_->now();
-                    publisher_->publish(points);
-                  }
-                }) {}
+                [this](const rclrt::realtime::StopFlag& stop) { run(stop); }) {}
+
+  void inject(Injection what) { next_.store(what); }
+  std::size_t listeners() const { return inject_->get_subscription_count(); }
 
  private:
   static rclrt::realtime::Scheduling scheduling() {
@@ -143,8 +141,25 @@ class Sensor {
     return {.policy = rclrt::realtime::Policy::kFifo, .priority = kPriority};
   }
 
+  void run(const rclrt::realtime::StopFlag& stop) {
+    const std::int64_t period_ns = std::chrono::nanoseconds(kSensorPeriod).count();
+    std::int64_t next_ns = rclrt::realtime::monotonic_now_ns();
+    while (!stop.wait_until(next_ns += period_ns)) {
+      Points points;
+      points.header.stamp = node_->now();
+      publisher_->publish(points);
+      if (const std::optional<Injection> what = next_.exchange(std::nullopt)) {
+        Number number;
+        number.data = *what;
+        inject_->publish(number);
+      }
+    }
+  }
+
   rclcpp::Node::SharedPtr node_;
   rclcpp::Publisher<Points>::SharedPtr publisher_;
+  rclcpp::Publisher<Number>::SharedPtr inject_;
+  std::atomic<std::optional<Injection>> next_{std::nullopt};
   rclrt::realtime::Thread thread_;  // ends first
 };
 
@@ -162,7 +177,6 @@ class Operator {
   Operator() : node_(std::make_shared<rclcpp::Node>("operator")) {
     diagnostics_ = node_->create_subscription<DiagnosticArray>(
         "/diagnostics", rclcpp::QoS(1000), [this](const DiagnosticArray& each) { take(each); });
-    inject_ = node_->create_publisher<Number>("/inject", 10);
     stop_ = node_->create_publisher<Number>("/stop", rclcpp::QoS(1).transient_local());
     executor_.add_node(node_);
     thread_ = std::thread([this] { executor_.spin(); });
@@ -174,13 +188,7 @@ class Operator {
   Operator(const Operator&) = delete;
   Operator& operator=(const Operator&) = delete;
 
-  void inject(Injection what) {
-    Number number;
-    number.data = what;
-    inject_->publish(number);
-  }
   void stop() { stop_->publish(Number()); }
-  std::size_t listeners() const { return inject_->get_subscription_count(); }
 
   Told told(const std::string& step) {
     const std::scoped_lock lock(mutex_);
@@ -224,7 +232,6 @@ class Operator {
   std::map<std::string, Told> told_;
   rclcpp::Node::SharedPtr node_;
   rclcpp::Subscription<DiagnosticArray>::SharedPtr diagnostics_;
-  rclcpp::Publisher<Number>::SharedPtr inject_;
   rclcpp::Publisher<Number>::SharedPtr stop_;
   rclcpp::executors::SingleThreadedExecutor executor_;
   std::thread thread_;
@@ -330,7 +337,7 @@ int run_all(int seconds) {
     middleware_plan().apply();  // or not, without the permission
     std::optional<Sensor> sensor(std::in_place);
     if (!wait([&] {
-          return heard.listeners() == 2 && heard.told("/filter").messages >= 5 &&
+          return sensor->listeners() == 2 && heard.told("/filter").messages >= 5 &&
                  heard.told("/controller").messages >= 5;
         })) {
       std::printf("the chain has not begun\n");
@@ -342,9 +349,9 @@ int run_all(int seconds) {
     for (std::uint32_t n = 0; n < kInjections || std::chrono::steady_clock::now() < end; ++n) {
       const auto what = static_cast<Injection>(n % kInjections);
       heard.forget_blame();
-      // The host, or the middleware, may hold up more at the same time, and is blamed then.
+      // The host may hold up more at the same time, and is blamed then.
       for (int attempt = 0, told = 0; attempt < kAttempts && told < 2; ++attempt) {
-        heard.inject(what);
+        sensor->inject(what);
         ++injected[what];
         std::this_thread::sleep_for(kHeldUp + kMonitorPeriod +
                                     std::chrono::milliseconds(random() % 200));
