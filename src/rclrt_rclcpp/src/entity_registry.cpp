@@ -188,8 +188,8 @@ void Executor::EntityRegistry::set_timing(const std::shared_ptr<void>& part, con
   }
   if (timing.deadline && timing.max_age) {
     throw std::invalid_argument(
-        "a deadline counts from a message's arrival or, as its largest "
-        "age, from its stamp: state one of the two");
+        "a deadline counts from a message's arrival or, as its largest age, from its stamp: state "
+        "one of the two");
   }
   Timing before;
   const Change change{.make = [&] { before = timings_.set(part, timing); },

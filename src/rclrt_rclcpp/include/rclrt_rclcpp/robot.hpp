@@ -37,7 +37,7 @@ struct MonitorOptions {
   /// Gets the responses of each callback with a deadline since the last message, as
   /// statistics_msgs/msg/MetricsMessage; such as "/statistics". Empty: none.
   std::string statistics{};
-  /// Misses of a period whose blame is told, 700 bytes each; all are counted.
+  /// Misses of a period whose blame is told, 800 bytes each; all are counted.
   std::size_t capacity = 256;
   /// Gets a Perfetto file of the last seconds before a miss: miss-1.pftrace, ..., at most one a
   /// second and 16 in all. It must exist. Empty: none; each instance then costs nothing.
