@@ -1,0 +1,246 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures ros2_control's loop under its own node, in a MultiThreadedExecutor, and under rclrt.
+
+tools/env python3 bench/publish_ros2_control.py            measures, prints, writes bench/README.md
+tools/env python3 bench/publish_ros2_control.py --print    writes nothing; ROUNDS and SECONDS follow
+Needs rclrt_ros2_control, ros2_control and ros2_controllers in the environment (UNDERLAY for a
+workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
+"""
+
+from __future__ import annotations
+
+import itertools
+import json
+import os
+import signal
+import statistics
+import subprocess
+import sys
+import tempfile
+from bisect import bisect_left
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from readme_section import write_section
+
+PERIOD_NS = 1_000_000
+ROUNDS, SECONDS = 5, 20
+STOLEN_MS = 10  # a run of whose time the host took more is made again
+TRIES = 4
+SHARE = "share/rclrt_ros2_control"
+CONTENDERS = {
+    "ros2_control_node: a thread": ("controller_manager", "ros2_control_node", []),
+    "timer, MultiThreadedExecutor": ("rclrt_ros2_control", "multi_threaded_timer", []),
+    "rclrt_ros2_control_node": (
+        "rclrt_ros2_control",
+        "rclrt_ros2_control_node",
+        ["-p", "robot:={share}/robot.yaml"],
+    ),
+}
+
+
+def prefixes() -> list[Path]:
+    return [Path(each) for each in os.environ.get("AMENT_PREFIX_PATH", "").split(":") if each]
+
+
+def find(relative: str) -> Path:
+    for prefix in prefixes():
+        if (prefix / relative).exists():
+            return prefix / relative
+    print(
+        f"error: {relative} is in no folder of AMENT_PREFIX_PATH.\n"
+        "fix: build rclrt_ros2_control where ros2_control and ros2_controllers are, see docs/rclcpp.md",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+
+def version(package: str) -> str:
+    text = find(f"share/{package}/package.xml").read_text(encoding="utf-8")
+    return text.split("<version>")[1].split("</version>")[0]
+
+
+def cpu_ms(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * 1e3 / os.sysconf("SC_CLK_TCK")
+
+
+def stolen_ms() -> float:
+    return int(Path("/proc/stat").read_text().split()[8]) * 1e3 / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def running(command: list[str], cpus: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(
+            ["taskset", "-c", cpus, *command], stdout=output, stderr=subprocess.STDOUT
+        ) as process,
+    ):
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
+    package, program, options = CONTENDERS[name]
+    share = find(SHARE)
+    allowed = sorted(os.sched_getaffinity(0))
+    mine = ",".join(str(cpu) for cpu in allowed[-cpus:])
+    others = ",".join(str(cpu) for cpu in allowed)
+    with tempfile.TemporaryDirectory() as folder:
+        probe, log = Path(folder, "probe"), Path(folder, "log")
+        command = [str(find(f"lib/{package}/{program}")), "--ros-args", "--log-level", "warn"]
+        command += ["--params-file", f"{share}/controllers.yaml"]
+        command += [option.format(share=share) for option in options]
+        load = [str(find("lib/rclrt_ros2_control/service_load")), str(seconds)]
+        load += [f"{share}/robot.urdf", str(probe)]
+        with running(command, mine, log) as manager:
+            with subprocess.Popen(
+                ["taskset", "-c", others, *load], stdout=subprocess.PIPE, text=True
+            ) as client:
+                assert client.stdout is not None
+                begun = client.stdout.readline()
+                cpu, stolen = cpu_ms(manager.pid), stolen_ms()
+                output = client.stdout.readline()
+                if begun != "begin\n" or not output:
+                    sys.exit(f"error: {name}: {log.read_text(errors='replace')}")
+                cpu, stolen = cpu_ms(manager.pid) - cpu, stolen_ms() - stolen
+        result: dict[str, Any] = json.loads(output)
+        result |= cycles_of(probe, result["begin_ns"], result["end_ns"])
+        result["cpu_us"] = cpu * 1e3 / len(result["late_ns"])
+        result["stolen_ms"] = stolen
+        result["warnings"] = log.read_text(errors="replace").count("[WARN]")
+        return result
+
+
+def first_release(reads: list[int]) -> int:
+    """When in its period a release is, by the reads alone, which are never early: the earliest
+    that is within 50 us of where most of them are."""
+    width = 50_000
+    phases = sorted(read % PERIOD_NS for read in reads)
+    phases += [phase + PERIOD_NS for phase in phases]
+    count = len(reads)
+    densest = max(range(count), key=lambda i: bisect_left(phases, phases[i] + width) - i)
+    start = phases[densest] + PERIOD_NS  # so that what is before it is in the list, too
+    return phases[bisect_left(phases, start - width)] % PERIOD_NS
+
+
+def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
+    """Of each release: how late the next cycle read the hardware; how many releases had no cycle
+    that read and wrote the hardware before the next release; the longest time without a write."""
+    events = [line.split() for line in probe.read_text().splitlines()]
+    reads = [int(time) for kind, time in events if kind == "read"]
+    writes = [int(time) for kind, time in events if kind == "write"]
+    inside = [read for read in reads if begin_ns <= read < end_ns]
+    phase = first_release(inside)
+    first = begin_ns - (begin_ns - phase) % PERIOD_NS + PERIOD_NS
+    late: list[int] = []
+    missed = 0
+    for release in range(first, end_ns - PERIOD_NS, PERIOD_NS):
+        read = bisect_left(reads, release)
+        if read == len(reads):
+            break
+        late.append(reads[read] - release)
+        write = bisect_left(writes, reads[read])
+        missed += write == len(writes) or writes[write] > release + PERIOD_NS
+    written = [write for write in writes if begin_ns <= write < end_ns]
+    return {
+        "late_ns": sorted(late),
+        "missed": missed,
+        "gap_ms": max(b - a for a, b in itertools.pairwise(written)) / 1e6,
+    }
+
+
+def run_undisturbed(name: str, cpus: int, seconds: int) -> tuple[dict[str, Any], int]:
+    for repeated in itertools.count():
+        result = run_once(name, cpus, seconds)
+        if result["stolen_ms"] <= STOLEN_MS or repeated == TRIES:
+            return result, repeated
+    raise AssertionError
+
+
+def share_of(values: list[int], share: float) -> float:
+    return values[int(share * (len(values) - 1))] / 1e3
+
+
+def row(name: str, runs: list[dict[str, Any]], seconds: int) -> str:
+    late = [run["late_ns"] for run in runs]
+    releases = sum(len(each) for each in late)
+    missed = sum(run["missed"] for run in runs)
+    calls = statistics.median(sum(run["calls"].values()) for run in runs) / seconds
+    return (
+        f"| {name} | {statistics.median(share_of(each, 0.5) for each in late):.1f} "
+        f"| {statistics.median(share_of(each, 0.99) for each in late):.1f} "
+        f"| {max(share_of(each, 1) for each in late):.0f} "
+        f"| {missed} of {releases} | {max(run['gap_ms'] for run in runs):.2f} "
+        f"| {statistics.median(run['cpu_us'] for run in runs):.0f} | {calls:.0f} |"
+    )
+
+
+def told(runs: list[dict[str, Any]]) -> str:
+    """Who the monitor says was most in the loop's way."""
+    total: dict[str, float] = {}
+    for run in runs:
+        for name, time_ms in run["in_the_way_ms"].items():
+            total[name] = total.get(name, 0) + time_ms
+    worst = sorted(total.items(), key=lambda each: -each[1])[:4]
+    return ", ".join(f"{name} {time_ms:.1f} ms" for name, time_ms in worst) or "nothing"
+
+
+def main(arguments: list[str]) -> int:
+    numbers = [int(each) for each in arguments if each.isdigit()]
+    rounds, seconds = numbers if len(numbers) == 2 else (ROUNDS, SECONDS)
+    load = os.getloadavg()[0]
+    allowed = len(os.sched_getaffinity(0))
+    lines: list[str] = []
+    repeated = 0
+    for cpus in (count for count in (1, 2) if count <= allowed):
+        runs: dict[str, list[dict[str, Any]]] = {name: [] for name in CONTENDERS}
+        for number in range(rounds):
+            names = list(CONTENDERS)
+            for name in names[number % len(names) :] + names[: number % len(names)]:
+                run, again = run_undisturbed(name, cpus, seconds)
+                runs[name].append(run)
+                repeated += again
+        title = f"{cpus} CPU{'s' if cpus > 1 else ''}"
+        lines += [
+            "",
+            f"| the loop on {title} | p50 us | p99 us | max us | releases missed "
+            "| longest without a write ms | CPU us per cycle | calls/s |",
+            "| --- | --: | --: | --: | --: | --: | --: | --: |",
+            *(row(name, each, seconds) for name, each in runs.items()),
+            "",
+            f"On {title} the monitor of rclrt_ros2_control_node named: "
+            f"{told(runs['rclrt_ros2_control_node'])}.",
+        ]
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    versions = ", ".join(
+        f"{name} {version(name)}"
+        for name in ("controller_manager", "diff_drive_controller", "rclcpp")
+    )
+    head = [
+        f"Measured {day}, {versions} ({os.environ['RCLRT_DISTRO']}), Linux {os.uname().release}, "
+        f"{os.cpu_count()} CPUs, load {load:.1f} before.",
+        "",
+        f"* {rounds} rounds of {seconds} s each, in turn; p50 and p99 are the median round's, max and "
+        f"longest the worst round's; {repeated} were made again because the host took more than "
+        f"{STOLEN_MS} ms",
+    ]
+    text = "\n".join(head + lines)
+    print(text)
+    if "--print" not in arguments:
+        write_section("ros2_control", Path(__file__).name, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

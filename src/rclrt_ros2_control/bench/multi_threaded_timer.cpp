@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// A contender: the control loop as a timer of rclcpp's MultiThreadedExecutor, whose threads all run
+// at SCHED_FIFO 50, where ros2_control_node has its loop.
+#include <controller_manager/controller_manager.hpp>
+#include <cstdio>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <realtime_tools/realtime_helpers.hpp>
+
+#include "../src/control_loop.hpp"
+#include "../src/node_options.hpp"
+
+int main(int argc, char** argv) {
+  rclcpp::init(argc, argv);
+  const auto executor = std::make_shared<rclcpp::executors::MultiThreadedExecutor>();
+  const auto manager = std::make_shared<controller_manager::ControllerManager>(
+      executor, rclrt_ros2_control::kManagerName, "",
+      rclrt_ros2_control::node_options(argc, argv));
+  if (manager->get_parameter_or("lock_memory", false)) {
+    realtime_tools::lock_memory();
+  }
+  const rclrt_ros2_control::ControlLoop loop(manager);
+  executor->add_node(manager);
+  if (!realtime_tools::configure_sched_fifo(50)) {  // the executor's threads inherit it
+    std::fprintf(stderr, "multi_threaded_timer: SCHED_FIFO is not permitted\n");
+  }
+  executor->spin();
+  rclcpp::shutdown();
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+// Mock hardware that notes when each cycle reads and writes it, whatever runs the cycles. At its
+// end it writes lines of "read NS" and "write NS" (CLOCK_MONOTONIC) into the file that the
+// hardware parameter `probe_file` names.
+#include <cstdint>
+#include <fstream>
+#include <mock_components/generic_system.hpp>
+#include <pluginlib/class_list_macros.hpp>
+#include <string>
+#include <vector>
+
+#include "rclrt/realtime/clock.hpp"
+
+namespace rclrt_ros2_control {
+
+class ProbeSystem : public mock_components::GenericSystem {
+ public:
+  ~ProbeSystem() override { write_file(); }
+
+  CallbackReturn on_init(
+      const hardware_interface::HardwareComponentInterfaceParams& params) override {
+    const auto found = params.hardware_info.hardware_parameters.find("probe_file");
+    if (found == params.hardware_info.hardware_parameters.end()) {
+      RCLCPP_ERROR(get_logger(), "the hardware parameter probe_file is missing");
+      return CallbackReturn::ERROR;
+    }
+    file_ = found->second;
+    constexpr std::size_t kEvents = 2'000'000;  // 1000 s at 1 kHz
+    events_.reserve(kEvents);
+    return GenericSystem::on_init(params);
+  }
+
+  hardware_interface::return_type read(const rclcpp::Time& time,
+                                       const rclcpp::Duration& period) override {
+    note(false);
+    return GenericSystem::read(time, period);
+  }
+
+  hardware_interface::return_type write(const rclcpp::Time& time,
+                                        const rclcpp::Duration& period) override {
+    const auto result = GenericSystem::write(time, period);
+    note(true);
+    return result;
+  }
+
+ private:
+  struct Event {
+    std::int64_t time_ns;
+    bool is_write;
+  };
+
+  void note(bool is_write) {
+    if (events_.size() < events_.capacity()) {
+      events_.push_back({rclrt::realtime::monotonic_now_ns(), is_write});
+    }
+  }
+
+  void write_file() const {
+    std::ofstream file(file_);
+    for (const Event& event : events_) {
+      file << (event.is_write ? "write " : "read ") << event.time_ns << '\n';
+    }
+  }
+
+  std::string file_;
+  std::vector<Event> events_;
+};
+
+}  // namespace rclrt_ros2_control
+
+PLUGINLIB_EXPORT_CLASS(rclrt_ros2_control::ProbeSystem, hardware_interface::SystemInterface)

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+// How a controller manager's node is made from a command line.
+#pragma once
+
+#include <controller_manager/controller_manager.hpp>
+#include <rclcpp/rclcpp.hpp>
+#include <string>
+#include <vector>
+
+namespace rclrt_ros2_control {
+
+inline constexpr const char* kManagerName = "controller_manager";
+
+/// Returns the manager's options with the ROS arguments of the command line, which it hands on to
+/// the nodes of its controllers.
+inline rclcpp::NodeOptions node_options(int argc, char** argv) {
+  rclcpp::NodeOptions options = controller_manager::get_cm_node_options();
+  std::vector<std::string> arguments = options.arguments();
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (!arguments.empty() || argument == "--ros-args") {
+      arguments.push_back(argument);
+    }
+  }
+  return options.arguments(arguments);
+}
+
+}  // namespace rclrt_ros2_control
