@@ -30,10 +30,11 @@ PERIOD_NS = 1_000_000
 ROUNDS, SECONDS = 5, 20
 STOLEN_MS = 10  # a run of whose time the host took more is made again
 TRIES = 4
+DOMAIN = {"ROS_DOMAIN_ID": "83", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 SHARE = "share/rclrt_ros2_control"
 CONTENDERS = {
     "ros2_control_node: a thread": ("controller_manager", "ros2_control_node", []),
-    "timer, MultiThreadedExecutor": ("rclrt_ros2_control", "multi_threaded_timer", []),
+    "timer, MultiThreadedExecutor of 8": ("rclrt_ros2_control", "multi_threaded_timer", []),
     "rclrt_ros2_control_node": (
         "rclrt_ros2_control",
         "rclrt_ros2_control_node",
@@ -200,6 +201,7 @@ def main(arguments: list[str]) -> int:
     numbers = [int(each) for each in arguments if each.isdigit()]
     rounds, seconds = numbers if len(numbers) == 2 else (ROUNDS, SECONDS)
     load = os.getloadavg()[0]
+    os.environ.update(DOMAIN)
     allowed = len(os.sched_getaffinity(0))
     lines: list[str] = []
     repeated = 0

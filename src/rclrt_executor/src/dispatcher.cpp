@@ -20,7 +20,9 @@ int Dispatcher::os_priority(int level) const noexcept {
 
 int Dispatcher::thread_priority(int level) const noexcept {
   const ThreadSettings& threads = context_.threads;
-  return threads.realtime() && !threads.is_reserved(level) ? os_priority(level) : 0;
+  const bool has_one = threads.realtime() && !threads.is_reserved(level) &&
+                       (!threads.is_best_effort(level) || threads.runs_to_completion());
+  return has_one ? os_priority(level) : 0;
 }
 
 }  // namespace rclrt::executor

@@ -30,7 +30,7 @@ struct DispatcherContext {
 /// What a dispatcher offers.
 struct DispatcherTraits {
   bool maps_levels = true;           ///< each level has a SCHED_FIFO priority of its own
-  bool offers_reservations = false;  ///< levels have threads that last, and so may have budgets
+  bool keeps_level_threads = false;  ///< levels have threads that last, each scheduled its own way
   bool levels_by_group = false;      ///< a callback leaves its group at another level
   bool reads_ahead = false;  ///< takes the input of several instances before the first one runs
   bool polls = false;        ///< asks for work; otherwise entities announce it
@@ -61,7 +61,7 @@ class Dispatcher {
   virtual void remove_queued(const Callback& callback, Instance*& taken) noexcept = 0;
   /// Gives threads the SCHED_FIFO priorities that their levels have now. Throws std::system_error.
   virtual void settle_priorities() {}
-  /// Returns the SCHED_FIFO priority of a level with real time, and without a reservation.
+  /// Returns the SCHED_FIFO priority of a level that has one.
   virtual int os_priority(int level) const noexcept;
 
   /// Starts the threads of one spin. If it throws, `stop` follows.
@@ -82,8 +82,8 @@ class Dispatcher {
   /// Tells that the instance has ended; the configuration is not locked.
   virtual void end_on_caller() noexcept {}
 
-  /// Returns the SCHED_FIFO priority of a thread of `level`; 0 without real time, or with a
-  /// reservation.
+  /// Returns the SCHED_FIFO priority of a thread of `level`; 0 without real time, with a
+  /// reservation, or at best effort.
   int thread_priority(int level) const noexcept;
 
  protected:

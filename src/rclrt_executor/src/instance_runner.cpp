@@ -220,9 +220,8 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
     interval.ready_ns = info.ready_ns;
     interval.end_ns = record.end_ns;
     interval.cpu_ns = record.cpu_ns;
-    // Only the threads of levels with a budget have no SCHED_FIFO priority.
     judge(callback, info, interval,
-          threads_.realtime() && worker.rank == 0 && !options_.reservations.empty());
+          threads_.realtime() && worker.rank == 0 && threads_.is_reserved(info.level));
   }
   count(state_of(callback), outcome, worker.polls);
   if (sink_ != nullptr) {

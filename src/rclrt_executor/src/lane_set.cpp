@@ -84,7 +84,9 @@ void LaneSet::start_workers(Level& level) {
     const auto slot = shared_.first_slot + static_cast<std::uint32_t>(level.workers.size());
     level.workers.emplace_back(worker_options(level), [this, &level, slot] {
       context_.spin.await_start();
-      WorkerPriority priority(level.os_priority);
+      const ThreadSettings& settings = context_.threads;
+      WorkerPriority priority(level.os_priority,
+                              settings.realtime() && settings.is_best_effort(level.level));
       while (Instance* const instance = level.lane.pop(context_.spin.stop_flag(), priority)) {
         context_.runner.execute(instance, {.slot = slot, .rank = priority.now()}, priority);
       }

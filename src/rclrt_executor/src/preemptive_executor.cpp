@@ -16,7 +16,7 @@ namespace {
 class LaneDispatcher final : public Dispatcher {
  public:
   explicit LaneDispatcher(const DispatcherContext& context)
-      : Dispatcher(context, {.offers_reservations = true}), lanes_(context, *this) {}
+      : Dispatcher(context, {.keeps_level_threads = true}), lanes_(context, *this) {}
 
   void add(Callback& callback) override {
     Lane& lane = lanes_.at(callback.level());

@@ -18,7 +18,7 @@ namespace {
 class ProducerConsumerDispatcher final : public Dispatcher {
  public:
   explicit ProducerConsumerDispatcher(const DispatcherContext& context)
-      : Dispatcher(context, {.offers_reservations = true}),
+      : Dispatcher(context, {.keeps_level_threads = true}),
         inbox_(context),
         queues_(context, *this) {}
 

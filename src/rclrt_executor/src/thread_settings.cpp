@@ -13,10 +13,11 @@
 
 namespace rclrt::executor {
 
-void ThreadSettings::settle_realtime(bool offers_reservations) {
+void ThreadSettings::settle_realtime(bool keeps_level_threads) {
   realtime::require_allowed_cpus(options_.cpus);
   realtime::require_allowed_cpus(options_.scheduler_cpus);
-  require_reservations_possible(offers_reservations);
+  require_level_threads(keeps_level_threads);
+  require_reservations_possible();
   reason_.clear();
   if (options_.realtime == Realtime::kOff) {
     reason_ = "switched off";
@@ -37,21 +38,29 @@ void ThreadSettings::settle_realtime(bool offers_reservations) {
   });
 }
 
-void ThreadSettings::require_reservations_possible(bool offered) const {
+/// Where levels are to be scheduled each in its own way, they need threads of their own.
+void ThreadSettings::require_level_threads(bool keeps_them) const {
+  if (options_.reservations.empty() && !options_.best_effort_below) {
+    return;
+  }
+  const std::string executor = "executor \"" + options_.name + "\": ";
+  const std::string what =
+      options_.reservations.empty() ? "be best effort" : "have a reservation";
+  if (!keeps_them) {
+    throw std::invalid_argument(executor + "it has no threads of a level that could " + what +
+                                ": use preemptive or producer_consumer");
+  }
+  if (options_.preemption == Preemption::kNever) {
+    throw std::invalid_argument(executor + "without preemption no level has threads that could " +
+                                what + ": leave one of the two out");
+  }
+}
+
+void ThreadSettings::require_reservations_possible() const {
   if (options_.reservations.empty()) {
     return;
   }
   const std::string executor = "executor \"" + options_.name + "\": ";
-  if (!offered) {
-    throw std::invalid_argument(executor +
-                                "it has no threads of a level that could have a reservation: use "
-                                "preemptive or producer_consumer");
-  }
-  if (options_.preemption == Preemption::kNever) {
-    throw std::invalid_argument(executor +
-                                "without preemption no level has threads that could have a "
-                                "reservation: leave one of the two out");
-  }
   if (!options_.cpus.empty()) {
     throw std::invalid_argument(executor +
                                 "the kernel gives a reservation only to a thread that may use "
@@ -97,7 +106,8 @@ std::optional<std::string> ThreadSettings::why_no_realtime() const {
 PriorityMap ThreadSettings::mapped_with(std::vector<int> levels, bool maps_levels) const {
   // Not `runs_to_completion`: what does not fit is an error with and without permission.
   const bool maps = maps_levels && options_.preemption != Preemption::kNever;
-  std::erase_if(levels, [&](int level) { return !maps || is_reserved(level); });
+  std::erase_if(
+      levels, [&](int level) { return !maps || is_reserved(level) || is_best_effort(level); });
   if (priorities_) {
     levels.insert(levels.end(), priorities_->levels().begin(), priorities_->levels().end());
   }
@@ -129,6 +139,9 @@ realtime::ThreadOptions ThreadSettings::level_thread_options(int level, int os_p
   if (realtime_ && is_reserved(level)) {
     result.scheduling.policy = realtime::Policy::kDeadline;
     result.scheduling.reservation = options_.reservations.at(level);
+  } else if (realtime_ && is_best_effort(level)) {
+    result.scheduling.policy = realtime::Policy::kOther;
+    result.scheduling.priority = 0;
   }
   return result;
 }

@@ -21,7 +21,7 @@ class ThreadSettings {
   /// Finds out whether threads may have what the options state. Throws std::invalid_argument for
   /// options that contradict each other, std::runtime_error when real time is required and not
   /// permitted, std::system_error when the CPUs have no room for a reservation.
-  void settle_realtime(bool offers_reservations);
+  void settle_realtime(bool keeps_level_threads);
   bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
   /// Returns whether instances run to completion, on workers that all levels share.
   bool runs_to_completion() const noexcept RCLRT_NONBLOCKING {
@@ -42,11 +42,16 @@ class ThreadSettings {
 
   /// Returns whether a level has a budget under SCHED_DEADLINE.
   bool is_reserved(int level) const noexcept { return options_.reservations.contains(level); }
+  /// Returns whether a level's threads have normal scheduling, with real time too.
+  bool is_best_effort(int level) const noexcept {
+    return options_.best_effort_below && level < *options_.best_effort_below &&
+           !is_reserved(level);
+  }
   /// Returns thread options at a SCHED_FIFO priority, or at normal scheduling without real time.
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;
   /// Returns thread options of the scheduler thread, on its own CPUs where it has any.
   realtime::ThreadOptions scheduler_thread_options() const;
-  /// Returns thread options of a worker of `level`: the same, or its reservation.
+  /// Returns thread options of a worker of `level`: the same, its reservation, or best effort.
   realtime::ThreadOptions level_thread_options(int level, int os_priority) const;
   /// Returns how many workers the options ask for; `otherwise`, in levels with workers of their
   /// own, when they leave it to the executor.
@@ -55,7 +60,8 @@ class ThreadSettings {
   std::size_t cpu_count() const;
 
  private:
-  void require_reservations_possible(bool offered) const;
+  void require_level_threads(bool keeps_them) const;
+  void require_reservations_possible() const;
   std::optional<std::string> why_no_realtime() const;
 
   const ExecutorOptions& options_;

@@ -13,7 +13,8 @@ namespace rclrt::executor {
 void WorkerPriority::set(int priority) noexcept RCLRT_WAITS {
   sched_param parameters{};
   parameters.sched_priority = priority;
-  if (sched_setscheduler(0, SCHED_FIFO, &parameters) != 0) {
+  const int policy = priority == 0 ? SCHED_OTHER : SCHED_FIFO;
+  if (sched_setscheduler(0, policy, &parameters) != 0) {
     std::fprintf(stderr, "rclrt: setting SCHED_FIFO priority %d of a worker: %s\n", priority,
                  std::strerror(errno));
     std::abort();

@@ -11,16 +11,17 @@ namespace rclrt::executor {
 /// Belongs to one thread, which makes and uses it.
 class WorkerPriority {
  public:
-  /// `own` is what the thread has, and may change while it runs (its level moved); 0: normal
-  /// scheduling, and nothing is ever raised.
-  explicit WorkerPriority(const std::atomic<int>& own) noexcept : own_(own), now_(own.load()) {}
+  /// `own` is what the thread has, and may change while it runs (its level moved), but not to or
+  /// from 0: neither SCHED_FIFO nor, unless `is_best_effort`, ever raised.
+  explicit WorkerPriority(const std::atomic<int>& own, bool is_best_effort = false) noexcept
+      : own_(own), now_(own.load()), is_raised_(now_ != 0 || is_best_effort) {}
   /// For a thread that is never raised.
   WorkerPriority() noexcept : WorkerPriority(kNone) {}
 
   /// One system call if `ceiling` is above what the thread has, none otherwise. Ends the process
   /// when the kernel refuses: going on would break the bound on blocking.
   void raise_to(int ceiling) noexcept RCLRT_WAITS {
-    if (now_ != 0 && ceiling > now_) {
+    if (is_raised_ && ceiling > now_) {
       set(ceiling);
     }
   }
@@ -32,7 +33,7 @@ class WorkerPriority {
       yield();
     }
   }
-  /// What the thread has now; 0: normal scheduling.
+  /// What the thread has now; 0: none.
   int now() const noexcept RCLRT_NONBLOCKING { return now_; }
   void restore() noexcept RCLRT_WAITS {
     if (const int own = own_.load(); now_ != own) {
@@ -48,6 +49,7 @@ class WorkerPriority {
 
   const std::atomic<int>& own_;
   int now_;
+  const bool is_raised_;
 };
 
 }  // namespace rclrt::executor

@@ -171,15 +171,6 @@ TYPED_TEST(Reserved, ASpinRightAfterAnotherGetsItsReservationsBack) {
   EXPECT_NO_THROW(executor->spin());
 }
 
-std::string refusal(Executor& executor) {
-  try {
-    executor.prepare();
-  } catch (const std::invalid_argument& error) {
-    return error.what();
-  }
-  return "not refused";
-}
-
 TEST(Reservations, EachMistakeHasItsOwnMessage) {
   auto options = with({{5, reservation(1ms, 10ms)}});
   options.cpus = {realtime::allowed_cpus().front()};

@@ -5,9 +5,12 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <stdexcept>
+#include <string>
 #include <thread>
 #include <utility>
 
+#include "rclrt/executor/executor.hpp"
 #include "test_callback.hpp"
 
 namespace rclrt::executor::test {
@@ -46,6 +49,16 @@ inline auto every_millisecond(TestCallback::Body body, int level = 0,
   options.group = std::move(group);
   return std::make_shared<TestTimer>(options, TimerOptions{.period_ns = 1'000'000},
                                      std::move(body));
+}
+
+/// Returns what `prepare` refuses the options of an executor with.
+inline std::string refusal(Executor& executor) {
+  try {
+    executor.prepare();
+  } catch (const std::invalid_argument& error) {
+    return error.what();
+  }
+  return "not refused";
 }
 
 inline ExecutorOptions on_all_cpus() {

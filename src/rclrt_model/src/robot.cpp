@@ -18,6 +18,7 @@ namespace {
 using namespace detail;  // NOLINT(google-build-using-namespace): the vocabulary of the readers
 
 constexpr IntegerRange kWorkers{1, 1024};
+constexpr IntegerRange kBestEffort{1, 1'000'000};
 constexpr IntegerRange kMonitorPeriods_ms{10, 3'600'000};
 
 ExecutorKind read_kind(const YamlNode& node, Context& context) {
@@ -29,10 +30,25 @@ ExecutorKind read_kind(const YamlNode& node, Context& context) {
   return index ? kinds[*index] : ExecutorKind::kPreemptive;
 }
 
+void read_best_effort(const YamlNode& node, RobotExecutor& executor, Context& context) {
+  if (executor.kind != ExecutorKind::kPreemptive &&
+      executor.kind != ExecutorKind::kProducerConsumer) {
+    context.diagnostics.report(node.at,
+                               "best_effort_below has no meaning with 'kind: " +
+                                   std::string(traits(executor.kind).name) + "'",
+                               "'kind: preemptive' or 'kind: producer_consumer'");
+  }
+  if (const auto priority = read_integer(node, "best_effort_below", kBestEffort, context)) {
+    executor.best_effort_below = static_cast<int>(*priority);
+  }
+}
+
 RobotExecutor read_executor(const YamlNode& node, Context& context) {
   RobotExecutor executor;
   const Fields fields(node, "executor",
-                      {"kind", "realtime", "top_priority", "cpus", "workers_per_level"}, context);
+                      {"kind", "realtime", "top_priority", "cpus", "workers_per_level",
+                       "best_effort_below"},
+                      context);
   if (const YamlNode* value = fields.find("kind")) {
     executor.kind = read_kind(*value, context);
   }
@@ -53,6 +69,9 @@ RobotExecutor read_executor(const YamlNode& node, Context& context) {
     if (const auto workers = read_integer(*value, "workers_per_level", kWorkers, context)) {
       executor.workers_per_level = static_cast<std::size_t>(*workers);
     }
+  }
+  if (const YamlNode* value = fields.find("best_effort_below")) {
+    read_best_effort(*value, executor, context);
   }
   return executor;
 }
@@ -106,6 +125,12 @@ Robot read_robot(const Fields& fields, Context& context) {
   }
   if (const YamlNode* section = fields.find("recording")) {
     robot.recording = read_recording(*section, context);
+    if (robot.executor.best_effort_below && !robot.recording->application.empty()) {
+      context.diagnostics.report(section->at,
+                                 "the recording has an application, whose bounds hold where every "
+                                 "callback is real time",
+                                 "no 'application' beside 'best_effort_below'");
+    }
   }
   if (const YamlNode* section = fields.find("monitor")) {
     robot.monitor = read_monitor(*section, context);

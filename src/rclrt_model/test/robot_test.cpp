@@ -60,6 +60,20 @@ TEST(RobotFile, EachSectionMayBeLeftOut) {
   EXPECT_EQ(parse_robot("rclrt: 1\nexecutor: {}\n").robot, Robot());
 }
 
+TEST(RobotFile, TakesBestEffortWhereLevelsHaveThreadsAndNoBoundsAreClaimed) {
+  const auto robot =
+      parse_robot("rclrt: 1\nexecutor: {best_effort_below: 3}\nrecording: {directory: out}\n").robot;
+  ASSERT_TRUE(robot);
+  EXPECT_EQ(robot->executor, RobotExecutor{.best_effort_below = 3});
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: picas, best_effort_below: 3}\n"),
+            "f:2:44: best_effort_below has no meaning with 'kind: picas'; expected 'kind: "
+            "preemptive' or 'kind: producer_consumer'");
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {best_effort_below: 3}\n"
+                          "recording: {directory: out, application: app.yaml}\n"),
+            "f:3:12: the recording has an application, whose bounds hold where every callback is "
+            "real time; expected no 'application' beside 'best_effort_below'");
+}
+
 TEST(RobotFile, IsANodePrioritiesFileByItsSection) {
   const auto timings = parse_node_timings(kGood).timings;
   ASSERT_TRUE(timings);

@@ -50,6 +50,15 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
     "top priority": lambda robot, value: robot["executor"].update(top_priority=value),
     "CPU": lambda robot, value: robot["executor"].update(cpus=[value]),
     "workers": lambda robot, value: robot["executor"].update(workers_per_level=value),
+    "best effort": lambda robot, value: robot.update(
+        executor={"best_effort_below": value}, recording={"directory": "out"}
+    ),
+    "best effort of edf": lambda robot, value: robot.update(
+        executor={"kind": "edf", "best_effort_below": value}, recording={"directory": "out"}
+    ),
+    "best effort with bounds": lambda robot, value: robot.update(
+        executor={"best_effort_below": value}
+    ),
     "node": lambda robot, value: robot["callbacks"][0].update(node=value),
     "timer": lambda robot, value: robot["callbacks"][0].update(timer=value),
     "group": lambda robot, value: robot["callbacks"][1].update(group=value),
@@ -76,6 +85,8 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
 NEVER_GOOD = {
     "another section",
     "age of a timer",
+    "best effort of edf",
+    "best effort with bounds",
     "age and deadline",
     "two kinds",
     "kept thread's CPUs",

@@ -82,6 +82,7 @@ void set_executor(const rclrt::model::RobotExecutor& from, RobotOptions& robot) 
   options.top_priority = from.top_priority.value_or(options.top_priority);
   options.cpus = from.cpus;
   options.workers_per_level = from.workers_per_level.value_or(options.workers_per_level);
+  options.best_effort_below = from.best_effort_below;
 }
 
 std::shared_ptr<Recording> make_recording(const std::optional<RecordingOptions>& options) {

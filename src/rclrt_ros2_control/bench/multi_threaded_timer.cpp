@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A contender: the control loop as a timer of rclcpp's MultiThreadedExecutor, whose threads all run
-// at SCHED_FIFO 50, where ros2_control_node has its loop.
+// at SCHED_FIFO 50, where ros2_control_node has its loop. With as many threads as CPUs it comes to a
+// stop: all of them wait in services for the loop, which then has no thread to run on.
 #include <controller_manager/controller_manager.hpp>
 #include <cstdio>
 #include <memory>
@@ -12,7 +13,9 @@
 
 int main(int argc, char** argv) {
   rclcpp::init(argc, argv);
-  const auto executor = std::make_shared<rclcpp::executors::MultiThreadedExecutor>();
+  constexpr std::size_t kThreads = 8;  // more than service_load has requests under way
+  const auto executor = std::make_shared<rclcpp::executors::MultiThreadedExecutor>(
+      rclcpp::ExecutorOptions(), kThreads);
   const auto manager = std::make_shared<controller_manager::ControllerManager>(
       executor, rclrt_ros2_control::kManagerName, "",
       rclrt_ros2_control::node_options(argc, argv));

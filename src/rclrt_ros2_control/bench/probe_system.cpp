@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mock hardware that notes when each cycle reads and writes it, whatever runs the cycles. At its
-// end it writes lines of "read NS" and "write NS" (CLOCK_MONOTONIC) into the file that the
+// Mock hardware that notes when each cycle reads and writes it, whatever runs the cycles. When it is
+// deactivated it writes lines of "read NS" and "write NS" (CLOCK_MONOTONIC) into the file that the
 // hardware parameter `probe_file` names.
 #include <cstdint>
 #include <fstream>
@@ -15,8 +15,6 @@ namespace rclrt_ros2_control {
 
 class ProbeSystem : public mock_components::GenericSystem {
  public:
-  ~ProbeSystem() override { write_file(); }
-
   CallbackReturn on_init(
       const hardware_interface::HardwareComponentInterfaceParams& params) override {
     const auto found = params.hardware_info.hardware_parameters.find("probe_file");
@@ -28,6 +26,11 @@ class ProbeSystem : public mock_components::GenericSystem {
     constexpr std::size_t kEvents = 2'000'000;  // 1000 s at 1 kHz
     events_.reserve(kEvents);
     return GenericSystem::on_init(params);
+  }
+
+  CallbackReturn on_deactivate(const rclcpp_lifecycle::State& previous) override {
+    write_file();
+    return GenericSystem::on_deactivate(previous);
   }
 
   hardware_interface::return_type read(const rclcpp::Time& time,

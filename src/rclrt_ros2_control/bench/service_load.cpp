@@ -12,6 +12,7 @@
 #include <controller_manager_msgs/srv/list_hardware_components.hpp>
 #include <controller_manager_msgs/srv/list_hardware_interfaces.hpp>
 #include <controller_manager_msgs/srv/load_controller.hpp>
+#include <controller_manager_msgs/srv/set_hardware_component_state.hpp>
 #include <controller_manager_msgs/srv/switch_controller.hpp>
 #include <controller_manager_msgs/srv/unload_controller.hpp>
 #include <cstdio>
@@ -116,6 +117,16 @@ class Load : public rclcpp::Node {
       executor_.spin_once(100ms);
     }
     end_ns_ = rclrt::realtime::monotonic_now_ns();
+    calling_.clear();
+  }
+
+  /// Deactivates the hardware, which then writes what it has noted.
+  void stop() {
+    const auto request = std::make_shared<srv::SetHardwareComponentState::Request>();
+    request->name = "wheels";
+    request->target_state.label = "inactive";
+    require(call<srv::SetHardwareComponentState>("set_hardware_component_state", request)->ok,
+            "deactivating the hardware");
   }
 
   nlohmann::json results() const {
@@ -248,6 +259,7 @@ int main(int argc, char** argv) {
     const auto load = std::make_shared<Load>(argv[2], argv[3]);
     load->start_controllers();
     load->run(std::chrono::seconds(seconds));
+    load->stop();
     std::printf("%s\n", load->results().dump().c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "service_load: %s\n", error.what());

@@ -41,6 +41,11 @@ rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
   const auto file = node.get_parameter_or<std::string>("robot", "");
   rclrt_rclcpp::RobotOptions robot =
       file.empty() ? rclrt_rclcpp::RobotOptions() : rclrt_rclcpp::load_robot(file);
+  if (file.empty()) {
+    // Services, parameters and what controllers subscribe to run beside the loop, as in
+    // ros2_control_node; a robot.yaml raises those that a deadline depends on.
+    robot.options.engine.best_effort_below = kLoopPriority;
+  }
   const bool is_stated = node.has_parameter("thread_priority");
   if (is_stated || file.empty()) {
     const auto priority = node.get_parameter_or<std::int64_t>("thread_priority", kThreadPriority);

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -58,6 +59,11 @@ struct ExecutorOptions {
   /// not with Preemption::kNever; a group has all its members in one reserved level, or none in
   /// any.
   std::map<int, realtime::Reservation> reservations{};
+  /// Levels below this one are best effort: their threads have normal scheduling, so that work that
+  /// may wait takes no CPU from other threads of normal priority. They take no SCHED_FIFO priority;
+  /// in a mutually exclusive group with others their callbacks run at its ceiling as everywhere.
+  /// Offered as `reservations` are. None: every level is real time.
+  std::optional<int> best_effort_below{};
   /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).
   std::size_t stack_size = std::size_t{1} << 20;
   /// Returns the time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC;

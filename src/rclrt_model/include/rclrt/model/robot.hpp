@@ -45,6 +45,9 @@ struct RobotExecutor {
   std::optional<int> top_priority{};               ///< 2 to kTopPriority
   std::vector<int> cpus{};                         ///< distinct; empty: those of the process
   std::optional<std::size_t> workers_per_level{};  ///< at least 1
+  /// Callbacks of less priority have normal scheduling; only of `preemptive` and
+  /// `producer_consumer`, and not with a recording's application, whose bounds are of real time.
+  std::optional<int> best_effort_below{};
 
   bool operator==(const RobotExecutor&) const = default;
 };
