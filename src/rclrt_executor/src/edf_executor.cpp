@@ -162,7 +162,8 @@ void EdfDispatcher::run(std::size_t index, const std::atomic<int>& os_priority) 
   // The rank is the place in the stack: it does not move when priorities do, and is there without
   // real time.
   const InstanceRunner::Worker worker{.slot = static_cast<std::uint32_t>(index),
-                                      .rank = static_cast<int>(index)};
+                                      .rank = static_cast<int>(index),
+                                      .only_runs_instances = true};
   while (Instance* const instance = queue_.pop(index, context().spin.stop_flag())) {
     context().runner.execute(instance, worker, priority);
   }

@@ -6,6 +6,7 @@
 #include <climits>
 #include <utility>
 
+#include "cpu_estimate.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "saturating.hpp"
 #include "spin_state.hpp"
@@ -17,6 +18,7 @@ namespace {
 
 thread_local const InstanceInfo* t_current = nullptr;
 thread_local const InstanceRunner* t_runner = nullptr;  // whose callback the thread is running
+thread_local constinit CpuEstimate t_cpu;
 
 std::uint32_t involuntary_switches() noexcept {
   rusage usage{};
@@ -196,7 +198,9 @@ ExecutionInterval InstanceRunner::interval_of(Callback& callback, const Instance
 Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
                                      const Worker& worker) noexcept {
   const bool watched = watch_ != nullptr && watch_->active();
-  const std::int64_t cpu_before = sink_ != nullptr || watched ? realtime::thread_cpu_now_ns() : 0;
+  const bool is_timed = sink_ != nullptr || watched;
+  const bool is_exact = sink_ != nullptr || !worker.only_runs_instances;  // a record is a measurement
+  const std::int64_t cpu_before = is_timed ? t_cpu.begin(is_exact) : 0;
   const std::uint32_t switches_before = sink_ != nullptr ? involuntary_switches() : 0;
   ExecutionInterval interval;
   InstanceHistory::Place* place = nullptr;
@@ -210,8 +214,8 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
   InstanceRecord record;
   record.end_ns = realtime::monotonic_now_ns();
   fill_in_times(info, record.end_ns);
-  if (sink_ != nullptr || watched) {
-    record.cpu_ns = realtime::thread_cpu_now_ns() - cpu_before;
+  if (is_timed) {
+    record.cpu_ns = t_cpu.took(cpu_before, record.end_ns - info.start_ns, is_exact);
   }
   if (place != nullptr) {
     InstanceHistory::end(*place, record.end_ns, record.cpu_ns);

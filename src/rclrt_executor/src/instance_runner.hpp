@@ -28,6 +28,7 @@ class InstanceRunner {
     std::uint32_t slot = 0;  ///< which of the level's workers it is, from 0
     int rank = 0;            ///< which of two instances has the CPU: the one with the higher rank
     bool polls = false;      ///< the message may be another worker's by now
+    bool only_runs_instances = false;  ///< whatever else the thread does is short
   };
 
   /// Runs `instance`, which is pinned and has entered its group, on the calling thread; then gives

@@ -231,7 +231,8 @@ void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot, std::atomic
     if (instance == nullptr) {
       break;
     }
-    context().runner.execute(instance, {.slot = slot, .rank = priority.now()}, priority);
+    context().runner.execute(
+        instance, {.slot = slot, .rank = priority.now(), .only_runs_instances = true}, priority);
     settle();
   }
   const std::scoped_lock lock(pool_);

@@ -12,10 +12,9 @@
 #include <exception>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
+#include <realtime_tools/realtime_helpers.hpp>
 #include <stdexcept>
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "control_loop.hpp"
 #include "node_options.hpp"
@@ -71,45 +70,51 @@ void warn_of_settings(rclcpp::Node& node) {
   }
 }
 
-int run(int argc, char** argv) {
-  const rclcpp::NodeOptions options = rclrt_ros2_control::node_options(argc, argv);
-  rclrt_rclcpp::RobotOptions robot_options;
-  {
-    // Asks for the parameters before the manager, whose constructor needs the executor.
-    rclcpp::NodeOptions quiet = options;
-    quiet.start_parameter_services(false).start_parameter_event_publisher(false);
-    rclcpp::Node node(kManagerName, quiet.enable_rosout(false));
-    robot_options = read_robot(node);
-    warn_of_settings(node);
-  }
-  rclrt_rclcpp::Robot robot(std::move(robot_options));
-  const auto manager = std::make_shared<controller_manager::ControllerManager>(
-      robot.shared_executor(), kManagerName, "", options);
-  const bool is_realtime = robot.executor().engine().options().realtime !=
-                           rclrt::executor::Realtime::kOff;
-  if (manager->get_parameter_or("lock_memory", is_realtime)) {
-    if (const auto reason = rclrt::realtime::lock_memory()) {
-      RCLCPP_WARN(manager->get_logger(), "%s", reason->c_str());
+rclrt_rclcpp::RobotOptions ask_for_robot(rclcpp::NodeOptions options) {
+  options.start_parameter_services(false).start_parameter_event_publisher(false);
+  rclcpp::Node node(kManagerName, options.enable_rosout(false));
+  warn_of_settings(node);
+  return read_robot(node);
+}
+
+/// The manager, its loop and the executor that runs both.
+class ControlProcess {
+ public:
+  /// Throws what `read_robot` does, and for what an executor refuses.
+  explicit ControlProcess(const rclcpp::NodeOptions& options)
+      : robot_(ask_for_robot(options)),  // the manager's constructor needs the executor
+        manager_(std::make_shared<controller_manager::ControllerManager>(
+            robot_.shared_executor(), kManagerName, "", options)),
+        loop_(manager_) {
+    robot_.executor().set_timing(loop_.timer(),
+                                 {.priority = kLoopPriority, .deadline = loop_.period()});
+    robot_.executor().add_node(manager_);
+    if (manager_->get_parameter_or("lock_memory", realtime_tools::has_realtime_kernel())) {
+      if (const auto reason = rclrt::realtime::lock_memory()) {
+        RCLCPP_WARN(manager_->get_logger(), "%s", reason->c_str());
+      }
     }
   }
-  const ControlLoop loop(manager);
-  robot.executor().set_timing(loop.timer(),
-                              {.priority = kLoopPriority, .deadline = loop.period()});
-  robot.executor().add_node(manager);
-  for (const std::string& each : robot.executor().unmatched()) {
-    RCLCPP_INFO(manager->get_logger(), "not here yet: %s", each.c_str());
-  }
-  robot.spin();
-  return 0;
-}
+
+  /// Returns when the context has been shut down. Throws what a callback throws.
+  void spin() { robot_.spin(); }
+
+ private:
+  rclrt_rclcpp::Robot robot_;  // outlives what uses its executor
+  const std::shared_ptr<controller_manager::ControllerManager> manager_;
+  const ControlLoop loop_;
+};
 
 }  // namespace
 
 int main(int argc, char** argv) {
   rclcpp::init(argc, argv);
-  int exit_code = 2;
+  int exit_code = 2;  // of what is stated
   try {
-    exit_code = run(argc, argv);
+    ControlProcess process(rclrt_ros2_control::node_options(argc, argv));
+    exit_code = 1;  // of what happens
+    process.spin();
+    exit_code = 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rclrt_ros2_control_node: %s\n", error.what());
   }

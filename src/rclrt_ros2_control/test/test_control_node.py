@@ -1,0 +1,102 @@
+# SPDX-License-Identifier: Apache-2.0
+"""rclrt_ros2_control_node: a robot with two wheels, controllers from ros2_controllers, services."""
+
+import json
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+NODE, LOAD = os.environ["CONTROL_NODE"], os.environ["SERVICE_LOAD"]
+BENCH = Path(__file__).parents[1] / "bench"
+PARAMETERS = ["--ros-args", "--params-file", str(BENCH / "controllers.yaml")]
+
+
+@pytest.fixture(autouse=True)
+def own_domain(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ROS_DOMAIN_ID", "84")
+
+
+@contextmanager
+def running(*options: str) -> Iterator[subprocess.Popen[str]]:
+    with subprocess.Popen(
+        [NODE, *PARAMETERS, *options], stderr=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            yield process
+        finally:
+            process.kill()
+
+
+def is_realtime() -> bool:
+    return subprocess.run(["chrt", "-f", "51", "true"], check=False).returncode == 0
+
+
+def scheduling_of(process: subprocess.Popen[str]) -> dict[str, tuple[int, int]]:
+    """Policy and priority of each of rclrt's threads, by name (proc(5): fields 40 and 41)."""
+    result = {}
+    for task in Path(f"/proc/{process.pid}/task").iterdir():
+        name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
+        if name.startswith("executor"):
+            fields = rest.split()
+            result[name] = (int(fields[38]), int(fields[37]))
+    return result
+
+
+@pytest.mark.parametrize("robot", [True, False], ids=["robot.yaml", "without a file"])
+def test_the_controllers_drive_the_wheels_while_services_are_called(
+    robot: bool, tmp_path: Path
+) -> None:
+    options = ["-p", f"robot:={BENCH / 'robot.yaml'}"] if robot else []
+    with running(*options) as node:
+        load = subprocess.run(
+            [LOAD, "3", BENCH / "robot.urdf", tmp_path / "probe"],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert load.returncode == 0, load.stderr
+        threads = scheduling_of(node)
+        node.send_signal(signal.SIGINT)
+        assert node.wait(60) == 0
+    result = json.loads(load.stdout.splitlines()[-1])
+    assert result["wheel_position"] > 0
+    assert result["joint_states"] > 0
+    assert min(result["calls"].values()) > 0
+    assert len(result["calls"]) == 4
+    kinds = [line.split()[0] for line in (tmp_path / "probe").read_text().splitlines()]
+    assert kinds.count("read") > 100
+    assert kinds.count("write") > 100
+    if is_realtime():
+        fifo = {at for policy, at in threads.values() if policy == os.SCHED_FIFO}
+        # The loop at thread_priority's default; under the file what brings the commands below it.
+        assert fifo == ({50, 49} if robot else {50})
+        assert any(policy == os.SCHED_OTHER for policy, _ in threads.values())
+
+
+@pytest.mark.parametrize(
+    ("option", "expected"),
+    [
+        ("thread_priority:=99", "parameter thread_priority: 99; expected 1 to 94"),
+        (
+            "hardware_synchronization.expect_blocking_read_write:=true",
+            "hardware that sets the pace needs a thread of its own; use ros2_control_node",
+        ),
+        ("robot:=/nowhere/robot.yaml", "/nowhere/robot.yaml"),
+        ("robot:=BROKEN", "robot.yaml:2:18: kind is 'events'; expected 'preemptive'"),
+    ],
+)
+def test_a_mistake_ends_it_with_its_place(option: str, expected: str, tmp_path: Path) -> None:
+    broken = tmp_path / "robot.yaml"
+    broken.write_text("rclrt: 1\nexecutor: {kind: events}\n")
+    with running("-p", option.replace("BROKEN", str(broken))) as node:
+        assert node.stderr is not None
+        said = node.stderr.read()
+        assert node.wait(60) == 2
+    assert expected in said
+    assert "rclrt_ros2_control_node: " in said
