@@ -12,24 +12,32 @@ from __future__ import annotations
 import itertools
 import json
 import os
-import signal
 import statistics
 import subprocess
 import sys
 import tempfile
 from bisect import bisect_left
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from readme_section import write_section
+from robots import (
+    STOLEN_MS,
+    cpu_ms,
+    find,
+    first_release,
+    in_turn,
+    last_cpus,
+    running,
+    share_of,
+    stolen_ms,
+    version,
+)
 
 PERIOD_NS = 1_000_000
 ROUNDS, SECONDS = 5, 20
-STOLEN_MS = 10  # a run of whose time the host took more is made again
-TRIES = 4
 DOMAIN = {"ROS_DOMAIN_ID": "83", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
 SHARE = "share/rclrt_ros2_control"
 CONTENDERS = {
@@ -43,96 +51,34 @@ CONTENDERS = {
 }
 
 
-def prefixes() -> list[Path]:
-    return [Path(each) for each in os.environ.get("AMENT_PREFIX_PATH", "").split(":") if each]
-
-
-def find(relative: str) -> Path:
-    for prefix in prefixes():
-        if (prefix / relative).exists():
-            return prefix / relative
-    print(
-        f"error: {relative} is in no folder of AMENT_PREFIX_PATH.\n"
-        "fix: build rclrt_ros2_control where ros2_control and ros2_controllers are, see docs/rclcpp.md",
-        file=sys.stderr,
-    )
-    sys.exit(2)
-
-
-def version(package: str) -> str:
-    text = find(f"share/{package}/package.xml").read_text(encoding="utf-8")
-    return text.split("<version>")[1].split("</version>")[0]
-
-
-def cpu_ms(pid: int) -> float:
-    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
-    return (int(fields[11]) + int(fields[12])) * 1e3 / os.sysconf("SC_CLK_TCK")
-
-
-def stolen_ms() -> float:
-    return int(Path("/proc/stat").read_text().split()[8]) * 1e3 / os.sysconf("SC_CLK_TCK")
-
-
-@contextmanager
-def running(command: list[str], cpus: str, log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    with (
-        log.open("wb") as output,
-        subprocess.Popen(
-            ["taskset", "-c", cpus, *command], stdout=output, stderr=subprocess.STDOUT
-        ) as process,
-    ):
-        try:
-            yield process
-        finally:
-            process.send_signal(signal.SIGINT)
-            try:
-                process.wait(30)
-            except subprocess.TimeoutExpired:
-                process.kill()
-
-
 def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
     package, program, options = CONTENDERS[name]
     share = find(SHARE)
-    allowed = sorted(os.sched_getaffinity(0))
-    mine = ",".join(str(cpu) for cpu in allowed[-cpus:])
-    others = ",".join(str(cpu) for cpu in allowed)
     with tempfile.TemporaryDirectory() as folder:
         probe, log = Path(folder, "probe"), Path(folder, "log")
-        command = [str(find(f"lib/{package}/{program}")), "--ros-args", "--log-level", "warn"]
+        command = ["taskset", "-c", last_cpus(cpus), str(find(f"lib/{package}/{program}"))]
+        command += ["--ros-args", "--log-level", "warn"]
         command += ["--params-file", f"{share}/controllers.yaml"]
         command += [option.format(share=share) for option in options]
         load = [str(find("lib/rclrt_ros2_control/service_load")), str(seconds)]
         load += [f"{share}/robot.urdf", str(probe)]
-        with running(command, mine, log) as manager:
-            with subprocess.Popen(
-                ["taskset", "-c", others, *load], stdout=subprocess.PIPE, text=True
-            ) as client:
-                assert client.stdout is not None
-                begun = client.stdout.readline()
-                cpu, stolen = cpu_ms(manager.pid), stolen_ms()
-                output = client.stdout.readline()
-                if begun != "begin\n" or not output:
-                    sys.exit(f"error: {name}: {log.read_text(errors='replace')}")
-                cpu, stolen = cpu_ms(manager.pid) - cpu, stolen_ms() - stolen
+        with (
+            running(command, log) as manager,
+            subprocess.Popen(load, stdout=subprocess.PIPE, text=True) as client,
+        ):
+            assert client.stdout is not None
+            begun = client.stdout.readline()
+            cpu, stolen = cpu_ms(manager.pid), stolen_ms()
+            output = client.stdout.readline()
+            if begun != "begin\n" or not output:
+                sys.exit(f"error: {name}: {log.read_text(errors='replace')}")
+            cpu, stolen = cpu_ms(manager.pid) - cpu, stolen_ms() - stolen
         result: dict[str, Any] = json.loads(output)
         result |= cycles_of(probe, result["begin_ns"], result["end_ns"])
         result["cpu_us"] = cpu * 1e3 / len(result["late_ns"])
         result["stolen_ms"] = stolen
         result["warnings"] = log.read_text(errors="replace").count("[WARN]")
         return result
-
-
-def first_release(reads: list[int]) -> int:
-    """When in its period a release is, by the reads alone, which are never early: the earliest
-    that is within 50 us of where most of them are."""
-    width = 50_000
-    phases = sorted(read % PERIOD_NS for read in reads)
-    phases += [phase + PERIOD_NS for phase in phases]
-    count = len(reads)
-    densest = max(range(count), key=lambda i: bisect_left(phases, phases[i] + width) - i)
-    start = phases[densest] + PERIOD_NS  # so that what is before it is in the list, too
-    return phases[bisect_left(phases, start - width)] % PERIOD_NS
 
 
 def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
@@ -142,7 +88,7 @@ def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
     reads = [int(time) for kind, time in events if kind == "read"]
     writes = [int(time) for kind, time in events if kind == "write"]
     inside = [read for read in reads if begin_ns <= read < end_ns]
-    phase = first_release(inside)
+    phase = first_release(inside, PERIOD_NS, 50_000)
     first = begin_ns - (begin_ns - phase) % PERIOD_NS + PERIOD_NS
     late: list[int] = []
     missed = 0
@@ -159,18 +105,6 @@ def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
         "missed": missed,
         "gap_ms": max(b - a for a, b in itertools.pairwise(written)) / 1e6,
     }
-
-
-def run_undisturbed(name: str, cpus: int, seconds: int) -> tuple[dict[str, Any], int]:
-    for repeated in itertools.count():
-        result = run_once(name, cpus, seconds)
-        if result["stolen_ms"] <= STOLEN_MS or repeated == TRIES:
-            return result, repeated
-    raise AssertionError
-
-
-def share_of(values: list[int], share: float) -> float:
-    return values[int(share * (len(values) - 1))] / 1e3
 
 
 def row(name: str, runs: list[dict[str, Any]], seconds: int) -> str:
@@ -206,13 +140,9 @@ def main(arguments: list[str]) -> int:
     lines: list[str] = []
     repeated = 0
     for cpus in (count for count in (1, 2) if count <= allowed):
-        runs: dict[str, list[dict[str, Any]]] = {name: [] for name in CONTENDERS}
-        for number in range(rounds):
-            names = list(CONTENDERS)
-            for name in names[number % len(names) :] + names[: number % len(names)]:
-                run, again = run_undisturbed(name, cpus, seconds)
-                runs[name].append(run)
-                repeated += again
+        run = partial(run_once, cpus=cpus, seconds=seconds)
+        runs, again = in_turn(list(CONTENDERS), rounds, run)
+        repeated += again
         title = f"{cpus} CPU{'s' if cpus > 1 else ''}"
         lines += [
             "",
@@ -233,9 +163,9 @@ def main(arguments: list[str]) -> int:
         f"Measured {day}, {versions} ({os.environ['RCLRT_DISTRO']}), Linux {os.uname().release}, "
         f"{os.cpu_count()} CPUs, load {load:.1f} before.",
         "",
-        f"* {rounds} rounds of {seconds} s each, in turn; p50 and p99 are the median round's, max and "
-        f"longest the worst round's; {repeated} were made again because the host took more than "
-        f"{STOLEN_MS} ms",
+        f"* {rounds} rounds of {seconds} s each, in turn; p50 and p99 are the median round's, max "
+        f"and longest the worst round's; {repeated} were made again because the host took more "
+        f"than {STOLEN_MS} ms",
     ]
     text = "\n".join(head + lines)
     print(text)

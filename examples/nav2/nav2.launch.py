@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Nav2 from planner to cmd_vel in one process: controller server, velocity smoother, collision monitor.
+"""Nav2 from planner to cmd_vel in one process, in rclrt's container or in the stock one.
 
 ros2 launch examples/nav2/nav2.launch.py                   rclrt's container
 ros2 launch examples/nav2/nav2.launch.py container:=stock  rclcpp_components' container

@@ -13,17 +13,19 @@ PREFIX = "rclrt: "
 SILENT_AFTER_S = 3.0
 SILENT_AFTER_PERIODS = 2.5
 LONGEST_TEXT = 300
-NAME_WIDTH = 42
+NAME_WIDTH = 37
 COLUMNS = (
     ("priority", 9),
     ("deadline", 10),
+    ("p99", 9),
     ("released", 10),
     ("lost", 8),
     ("missed", 8),
     ("+", 6),
     ("worst late", 11),
 )
-"""Title and width; deadline and worst late in ms, `+` since the last message."""
+"""Title and width. Deadline, p99 of the responses in the last period and worst late in ms, `+` the
+misses in it."""
 
 OK, WARN, ERROR = 0, 1, 2
 """Levels of a diagnostic_msgs/msg/DiagnosticStatus."""
@@ -113,7 +115,10 @@ class LiveTable:
             yield from _lines(name, callback, now_s - self.silent_after_s, paint)
         for name, process in sorted(self.processes.items()):
             silent = ", silent" if process.received_s < now_s - self.silent_after_s else ""
-            text = f"{name}: {process.message}{silent}"
+            cpu = f", {_real(process, 'cpu_percent'):.1f} % of a CPU" * (
+                "cpu_percent" in process.values
+            )
+            text = f"{name}: {process.message}{cpu}{silent}"
             yield paint.dim(shorten(text, LINE_WIDTH))
             lost = _whole(process, "misses_without_blame")
             if lost > 0:
@@ -145,6 +150,7 @@ def _lines(name: str, callback: _Callback, silent_before_s: float, paint: Paint)
     cells: Sequence[str] = (
         str(_whole(status, "priority")),
         f"{_real(status, 'deadline_ms'):.9g}",
+        f"{_real(status, 'p99_ms'):.3f}" if "p99_ms" in status.values else "-",
         str(_whole(status, "released")),
         str(_whole(status, "dropped")),
         str(missed),

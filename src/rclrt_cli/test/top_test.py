@@ -31,9 +31,9 @@ def lines(table: LiveTable, now_s: float = 0.0) -> list[str]:
 def test_a_line_tells_counters_misses_since_the_last_message_and_who_was_in_the_way() -> None:
     table = LiveTable()
     table.take(status(missed=1, level=WARN, worst_late_ms="3.210", most_in_the_way="/plan timer 0"))
-    table.take(status(missed=4, dropped=2, released=200))
+    table.take(status(missed=4, dropped=2, released=200, p99_ms="7.5"))
     assert lines(table)[1].split() == [
-        *("/lidar", "timer", "0", "5", "10", "200", "2", "4", "3", "3.210"),
+        *("/lidar", "timer", "0", "5", "10", "7.500", "200", "2", "4", "3", "3.210"),
         *("/plan", "timer", "0"),
     ]
     assert table.missed
@@ -57,8 +57,9 @@ def test_a_robot_that_says_nothing_any_more_is_silent() -> None:
     table.take(status(at=0.0))
     assert "(silent)" not in lines(table, 2.0)[1]
     assert lines(table, 4.0)[1].endswith("(silent)")
-    values = {"period_ms": "10000"}
+    values = {"period_ms": "10000", "cpu_percent": "12.34"}
     table.take(Status("rclrt: process arm 7", OK, "real time", values, 0.0))
+    assert lines(table, 2.0)[-1] == "process arm 7: real time, 12.3 % of a CPU"
     assert "(silent)" not in lines(table, 24.0)[1]
     assert lines(table, 26.0)[1].endswith("(silent)")
 
@@ -141,6 +142,6 @@ def test_a_running_robot_is_shown(tmp_path: Path) -> None:
             robot.terminate()
     assert answer.returncode == 1, answer.stderr
     assert answer.stdout.splitlines()[1].split() == [
-        *("/control", "timer", "0", "7", "5", "50", "0", "2", "1.500"),
+        *("/control", "timer", "0", "7", "5", "-", "50", "0", "2", "1.500"),
         *("/planner", "timer", "0"),
     ]

@@ -112,8 +112,11 @@ def test_the_schema_is_a_schema() -> None:
     jsonschema.Draft202012Validator.check_schema(SCHEMA)
 
 
-def test_the_example_validates(tmp_path: Path) -> None:
-    robot = yaml.safe_load((REPOSITORY / "examples" / "container" / "robot.yaml").read_bytes())
+@pytest.mark.parametrize(
+    "file", ["examples/container", "examples/nav2", "src/rclrt_ros2_control/bench"]
+)
+def test_the_example_validates(file: str, tmp_path: Path) -> None:
+    robot = yaml.safe_load((REPOSITORY / file / "robot.yaml").read_bytes())
     VALIDATOR.validate(robot)
     assert parser_says(robot, tmp_path / "robot.yaml")
 

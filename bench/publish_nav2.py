@@ -1,0 +1,156 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Measures how regular Nav2's commands are in ROS 2's isolated container and in rclrt's.
+
+tools/env python3 bench/publish_nav2.py            measures, prints, writes bench/README.md
+tools/env python3 bench/publish_nav2.py --print    writes nothing; ROUNDS and SECONDS may follow
+Needs Nav2, launch_ros, rclrt_rclcpp and rclrt_nav2_bench in the environment (UNDERLAY for a
+workspace that has them), permission for SCHED_FIFO, and an otherwise idle machine.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import tempfile
+from bisect import bisect_left
+from datetime import UTC, datetime
+from functools import partial
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+from readme_section import HERE, write_section
+from robots import (
+    STOLEN_MS,
+    cpu_ms,
+    find,
+    first_release,
+    in_turn,
+    last_cpus,
+    running,
+    share_of,
+    stolen_ms,
+    version,
+)
+
+PERIOD_NS = 20_000_000
+ROUNDS, SECONDS = 3, 30
+DOMAIN = {"ROS_DOMAIN_ID": "85", "ROS_AUTOMATIC_DISCOVERY_RANGE": "LOCALHOST"}
+LAUNCH_FILE = HERE.parent / "examples/nav2/nav2.launch.py"
+CONTENDERS = {"component_container_isolated": "stock", "rclrt_component_container": "rclrt"}
+
+
+def launch(container: str, cpus: str) -> int:
+    """As `ros2 launch` does, which needs ros2cli."""
+    from launch import LaunchDescription, LaunchService
+    from launch.actions import IncludeLaunchDescription
+    from launch.launch_description_sources import PythonLaunchDescriptionSource
+
+    arguments = [("container", container), ("prefix", f"taskset -c {cpus}")]
+    source = PythonLaunchDescriptionSource(str(LAUNCH_FILE))
+    service = LaunchService()
+    service.include_launch_description(
+        LaunchDescription([IncludeLaunchDescription(source, launch_arguments=arguments)])
+    )
+    return int(service.run())
+
+
+def children(pid: int) -> list[int]:
+    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
+    robot = ["chrt", "-f", "90", str(find("lib/rclrt_nav2_bench/simulated_robot")), str(seconds)]
+    command = [sys.executable, __file__, "--launch", CONTENDERS[name], last_cpus(cpus)]
+    with tempfile.TemporaryDirectory() as folder:
+        log = Path(folder, "log")
+        with (
+            running(command, log) as launched,
+            subprocess.Popen(robot, stdout=subprocess.PIPE, text=True) as client,
+        ):
+            assert client.stdout is not None
+            begun = client.stdout.readline()
+            container = children(launched.pid)[0]
+            cpu, stolen = cpu_ms(container), stolen_ms()
+            output = client.stdout.readline()
+            if begun != "begin\n" or not output:
+                sys.exit(f"error: {name}: {log.read_text(errors='replace')}")
+            cpu, stolen = cpu_ms(container) - cpu, stolen_ms() - stolen
+    result: dict[str, Any] = json.loads(output)
+    result |= commands_of(result.pop("arrivals_ns"), result["begin_ns"], result["end_ns"])
+    return result | {"cpu_percent": cpu / seconds / 10, "stolen_ms": stolen}
+
+
+def commands_of(arrivals: list[int], begin_ns: int, end_ns: int) -> dict[str, Any]:
+    """Of each period: how late the next command came; how many periods had none."""
+    inside = [time for time in arrivals if begin_ns <= time < end_ns]
+    phase = first_release(inside, PERIOD_NS, 500_000)
+    first = begin_ns - (begin_ns - phase) % PERIOD_NS + PERIOD_NS
+    late = []
+    for release in range(first, end_ns - PERIOD_NS, PERIOD_NS):
+        place = bisect_left(inside, release)
+        late.append((inside[place] if place < len(inside) else end_ns) - release)
+    return {
+        "late_ns": sorted(late),
+        "missed": sum(time > PERIOD_NS for time in late),
+        "gap_ms": max(b - a for a, b in pairwise(inside)) / 1e6,
+    }
+
+
+def row(name: str, runs: list[dict[str, Any]], seconds: int) -> str:
+    late = [run["late_ns"] for run in runs]
+    missed = sum(run["missed"] for run in runs)
+    return (
+        f"| {name} | {statistics.median(share_of(each, 0.5) for each in late):.0f} "
+        f"| {statistics.median(share_of(each, 0.99) for each in late):.0f} "
+        f"| {max(share_of(each, 1) for each in late):.0f} "
+        f"| {missed} of {sum(len(each) for each in late)} "
+        f"| {max(run['gap_ms'] for run in runs):.1f} "
+        f"| {statistics.median(run['cpu_percent'] for run in runs):.0f} "
+        f"| {statistics.median(run['plans'] for run in runs) / seconds:.1f} |"
+    )
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] == ["--launch"]:
+        return launch(*arguments[1:])
+    numbers = [int(each) for each in arguments if each.isdigit()]
+    rounds, seconds = numbers if len(numbers) == 2 else (ROUNDS, SECONDS)
+    load = os.getloadavg()[0]
+    os.environ.update(DOMAIN)
+    allowed = len(os.sched_getaffinity(0))
+    lines: list[str] = []
+    repeated = 0
+    for cpus in (count for count in (1, 2) if count <= allowed):
+        run = partial(run_once, cpus=cpus, seconds=seconds)
+        runs, again = in_turn(list(CONTENDERS), rounds, run)
+        repeated += again
+        lines += [
+            "",
+            f"| cmd_vel at 50 Hz, {cpus} CPU{'s' if cpus > 1 else ''} | p50 us | p99 us | max us "
+            "| periods without a command | longest without one ms | CPU % | plans/s |",
+            "| --- | --: | --: | --: | --: | --: | --: | --: |",
+            *(row(name, each, seconds) for name, each in runs.items()),
+        ]
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    versions = ", ".join(f"{name} {version(name)}" for name in ("nav2_controller", "rclcpp"))
+    head = [
+        f"Measured {day}, {versions} ({os.environ['RCLRT_DISTRO']}), Linux {os.uname().release}, "
+        f"{os.cpu_count()} CPUs, load {load:.1f} before.",
+        "",
+        f"* {rounds} rounds of {seconds} s each, in turn; p50, p99, CPU and plans are the median "
+        f"round's, max and longest the worst round's; {repeated} were made again because the host "
+        f"took more than {STOLEN_MS} ms",
+    ]
+    text = "\n".join(head + lines)
+    print(text)
+    if "--print" not in arguments:
+        write_section("nav2", Path(__file__).name, text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

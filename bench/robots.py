@@ -1,0 +1,111 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measurements of other people's robots share: processes, CPU time, releases."""
+
+from __future__ import annotations
+
+import itertools
+import os
+import signal
+import subprocess
+import sys
+from bisect import bisect_left
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+STOLEN_MS = 10  # a run of whose time the host took more is made again
+TRIES = 4
+
+
+def prefixes() -> list[Path]:
+    return [Path(each) for each in os.environ.get("AMENT_PREFIX_PATH", "").split(":") if each]
+
+
+def find(relative: str) -> Path:
+    for prefix in prefixes():
+        if (prefix / relative).exists():
+            return prefix / relative
+    print(
+        f"error: {relative} is in no folder of AMENT_PREFIX_PATH.\n"
+        "fix: build on a workspace that has it (UNDERLAY), see bench/README.md",
+        file=sys.stderr,
+    )
+    sys.exit(2)
+
+
+def version(package: str) -> str:
+    text = find(f"share/{package}/package.xml").read_text(encoding="utf-8")
+    return text.split("<version>")[1].split("</version>")[0]
+
+
+def cpu_ms(pid: int) -> float:
+    fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
+    return (int(fields[11]) + int(fields[12])) * 1e3 / os.sysconf("SC_CLK_TCK")
+
+
+def stolen_ms() -> float:
+    return int(Path("/proc/stat").read_text().split()[8]) * 1e3 / os.sysconf("SC_CLK_TCK")
+
+
+@contextmanager
+def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
+    """Runs a command within a with statement; ends it as Ctrl-C does, or for good after 30 s."""
+    with (
+        log.open("wb") as output,
+        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process,
+    ):
+        try:
+            yield process
+        finally:
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(30)
+            except subprocess.TimeoutExpired:
+                process.kill()
+
+
+def last_cpus(count: int) -> str:
+    """The last `count` CPUs that we may use, as taskset takes them."""
+    return ",".join(str(cpu) for cpu in sorted(os.sched_getaffinity(0))[-count:])
+
+
+def first_release(times: list[int], period_ns: int, width: int) -> int:
+    """When in its period a release is, by what follows it alone, which is never early: the earliest
+    that is within `width` of where most of the times are."""
+    phases = sorted(time % period_ns for time in times)
+    phases += [phase + period_ns for phase in phases]
+    count = len(times)
+    densest = max(range(count), key=lambda i: bisect_left(phases, phases[i] + width) - i)
+    start = phases[densest] + period_ns  # so that what is before it is in the list, too
+    return phases[bisect_left(phases, start - width)] % period_ns
+
+
+def run_undisturbed(run: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], int]:
+    """Runs until the host has taken no more than STOLEN_MS of the run's time, TRIES times at most
+    beyond the first; and how often it was made again."""
+    for repeated in itertools.count():
+        result = run()
+        if result["stolen_ms"] <= STOLEN_MS or repeated == TRIES:
+            return result, repeated
+    raise AssertionError
+
+
+def in_turn(
+    names: list[str], rounds: int, run: Callable[[str], dict[str, Any]]
+) -> tuple[dict[str, list[dict[str, Any]]], int]:
+    """Runs each of the names in every round; and how often one was made again."""
+    runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
+    repeated = 0
+    for number in range(rounds):
+        first = number % len(names)
+        for name in names[first:] + names[:first]:
+            result, again = run_undisturbed(partial(run, name))
+            runs[name].append(result)
+            repeated += again
+    return runs, repeated
+
+
+def share_of(values: list[int], share: float) -> float:
+    return values[int(share * (len(values) - 1))] / 1e3
