@@ -87,7 +87,7 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
 def commands_of(arrivals: list[int], begin_ns: int, end_ns: int) -> dict[str, Any]:
     """Of each period: how late the next command came; how many periods had none."""
     inside = [time for time in arrivals if begin_ns <= time < end_ns]
-    phase = first_release(inside, PERIOD_NS, 500_000)
+    phase = first_release(inside, PERIOD_NS, PERIOD_NS // 4)
     first = begin_ns - (begin_ns - phase) % PERIOD_NS + PERIOD_NS
     late = []
     for release in range(first, end_ns - PERIOD_NS, PERIOD_NS):

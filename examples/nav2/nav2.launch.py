@@ -16,6 +16,7 @@ from launch_ros.actions import ComposableNodeContainer
 from launch_ros.descriptions import ComposableNode
 
 HERE = Path(__file__).parent
+PARAMETERS = str(HERE / "nav2.yaml")
 NODES = {
     "controller_server": ("nav2_controller", "nav2_controller::ControllerServer"),
     "planner_server": ("nav2_planner", "nav2_planner::PlannerServer"),
@@ -31,21 +32,23 @@ CONTAINERS = {
     "rclrt": {
         "package": "rclrt_rclcpp",
         "executable": "rclrt_component_container",
-        "parameters": [{"robot": str(HERE / "robot.yaml")}],
+        "parameters": [PARAMETERS, {"robot": str(HERE / "robot.yaml")}],
     },
-    "stock": {"package": "rclcpp_components", "executable": "component_container_isolated"},
+    "stock": {
+        "package": "rclcpp_components",
+        "executable": "component_container_isolated",
+        "parameters": [PARAMETERS],  # which nodes read that the servers make: the costmaps
+    },
 }
 
 
 def containers(context: LaunchContext) -> list[ComposableNodeContainer]:
-    # A container gives its own parameters to none of its nodes.
-    parameters = [str(HERE / "nav2.yaml")]
     nodes = [
         ComposableNode(
             package=package,
             plugin=plugin,
             name=name,
-            parameters=parameters,
+            parameters=[PARAMETERS],
             remappings=REMAPPINGS.get(name, []),
         )
         for name, (package, plugin) in NODES.items()

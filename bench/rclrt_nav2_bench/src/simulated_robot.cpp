@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// A robot that Nav2 drives: publishes map, transforms, odometry and laser scans, asks for one plan
-// after the other, follows the first one, and notes when a command comes.
+// A robot that Nav2 drives: publishes map, transforms, odometry and laser scans, asks for twenty plans
+// a second, follows the first one, and notes when a command comes.
 //
 //   simulated_robot SECONDS
 //
@@ -25,8 +25,8 @@
 #include <sensor_msgs/msg/laser_scan.hpp>
 #include <stdexcept>
 #include <string>
-#include <tf2_ros/static_transform_broadcaster.hpp>
-#include <tf2_ros/transform_broadcaster.hpp>
+#include <tf2_ros/static_transform_broadcaster.h>
+#include <tf2_ros/transform_broadcaster.h>
 #include <vector>
 
 #include "rclrt/realtime/clock.hpp"
@@ -43,6 +43,8 @@ constexpr double kCell_m = 0.05;
 constexpr double kHalf_m = kCells * kCell_m / 2;
 constexpr double kFar_m = 0.8 * kHalf_m;  // from the middle to the goal, along each axis
 constexpr auto kStep = 20ms;
+constexpr auto kPlanning = 50ms;
+constexpr int kPatience = 40;  // plans not asked for while one is under way, before it is given up
 
 class SimulatedRobot : public rclcpp::Node {
  public:
@@ -68,7 +70,7 @@ class SimulatedRobot : public rclcpp::Node {
   void run(std::chrono::seconds time) {
     spin_until([this] { return planner_->action_server_is_ready(); }, "the planner");
     spin_until([this] { return follower_->action_server_is_ready(); }, "the controller");
-    ask_for_plan();
+    planning_ = create_wall_timer(kPlanning, [this] { ask_for_plan(); });
     spin_until([this] { return x_m_ > 0.5; }, "the first half metre");
     begin_ns_ = rclrt::realtime::monotonic_now_ns();
     plans_ = 0;
@@ -170,7 +172,14 @@ class SimulatedRobot : public rclcpp::Node {
     scans_->publish(scan);
   }
 
+  /// Unless one is under way. Nav2 may not be active yet, and may lose a goal.
   void ask_for_plan() {
+    if (plan_is_under_way_ && ++waited_ < kPatience) {
+      return;
+    }
+    failures_ += plan_is_under_way_ ? 1 : 0;
+    plan_is_under_way_ = true;
+    waited_ = 0;
     ComputePath::Goal goal;
     goal.goal.header.stamp = now();
     goal.goal.header.frame_id = "map";
@@ -179,31 +188,20 @@ class SimulatedRobot : public rclcpp::Node {
     goal.goal.pose.orientation.w = 1;
     rclcpp_action::Client<ComputePath>::SendGoalOptions options;
     options.goal_response_callback = [this](const auto& handle) {
-      if (!handle) {
-        ask_again();
-      }
+      plan_is_under_way_ = handle != nullptr;
     };
     options.result_callback = [this](const PlanResult& result) {
+      plan_is_under_way_ = false;
       if (result.code != rclcpp_action::ResultCode::SUCCEEDED) {
-        ask_again();
+        ++failures_;
         return;
       }
       ++plans_;
       if (!follows_) {
         follow(result.result->path);
       }
-      ask_for_plan();
     };
     planner_->async_send_goal(goal, options);
-  }
-
-  /// After a while: Nav2 may not be active yet.
-  void ask_again() {
-    ++failures_;
-    later_ = create_wall_timer(200ms, [this] {
-      later_->cancel();
-      ask_for_plan();
-    });
   }
 
   void follow(const nav_msgs::msg::Path& path) {
@@ -229,7 +227,7 @@ class SimulatedRobot : public rclcpp::Node {
   rclcpp::Subscription<geometry_msgs::msg::Twist>::SharedPtr commands_;
   rclcpp::TimerBase::SharedPtr moving_;
   rclcpp::TimerBase::SharedPtr scanning_;
-  rclcpp::TimerBase::SharedPtr later_;
+  rclcpp::TimerBase::SharedPtr planning_;
   rclcpp_action::Client<ComputePath>::SharedPtr planner_;
   rclcpp_action::Client<FollowPath>::SharedPtr follower_;
   geometry_msgs::msg::Twist command_;
@@ -241,6 +239,8 @@ class SimulatedRobot : public rclcpp::Node {
   double yaw_ = 0;
   long plans_ = 0;
   long failures_ = 0;
+  int waited_ = 0;
+  bool plan_is_under_way_ = false;
   bool follows_ = false;
 };
 
