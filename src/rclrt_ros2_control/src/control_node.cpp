@@ -29,6 +29,17 @@ using rclrt_ros2_control::kManagerName;
 constexpr int kLoopPriority = 1'000'000;  // a robot.yaml may go higher
 constexpr int kThreadPriority = 50;       // as ros2_control_node's
 
+/// Returns what the parameter `robot` states. Without it everything but the loop is best effort, as
+/// in ros2_control_node: services, parameters and what controllers subscribe to.
+rclrt_rclcpp::RobotOptions load_robot(const std::string& file) {
+  if (file.empty()) {
+    rclrt_rclcpp::RobotOptions robot;
+    robot.options.engine.best_effort_below = kLoopPriority;
+    return robot;
+  }
+  return rclrt_rclcpp::load_robot(file);
+}
+
 /// Returns what `robot` and the parameters of ros2_control_node state. Throws for what they cannot
 /// state.
 rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
@@ -38,12 +49,10 @@ rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
         "needs a thread of its own; use ros2_control_node");
   }
   const auto file = node.get_parameter_or<std::string>("robot", "");
-  rclrt_rclcpp::RobotOptions robot =
-      file.empty() ? rclrt_rclcpp::RobotOptions() : rclrt_rclcpp::load_robot(file);
-  if (file.empty()) {
-    // Services, parameters and what controllers subscribe to run beside the loop, as in
-    // ros2_control_node; a robot.yaml raises those that a deadline depends on.
-    robot.options.engine.best_effort_below = kLoopPriority;
+  rclrt_rclcpp::RobotOptions robot = load_robot(file);
+  if (robot.executor == "preemptive") {
+    // Without permission for real time, too, no service holds the loop up until its end.
+    robot.options.engine.preemption = rclrt::executor::Preemption::kAlways;
   }
   const bool is_stated = node.has_parameter("thread_priority");
   if (is_stated || file.empty()) {
