@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// A robot that Nav2 drives: publishes map, transforms, odometry and laser scans, asks for twenty plans
-// a second, follows the first one, and notes when a command comes.
+// A robot that Nav2 drives: publishes map, transforms, odometry and laser scans, asks for twenty
+// plans a second, follows the first one, and notes when a command comes.
 //
 //   simulated_robot SECONDS
 //
 // Says "begin" when it moves, and in the end prints what came of it as JSON, with the arrival of
 // each command (CLOCK_MONOTONIC).
+#include <tf2_ros/static_transform_broadcaster.h>
+#include <tf2_ros/transform_broadcaster.h>
 #include <chrono>
 #include <cmath>
 #include <cstdint>
@@ -25,8 +27,6 @@
 #include <sensor_msgs/msg/laser_scan.hpp>
 #include <stdexcept>
 #include <string>
-#include <tf2_ros/static_transform_broadcaster.h>
-#include <tf2_ros/transform_broadcaster.h>
 #include <vector>
 
 #include "rclrt/realtime/clock.hpp"
@@ -52,7 +52,8 @@ class SimulatedRobot : public rclcpp::Node {
     executor_.add_node(get_node_base_interface());
     arrivals_ns_.reserve(1'000'000);
     publish_map();
-    fixed_.sendTransform({transform("map", "odom", 0, 0, 0), transform("base_link", "laser", 0, 0, 0)});
+    fixed_.sendTransform(
+        {transform("map", "odom", 0, 0, 0), transform("base_link", "laser", 0, 0, 0)});
     odometry_ = create_publisher<nav_msgs::msg::Odometry>("odom", 10);
     scans_ = create_publisher<sensor_msgs::msg::LaserScan>("scan", rclcpp::SensorDataQoS());
     moving_ = create_wall_timer(kStep, [this] { move(); });

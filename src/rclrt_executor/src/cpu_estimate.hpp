@@ -13,8 +13,8 @@ namespace rclrt::executor {
 /// microsecond in a virtual machine. An estimate saves two: what is short is taken to have computed
 /// all the time, and what the thread computes between instances, which is little where instances
 /// are all that it does, counts as the next one's. So an estimate is never above the instance's
-/// duration, and, of one that is not short, beyond the truth by what the thread has computed between
-/// `kMostUnread` instances. Belongs to one thread.
+/// duration, and, of one that is not short, beyond the truth by what the thread has computed
+/// between `kMostUnread` instances. Belongs to one thread.
 class CpuEstimate {
  public:
   static constexpr std::int64_t kShort_ns = 20'000;

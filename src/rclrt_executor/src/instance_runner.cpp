@@ -199,7 +199,8 @@ Outcome InstanceRunner::run_observed(Callback& callback, InstanceInfo& info,
                                      const Worker& worker) noexcept {
   const bool watched = watch_ != nullptr && watch_->active();
   const bool is_timed = sink_ != nullptr || watched;
-  const bool is_exact = sink_ != nullptr || !worker.only_runs_instances;  // a record is a measurement
+  const bool is_exact =
+      sink_ != nullptr || !worker.only_runs_instances;  // a record is a measurement
   const std::int64_t cpu_before = is_timed ? t_cpu.begin(is_exact) : 0;
   const std::uint32_t switches_before = sink_ != nullptr ? involuntary_switches() : 0;
   ExecutionInterval interval;

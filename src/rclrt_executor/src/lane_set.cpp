@@ -88,9 +88,9 @@ void LaneSet::start_workers(Level& level) {
       WorkerPriority priority(level.os_priority,
                               settings.realtime() && settings.is_best_effort(level.level));
       while (Instance* const instance = level.lane.pop(context_.spin.stop_flag(), priority)) {
-        context_.runner.execute(
-            instance, {.slot = slot, .rank = priority.now(), .only_runs_instances = true},
-            priority);
+        context_.runner.execute(instance,
+                                {.slot = slot, .rank = priority.now(), .only_runs_instances = true},
+                                priority);
       }
     });
   }

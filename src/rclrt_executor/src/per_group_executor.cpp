@@ -173,8 +173,8 @@ void PerGroupDispatcher::start_thread(GroupLane& own) {
         WorkerPriority priority(own.os_priority);
         while (Instance* const instance = own.lane.pop(context().spin.stop_flag(), priority)) {
           context().runner.execute(
-              instance,
-              {.slot = own.slot, .rank = priority.now(), .only_runs_instances = true}, priority);
+              instance, {.slot = own.slot, .rank = priority.now(), .only_runs_instances = true},
+              priority);
         }
       });
 }

@@ -44,8 +44,7 @@ void ThreadSettings::require_level_threads(bool keeps_them) const {
     return;
   }
   const std::string executor = "executor \"" + options_.name + "\": ";
-  const std::string what =
-      options_.reservations.empty() ? "be best effort" : "have a reservation";
+  const std::string what = options_.reservations.empty() ? "be best effort" : "have a reservation";
   if (!keeps_them) {
     throw std::invalid_argument(executor + "it has no threads of a level that could " + what +
                                 ": use preemptive or producer_consumer");
@@ -106,8 +105,8 @@ std::optional<std::string> ThreadSettings::why_no_realtime() const {
 PriorityMap ThreadSettings::mapped_with(std::vector<int> levels, bool maps_levels) const {
   // Not `runs_to_completion`: what does not fit is an error with and without permission.
   const bool maps = maps_levels && options_.preemption != Preemption::kNever;
-  std::erase_if(
-      levels, [&](int level) { return !maps || is_reserved(level) || is_best_effort(level); });
+  std::erase_if(levels,
+                [&](int level) { return !maps || is_reserved(level) || is_best_effort(level); });
   if (priorities_) {
     levels.insert(levels.end(), priorities_->levels().begin(), priorities_->levels().end());
   }

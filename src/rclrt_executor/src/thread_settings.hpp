@@ -44,8 +44,7 @@ class ThreadSettings {
   bool is_reserved(int level) const noexcept { return options_.reservations.contains(level); }
   /// Returns whether a level's threads have normal scheduling, with real time too.
   bool is_best_effort(int level) const noexcept {
-    return options_.best_effort_below && level < *options_.best_effort_below &&
-           !is_reserved(level);
+    return options_.best_effort_below && level < *options_.best_effort_below && !is_reserved(level);
   }
   /// Returns thread options at a SCHED_FIFO priority, or at normal scheduling without real time.
   realtime::ThreadOptions thread_options(const std::string& suffix, int os_priority) const;

@@ -127,15 +127,15 @@ TYPED_TEST(BestEffort, ThreadsOfNormalPriorityGetTheirShare) {
   std::atomic<std::size_t> saw_others{0};
   std::vector<std::shared_ptr<TestCallback>> burners;
   for (std::size_t i = 0; i < levels; ++i) {
-    burners.push_back(std::make_shared<TestCallback>(
-        named("burner", static_cast<int>(i)), [&](const InstanceInfo&) {
-          const long before = others;
-          while (others < before + 20) {
-          }
-          if (++saw_others == levels) {
-            executor->cancel();
-          }
-        }));
+    burners.push_back(std::make_shared<TestCallback>(named("burner", static_cast<int>(i)),
+                                                     [&](const InstanceInfo&) {
+                                                       const long before = others;
+                                                       while (others < before + 20) {
+                                                       }
+                                                       if (++saw_others == levels) {
+                                                         executor->cancel();
+                                                       }
+                                                     }));
     executor->add(burners.back());
   }
   executor->prepare();

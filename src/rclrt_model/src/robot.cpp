@@ -45,10 +45,10 @@ void read_best_effort(const YamlNode& node, RobotExecutor& executor, Context& co
 
 RobotExecutor read_executor(const YamlNode& node, Context& context) {
   RobotExecutor executor;
-  const Fields fields(node, "executor",
-                      {"kind", "realtime", "top_priority", "cpus", "workers_per_level",
-                       "best_effort_below"},
-                      context);
+  const Fields fields(
+      node, "executor",
+      {"kind", "realtime", "top_priority", "cpus", "workers_per_level", "best_effort_below"},
+      context);
   if (const YamlNode* value = fields.find("kind")) {
     executor.kind = read_kind(*value, context);
   }

@@ -62,7 +62,8 @@ TEST(RobotFile, EachSectionMayBeLeftOut) {
 
 TEST(RobotFile, TakesBestEffortWhereLevelsHaveThreadsAndNoBoundsAreClaimed) {
   const auto robot =
-      parse_robot("rclrt: 1\nexecutor: {best_effort_below: 3}\nrecording: {directory: out}\n").robot;
+      parse_robot("rclrt: 1\nexecutor: {best_effort_below: 3}\nrecording: {directory: out}\n")
+          .robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->executor, RobotExecutor{.best_effort_below = 3});
   EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {kind: picas, best_effort_below: 3}\n"),

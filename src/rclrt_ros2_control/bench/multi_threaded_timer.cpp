@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // A contender: the control loop as a timer of rclcpp's MultiThreadedExecutor, whose threads all run
-// at SCHED_FIFO 50, where ros2_control_node has its loop. With as many threads as CPUs it comes to a
-// stop: all of them wait in services for the loop, which then has no thread to run on.
+// at SCHED_FIFO 50, where ros2_control_node has its loop. With as many threads as CPUs it comes to
+// a stop: all of them wait in services for the loop, which then has no thread to run on.
 #include <controller_manager/controller_manager.hpp>
 #include <cstdio>
 #include <memory>
@@ -17,8 +17,7 @@ int main(int argc, char** argv) {
   const auto executor = std::make_shared<rclcpp::executors::MultiThreadedExecutor>(
       rclcpp::ExecutorOptions(), kThreads);
   const auto manager = std::make_shared<controller_manager::ControllerManager>(
-      executor, rclrt_ros2_control::kManagerName, "",
-      rclrt_ros2_control::node_options(argc, argv));
+      executor, rclrt_ros2_control::kManagerName, "", rclrt_ros2_control::node_options(argc, argv));
   if (manager->get_parameter_or("lock_memory", false)) {
     realtime_tools::lock_memory();
   }

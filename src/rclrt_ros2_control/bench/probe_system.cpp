@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Mock hardware that notes when each cycle reads and writes it, whatever runs the cycles. When it is
-// deactivated it writes lines of "read NS" and "write NS" (CLOCK_MONOTONIC) into the file that the
-// hardware parameter `probe_file` names.
+// Mock hardware that notes when each cycle reads and writes it, whatever runs the cycles. When it
+// is deactivated it writes lines of "read NS" and "write NS" (CLOCK_MONOTONIC) into the file that
+// the hardware parameter `probe_file` names.
 #include <cstdint>
 #include <fstream>
 #include <mock_components/generic_system.hpp>

@@ -130,9 +130,12 @@ class Load : public rclcpp::Node {
   }
 
   nlohmann::json results() const {
-    return {{"begin_ns", begin_ns_},         {"end_ns", end_ns_},
-            {"calls", calls_},               {"joint_states", joint_states_},
-            {"wheel_position", farthest_},   {"in_the_way_ms", in_the_way_ms_},
+    return {{"begin_ns", begin_ns_},
+            {"end_ns", end_ns_},
+            {"calls", calls_},
+            {"joint_states", joint_states_},
+            {"wheel_position", farthest_},
+            {"in_the_way_ms", in_the_way_ms_},
             {"missed_told", missed_told_}};
   }
 
@@ -154,8 +157,7 @@ class Load : public rclcpp::Node {
     const auto client = client_of<Service>(name);
     require(client->wait_for_service(20s), "waiting for " + name);
     auto answer = client->async_send_request(request);
-    require(executor_.spin_until_future_complete(answer, 20s) ==
-                rclcpp::FutureReturnCode::SUCCESS,
+    require(executor_.spin_until_future_complete(answer, 20s) == rclcpp::FutureReturnCode::SUCCESS,
             "calling " + name);
     return answer.get();
   }

@@ -15,6 +15,7 @@
 #include <realtime_tools/realtime_helpers.hpp>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "control_loop.hpp"
 #include "node_options.hpp"
@@ -23,6 +24,7 @@
 
 namespace {
 
+using controller_manager::ControllerManager;
 using rclrt_ros2_control::ControlLoop;
 using rclrt_ros2_control::kManagerName;
 
@@ -45,7 +47,8 @@ rclrt_rclcpp::RobotOptions load_robot(const std::string& file) {
 rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
   if (node.get_parameter_or("hardware_synchronization.expect_blocking_read_write", false)) {
     throw std::invalid_argument(
-        "parameter hardware_synchronization.expect_blocking_read_write: hardware that sets the pace "
+        "parameter hardware_synchronization.expect_blocking_read_write: hardware that sets the "
+        "pace "
         "needs a thread of its own; use ros2_control_node");
   }
   const auto file = node.get_parameter_or<std::string>("robot", "");
@@ -86,23 +89,30 @@ rclrt_rclcpp::RobotOptions ask_for_robot(rclcpp::NodeOptions options) {
   return read_robot(node);
 }
 
+/// Locks the memory before there is a loop, whose first releases would be late for it.
+std::shared_ptr<ControllerManager> make_manager(const rclcpp::NodeOptions& options,
+                                                std::shared_ptr<rclcpp::Executor> executor) {
+  auto manager =
+      std::make_shared<ControllerManager>(std::move(executor), kManagerName, "", options);
+  if (manager->get_parameter_or("lock_memory", realtime_tools::has_realtime_kernel())) {
+    if (const auto reason = rclrt::realtime::lock_memory()) {
+      RCLCPP_WARN(manager->get_logger(), "%s", reason->c_str());
+    }
+  }
+  return manager;
+}
+
 /// The manager, its loop and the executor that runs both.
 class ControlProcess {
  public:
   /// Throws what `read_robot` does, and for what an executor refuses.
   explicit ControlProcess(const rclcpp::NodeOptions& options)
       : robot_(ask_for_robot(options)),  // the manager's constructor needs the executor
-        manager_(std::make_shared<controller_manager::ControllerManager>(
-            robot_.shared_executor(), kManagerName, "", options)),
+        manager_(make_manager(options, robot_.shared_executor())),
         loop_(manager_) {
     robot_.executor().set_timing(loop_.timer(),
                                  {.priority = kLoopPriority, .deadline = loop_.period()});
     robot_.executor().add_node(manager_);
-    if (manager_->get_parameter_or("lock_memory", realtime_tools::has_realtime_kernel())) {
-      if (const auto reason = rclrt::realtime::lock_memory()) {
-        RCLCPP_WARN(manager_->get_logger(), "%s", reason->c_str());
-      }
-    }
   }
 
   /// Returns when the context has been shut down. Throws what a callback throws.
@@ -110,7 +120,7 @@ class ControlProcess {
 
  private:
   rclrt_rclcpp::Robot robot_;  // outlives what uses its executor
-  const std::shared_ptr<controller_manager::ControllerManager> manager_;
+  const std::shared_ptr<ControllerManager> manager_;
   const ControlLoop loop_;
 };
 
@@ -123,6 +133,7 @@ int main(int argc, char** argv) {
     ControlProcess process(rclrt_ros2_control::node_options(argc, argv));
     exit_code = 1;  // of what happens
     process.spin();
+    rclcpp::shutdown();  // waits until the manager has done what it does at the end, before it goes
     exit_code = 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "rclrt_ros2_control_node: %s\n", error.what());

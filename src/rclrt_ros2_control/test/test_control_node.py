@@ -22,10 +22,11 @@ def own_domain(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @contextmanager
-def running(*options: str) -> Iterator[subprocess.Popen[str]]:
-    with subprocess.Popen(
-        [NODE, *PARAMETERS, *options], stderr=subprocess.PIPE, text=True
-    ) as process:
+def running(log: Path, *options: str) -> Iterator[subprocess.Popen[bytes]]:
+    with (
+        log.open("wb") as output,
+        subprocess.Popen([NODE, *PARAMETERS, *options], stderr=output) as process,
+    ):
         try:
             yield process
         finally:
@@ -36,12 +37,12 @@ def is_realtime() -> bool:
     return subprocess.run(["chrt", "-f", "51", "true"], check=False).returncode == 0
 
 
-def scheduling_of(process: subprocess.Popen[str]) -> dict[str, tuple[int, int]]:
-    """Policy and priority of each of rclrt's threads, by name (proc(5): fields 40 and 41)."""
+def scheduling_of(process: subprocess.Popen[bytes]) -> dict[str, tuple[int, int]]:
+    """Policy and priority of a thread of each level, by its name (proc(5): fields 40 and 41)."""
     result = {}
     for task in Path(f"/proc/{process.pid}/task").iterdir():
         name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
-        if name.startswith("executor"):
+        if name.startswith("executor L"):
             fields = rest.split()
             result[name] = (int(fields[38]), int(fields[37]))
     return result
@@ -52,7 +53,7 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
     robot: bool, tmp_path: Path
 ) -> None:
     options = ["-p", f"robot:={BENCH / 'robot.yaml'}"] if robot else []
-    with running(*options) as node:
+    with running(tmp_path / "log", *options) as node:
         load = subprocess.run(
             [LOAD, "3", BENCH / "robot.urdf", tmp_path / "probe"],
             capture_output=True,
@@ -94,9 +95,9 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
 def test_a_mistake_ends_it_with_its_place(option: str, expected: str, tmp_path: Path) -> None:
     broken = tmp_path / "robot.yaml"
     broken.write_text("rclrt: 1\nexecutor: {kind: events}\n")
-    with running("-p", option.replace("BROKEN", str(broken))) as node:
-        assert node.stderr is not None
-        said = node.stderr.read()
+    log = tmp_path / "log"
+    with running(log, "-p", option.replace("BROKEN", str(broken))) as node:
         assert node.wait(60) == 2
+    said = log.read_text()
     assert expected in said
     assert "rclrt_ros2_control_node: " in said
