@@ -49,12 +49,24 @@ def stolen_ms() -> float:
     return int(Path("/proc/stat").read_text().split()[8]) * 1e3 / os.sysconf("SC_CLK_TCK")
 
 
+def heed_ctrl_c() -> None:
+    """A shell lets what it starts in the background ignore SIGINT."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
+
+
 @contextmanager
 def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a command within a with statement; ends it as Ctrl-C does, or for good after 30 s."""
+    """Runs a command within a with statement; ends it as Ctrl-C does, or after 30 s with all it
+    started."""
     with (
         log.open("wb") as output,
-        subprocess.Popen(command, stdout=output, stderr=subprocess.STDOUT) as process,
+        subprocess.Popen(
+            command,
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            preexec_fn=heed_ctrl_c,
+            start_new_session=True,
+        ) as process,
     ):
         try:
             yield process
@@ -63,7 +75,7 @@ def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
             try:
                 process.wait(30)
             except subprocess.TimeoutExpired:
-                process.kill()
+                os.killpg(process.pid, signal.SIGKILL)
 
 
 def last_cpus(count: int) -> str:

@@ -20,8 +20,8 @@ int Dispatcher::os_priority(int level) const noexcept {
 
 int Dispatcher::thread_priority(int level) const noexcept {
   const ThreadSettings& threads = context_.threads;
-  const bool has_one = threads.realtime() && !threads.is_reserved(level) &&
-                       (!threads.is_best_effort(level) || threads.runs_to_completion());
+  const bool has_one =
+      threads.realtime() && !threads.is_reserved(level) && !threads.is_best_effort(level);
   return has_one ? os_priority(level) : 0;
 }
 

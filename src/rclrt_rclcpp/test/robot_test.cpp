@@ -127,6 +127,34 @@ constexpr std::size_t kWithoutTf2 = 0;
 constexpr std::size_t kWithoutTf2 = 1;
 #endif
 
+TEST_F(RobotFile, LeavesCallbacksOfLittlePriorityAtNormalScheduling) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  RobotOptions options = load(
+      "executor: {best_effort_below: 3}\ncallbacks:\n"
+      "  - {node: /robot, group: 1, timer: 0, priority: 3}\n");
+  Robot robot(std::move(options));
+  const auto node = std::make_shared<rclcpp::Node>("robot");
+  const auto group = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto policy_of_this = [] { return rclrt::realtime::read_scheduling(0)->policy; };
+  std::promise<rclrt::realtime::Policy> low;
+  std::promise<rclrt::realtime::Policy> high;
+  rclcpp::TimerBase::SharedPtr low_timer = node->create_wall_timer(1ms, [&] {
+    low.set_value(policy_of_this());
+    low_timer->cancel();
+  });
+  rclcpp::TimerBase::SharedPtr high_timer = node->create_wall_timer(
+      1ms,
+      [&] {
+        high.set_value(policy_of_this());
+        high_timer->cancel();
+      },
+      group);
+  robot.executor().add_node(node);
+  const SpinningRobot spinning(robot);
+  EXPECT_EQ(low.get_future().get(), rclrt::realtime::Policy::kOther);
+  EXPECT_EQ(high.get_future().get(), rclrt::realtime::Policy::kFifo);
+}
+
 TEST_F(RobotFile, PutsEveryThreadOfTheProcessUnderThePlanWhoeverStartsIt) {
   RobotOptions options = load(kThreads);
   options.thread_period = 10ms;

@@ -40,6 +40,8 @@ using namespace std::chrono_literals;
 namespace srv = controller_manager_msgs::srv;
 using diagnostic_msgs::msg::DiagnosticArray;
 
+constexpr std::int64_t kMonitorPeriods_ns = 2'000'000'000;  // two of the monitor's messages
+
 std::string read_file(const std::string& path) {
   std::ifstream file(path);
   std::ostringstream text;
@@ -205,7 +207,11 @@ class Load : public rclcpp::Node {
     (*again)();
   }
 
+  /// The first messages tell of the start, too.
   void note_blame(const DiagnosticArray& message) {
+    if (rclrt::realtime::monotonic_now_ns() < begin_ns_ + kMonitorPeriods_ns) {
+      return;
+    }
     for (const auto& status : message.status) {
       std::string culprit;
       for (const auto& [key, value] : values_of(status)) {
