@@ -54,8 +54,7 @@ const InstanceInfo* current_instance() noexcept RCLRT_NONBLOCKING {
 
 InstanceRunner::InstanceRunner(const ExecutorOptions& options, const ThreadSettings& threads,
                                SpinState& spin)
-    : options_(options),
-      threads_(threads),
+    : threads_(threads),
       spin_(spin),
       sink_(options.sink),
       watch_(options.on_miss == nullptr

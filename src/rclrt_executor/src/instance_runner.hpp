@@ -64,7 +64,6 @@ class InstanceRunner {
   void judge(Callback& callback, const InstanceInfo& info, const ExecutionInterval& interval,
              bool has_budget) noexcept;
 
-  const ExecutorOptions& options_;
   const ThreadSettings& threads_;
   SpinState& spin_;
   InstanceSink* const sink_;
