@@ -8,6 +8,7 @@ What differs is the container's package, executable and parameters, below.
 """
 
 from pathlib import Path
+from typing import Any
 
 from launch import LaunchContext, LaunchDescription
 from launch.actions import DeclareLaunchArgument, OpaqueFunction
@@ -28,7 +29,7 @@ REMAPPINGS = {
     "controller_server": [("cmd_vel", "cmd_vel_nav")],
     "velocity_smoother": [("cmd_vel", "cmd_vel_nav")],
 }
-CONTAINERS = {
+CONTAINERS: dict[str, dict[str, Any]] = {
     "rclrt": {
         "package": "rclrt_rclcpp",
         "executable": "rclrt_component_container",
