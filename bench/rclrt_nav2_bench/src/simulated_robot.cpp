@@ -38,10 +38,10 @@ using ComputePath = nav2_msgs::action::ComputePathToPose;
 using FollowPath = nav2_msgs::action::FollowPath;
 using PlanResult = rclcpp_action::ClientGoalHandle<ComputePath>::WrappedResult;
 
-constexpr int kCells = 1000;  // along each side of the map
-constexpr double kCell_m = 0.05;
-constexpr double kHalf_m = kCells * kCell_m / 2;
-constexpr double kFar_m = 0.8 * kHalf_m;  // from the middle to the goal, along each axis
+constexpr int kCells = 1000;        // along each side of the map
+constexpr double kCellSize = 0.05;  // m, as the next two
+constexpr double kHalfWidth = kCells * kCellSize / 2;
+constexpr double kGoalDistance = 0.8 * kHalfWidth;  // from the middle, along each axis
 constexpr auto kStep = 20ms;
 constexpr auto kPlanning = 50ms;
 constexpr int kPatience = 40;  // plans not asked for while one is under way, before it is given up
@@ -121,11 +121,11 @@ class SimulatedRobot : public rclcpp::Node {
     nav_msgs::msg::OccupancyGrid map;
     map.header.stamp = now();
     map.header.frame_id = "map";
-    map.info.resolution = static_cast<float>(kCell_m);
+    map.info.resolution = static_cast<float>(kCellSize);
     map.info.width = kCells;
     map.info.height = kCells;
-    map.info.origin.position.x = -kHalf_m;
-    map.info.origin.position.y = -kHalf_m;
+    map.info.origin.position.x = -kHalfWidth;
+    map.info.origin.position.y = -kHalfWidth;
     map.info.origin.orientation.w = 1;
     map.data.resize(static_cast<std::size_t>(kCells) * kCells, 0);
     constexpr int kApart = 40;
@@ -184,8 +184,8 @@ class SimulatedRobot : public rclcpp::Node {
     ComputePath::Goal goal;
     goal.goal.header.stamp = now();
     goal.goal.header.frame_id = "map";
-    goal.goal.pose.position.x = kFar_m;
-    goal.goal.pose.position.y = kFar_m;
+    goal.goal.pose.position.x = kGoalDistance;
+    goal.goal.pose.position.y = kGoalDistance;
     goal.goal.pose.orientation.w = 1;
     rclcpp_action::Client<ComputePath>::SendGoalOptions options;
     options.goal_response_callback = [this](const auto& handle) {

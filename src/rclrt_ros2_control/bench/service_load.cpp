@@ -149,13 +149,12 @@ class Load : public rclcpp::Node {
   }
 
   template <typename Service>
-  typename rclcpp::Client<Service>::SharedPtr client_of(const std::string& name) {
+  rclcpp::Client<Service>::SharedPtr client_of(const std::string& name) {
     return create_client<Service>("/controller_manager/" + name);
   }
 
   template <typename Service>
-  typename Service::Response::SharedPtr call(const std::string& name,
-                                             typename Service::Request::SharedPtr request) {
+  Service::Response::SharedPtr call(const std::string& name, Service::Request::SharedPtr request) {
     const auto client = client_of<Service>(name);
     require(client->wait_for_service(20s), "waiting for " + name);
     auto answer = client->async_send_request(request);
@@ -169,14 +168,13 @@ class Load : public rclcpp::Node {
     const auto client = client_of<Service>(name);
     const auto again = std::make_shared<std::function<void()>>();
     *again = [this, client, name, weak = std::weak_ptr(again)] {
-      client->async_send_request(
-          std::make_shared<typename Service::Request>(),
-          [this, name, weak](typename rclcpp::Client<Service>::SharedFuture) {
-            ++calls_[name];
-            if (const auto next = weak.lock()) {
-              (*next)();
-            }
-          });
+      client->async_send_request(std::make_shared<typename Service::Request>(),
+                                 [this, name, weak](rclcpp::Client<Service>::SharedFuture) {
+                                   ++calls_[name];
+                                   if (const auto next = weak.lock()) {
+                                     (*next)();
+                                   }
+                                 });
     };
     calling_.push_back(again);
     (*again)();
