@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 HOLDS = ("proved", "conditional")
 WIDTH = 12
+BOUNDS = {"picas": ("PiCAS ms", "sound ms")}
 CONTRIBUTIONS = {
     "own": "its own work, {releases} releases of {id}",
     "interference": "{releases} releases of {id}",
@@ -72,6 +73,9 @@ class Chain(TypedDict):
     counter_example: NotRequired[ChainCounterExample]
     # Of the thesis's:
     workload_ms: NotRequired[float]
+    # Of PiCAS's:
+    sound_ms: NotRequired[float | None]
+    unsafe: NotRequired[list[str]]
 
 
 class CallbackPriority(TypedDict):
@@ -230,6 +234,38 @@ def thesis(application: Application) -> Analysis:
     }
 
 
+def picas(application: Application) -> Analysis:
+    """PiCAS's own bounds beside the sound ones, never more than conditional."""
+    sound_bounds = chain_bounds(application, "picas")
+    published = analysis().picas_bounds(application)
+    chains: list[Chain] = []
+    for chain, bound, own in zip(application.chains, sound_bounds, published, strict=True):
+        holds = own.bound_ns is not None and own.bound_ns <= chain.deadline_ns and not own.unsafe
+        chains.append(
+            {
+                "id": chain.id,
+                "bound_ms": _ms(own.bound_ns),
+                "sound_ms": _ms(bound.bound_ns),
+                "unsafe": [*own.unsafe],
+                "deadline_ms": chain.deadline_ns / 1e6,
+                "verdict": "conditional" if holds else "unknown",
+                "assumptions": [*bound.assumptions],
+                "note": own.note,
+                "why": [],
+            }
+        )
+    return {
+        "application": application.name,
+        "test": "picas",
+        "utilisation": application.utilisation(),
+        "callbacks": _priorities(application),
+        "executor": "picas",
+        "feasible": all(chain["verdict"] in HOLDS for chain in chains),
+        "assumptions": [*analysis().chain_assumptions("picas")],
+        "chains": chains,
+    }
+
+
 def _priorities(application: Application) -> list[CallbackPriority]:
     highest: dict[int, int] = {}
     for chain in application.chains:
@@ -248,6 +284,10 @@ def _ms(time_ns: int | None) -> float | None:
     return None if time_ns is None else time_ns / 1e6
 
 
+def _cell(time_ms: float | None) -> str:
+    return "-" if time_ms is None else f"{time_ms:.9g}"
+
+
 def table(result: Analysis) -> Iterator[str]:
     """One line per chain, the longest terms of its bound, and what the answer rests on."""
     under = f" under {result['executor']}" if "executor" in result else ""
@@ -256,13 +296,15 @@ def table(result: Analysis) -> Iterator[str]:
         f"test: {result['test']}"
     )
     width = max(5, *(len(chain["id"]) for chain in result["chains"])) + 2
-    heads = ("bound ms", "deadline ms", "verdict")
+    heads = (*BOUNDS.get(result["test"], ("bound ms",)), "deadline ms", "verdict")
     yield "chain".ljust(width) + "".join(head.rjust(WIDTH) for head in heads)
     for chain in result["chains"]:
-        bound = "-" if chain["bound_ms"] is None else f"{chain['bound_ms']:.9g}"
-        cells = (bound, f"{chain['deadline_ms']:.9g}", chain["verdict"])
+        beside = [_cell(chain["sound_ms"])] if "sound_ms" in chain else []
+        cells = (_cell(chain["bound_ms"]), *beside, _cell(chain["deadline_ms"]), chain["verdict"])
         line = chain["id"].ljust(width) + "".join(cell.rjust(WIDTH) for cell in cells)
         yield line + (f"  {chain['note']}" if chain["note"] else "")
+        for reason in chain.get("unsafe", ()):
+            yield " " * width + f"  unsafe: {reason}"
         for part in chain["why"][:4]:
             text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
             yield " " * width + f"{part['total_ms']:.9g}".rjust(WIDTH) + f"  {text}"

@@ -12,6 +12,7 @@
 #include "bindings.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/analysis/compress_levels.hpp"
+#include "rclrt/analysis/picas_bounds.hpp"
 #include "rclrt/analysis/synthesis.hpp"
 #include "rclrt/analysis/thesis.hpp"
 
@@ -81,6 +82,21 @@ void bind_thesis(py::module_& module) {
       });
   module.def("thesis_feasibility", &thesis_feasibility, py::arg("application"));
   module.def("thesis_harmonic", &thesis_harmonic, py::arg("application"));
+}
+
+void bind_picas(py::module_& module) {
+  py::class_<PicasBound>(module, "PicasBound")
+      .def_readonly("bound_ns", &PicasBound::bound)
+      .def_readonly("note", &PicasBound::note)
+      .def_property_readonly(
+          "unsafe", [](const PicasBound& self) { return py::tuple(py::cast(self.unsafe)); });
+  module.def(
+      "picas_bounds",
+      [](const Application& application) {
+        const py::gil_scoped_release release;
+        return picas_bounds(application, {.check_interrupt = check_signals});
+      },
+      py::arg("application"));
 }
 
 void bind_overheads(py::module_& module) {
@@ -209,6 +225,7 @@ void bind_application(py::module_& module) {
   module.def("synthesize_priorities", &synthesize, py::arg("application"),
              py::arg("source") = "given");
   bind_thesis(module);
+  bind_picas(module);
   bind_bounds(module);
 }
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
 
 HELP = "say whether the deadlines of an application or a task set hold"
 TASKS = re.compile(rb"""(^|[{,])\s*["']?tasks["']?\s*:""", re.MULTILINE)
+PUBLISHED = {"thesis": chain_analysis.thesis, "picas": chain_analysis.picas}
 APPLICATION = re.compile(
     rb"""(^|[{,])\s*["']?(callbacks|chains|executors|nodes)["']?\s*:""", re.MULTILINE
 )
@@ -63,9 +64,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--json", action="store_true", help="print JSON instead of a table")
     parser.add_argument(
         "--test",
-        choices=("sound", "thesis"),
+        choices=("sound", "thesis", "picas"),
         default="sound",
-        help="of an application: safe bounds (default), or the thesis's two tests",
+        help="of an application: safe bounds (default), the thesis's two tests, or PiCAS's own "
+        "bounds beside the safe ones of picas",
     )
     parser.add_argument(
         "--executor",
@@ -144,10 +146,9 @@ def _analyse_application(
     """Adds the counter-examples that were found."""
     module = analysis()  # says what is missing
     application = load_application(arguments.file, arguments.priorities)
-    if arguments.test == "thesis":
-        if arguments.sensitivity:
-            raise BadInput("--sensitivity: of --test sound only")
-        return chain_analysis.thesis(application)
+    if arguments.test != "sound":
+        _refuse_options_of_sound(arguments)
+        return PUBLISHED[arguments.test](application)
     machine = overheads.from_arguments(arguments, arguments.executor, application)
     result = chain_analysis.sound(application, arguments.executor, machine)
     if not arguments.no_search:
@@ -157,6 +158,12 @@ def _analyse_application(
     if arguments.sensitivity:
         result["sensitivity"] = sensitivity.of_chains(application, arguments.executor, machine)
     return result
+
+
+def _refuse_options_of_sound(arguments: argparse.Namespace) -> None:
+    for name in ("sensitivity", *overheads.OPTIONS):
+        if getattr(arguments, name) not in (None, False):
+            raise BadInput(f"--{name.replace('_', '-')}: of --test sound only")
 
 
 def _analyse_tasks(text: bytes, name: str) -> tuple[TaskFile, TaskAnalysis]:
