@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import shutil
 import signal
@@ -27,6 +28,7 @@ from rclrt_cli.table import print_table
 
 from rclrt_trace.preload import traceable
 from rclrt_trace.reader import read
+from rclrt_trace.scheduling import Scheduling
 from rclrt_trace.session import Daemon, Session, require_lttng
 
 HELP = "record what the callbacks of any ROS 2 node do, with LTTng, and read it as a run"
@@ -88,11 +90,16 @@ def _record(arguments: argparse.Namespace) -> int:
     except OSError as error:
         raise BadInput(f"--out {out}: cannot be made: {error.strerror}") from error
     most_bytes = arguments.most_mb * MEGABYTE
+    # Of what the command starts; in a snapshot there is none.
+    of_scheduling = most_bytes // 4 if command and not arguments.snapshot else 0
     with (
         _Snapshots(arguments.snapshot) as snapshots,
         StopSignals() as stop,
         Daemon(),
-        Session(out.resolve(), most_bytes, arguments.snapshot) as session,
+        Session(out.resolve(), most_bytes - of_scheduling, arguments.snapshot) as session,
+        Scheduling(out.resolve() / "scheduling", of_scheduling)
+        if of_scheduling
+        else contextlib.nullcontext(),
     ):
         code = _trace(command, arguments.seconds, stop, lambda: snapshots.take(session))
         if arguments.snapshot:

@@ -47,6 +47,8 @@ class Parser {
           [&](const std::string& key, const Value& value) {
             if (word == "env" && key == "hostname") {
               result_.hostname = value.text;
+            } else if (word == "env" && key == "domain") {
+              result_.domain = value.text;
             }
           },
           [](const std::string&, const TypePtr&) {});

@@ -75,6 +75,7 @@ struct StreamClass {
 struct Metadata {
   std::string uuid;      ///< of the trace; empty: not said
   std::string hostname;  ///< of the machine; ditto
+  std::string domain;    ///< what was traced: "ust", "kernel"; ditto
   TypePtr packet_header;
   std::map<std::uint64_t, StreamClass> streams;  ///< by id
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The events of ros2_tracing, and of rclrt, that a model is made from.
+// The events of ros2_tracing, of rclrt and of the kernel that a model is made from.
 #pragma once
 
 #include <array>
@@ -35,11 +35,20 @@ enum class EventKind : std::uint8_t {
   kTake,
   kEnqueue,
   kDequeue,
+  // Who has a CPU; see is_scheduling().
+  kThreadSwitch,
+  kKernelSwitch,
+  kSwitchesLost,
   kLoss,  // no event of a trace: some are missing here
 };
 
 /// Returns whether the event says what there is, and not what happens.
 constexpr bool is_creation(EventKind kind) { return kind < EventKind::kCallbackRelease; }
+
+/// Returns whether the event says which thread runs: without it the others still say all they do.
+constexpr bool is_scheduling(EventKind kind) {
+  return kind >= EventKind::kThreadSwitch && kind <= EventKind::kSwitchesLost;
+}
 
 inline constexpr std::size_t kMostNumbers = 6;
 inline constexpr std::size_t kMostTexts = 2;
@@ -101,6 +110,9 @@ inline constexpr auto kEventTypes = std::to_array<EventType>({
      {"executor", "callback"},
      {"name", "cpus"}},
     {EventKind::kCallbackRelease, "rclrt:callback_release", {"callback", "release", "ready"}},
+    {EventKind::kThreadSwitch, "rclrt:thread_switch", {"state"}},
+    {EventKind::kKernelSwitch, "sched_switch", {"prev_tid", "next_tid", "prev_state"}},
+    {EventKind::kSwitchesLost, "rclrt:thread_switches_lost", {"count"}},
 });
 
 }  // namespace rclrt::trace

@@ -1,6 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // rclrt_trace: LTTng traces of ROS 2 as models and as results.
+#include <unistd.h>
+
 #include <algorithm>
+#include <charconv>
+#include <climits>
+#include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <filesystem>
@@ -9,12 +14,14 @@
 #include <stdexcept>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include "rclrt/realtime/perfetto_writer.hpp"
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/results_writer.hpp"
 #include "rclrt/recorder/trace_export.hpp"
+#include "scheduling_trace.hpp"
 #include "traced_model.hpp"
 #include "traced_results.hpp"
 
@@ -30,14 +37,18 @@ constexpr int kBadInput = 2;
 constexpr const char* kUsage =
     "usage: rclrt_trace model TRACE [--name NAME]\n"
     "       rclrt_trace import TRACE --out DIR [--executor NAME] [--name NAME]\n"
+    "       rclrt_trace scheduling PID --out DIR --most-mb MB\n"
     "\n"
     "Reads an LTTng trace of ROS 2 nodes (events ros2:*, of any client library).\n"
     "\n"
     "  model      prints what ran as an app.yaml, with observed execution times\n"
     "  import     writes what ran as the results of a run, with the model beside them\n"
+    "  scheduling records when the threads of what the process PID starts have a CPU, until its\n"
+    "             input ends; prints \"ready\" when it has begun\n"
     "  --executor NAME   what ran the callbacks, for the order of tracks and for blame; default\n"
     "                    wait_set\n"
     "  --name NAME       of the application; default: that of the trace's directory\n"
+    "  --most-mb MB      bound of what is kept on disk, 2 to 1000000; the newest stays\n"
     "\n"
     "exit code: 0 done, 1 it failed, 2 bad input\n";
 
@@ -178,6 +189,26 @@ void import_trace(const Arguments& arguments) {
   say_notes(notes);
 }
 
+int number(const std::string& text, int least, int most) {
+  int value = 0;
+  const char* const last = text.data() + text.size();
+  const auto [end, error] = std::from_chars(text.data(), last, value);
+  if (error != std::errc{} || end != last || value < least || value > most) {
+    throw UsageError("'" + text + "': expected a whole number from " + std::to_string(least) +
+                     " to " + std::to_string(most));
+  }
+  return value;
+}
+
+void record(const std::vector<std::string>& given) {
+  if (given.size() != 6 || given[2] != "--out" || given[4] != "--most-mb") {
+    throw UsageError("expected scheduling PID --out DIR --most-mb MB; see --help");
+  }
+  record_scheduling(number(given[1], 1, INT_MAX), given[3],
+                    static_cast<std::uint64_t>(number(given[5], 2, 1'000'000)) << 20U,
+                    STDIN_FILENO);
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -185,6 +216,10 @@ int main(int argc, char** argv) {
     const std::vector<std::string> given(argv + 1, argv + argc);
     if (given.size() == 1 && given.front() == "--help") {
       std::fputs(kUsage, stdout);
+      return 0;
+    }
+    if (!given.empty() && given.front() == "scheduling") {
+      record(given);
       return 0;
     }
     const Arguments arguments = parse_arguments(given);

@@ -103,20 +103,6 @@ ModelBuilder::ModelBuilder(const TracedSystem& system, const std::string& name)
   collect_runs();
 }
 
-void ModelBuilder::collect_runs() {
-  runs_.resize(system_.callbacks().size());
-  for (const TracedInstance& instance : system_.instances()) {
-    Runs& runs = runs_[instance.callback];
-    runs.times.emplace_back(instance.start_ns, instance.end_ns);
-    runs.durations.push_back(instance.end_ns - instance.start_ns);
-    runs.threads.insert(instance.thread);
-  }
-  for (Runs& runs : runs_) {
-    std::ranges::sort(runs.times);
-    std::ranges::sort(runs.durations);
-  }
-}
-
 void ModelBuilder::choose_callbacks() {
   model_.callback_of.assign(system_.callbacks().size(), kNone);
   std::map<std::uint32_t, int> timers;

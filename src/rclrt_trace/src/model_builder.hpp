@@ -57,8 +57,10 @@ class ModelBuilder {
  private:
   struct Runs {                                                // of one traced callback
     std::vector<std::pair<std::int64_t, std::int64_t>> times;  // start and end, ascending
-    std::vector<std::int64_t> durations;                       // ascending
+    std::vector<std::int64_t> durations;                       // ascending; see has_cpu_times
     std::set<std::uint32_t> threads;
+    bool has_cpu_times = false;  // durations are CPU times, of the runs of which they are known
+    std::int64_t longest_wait_ns = 0;  // in one of these
   };
 
   void collect_runs();
@@ -70,6 +72,7 @@ class ModelBuilder {
   model::Event event_of(std::uint32_t traced) const;
   void set_trigger(std::size_t index);
   std::map<int, int> priorities_in_model() const;
+  void note_times();
   void add_groups();
   bool overlap(std::uint32_t one, std::uint32_t other) const;
   void add_chains_from(std::size_t source, std::vector<std::size_t>& way);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Cycles, execution times, groups and chains of a traced model.
 #include <algorithm>
+#include <array>
+#include <cstdio>
 #include <functional>
 #include <iterator>
 #include <optional>
@@ -15,6 +17,9 @@ namespace rclrt::trace {
 namespace {
 
 constexpr int kHighestPriority = 1'000'000;  // as the model has it
+
+/// A wait that is worth a note: above what a lock of the middleware takes.
+constexpr std::int64_t kNotedWait_ns = 500'000;
 
 /// More ways than anybody reads: the model then needs its chains by hand.
 constexpr std::size_t kMostChains = 200;
@@ -64,6 +69,26 @@ class CycleSearch {
 };
 
 }  // namespace
+
+void ModelBuilder::collect_runs() {
+  runs_.resize(system_.callbacks().size());
+  for (const TracedInstance& instance : system_.instances()) {
+    runs_[instance.callback].has_cpu_times |= instance.scheduled;
+  }
+  for (const TracedInstance& instance : system_.instances()) {
+    Runs& runs = runs_[instance.callback];
+    runs.times.emplace_back(instance.start_ns, instance.end_ns);
+    runs.threads.insert(instance.thread);
+    if (instance.scheduled || !runs.has_cpu_times) {
+      runs.durations.push_back(instance.cpu_ns());
+      runs.longest_wait_ns = std::max(runs.longest_wait_ns, instance.waited_ns);
+    }
+  }
+  for (Runs& runs : runs_) {
+    std::ranges::sort(runs.times);
+    std::ranges::sort(runs.durations);
+  }
+}
 
 void ModelBuilder::break_cycles() {
   while (const auto found = CycleSearch(application_).find()) {
@@ -116,7 +141,31 @@ void ModelBuilder::add_timing() {
       callback.deadline = time(traced.deadline_ns);
     }
   }
+  note_times();
   add_groups();
+}
+
+void ModelBuilder::note_times() {
+  std::size_t without = 0;
+  for (std::size_t i = 0; i < traced_of_.size(); ++i) {
+    const Runs& runs = runs_[traced_of_[i]];
+    without += runs.has_cpu_times ? 0 : 1;
+    if (runs.longest_wait_ns >= kNotedWait_ns) {
+      std::array<char, 32> milliseconds{};
+      std::snprintf(milliseconds.data(), milliseconds.size(), "%.1f",
+                    static_cast<double>(runs.longest_wait_ns) / 1e6);
+      model_.notes.push_back("callback '" + application_.callbacks[i].id + "' waited for up to " +
+                             milliseconds.data() +
+                             " ms in a run: that is no part of its execution time, and bounds "
+                             "assume that no callback waits");
+    }
+  }
+  if (without > 0) {
+    model_.notes.push_back("execution times of " + std::to_string(without) +
+                           (without == 1 ? " callback are" : " callbacks are") +
+                           " wall time, with what preempted them: the trace does not say when "
+                           "their threads had a CPU");
+  }
 }
 
 void ModelBuilder::add_groups() {
@@ -254,6 +303,8 @@ void ModelBuilder::note_gaps() {
        "runs are of callbacks that were made before the trace: left out (start the session first)");
   note(gaps.unfinished, "runs had not ended, or their end was lost: left out");
   note(gaps.losses, "places where the tracer had no room for events: what ran there is left out");
+  note(gaps.switches_lost,
+       "places where switches of threads are missing: what ran there has no CPU time");
   note(gaps.unmatched_ends, "ends of runs have no start: left out");
   note(gaps.unknown_sources, "messages were published before the trace, or outside of it");
   note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");

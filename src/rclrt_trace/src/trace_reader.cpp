@@ -108,8 +108,9 @@ class KnownEvents final : public ctf::Choice {
       }
     }
     want(context, "procname", kThread, of_context.texts);
-    if (!want(context, "vpid", kPid, of_context.numbers) ||
-        !want(context, "vtid", kTid, of_context.numbers)) {
+    const bool has_pid = want(context, "vpid", kPid, of_context.numbers);
+    const bool has_tid = want(context, "vtid", kTid, of_context.numbers);
+    if (!(has_pid && has_tid) && type->kind != EventKind::kKernelSwitch) {
       throw TraceError(
           "the events do not say which process and thread they are of\n"
           "  fix: lttng add-context --userspace --type=vpid --type=vtid --type=procname, before "
@@ -166,12 +167,22 @@ void require_one_machine(const fs::path& directory, const std::string& one,
 /// A stream of a trace, which may have several files.
 using StreamKey = std::pair<std::string, std::uint64_t>;
 
-/// When all streams go on to the end: a bounded trace has overwritten more of one than of another.
+/// Of what the streams are: of the nodes, or of who had a CPU.
+bool is_of_kernel(const ctf::Metadata& metadata) {
+  return metadata.domain == "kernel" || metadata.domain == "scheduling";
+}
+
+/// When all streams of one kind go on to the end: a bounded trace has overwritten more of one than
+/// of another.
 std::int64_t complete_since(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
-                            const std::vector<StreamKey>& keys) {
+                            const std::vector<StreamKey>& keys, const std::vector<bool>& of_kernel,
+                            bool kernel) {
   using Packet = std::pair<std::uint64_t, std::uint64_t>;  // number and begin
   std::map<StreamKey, Packet> oldest;
   for (std::size_t i = 0; i < streams.size(); ++i) {
+    if (of_kernel[i] != kernel) {
+      continue;
+    }
     if (const auto first = streams[i]->first_packet()) {
       const auto [found, fresh] = oldest.try_emplace(keys[i], *first);
       found->second = std::min(found->second, *first);
@@ -210,12 +221,14 @@ ReadCounts read_trace(const fs::path& directory,
   std::vector<std::unique_ptr<ctf::Metadata>> metadata;
   std::vector<std::unique_ptr<ctf::Stream>> streams;
   std::vector<std::string> trace_of;  // of each stream: what tells its trace from others
+  std::vector<bool> of_kernel;        // of each stream
   ctf::SeenPackets seen;
   for (const fs::path& trace : find_traces(directory)) {
     metadata.push_back(std::make_unique<ctf::Metadata>(read_metadata(trace / "metadata")));
     require_one_machine(directory, metadata.front()->hostname, metadata.back()->hostname);
     for (const fs::path& file : find_streams(trace)) {
       trace_of.push_back(metadata.back()->uuid.empty() ? trace.string() : metadata.back()->uuid);
+      of_kernel.push_back(is_of_kernel(*metadata.back()));
       streams.push_back(std::make_unique<ctf::Stream>(file, *metadata.back(), choice, seen));
     }
   }
@@ -234,7 +247,8 @@ ReadCounts read_trace(const fs::path& directory,
   for (std::size_t i = 0; i < streams.size(); ++i) {
     keys.emplace_back(trace_of[i], streams[i]->instance().value_or(UINT64_MAX - i));
   }
-  const std::int64_t complete_from = complete_since(streams, keys);
+  const std::int64_t complete_from = complete_since(streams, keys, of_kernel, false);
+  const std::int64_t scheduling_from = complete_since(streams, keys, of_kernel, true);
   while (!order.empty()) {
     const std::size_t next = order.top();
     order.pop();
@@ -243,10 +257,15 @@ ReadCounts read_trace(const fs::path& directory,
     do {
       ++counts.known;
       if (stream.after_gap()) {
-        handle({.kind = EventKind::kLoss, .time_ns = stream.time()});
+        handle({.kind = of_kernel[next] ? EventKind::kSwitchesLost : EventKind::kLoss,
+                .time_ns = stream.time()});
       }
       const TraceEvent event = event_of(stream, choice[stream.event()]);
-      if (event.time_ns >= complete_from || is_creation(event.kind)) {
+      if (is_scheduling(event.kind)) {
+        if (event.time_ns >= scheduling_from) {
+          handle(event);
+        }
+      } else if (event.time_ns >= complete_from || is_creation(event.kind)) {
         handle(event);
       } else {
         ++counts.early;

@@ -97,8 +97,10 @@ void TracedSystem::start(const TraceEvent& event) {
     return;
   }
   const TracedCallback& callback = callbacks_[found->second];
-  TracedInstance instance{
-      .callback = found->second, .thread = thread.index, .start_ns = event.time_ns};
+  TracedInstance instance{.callback = found->second,
+                          .thread = thread.index,
+                          .start_ns = event.time_ns,
+                          .scheduled = all_scheduled_ || scheduled_.contains(event.pid)};
   if (callback.kind == TriggerKind::kSubscription && thread.taken) {
     instance.publisher = thread.taken->callback;
     instance.published_ns = thread.taken->time_ns;

@@ -43,7 +43,8 @@ recorder::LoggedInstance logged(const TracedSystem& system, const TracedModel& m
   record.level = callback.priority.value_or(0);
   record.start_ns = traced.start_ns;
   record.end_ns = traced.end_ns;
-  record.cpu_ns = traced.end_ns - traced.start_ns;
+  record.cpu_ns = traced.cpu_ns();
+  record.preemptions = traced.preemptions;
   record.release_ns = traced.release_ns;
   record.ready_ns = traced.ready_ns;
   if (record.release_ns == 0) {

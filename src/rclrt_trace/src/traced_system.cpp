@@ -36,7 +36,9 @@ std::vector<int> read_cpus(std::string_view text) {
 }  // namespace
 
 void TracedSystem::take(const TraceEvent& event) {
-  last_ns_ = event.time_ns;
+  if (!is_scheduling(event.kind)) {  // which go on while no callback is left
+    last_ns_ = event.time_ns;
+  }
   gaps_.incomplete_events += event.complete ? 0 : 1;
   switch (event.kind) {
     case EventKind::kCallbackStart:
@@ -46,6 +48,10 @@ void TracedSystem::take(const TraceEvent& event) {
     case EventKind::kLoss:
       ++gaps_.losses;
       return forget_running();
+    case EventKind::kThreadSwitch:
+    case EventKind::kKernelSwitch:
+    case EventKind::kSwitchesLost:
+      return take_switch(event);
     case EventKind::kCallbackAdded:
     case EventKind::kSynchronizerInput:
     case EventKind::kExecutorCallback:
@@ -275,6 +281,7 @@ TracedSystem::Thread& TracedSystem::thread_of(const TraceEvent& event) {
   const auto [found, fresh] =
       thread_states_.try_emplace(Handle{event.pid, static_cast<std::uint64_t>(event.tid)});
   if (fresh) {
+    thread_of_tid_[event.tid] = found->first;
     found->second.index = static_cast<std::uint32_t>(threads_.size());
     threads_.push_back({event.pid, event.tid, std::string(event.thread)});
   }

@@ -3,6 +3,7 @@
 // ran for which message.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -80,6 +81,16 @@ struct TracedInstance {
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  bool scheduled = false;         ///< the trace says when its thread had a CPU: the three below
+  std::int64_t preempted_ns = 0;  ///< the thread could have run, and another did
+  std::int64_t waited_ns = 0;     ///< the thread slept or waited
+  std::uint32_t preemptions = 0;
+
+  /// CPU time where the trace says it, else the time from start to end.
+  std::int64_t cpu_ns() const {
+    const std::int64_t whole = end_ns - start_ns;
+    return scheduled ? std::max<std::int64_t>(whole - preempted_ns - waited_ns, 0) : whole;
+  }
 };
 
 /// What could not be followed.
@@ -91,6 +102,7 @@ struct Gaps {
   std::uint64_t unknown_sources = 0;    ///< messages whose publication is not in the trace
   std::uint64_t incomplete_events = 0;  ///< of another version: fields are missing
   std::uint64_t forgotten = 0;          ///< publications dropped to bound the memory
+  std::uint64_t switches_lost = 0;      ///< places where switches of threads are missing
 };
 
 /// Takes the events of a trace, in order of time. Memory grows with runs of callbacks, not with
@@ -160,12 +172,18 @@ class TracedSystem {
     std::uint64_t released = 0;            // rclrt: the callback of the release below
     std::int64_t release_ns = 0;
     std::int64_t ready_ns = 0;
+    std::int64_t off_since_ns = 0;  // without a CPU; 0: it has one, or nothing is known
+    bool preempted = false;         // why
   };
 
   void take_entity(const TraceEvent& event);
   void take_rclrt(const TraceEvent& event);
   void take_message(const TraceEvent& event);
   void add_synchronizer_input(const TraceEvent& event);
+  void take_switch(const TraceEvent& event);
+  static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);
+  static void get_cpu(Thread& thread, std::int64_t time_ns);
+  void lose_switches();
   void forget_running();
   void start(const TraceEvent& event);
   void end(const TraceEvent& event);
@@ -212,6 +230,9 @@ class TracedSystem {
       by_name_;  // node's callback of rclrt
   ByHandle<Synchronizer> synchronizers_;
   ByHandle<Thread> thread_states_;
+  std::unordered_map<std::int64_t, Handle> thread_of_tid_;  // the latest with this number
+  std::set<std::int64_t> scheduled_;   // processes whose threads' switches are in the trace
+  bool all_scheduled_ = false;         // the kernel's own events are in it
   ByHandle<Publication> handed_over_;  // by message, in a process
   std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, Publication>
       buffered_;                        // by process, buffer and index

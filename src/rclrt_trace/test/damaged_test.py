@@ -31,7 +31,8 @@ def copy(traced: Traced, tmp_path: Path) -> Path:
 
 
 def streams(trace: Path) -> list[Path]:
-    return sorted(path for path in trace.rglob("ros_*") if path.suffix != ".idx")
+    own = [path for path in trace.rglob("ros_*") if path.suffix != ".idx"]
+    return sorted([*own, *trace.glob("scheduling/cpu_*")])
 
 
 @ONE

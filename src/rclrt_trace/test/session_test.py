@@ -16,11 +16,15 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
+import pytest
 from conftest import EXAMPLES, GENEROUS_S, Traced, rclrt
 
 import rclrt_model
 
 AGREEMENT_NS = 50_000
+SWITCH_NS = (
+    10_000  # a switch of threads, which the thread's own clock counts and the trace does not
+)
 
 
 def instances(results: Path) -> dict[str, list[tuple[int, int, int]]]:
@@ -32,6 +36,18 @@ def instances(results: Path) -> dict[str, list[tuple[int, int, int]]]:
                 start = int(row["start_ns"])
                 found[row["callback"]].append(
                     (start, int(row["end_ns"]), start - int(row["release_ns"]))
+                )
+    return {name: sorted(times) for name, times in found.items()}
+
+
+def cpu_times(results: Path) -> dict[str, list[tuple[int, int, int]]]:
+    """Of each callback: start, CPU time and preemptions of each instance."""
+    found: dict[str, list[tuple[int, int, int]]] = defaultdict(list)
+    with (results / "instances.csv").open() as rows:
+        for row in csv.DictReader(rows):
+            if row["outcome"] == "ran":
+                found[row["callback"]].append(
+                    (int(row["start_ns"]), int(row["cpu_ns"]), int(row["preemptions"]))
                 )
     return {name: sorted(times) for name, times in found.items()}
 
@@ -144,6 +160,23 @@ def parts(application: rclrt_model.Application) -> dict[str, dict[str, object]]:
 def ways(application: rclrt_model.Application) -> set[tuple[str, ...]]:
     names = [callback.id for callback in application.callbacks]
     return {tuple(names[index] for index in chain.callbacks) for chain in application.chains}
+
+
+def test_execution_times_are_cpu_times(traced: Traced, tmp_path: Path) -> None:
+    if not (traced.trace / "scheduling").is_dir():
+        pytest.skip("the kernel gives no scheduling events (perf_event_paranoid)")
+    imported = tmp_path / "imported"
+    done = rclrt("trace", "import", traced.trace, "--out", imported)
+    assert done.returncode == 0, done.stderr
+    assert "wall time" not in done.stderr
+    own, of_trace = cpu_times(traced.run), cpu_times(imported)
+    offset = zero(traced.run) - zero(imported)
+    for callback, times in own.items():
+        starts = [start for start, _, _ in of_trace[callback]]
+        pairs = [(row, of_trace[callback][nearest(starts, row[0] + offset)]) for row in times]
+        excess = [abs(theirs[1] - ours[1]) - SWITCH_NS * ours[2] for ours, theirs in pairs]
+        assert statistics.median(excess) <= AGREEMENT_NS, callback
+        assert statistics.median(abs(theirs[2] - ours[2]) for ours, theirs in pairs) <= 1, callback
 
 
 def test_the_model_of_a_run_is_its_application(traced: Traced, tmp_path: Path) -> None:

@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "scheduling_trace.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cctype>
+#include <cerrno>
+#include <chrono>
+#include <climits>
+#include <cstdio>
+#include <random>
+#include <string_view>
+#include <system_error>
+#include <utility>
+
+namespace rclrt::trace {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::uint32_t kMagic = 0xC1FC1FC1;
+constexpr std::size_t kPacketBytes = 64UL * 1024;
+constexpr std::size_t kHeaderBytes = 4 + 16 + 4 + 8 + 5 * 8;  // of a packet, and its context
+constexpr std::uint8_t kSwitchId = 0;
+constexpr std::uint8_t kLostId = 1;
+constexpr std::chrono::milliseconds kPause{200};
+
+/// What the streams are made of; the reader knows the names of the events and of their fields.
+constexpr std::string_view kTypes = R"(
+stream {
+  id = 0;
+  packet.context := struct {
+    clock64_t timestamp_begin; clock64_t timestamp_end;
+    uint64_t content_size; uint64_t packet_size; uint64_t packet_seq_num;
+  };
+  event.header := struct { uint8_t id; clock64_t timestamp; };
+  event.context := struct { int32_t _vpid; int32_t _vtid; };
+};
+event {
+  name = "rclrt:thread_switch"; id = 0; stream_id = 0;
+  fields := struct { uint8_t _state; };
+};
+event {
+  name = "rclrt:thread_switches_lost"; id = 1; stream_id = 0;
+  fields := struct { uint64_t _count; };
+};
+)";
+
+constexpr std::string_view kIntegers = R"(
+typealias integer { size = 8; align = 8; signed = false; } := uint8_t;
+typealias integer { size = 32; align = 8; signed = false; } := uint32_t;
+typealias integer { size = 32; align = 8; signed = true; } := int32_t;
+typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
+)";
+
+constexpr std::string_view kClock = R"(
+clock { name = "monotonic"; freq = 1000000000; offset = 0; };
+typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := clock64_t;
+)";
+
+[[noreturn]] void fail(const fs::path& file) {
+  throw std::system_error(errno, std::generic_category(), file.string());
+}
+
+std::string host_name() {
+  std::array<char, HOST_NAME_MAX + 1> name{};
+  gethostname(name.data(), name.size() - 1);
+  std::string result(name.data());
+  std::erase_if(result,
+                [](unsigned char c) { return std::isprint(c) == 0 || c == '"' || c == '\\'; });
+  return result;
+}
+
+std::string as_text(const std::array<unsigned char, 16>& uuid) {
+  std::string result;
+  for (std::size_t i = 0; i < uuid.size(); ++i) {
+    std::array<char, 3> digits{};
+    std::snprintf(digits.data(), digits.size(), "%02x", static_cast<unsigned>(uuid[i]));
+    result += (i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "") + std::string(digits.data());
+  }
+  return result;
+}
+
+void append(std::string& to, std::uint64_t value, std::size_t bytes) {
+  for (std::size_t i = 0; i < bytes; ++i) {
+    to.push_back(static_cast<char>(value >> (8 * i) & 0xFFU));
+  }
+}
+
+}  // namespace
+
+SchedulingTrace::SchedulingTrace(fs::path directory, std::size_t cpus, std::uint64_t most_bytes)
+    : directory_(std::move(directory)),
+      most_bytes_of_file_(std::max<std::uint64_t>(most_bytes / (2 * cpus), 2 * kPacketBytes)),
+      streams_(cpus) {
+  std::random_device random;
+  std::ranges::generate(uuid_, [&] { return static_cast<unsigned char>(random()); });
+  fs::create_directories(directory_);
+  write_metadata();
+}
+
+void SchedulingTrace::write_metadata() const {
+  const fs::path file = directory_ / "metadata";
+  std::ofstream out(file, std::ios::binary);
+  out << "/* CTF 1.8 */\n"
+      << kIntegers << "trace {\n  major = 1; minor = 8; byte_order = le;\n  uuid = \""
+      << as_text(uuid_)
+      << "\";\n  packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; "
+         "uint64_t stream_instance_id; };\n};\n"
+      << "env { hostname = \"" << host_name() << "\"; domain = \"scheduling\"; };\n"
+      << kClock << kTypes;
+  out.flush();
+  if (!out) {
+    fail(file);
+  }
+}
+
+void SchedulingTrace::add(std::size_t cpu, const ThreadSwitch& change) {
+  Stream& stream = streams_[cpu];
+  if (stream.events.empty()) {
+    stream.first_ns = change.time_ns;
+  }
+  stream.last_ns = change.time_ns;
+  append(stream.events, change.lost > 0 ? kLostId : kSwitchId, 1);
+  append(stream.events, static_cast<std::uint64_t>(change.time_ns), 8);
+  append(stream.events, static_cast<std::uint32_t>(change.pid), 4);
+  append(stream.events, static_cast<std::uint32_t>(change.tid), 4);
+  if (change.lost > 0) {
+    append(stream.events, change.lost, 8);
+  } else {
+    append(stream.events, static_cast<std::uint64_t>(change.state), 1);
+  }
+  if (stream.events.size() >= kPacketBytes) {
+    write_packet(cpu);
+  }
+}
+
+void SchedulingTrace::flush() {
+  for (std::size_t cpu = 0; cpu < streams_.size(); ++cpu) {
+    if (!streams_[cpu].events.empty()) {
+      write_packet(cpu);
+      streams_[cpu].out.flush();
+    }
+  }
+}
+
+void SchedulingTrace::write_packet(std::size_t cpu) {
+  Stream& stream = streams_[cpu];
+  const std::uint64_t bytes = kHeaderBytes + stream.events.size();
+  if (!stream.out.is_open() || stream.bytes + bytes > most_bytes_of_file_) {
+    open(cpu);
+  }
+  std::string header;
+  append(header, kMagic, 4);
+  header.append(uuid_.begin(), uuid_.end());
+  append(header, 0, 4);
+  append(header, cpu, 8);
+  append(header, static_cast<std::uint64_t>(stream.first_ns), 8);
+  append(header, static_cast<std::uint64_t>(stream.last_ns), 8);
+  append(header, bytes * 8, 8);
+  append(header, bytes * 8, 8);
+  append(header, stream.packets++, 8);
+  stream.out << header << stream.events;
+  if (!stream.out) {
+    fail(directory_);
+  }
+  stream.bytes += bytes;
+  stream.events.clear();
+}
+
+void SchedulingTrace::open(std::size_t cpu) {
+  Stream& stream = streams_[cpu];
+  if (stream.out.is_open()) {
+    stream.out.close();
+    stream.file = 1 - stream.file;
+  }
+  const fs::path file =
+      directory_ / ("cpu_" + std::to_string(cpu) + "_" + std::to_string(stream.file));
+  stream.out.open(file, std::ios::binary | std::ios::trunc);
+  if (!stream.out) {
+    fail(file);
+  }
+  stream.bytes = 0;
+}
+
+void record_scheduling(pid_t pid, const fs::path& directory, std::uint64_t most_bytes, int stop) {
+  ThreadSwitches switches(pid);
+  SchedulingTrace trace(directory, switches.cpus(), most_bytes);
+  std::puts("ready");
+  std::fflush(stdout);
+  bool ends = false;
+  while (!ends) {
+    ends = switches.wait(stop, kPause);
+    for (std::size_t cpu = 0; cpu < switches.cpus(); ++cpu) {
+      switches.take(cpu, [&](const ThreadSwitch& change) { trace.add(cpu, change); });
+    }
+    trace.flush();
+  }
+}
+
+}  // namespace rclrt::trace
