@@ -21,11 +21,13 @@ int main(int argc, char** argv) {
   if (manager->get_parameter_or("lock_memory", false)) {
     realtime_tools::lock_memory();
   }
-  const rclrt_ros2_control::ControlLoop loop(manager);
+  rclrt_ros2_control::ControlLoop loop(manager);
   executor->add_node(manager);
+  loop.add_to(*executor);
   if (!realtime_tools::configure_sched_fifo(50)) {  // the executor's threads inherit it
     std::fprintf(stderr, "multi_threaded_timer: SCHED_FIFO is not permitted\n");
   }
   executor->spin();
+  loop.run_until_shutdown();
   rclcpp::shutdown();
 }

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Mock hardware that notes when each cycle reads and writes it, whatever runs the cycles. When it
-// is deactivated it writes lines of "read NS" and "write NS" (CLOCK_MONOTONIC) into the file that
-// the hardware parameter `probe_file` names.
+// is deactivated or shut down it writes lines of "read NS" and "write NS COMMAND" (CLOCK_MONOTONIC,
+// the first joint's velocity) into the file that the hardware parameter `probe_file` names.
 #include <cstdint>
 #include <fstream>
 #include <mock_components/generic_system.hpp>
+#include <optional>
 #include <pluginlib/class_list_macros.hpp>
 #include <string>
 #include <vector>
@@ -23,6 +24,7 @@ class ProbeSystem : public mock_components::GenericSystem {
       return CallbackReturn::ERROR;
     }
     file_ = found->second;
+    command_name_ = params.hardware_info.joints.at(0).name + "/velocity";
     constexpr std::size_t kEvents = 2'000'000;  // 1000 s at 1 kHz
     events_.reserve(kEvents);
     return GenericSystem::on_init(params);
@@ -33,39 +35,50 @@ class ProbeSystem : public mock_components::GenericSystem {
     return GenericSystem::on_deactivate(previous);
   }
 
+  CallbackReturn on_shutdown(const rclcpp_lifecycle::State& previous) override {
+    write_file();
+    return GenericSystem::on_shutdown(previous);
+  }
+
   hardware_interface::return_type read(const rclcpp::Time& time,
                                        const rclcpp::Duration& period) override {
-    note(false);
+    note({rclrt::realtime::monotonic_now_ns(), {}});
     return GenericSystem::read(time, period);
   }
 
   hardware_interface::return_type write(const rclcpp::Time& time,
                                         const rclcpp::Duration& period) override {
+    const double command = get_command<double>(command_name_);
     const auto result = GenericSystem::write(time, period);
-    note(true);
+    note({rclrt::realtime::monotonic_now_ns(), command});
     return result;
   }
 
  private:
   struct Event {
     std::int64_t time_ns;
-    bool is_write;
+    std::optional<double> written;  // none: it was read
   };
 
-  void note(bool is_write) {
+  void note(const Event& event) {
     if (events_.size() < events_.capacity()) {
-      events_.push_back({rclrt::realtime::monotonic_now_ns(), is_write});
+      events_.push_back(event);
     }
   }
 
   void write_file() const {
     std::ofstream file(file_);
     for (const Event& event : events_) {
-      file << (event.is_write ? "write " : "read ") << event.time_ns << '\n';
+      if (event.written) {
+        file << "write " << event.time_ns << ' ' << *event.written << '\n';
+      } else {
+        file << "read " << event.time_ns << '\n';
+      }
     }
   }
 
   std::string file_;
+  std::string command_name_;
   std::vector<Event> events_;
 };
 

@@ -3,8 +3,10 @@
 // them is called again as soon as it has answered, and a spare controller is loaded and unloaded.
 //
 //   service_load SECONDS URDF_FILE PROBE_FILE
+//   service_load drive URDF_FILE PROBE_FILE
 //
-// Says "begin" when that has begun, and in the end prints what came of it as JSON.
+// Says "begin" when that has begun, and in the end prints what came of it as JSON. `drive` says
+// "driving", too, when a wheel has turned, and goes on until it is ended.
 #include <algorithm>
 #include <chrono>
 #include <controller_manager_msgs/srv/configure_controller.hpp>
@@ -84,12 +86,58 @@ class Load : public rclcpp::Node {
     const auto activate = std::make_shared<srv::SwitchController::Request>();
     activate->activate_controllers = names;
     activate->strictness = srv::SwitchController::Request::STRICT;
+    activate->timeout.sec = 60;  // on a machine that has other things to do
     const auto answer = call<srv::SwitchController>("switch_controller", activate);
     require(answer->ok, "activating the controllers: " + answer->message);
   }
 
-  /// Keeps the services busy for so long.
+  /// Keeps the services busy for so long, and until each of them has answered.
   void run(std::chrono::seconds time) {
+    begin();
+    const auto begun = std::chrono::steady_clock::now();
+    const auto at_most = std::max<std::chrono::seconds>(time, 120s);
+    const auto spent = [&] { return std::chrono::steady_clock::now() - begun; };
+    while (rclcpp::ok() && (spent() < time || (!has_answered() && spent() < at_most))) {
+      executor_.spin_once(100ms);
+    }
+    end_ns_ = rclrt::realtime::monotonic_now_ns();
+    calling_.clear();
+  }
+
+  /// Keeps them busy until this process is ended.
+  void drive() {
+    begin();
+    bool is_driving = false;
+    while (rclcpp::ok()) {
+      executor_.spin_once(100ms);
+      if (!is_driving && farthest_ > 0) {
+        is_driving = true;
+        std::printf("driving\n");
+        std::fflush(stdout);
+      }
+    }
+  }
+
+  /// Deactivates the hardware, which then writes what it has noted.
+  void stop() {
+    const auto request = std::make_shared<srv::SetHardwareComponentState::Request>();
+    request->name = "wheels";
+    request->target_state.label = "inactive";
+    require(call<srv::SetHardwareComponentState>("set_hardware_component_state", request)->ok,
+            "deactivating the hardware");
+  }
+
+  nlohmann::json results() const {
+    return {{"begin_ns", begin_ns_},
+            {"end_ns", end_ns_},
+            {"calls", calls_},
+            {"joint_states", joint_states_},
+            {"wheel_position", farthest_},
+            {"in_the_way_ms", in_the_way_ms_}};
+  }
+
+ private:
+  void begin() {
     command_ = create_publisher<geometry_msgs::msg::TwistStamped>("diff_drive_controller/cmd_vel",
                                                                   rclcpp::QoS(1));
     driving_ = create_wall_timer(10ms, [this] {
@@ -114,34 +162,13 @@ class Load : public rclcpp::Node {
     begin_ns_ = rclrt::realtime::monotonic_now_ns();
     std::printf("begin\n");
     std::fflush(stdout);
-    const auto end = std::chrono::steady_clock::now() + time;
-    while (rclcpp::ok() && std::chrono::steady_clock::now() < end) {
-      executor_.spin_once(100ms);
-    }
-    end_ns_ = rclrt::realtime::monotonic_now_ns();
-    calling_.clear();
   }
 
-  /// Deactivates the hardware, which then writes what it has noted.
-  void stop() {
-    const auto request = std::make_shared<srv::SetHardwareComponentState::Request>();
-    request->name = "wheels";
-    request->target_state.label = "inactive";
-    require(call<srv::SetHardwareComponentState>("set_hardware_component_state", request)->ok,
-            "deactivating the hardware");
+  bool has_answered() const {
+    return calls_.size() == calling_.size() &&
+           std::ranges::all_of(calls_, [](const auto& each) { return each.second > 0; });
   }
 
-  nlohmann::json results() const {
-    return {{"begin_ns", begin_ns_},
-            {"end_ns", end_ns_},
-            {"calls", calls_},
-            {"joint_states", joint_states_},
-            {"wheel_position", farthest_},
-            {"in_the_way_ms", in_the_way_ms_},
-            {"missed_told", missed_told_}};
-  }
-
- private:
   static void require(bool is_ok, const std::string& what) {
     if (!is_ok) {
       throw std::runtime_error(what + " failed");
@@ -150,13 +177,14 @@ class Load : public rclcpp::Node {
 
   template <typename Service>
   rclcpp::Client<Service>::SharedPtr client_of(const std::string& name) {
-    return create_client<Service>("/controller_manager/" + name);
+    const auto client = create_client<Service>("/controller_manager/" + name);
+    require(client->wait_for_service(20s), "waiting for " + name);
+    return client;
   }
 
   template <typename Service>
   Service::Response::SharedPtr call(const std::string& name, Service::Request::SharedPtr request) {
     const auto client = client_of<Service>(name);
-    require(client->wait_for_service(20s), "waiting for " + name);
     auto answer = client->async_send_request(request);
     require(executor_.spin_until_future_complete(answer, 20s) == rclcpp::FutureReturnCode::SUCCESS,
             "calling " + name);
@@ -217,8 +245,6 @@ class Load : public rclcpp::Node {
           culprit = value;
         } else if (key == "in_the_way_ms") {
           in_the_way_ms_[culprit] += std::strtod(value.c_str(), nullptr);
-        } else if (key == "missed") {
-          missed_told_[status.name] = std::strtol(value.c_str(), nullptr, 10);
         }
       }
     }
@@ -244,7 +270,6 @@ class Load : public rclcpp::Node {
   std::vector<std::shared_ptr<std::function<void()>>> calling_;
   std::map<std::string, long> calls_;
   std::map<std::string, double> in_the_way_ms_;
-  std::map<std::string, long> missed_told_;
   std::int64_t begin_ns_ = 0;
   std::int64_t end_ns_ = 0;
   long joint_states_ = 0;
@@ -254,9 +279,10 @@ class Load : public rclcpp::Node {
 }  // namespace
 
 int main(int argc, char** argv) {
+  const bool drives = argc == 4 && std::string(argv[1]) == "drive";
   const long seconds = argc == 4 ? std::strtol(argv[1], nullptr, 10) : 0;
-  if (seconds < 1 || seconds > 3600) {
-    std::fprintf(stderr, "usage: service_load SECONDS URDF_FILE PROBE_FILE\n");
+  if (!drives && (seconds < 1 || seconds > 3600)) {
+    std::fprintf(stderr, "usage: service_load SECONDS|drive URDF_FILE PROBE_FILE\n");
     return 2;
   }
   rclcpp::init(0, nullptr);
@@ -264,9 +290,13 @@ int main(int argc, char** argv) {
   try {
     const auto load = std::make_shared<Load>(argv[2], argv[3]);
     load->start_controllers();
-    load->run(std::chrono::seconds(seconds));
-    load->stop();
-    std::printf("%s\n", load->results().dump().c_str());
+    if (drives) {
+      load->drive();
+    } else {
+      load->run(std::chrono::seconds(seconds));
+      load->stop();
+      std::printf("%s\n", load->results().dump().c_str());
+    }
   } catch (const std::exception& error) {
     std::fprintf(stderr, "service_load: %s\n", error.what());
     exit_code = 1;

@@ -6,15 +6,21 @@
 //
 // The control loop is a callback of rclrt's executor, above everything else of the process, with
 // its period as deadline. It takes the parameters of ros2_control_node, and `robot`.
+#include <algorithm>
+#include <array>
+#include <atomic>
+#include <chrono>
 #include <controller_manager/controller_manager.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
+#include <functional>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <realtime_tools/realtime_helpers.hpp>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "control_loop.hpp"
@@ -30,6 +36,11 @@ using rclrt_ros2_control::kManagerName;
 
 constexpr int kLoopPriority = 1'000'000;  // a robot.yaml may go higher
 constexpr int kThreadPriority = 50;       // as ros2_control_node's
+
+/// Executors that have a thread for the loop which no service can take that waits for it: one for
+/// each level, instance or group.
+constexpr std::array<std::string_view, 4> kKinds{"preemptive", "producer_consumer",
+                                                 "thread_dispatch", "per_group"};
 
 /// Returns what the parameter `robot` states. Without it everything but the loop is best effort, as
 /// in ros2_control_node: services, parameters and what controllers subscribe to.
@@ -53,10 +64,14 @@ rclrt_rclcpp::RobotOptions read_robot(rclcpp::Node& node) {
   }
   const auto file = node.get_parameter_or<std::string>("robot", "");
   rclrt_rclcpp::RobotOptions robot = load_robot(file);
-  if (robot.executor == "preemptive") {
-    // Without permission for real time, too, no service holds the loop up until its end.
-    robot.options.engine.preemption = rclrt::executor::Preemption::kAlways;
+  if (std::ranges::find(kKinds, robot.executor) == kKinds.end()) {
+    throw std::invalid_argument(file + ": executor kind '" + robot.executor +
+                                "': services that wait for the loop would take its thread; "
+                                "expected preemptive, producer_consumer, thread_dispatch or "
+                                "per_group");
   }
+  // Without permission for real time, too, no service holds the loop up until its end.
+  robot.options.engine.preemption = rclrt::executor::Preemption::kAlways;
   const bool is_stated = node.has_parameter("thread_priority");
   if (is_stated || file.empty()) {
     const auto priority = node.get_parameter_or<std::int64_t>("thread_priority", kThreadPriority);
@@ -102,26 +117,77 @@ std::shared_ptr<ControllerManager> make_manager(const rclcpp::NodeOptions& optio
   return manager;
 }
 
+/// Calls a function when the context is about to be shut down, of several in the order in which
+/// they were made.
+class BeforeShutdown {
+ public:
+  explicit BeforeShutdown(const std::function<void()>& function)
+      : handle_(context()->add_pre_shutdown_callback(function)) {}
+  ~BeforeShutdown() { context()->remove_pre_shutdown_callback(handle_); }
+  BeforeShutdown(const BeforeShutdown&) = delete;
+  BeforeShutdown& operator=(const BeforeShutdown&) = delete;
+
+ private:
+  static rclcpp::Context::SharedPtr context() {
+    return rclcpp::contexts::get_global_default_context();
+  }
+
+  const rclcpp::PreShutdownCallbackHandle handle_;
+};
+
 /// The manager, its loop and the executor that runs both.
 class ControlProcess {
  public:
   /// Throws what `read_robot` does, and for what an executor refuses.
   explicit ControlProcess(const rclcpp::NodeOptions& options)
-      : robot_(ask_for_robot(options)),  // the manager's constructor needs the executor
+      : ControlProcess(options, ask_for_robot(options)) {}
+
+  /// Returns when the context has been shut down. Throws what a callback throws, after the manager
+  /// has deactivated its controllers and hardware.
+  void spin() {
+    has_cycles_ = true;
+    try {
+      robot_.spin();
+    } catch (...) {
+      has_cycles_ = false;
+      rclcpp::shutdown();  // while there is a manager
+      throw;
+    }
+    if (priority_ > 0) {
+      realtime_tools::configure_sched_fifo(priority_);
+    }
+    loop_.run_until_shutdown();
+  }
+
+ private:
+  ControlProcess(const rclcpp::NodeOptions& options, rclrt_rclcpp::RobotOptions robot)
+      : priority_(robot.options.engine.realtime == rclrt::executor::Realtime::kOff
+                      ? 0
+                      : robot.options.engine.top_priority - 1),
+        robot_(std::move(robot)),      // the manager's constructor needs the executor
+        halting_([this] { halt(); }),  // before the manager ends the executor
         manager_(make_manager(options, robot_.shared_executor())),
         loop_(manager_) {
     robot_.executor().set_timing(loop_.timer(),
                                  {.priority = kLoopPriority, .deadline = loop_.period()});
     robot_.executor().add_node(manager_);
+    loop_.add_to(robot_.executor());
   }
 
-  /// Returns when the context has been shut down. Throws what a callback throws.
-  void spin() { robot_.spin(); }
+  /// Of the signal's thread, or of who shuts down.
+  void halt() const {
+    constexpr std::chrono::seconds kPatience{5};
+    if (has_cycles_) {
+      loop_.halt(kPatience);
+    }
+  }
 
- private:
-  rclrt_rclcpp::Robot robot_;  // outlives what uses its executor
+  const int priority_;                   // of the most urgent level; 0: normal scheduling
+  std::atomic<bool> has_cycles_{false};  // it spins; alone: nothing is handed over by it
+  rclrt_rclcpp::Robot robot_;            // outlives what uses its executor
+  const BeforeShutdown halting_;
   const std::shared_ptr<ControllerManager> manager_;
-  const ControlLoop loop_;
+  ControlLoop loop_;
 };
 
 }  // namespace

@@ -6,7 +6,7 @@ import os
 import signal
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -14,11 +14,6 @@ import pytest
 NODE, LOAD = os.environ["CONTROL_NODE"], os.environ["SERVICE_LOAD"]
 BENCH = Path(__file__).parents[1] / "bench"
 PARAMETERS = ["--ros-args", "--params-file", str(BENCH / "controllers.yaml")]
-
-
-@pytest.fixture(autouse=True)
-def own_domain(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("ROS_DOMAIN_ID", "84")
 
 
 @contextmanager
@@ -41,10 +36,11 @@ def scheduling_of(process: subprocess.Popen[bytes]) -> dict[str, tuple[int, int]
     """Policy and priority of a thread of each level, by its name (proc(5): fields 40 and 41)."""
     result = {}
     for task in Path(f"/proc/{process.pid}/task").iterdir():
-        name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
-        if name.startswith("executor L"):
-            fields = rest.split()
-            result[name] = (int(fields[38]), int(fields[37]))
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
+            if name.startswith("executor L"):
+                fields = rest.split()
+                result[name] = (int(fields[38]), int(fields[37]))
     return result
 
 
@@ -80,6 +76,27 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
         assert any(policy == os.SCHED_OTHER for policy, _ in threads.values())
 
 
+def test_ctrl_c_halts_the_wheels_while_services_are_called(tmp_path: Path) -> None:
+    probe = tmp_path / "probe"
+    with (
+        running(tmp_path / "log") as node,
+        subprocess.Popen(
+            [LOAD, "drive", BENCH / "robot.urdf", probe], stdout=subprocess.PIPE, text=True
+        ) as load,
+    ):
+        assert load.stdout is not None
+        try:
+            assert [load.stdout.readline() for _ in range(2)] == ["begin\n", "driving\n"]
+            node.send_signal(signal.SIGINT)
+            assert node.wait(60) == 0
+        finally:
+            load.kill()
+    lines = probe.read_text().splitlines()
+    written = [float(line.split()[2]) for line in lines if line.startswith("write ")]
+    assert any(velocity > 0 for velocity in written)  # the first ones are NaN
+    assert written[-1] == 0
+
+
 @pytest.mark.parametrize(
     ("option", "expected"),
     [
@@ -90,13 +107,17 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
         ),
         ("robot:=/nowhere/robot.yaml", "/nowhere/robot.yaml"),
         ("robot:=BROKEN", "robot.yaml:2:18: kind is 'events'; expected 'preemptive'"),
+        ("robot:=PICAS", "executor kind 'picas': services that wait for the loop would take"),
     ],
 )
 def test_a_mistake_ends_it_with_its_place(option: str, expected: str, tmp_path: Path) -> None:
-    broken = tmp_path / "robot.yaml"
-    broken.write_text("rclrt: 1\nexecutor: {kind: events}\n")
+    for kind in ("events", "picas"):
+        (tmp_path / kind).mkdir()
+        (tmp_path / kind / "robot.yaml").write_text(f"rclrt: 1\nexecutor: {{kind: {kind}}}\n")
+    option = option.replace("BROKEN", str(tmp_path / "events/robot.yaml"))
+    option = option.replace("PICAS", str(tmp_path / "picas/robot.yaml"))
     log = tmp_path / "log"
-    with running(log, "-p", option.replace("BROKEN", str(broken))) as node:
+    with running(log, "-p", option) as node:
         assert node.wait(60) == 2
     said = log.read_text()
     assert expected in said
