@@ -11,10 +11,11 @@ namespace rclrt::executor {
 
 /// Tells how much CPU time each instance of a thread took. A reading is a system call, half a
 /// microsecond in a virtual machine. An estimate saves two: what is short is taken to have computed
-/// all the time, and what the thread computes between instances, which is little where instances
-/// are all that it does, counts as the next one's. So an estimate is never above the instance's
-/// duration, and, of one that is not short, beyond the truth by what the thread has computed
-/// between `kMostUnread` instances. Belongs to one thread.
+/// all the time, and what is longer since the last reading, with the short ones and whatever else
+/// the thread has done meanwhile. So an estimate is never above the instance's duration and never
+/// below the truth; beyond it by no more than kMostUnread times kShort_ns and what the thread has
+/// computed between these instances, which is little where instances are all that it does, and
+/// not at all for one that computed all the time. Belongs to one thread.
 class CpuEstimate {
  public:
   static constexpr std::int64_t kShort_ns = 20'000;
@@ -32,7 +33,6 @@ class CpuEstimate {
   std::int64_t took(std::int64_t begin_ns, std::int64_t duration_ns,
                     bool is_exact) noexcept RCLRT_NONBLOCKING {
     if (!is_exact && duration_ns < kShort_ns && ++unread_ < kMostUnread) {
-      now_ns_ = begin_ns + duration_ns;
       return duration_ns;
     }
     unread_ = 0;
@@ -41,7 +41,7 @@ class CpuEstimate {
   }
 
  private:
-  std::int64_t now_ns_ = -1;  // of the thread's CPU clock, as far as is known; -1: nothing is
+  std::int64_t now_ns_ = -1;  // the last reading of the thread's CPU clock; -1: there is none
   int unread_ = 0;
 };
 

@@ -39,6 +39,12 @@ std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
                                 std::string(traits(self->kind_).name) + ", and a " +
                                 std::string(traits(kind).name) + " executor needs one of its own");
   }
+  if (self->stated_ && options.best_effort_below) {
+    throw std::invalid_argument(
+        "executor \"" + options.name +
+        "\": best_effort_below beside a recording's application, whose bounds assume real time: "
+        "leave one of the two out");
+  }
   self->kind_ = kind;
   self->joined_.push_back({.executor = {.name = options.name, .cpus = options.cpus}});
   return std::make_unique<Part>(self, static_cast<std::uint32_t>(self->joined_.size() - 1),
