@@ -17,23 +17,23 @@ import subprocess
 import sys
 import tempfile
 from bisect import bisect_left
-from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from readme_section import write_section
 from robots import (
-    STOLEN_MS,
+    arguments_of,
     cpu_ms,
     find,
     first_release,
+    head_of,
     in_turn,
     last_cpus,
+    repeats,
     running,
     share_of,
     stolen_ms,
-    version,
 )
 
 PERIOD_NS = 1_000_000
@@ -75,18 +75,15 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
             cpu, stolen = cpu_ms(manager.pid) - cpu, stolen_ms() - stolen
         result: dict[str, Any] = json.loads(output)
         result |= cycles_of(probe, result["begin_ns"], result["end_ns"])
-        result["cpu_us"] = cpu * 1e3 / len(result["late_ns"])
-        result["stolen_ms"] = stolen
-        result["warnings"] = log.read_text(errors="replace").count("[WARN]")
-        return result
+        return result | {"cpu_percent": cpu / seconds / 10, "stolen_ms": stolen}
 
 
 def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
     """Of each release: how late the next cycle read the hardware; how many releases had no cycle
     that read and wrote the hardware before the next release; the longest time without a write."""
     events = [line.split() for line in probe.read_text().splitlines()]
-    reads = [int(time) for kind, time in events if kind == "read"]
-    writes = [int(time) for kind, time in events if kind == "write"]
+    reads = [int(time) for kind, time, *_ in events if kind == "read"]
+    writes = [int(time) for kind, time, *_ in events if kind == "write"]
     inside = [read for read in reads if begin_ns <= read < end_ns]
     phase = first_release(inside, PERIOD_NS, 50_000)
     first = begin_ns - (begin_ns - phase) % PERIOD_NS + PERIOD_NS
@@ -112,12 +109,14 @@ def row(name: str, runs: list[dict[str, Any]], seconds: int) -> str:
     releases = sum(len(each) for each in late)
     missed = sum(run["missed"] for run in runs)
     calls = statistics.median(sum(run["calls"].values()) for run in runs) / seconds
+    reloads = statistics.median(run["calls"]["load_and_unload"] for run in runs) / seconds
     return (
         f"| {name} | {statistics.median(share_of(each, 0.5) for each in late):.1f} "
         f"| {statistics.median(share_of(each, 0.99) for each in late):.1f} "
         f"| {max(share_of(each, 1) for each in late):.0f} "
         f"| {missed} of {releases} | {max(run['gap_ms'] for run in runs):.2f} "
-        f"| {statistics.median(run['cpu_us'] for run in runs):.0f} | {calls:.0f} |"
+        f"| {statistics.median(run['cpu_percent'] for run in runs):.0f} | {calls:.0f} "
+        f"| {reloads:.1f} |"
     )
 
 
@@ -132,44 +131,35 @@ def told(runs: list[dict[str, Any]]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    numbers = [int(each) for each in arguments if each.isdigit()]
-    rounds, seconds = numbers if len(numbers) == 2 else (ROUNDS, SECONDS)
-    load = os.getloadavg()[0]
+    prints, rounds, seconds = arguments_of(arguments, ROUNDS, SECONDS)
+    head = head_of(("controller_manager", "diff_drive_controller", "rclcpp"))
     os.environ.update(DOMAIN)
     allowed = len(os.sched_getaffinity(0))
     lines: list[str] = []
-    repeated = 0
+    repeated = disturbed = 0
     for cpus in (count for count in (1, 2) if count <= allowed):
         run = partial(run_once, cpus=cpus, seconds=seconds)
-        runs, again = in_turn(list(CONTENDERS), rounds, run)
+        runs, again, kept = in_turn(list(CONTENDERS), rounds, run)
         repeated += again
+        disturbed += kept
         title = f"{cpus} CPU{'s' if cpus > 1 else ''}"
         lines += [
             "",
             f"| the loop on {title} | p50 us | p99 us | max us | releases missed "
-            "| longest without a write ms | CPU us per cycle | calls/s |",
-            "| --- | --: | --: | --: | --: | --: | --: | --: |",
+            "| longest without a write ms | CPU % | calls/s | of them load and unload |",
+            "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
             *(row(name, each, seconds) for name, each in runs.items()),
             "",
             f"On {title} the monitor of rclrt_ros2_control_node named: "
             f"{told(runs['rclrt_ros2_control_node'])}.",
         ]
-    day = datetime.now(UTC).strftime("%Y-%m-%d")
-    versions = ", ".join(
-        f"{name} {version(name)}"
-        for name in ("controller_manager", "diff_drive_controller", "rclcpp")
+    how = (
+        f"* {rounds} rounds of {seconds} s each, in turn; p50, p99, CPU and calls are the median "
+        f"round's, max and longest the worst round's; {repeats(repeated, disturbed)}"
     )
-    head = [
-        f"Measured {day}, {versions} ({os.environ['RCLRT_DISTRO']}), Linux {os.uname().release}, "
-        f"{os.cpu_count()} CPUs, load {load:.1f} before.",
-        "",
-        f"* {rounds} rounds of {seconds} s each, in turn; p50 and p99 are the median round's, max "
-        f"and longest the worst round's; {repeated} were made again because the host took more "
-        f"than {STOLEN_MS} ms",
-    ]
-    text = "\n".join(head + lines)
+    text = "\n".join([head, "", how, *lines])
     print(text)
-    if "--print" not in arguments:
+    if not prints:
         write_section("ros2_control", Path(__file__).name, text)
     return 0
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import argparse
 import itertools
 import os
 import signal
@@ -10,7 +11,8 @@ import subprocess
 import sys
 from bisect import bisect_left
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -40,6 +42,30 @@ def version(package: str) -> str:
     return text.split("<version>")[1].split("</version>")[0]
 
 
+def head_of(packages: tuple[str, ...]) -> str:
+    """What a measurement was made with; before it, so that nothing is missing at its end."""
+    if "RCLRT_DISTRO" not in os.environ:
+        sys.exit("error: RCLRT_DISTRO is not set\nfix: call this by tools/env python3")
+    day = datetime.now(UTC).strftime("%Y-%m-%d")
+    versions = ", ".join(f"{name} {version(name)}" for name in packages)
+    return (
+        f"Measured {day}, {versions} ({os.environ['RCLRT_DISTRO']}), Linux {os.uname().release}, "
+        f"{os.cpu_count()} CPUs, load {os.getloadavg()[0]:.1f} before."
+    )
+
+
+def arguments_of(given: list[str], rounds: int, seconds: int) -> tuple[bool, int, int]:
+    """Whether it only prints, how many rounds, and of how many seconds."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--print", action="store_true", help="write nothing into bench/README.md")
+    parser.add_argument("rounds", type=int, nargs="?", default=rounds)
+    parser.add_argument("seconds", type=int, nargs="?", default=seconds)
+    arguments = parser.parse_args(given)
+    if arguments.rounds < 1 or arguments.seconds < 1:
+        parser.error("expected at least one round and one second")
+    return arguments.print, arguments.rounds, arguments.seconds
+
+
 def cpu_ms(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rsplit(") ", 1)[1].split()
     return (int(fields[11]) + int(fields[12])) * 1e3 / os.sysconf("SC_CLK_TCK")
@@ -56,8 +82,8 @@ def heed_ctrl_c() -> None:
 
 @contextmanager
 def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
-    """Runs a command within a with statement; ends it as Ctrl-C does, or after 30 s with all it
-    started."""
+    """Runs a command within a with statement; ends it as Ctrl-C does, and then, or after 30 s, what
+    it has started and left."""
     with (
         log.open("wb") as output,
         subprocess.Popen(
@@ -72,9 +98,9 @@ def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.send_signal(signal.SIGINT)
-            try:
+            with suppress(subprocess.TimeoutExpired):
                 process.wait(30)
-            except subprocess.TimeoutExpired:
+            with suppress(ProcessLookupError):
                 os.killpg(process.pid, signal.SIGKILL)
 
 
@@ -106,17 +132,25 @@ def run_undisturbed(run: Callable[[], dict[str, Any]]) -> tuple[dict[str, Any], 
 
 def in_turn(
     names: list[str], rounds: int, run: Callable[[str], dict[str, Any]]
-) -> tuple[dict[str, list[dict[str, Any]]], int]:
-    """Runs each of the names in every round; and how often one was made again."""
+) -> tuple[dict[str, list[dict[str, Any]]], int, int]:
+    """Runs each of the names in every round; how often one was made again, and how many were
+    disturbed to the last. SIGTERM ends what is running, too."""
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
-    repeated = 0
+    repeated = disturbed = 0
     for number in range(rounds):
         first = number % len(names)
         for name in names[first:] + names[:first]:
             result, again = run_undisturbed(partial(run, name))
             runs[name].append(result)
             repeated += again
-    return runs, repeated
+            disturbed += result["stolen_ms"] > STOLEN_MS
+    return runs, repeated, disturbed
+
+
+def repeats(repeated: int, disturbed: int) -> str:
+    kept = f", {disturbed} of them to the last" if disturbed else ""
+    return f"{repeated} were made again because the host took more than {STOLEN_MS} ms{kept}"
 
 
 def share_of(values: list[int], share: float) -> float:

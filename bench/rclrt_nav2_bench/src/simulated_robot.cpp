@@ -74,7 +74,7 @@ class SimulatedRobot : public rclcpp::Node {
     planning_ = create_wall_timer(kPlanning, [this] { ask_for_plan(); });
     spin_until([this] { return x_m_ > 0.5; }, "the first half metre");
     begin_ns_ = rclrt::realtime::monotonic_now_ns();
-    plans_ = 0;
+    plans_ = failures_ = 0;
     std::printf("begin\n");
     std::fflush(stdout);
     const auto end = std::chrono::steady_clock::now() + time;
@@ -85,9 +85,8 @@ class SimulatedRobot : public rclcpp::Node {
   }
 
   nlohmann::json results() const {
-    return {{"begin_ns", begin_ns_}, {"end_ns", end_ns_}, {"arrivals_ns", arrivals_ns_},
-            {"plans", plans_},       {"x_m", x_m_},       {"y_m", y_m_},
-            {"failures", failures_}};
+    return {{"begin_ns", begin_ns_}, {"end_ns", end_ns_},     {"arrivals_ns", arrivals_ns_},
+            {"plans", plans_},       {"failures", failures_}, {"paths_ended", paths_ended_}};
   }
 
  private:
@@ -213,7 +212,7 @@ class SimulatedRobot : public rclcpp::Node {
     rclcpp_action::Client<FollowPath>::SendGoalOptions options;
     options.goal_response_callback = [this](const auto& handle) { follows_ = handle != nullptr; };
     options.result_callback = [this](const auto&) {
-      ++failures_;
+      ++paths_ended_;
       follows_ = false;
     };
     follower_->async_send_goal(goal, options);
@@ -240,6 +239,7 @@ class SimulatedRobot : public rclcpp::Node {
   double yaw_ = 0;
   long plans_ = 0;
   long failures_ = 0;
+  long paths_ended_ = 0;
   int waited_ = 0;
   bool plan_is_under_way_ = false;
   bool follows_ = false;

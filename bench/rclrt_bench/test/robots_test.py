@@ -1,0 +1,68 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the measurements of other people's robots make of what was noted."""
+
+import random
+import sys
+from pathlib import Path
+
+BENCH = Path(__file__).parents[2]
+sys.path.insert(0, str(BENCH))
+
+from publish_nav2 import PERIOD_NS as COMMAND_NS  # noqa: E402
+from publish_nav2 import commands_of  # noqa: E402
+from publish_ros2_control import PERIOD_NS, cycles_of  # noqa: E402
+from robots import arguments_of, first_release  # noqa: E402
+
+PHASE = 123_456
+
+
+def late_reads(lateness: list[int]) -> list[int]:
+    return [n * PERIOD_NS + PHASE + late for n, late in enumerate(lateness)]
+
+
+def test_the_earliest_of_most_reads_is_the_release() -> None:
+    draw = random.Random(1)
+    for phase in (0, PHASE, PERIOD_NS - 10_000):  # the last ones lie on both sides of a period
+        reads = [n * PERIOD_NS + phase + draw.randrange(5_000, 40_000) for n in range(2000)]
+        reads[7] = 7 * PERIOD_NS + phase + 5_000
+        assert first_release(reads, PERIOD_NS, 50_000) == (phase + 5_000) % PERIOD_NS
+
+
+def test_a_smaller_cluster_of_late_reads_moves_nothing() -> None:
+    reads = late_reads([10_000] * 600 + [400_000] * 400)
+    assert first_release(reads, PERIOD_NS, 50_000) == PHASE + 10_000
+
+
+def test_what_is_always_late_is_not_seen() -> None:
+    """As bench/README.md says: the release is not known from outside."""
+    assert first_release(late_reads([300_000] * 100), PERIOD_NS, 50_000) == PHASE + 300_000
+
+
+def test_cycles_are_late_missed_and_apart(tmp_path: Path) -> None:
+    lateness = [0] * 100
+    lateness[50] = 700_000  # late
+    lateness[60] = 1_200_000  # misses a release, and is the next one's
+    lines = []
+    for number, read in enumerate(late_reads(lateness)):
+        if number != 61:
+            lines += [f"read {read}", f"write {read + 100_000} 0.5"]
+    probe = tmp_path / "probe"
+    probe.write_text("\n".join(lines) + "\n")
+    found = cycles_of(probe, 10 * PERIOD_NS, 90 * PERIOD_NS)
+    assert found["missed"] == 1
+    assert found["late_ns"][-2:] == [700_000, 1_200_000]
+    assert found["late_ns"][-3] == 200_000  # of the release that the late cycle was for, too
+    assert found["gap_ms"] == 2.2
+
+
+def test_periods_without_a_command_are_counted() -> None:
+    arrivals = [n * COMMAND_NS + PHASE for n in range(100) if n not in (40, 41)]
+    found = commands_of(arrivals, COMMAND_NS, 99 * COMMAND_NS)
+    assert found["missed"] == 2
+    assert found["late_ns"][-1] == 2 * COMMAND_NS
+    assert found["gap_ms"] == 60
+
+
+def test_arguments() -> None:
+    assert arguments_of([], 5, 20) == (False, 5, 20)
+    assert arguments_of(["--print", "1", "2"], 5, 20) == (True, 1, 2)
