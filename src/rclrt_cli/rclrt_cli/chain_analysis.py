@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 HOLDS = ("proved", "conditional")
 WIDTH = 12
+SHOWN = 4
+"""Of terms and reasons; --json has them all."""
 BOUNDS = {"picas": ("PiCAS ms", "sound ms")}
 CONTRIBUTIONS = {
     "own": "its own work, {releases} releases of {id}",
@@ -303,9 +305,12 @@ def table(result: Analysis) -> Iterator[str]:
         cells = (_cell(chain["bound_ms"]), *beside, _cell(chain["deadline_ms"]), chain["verdict"])
         line = chain["id"].ljust(width) + "".join(cell.rjust(WIDTH) for cell in cells)
         yield line + (f"  {chain['note']}" if chain["note"] else "")
-        for reason in chain.get("unsafe", ()):
+        unsafe = chain.get("unsafe", [])
+        for reason in unsafe[:SHOWN]:
             yield " " * width + f"  unsafe: {reason}"
-        for part in chain["why"][:4]:
+        if len(unsafe) > SHOWN:
+            yield " " * width + f"  and {len(unsafe) - SHOWN} more reasons, see --json"
+        for part in chain["why"][:SHOWN]:
             text = CONTRIBUTIONS[part["kind"]].format(id=part["callback"], **part)
             yield " " * width + f"{part['total_ms']:.9g}".rjust(WIDTH) + f"  {text}"
         if chain.get("reaction_ms") is not None:

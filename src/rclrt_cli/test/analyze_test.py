@@ -138,6 +138,38 @@ def test_the_thesis_tests_are_never_more_than_conditional(
     assert "not feasible" in capsys.readouterr().out
 
 
+def test_picas_bounds_are_those_of_its_authors_beside_the_sound_ones(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """Their program for the case study, run by its formulas apart from ours, has these."""
+    app = EXAMPLES.parent / "src/rclrt_analysis/test/picas_case_study.yaml"
+    assert main(["analyze", str(app), "--test", "picas", "--json"]) == 1
+    result = json.loads(capsys.readouterr().out)
+    assert [chain["bound_ms"] for chain in result["chains"]] == pytest.approx(
+        [18.4, 75.6, 63.1, 45.1, 47.9, 378.0, 248.2, 569.7, 421.0, 712.8, 406.8, 794.4]
+    )
+    assert [chain["verdict"] for chain in result["chains"]] == [
+        "conditional" if number in (3, 4, 5, 6) else "unknown" for number in range(1, 13)
+    ]
+    last = result["chains"][-1]
+    assert last["sound_ms"] > last["bound_ms"]  # it is unsafe, and says why
+    assert len(last["unsafe"]) == 7
+    assert main(["analyze", str(app), "--test", "picas"]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[1].split() == ["chain", "PiCAS", "ms", "sound", "ms", "deadline", "ms", "verdict"]
+    assert any("unsafe: callback 'c3' is as urgent as 'c1'" in line for line in lines)
+    assert any("and 3 more reasons, see --json" in line for line in lines)
+
+
+@pytest.mark.parametrize("option", [["--sensitivity"], ["--hop-us", "3"], ["--hops", "same_host"]])
+def test_published_tests_have_no_options_of_the_sound_one(
+    option: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    app = str(EXAMPLES / "fig_5_7" / "app.yaml")
+    assert main(["analyze", app, "--test", "picas", *option]) == 2
+    assert f"{option[0]}: of --test sound only" in capsys.readouterr().err
+
+
 def test_synthesize_writes_the_priorities_of_figure_5_5(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
