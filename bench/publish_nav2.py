@@ -12,7 +12,6 @@ from __future__ import annotations
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
 from bisect import bisect_left
@@ -24,6 +23,7 @@ from typing import Any
 from readme_section import HERE, write_section
 from robots import (
     arguments_of,
+    client_of,
     cpu_ms,
     find,
     first_release,
@@ -70,7 +70,7 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
         log = Path(folder, "log")
         with (
             running(command, log) as launched,
-            subprocess.Popen(robot, stdout=subprocess.PIPE, text=True) as client,
+            client_of(robot) as client,
         ):
             assert client.stdout is not None
             begun, started = client.stdout.readline(), children(launched.pid)

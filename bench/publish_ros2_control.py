@@ -13,9 +13,9 @@ import itertools
 import json
 import os
 import statistics
-import subprocess
 import sys
 import tempfile
+import time
 from bisect import bisect_left
 from functools import partial
 from pathlib import Path
@@ -24,6 +24,7 @@ from typing import Any
 from readme_section import write_section
 from robots import (
     arguments_of,
+    client_of,
     cpu_ms,
     find,
     first_release,
@@ -64,18 +65,19 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
         load += [f"{share}/robot.urdf", str(probe)]
         with (
             running(command, log) as manager,
-            subprocess.Popen(load, stdout=subprocess.PIPE, text=True) as client,
+            client_of(load) as client,
         ):
             assert client.stdout is not None
             begun = client.stdout.readline()
-            cpu, stolen = cpu_ms(manager.pid), stolen_ms()
+            cpu, stolen, since = cpu_ms(manager.pid), stolen_ms(), time.monotonic()
             output = client.stdout.readline()
             if begun != "begin\n" or not output:
                 sys.exit(f"error: {name}: {log.read_text(errors='replace')}")
             cpu, stolen = cpu_ms(manager.pid) - cpu, stolen_ms() - stolen
+            passed = time.monotonic() - since
         result: dict[str, Any] = json.loads(output)
         result |= cycles_of(probe, result["begin_ns"], result["end_ns"])
-        return result | {"cpu_percent": cpu / seconds / 10, "stolen_ms": stolen}
+        return result | {"cpu_percent": cpu / passed / 10, "stolen_ms": stolen}
 
 
 def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
@@ -104,12 +106,17 @@ def cycles_of(probe: Path, begin_ns: int, end_ns: int) -> dict[str, Any]:
     }
 
 
-def row(name: str, runs: list[dict[str, Any]], seconds: int) -> str:
+def row(name: str, runs: list[dict[str, Any]]) -> str:
     late = [run["late_ns"] for run in runs]
     releases = sum(len(each) for each in late)
     missed = sum(run["missed"] for run in runs)
-    calls = statistics.median(sum(run["calls"].values()) for run in runs) / seconds
-    reloads = statistics.median(run["calls"]["load_and_unload"] for run in runs) / seconds
+    seconds = [(run["end_ns"] - run["begin_ns"]) / 1e9 for run in runs]
+    calls = statistics.median(
+        sum(run["calls"].values()) / time_s for run, time_s in zip(runs, seconds, strict=True)
+    )
+    reloads = statistics.median(
+        run["calls"]["load_and_unload"] / time_s for run, time_s in zip(runs, seconds, strict=True)
+    )
     return (
         f"| {name} | {statistics.median(share_of(each, 0.5) for each in late):.1f} "
         f"| {statistics.median(share_of(each, 0.99) for each in late):.1f} "
@@ -148,7 +155,7 @@ def main(arguments: list[str]) -> int:
             f"| the loop on {title} | p50 us | p99 us | max us | releases missed "
             "| longest without a write ms | CPU % | calls/s | of them load and unload |",
             "| --- | --: | --: | --: | --: | --: | --: | --: | --: |",
-            *(row(name, each, seconds) for name, each in runs.items()),
+            *(row(name, each) for name, each in runs.items()),
             "",
             f"On {title} the monitor of rclrt_ros2_control_node named: "
             f"{told(runs['rclrt_ros2_control_node'])}.",

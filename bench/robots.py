@@ -98,10 +98,28 @@ def running(command: list[str], log: Path) -> Iterator[subprocess.Popen[bytes]]:
             yield process
         finally:
             process.send_signal(signal.SIGINT)
-            with suppress(subprocess.TimeoutExpired):
-                process.wait(30)
-            with suppress(ProcessLookupError):
-                os.killpg(process.pid, signal.SIGKILL)
+            try:
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(30)
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(process.pid, signal.SIGKILL)
+
+
+@contextmanager
+def client_of(command: list[str]) -> Iterator[subprocess.Popen[str]]:
+    """Runs a command whose output is read within a with statement, and not beyond it."""
+    with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
+        try:
+            yield process
+        finally:
+            if sys.exc_info()[0] is not None:
+                process.kill()
+
+
+def stop(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)  # what is running ends first
+    sys.exit(1)
 
 
 def last_cpus(count: int) -> str:
@@ -135,7 +153,7 @@ def in_turn(
 ) -> tuple[dict[str, list[dict[str, Any]]], int, int]:
     """Runs each of the names in every round; how often one was made again, and how many were
     disturbed to the last. SIGTERM ends what is running, too."""
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))
+    signal.signal(signal.SIGTERM, stop)
     runs: dict[str, list[dict[str, Any]]] = {name: [] for name in names}
     repeated = disturbed = 0
     for number in range(rounds):

@@ -183,6 +183,11 @@ class PicasAnalysis {
     return *result;
   }
 
+  std::size_t last_on(const Chain& chain, std::size_t core) const {
+    return *std::ranges::find_if(chain.callbacks.rbegin(), chain.callbacks.rend(),
+                                 [&](std::size_t each) { return members_[each].core == core; });
+  }
+
   struct Interferer {
     Ticks work{};
     Ticks period{};
@@ -219,6 +224,10 @@ class PicasAnalysis {
       if (above && callback != lowest && (!own || !one_cpu)) {
         others.push_back(interferer(callback, least, own, unsafe));
       }
+    }
+    if (const std::size_t last = last_on(chain, core); members_[last].wcet == 0) {
+      unsafe.push_back("callback '" + id(last) +
+                       "' takes no time, and what is released at its end does not count");
     }
     constant = sum(constant, blocking);
     return detail::fixed_point(std::max(constant, Ticks{1}), others.size(), budget_, [&](Ticks w) {
@@ -263,6 +272,9 @@ std::vector<PicasBound> picas_bounds(const Application& application, Effort effo
   PicasAnalysis analysis(application, effort);
   std::vector<PicasBound> result;
   for (const Chain& chain : application.chains) {
+    if (application.period(chain).count() <= 0) {
+      throw std::invalid_argument("chain '" + chain.id + "' does not start at a timer or an event");
+    }
     result.push_back(analysis.bound(chain));
   }
   return result;

@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
@@ -262,6 +263,28 @@ TEST(PicasBounds, TakeAChainThatNeedsMoreThanItsPeriodForASlowerOne) {
   expect_unsafe(application, 20 + 10 + 2 * 2, "'t' counts once for the work of its chain", 20'000);
 }
 
+// What is released at the very end of the bound comes before a callback that takes no time.
+TEST(PicasBounds, LeaveOutWhatIsReleasedAtTheirEnd) {
+  const auto application = Builder()
+                               .timer("a", 100, 0)
+                               .priority(1)
+                               .timer("y", 4, 2)
+                               .priority(9)
+                               .timer("x", 100, 2)
+                               .priority(5)
+                               .chain("own", {"a"}, 0)
+                               .chain("y", {"y"}, 0)
+                               .chain("x", {"x"}, 0)
+                               .done();
+  expect_unsafe(application, 2 + 2, "'a' takes no time");
+}
+
+TEST(PicasBounds, AreOfChainsThatStartAtATimerOrAnEvent) {
+  const auto application =
+      Builder().subscription("a", "nobody", 1).chain("own", {"a"}, 1, 10).done();
+  EXPECT_THROW(picas_bounds(application), std::invalid_argument);
+}
+
 /// A random application with different priorities: PiCAS's, or any.
 model::Application random_application(RandomApplication& random, std::uint64_t seed) {
   model::Application result = random.make();
@@ -280,6 +303,9 @@ model::Application random_application(RandomApplication& random, std::uint64_t s
   }
   for (std::size_t i = 0; i < values.size(); ++i) {
     result.callbacks[i].priority = priorities[i];
+    if ((seed + i) % 11 == 0) {
+      result.callbacks[i].wcet = {};
+    }
   }
   return result;
 }

@@ -172,6 +172,29 @@ chains:
           "chain 'fused' goes through a synchronisation and is not measured"}));
 }
 
+TEST_F(Recorded, AnApplicationHasNoBestEffortBesideIt) {
+  const Folder folder;
+  const auto application = folder.write("robot.yaml", R"(
+rclrt: 1
+name: small_robot
+executors: [{name: main}]
+nodes: [{name: lidar, executor: main}]
+callbacks: [{id: scan, node: lidar, timer: {period_ms: 20}, wcet_ms: 1}]
+chains: [{id: scanning, callbacks: [scan], priority: 1, deadline_ms: 10}]
+)");
+  Options options = on_one_cpu();
+  options.engine.best_effort_below = 1;
+  options.recording = std::make_shared<Recording>(
+      RecordingOptions{.directory = folder / "out", .application = application});
+  try {
+    const PreemptiveExecutor executor(options);
+    FAIL() << "its bounds assume real time";
+  } catch (const std::invalid_argument& error) {
+    EXPECT_NE(std::string(error.what()).find("best_effort_below beside a recording's application"),
+              std::string::npos);
+  }
+}
+
 TEST_F(Recorded, SeveralExecutorsOfOneKindAreOneRun) {
   const Folder folder;
   const auto recording = std::make_shared<Recording>(RecordingOptions{

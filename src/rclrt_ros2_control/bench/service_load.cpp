@@ -42,6 +42,7 @@ using namespace std::chrono_literals;
 namespace srv = controller_manager_msgs::srv;
 using diagnostic_msgs::msg::DiagnosticArray;
 
+constexpr std::chrono::seconds kPatience{120};  // the machine may have other things to do
 constexpr std::int64_t kMonitorPeriods_ns = 2'000'000'000;  // two of the monitor's messages
 
 std::string read_file(const std::string& path) {
@@ -86,7 +87,7 @@ class Load : public rclcpp::Node {
     const auto activate = std::make_shared<srv::SwitchController::Request>();
     activate->activate_controllers = names;
     activate->strictness = srv::SwitchController::Request::STRICT;
-    activate->timeout.sec = 60;  // on a machine that has other things to do
+    activate->timeout.sec = 60;
     const auto answer = call<srv::SwitchController>("switch_controller", activate);
     require(answer->ok, "activating the controllers: " + answer->message);
   }
@@ -95,7 +96,7 @@ class Load : public rclcpp::Node {
   void run(std::chrono::seconds time) {
     begin();
     const auto begun = std::chrono::steady_clock::now();
-    const auto at_most = std::max<std::chrono::seconds>(time, 120s);
+    const auto at_most = std::max(time, kPatience);
     const auto spent = [&] { return std::chrono::steady_clock::now() - begun; };
     while (rclcpp::ok() && (spent() < time || (!has_answered() && spent() < at_most))) {
       executor_.spin_once(100ms);
@@ -107,9 +108,11 @@ class Load : public rclcpp::Node {
   /// Keeps them busy until this process is ended.
   void drive() {
     begin();
+    const auto until = std::chrono::steady_clock::now() + kPatience;
     bool is_driving = false;
     while (rclcpp::ok()) {
       executor_.spin_once(100ms);
+      require(is_driving || std::chrono::steady_clock::now() < until, "driving");
       if (!is_driving && farthest_ > 0) {
         is_driving = true;
         std::printf("driving\n");
@@ -178,7 +181,7 @@ class Load : public rclcpp::Node {
   template <typename Service>
   rclcpp::Client<Service>::SharedPtr client_of(const std::string& name) {
     const auto client = create_client<Service>("/controller_manager/" + name);
-    require(client->wait_for_service(20s), "waiting for " + name);
+    require(client->wait_for_service(kPatience), "waiting for " + name);
     return client;
   }
 
@@ -186,7 +189,8 @@ class Load : public rclcpp::Node {
   Service::Response::SharedPtr call(const std::string& name, Service::Request::SharedPtr request) {
     const auto client = client_of<Service>(name);
     auto answer = client->async_send_request(request);
-    require(executor_.spin_until_future_complete(answer, 20s) == rclcpp::FutureReturnCode::SUCCESS,
+    require(executor_.spin_until_future_complete(answer, kPatience) ==
+                rclcpp::FutureReturnCode::SUCCESS,
             "calling " + name);
     return answer.get();
   }

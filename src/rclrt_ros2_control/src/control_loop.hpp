@@ -2,19 +2,16 @@
 // One cycle of ros2_control: what ros2_control_node's thread does between two sleeps.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <controller_manager/controller_manager.hpp>
-#include <controller_manager_msgs/srv/switch_controller.hpp>
 #include <cstdint>
-#include <lifecycle_msgs/msg/state.hpp>
 #include <memory>
 #include <optional>
 #include <rclcpp/rclcpp.hpp>
-#include <string>
 #include <thread>
 #include <utility>
-#include <vector>
 
 namespace rclrt_ros2_control {
 
@@ -50,28 +47,22 @@ class ControlLoop {
     executor.add_callback_group(group_, manager_->get_node_base_interface());
   }
 
-  /// Deactivates the controllers while the cycles go on, and waits until what they then command, to
-  /// stop, has been written. Gives up after `at_most` for each of the two. Any thread but theirs.
-  void halt(std::chrono::seconds at_most) const {
-    std::vector<std::string> active;
-    for (const auto& controller : manager_->get_loaded_controllers()) {
-      if (controller.c->get_lifecycle_id() == lifecycle_msgs::msg::State::PRIMARY_STATE_ACTIVE) {
-        active.push_back(controller.info.name);
+  /// Returns how many cycles have ended. Any thread.
+  std::uint64_t cycles() const { return cycles_.load(std::memory_order_acquire); }
+
+  /// Waits until so many have ended, up to this time. Returns whether they have; false at once on
+  /// the thread of a cycle, which cannot wait for another one. Any thread.
+  bool wait_for(std::uint64_t cycles, std::chrono::steady_clock::time_point until) const {
+    if (runner_.load() == std::this_thread::get_id()) {
+      return false;
+    }
+    while (this->cycles() < cycles) {
+      if (std::chrono::steady_clock::now() > until) {
+        return false;
       }
+      std::this_thread::sleep_for(std::min<std::chrono::nanoseconds>(period_, kPoll));
     }
-    if (active.empty()) {
-      return;
-    }
-    manager_->switch_controller(
-        {}, active, controller_manager_msgs::srv::SwitchController::Request::BEST_EFFORT, false,
-        rclcpp::Duration(at_most));
-    // The cycle that has deactivated them may be under way.
-    const std::uint64_t enough = cycles_.load(std::memory_order_acquire) + 2;
-    const auto until = std::chrono::steady_clock::now() + at_most;
-    while (cycles_.load(std::memory_order_acquire) < enough &&
-           std::chrono::steady_clock::now() < until) {
-      std::this_thread::sleep_for(period_);
-    }
+    return true;
   }
 
   /// Runs the cycles on the calling thread, when the executor has ended and as long as the context
@@ -88,15 +79,19 @@ class ControlLoop {
   }
 
  private:
+  static constexpr std::chrono::milliseconds kPoll{10};
+
   /// Reads the hardware, updates the controllers, writes. Each gets the time since the last cycle,
   /// in the first one the nominal period.
   void step() {
+    runner_ = std::this_thread::get_id();
     const rclcpp::Time now = manager_->get_trigger_clock()->now();
     const rclcpp::Duration since_last = last_ ? now - *last_ : rclcpp::Duration(period_);
     last_ = now;
     manager_->read(now, since_last);
     manager_->update(manager_->get_trigger_clock()->now(), since_last);
     manager_->write(manager_->get_trigger_clock()->now(), since_last);
+    runner_ = std::thread::id();
     cycles_.fetch_add(1, std::memory_order_release);  // so that who sees it sees what was written
   }
 
@@ -105,7 +100,8 @@ class ControlLoop {
   const rclcpp::CallbackGroup::SharedPtr group_;  // the node keeps none
   rclcpp::TimerBase::SharedPtr timer_;
   std::optional<rclcpp::Time> last_;
-  std::atomic<std::uint64_t> cycles_{0};  // that have ended
+  std::atomic<std::uint64_t> cycles_{0};   // that have ended
+  std::atomic<std::thread::id> runner_{};  // of a cycle; alone: nothing is handed over by it
 };
 
 }  // namespace rclrt_ros2_control

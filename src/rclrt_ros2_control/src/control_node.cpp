@@ -11,10 +11,12 @@
 #include <atomic>
 #include <chrono>
 #include <controller_manager/controller_manager.hpp>
+#include <controller_manager_msgs/srv/switch_controller.hpp>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <functional>
+#include <lifecycle_msgs/msg/state.hpp>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <realtime_tools/realtime_helpers.hpp>
@@ -104,11 +106,35 @@ rclrt_rclcpp::RobotOptions ask_for_robot(rclcpp::NodeOptions options) {
   return read_robot(node);
 }
 
+/// A controller manager that deactivates its controllers as its service does: one switch at a time.
+class Manager : public ControllerManager {
+ public:
+  using ControllerManager::ControllerManager;
+
+  /// Waits up to `at_most` for a cycle that does it. Returns whether there is nothing active left.
+  bool deactivate_controllers(std::chrono::nanoseconds at_most) {
+    namespace srv = controller_manager_msgs::srv;
+    const auto request = std::make_shared<srv::SwitchController::Request>();
+    for (const auto& controller : get_loaded_controllers()) {
+      if (controller.c->get_lifecycle_id() == lifecycle_msgs::msg::State::PRIMARY_STATE_ACTIVE) {
+        request->deactivate_controllers.push_back(controller.info.name);
+      }
+    }
+    if (request->deactivate_controllers.empty()) {
+      return true;
+    }
+    request->strictness = srv::SwitchController::Request::BEST_EFFORT;
+    request->timeout = rclcpp::Duration(at_most);
+    const auto response = std::make_shared<srv::SwitchController::Response>();
+    switch_controller_service_cb(request, response);
+    return response->ok;
+  }
+};
+
 /// Locks the memory before there is a loop, whose first releases would be late for it.
-std::shared_ptr<ControllerManager> make_manager(const rclcpp::NodeOptions& options,
-                                                std::shared_ptr<rclcpp::Executor> executor) {
-  auto manager =
-      std::make_shared<ControllerManager>(std::move(executor), kManagerName, "", options);
+std::shared_ptr<Manager> make_manager(const rclcpp::NodeOptions& options,
+                                      std::shared_ptr<rclcpp::Executor> executor) {
+  auto manager = std::make_shared<Manager>(std::move(executor), kManagerName, "", options);
   if (manager->get_parameter_or("lock_memory", realtime_tools::has_realtime_kernel())) {
     if (const auto reason = rclrt::realtime::lock_memory()) {
       RCLCPP_WARN(manager->get_logger(), "%s", reason->c_str());
@@ -174,11 +200,25 @@ class ControlProcess {
     loop_.add_to(robot_.executor());
   }
 
-  /// Of the signal's thread, or of who shuts down.
-  void halt() const {
-    constexpr std::chrono::seconds kPatience{5};
-    if (has_cycles_) {
-      loop_.halt(kPatience);
+  /// Deactivates the controllers while the cycles go on, and waits until what they then command, to
+  /// stop, has been written. Without cycles, as where /clock stands still, it leaves that to the
+  /// manager. Of the signal's thread, or of who shuts down.
+  void halt() {
+    constexpr std::chrono::seconds kPatience{2};  // in all; who started us may not wait for longer
+    const auto until = std::chrono::steady_clock::now() + kPatience;
+    try {
+      if (!has_cycles_ || !loop_.wait_for(loop_.cycles() + 1, until)) {
+        return;
+      }
+      const bool is_done =
+          manager_->deactivate_controllers(until - std::chrono::steady_clock::now()) &&
+          // The cycle that has deactivated them may be under way.
+          loop_.wait_for(loop_.cycles() + 2, until);
+      if (!is_done) {
+        RCLCPP_WARN(manager_->get_logger(), "the controllers were not deactivated by the loop");
+      }
+    } catch (const std::exception& error) {
+      RCLCPP_ERROR(manager_->get_logger(), "deactivating the controllers: %s", error.what());
     }
   }
 
@@ -186,7 +226,7 @@ class ControlProcess {
   std::atomic<bool> has_cycles_{false};  // it spins; alone: nothing is handed over by it
   rclrt_rclcpp::Robot robot_;            // outlives what uses its executor
   const BeforeShutdown halting_;
-  const std::shared_ptr<ControllerManager> manager_;
+  const std::shared_ptr<Manager> manager_;
   ControlLoop loop_;
 };
 

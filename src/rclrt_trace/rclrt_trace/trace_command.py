@@ -92,6 +92,12 @@ def _record(arguments: argparse.Namespace) -> int:
     most_bytes = arguments.most_mb * MEGABYTE
     # Of what the command starts; in a snapshot there is none.
     of_scheduling = most_bytes // 4 if command and not arguments.snapshot else 0
+    if not of_scheduling:
+        what = "of a snapshot" if command else "without a command behind --"
+        print(
+            f"rclrt: note: no scheduling events {what}: execution times will be wall time",
+            file=sys.stderr,
+        )
     with (
         _Snapshots(arguments.snapshot) as snapshots,
         StopSignals() as stop,

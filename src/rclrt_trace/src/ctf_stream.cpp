@@ -20,6 +20,7 @@ constexpr std::uint64_t kStepsAtLeast = 100'000;
 constexpr std::uint64_t kStepsPerByte = 16;
 constexpr std::uint64_t kMostLostPackets = 1U << 30U;
 constexpr std::size_t kMostNotes = 5;
+constexpr std::uint64_t kLatest = std::uint64_t{1} << 61U;  // in ns; sums of two fit
 
 }  // namespace
 
@@ -290,6 +291,9 @@ std::uint64_t Stream::read_integer(const Type& type) {
 /// The time that has these lower bits and is not before the last one.
 void Stream::update_time(const Type& type, std::uint64_t value) {
   if (type.size == 64) {
+    if (value > kLatest) {
+      throw Damage("its time is beyond 70 years");
+    }
     clock_ = value;
     return;
   }

@@ -112,7 +112,7 @@ inline constexpr auto kEventTypes = std::to_array<EventType>({
     {EventKind::kCallbackRelease, "rclrt:callback_release", {"callback", "release", "ready"}},
     {EventKind::kThreadSwitch, "rclrt:thread_switch", {"state"}},
     {EventKind::kKernelSwitch, "sched_switch", {"prev_tid", "next_tid", "prev_state"}},
-    {EventKind::kSwitchesLost, "rclrt:thread_switches_lost", {"count"}},
+    {EventKind::kSwitchesLost, "rclrt:thread_switches_lost", {"count", "since"}},
 });
 
 }  // namespace rclrt::trace

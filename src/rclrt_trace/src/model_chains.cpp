@@ -18,7 +18,7 @@ namespace {
 
 constexpr int kHighestPriority = 1'000'000;  // as the model has it
 
-/// A wait that is worth a note: above what a lock of the middleware takes.
+/// A wait in a run that is worth a note, and no part of its execution time.
 constexpr std::int64_t kNotedWait_ns = 500'000;
 
 /// More ways than anybody reads: the model then needs its chains by hand.
@@ -80,7 +80,10 @@ void ModelBuilder::collect_runs() {
     runs.times.emplace_back(instance.start_ns, instance.end_ns);
     runs.threads.insert(instance.thread);
     if (instance.scheduled || !runs.has_cpu_times) {
-      runs.durations.push_back(instance.cpu_ns());
+      // A short wait is part of it, as for a lock of the middleware.
+      const bool is_noted = instance.waited_ns >= kNotedWait_ns;
+      runs.durations.push_back(instance.cpu_ns() +
+                               (instance.scheduled && !is_noted ? instance.waited_ns : 0));
       runs.longest_wait_ns = std::max(runs.longest_wait_ns, instance.waited_ns);
     }
   }

@@ -21,7 +21,8 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::uint32_t kMagic = 0xC1FC1FC1;
-constexpr std::size_t kPacketBytes = 64UL * 1024;
+constexpr std::uint64_t kMostPacketBytes = 64UL * 1024;
+constexpr std::uint64_t kLeastFileBytes = 8UL * 1024;
 constexpr std::size_t kHeaderBytes = 4 + 16 + 4 + 8 + 5 * 8;  // of a packet, and its context
 constexpr std::uint8_t kSwitchId = 0;
 constexpr std::uint8_t kLostId = 1;
@@ -44,7 +45,7 @@ event {
 };
 event {
   name = "rclrt:thread_switches_lost"; id = 1; stream_id = 0;
-  fields := struct { uint64_t _count; };
+  fields := struct { uint64_t _count; uint64_t _since; };
 };
 )";
 
@@ -93,7 +94,8 @@ void append(std::string& to, std::uint64_t value, std::size_t bytes) {
 
 SchedulingTrace::SchedulingTrace(fs::path directory, std::size_t cpus, std::uint64_t most_bytes)
     : directory_(std::move(directory)),
-      most_bytes_of_file_(std::max<std::uint64_t>(most_bytes / (2 * cpus), 2 * kPacketBytes)),
+      most_bytes_of_file_(std::max(most_bytes / (2 * cpus), kLeastFileBytes)),
+      packet_bytes_(std::min(most_bytes_of_file_ / 4, kMostPacketBytes)),
       streams_(cpus) {
   std::random_device random;
   std::ranges::generate(uuid_, [&] { return static_cast<unsigned char>(random()); });
@@ -122,17 +124,18 @@ void SchedulingTrace::add(std::size_t cpu, const ThreadSwitch& change) {
   if (stream.events.empty()) {
     stream.first_ns = change.time_ns;
   }
-  stream.last_ns = change.time_ns;
+  const std::int64_t before_ns = std::exchange(stream.last_ns, change.time_ns);
   append(stream.events, change.lost > 0 ? kLostId : kSwitchId, 1);
   append(stream.events, static_cast<std::uint64_t>(change.time_ns), 8);
   append(stream.events, static_cast<std::uint32_t>(change.pid), 4);
   append(stream.events, static_cast<std::uint32_t>(change.tid), 4);
   if (change.lost > 0) {
     append(stream.events, change.lost, 8);
+    append(stream.events, static_cast<std::uint64_t>(before_ns), 8);
   } else {
     append(stream.events, static_cast<std::uint64_t>(change.state), 1);
   }
-  if (stream.events.size() >= kPacketBytes) {
+  if (stream.events.size() >= packet_bytes_) {
     write_packet(cpu);
   }
 }
@@ -141,7 +144,9 @@ void SchedulingTrace::flush() {
   for (std::size_t cpu = 0; cpu < streams_.size(); ++cpu) {
     if (!streams_[cpu].events.empty()) {
       write_packet(cpu);
-      streams_[cpu].out.flush();
+      if (!streams_[cpu].out.flush()) {
+        fail(file_of(cpu));
+      }
     }
   }
 }
@@ -164,7 +169,7 @@ void SchedulingTrace::write_packet(std::size_t cpu) {
   append(header, stream.packets++, 8);
   stream.out << header << stream.events;
   if (!stream.out) {
-    fail(directory_);
+    fail(file_of(cpu));
   }
   stream.bytes += bytes;
   stream.events.clear();
@@ -176,13 +181,15 @@ void SchedulingTrace::open(std::size_t cpu) {
     stream.out.close();
     stream.file = 1 - stream.file;
   }
-  const fs::path file =
-      directory_ / ("cpu_" + std::to_string(cpu) + "_" + std::to_string(stream.file));
-  stream.out.open(file, std::ios::binary | std::ios::trunc);
+  stream.out.open(file_of(cpu), std::ios::binary | std::ios::trunc);
   if (!stream.out) {
-    fail(file);
+    fail(file_of(cpu));
   }
   stream.bytes = 0;
+}
+
+fs::path SchedulingTrace::file_of(std::size_t cpu) const {
+  return directory_ / ("cpu_" + std::to_string(cpu) + "_" + std::to_string(streams_[cpu].file));
 }
 
 void record_scheduling(pid_t pid, const fs::path& directory, std::uint64_t most_bytes, int stop) {

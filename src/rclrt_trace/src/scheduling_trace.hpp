@@ -15,7 +15,8 @@
 namespace rclrt::trace {
 
 /// A trace of its own, of one stream for each CPU, bounded on disk: each stream has two files, and
-/// the older one is written anew when the other is full. Not thread-safe.
+/// the older one is written anew when the other is full; a file has 8 KiB at least. Not
+/// thread-safe.
 class SchedulingTrace {
  public:
   /// Makes the directory, and the metadata in it. Throws std::system_error where it cannot.
@@ -41,9 +42,11 @@ class SchedulingTrace {
   void write_metadata() const;
   void write_packet(std::size_t cpu);
   void open(std::size_t cpu);
+  std::filesystem::path file_of(std::size_t cpu) const;
 
   const std::filesystem::path directory_;
   const std::uint64_t most_bytes_of_file_;
+  const std::size_t packet_bytes_;
   std::array<unsigned char, 16> uuid_{};
   std::vector<Stream> streams_;
 };

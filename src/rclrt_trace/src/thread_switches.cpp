@@ -44,8 +44,6 @@ int open_event(pid_t pid, int cpu) {
   attributes.sample_type = PERF_SAMPLE_TID | PERF_SAMPLE_TIME;
   attributes.use_clockid = 1;
   attributes.clockid = CLOCK_MONOTONIC;
-  attributes.watermark = 1;
-  attributes.wakeup_watermark = kMostBytes / 2;
   return static_cast<int>(
       syscall(SYS_perf_event_open, &attributes, pid, cpu, -1, PERF_FLAG_FD_CLOEXEC));
 }
@@ -85,6 +83,10 @@ class ThreadSwitches::Ring {
   Ring& operator=(const Ring&) = delete;
 
   int descriptor() const { return descriptor_; }
+
+  /// Who was followed has ended, with all that it has started.
+  bool has_ended() const { return has_ended_; }
+  void end() { has_ended_ = true; }
 
   void take(const std::function<void(const ThreadSwitch&)>& handle) {
     const std::uint64_t head =
@@ -138,6 +140,7 @@ class ThreadSwitches::Ring {
   }
 
   int descriptor_;
+  bool has_ended_ = false;
   std::size_t size_ = 0;
   std::size_t mapped_ = 0;
   perf_event_mmap_page* control_ = nullptr;
@@ -160,11 +163,15 @@ ThreadSwitches::~ThreadSwitches() = default;
 bool ThreadSwitches::wait(int descriptor, std::chrono::milliseconds at_most) {
   std::vector<pollfd> descriptors{{.fd = descriptor, .events = POLLIN, .revents = 0}};
   for (const auto& ring : rings_) {
-    if (ring) {
-      descriptors.push_back({.fd = ring->descriptor(), .events = POLLIN, .revents = 0});
-    }
+    const bool waits = ring && !ring->has_ended();
+    descriptors.push_back({.fd = waits ? ring->descriptor() : -1, .events = POLLIN, .revents = 0});
   }
   poll(descriptors.data(), descriptors.size(), static_cast<int>(at_most.count()));
+  for (std::size_t cpu = 0; cpu < rings_.size(); ++cpu) {
+    if ((descriptors[cpu + 1].revents & POLLHUP) != 0) {
+      rings_[cpu]->end();
+    }
+  }
   return descriptors.front().revents != 0;
 }
 

@@ -27,7 +27,7 @@ struct ThreadSwitch {
   std::int32_t pid = 0;
   std::int32_t tid = 0;
   ThreadState state = ThreadState::kRuns;
-  std::uint64_t lost = 0;  ///< not 0: no switch, and only the time counts
+  std::uint64_t lost = 0;  ///< not 0: no switch; up to this time so many are missing
 };
 
 /// The switches of what a thread starts, wherever it runs, kept by the kernel until they are

@@ -249,6 +249,7 @@ ReadCounts read_trace(const fs::path& directory,
   }
   const std::int64_t complete_from = complete_since(streams, keys, of_kernel, false);
   const std::int64_t scheduling_from = complete_since(streams, keys, of_kernel, true);
+  std::vector<std::uint64_t> before(streams.size());  // when the last event of each stream was
   while (!order.empty()) {
     const std::size_t next = order.top();
     order.pop();
@@ -258,8 +259,10 @@ ReadCounts read_trace(const fs::path& directory,
       ++counts.known;
       if (stream.after_gap()) {
         handle({.kind = of_kernel[next] ? EventKind::kSwitchesLost : EventKind::kLoss,
-                .time_ns = stream.time()});
+                .time_ns = stream.time(),
+                .numbers = {0, before[next]}});
       }
+      before[next] = static_cast<std::uint64_t>(stream.time());
       const TraceEvent event = event_of(stream, choice[stream.event()]);
       if (is_scheduling(event.kind)) {
         if (event.time_ns >= scheduling_from) {

@@ -154,6 +154,10 @@ void TracedSystem::forget_running() {
   }
 }
 
-void TracedSystem::finish() { forget_running(); }
+void TracedSystem::finish() {
+  forget_running();
+  // A thread has at least one switch after all that it runs: else nobody recorded them to the end.
+  doubt_scheduling(last_switch_ns_);
+}
 
 }  // namespace rclrt::trace

@@ -1,11 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the switches of threads say of the callbacks that they run.
+#include <algorithm>
+#include <cstdint>
+
 #include "thread_switches.hpp"
 #include "traced_system.hpp"
 
 namespace rclrt::trace {
 
+namespace {
+
+constexpr std::uint64_t kStates = 0xFF;
+constexpr std::int64_t kLatest_ns = std::int64_t{1} << 61U;
+
+}  // namespace
+
 void TracedSystem::take_switch(const TraceEvent& event) {
+  last_switch_ns_ = event.time_ns;
   switch (event.kind) {
     case EventKind::kThreadSwitch: {
       scheduled_.insert(event.pid);
@@ -29,7 +40,9 @@ void TracedSystem::take_switch(const TraceEvent& event) {
                                              : thread_states_.find(known->second);
       };
       if (const auto before = thread_of(event.numbers[0]); before != thread_states_.end()) {
-        leave_cpu(before->second, event.time_ns, event.numbers[2] == 0);  // TASK_RUNNING
+        // TASK_RUNNING, or what LTTng's module has above the states for a thread preempted in it.
+        const bool preempted = (event.numbers[2] & kStates) == 0;
+        leave_cpu(before->second, event.time_ns, preempted);
       }
       if (const auto next = thread_of(event.numbers[1]); next != thread_states_.end()) {
         get_cpu(next->second, event.time_ns);
@@ -37,7 +50,7 @@ void TracedSystem::take_switch(const TraceEvent& event) {
       break;
     }
     default:
-      lose_switches();
+      lose_switches(static_cast<std::int64_t>(event.numbers[1]));
   }
 }
 
@@ -51,24 +64,33 @@ void TracedSystem::get_cpu(Thread& thread, std::int64_t time_ns) {
     TracedInstance& instance = each.instance;
     if (thread.off_since_ns < instance.start_ns || time_ns < thread.off_since_ns) {
       instance.scheduled = false;  // when it lost the CPU is not in the trace
-    } else if (thread.preempted) {
-      instance.preempted_ns += time_ns - thread.off_since_ns;
-      ++instance.preemptions;
     } else {
-      instance.waited_ns += time_ns - thread.off_since_ns;
+      // Each is below 2^61, also of a damaged trace.
+      std::int64_t& sum = thread.preempted ? instance.preempted_ns : instance.waited_ns;
+      sum = std::min(sum + time_ns - thread.off_since_ns, kLatest_ns);
+      instance.preemptions += thread.preempted ? 1 : 0;
     }
   }
   thread.off_since_ns = 0;
 }
 
-/// Nobody knows which threads have a CPU now.
-void TracedSystem::lose_switches() {
+/// Nobody knows which threads have a CPU now, nor which had one since then.
+void TracedSystem::lose_switches(std::int64_t since_ns) {
   ++gaps_.switches_lost;
+  doubt_scheduling(since_ns);
   for (auto& [handle, thread] : thread_states_) {
     thread.off_since_ns = 0;
     for (Running& each : thread.running) {
       each.instance.scheduled = false;
     }
+  }
+}
+
+/// Of what ended after that it is not known whether its thread had a CPU.
+void TracedSystem::doubt_scheduling(std::int64_t since_ns) {
+  for (auto each = instances_.rbegin(); each != instances_.rend() && each->end_ns > since_ns;
+       ++each) {
+    each->scheduled = false;
   }
 }
 

@@ -183,7 +183,8 @@ class TracedSystem {
   void take_switch(const TraceEvent& event);
   static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);
   static void get_cpu(Thread& thread, std::int64_t time_ns);
-  void lose_switches();
+  void lose_switches(std::int64_t since_ns);
+  void doubt_scheduling(std::int64_t since_ns);
   void forget_running();
   void start(const TraceEvent& event);
   void end(const TraceEvent& event);
@@ -231,8 +232,9 @@ class TracedSystem {
   ByHandle<Synchronizer> synchronizers_;
   ByHandle<Thread> thread_states_;
   std::unordered_map<std::int64_t, Handle> thread_of_tid_;  // the latest with this number
-  std::set<std::int64_t> scheduled_;   // processes whose threads' switches are in the trace
-  bool all_scheduled_ = false;         // the kernel's own events are in it
+  std::set<std::int64_t> scheduled_;  // processes whose threads' switches are in the trace
+  bool all_scheduled_ = false;        // the kernel's own events are in it
+  std::int64_t last_switch_ns_ = 0;
   ByHandle<Publication> handed_over_;  // by message, in a process
   std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, Publication>
       buffered_;                        // by process, buffer and index

@@ -55,6 +55,7 @@ class Traced:
     home: Path
     trace: Path
     run: Path
+    said: str
 
 
 @pytest.fixture(
@@ -82,4 +83,4 @@ def traced(request: pytest.FixtureRequest) -> Iterator[Traced]:
             user=home,
         )  # fmt: skip
         assert done.returncode == 0, done.stdout + done.stderr
-        yield Traced(app, home, trace, run)
+        yield Traced(app, home, trace, run, done.stderr)

@@ -35,7 +35,7 @@ struct PicasBound {
 ///
 /// The analysis knows callbacks that are on chains and take messages of one callback each: a chain
 /// on a CPU with others has no bound. Pure; any thread. Throws std::invalid_argument for a graph
-/// with a cycle, and as model::top_priorities().
+/// with a cycle, for a chain without a timer or event, and as model::top_priorities().
 RCLRT_ANALYSIS_EXPORT std::vector<PicasBound> picas_bounds(const model::Application& application,
                                                            Effort effort = {});
 
