@@ -55,12 +55,18 @@ TEST_F(Page, ItsCodeIsWhatWasCompiled) {
 }
 
 TEST_F(Page, ItsFilesAreRead) {
-  ASSERT_EQ(blocks("yaml").size(), 3U);
+  ASSERT_EQ(blocks("yaml").size(), 5U);
   const auto robot = rclrt::model::parse_robot(blocks("yaml").front()).robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->callbacks.size(), 2U);
   EXPECT_EQ(robot->threads.rules.size(), 4U);
-  const auto ages = rclrt::model::parse_node_timings(blocks("yaml")[1]);
+  for (const std::size_t best_effort : {1U, 3U}) {
+    const auto other = rclrt::model::parse_robot(blocks("yaml")[best_effort]).robot;
+    ASSERT_TRUE(other) << blocks("yaml")[best_effort];
+    EXPECT_EQ(other->executor.best_effort_below, 1);
+    EXPECT_EQ(other->callbacks.size(), 1U);
+  }
+  const auto ages = rclrt::model::parse_node_timings(blocks("yaml")[2]);
   ASSERT_TRUE(ages.timings);
   EXPECT_EQ(ages.timings->size(), 2U);
   const auto result = rclrt::model::parse_node_timings(blocks("yaml").back());
