@@ -112,9 +112,9 @@ def client_of(command: list[str]) -> Iterator[subprocess.Popen[str]]:
     with subprocess.Popen(command, stdout=subprocess.PIPE, text=True) as process:
         try:
             yield process
-        finally:
-            if sys.exc_info()[0] is not None:
-                process.kill()
+        except BaseException:
+            process.kill()
+            raise
 
 
 def stop(*_: object) -> None:

@@ -14,7 +14,6 @@ from rclrt_cli.runner import find_program
 from rclrt_trace.reader import PACKAGE
 
 PATIENCE_S = 20.0
-MEGABYTE = 1 << 20
 
 
 class Scheduling:
@@ -23,9 +22,9 @@ class Scheduling:
     Where the kernel refuses, that is said, and the trace goes without.
     """
 
-    def __init__(self, directory: Path, most_bytes: int) -> None:
+    def __init__(self, directory: Path, most_mb: int) -> None:
         self._directory = directory
-        self._most_mb = max(most_bytes // MEGABYTE, 2)
+        self._most_mb = most_mb
         self._recorder: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Scheduling:

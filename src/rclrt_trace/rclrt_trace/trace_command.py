@@ -89,9 +89,9 @@ def _record(arguments: argparse.Namespace) -> int:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"--out {out}: cannot be made: {error.strerror}") from error
-    most_bytes = arguments.most_mb * MEGABYTE
     # Of what the command starts; in a snapshot there is none.
-    of_scheduling = most_bytes // 4 if command and not arguments.snapshot else 0
+    of_scheduling = arguments.most_mb // 4 if command and not arguments.snapshot else 0
+    most_bytes = (arguments.most_mb - of_scheduling) * MEGABYTE
     if not of_scheduling:
         what = "of a snapshot" if command else "without a command behind --"
         print(
@@ -102,7 +102,7 @@ def _record(arguments: argparse.Namespace) -> int:
         _Snapshots(arguments.snapshot) as snapshots,
         StopSignals() as stop,
         Daemon(),
-        Session(out.resolve(), most_bytes - of_scheduling, arguments.snapshot) as session,
+        Session(out.resolve(), most_bytes, arguments.snapshot) as session,
         Scheduling(out.resolve() / "scheduling", of_scheduling)
         if of_scheduling
         else contextlib.nullcontext(),

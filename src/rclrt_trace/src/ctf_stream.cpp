@@ -11,7 +11,6 @@ namespace rclrt::trace::ctf {
 
 namespace {
 
-constexpr std::uint64_t kStreamMagic = 0xC1FC1FC1;
 constexpr std::uint64_t kMostHeaderBytes = 64 * 1024;
 /// A packet is written at once from memory, so it is not larger than a tracer's buffer.
 constexpr std::uint64_t kMostPacketBytes = std::uint64_t{1} << 30U;
@@ -20,7 +19,6 @@ constexpr std::uint64_t kStepsAtLeast = 100'000;
 constexpr std::uint64_t kStepsPerByte = 16;
 constexpr std::uint64_t kMostLostPackets = 1U << 30U;
 constexpr std::size_t kMostNotes = 5;
-constexpr std::uint64_t kLatest = std::uint64_t{1} << 61U;  // in ns; sums of two fit
 
 }  // namespace
 
@@ -291,7 +289,7 @@ std::uint64_t Stream::read_integer(const Type& type) {
 /// The time that has these lower bits and is not before the last one.
 void Stream::update_time(const Type& type, std::uint64_t value) {
   if (type.size == 64) {
-    if (value > kLatest) {
+    if (value > kLatest_ns) {
       throw Damage("its time is beyond 70 years");
     }
     clock_ = value;

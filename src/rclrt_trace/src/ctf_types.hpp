@@ -12,6 +12,11 @@
 
 namespace rclrt::trace::ctf {
 
+/// What each packet of a stream begins with.
+inline constexpr std::uint32_t kStreamMagic = 0xC1FC1FC1;
+/// The latest time that is read, in ns: 70 years. Sums of two fit.
+inline constexpr std::uint64_t kLatest_ns = std::uint64_t{1} << 61U;
+
 struct Type;
 using TypePtr = std::shared_ptr<const Type>;
 

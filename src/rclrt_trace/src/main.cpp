@@ -204,9 +204,18 @@ void record(const std::vector<std::string>& given) {
   if (given.size() != 6 || given[2] != "--out" || given[4] != "--most-mb") {
     throw UsageError("expected scheduling PID --out DIR --most-mb MB; see --help");
   }
-  record_scheduling(number(given[1], 1, INT_MAX), given[3],
-                    static_cast<std::uint64_t>(number(given[5], 2, 1'000'000)) << 20U,
-                    STDIN_FILENO);
+  const int pid = number(given[1], 1, INT_MAX);
+  const auto most_mb = static_cast<std::uint64_t>(number(given[5], 2, 1'000'000));
+  try {
+    record_scheduling(pid, given[3], most_mb << 20U, STDIN_FILENO);
+  } catch (const std::filesystem::filesystem_error& error) {
+    throw UsageError("--out " + given[3] + ": cannot be made: " + error.code().message());
+  } catch (const std::system_error& error) {
+    if (error.code() == std::errc::no_such_process) {
+      throw UsageError("PID " + given[1] + ": no such process; expected one that runs");
+    }
+    throw;
+  }
 }
 
 }  // namespace

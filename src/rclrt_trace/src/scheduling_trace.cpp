@@ -14,13 +14,14 @@
 #include <system_error>
 #include <utility>
 
+#include "ctf_types.hpp"
+
 namespace rclrt::trace {
 
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::uint32_t kMagic = 0xC1FC1FC1;
 constexpr std::uint64_t kMostPacketBytes = 64UL * 1024;
 constexpr std::uint64_t kLeastFileBytes = 8UL * 1024;
 constexpr std::size_t kHeaderBytes = 4 + 16 + 4 + 8 + 5 * 8;  // of a packet, and its context
@@ -158,7 +159,7 @@ void SchedulingTrace::write_packet(std::size_t cpu) {
     open(cpu);
   }
   std::string header;
-  append(header, kMagic, 4);
+  append(header, ctf::kStreamMagic, 4);
   header.append(uuid_.begin(), uuid_.end());
   append(header, 0, 4);
   append(header, cpu, 8);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdint>
 
+#include "ctf_types.hpp"
 #include "thread_switches.hpp"
 #include "traced_system.hpp"
 
@@ -11,7 +12,7 @@ namespace rclrt::trace {
 namespace {
 
 constexpr std::uint64_t kStates = 0xFF;
-constexpr std::int64_t kLatest_ns = std::int64_t{1} << 61U;
+constexpr auto kLatest_ns = static_cast<std::int64_t>(ctf::kLatest_ns);
 
 }  // namespace
 
