@@ -1,25 +1,29 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Makes docs/reproducing.md and its figures from directories of `rclrt experiment`.
+"""Makes docs/reproducing.md and its figures from what `rclrt experiment` wrote.
 
     rclrt experiment all --simulate --out SIMULATED
     rclrt experiment beyond --simulate --out BEYOND
-    rclrt experiment all --trials 10 --seconds 10 --out RUN
-    tools/env python3 bench/publish_thesis.py SIMULATED BEYOND [RUN]
+    rclrt experiment chain-length --trials 10 --seconds 10 --overheads FILE --out RUN
+    tar -C RUN --exclude=report.html --exclude=figures -cJf bench/thesis/chain-length.tar.xz .
+    tools/env python3 bench/publish_thesis.py SIMULATED BEYOND bench/thesis/*.tar.xz
 
-Everything in the page comes from these directories, so each must be complete.
+Everything in the page comes from these directories, or archives of them, so each must be complete.
+All five experiments take over four hours on ROS 2. Each may be run at its own time; archives in the
+repository keep what the page was made of.
 """
 
 from __future__ import annotations
 
-import shutil
 import sys
+import tarfile
+import tempfile
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
 from rclrt_cli.errors import BadInput
-from rclrt_experiments.experiment import load_experiment
-from rclrt_experiments.journal import load_plan
+from rclrt_experiments.experiment import THESIS, load_experiment
+from rclrt_experiments.journal import JOURNAL, OVERHEADS, PLAN, ROWS, RUNS, load_plan
 from rclrt_experiments.page import (
     Page,
     bounds_table,
@@ -33,26 +37,61 @@ from rclrt_experiments.sections import Figure, Section
 
 DOCS = Path(__file__).resolve().parent.parent / "docs"
 PAGE, FIGURES = DOCS / "reproducing.md", DOCS / "figures"
+FILES = (PLAN, JOURNAL, ROWS, OVERHEADS, RUNS)
+KINDS = SIMULATED, RUN = "simulated", "run"
+"""How the names of figures begin; others' figures are in the same directory."""
 
 
-def main(directories: Sequence[str]) -> int:
-    if not 1 <= len(directories) <= 3:
+def main(names: Sequence[str]) -> int:
+    if not names:
         print(__doc__, file=sys.stderr)
         return 2
     try:
-        pages = [load(Path(name)) for name in directories]
+        pages = [load(Path(name)) for name in names]
+        check_once(pages)
     except BadInput as error:
         print(f"publish_thesis.py: {error}", file=sys.stderr)
         return error.exit_code
-    shutil.rmtree(FIGURES, ignore_errors=True)
-    FIGURES.mkdir()
+    FIGURES.mkdir(exist_ok=True)
+    for kind in KINDS:
+        for figure in FIGURES.glob(f"{kind}_*.svg"):
+            figure.unlink()
     text = "\n".join(document(pages))
     PAGE.write_text(text + "\n", encoding="utf-8")
     print(PAGE)
     return 0
 
 
-def load(directory: Path) -> Page:
+def load(path: Path) -> Page:
+    """What is in a directory, or in an archive of one. Throws BadInput."""
+    if not path.is_file():
+        return load_directory(path)
+    with tempfile.TemporaryDirectory() as name:
+        try:
+            with tarfile.open(path) as archive:
+                files = [
+                    each for each in archive if Path(each.name).name in FILES and each.isfile()
+                ]
+                for file in files:
+                    file.name = Path(file.name).name
+                    archive.extract(file, name)
+        except (OSError, tarfile.TarError) as error:
+            raise BadInput(f"{path}: is no archive of a directory: {error}") from error
+        return load_directory(Path(name))
+
+
+def check_once(pages: Sequence[Page]) -> None:
+    """Throws BadInput where an experiment is there twice: its figures would have one name."""
+    seen: set[tuple[str, bool]] = set()
+    for page in pages:
+        for each in page.experiments:
+            key = (each.name, page.plan["simulated"])
+            if key in seen:
+                raise BadInput(f"{each.name} is in two of the directories; name one of them")
+            seen.add(key)
+
+
+def load_directory(directory: Path) -> Page:
     """Throws BadInput where the plan is of other files than those that are bundled now."""
     plan = load_plan(directory)
     experiments = [load_experiment(each["name"]) for each in plan["experiments"]]
@@ -65,12 +104,17 @@ def load(directory: Path) -> Page:
     return page
 
 
+def scope(page: Page) -> str:
+    """`all`, `beyond`, or nothing for a page of one experiment."""
+    if len(page.experiments) == 1:
+        return ""
+    return "all" if page.experiments[0].name in THESIS else "beyond"
+
+
 def command_of(page: Page) -> str:
     """As it was called, up to where its results went."""
     first = page.plan["experiments"][0]
-    name = "all" if page.judged else "beyond"
-    if len(page.experiments) == 1:
-        name = first["name"]
+    name = scope(page) or first["name"]
     words = ["rclrt experiment", name]
     words += ["--simulate"] if page.plan["simulated"] else []
     own = page.experiments[0]
@@ -101,7 +145,8 @@ def document(pages: Sequence[Page]) -> Iterator[str]:
 def of_page(page: Page) -> Iterator[str]:
     kind = "In simulation" if page.plan["simulated"] else "On ROS 2"
     yield ""
-    yield f"## {kind}: {'the thesis' if page.judged else 'beyond the thesis'}"
+    titles = {"all": "the thesis", "beyond": "beyond the thesis"}
+    yield f"## {kind}: {titles.get(scope(page), page.experiments[0].name)}"
     yield ""
     yield f"`{command_of(page)}`, rclrt {page.plan['rclrt']}, {page.made}."
     if page.runs:
@@ -116,7 +161,7 @@ def of_page(page: Page) -> Iterator[str]:
         yield from ("", *markdown(*claims_rows(page.judged)))
     yield from ("", "### Bounds", "", *markdown(*bounds_table(page.rows, disturbed(page.runs))))
     for section in page.sections:
-        yield from of_section(section, "simulated" if page.plan["simulated"] else "run")
+        yield from of_section(section, SIMULATED if page.plan["simulated"] else RUN)
 
 
 def of_section(section: Section, kind: str) -> Iterator[str]:

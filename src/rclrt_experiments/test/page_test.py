@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import re
+import tarfile
 from dataclasses import replace
 from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
@@ -221,6 +222,14 @@ def test_the_documentation_is_made_of_complete_directories_only(
     pictures = re.findall(r"!\[.*\]\((.*)\)", page)
     assert pictures
     assert {tmp_path / name for name in pictures} == set(publish.FIGURES.iterdir())
+
+    archive = tmp_path / "out.tar.gz"
+    with tarfile.open(archive, "w:gz") as stream:
+        stream.add(out, ".")
+    assert publish.main([str(archive)]) == 0
+    assert publish.PAGE.read_text() == page
+    assert publish.main([str(archive), str(out)]) == 2
+    assert "overhead is in two of the directories" in capsys.readouterr().err
 
     journal = out / "done.jsonl"
     lines = journal.read_text().splitlines(keepends=True)
