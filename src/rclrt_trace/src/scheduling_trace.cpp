@@ -57,10 +57,43 @@ typealias integer { size = 32; align = 8; signed = true; } := int32_t;
 typealias integer { size = 64; align = 8; signed = false; } := uint64_t;
 )";
 
-constexpr std::string_view kClock = R"(
-clock { name = "monotonic"; freq = 1000000000; offset = 0; };
+constexpr std::string_view kClockType = R"(
 typealias integer { size = 64; align = 8; signed = false; map = clock.monotonic.value; } := clock64_t;
 )";
+
+/// Returns how far CLOCK_MONOTONIC is behind the wall clock: of several readings of both the one
+/// that took least.
+std::chrono::nanoseconds offset_from_epoch() {
+  using Wall = std::chrono::system_clock;
+  using Monotonic = std::chrono::steady_clock;
+  constexpr int kReadings = 10;
+  auto least = Monotonic::duration::max();
+  std::chrono::nanoseconds offset{};
+  for (int i = 0; i < kReadings; ++i) {
+    const auto before = Monotonic::now();
+    const auto wall = Wall::now();
+    const auto took = Monotonic::now() - before;
+    if (took < least) {
+      least = took;
+      offset = wall.time_since_epoch() - before.time_since_epoch() - took / 2;
+    }
+  }
+  return offset;
+}
+
+/// Returns the clock as LTTng describes it, with the UUID of the boot, by which other readers of
+/// CTF know that both traces have one clock.
+std::string clock_of_this_boot() {
+  std::ifstream file("/proc/sys/kernel/random/boot_id");
+  std::string boot;
+  std::getline(file, boot);
+  const bool is_uuid = boot.size() == 36 && std::ranges::all_of(boot, [](unsigned char c) {
+                         return std::isxdigit(c) != 0 || c == '-';
+                       });
+  return "\nclock { name = \"monotonic\"; " + (is_uuid ? "uuid = \"" + boot + "\"; " : "") +
+         "freq = 1000000000; absolute = TRUE; offset = " +
+         std::to_string(offset_from_epoch().count()) + "; };";
+}
 
 [[noreturn]] void fail(const fs::path& file) {
   throw std::system_error(errno, std::generic_category(), file.string());
@@ -113,7 +146,7 @@ void SchedulingTrace::write_metadata() const {
       << "\";\n  packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; "
          "uint64_t stream_instance_id; };\n};\n"
       << "env { hostname = \"" << host_name() << "\"; domain = \"scheduling\"; };\n"
-      << kClock << kTypes;
+      << clock_of_this_boot() << kClockType << kTypes;
   out.flush();
   if (!out) {
     fail(file);

@@ -7,6 +7,7 @@ import bisect
 import csv
 import json
 import os
+import re
 import signal
 import statistics
 import subprocess
@@ -190,6 +191,23 @@ def test_execution_times_are_cpu_times(traced: Traced, tmp_path: Path) -> None:
         excess_ns = sum(max(0, theirs[1] - ours[1]) for ours, theirs in pairs)
         assert excess_ns <= len(pairs) * AGREEMENT_NS + stolen_ns(traced.run), callback
         assert statistics.median(abs(theirs[2] - ours[2]) for ours, theirs in pairs) <= 1, callback
+
+
+def test_all_traces_of_a_session_have_one_clock(traced: Traced) -> None:
+    """Readers like babeltrace2 refuse to merge traces whose clocks they cannot tell to be one."""
+    if "no scheduling events: context switches (perf_event_open): " in traced.said:
+        pytest.skip("the kernel gives no scheduling events (perf_event_paranoid)")
+    clocks = [
+        re.findall(rb"^clock \{.*?uuid = \"([0-9a-f-]{36})\";.*?offset = (\d+);", text, re.M | re.S)
+        for text in (file.read_bytes() for file in traced.trace.rglob("metadata"))
+    ]
+    assert len(clocks) == 3  # what was created, what ran, when threads had a CPU
+    boot = Path("/proc/sys/kernel/random/boot_id").read_bytes().strip()
+    for ((uuid, offset),) in clocks:
+        assert uuid == boot
+        assert int(offset) > 0
+    ours = (traced.trace / "scheduling/metadata").read_text()
+    assert "absolute = TRUE" in ours  # as they take it of LTTng's
 
 
 def test_the_model_of_a_run_is_its_application(traced: Traced, tmp_path: Path) -> None:
