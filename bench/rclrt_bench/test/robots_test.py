@@ -10,6 +10,7 @@ sys.path.insert(0, str(BENCH))
 
 from publish_nav2 import PERIOD_NS as COMMAND_NS  # noqa: E402
 from publish_nav2 import commands_of  # noqa: E402
+from publish_reference_system import samples_of  # noqa: E402
 from publish_ros2_control import PERIOD_NS, cycles_of  # noqa: E402
 from robots import arguments_of, first_release  # noqa: E402
 
@@ -66,3 +67,20 @@ def test_periods_without_a_command_are_counted() -> None:
 def test_arguments() -> None:
     assert arguments_of([], 5, 20) == (False, 5, 20)
     assert arguments_of(["--print", "1", "2"], 5, 20) == (True, 1, 2)
+
+
+def test_the_reference_systems_samples_are_those_of_its_sink() -> None:
+    rule = "-" * 58 + "\n"
+
+    def block(node: str, hot_path_ms: float) -> str:
+        return (
+            f"{rule}sample path: ({node}) \n\nStatistics:\n  latency:   300.1ms [min=1ms]\n"
+            "  hot path:                 FrontLidarDriver -> ObjectCollisionEstimator\n"
+            f"  hot path latency:         {hot_path_ms}ms [min=20ms, max=76ms]\n"
+            "  hot path drops:           3 [min=0, max=5]\n"
+            f"  behavior planner period:  93.9ms [min=80ms, max=118ms]\n{rule}\n"
+        )
+
+    text = block("VehicleDBWSystem", 56.5) + block("IntersectionOutput", 9.5)
+    cut_short = block("VehicleDBWSystem", 1.5).split("  behavior")[0]
+    assert samples_of(text + cut_short) == [{"hot_path_ms": 56.5, "drops": 3, "period_ms": 93.9}]
