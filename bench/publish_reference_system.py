@@ -16,10 +16,12 @@ import sys
 import tempfile
 import time
 from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from callback_isolated import configurator, wait_for, write_config
 from readme_section import write_section
 from robots import (
     arguments_of,
@@ -34,9 +36,9 @@ from robots import (
 )
 
 ROUNDS, SECONDS = 3, 5
-PATIENCE_S = 20.0
 THEIRS = "lib/autoware_reference_system/autoware_default_"
 OURS = "lib/rclrt_reference_bench/reference_nodes"
+CONFIGURED = "callback_isolated"
 CONTENDERS = {
     "rclcpp SingleThreaded": [f"{THEIRS}singlethreaded"],
     "rclcpp StaticSingleThreaded": [f"{THEIRS}staticsinglethreaded"],
@@ -44,6 +46,8 @@ CONTENDERS = {
     "rclcpp Events": [OURS, "events"],
     "five SingleThreaded, by node": [f"{THEIRS}prioritized"],
     "five SingleThreaded, by group": [f"{THEIRS}cbg"],
+    "callback_isolated, nothing said": [OURS, "callback_isolated"],
+    CONFIGURED: [OURS, "callback_isolated", "ordered"],
     "rclrt preemptive, nothing said": [OURS, "preemptive"],
     **{
         f"rclrt {kind}": [OURS, kind, "ordered"]
@@ -79,6 +83,10 @@ def samples_of(text: str) -> list[dict[str, float]]:
     ]
 
 
+def commands_in(log: Path) -> list[dict[str, float]]:
+    return samples_of(log.read_text(errors="replace"))
+
+
 def high_water_mb(pid: int) -> float:
     status = Path(f"/proc/{pid}/status").read_text()
     return int(status.split("VmHWM:")[1].split()[0]) / 1024
@@ -87,18 +95,20 @@ def high_water_mb(pid: int) -> float:
 def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
     program, *arguments = CONTENDERS[name]
     command = ["taskset", "-c", last_cpus(cpus), str(find(program)), *arguments]
-    with tempfile.TemporaryDirectory() as folder:
+    with tempfile.TemporaryDirectory() as folder, ExitStack() as configured:
         log = Path(folder, "log")
+        has_priorities: Callable[[], bool] = lambda: True  # noqa: E731
+        if name == CONFIGURED:
+            config = write_config(command, lambda log: bool(commands_in(log)), Path(folder))
+            has_priorities = configured.enter_context(configurator(config, Path(folder)))
         with running(command, log) as process:
-            deadline = time.monotonic() + PATIENCE_S
-            while not samples_of(log.read_text(errors="replace")):
-                if process.poll() is not None or time.monotonic() > deadline:
-                    sys.exit(f"error: {name}: {log.read_text(errors='replace')[-2000:]}")
-                time.sleep(0.1)
-            cpu, stolen = cpu_ms(process.pid), stolen_ms()
-            first = len(samples_of(log.read_text(errors="replace")))
+            wait_for(lambda: process.poll() is not None or bool(commands_in(log)), name)
+            if process.poll() is not None:
+                sys.exit(f"error: {name}: {log.read_text(errors='replace')[-2000:]}")
+            wait_for(has_priorities, f"the configurator of {name}")
+            cpu, stolen, first = cpu_ms(process.pid), stolen_ms(), len(commands_in(log))
             time.sleep(seconds)
-            samples = samples_of(log.read_text(errors="replace"))[first:]
+            samples = commands_in(log)[first:]
             cpu, stolen = cpu_ms(process.pid) - cpu, stolen_ms() - stolen
             memory = high_water_mb(process.pid)
     if not samples:

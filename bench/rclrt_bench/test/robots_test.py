@@ -8,6 +8,7 @@ from pathlib import Path
 BENCH = Path(__file__).parents[2]
 sys.path.insert(0, str(BENCH))
 
+from callback_isolated import config_of  # noqa: E402
 from publish_nav2 import PERIOD_NS as COMMAND_NS  # noqa: E402
 from publish_nav2 import commands_of  # noqa: E402
 from publish_reference_system import samples_of  # noqa: E402
@@ -84,3 +85,18 @@ def test_the_reference_systems_samples_are_those_of_its_sink() -> None:
     text = block("VehicleDBWSystem", 56.5) + block("IntersectionOutput", 9.5)
     cut_short = block("VehicleDBWSystem", 1.5).split("  behavior")[0]
     assert samples_of(text + cut_short) == [{"hot_path_ms": 56.5, "drops": 3, "period_ms": 93.9}]
+
+
+def test_callback_isolated_gets_the_priority_of_each_groups_node() -> None:
+    template = (
+        "callback_groups:\n"
+        "  - id: /Planner@Subscription(/a)@Timer(100000000)\n"
+        "    affinity: ~\n    policy: SCHED_OTHER\n    priority: 0\n\n"
+        "  - id: /client_node1@Subscription(/b)\n"
+        "    affinity: ~\n    policy: SCHED_OTHER\n    priority: 0\n\n"
+    )
+    planner = template.index("SCHED_OTHER")
+    assert config_of(template, {"Planner": 93, "Other": 91}) == (
+        template[:planner]
+        + template[planner:].replace("OTHER\n    priority: 0", "FIFO\n    priority: 93", 1)
+    )

@@ -3,10 +3,12 @@
 //
 //     reference_nodes EXECUTOR [ordered]
 //
-// EXECUTOR is a name that rclrt_rclcpp::make_executor takes, or `events` for rclcpp's
-// EventsExecutor. Without `ordered` nothing is said of the nodes: the executor is the one line that
-// differs from autoware_default_singlethreaded. With it the planner and the hot path go first, as
-// in autoware_default_prioritized. Prints what the nodes print, until Ctrl-C.
+// EXECUTOR is a name that rclrt_rclcpp::make_executor takes, `events` for rclcpp's EventsExecutor
+// or, where that is found, `callback_isolated` for TIER IV's executor. Without `ordered` nothing is
+// said of the nodes: the executor is the one line that differs from
+// autoware_default_singlethreaded. With it the planner and the hot path go first, as in
+// autoware_default_prioritized. Prints what the nodes print, until Ctrl-C, and before that, with
+// `ordered`, their priorities, which callback_isolated leaves to its configurator.
 #include <cstring>  // their headers use memcpy without it
 
 #include <array>
@@ -21,14 +23,23 @@
 #include <reference_system/system/type/rclcpp_system.hpp>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "rclrt_rclcpp/robot.hpp"
+
+#ifdef HAVE_CALLBACK_ISOLATED
+#include <callback_isolated_executor/callback_isolated_executor.hpp>
+#endif
 
 namespace {
 
 using namespace std::chrono_literals;
 using Nodes = std::vector<std::shared_ptr<rclcpp::Node>>;
+
+/// Before it spins: callback_isolated tells its configurator of its threads once, and nobody if it
+/// has not found that by then.
+constexpr auto kDiscovery = 1s;
 
 constexpr std::string_view kPlanner = "BehaviorPlanner";
 constexpr std::array<std::string_view, 8> kHotPath{
@@ -49,11 +60,13 @@ rclrt_rclcpp::Timing timing_of(std::string_view node) {
   return {.priority = 1, .deadline = 100ms};
 }
 
-void run_events(const Nodes& nodes) {
-  rclcpp::experimental::executors::EventsExecutor executor;
+template <typename OtherExecutor>
+void run_other(const Nodes& nodes) {
+  OtherExecutor executor;
   for (const auto& node : nodes) {
     executor.add_node(node);
   }
+  std::this_thread::sleep_for(kDiscovery);
   executor.spin();
 }
 
@@ -80,8 +93,18 @@ int main(int argc, char** argv) {
   try {
     rclcpp::init(1, argv);
     const Nodes nodes = create_autoware_nodes<RclcppSystem, nodes::timing::Default>();
+    if (ordered) {
+      for (const auto& node : nodes) {
+        std::printf("priority %s %d\n", node->get_name(), *timing_of(node->get_name()).priority);
+      }
+      std::fflush(stdout);
+    }
     if (kind == "events" && !ordered) {
-      run_events(nodes);
+      run_other<rclcpp::experimental::executors::EventsExecutor>(nodes);
+#ifdef HAVE_CALLBACK_ISOLATED
+    } else if (kind == "callback_isolated") {
+      run_other<CallbackIsolatedExecutor>(nodes);
+#endif
     } else {
       run(kind, ordered, nodes);
     }

@@ -56,6 +56,7 @@ class PerGroupDispatcher final : public Dispatcher {
 
  private:
   GroupLane& lane_of(const Callback& callback);
+  GroupLane* free_lane();
   GroupLane& make_lane();
   std::optional<int> ceiling_of(const Group* group) const noexcept;
   std::optional<int> highest_below(std::optional<int> limit) const noexcept;
@@ -65,6 +66,7 @@ class PerGroupDispatcher final : public Dispatcher {
   // Guarded by the configuration:
   std::vector<std::unique_ptr<GroupLane>> lanes_;
   bool running_ = false;
+  bool may_be_free_ = false;  // a lane; false: each has a group with callbacks
   // For `wake`, which takes no lock: the latest of a list that only grows. seq_cst.
   std::atomic<GroupLane*> latest_{nullptr};
 };
@@ -105,14 +107,28 @@ GroupLane& PerGroupDispatcher::make_lane() {
   return made;
 }
 
+/// Returns one whose group has no callback any more; nullptr if there is none.
+GroupLane* PerGroupDispatcher::free_lane() {
+  if (!may_be_free_) {
+    return nullptr;
+  }
+  std::vector<const Group*> groups;
+  for (const auto& callback : context().callbacks.locked()) {
+    groups.push_back(&state_of(*callback).group);
+  }
+  std::ranges::sort(groups);
+  const auto found = std::ranges::find_if(lanes_, [&groups](const auto& each) {
+    return !std::ranges::binary_search(groups, each->group);
+  });
+  may_be_free_ = found != lanes_.end();
+  return may_be_free_ ? found->get() : nullptr;
+}
+
 GroupLane& PerGroupDispatcher::lane_of(const Callback& callback) {
   const Group* const group = &state_of(callback).group;
-  auto found = std::ranges::find(lanes_, group, [](const auto& each) { return each->group; });
-  if (found == lanes_.end()) {
-    found =
-        std::ranges::find_if(lanes_, [this](const auto& each) { return !ceiling_of(each->group); });
-  }
-  GroupLane& own = found != lanes_.end() ? **found : make_lane();
+  const auto found = std::ranges::find(lanes_, group, [](const auto& each) { return each->group; });
+  GroupLane* const kept = found != lanes_.end() ? found->get() : free_lane();
+  GroupLane& own = kept != nullptr ? *kept : make_lane();
   own.group = group;
   settle_priority(own);
   return own;
@@ -143,6 +159,7 @@ void PerGroupDispatcher::add(Callback& callback) {
 }
 
 void PerGroupDispatcher::remove(Callback& callback) noexcept {
+  may_be_free_ = true;
   if (TimerCallback* const timer = as_timer(callback)) {
     for (const auto& each : lanes_) {
       each->lane.remove_timer(timer);

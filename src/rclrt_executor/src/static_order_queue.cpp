@@ -64,8 +64,9 @@ StaticOrderQueue::Place& StaticOrderQueue::place_of(Callback& callback,
   const auto is_own = [&](const auto& place) { return place->callback == &callback; };
   const auto is_free = [&](const auto& place) { return !callbacks.knows(place->callback); };
   auto found = std::ranges::find_if(places_, is_own);
-  if (found == places_.end()) {
+  if (found == places_.end() && may_be_free_) {
     found = std::ranges::find_if(places_, is_free);
+    may_be_free_ = found != places_.end();
   }
   if (found == places_.end()) {
     make_room();
@@ -122,6 +123,7 @@ void StaticOrderQueue::add(Callback& callback, const CallbackSet& callbacks) {
 
 void StaticOrderQueue::remove(Callback& callback) noexcept {
   const bool leaves = state_of(callback).removed.load();
+  may_be_free_ = may_be_free_ || leaves;
   {
     const std::scoped_lock lock(mutex_);
     TimerCallback* const timer = as_timer(callback);

@@ -96,6 +96,7 @@ class StaticOrderQueue {
   std::vector<std::unique_ptr<Place>> places_;  // all, also of callbacks that have left
   std::vector<Place*> order_;                   // of the callbacks that the executor has
   std::vector<CallbackReadiness> readiness_;    // of the same
+  bool may_be_free_ = false;  // a place; with the configuration locked. False: none can be
   std::uint64_t next_number_ = 0;
   std::size_t next_ = 0;         // no place of order_ before it is in the set
   std::size_t next_unread_ = 0;  // none before it is in the set and unread

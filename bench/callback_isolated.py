@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Gives the threads of TIER IV's callback_isolated_executor their priorities, by its own tool."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+
+from robots import find, running
+
+CONFIGURATOR = "lib/cie_thread_configurator/thread_configurator_node"
+PATIENCE_S = 20.0
+BASE_PRIORITY = 90  # rclrt's executors have theirs below 95
+GROUP = re.compile(
+    r"(?P<id>^ *- id: /(?P<node>\w+)@.*\n *affinity: .*\n)( *)policy: .*\n *priority: .*$", re.M
+)
+
+
+def config_of(template: str, priorities: Mapping[str, int]) -> str:
+    """Its template with each group at the SCHED_FIFO priority of its node, by the node's name."""
+
+    def at_priority(group: re.Match[str]) -> str:
+        priority = priorities.get(group["node"])
+        if priority is None:
+            return group[0]
+        return f"{group['id']}{group[3]}policy: SCHED_FIFO\n{group[3]}priority: {priority}"
+
+    return GROUP.sub(at_priority, template)
+
+
+def wait_for(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + PATIENCE_S
+    while not condition():
+        if time.monotonic() > deadline:
+            sys.exit(f"error: {what}: nothing after {PATIENCE_S:.0f} s")
+        time.sleep(0.1)
+
+
+def write_config(command: list[str], is_running: Callable[[Path], bool], folder: Path) -> Path:
+    """Runs a command, which prints `priority NODE N` of its nodes, to learn its callback groups."""
+    log, template = folder / "log", folder / "template.yaml"
+    learning = ["env", "-C", str(folder), str(find(CONFIGURATOR)), "--prerun"]
+    with running(learning, folder / "prerun"), running(command, log):
+        wait_for(lambda: is_running(log), command[0])
+    said = re.findall(r"^priority (\w+) (\d+)$", log.read_text(errors="replace"), re.M)
+    config = folder / "config.yaml"
+    priorities = {node: BASE_PRIORITY + int(priority) for node, priority in said}
+    config.write_text(config_of(template.read_text(), priorities))
+    return config
+
+
+@contextmanager
+def configurator(config: Path, folder: Path) -> Iterator[Callable[[], bool]]:
+    """Runs the configurator; gives what says whether every thread has its priority."""
+    log = folder / "configurator"
+    with running([str(find(CONFIGURATOR)), "--config-file", str(config)], log):
+        yield lambda: "All of the configurations are applied" in log.read_text(errors="replace")
