@@ -1,8 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Headless Chromium, as Debian has it, looking at one report."""
+"""Headless Chromium, as Debian has it, looking at one page."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import os
 import shutil
@@ -21,6 +22,13 @@ OPTIONS = (
 )
 GENEROUS_S = 120
 WIDE, NARROW = 1280, 390
+LABELS = """
+return [...document.querySelectorAll('svg')].map((svg) =>
+  [...svg.querySelectorAll('text')].filter((text) => text.textContent.trim()).map((text) => {
+    const box = text.getBoundingClientRect();
+    return [text.textContent, box.left, box.top, box.right, box.bottom];
+  }));
+"""
 
 
 class Browser:
@@ -35,6 +43,12 @@ class Browser:
         self.driver = webdriver.Chrome(options=options, service=Service(driver))
 
     def open(self, page: Path, width: int = WIDE, dark: bool = False) -> None:
+        """A report of runs, until its scripts have drawn it."""
+        self.load(page, width, dark)
+        self.wait("return document.querySelectorAll('.distribution svg').length > 0")
+        self.wait("return document.querySelectorAll('#graph svg, .timeline svg').length > 1")
+
+    def load(self, page: Path, width: int = WIDE, dark: bool = False) -> None:
         self.messages()
         self.requests()
         size = {"width": width, "height": 900, "deviceScaleFactor": 1, "mobile": False}
@@ -42,8 +56,6 @@ class Browser:
         self.driver.execute_cdp_cmd("Emulation.setDeviceMetricsOverride", size)
         self.driver.execute_cdp_cmd("Emulation.setEmulatedMedia", {"features": [scheme]})
         self.driver.get(page.as_uri())
-        self.wait("return document.querySelectorAll('.distribution svg').length > 0")
-        self.wait("return document.querySelectorAll('#graph svg, .timeline svg').length > 1")
 
     def run(self, script: str, *arguments: object) -> Any:
         return self.driver.execute_script(script, *arguments)
@@ -81,3 +93,13 @@ def start(profile: Path) -> Iterator[Browser]:
     browser = Browser(chromium, driver, profile)
     yield browser
     browser.driver.quit()
+
+
+def overlaps(browser: Browser) -> list[tuple[str, str]]:
+    """Pairs of labels of one drawing that share more than a hair of their boxes."""
+    found = []
+    for labels in browser.run(LABELS):
+        for (a, al, at, ar, ab), (b, bl, bt, br, bb) in itertools.combinations(labels, 2):
+            if min(ar, br) - max(al, bl) > 1 and min(ab, bb) - max(at, bt) > 3:
+                found.append((a, b))
+    return found

@@ -10,8 +10,8 @@ from typing import Any
 
 import browser as chromium
 import pytest
-from browser import NARROW, WIDE, Browser
-from browser_test import EVIL, overlaps
+from browser import NARROW, WIDE, Browser, overlaps
+from browser_test import EVIL
 from rclrt_cli.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_cli.comparison import combine, load_single_run
 from rclrt_cli.output_directory import BOUNDS

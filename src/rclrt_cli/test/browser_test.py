@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 from collections.abc import Iterator
 from dataclasses import replace
@@ -12,7 +11,7 @@ from typing import Any
 
 import browser as chromium
 import pytest
-from browser import NARROW, WIDE, Browser
+from browser import NARROW, WIDE, Browser, overlaps
 from rclrt_cli.application import from_results
 from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
 from rclrt_cli.report.headline import headline
@@ -28,13 +27,6 @@ FILLING = "@DATA@ @SCRIPT@ {{7*7}} ${7*7}"
 SEPARATOR = "line\u2028paragraph\u2029 &amp; \"quote\" 'single'"
 LONG = "very_long_name_" * 17
 
-LABELS = """
-return [...document.querySelectorAll('svg')].map((svg) =>
-  [...svg.querySelectorAll('text')].filter((text) => text.textContent.trim()).map((text) => {
-    const box = text.getBoundingClientRect();
-    return [text.textContent, box.left, box.top, box.right, box.bottom];
-  }));
-"""
 CONTRAST = """
 const luminance = (colour) => {
   const parts = colour.match(/[\\d.]+/g).slice(0, 3).map((part) => {
@@ -107,16 +99,6 @@ def hostile_page(tmp_path_factory: pytest.TempPathFactory) -> Path:
     path = directory / "report.html"
     path.write_text(make_report(comparison, directory), encoding="utf-8")
     return path
-
-
-def overlaps(browser: Browser) -> list[tuple[str, str]]:
-    """Pairs of labels of one drawing that share more than a hair of their boxes."""
-    found = []
-    for labels in browser.run(LABELS):
-        for (a, al, at, ar, ab), (b, bl, bt, br, bb) in itertools.combinations(labels, 2):
-            if min(ar, br) - max(al, bl) > 1 and min(ab, bb) - max(at, bt) > 3:
-                found.append((a, b))
-    return found
 
 
 def press(browser: Browser, group: str, text: str) -> None:
