@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The sections of a robot.yaml that also are files of their own.
+// The sections of a robot.yaml, some of which are files of their own as well.
 #pragma once
 
 #include <optional>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "rclrt/model/node_timing.hpp"
+#include "rclrt/model/robot.hpp"
 #include "rclrt/model/thread_plan.hpp"
 #include "yaml.hpp"
 
@@ -19,6 +20,9 @@ std::vector<std::string_view> robot_keys();
 /// Reads a fully qualified name of the ROS graph.
 std::optional<std::string> read_ros_name(const YamlNode& node, std::string_view what,
                                          Context& context);
+
+/// Reads the section `executor`.
+RobotExecutor read_robot_executor(const YamlNode& node, Context& context);
 
 /// Reads the list `callbacks`.
 std::vector<NodeTiming> read_node_timings(const YamlNode& list, Context& context);

@@ -33,6 +33,12 @@ std::chrono::nanoseconds read_time(const Fields& rule, std::string_view key,
       .value_or(std::chrono::nanoseconds::zero());
 }
 
+}  // namespace
+
+std::vector<std::string_view> thread_rule_keys() {
+  return {"name", "policy", "priority", "cpus", "nice", "runtime_ms", "deadline_ms", "period_ms"};
+}
+
 Reservation read_reservation(const Fields& rule, Context& context) {
   Reservation reservation;
   reservation.runtime = read_time(rule, "runtime_ms", "runtime_ms: 2", context);
@@ -55,12 +61,6 @@ Reservation read_reservation(const Fields& rule, Context& context) {
     report_value(*rule.find("deadline_ms"), "deadline_ms", "no more than the period", context);
   }
   return reservation;
-}
-
-}  // namespace
-
-std::vector<std::string_view> thread_rule_keys() {
-  return {"name", "policy", "priority", "cpus", "nice", "runtime_ms", "deadline_ms", "period_ms"};
 }
 
 std::vector<int> read_cpus(const Fields& fields, std::string_view key, Context& context) {

@@ -13,6 +13,9 @@ namespace rclrt::model::detail {
 /// The keys of a rule, its name among them.
 std::vector<std::string_view> thread_rule_keys();
 
+/// Reads a reservation from `runtime_ms`, `period_ms` and perhaps `deadline_ms`.
+Reservation read_reservation(const Fields& rule, Context& context);
+
 /// Reads everything of a rule but its name.
 Scheduling read_scheduling(const Fields& rule, Context& context);
 

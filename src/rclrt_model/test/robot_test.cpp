@@ -15,7 +15,8 @@ namespace rclrt::model {
 namespace {
 
 constexpr std::string_view kGood = R"(rclrt: 1
-executor: {kind: edf, realtime: require, top_priority: 80, cpus: [3, 2], workers_per_level: 2}
+executor: {kind: producer_consumer, realtime: require, preemption: always, top_priority: 80,
+           cpus: [3, 2], scheduler_cpus: [1], workers_per_level: 2}
 callbacks:
   - {node: /controller_server, priority: 8, deadline_ms: 5}
 threads:
@@ -35,14 +36,16 @@ std::string first_problem(std::string_view text) {
 TEST(RobotFile, EverySectionIsRead) {
   const auto robot = parse_robot(kGood).robot;
   ASSERT_TRUE(robot);
-  EXPECT_EQ(robot->executor, (RobotExecutor{.kind = ExecutorKind::kEdf,
+  EXPECT_EQ(robot->executor, (RobotExecutor{.kind = ExecutorKind::kProducerConsumer,
                                             .realtime = RealtimeUse::kRequire,
+                                            .preemption = PreemptionUse::kAlways,
                                             .top_priority = 80,
                                             .cpus = {3, 2},
+                                            .scheduler_cpus = {1},
                                             .workers_per_level = 2}));
   ASSERT_EQ(robot->callbacks.size(), 1U);
   EXPECT_EQ(to_string(robot->callbacks[0]), "node /controller_server");
-  EXPECT_EQ(robot->callbacks[0].line, 4U);
+  EXPECT_EQ(robot->callbacks[0].line, 5U);
   const ThreadPlan expected{
       {{.scheduling = {.policy = Policy::kFifo, .priority = 81}, .library = "libfastdds*"},
        {.name = "a*",
@@ -73,6 +76,54 @@ TEST(RobotFile, TakesBestEffortWhereLevelsHaveThreadsAndNoBoundsAreClaimed) {
                           "recording: {directory: out, application: app.yaml}\n"),
             "f:3:12: the recording has an application, whose bounds hold where every callback is "
             "real time; expected no 'application' beside 'best_effort_below'");
+}
+
+TEST(RobotFile, ReadsReservationsByTheirPriority) {
+  const auto robot = parse_robot(
+                         "rclrt: 1\nexecutor:\n  reservations:\n"
+                         "  - {priority: 9, runtime_ms: 2, period_ms: 10}\n"
+                         "  - {priority: 4, runtime_ms: 1, deadline_ms: 5, period_ms: 20}\n")
+                         .robot;
+  ASSERT_TRUE(robot);
+  using std::chrono::milliseconds;
+  const std::map<int, Reservation> expected{
+      {4, {milliseconds(1), milliseconds(5), milliseconds(20)}},
+      {9, {milliseconds(2), milliseconds(10), milliseconds(10)}}};
+  EXPECT_EQ(robot->executor.reservations, expected);
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {reservations: [{priority: 1, runtime_ms: 2, "
+                          "period_ms: 1}]}\n"),
+            "f:2:53: runtime_ms is '2'; expected no more than the deadline");
+  EXPECT_EQ(first_problem("rclrt: 1\nexecutor: {reservations: [{priority: 1, runtime_ms: 1, "
+                          "period_ms: 2}, {priority: 1, runtime_ms: 1, period_ms: 2}]}\n"),
+            "f:2:82: priority 1 is reserved for twice; expected each priority once");
+}
+
+TEST(RobotFile, RefusesWhatAnExecutorWouldRefuse) {
+  const auto problem = [](const std::string& executor) {
+    return first_problem("rclrt: 1\nexecutor: {" + executor + "}\n");
+  };
+  EXPECT_EQ(problem("kind: edf, cpus: [0, 1]"),
+            "f:2:29: 'kind: edf' runs on one CPU; expected one CPU");
+  EXPECT_EQ(problem("kind: edf, cpus: [1]"), "");
+  EXPECT_EQ(problem("kind: per_group, workers_per_level: 2"),
+            "f:2:48: workers_per_level has no meaning with 'kind: per_group'; expected no number");
+  EXPECT_EQ(problem("kind: thread_dispatch, workers_per_level: 2"), "");
+  EXPECT_EQ(problem("kind: picas, scheduler_cpus: [0]"),
+            "f:2:41: scheduler_cpus has no meaning with 'kind: picas'; expected 'kind: "
+            "producer_consumer' or 'kind: thread_dispatch'");
+  EXPECT_EQ(problem("kind: picas, preemption: always"),
+            "f:2:37: preemption has no meaning with 'kind: picas'; expected 'never' or "
+            "'by_realtime'");
+  EXPECT_EQ(problem("kind: per_group, preemption: never"),
+            "f:2:41: preemption: never has no meaning with 'kind: per_group'; expected 'kind: "
+            "picas', which runs callbacks to completion");
+  EXPECT_EQ(problem("preemption: never, best_effort_below: 3"),
+            "f:2:50: best_effort_below has no meaning with 'preemption: never'; expected one of "
+            "the two");
+  EXPECT_EQ(
+      problem("cpus: [0], reservations: [{priority: 1, runtime_ms: 1, period_ms: 2}]"),
+      "f:2:37: reservations beside 'cpus'; expected no 'cpus': the kernel reserves for threads "
+      "that may use every CPU");
 }
 
 TEST(RobotFile, IsANodePrioritiesFileByItsSection) {

@@ -22,10 +22,12 @@ Robot = dict[str, Any]
 GOOD: Robot = {
     "rclrt": 1,
     "executor": {
-        "kind": "edf",
+        "kind": "producer_consumer",
         "realtime": "require",
+        "preemption": "always",
         "top_priority": 80,
         "cpus": [3, 2],
+        "scheduler_cpus": [1],
         "workers_per_level": 2,
     },
     "callbacks": [
@@ -49,6 +51,45 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
     "realtime": lambda robot, value: robot["executor"].update(realtime=value),
     "top priority": lambda robot, value: robot["executor"].update(top_priority=value),
     "CPU": lambda robot, value: robot["executor"].update(cpus=[value]),
+    "preemption": lambda robot, value: robot["executor"].update(preemption=value),
+    "scheduler's CPU": lambda robot, value: robot["executor"].update(scheduler_cpus=[value]),
+    "kind alone": lambda robot, value: robot.update(executor={"kind": value}),
+    "CPU of edf": lambda robot, value: robot.update(executor={"kind": "edf", "cpus": [value]}),
+    "CPUs of edf": lambda robot, value: robot.update(executor={"kind": "edf", "cpus": [5, value]}),
+    "preemption of picas": lambda robot, value: robot.update(
+        executor={"kind": "picas", "preemption": value}
+    ),
+    "preemption of per_group": lambda robot, value: robot.update(
+        executor={"kind": "per_group", "preemption": value}
+    ),
+    "workers of static_order": lambda robot, value: robot.update(
+        executor={"kind": "static_order", "workers_per_level": value}
+    ),
+    "scheduler of nothing": lambda robot, value: robot.update(executor={"scheduler_cpus": [value]}),
+    "reserved level": lambda robot, value: robot.update(
+        executor={"reservations": [{"priority": value, "runtime_ms": 1, "period_ms": 10}]}
+    ),
+    "reserved period": lambda robot, value: robot.update(
+        executor={"reservations": [{"priority": 1, "runtime_ms": 0.4, "period_ms": value}]}
+    ),
+    "reservation beside CPUs": lambda robot, value: robot.update(
+        executor={
+            "cpus": [value],
+            "reservations": [{"priority": 1, "runtime_ms": 1, "period_ms": 10}],
+        }
+    ),
+    "reservation without preemption": lambda robot, value: robot.update(
+        executor={
+            "preemption": value,
+            "reservations": [{"priority": 1, "runtime_ms": 1, "period_ms": 10}],
+        }
+    ),
+    "reservation of edf": lambda robot, value: robot.update(
+        executor={
+            "kind": "edf",
+            "reservations": [{"priority": value, "runtime_ms": 1, "period_ms": 10}],
+        }
+    ),
     "workers": lambda robot, value: robot["executor"].update(workers_per_level=value),
     "best effort": lambda robot, value: robot.update(
         executor={"best_effort_below": value}, recording={"directory": "out"}
@@ -85,8 +126,13 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
 NEVER_GOOD = {
     "another section",
     "age of a timer",
+    "CPUs of edf",
     "best effort of edf",
     "best effort with bounds",
+    "reservation beside CPUs",
+    "reservation of edf",
+    "scheduler of nothing",
+    "workers of static_order",
     "age and deadline",
     "two kinds",
     "kept thread's CPUs",
@@ -94,6 +140,7 @@ NEVER_GOOD = {
 
 VALUES: list[Any] = [-21, 0, 1, 2, 95, 96, 98, 99, 1024, 1025, 1_000_001, 3_600_001, 0.5, None, []]
 VALUES += ["", "/name", "name", "edf", "events", "try", "keep", "queue", "skip_if_running"]
+VALUES += ["always", "never", "by_realtime", "static_order", "thread_dispatch"]
 
 
 def parser_says(robot: Robot, file: Path) -> bool:

@@ -8,14 +8,17 @@
 // of a node. The file may name nodes that are loaded later.
 #include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
 #include <cstdio>
 #include <exception>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 #include <rclcpp_components/component_manager.hpp>
+#include <span>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -96,6 +99,10 @@ class Container : public rclcpp_components::ComponentManager {
     engine.top_priority =
         to_int(declare_parameter<std::int64_t>("top_priority", engine.top_priority),
                "top_priority: there is no priority");
+    // The base declares it for a MultiThreadedExecutor, with the machine's CPUs as default.
+    if (get_node_parameters_interface()->get_parameter_overrides().contains("thread_num")) {
+      engine.workers_per_level = static_cast<std::size_t>(get_parameter("thread_num").as_int());
+    }
     if (const std::string priorities = declare_parameter("priorities", ""); !priorities.empty()) {
       robot.options.priorities = priorities;
     }
@@ -160,6 +167,13 @@ class Container : public rclcpp_components::ComponentManager {
 
 int main(int argc, char** argv) {
   rclcpp::init(argc, argv);
+  for (const std::string_view argument : std::span(argv, static_cast<std::size_t>(argc))) {
+    if (argument == "--use_multi_threaded_executor") {  // of component_container_isolated
+      std::fprintf(stderr,
+                   "rclrt_component_container: --use_multi_threaded_executor has no effect: the "
+                   "parameters executor and thread_num say what runs the nodes\n");
+    }
+  }
   std::shared_ptr<Container> container;
   try {
     container = std::make_shared<Container>();

@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compat.hpp"
 #include "entity_registry.hpp"
+#include "rclrt_rclcpp/compat.hpp"
 
 namespace rclrt_rclcpp {
 

@@ -9,11 +9,14 @@
 #include <utility>
 
 #include "entity_registry.hpp"
+#include "rclrt/model/executor_choice.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt_rclcpp {
 
 namespace {
+
+using rclrt::model::ExecutorChoice;
 
 /// For what must not lose anything; `why` says what.
 void require_queue(const Timing& timing, const std::string& why) {
@@ -62,12 +65,12 @@ class Executor::Spinning {
 
 std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self,
                                                                   const Options& options,
-                                                                  rclrt::model::ExecutorKind kind,
+                                                                  const ExecutorChoice& choice,
                                                                   const MakeEngine& make_engine) {
   engine::ExecutorOptions for_engine = options.engine;
   std::unique_ptr<Recording::Impl::Part> part;
   if (options.recording) {
-    part = Recording::Impl::join(options.recording->impl_, kind, for_engine);
+    part = Recording::Impl::join(options.recording->impl_, choice, for_engine);
     for_engine.sink = part.get();
   }
   return std::make_unique<EntityRegistry>(
@@ -79,8 +82,8 @@ std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self
       options.ros.context, std::move(part));
 }
 
-Executor::Executor(Options options, rclrt::model::ExecutorKind kind, const MakeEngine& make_engine)
-    : rclcpp::Executor(options.ros), registry_(make_registry(*this, options, kind, make_engine)) {
+Executor::Executor(Options options, const ExecutorChoice& choice, const MakeEngine& make_engine)
+    : rclcpp::Executor(options.ros), registry_(make_registry(*this, options, choice, make_engine)) {
   // Triggered when a node or a group gets something new, and at shutdown.
   notify_waitable_->set_on_ready_callback([registry = registry_.get()](std::size_t, int) {
     registry->changes().note();
@@ -199,23 +202,20 @@ void Executor::cancel() {
   }
 }
 
-void Executor::add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
-                        bool /*notify*/) {
+void Executor::add_node(compat::NodeArgument node, bool /*notify*/) {
   registry_->know_node(node);
   const EntityRegistry::Change change{.make = [&] { collector_.add_node(node); },
                                       .take_back = [&] { collector_.remove_node(node); }};
   registry_->refresh(Wait::kNo, &change);
 }
 
-void Executor::remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
-                           bool /*notify*/) {
+void Executor::remove_node(compat::NodeArgument node, bool /*notify*/) {
   const EntityRegistry::Change change{.make = [&] { collector_.remove_node(node); },
                                       .take_back = {}};
   registry_->refresh(Wait::kUntilNothingRuns, &change);
 }
 
-void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
-                                  rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
+void Executor::add_callback_group(compat::GroupArgument group, compat::NodeArgument node,
                                   bool /*notify*/) {
   registry_->know_node(node);
   const EntityRegistry::Change change{
@@ -224,7 +224,7 @@ void Executor::add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
   registry_->refresh(Wait::kNo, &change);
 }
 
-void Executor::remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool /*notify*/) {
+void Executor::remove_callback_group(compat::GroupArgument group, bool /*notify*/) {
   const EntityRegistry::Change change{.make = [&] { collector_.remove_callback_group(group); },
                                       .take_back = {}};
   registry_->refresh(Wait::kUntilNothingRuns, &change);
@@ -306,6 +306,7 @@ const engine::Executor& Executor::engine() const noexcept { return registry_->en
 
 namespace {
 using rclrt::model::ExecutorKind;
+using rclrt::model::SetTrigger;
 
 template <typename Engine>
 std::unique_ptr<engine::Executor> make_engine(engine::ExecutorOptions options) {
@@ -316,6 +317,16 @@ Options with(const rclcpp::ExecutorOptions& ros) {
   Options options;
   options.ros = ros;
   return options;
+}
+
+/// A trigger of the user's has no name: one that waits for a callback which nobody names.
+ExecutorChoice choice_of(const engine::StaticOrderOptions& static_order) {
+  ExecutorChoice choice = ExecutorKind::kStaticOrder;
+  if (static_order.trigger != engine::trigger_any()) {
+    choice.trigger =
+        static_order.trigger == engine::trigger_all() ? SetTrigger::kAll : SetTrigger::kCallback;
+  }
+  return choice;
 }
 }  // namespace
 
@@ -360,7 +371,7 @@ PerGroupExecutor::~PerGroupExecutor() = default;
 
 StaticOrderExecutor::StaticOrderExecutor(Options options,
                                          const engine::StaticOrderOptions& static_order)
-    : Executor(std::move(options), ExecutorKind::kStaticOrder,
+    : Executor(std::move(options), choice_of(static_order),
                [&static_order](engine::ExecutorOptions for_engine) {
                  if (static_order.logical_execution_time) {
                    throw std::invalid_argument(

@@ -31,13 +31,18 @@ Recording::Impl::Impl(RecordingOptions options)
       log_(options_.max_instances) {}
 
 std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
-    const std::shared_ptr<Impl>& self, model::ExecutorKind kind,
+    const std::shared_ptr<Impl>& self, const model::ExecutorChoice& choice,
     const engine::ExecutorOptions& options) {
   const std::scoped_lock lock(self->mutex_);
-  if (!self->joined_.empty() && self->kind_ != kind) {
+  if (!self->joined_.empty() && self->choice_ != choice) {
     throw std::invalid_argument("a recording is of executors of one kind: this one has " +
-                                std::string(traits(self->kind_).name) + ", and a " +
-                                std::string(traits(kind).name) + " executor needs one of its own");
+                                name_of(self->choice_) + ", and a " + name_of(choice) +
+                                " executor needs one of its own");
+  }
+  if (self->stated_ && choice.trigger == model::SetTrigger::kCallback) {
+    throw std::invalid_argument("executor \"" + options.name +
+                                "\": a trigger of its own beside a recording's application, whose "
+                                "bounds know none: leave one of the two out");
   }
   if (self->stated_ && options.best_effort_below) {
     throw std::invalid_argument(
@@ -45,7 +50,7 @@ std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
         "\": best_effort_below beside a recording's application, whose bounds assume real time: "
         "leave one of the two out");
   }
-  self->kind_ = kind;
+  self->choice_ = choice;
   self->joined_.push_back({.executor = {.name = options.name, .cpus = options.cpus}});
   return std::make_unique<Part>(self, static_cast<std::uint32_t>(self->joined_.size() - 1),
                                 options.sink);
@@ -124,7 +129,7 @@ void Recording::Impl::settle(std::uint32_t index) {
       continue;
     }
     row.level = row.callbacks.back().callback->level();
-    if (joined.realtime.granted && !traits(kind_).by_deadline) {
+    if (joined.realtime.granted && !traits(choice_).by_deadline) {
       row.os_priority = joined.engine->os_priority(*row.callbacks.back().callback);
     }
   }

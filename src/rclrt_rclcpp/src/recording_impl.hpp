@@ -73,7 +73,8 @@ class Recording::Impl {
     engine::InstanceSink* const also_;
   };
 
-  static std::unique_ptr<Part> join(const std::shared_ptr<Impl>& self, model::ExecutorKind kind,
+  static std::unique_ptr<Part> join(const std::shared_ptr<Impl>& self,
+                                    const model::ExecutorChoice& choice,
                                     const engine::ExecutorOptions& options);
 
   void start();
@@ -127,7 +128,7 @@ class Recording::Impl {
   recorder::InstanceLog log_;
 
   std::mutex mutex_;
-  model::ExecutorKind kind_{};  // of all the executors
+  model::ExecutorChoice choice_;  // of all the executors
   std::vector<Joined> joined_;
   std::vector<Row> rows_;  // by number
   std::map<model::CallbackPlace, std::uint32_t> numbers_;

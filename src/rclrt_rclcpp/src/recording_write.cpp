@@ -269,8 +269,13 @@ void Recording::Impl::assemble(std::vector<recorder::LoggedInstance> instances,
   if (stated_) {
     results_.application_sha256 = recorder::sha256_of_file(options_.application);
   }
-  results_.executor = kind_;
-  results_.executor_label = std::string(traits(kind_).label) + " (rclcpp)";
+  results_.executor = choice_;
+  results_.executor_label = label_of(choice_);
+  if (choice_.trigger == model::SetTrigger::kCallback) {
+    results_.executor.trigger = model::SetTrigger::kAll;  // has no bounds either
+    results_.executor_label = std::string(traits(choice_).label) + ", a trigger of its own";
+  }
+  results_.executor_label += " (rclcpp)";
   results_.context = read_context();
   results_.context.records_dropped = log_.dropped();
   results_.callback_counts.resize(results_.application.callbacks.size());

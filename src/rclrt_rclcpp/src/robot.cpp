@@ -73,11 +73,31 @@ engine::Realtime to_engine(rclrt::model::RealtimeUse use) {
   return engine::Realtime::kTry;
 }
 
+engine::Preemption to_engine(rclrt::model::PreemptionUse use) {
+  switch (use) {
+    case rclrt::model::PreemptionUse::kNever:
+      return engine::Preemption::kNever;
+    case rclrt::model::PreemptionUse::kAlways:
+      return engine::Preemption::kAlways;
+    case rclrt::model::PreemptionUse::kByRealtime:
+      break;
+  }
+  return engine::Preemption::kByRealtime;
+}
+
 void set_executor(const rclrt::model::RobotExecutor& from, RobotOptions& robot) {
   robot.executor = rclrt::model::traits(from.kind).name;
   engine::ExecutorOptions& options = robot.options.engine;
   if (from.realtime) {
     options.realtime = to_engine(*from.realtime);
+  }
+  if (from.preemption) {
+    options.preemption = to_engine(*from.preemption);
+  }
+  options.scheduler_cpus = from.scheduler_cpus;
+  for (const auto& [priority, reservation] : from.reservations) {
+    options.reservations[priority] = {reservation.runtime, reservation.deadline,
+                                      reservation.period};
   }
   options.top_priority = from.top_priority.value_or(options.top_priority);
   options.cpus = from.cpus;

@@ -7,8 +7,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "compat.hpp"
 #include "listener_slot.hpp"
+#include "rclrt_rclcpp/compat.hpp"
 
 namespace rclrt_rclcpp {
 

@@ -132,6 +132,24 @@ TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt)
       << container.output();
 }
 
+TEST_F(ComponentContainer, WhatTheOtherContainersTakeIsTakenOrNamed) {
+  std::ofstream(file_) << "rclrt: 1\nexecutor: {kind: preemptive, workers_per_level: 3}\n";
+  Program container("CONTAINER", {"--use_multi_threaded_executor", "--ros-args", "-p",
+                                  "robot:=" + file_.string(), "-p", "thread_num:=1"});
+  ASSERT_TRUE(call<LoadNode>("load_node", component()).success) << container.output();
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+  EXPECT_NE(container.output().find("--use_multi_threaded_executor has no effect"),
+            std::string::npos)
+      << container.output();
+  Program refused("CONTAINER", {"--ros-args", "-p", "executor:=per_group", "-p", "thread_num:=2"});
+  EXPECT_EQ(refused.exit_code(), 2);
+  EXPECT_NE(refused.output().find(std::thread::hardware_concurrency() > 1 ? "workers_per_level"
+                                                                          : "thread_num"),
+            std::string::npos)
+      << refused.output();
+}
+
 TEST_F(ComponentContainer, WrongParametersEndItWithTheCause) {
   std::ofstream(file_) << "rclrt: 1\nthreads: [{name: a, policy: fifoo}]\n";
   for (const auto& [parameter, cause] :

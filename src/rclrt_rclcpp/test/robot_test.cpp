@@ -260,6 +260,20 @@ recording: {directory: )" + (folder_ / "out").string() +
   EXPECT_TRUE(std::filesystem::exists(folder_ / "out" / "results.json"));
 }
 
+TEST_F(RobotFile, StatesWhatTheEngineCanBeTold) {
+  const engine::ExecutorOptions told =
+      load(
+          "executor:\n  preemption: always\n  reservations:\n"
+          "    - {priority: 9, runtime_ms: 2, deadline_ms: 5, period_ms: 10}\n")
+          .options.engine;
+  EXPECT_EQ(told.preemption, engine::Preemption::kAlways);
+  const std::map<int, rclrt::realtime::Reservation> expected{{9, {2ms, 5ms, 10ms}}};
+  EXPECT_EQ(told.reservations, expected);
+  EXPECT_EQ(load("executor: {kind: thread_dispatch, scheduler_cpus: [0]}\n")
+                .options.engine.scheduler_cpus,
+            std::vector<int>{0});
+}
+
 TEST_F(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
   EXPECT_EQ(error_of("executor: {kind: wait_set}\n"),
             "robot.yaml:2:18: kind is 'wait_set'; expected 'preemptive', 'producer_consumer', "

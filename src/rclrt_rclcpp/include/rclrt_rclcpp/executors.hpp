@@ -29,11 +29,12 @@
 #include "rclrt/executor/thread_dispatch_executor.hpp"
 #include "rclrt/executor/workshop_executor.hpp"
 #include "rclrt/realtime/histogram.hpp"
+#include "rclrt_rclcpp/compat.hpp"
 #include "rclrt_rclcpp/export.hpp"
 #include "rclrt_rclcpp/recording.hpp"
 
 namespace rclrt::model {
-enum class ExecutorKind;
+struct ExecutorChoice;
 }
 
 namespace rclrt_rclcpp {
@@ -125,17 +126,14 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   using rclcpp::Executor::add_node;
   using rclcpp::Executor::remove_node;
   /// Adds a node. Throws std::runtime_error when another executor has it.
-  void add_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
-                bool notify = true) override;
+  void add_node(compat::NodeArgument node, bool notify = true) override;
   /// Removes a node. Throws std::runtime_error when this executor does not have it.
-  void remove_node(rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
-                   bool notify = true) override;
+  void remove_node(compat::NodeArgument node, bool notify = true) override;
   /// Adds a group. Throws std::runtime_error when another executor has it.
-  void add_callback_group(rclcpp::CallbackGroup::SharedPtr group,
-                          rclcpp::node_interfaces::NodeBaseInterface::SharedPtr node,
+  void add_callback_group(compat::GroupArgument group, compat::NodeArgument node,
                           bool notify = true) override;
   /// Removes a group. Throws std::runtime_error when this executor does not have it.
-  void remove_callback_group(rclcpp::CallbackGroup::SharedPtr group, bool notify = true) override;
+  void remove_callback_group(compat::GroupArgument group, bool notify = true) override;
 
   // Priorities, before or after the node was added, while it spins or not. They hold as long as
   // what they were given for exists.
@@ -182,7 +180,8 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   using MakeEngine =
       std::function<std::unique_ptr<engine::Executor>(engine::ExecutorOptions options)>;
   /// Makes an executor of what `make_engine` makes of the options.
-  Executor(Options options, rclrt::model::ExecutorKind kind, const MakeEngine& make_engine);
+  Executor(Options options, const rclrt::model::ExecutorChoice& choice,
+           const MakeEngine& make_engine);
 
   /// Runs until the future is ready; called by spin_until_future_complete.
   rclcpp::FutureReturnCode spin_until_future_complete_impl(
@@ -197,7 +196,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   class Spinning;
 
   static std::unique_ptr<EntityRegistry> make_registry(Executor& self, const Options& options,
-                                                       rclrt::model::ExecutorKind kind,
+                                                       const rclrt::model::ExecutorChoice& choice,
                                                        const MakeEngine& make_engine);
   bool goes_on() const;
 
@@ -269,11 +268,13 @@ class RCLRT_RCLCPP_EXPORT PerGroupExecutor final : public Executor {
 };
 
 /// Runs sets of what is ready in order of priority on one thread, when a trigger holds. See
-/// rclrt::executor::StaticOrderExecutor.
+/// rclrt::executor::StaticOrderExecutor. Each rclcpp::Node has subscriptions of its own, such as to
+/// /parameter_events, which trigger_all() would wait for, too.
 class RCLRT_RCLCPP_EXPORT StaticOrderExecutor final : public Executor {
  public:
-  /// Throws std::invalid_argument for options that contradict each other, and for logical execution
-  /// time: rclcpp's subscriptions take their messages when they run.
+  /// Throws std::invalid_argument for options that contradict each other, for logical execution
+  /// time (rclcpp's subscriptions take their messages when they run), and for a trigger of one's
+  /// own beside a recording's application, whose bounds know none.
   explicit StaticOrderExecutor(Options options = {},
                                const engine::StaticOrderOptions& static_order = {});
   /// Takes rclcpp's options, of which the context counts.

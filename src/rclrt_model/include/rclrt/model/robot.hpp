@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <filesystem>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -38,16 +39,28 @@ enum class RealtimeUse {
   kOff,      ///< normal scheduling
 };
 
+/// Whether a more urgent callback interrupts one that runs.
+enum class PreemptionUse {
+  kByRealtime,  ///< where threads run under SCHED_FIFO
+  kNever,       ///< callbacks run to completion
+  kAlways,      ///< by the kernel's fair share, too
+};
+
 /// The section `executor`. What it does not state is as ExecutorOptions has it.
 struct RobotExecutor {
   ExecutorKind kind = ExecutorKind::kPreemptive;  ///< one that runs rclcpp's nodes
   std::optional<RealtimeUse> realtime{};
-  std::optional<int> top_priority{};               ///< 2 to kTopPriority
-  std::vector<int> cpus{};                         ///< distinct; empty: those of the process
-  std::optional<std::size_t> workers_per_level{};  ///< at least 1
+  std::optional<PreemptionUse> preemption{};  ///< one that the kind offers
+  std::optional<int> top_priority{};          ///< 2 to kTopPriority
+  std::vector<int> cpus{};  ///< distinct; empty: those of the process. Of `edf` one at most
+  /// Of the scheduler thread of `producer_consumer` and `thread_dispatch`; distinct; empty: `cpus`.
+  std::vector<int> scheduler_cpus{};
+  std::optional<std::size_t> workers_per_level{};  ///< at least 1; not of kinds of one thread each
   /// Callbacks of less priority have normal scheduling; only of `preemptive` and
   /// `producer_consumer`, and not with a recording's application, whose bounds are of real time.
   std::optional<int> best_effort_below{};
+  /// By the priority of their callbacks; of the same kinds, without `cpus`.
+  std::map<int, Reservation> reservations{};
 
   bool operator==(const RobotExecutor&) const = default;
 };

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between rclcpp 28 (Jazzy), 29 (Kilted) and later ones: here and nowhere else.
+// What differs between rclcpp 28 (Jazzy), 29 (Kilted), 31 and later ones (Lyrical): here and
+// nowhere else. Not for users.
 #pragma once
 
 #include <rclcpp/version.h>
@@ -9,6 +10,19 @@
 #include <vector>
 
 namespace rclrt_rclcpp::compat {
+
+/// What rclcpp::Executor's virtual functions take: values, since rclcpp 31 references.
+template <typename>
+struct ExecutorArguments;
+template <typename Group, typename Node>
+struct ExecutorArguments<void (rclcpp::Executor::*)(Group, Node, bool)> {
+  using GroupArgument = Group;
+  using NodeArgument = Node;
+};
+using GroupArgument =
+    ExecutorArguments<decltype(&rclcpp::Executor::add_callback_group)>::GroupArgument;
+using NodeArgument =
+    ExecutorArguments<decltype(&rclcpp::Executor::add_callback_group)>::NodeArgument;
 
 /// The timers that a waitable wants to be run for it: known since rclcpp 29.
 inline std::vector<rclcpp::TimerBase::SharedPtr> timers_of(
