@@ -21,18 +21,30 @@ namespace rclrt::executor {
 
 namespace {
 
-/// A group's queue and thread. `group` and `thread` are guarded by the configuration.
+/// A group's queue and thread. `group`, `level` and `thread` are guarded by the configuration.
 struct GroupLane {
   GroupLane(std::uint32_t number, realtime::EventCount& outside)
       : slot(number), lane(Lane::Use::kRun, outside) {}
 
   const Group* group = nullptr;  // compared only: it may have gone, and another have its address
+  std::optional<int> level;      // the highest in the group; none: it has no callback any more
   const std::uint32_t slot;
   std::atomic<int> os_priority{0};  // read by the thread whenever it may have been raised
   Lane lane;
   std::optional<realtime::Thread> thread;
   GroupLane* older = nullptr;  // for `wake`; set before the lane is published
 };
+
+/// Returns the highest level in each group that has callbacks.
+std::map<const Group*, int> ceilings_of(const std::vector<std::shared_ptr<Callback>>& callbacks) {
+  std::map<const Group*, int> ceilings;
+  for (const auto& callback : callbacks) {
+    const int level = callback->level();
+    int& ceiling = ceilings.try_emplace(&state_of(*callback).group, level).first->second;
+    ceiling = std::max(ceiling, level);
+  }
+  return ceilings;
+}
 
 /// Lanes are made as groups come and stay until the end. One whose group has no callback any more
 /// is the next group's. Whatever of its callbacks still runs there ends first; what a releasing
@@ -58,15 +70,14 @@ class PerGroupDispatcher final : public Dispatcher {
   GroupLane& lane_of(const Callback& callback);
   GroupLane* free_lane();
   GroupLane& make_lane();
-  std::optional<int> ceiling_of(const Group* group) const noexcept;
   std::optional<int> highest_below(std::optional<int> limit) const noexcept;
-  void settle_priority(GroupLane& own);
+  void settle_priority(GroupLane& own, std::optional<int> level);
   void start_thread(GroupLane& own);
 
   // Guarded by the configuration:
   std::vector<std::unique_ptr<GroupLane>> lanes_;
   bool running_ = false;
-  bool may_be_free_ = false;  // a lane; false: each has a group with callbacks
+  bool may_have_free_lane_ = false;  // false: the group of each lane has callbacks
   // For `wake`, which takes no lock: the latest of a list that only grows. seq_cst.
   std::atomic<GroupLane*> latest_{nullptr};
 };
@@ -74,28 +85,12 @@ class PerGroupDispatcher final : public Dispatcher {
 /// Returns the highest level in the group of each callback.
 std::vector<int> PerGroupDispatcher::levels_of(
     const std::vector<std::shared_ptr<Callback>>& callbacks) const {
-  std::map<const Group*, int> ceilings;
-  for (const auto& callback : callbacks) {
-    const int level = callback->level();
-    int& ceiling = ceilings.try_emplace(&state_of(*callback).group, level).first->second;
-    ceiling = std::max(ceiling, level);
-  }
+  const std::map<const Group*, int> ceilings = ceilings_of(callbacks);
   std::vector<int> result;
   for (const auto& callback : callbacks) {
     result.push_back(ceilings.at(&state_of(*callback).group));
   }
   return result;
-}
-
-/// Returns the highest level in the group; std::nullopt if it has no callback any more.
-std::optional<int> PerGroupDispatcher::ceiling_of(const Group* group) const noexcept {
-  std::optional<int> ceiling;
-  for (const auto& callback : context().callbacks.locked()) {
-    if (&state_of(*callback).group == group) {
-      ceiling = std::max(ceiling.value_or(callback->level()), callback->level());
-    }
-  }
-  return ceiling;
 }
 
 GroupLane& PerGroupDispatcher::make_lane() {
@@ -109,7 +104,7 @@ GroupLane& PerGroupDispatcher::make_lane() {
 
 /// Returns one whose group has no callback any more; nullptr if there is none.
 GroupLane* PerGroupDispatcher::free_lane() {
-  if (!may_be_free_) {
+  if (!may_have_free_lane_) {
     return nullptr;
   }
   std::vector<const Group*> groups;
@@ -120,8 +115,8 @@ GroupLane* PerGroupDispatcher::free_lane() {
   const auto found = std::ranges::find_if(lanes_, [&groups](const auto& each) {
     return !std::ranges::binary_search(groups, each->group);
   });
-  may_be_free_ = found != lanes_.end();
-  return may_be_free_ ? found->get() : nullptr;
+  may_have_free_lane_ = found != lanes_.end();
+  return may_have_free_lane_ ? found->get() : nullptr;
 }
 
 GroupLane& PerGroupDispatcher::lane_of(const Callback& callback) {
@@ -130,17 +125,23 @@ GroupLane& PerGroupDispatcher::lane_of(const Callback& callback) {
   GroupLane* const kept = found != lanes_.end() ? found->get() : free_lane();
   GroupLane& own = kept != nullptr ? *kept : make_lane();
   own.group = group;
-  settle_priority(own);
+  std::optional<int> level;
+  for (const auto& each : context().callbacks.locked()) {
+    if (&state_of(*each).group == group) {
+      level = std::max(level.value_or(each->level()), each->level());
+    }
+  }
+  settle_priority(own, level);
   return own;
 }
 
 /// Gives the thread the priority that its group has now; leaves it where the group has gone.
-void PerGroupDispatcher::settle_priority(GroupLane& own) {
-  const auto ceiling = ceiling_of(own.group);
-  if (!ceiling) {
+void PerGroupDispatcher::settle_priority(GroupLane& own, std::optional<int> level) {
+  own.level = level;
+  if (!level) {
     return;
   }
-  const int os_priority = thread_priority(*ceiling);
+  const int os_priority = thread_priority(*level);
   if (own.os_priority.exchange(os_priority) != os_priority && own.thread) {
     own.thread->set_priority(realtime::Policy::kFifo, os_priority);
   }
@@ -159,7 +160,7 @@ void PerGroupDispatcher::add(Callback& callback) {
 }
 
 void PerGroupDispatcher::remove(Callback& callback) noexcept {
-  may_be_free_ = true;
+  may_have_free_lane_ = true;
   if (TimerCallback* const timer = as_timer(callback)) {
     for (const auto& each : lanes_) {
       each->lane.remove_timer(timer);
@@ -174,8 +175,10 @@ void PerGroupDispatcher::remove_queued(const Callback& callback, Instance*& take
 }
 
 void PerGroupDispatcher::settle_priorities() {
+  const std::map<const Group*, int> ceilings = ceilings_of(context().callbacks.locked());
   for (const auto& each : lanes_) {
-    settle_priority(*each);
+    const auto found = ceilings.find(each->group);
+    settle_priority(*each, found == ceilings.end() ? std::nullopt : std::optional(found->second));
   }
 }
 
@@ -199,7 +202,7 @@ void PerGroupDispatcher::start_thread(GroupLane& own) {
 void PerGroupDispatcher::start() {
   running_ = true;
   for (const auto& each : lanes_) {
-    if (ceiling_of(each->group)) {
+    if (each->level) {
       start_thread(*each);
     }
   }
@@ -237,8 +240,7 @@ Instance* PerGroupDispatcher::take_on_caller(std::int64_t ready_by_ns,
   for (std::optional<int> level = highest_below(std::nullopt); level;
        level = highest_below(level)) {
     for (const auto& each : lanes_) {
-      Instance* const instance =
-          ceiling_of(each->group) == level ? each->lane.try_pop(ready_by_ns) : nullptr;
+      Instance* const instance = each->level == level ? each->lane.try_pop(ready_by_ns) : nullptr;
       if (instance != nullptr) {
         return instance;
       }
@@ -251,7 +253,7 @@ Instance* PerGroupDispatcher::take_on_caller(std::int64_t ready_by_ns,
 std::optional<int> PerGroupDispatcher::highest_below(std::optional<int> limit) const noexcept {
   std::optional<int> highest;
   for (const auto& each : lanes_) {
-    const auto level = ceiling_of(each->group);
+    const auto level = each->level;
     if (level && (!limit || *level < *limit)) {
       highest = std::max(highest.value_or(*level), *level);
     }

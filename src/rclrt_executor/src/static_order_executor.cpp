@@ -121,9 +121,15 @@ class One final : public StaticOrderTrigger {
 
 }  // namespace
 
-std::shared_ptr<const StaticOrderTrigger> trigger_any() { return std::make_shared<Any>(); }
+std::shared_ptr<const StaticOrderTrigger> trigger_any() {
+  static const auto any = std::make_shared<const Any>();
+  return any;
+}
 
-std::shared_ptr<const StaticOrderTrigger> trigger_all() { return std::make_shared<All>(); }
+std::shared_ptr<const StaticOrderTrigger> trigger_all() {
+  static const auto all = std::make_shared<const All>();
+  return all;
+}
 
 std::shared_ptr<const StaticOrderTrigger> trigger_one(std::string name) {
   return std::make_shared<One>(std::move(name));

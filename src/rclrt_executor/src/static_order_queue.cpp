@@ -2,7 +2,6 @@
 #include "static_order_queue.hpp"
 
 #include <algorithm>
-#include <iterator>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -34,6 +33,7 @@ struct StaticOrderQueue::Place final : detail::ReadySink {
   ReleaseQueue queue;
   Instance* pushed = nullptr;          // while `collect` runs
   const Callback* callback = nullptr;  // compared only: it may have gone
+  bool is_in_order = false;
   int level = 0;
   std::uint64_t number = 0;    // within its level
   Instance* member = nullptr;  // of the set, and pinned
@@ -61,27 +61,45 @@ void StaticOrderQueue::wake() noexcept RCLRT_NONBLOCKING {
 /// Returns the callback's place, or one whose callback has gone, or a new one.
 StaticOrderQueue::Place& StaticOrderQueue::place_of(Callback& callback,
                                                     const CallbackSet& callbacks) {
-  const auto is_own = [&](const auto& place) { return place->callback == &callback; };
-  const auto is_free = [&](const auto& place) { return !callbacks.knows(place->callback); };
-  auto found = std::ranges::find_if(places_, is_own);
-  if (found == places_.end() && may_be_free_) {
-    found = std::ranges::find_if(places_, is_free);
-    may_be_free_ = found != places_.end();
+  if (const auto own = place_by_callback_.find(&callback); own != place_by_callback_.end()) {
+    std::erase(left_, own->second);  // it comes back, or another one has its address
+    return *own->second;
   }
-  if (found == places_.end()) {
+  Place* place = left_place(callbacks);
+  if (place == nullptr) {
     make_room();
     places_.push_back(std::make_unique<Place>(*this));
-    found = std::prev(places_.end());
+    place = places_.back().get();
   }
-  return **found;
+  place_by_callback_.emplace(&callback, place);
+  return *place;
 }
 
-/// For one place more; allocates before the lock is taken.
+/// Returns a place whose callback has gone, for another one; nullptr if there is none.
+StaticOrderQueue::Place* StaticOrderQueue::left_place(const CallbackSet& callbacks) {
+  const auto found = std::ranges::find_if(
+      left_, [&](const Place* place) { return !callbacks.knows(place->callback); });
+  if (found == left_.end()) {
+    return nullptr;
+  }
+  Place* const place = *found;
+  left_.erase(found);
+  place_by_callback_.erase(place->callback);
+  return place;
+}
+
+/// For one place more; allocates before the lock is taken. The configuration is locked, so nobody
+/// else changes what the lists can hold.
 void StaticOrderQueue::make_room() {
+  if (order_.capacity() > places_.size()) {
+    return;
+  }
+  const std::size_t room = 2 * places_.size() + 1;
+  left_.reserve(room);
   std::vector<Place*> order;
   std::vector<CallbackReadiness> readiness;
-  order.reserve(places_.size() + 1);
-  readiness.reserve(places_.size() + 1);
+  order.reserve(room);
+  readiness.reserve(room);
   const std::scoped_lock lock(mutex_);
   order.assign(order_.begin(), order_.end());
   readiness.assign(readiness_.begin(), readiness_.end());
@@ -89,15 +107,22 @@ void StaticOrderQueue::make_room() {
   readiness.swap(readiness_);
 }
 
-/// After a change of what is in the order. There is room in both lists.
-void StaticOrderQueue::settle_order() noexcept {
-  std::ranges::sort(order_, [](const Place* a, const Place* b) {
+/// Puts it where its level and number have it. There is room in both lists.
+void StaticOrderQueue::put_in_order(Place& place) noexcept {
+  const auto at = std::ranges::upper_bound(order_, &place, [](const Place* a, const Place* b) {
     return a->level != b->level ? a->level > b->level : a->number < b->number;
   });
-  readiness_.clear();
-  for (const Place* const place : order_) {
-    readiness_.push_back({.callback = place->callback});
-  }
+  readiness_.insert(readiness_.begin() + (at - order_.begin()), {.callback = place.callback});
+  order_.insert(at, &place);
+  place.is_in_order = true;
+  next_ = next_unread_ = 0;
+}
+
+void StaticOrderQueue::take_out_of_order(Place& place) noexcept {
+  const auto at = std::ranges::find(order_, &place);
+  readiness_.erase(readiness_.begin() + (at - order_.begin()));
+  order_.erase(at);
+  place.is_in_order = false;
   next_ = next_unread_ = 0;
 }
 
@@ -105,13 +130,17 @@ void StaticOrderQueue::add(Callback& callback, const CallbackSet& callbacks) {
   Place& place = place_of(callback, callbacks);
   {
     const std::scoped_lock lock(mutex_);
-    if (std::ranges::find(order_, &place) == order_.end()) {
+    const int level = callback.level();
+    if (place.is_in_order && place.level != level) {
+      take_out_of_order(place);
+    } else if (!place.is_in_order) {
       place.callback = &callback;
       place.number = next_number_++;
-      order_.push_back(&place);
     }
-    place.level = callback.level();
-    settle_order();
+    place.level = level;
+    if (!place.is_in_order) {
+      put_in_order(place);
+    }
     if (TimerCallback* const timer = as_timer(callback)) {
       place.queue.timers().add(timer);
     }
@@ -122,31 +151,30 @@ void StaticOrderQueue::add(Callback& callback, const CallbackSet& callbacks) {
 }
 
 void StaticOrderQueue::remove(Callback& callback) noexcept {
-  const bool leaves = state_of(callback).removed.load();
-  may_be_free_ = may_be_free_ || leaves;
+  const auto found = place_by_callback_.find(&callback);
+  if (found == place_by_callback_.end()) {
+    return;
+  }
+  Place& place = *found->second;
   {
     const std::scoped_lock lock(mutex_);
-    TimerCallback* const timer = as_timer(callback);
-    for (Place* const place : order_) {
-      if (timer != nullptr && place->callback == &callback) {
-        place->queue.timers().remove(timer);
-      }
+    if (TimerCallback* const timer = as_timer(callback)) {
+      place.queue.timers().remove(timer);
     }
-    if (leaves) {
-      std::erase_if(order_, [&](const Place* place) { return place->callback == &callback; });
-      settle_order();
+    if (place.is_in_order && state_of(callback).removed.load()) {
+      take_out_of_order(place);
+      left_.push_back(&place);  // there is room for all
     }
   }
   wake();  // without it, the trigger may hold
 }
 
 void StaticOrderQueue::remove_queued(const Callback& callback, Instance*& taken) noexcept {
-  const auto found = std::ranges::find_if(
-      places_, [&](const auto& place) { return place->callback == &callback; });
-  if (found == places_.end()) {
+  const auto found = place_by_callback_.find(&callback);
+  if (found == place_by_callback_.end()) {
     return;
   }
-  Place& place = **found;
+  Place& place = *found->second;
   Instance* read = nullptr;
   {
     const std::scoped_lock lock(mutex_);

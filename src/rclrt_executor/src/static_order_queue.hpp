@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 #include <vector>
 
 #include "pi_lock.hpp"
@@ -78,8 +79,10 @@ class StaticOrderQueue {
   struct Place;
 
   Place& place_of(Callback& callback, const CallbackSet& callbacks);
+  Place* left_place(const CallbackSet& callbacks);
   void make_room();
-  void settle_order() noexcept;
+  void put_in_order(Place& place) noexcept;
+  void take_out_of_order(Place& place) noexcept;
   void collect() noexcept;
   bool is_triggered(std::int64_t ready_by_ns) noexcept;
   bool form_set(std::int64_t ready_by_ns) noexcept;
@@ -96,7 +99,9 @@ class StaticOrderQueue {
   std::vector<std::unique_ptr<Place>> places_;  // all, also of callbacks that have left
   std::vector<Place*> order_;                   // of the callbacks that the executor has
   std::vector<CallbackReadiness> readiness_;    // of the same
-  bool may_be_free_ = false;  // a place; with the configuration locked. False: none can be
+  // The next two are touched with the configuration locked, without `mutex_`.
+  std::unordered_map<const Callback*, Place*> place_by_callback_;  // compared only: see Place
+  std::vector<Place*> left_;  // of callbacks that have left or are about to
   std::uint64_t next_number_ = 0;
   std::size_t next_ = 0;         // no place of order_ before it is in the set
   std::size_t next_unread_ = 0;  // none before it is in the set and unread

@@ -10,7 +10,9 @@
 
 #include "fake_readiness.hpp"
 #include "rclrt/executor/edf_executor.hpp"
+#include "rclrt/executor/events_executor.hpp"
 #include "rclrt/executor/per_group_executor.hpp"
+#include "rclrt/executor/picas_executor.hpp"
 #include "rclrt/executor/preemptive_executor.hpp"
 #include "rclrt/executor/producer_consumer_executor.hpp"
 #include "rclrt/executor/static_order_executor.hpp"
@@ -27,25 +29,32 @@ using EventDrivenExecutors =
 using AllExecutors =
     ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
                      EdfExecutor, WorkshopExecutor, WaitSetExecutor>;
-/// And those whose number of threads cannot be stated: one for each group, and one alone.
-using AllAndFixedThreads = ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor,
-                                            ThreadDispatchExecutor, EdfExecutor, WorkshopExecutor,
-                                            WaitSetExecutor, PerGroupExecutor, StaticOrderExecutor>;
+/// And those that have one thread for each group, or one alone.
+using AllAndFixedThreads =
+    ::testing::Types<PreemptiveExecutor, ProducerConsumerExecutor, ThreadDispatchExecutor,
+                     EdfExecutor, WorkshopExecutor, WaitSetExecutor, PerGroupExecutor,
+                     StaticOrderExecutor, EventsExecutor, PicasExecutor>;
 
 /// Whether two callbacks of one level may run at the same time, given two workers.
 template <typename E>
 inline constexpr bool kOverlapsWithinALevel =
     !std::is_same_v<E, WaitSetExecutor> && !std::is_same_v<E, EdfExecutor>;
-/// Whether priorities decide, and not deadlines.
+/// Whether callbacks run to completion, on one thread.
 template <typename E>
-inline constexpr bool kHasLevels = !std::is_same_v<E, EdfExecutor>;
+inline constexpr bool kNeverPreempts =
+    std::is_same_v<E, StaticOrderExecutor> || std::is_same_v<E, EventsExecutor> ||
+    std::is_same_v<E, PicasExecutor>;
+/// Whether priorities decide, and not deadlines or releases alone.
+template <typename E>
+inline constexpr bool kHasLevels =
+    !std::is_same_v<E, EdfExecutor> && !std::is_same_v<E, EventsExecutor>;
 /// Whether the number of levels is limited by that of SCHED_FIFO priorities.
 template <typename E>
-inline constexpr bool kMapsLevels = kHasLevels<E> && !std::is_same_v<E, StaticOrderExecutor>;
+inline constexpr bool kMapsLevels = kHasLevels<E> && !kNeverPreempts<E>;
 
 template <typename E>
 std::unique_ptr<E> make(ExecutorOptions options) {
-  if constexpr (std::is_same_v<E, StaticOrderExecutor>) {
+  if constexpr (kNeverPreempts<E>) {
     options.preemption = Preemption::kByRealtime;  // it has none
   }
   if constexpr (std::is_same_v<E, WaitSetExecutor>) {
@@ -78,6 +87,12 @@ struct ExecutorName {
     }
     if (std::is_same_v<E, WorkshopExecutor>) {
       return "Workshop";
+    }
+    if (std::is_same_v<E, EventsExecutor>) {
+      return "Events";
+    }
+    if (std::is_same_v<E, PicasExecutor>) {
+      return "Picas";
     }
     return "WaitSet";
   }

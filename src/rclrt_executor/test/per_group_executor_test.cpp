@@ -3,9 +3,11 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -258,6 +260,32 @@ TEST(PerGroup, AsksForAThreadForEachGroupAndNothingElse) {
   EXPECT_FALSE(PerGroupExecutor{options}.runs_to_completion());
   options.workers_per_level = 2;
   EXPECT_THROW(PerGroupExecutor{options}, std::invalid_argument);
+}
+
+TEST(PerGroup, ManyGroupsThatComeAndGoKeepTheirPriorities) {
+  PerGroupExecutor executor(on_one_cpu());
+  executor.prepare();
+  EventLog log;
+  std::vector<std::shared_ptr<TestCallback>> members;
+  for (int i = 0; i < 300; ++i) {
+    const int level = i * 7 % 10;
+    members.push_back(std::make_shared<TestCallback>(
+        named(std::to_string(i), level),
+        [&log, level](const InstanceInfo&) { log.push_back(std::to_string(level)); }));
+    executor.add(members.back());
+    if (i % 3 == 2) {  // the lane of each third goes to the next one
+      executor.remove(members[members.size() - 2]);
+      members.erase(members.end() - 2);
+    }
+  }
+  for (const auto& each : members) {
+    each->release_now();
+  }
+  while (executor.run_one_on_caller(0ms)) {
+  }
+  const std::vector<std::string> levels = log.events();
+  ASSERT_EQ(levels.size(), 200U);
+  EXPECT_TRUE(std::ranges::is_sorted(levels, std::ranges::greater()));
 }
 
 }  // namespace

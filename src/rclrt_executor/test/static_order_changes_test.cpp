@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <functional>
 #include <memory>
+#include <random>
 #include <stdexcept>
 #include <string>
 #include <thread>
@@ -288,6 +290,71 @@ TEST_F(StaticOrder, TimersThatAreDueTogetherAreInOneSet) {
   for (std::size_t i = 0; i < order.size(); ++i) {
     ASSERT_EQ(order[i], i % 2 == 0 ? "high" : "low") << i;
   }
+}
+
+TEST_F(StaticOrder, TheOrderHoldsWhateverComesGoesAndChangesItsLevel) {
+  StaticOrderExecutor executor(one_thread());
+  executor.prepare();
+  struct Member {
+    std::shared_ptr<TestCallback> callback;
+    int level;
+  };
+  std::vector<Member> members;  // in the order of their addition
+  std::mt19937 draw(1);         // NOLINT(cert-msc51-cpp): the same steps in each run
+  std::size_t seen = 0;
+  for (int step = 0; step < 1000; ++step) {
+    const int what = static_cast<int>(draw() % 10);
+    const std::size_t which = members.empty() ? 0 : draw() % members.size();
+    const int level = static_cast<int>(draw() % 5);
+    if (what < 5 || members.empty()) {
+      members.push_back({logged(std::to_string(step), level), level});
+      executor.add(members.back().callback);
+    } else if (what < 8) {
+      executor.remove(members[which].callback);
+      members.erase(members.begin() + static_cast<std::ptrdiff_t>(which));
+    } else {
+      executor.set_level(members[which].callback, level);
+      members[which].level = level;
+    }
+    if (step % 20 != 0) {
+      continue;
+    }
+    for (auto each = members.rbegin(); each != members.rend(); ++each) {
+      each->callback->release_now();
+    }
+    executor.spin_some();
+    std::vector<Member> expected = members;
+    std::ranges::stable_sort(expected, std::ranges::greater(), &Member::level);
+    Events names;
+    for (const Member& each : expected) {
+      names.push_back(each.callback->name());
+    }
+    const Events all = log.events();
+    ASSERT_EQ(Events(all.begin() + static_cast<std::ptrdiff_t>(seen), all.end()), names) << step;
+    seen = all.size();
+  }
+  EXPECT_GT(seen, 1000U);
+}
+
+TEST_F(StaticOrder, APlaceThatIsLeftFromWithinIsUsedAgain) {
+  StaticOrderExecutor executor(one_thread());
+  std::shared_ptr<TestCallback> own;
+  const auto next = logged("next", 1);
+  own = acting("own", 1, [&] {
+    executor.remove(own);  // it still runs, so that its place is not free
+    executor.add(next);
+  });
+  executor.add(own);
+  executor.prepare();
+  own->release_now();
+  executor.spin_some();
+  const auto last = logged("last", 1);
+  executor.add(last);
+  for (const auto& each : {last, next}) {
+    each->release_now();
+  }
+  executor.spin_some();
+  EXPECT_EQ(log.events(), (Events{"own", "next", "last"}));
 }
 
 }  // namespace

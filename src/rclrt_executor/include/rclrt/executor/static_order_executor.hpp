@@ -28,10 +28,10 @@ class RCLRT_EXECUTOR_EXPORT StaticOrderTrigger {
       RCLRT_NONBLOCKING = 0;
 };
 
-/// Returns a trigger that holds when anything is ready: rclc's default.
+/// Returns the trigger that holds when anything is ready: rclc's default. One for all.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_any();
-/// Returns a trigger that holds when every timer and every subscription is ready; of an executor
-/// without any, when anything is.
+/// Returns the trigger that holds when every timer and every subscription is ready; of an executor
+/// without any, when anything is. One for all.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_all();
 /// Returns a trigger that holds when a callback of this name is ready.
 RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::shared_ptr<const StaticOrderTrigger> trigger_one(
