@@ -169,6 +169,9 @@ bool Stream::take_packet_context() {
     }
     sequence_ = number->value;
   }
+  if (const Named* const cpu = find("cpu_id"); cpu != nullptr) {
+    cpu_ = cpu->value;
+  }
   if (const Named* const discarded = find("events_discarded"); discarded != nullptr) {
     lossy_ = lossy_ || discarded->value > discarded_.value_or(0);
     discarded_ = discarded->value;

@@ -62,6 +62,9 @@ class Stream {
   /// Tells the files of one stream from those of others; none: the trace does not say.
   std::optional<std::uint64_t> instance() const { return instance_; }
 
+  /// The CPU whose events these are; none: the trace does not say.
+  std::optional<std::uint64_t> cpu() const { return cpu_; }
+
   std::uint64_t events() const { return events_; }  ///< all so far
   /// Events that the tracer had no room for, since it began: the same count in each file.
   std::uint64_t lost_events() const { return discarded_.value_or(0); }
@@ -117,6 +120,7 @@ class Stream {
   std::optional<std::uint64_t> discarded_;
   std::optional<std::uint64_t> sequence_;
   std::optional<std::uint64_t> instance_;
+  std::optional<std::uint64_t> cpu_;
   std::optional<std::pair<std::uint64_t, std::uint64_t>> first_packet_;
   bool lossy_ = false;  // events were lost in the packet before this one, or in it
   bool gap_ = false;    // before the next event

@@ -130,7 +130,8 @@ void ModelBuilder::choose_callbacks() {
   if (application_.callbacks.empty()) {
     throw TraceError(
         "the trace has no run of a callback of ROS (ros2:callback_start and _end)\n"
-        "  fix: start the session before the nodes, with the events ros2:* enabled");
+        "  fix: start the session before the nodes, with the events ros2:* enabled; nodes of rclpy "
+        "have no such events");
   }
   if (idle_timers > 0) {
     model_.notes.push_back(std::to_string(idle_timers) + (idle_timers == 1 ? " timer" : " timers") +

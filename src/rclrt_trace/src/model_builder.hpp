@@ -50,6 +50,8 @@ class ModelBuilder {
   /// Proposes chains.
   void add_chains();
   /// Says what reading could not follow.
+  void note_silent_nodes();
+  void note_republishing();
   void note_gaps();
 
   TracedModel finish() { return std::move(model_); }

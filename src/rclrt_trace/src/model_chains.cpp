@@ -5,8 +5,11 @@
 #include <cstdio>
 #include <functional>
 #include <iterator>
+#include <map>
 #include <optional>
 #include <ranges>
+#include <set>
+#include <string>
 #include <utility>
 
 #include "model_builder.hpp"
@@ -295,7 +298,52 @@ void ModelBuilder::add_chain(const std::vector<std::size_t>& way) {
   application_.chains.push_back(std::move(chain));
 }
 
+/// Names what runs outside of what a trace tells: nodes of which it has no callback at all.
+void ModelBuilder::note_silent_nodes() {
+  std::set<std::int64_t> heard;
+  for (const TracedCallback& callback : system_.callbacks()) {
+    heard.insert(callback.pid);
+  }
+  std::map<std::int64_t, std::string> silent;
+  for (const TracedNode& node : system_.nodes()) {
+    if (!heard.contains(node.pid)) {
+      std::string& names = silent[node.pid];
+      names += (names.empty() ? "" : ", ") + node.name;
+    }
+  }
+  for (const auto& [pid, names] : silent) {
+    model_.notes.push_back(
+        "process " + std::to_string(pid) + " (" + names +
+        ") has nodes without any callback in the trace, as those of rclpy, which "
+        "has no events of them: left out");
+  }
+}
+
+/// Names the timers that may publish what their nodes have been sent: no event says so.
+void ModelBuilder::note_republishing() {
+  std::map<std::uint32_t, std::string> stored;  // by node: what takes messages and publishes none
+  for (const std::uint32_t each : traced_of_) {
+    const TracedCallback& callback = system_.callbacks()[each];
+    if (callback.kind == TriggerKind::kSubscription && callback.outputs.empty()) {
+      std::string& ids = stored[callback.node];
+      ids += (ids.empty() ? "" : ", ") + application_.callbacks[model_.callback_of[each]].id;
+    }
+  }
+  for (const std::uint32_t each : traced_of_) {
+    const TracedCallback& callback = system_.callbacks()[each];
+    const auto found = stored.find(callback.node);
+    if (callback.kind == TriggerKind::kTimer && !callback.outputs.empty() &&
+        found != stored.end()) {
+      model_.notes.push_back("timer " + application_.callbacks[model_.callback_of[each]].id +
+                             " may publish what " + found->second +
+                             " took: its messages begin new chains, for no event says which");
+    }
+  }
+}
+
 void ModelBuilder::note_gaps() {
+  note_silent_nodes();
+  note_republishing();
   const Gaps& gaps = system_.gaps();
   const auto note = [&](std::uint64_t count, const char* what) {
     if (count > 0) {

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <queue>
+#include <set>
 #include <sstream>
 #include <system_error>
 #include <unordered_map>
@@ -197,11 +198,16 @@ std::int64_t complete_since(const std::vector<std::unique_ptr<ctf::Stream>>& str
 
 /// Adds up what the streams have met. Each file has the loss of its whole stream.
 void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
-            const std::vector<StreamKey>& keys, ReadCounts& counts) {
+            const std::vector<StreamKey>& keys, const std::vector<bool>& of_kernel,
+            ReadCounts& counts) {
   std::map<StreamKey, std::uint64_t> lost;
+  std::set<std::uint64_t> cpus;
   for (std::size_t i = 0; i < streams.size(); ++i) {
     const ctf::Stream& stream = *streams[i];
     counts.events += stream.events();
+    if (stream.cpu() && stream.events() > 0 && !of_kernel[i]) {
+      cpus.insert(*stream.cpu());
+    }
     counts.lost_packets += stream.lost_packets();
     counts.damage.insert(counts.damage.end(), stream.damage().begin(), stream.damage().end());
     std::uint64_t& of_stream = lost[keys[i]];
@@ -210,6 +216,7 @@ void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
   for (const auto& [key, of_stream] : lost) {
     counts.lost += of_stream;
   }
+  counts.cpus = cpus.size();
 }
 
 }  // namespace
@@ -282,7 +289,7 @@ ReadCounts read_trace(const fs::path& directory,
       }
     } while (true);
   }
-  add_up(streams, keys, counts);
+  add_up(streams, keys, of_kernel, counts);
   return counts;
 }
 

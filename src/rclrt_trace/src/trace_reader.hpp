@@ -42,6 +42,7 @@ struct ReadCounts {
   std::uint64_t lost_packets = 0;
   std::uint64_t early = 0;  ///< left out: from a time of which other streams keep nothing any more
   std::size_t traces = 0;   ///< directories with a trace of their own
+  std::size_t cpus = 0;     ///< on which nodes had events; 0: the trace does not say
   std::vector<std::string> damage{};  ///< where streams could not be read, and what follows it
 };
 

@@ -132,7 +132,7 @@ recorder::RunResults trace_results(const TracedSystem& system, TracedModel model
   for (recorder::LoggedInstance& each : instances) {
     each.record.id = ++id;
   }
-  recorder::account(results, std::move(instances), 1);
+  recorder::account(results, std::move(instances), std::max<std::size_t>(counts.cpus, 1));
   return results;
 }
 

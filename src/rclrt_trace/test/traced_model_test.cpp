@@ -307,5 +307,63 @@ TEST(TracedModel, ALateTimerKeepsItsRelease) {
   EXPECT_EQ(late_ms, (std::vector<std::int64_t>{0, 25, 0}));
 }
 
+bool has_note(const TracedModel& made, const std::string& text) {
+  return std::ranges::any_of(
+      made.notes, [&](const std::string& note) { return note.find(text) != std::string::npos; });
+}
+
+TEST(TracedModel, ATimerThatMayPublishWhatItsNodeWasSentIsNamed) {
+  Line line;
+  line.publisher(12, 3, "/state");  // of the motor, which takes /cmd and publishes nothing for it
+  line.timer(50, 3, 20 * kMs, 51);
+  line.run(1);
+  line.start(51);
+  line.publish(12, 7);
+  line.end(51, kMs);
+  EXPECT_TRUE(has_note(line.model(), "timer motor_timer_1 may publish what motor_cmd took"));
+  Line without;
+  without.run(1);
+  EXPECT_FALSE(has_note(without.model(), "may publish"));
+}
+
+TEST(TracedModel, NodesWithoutCallbacksAreNamed) {
+  Line line;
+  line.run(1);
+  EXPECT_FALSE(has_note(line.model(), "without any callback"));
+  line.pid = 300;
+  line.node(1, "of_rclpy");
+  EXPECT_TRUE(has_note(line.model(), "process 300 (of_rclpy) has nodes without any callback"));
+}
+
+/// Two timers, each on a thread of its own, that run at the same time and too long.
+std::vector<recorder::ChainMiss> misses_on(std::size_t cpus) {
+  Robot robot;
+  robot.node(1, "n");
+  robot.timer(20, 1, 10 * kMs, 21);
+  robot.timer(22, 1, 10 * kMs, 23);
+  robot.now_ns += 10 * kMs;
+  robot.tid = 100;
+  robot.start(21);
+  robot.tid = 101;
+  robot.start(23);
+  robot.end(23, 12 * kMs);
+  robot.tid = 100;
+  robot.end(21, kMs);
+  TracedModel made = robot.model();
+  std::vector<std::string> notes;
+  return trace_results(robot.system, std::move(made), model::ExecutorKind::kWaitSet, {.cpus = cpus},
+                       notes)
+      .misses;
+}
+
+TEST(TracedModel, OnlyWhatSharesACpuIsBlamed) {
+  const auto is_blamed = [](const recorder::ChainMiss& miss) { return !miss.culprits.empty(); };
+  const auto alone = misses_on(2);
+  ASSERT_FALSE(alone.empty());
+  EXPECT_TRUE(std::ranges::none_of(alone, is_blamed));
+  EXPECT_TRUE(std::ranges::any_of(misses_on(1), is_blamed));
+  EXPECT_TRUE(std::ranges::any_of(misses_on(0), is_blamed)) << "it does not say: as on one";
+}
+
 }  // namespace
 }  // namespace rclrt::trace
