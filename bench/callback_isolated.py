@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import sys
 import time
@@ -49,13 +50,24 @@ def write_config(command: list[str], is_running: Callable[[Path], bool], folder:
     said = re.findall(r"^priority (\w+) (\d+)$", log.read_text(errors="replace"), re.M)
     config = folder / "config.yaml"
     priorities = {node: BASE_PRIORITY + int(priority) for node, priority in said}
-    config.write_text(config_of(template.read_text(), priorities))
+    text = config_of(template.read_text(), priorities)
+    config.write_text(text)
+    stated = {group["node"] for group in GROUP.finditer(text) if "SCHED_FIFO" in group[0]}
+    if missing := sorted(priorities.keys() - stated):
+        sys.exit(f"error: callback_isolated: its template has no group of {', '.join(missing)}")
     return config
+
+
+def realtime_threads(pid: int) -> int:
+    return sum(
+        os.sched_getscheduler(int(task.name)) == os.SCHED_FIFO
+        for task in Path(f"/proc/{pid}/task").iterdir()
+    )
 
 
 @contextmanager
 def configurator(config: Path, folder: Path) -> Iterator[Callable[[], bool]]:
-    """Runs the configurator; gives what says whether every thread has its priority."""
+    """Runs the configurator; gives what says whether it has done what it was told."""
     log = folder / "configurator"
     with running([str(find(CONFIGURATOR)), "--config-file", str(config)], log):
         yield lambda: "All of the configurations are applied" in log.read_text(errors="replace")

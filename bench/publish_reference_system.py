@@ -21,7 +21,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from callback_isolated import configurator, wait_for, write_config
+from callback_isolated import configurator, realtime_threads, wait_for, write_config
 from readme_section import write_section
 from robots import (
     arguments_of,
@@ -98,16 +98,22 @@ def run_once(name: str, cpus: int, seconds: int) -> dict[str, Any]:
     with tempfile.TemporaryDirectory() as folder, ExitStack() as configured:
         log = Path(folder, "log")
         has_priorities: Callable[[], bool] = lambda: True  # noqa: E731
+        groups = 0  # that a configurator gives priorities
         if name == CONFIGURED:
             config = write_config(command, lambda log: bool(commands_in(log)), Path(folder))
+            groups = config.read_text().count("SCHED_FIFO")
             has_priorities = configured.enter_context(configurator(config, Path(folder)))
         with running(command, log) as process:
             wait_for(lambda: process.poll() is not None or bool(commands_in(log)), name)
             if process.poll() is not None:
                 sys.exit(f"error: {name}: {log.read_text(errors='replace')[-2000:]}")
             wait_for(has_priorities, f"the configurator of {name}")
+            if realtime_threads(process.pid) < groups:
+                sys.exit(f"error: {name}: fewer than {groups} threads are under SCHED_FIFO")
             cpu, stolen, first = cpu_ms(process.pid), stolen_ms(), len(commands_in(log))
             time.sleep(seconds)
+            if process.poll() is not None:
+                sys.exit(f"error: {name}: {log.read_text(errors='replace')[-2000:]}")
             samples = commands_in(log)[first:]
             cpu, stolen = cpu_ms(process.pid) - cpu, stolen_ms() - stolen
             memory = high_water_mb(process.pid)

@@ -14,9 +14,11 @@ repository keep what the page was made of.
 
 from __future__ import annotations
 
+import lzma
 import sys
 import tarfile
 import tempfile
+import zlib
 from collections.abc import Iterator, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
@@ -65,19 +67,27 @@ def main(names: Sequence[str]) -> int:
 def load(path: Path) -> Page:
     """What is in a directory, or in an archive of one. Throws BadInput."""
     if not path.is_file():
-        return load_directory(path)
+        return load_directory(path, path)
     with tempfile.TemporaryDirectory() as name:
         try:
-            with tarfile.open(path) as archive:
-                files = [
-                    each for each in archive if Path(each.name).name in FILES and each.isfile()
-                ]
-                for file in files:
-                    file.name = Path(file.name).name
-                    archive.extract(file, name)
-        except (OSError, tarfile.TarError) as error:
+            extract(path, Path(name))
+        except (OSError, EOFError, tarfile.TarError, lzma.LZMAError, zlib.error) as error:
             raise BadInput(f"{path}: is no archive of a directory: {error}") from error
-        return load_directory(Path(name))
+        return load_directory(Path(name), path)
+
+
+def extract(path: Path, directory: Path) -> None:
+    """Puts the files that a page is made of into the directory, wherever the archive has them."""
+    with tarfile.open(path) as archive:
+        for file in archive:
+            file.name = Path(file.name).name
+            if file.name not in FILES or not file.isfile():
+                continue
+            if (directory / file.name).exists():
+                raise BadInput(
+                    f"{path}: has two {file.name}; expected the archive of one directory"
+                )
+            archive.extract(file, directory)
 
 
 def check_once(pages: Sequence[Page]) -> None:
@@ -91,16 +101,17 @@ def check_once(pages: Sequence[Page]) -> None:
             seen.add(key)
 
 
-def load_directory(directory: Path) -> Page:
-    """Throws BadInput where the plan is of other files than those that are bundled now."""
+def load_directory(directory: Path, stated: Path) -> Page:
+    """What is in a directory. Throws BadInput, which names it as `stated`, where the plan is of
+    other files than those that are bundled now, and where units are missing."""
     plan = load_plan(directory)
     experiments = [load_experiment(each["name"]) for each in plan["experiments"]]
-    for experiment, stated in zip(experiments, plan["experiments"], strict=True):
-        if experiment.digest != stated["sha256"]:
-            raise BadInput(f"{directory}: {experiment.name} has changed since; do it again")
+    for experiment, planned in zip(experiments, plan["experiments"], strict=True):
+        if experiment.digest != planned["sha256"]:
+            raise BadInput(f"{stated}: {experiment.name} has changed since; do it again")
     page = Page.load(directory, experiments)
     if page.missing:
-        raise BadInput(f"{directory}: {page.missing} units are missing; go on with --resume")
+        raise BadInput(f"{stated}: {page.missing} units are missing; go on with --resume")
     return page
 
 

@@ -37,8 +37,8 @@ namespace {
 using namespace std::chrono_literals;
 using Nodes = std::vector<std::shared_ptr<rclcpp::Node>>;
 
-/// Before it spins: callback_isolated tells its configurator of its threads once, and nobody if it
-/// has not found that by then.
+/// How long callback_isolated has to find its configurator: it tells it of each thread only once,
+/// when it begins to spin.
 constexpr auto kDiscovery = 1s;
 
 constexpr std::string_view kPlanner = "BehaviorPlanner";
@@ -47,7 +47,8 @@ constexpr std::array<std::string_view, 8> kHotPath{
     "PointsTransformerRear",    "PointCloudFusion",        "RayGroundFilter",
     "EuclideanClusterDetector", "ObjectCollisionEstimator"};
 
-/// A shorter deadline for what has a higher priority, for executors that go by those.
+/// Returns a priority, and for executors that go by deadlines one that is shorter where that is
+/// higher.
 rclrt_rclcpp::Timing timing_of(std::string_view node) {
   if (node == kPlanner) {
     return {.priority = 3, .deadline = 10ms};
@@ -61,12 +62,12 @@ rclrt_rclcpp::Timing timing_of(std::string_view node) {
 }
 
 template <typename OtherExecutor>
-void run_other(const Nodes& nodes) {
+void run_other(const Nodes& nodes, std::chrono::seconds wait = 0s) {
   OtherExecutor executor;
   for (const auto& node : nodes) {
     executor.add_node(node);
   }
-  std::this_thread::sleep_for(kDiscovery);
+  std::this_thread::sleep_for(wait);
   executor.spin();
 }
 
@@ -103,7 +104,7 @@ int main(int argc, char** argv) {
       run_other<rclcpp::experimental::executors::EventsExecutor>(nodes);
 #ifdef HAVE_CALLBACK_ISOLATED
     } else if (kind == "callback_isolated") {
-      run_other<CallbackIsolatedExecutor>(nodes);
+      run_other<CallbackIsolatedExecutor>(nodes, kDiscovery);
 #endif
     } else {
       run(kind, ordered, nodes);

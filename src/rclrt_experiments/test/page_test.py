@@ -216,12 +216,17 @@ def test_the_documentation_is_made_of_complete_directories_only(
     out = tmp_path / "out"
     arguments = ("overhead", "--simulate", "--trials", 2, "--seconds", 2, "--out", out)
     assert experiment(*arguments).returncode == 0
+    others = publish.FIGURES / "of_another_page.svg"
+    publish.FIGURES.mkdir()
+    others.write_text("")
+    (publish.FIGURES / "simulated_before.svg").write_text("")
     assert publish.main([str(out)]) == 0
     page = publish.PAGE.read_text()
     assert "`rclrt experiment overhead --simulate --trials 2 --seconds 2 --out DIR`" in page
     pictures = re.findall(r"!\[.*\]\((.*)\)", page)
     assert pictures
-    assert {tmp_path / name for name in pictures} == set(publish.FIGURES.iterdir())
+    assert {tmp_path / name for name in pictures} == set(publish.FIGURES.iterdir()) - {others}
+    assert others.exists()
 
     archive = tmp_path / "out.tar.gz"
     with tarfile.open(archive, "w:gz") as stream:
@@ -230,6 +235,19 @@ def test_the_documentation_is_made_of_complete_directories_only(
     assert publish.PAGE.read_text() == page
     assert publish.main([str(archive), str(out)]) == 2
     assert "overhead is in two of the directories" in capsys.readouterr().err
+    with tarfile.open(tmp_path / "twice.tar.xz", "w:xz") as stream:
+        stream.add(out, "one")
+        stream.add(out, "other")
+    whole = (tmp_path / "twice.tar.xz").read_bytes()
+    (tmp_path / "short.tar.xz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "none.tar.xz").write_bytes(b"no archive")
+    for name, what in (
+        ("twice", "has two done.jsonl; expected"),
+        ("short", "is no archive of a directory"),
+        ("none", "is no archive of a directory"),
+    ):
+        assert publish.main([str(tmp_path / f"{name}.tar.xz")]) == 2
+        assert f"{name}.tar.xz: {what}" in capsys.readouterr().err
 
     journal = out / "done.jsonl"
     lines = journal.read_text().splitlines(keepends=True)
