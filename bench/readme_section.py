@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Puts what was measured into bench/README.md, between the marks of its section."""
+"""Puts what was measured into bench/README.md or another page, between a section's marks."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ def end(section: str) -> str:
     return f"<!-- end of the figures of {section} -->"
 
 
-def write_section(section: str, script: str, made: str) -> None:
-    page = PAGE.read_text(encoding="utf-8")
-    text = replaced(page, begin(section, script), end(section), made)
-    PAGE.write_text(text, encoding="utf-8")
+def write_section(section: str, script: str, made: str, page: Path = PAGE) -> None:
+    text = page.read_text(encoding="utf-8")
+    text = replaced(text, begin(section, script), end(section), made)
+    page.write_text(text, encoding="utf-8")
 
 
 def replaced(page: str, first: str, last: str, made: str) -> str:

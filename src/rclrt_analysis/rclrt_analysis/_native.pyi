@@ -320,6 +320,7 @@ def assign(
     executor: str = "preemptive",
     *,
     overheads: Overheads = ...,
+    method: Literal["search", "picas"] = "search",
     objective: Literal["feasible", "max-slack", "min-response"] = "max-slack",
     evaluations: int = 2000,
 ) -> Assignment: ...

@@ -40,6 +40,10 @@ class LocalSearch {
   Assignment run() {
     result_.before = quality_of(stated_);
     const auto core = detail::allocate(stated_, units_, options_.cpus.size());
+    if (options_.method == AssignMethod::kPicas) {
+      consider({core, order_by(ChainPriorities::kGiven), Style::kPicas}, "picas");
+      return finished();
+    }
     consider({core, order_by(ChainPriorities::kGiven), Style::kChains, true}, "given");
     consider({core, order_by(ChainPriorities::kGiven), Style::kChains}, "chain priorities");
     consider({core, order_by(ChainPriorities::kRateMonotonic), Style::kChains}, "rate");
@@ -54,12 +58,16 @@ class LocalSearch {
         vain = 0;
       }
     }
+    return finished();
+  }
+
+ private:
+  Assignment finished() {
     result_.application = made(best_);
     result_.after = best_quality_;
     return std::move(result_);
   }
 
- private:
   Effort effort() const {
     return {.steps = kStepsPerBound, .check_interrupt = options_.check_interrupt};
   }
@@ -249,7 +257,9 @@ Assignment assign(const Application& application, const AssignOptions& options) 
   Assignment result = LocalSearch(application, options).run();
   // The search begins with Audsley's algorithm, whose last chain decides for independent ones.
   result.optimal = is_independent(application) && options.cpus.size() == 1 &&
+                   options.method == AssignMethod::kSearch &&
                    options.executor != ExecutorKind::kWaitSet &&
+                   options.executor != ExecutorKind::kPicas &&
                    result.evaluations < options.evaluations;
   return result;
 }

@@ -127,6 +127,44 @@ TEST(Assign, SpreadsWhatIsTooMuchForOneCore) {
   EXPECT_DOUBLE_EQ(three.after.worst, 0.4);
 }
 
+TEST(Assign, PicasGivesEachCoreItsChainsAndEachChainItsPlaceInTheOrder) {
+  auto application = Builder()
+                         .timer("a", 100, 1)
+                         .subscription("a1", "a", 20)
+                         .timer("b", 10, 1)
+                         .subscription("b1", "b", 2)
+                         .chain("a", {"a", "a1"}, 2)
+                         .chain("b", {"b", "b1"}, 1)
+                         .done();
+  application.nodes = {{"na", "/", 0}, {"na1", "/", 0}, {"nb", "/", 0}, {"nb1", "/", 0}};
+  for (std::size_t i = 0; i < 4; ++i) {
+    application.callbacks[i].node = i;
+  }
+  const AssignOptions one{.cpus = {0},
+                          .executor = ExecutorKind::kPicas,
+                          .method = AssignMethod::kPicas};
+  const Assignment found = assign(application, one);
+  EXPECT_EQ(found.start, "picas");
+  EXPECT_EQ(found.evaluations, 2U);  // before and after
+  EXPECT_FALSE(found.optimal);
+  // All of the chain that the file has above the other one, later callbacks above earlier ones.
+  std::vector<int> priorities;
+  for (std::size_t i = 0; i < 4; ++i) {
+    priorities.push_back(found.application.effective_priority(i));
+  }
+  EXPECT_EQ(priorities, (std::vector<int>{3, 4, 1, 2}));
+  // The search finds that the short one has to be above.
+  EXPECT_EQ(found.after.not_proved, 1U);
+  EXPECT_EQ(assign(application, {.cpus = {0}}).after.not_proved, 0U);
+  const Assignment two = assign(application, {.cpus = {0, 1},
+                                              .executor = ExecutorKind::kPicas,
+                                              .method = AssignMethod::kPicas});
+  EXPECT_EQ(two.application.nodes[0].executor, two.application.nodes[1].executor);
+  EXPECT_EQ(two.application.nodes[2].executor, two.application.nodes[3].executor);
+  EXPECT_NE(two.application.nodes[0].executor, two.application.nodes[2].executor);
+  EXPECT_EQ(two.after.not_proved, 0U);
+}
+
 TEST(Assign, KeepsTogetherWhatTopicsJoin) {
   auto application = Builder()
                          .timer("a", 10, 1)

@@ -173,6 +173,24 @@ def test_the_table_says_what_was_optimised_and_reached(app: Path, rclrt: Rclrt) 
     assert "0 and 0.4 after" in said
 
 
+def test_picas_is_written_as_it_is(app: Path, tmp_path: Path, rclrt: Rclrt) -> None:
+    out = tmp_path / "new.yaml"
+    options = ("--cores", "2", "--executor", "picas", "--method", "picas")
+    code, result = assigned(rclrt, app, *options, "-o", out)
+    assert (result["method"], result["start"], result["evaluations"]) == ("picas", "picas", 2)
+    assert result["optimised"] == "nothing: as PiCAS has it"
+    assert {tuple(executor["cpus"]) for executor in result["executors"]} == {(0,), (1,)}
+    answer = rclrt("analyze", out, "--executor", "picas", "--json")
+    assert answer.code == code
+    assert [chain["bound_ms"] for chain in answer.json["chains"]] == [
+        chain["bound_ms"] for chain in result["chains"]
+    ]
+    searched = assigned(rclrt, app, *options[:4])[1]
+    assert searched["evaluations"] > 2
+    answer = rclrt("assign", app, "--method", "picas", "--objective", "feasible")
+    assert (answer.code, "--objective: of the search" in answer.err) == (2, True)
+
+
 def test_a_task_set_gets_audsleys_order(tmp_path: Path, rclrt: Rclrt) -> None:
     tasks, out = tmp_path / "tasks.yaml", tmp_path / "new.yaml"
     tasks.write_text("""

@@ -43,11 +43,15 @@ void bind_assign(py::module_& module) {
   module.def(
       "assign",
       [](const model::Application& application, std::vector<int> cpus, const std::string& executor,
-         const Overheads& overheads, const std::string& objective, std::size_t evaluations) {
+         const Overheads& overheads, const std::string& method, const std::string& objective,
+         std::size_t evaluations) {
         AssignOptions options;
         options.cpus = std::move(cpus);
         options.executor = executor_kind_or_throw(executor);
         options.overheads = overheads;
+        options.method =
+            choice<AssignMethod>(method, "method", {{"search", AssignMethod::kSearch},
+                                                    {"picas", AssignMethod::kPicas}});
         options.objective = choice<Objective>(objective, "objective",
                                               {{"feasible", Objective::kFeasible},
                                                {"max-slack", Objective::kMaxSlack},
@@ -58,7 +62,7 @@ void bind_assign(py::module_& module) {
         return assign(application, options);
       },
       py::arg("application"), py::arg("cpus"), py::arg("executor") = "preemptive", py::kw_only(),
-      py::arg("overheads") = Overheads{}, py::arg("objective") = "max-slack",
+      py::arg("overheads") = Overheads{}, py::arg("method") = "search", py::arg("objective") = "max-slack",
       py::arg("evaluations") = AssignOptions{}.evaluations);
 }
 

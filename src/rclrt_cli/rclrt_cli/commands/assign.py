@@ -32,6 +32,7 @@ OBJECTIVES = {
     "fewest without, then the least of the largest bound / deadline",
     "min-response": "the fewest chains without a proof, then the least mean of the bounds",
 }
+NOTHING_OPTIMISED = "nothing: as PiCAS has it"
 MOST_CORES = 64
 
 
@@ -75,6 +76,7 @@ class Assignment(TypedDict):
 
     application: str
     executor: str
+    method: str
     objective: str
     optimised: str
     start: str
@@ -114,7 +116,13 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         type=Path,
         help="write the new app.yaml or task set there; - is the standard output",
     )
-    parser.add_argument("--executor", choices=WITH_LEVELS, default="preemptive")
+    parser.add_argument("--executor", choices=(*WITH_LEVELS, "picas"), default="preemptive")
+    parser.add_argument(
+        "--method",
+        choices=("search", "picas"),
+        help="search over the bounds, from PiCAS's and other assignments on (default); or PiCAS's "
+        "allocation and priorities as they are (Choi, Xiang and Kim, RTAS 2021)",
+    )
     parser.add_argument(
         "--objective",
         choices=tuple(OBJECTIVES),
@@ -138,7 +146,7 @@ def run(arguments: argparse.Namespace) -> int:
         raise BadInput("-o - and --json: both write to the standard output; expected one of them")
     text = read_input(arguments.file)
     if is_task_set(text):
-        for option in ("cores", "cpus", "priorities", "objective", *overheads.OPTIONS):
+        for option in ("cores", "cpus", "priorities", "method", "objective", *overheads.OPTIONS):
             if getattr(arguments, option) is not None:
                 name = option.replace("_", "-")
                 raise BadInput(f"--{name}: of an application; a task set is for one core")
@@ -166,12 +174,16 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]
     module = analysis()
     application = load_application(arguments.file, arguments.priorities)
     machine = overheads.from_arguments(arguments, arguments.executor, application)
+    method = arguments.method or "search"
+    if method == "picas" and arguments.objective is not None:
+        raise BadInput("--objective: of the search; expected it without --method picas")
     objective = arguments.objective or "max-slack"
     found = module.assign(
         application,
         cpus,
         arguments.executor,
         overheads=machine.native(),
+        method=method,
         objective=objective,
         evaluations=arguments.evaluations,
     )
@@ -181,8 +193,9 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]
     result: Assignment = {
         "application": application.name,
         "executor": arguments.executor,
+        "method": method,
         "objective": objective,
-        "optimised": OBJECTIVES[objective],
+        "optimised": OBJECTIVES[objective] if method == "search" else NOTHING_OPTIMISED,
         "start": found.start,
         "evaluations": found.evaluations,
         "optimal": found.optimal,

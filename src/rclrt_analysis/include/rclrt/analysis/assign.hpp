@@ -54,13 +54,20 @@ enum class Objective {
 /// Returns whether `a` is better than `b`.
 RCLRT_ANALYSIS_EXPORT bool better(const Quality& a, const Quality& b, Objective objective);
 
+/// How nodes get their cores and callbacks their priorities.
+enum class AssignMethod {
+  kSearch,  ///< local search over the bounds, from the best of several starts
+  kPicas,   ///< PiCAS's allocation and priorities, as they are
+};
+
 /// What an assignment of nodes to cores is to respect.
 struct AssignOptions {
   std::vector<int> cpus{0};  ///< one executor for each that is used
   ExecutorKind executor{ExecutorKind::kPreemptive};
   Overheads overheads{};
+  AssignMethod method{AssignMethod::kSearch};
   Objective objective{Objective::kMaxSlack};
-  std::size_t evaluations = 2000;  ///< of all chain bounds, at most
+  std::size_t evaluations = 2000;  ///< of all chain bounds, at most; of kSearch
   std::uint64_t seed = 1;
   InterruptCheck check_interrupt = nullptr;
 };
@@ -82,8 +89,8 @@ struct Assignment {
 /// core can do: then each chain has its own, the most urgent first. The heaviest goes to the least
 /// loaded core first. Priorities start from the best of given, rate, deadline, PiCAS and Audsley's
 /// algorithm over the chains. Then both are improved by local search over the chain bounds: nodes
-/// move, chains change their places in the order. Never worse than the start. Deterministic; any
-/// thread. Throws std::invalid_argument without CPUs and as chain_bounds() does.
+/// move, chains change their places in the order. Never worse than the start. With
+/// AssignMethod::kPicas there is neither another start nor a search. Deterministic; any thread. Throws std::invalid_argument without CPUs and as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
                                         const AssignOptions& options);
 

@@ -1,0 +1,98 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Compares every executor on every bundled application, and puts the tables into docs/executors.md.
+
+tools/env python3 bench/publish_compare.py            measures, and writes
+tools/env python3 bench/publish_compare.py --print    writes nothing
+ROUNDS and SECONDS of each may follow. Needs an otherwise idle machine.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import tempfile
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+
+from rclrt_cli.application import on_several_cpus
+from rclrt_cli.comparison import Comparison, merge_directory
+from rclrt_cli.executors import EXECUTORS, kind_of
+from rclrt_cli.main import main as rclrt
+from rclrt_cli.results import ChainResult
+from readme_section import HERE, write_section
+from robots import arguments_of
+
+ROUNDS, SECONDS = 2, 3
+EXAMPLES, PAGE = HERE.parent / "examples", HERE.parent / "docs" / "executors.md"
+VARIANTS = {
+    "wait_set": (":threads=2", ":static", ":order=arbitrary:seed=1"),
+    "events": (":timers_thread",),
+    "static_order": (":let",),
+}
+
+
+def contenders(app: Path) -> list[str]:
+    """Each kind, followed by itself with options; those by deadline run on one CPU only."""
+    return [
+        name + option
+        for name in EXECUTORS
+        if not (kind_of(name).by_deadline and on_several_cpus(app))
+        for option in ("", *VARIANTS.get(name, ()))
+    ]
+
+
+def compared(app: Path, rounds: int, seconds: int, out: Path) -> Comparison:
+    names = contenders(app)
+    command = ["compare", str(app), "--executors", ",".join(names), "--rounds", str(rounds)]
+    code = rclrt([*command, "--seconds", str(rounds * seconds), "--out", str(out)])
+    if code != 0:
+        sys.exit(f"error: {app}: rclrt compare ended with {code}")
+    return merge_directory(out, names, rounds, rounds * seconds)
+
+
+def cell(chain: ChainResult) -> str:
+    if chain.response is None:
+        return f"{chain.missed} of {chain.released}"
+    return (
+        f"{chain.missed} of {chain.released} · {chain.response.p50:.1f} · {chain.response.p99:.1f}"
+    )
+
+
+def table(comparison: Comparison) -> Iterator[str]:
+    chains = comparison.executors[0].chains
+    titles = (f"`{chain.id}`, {chain.deadline_ms:g} ms" for chain in chains)
+    yield f"| | {' | '.join(titles)} |"
+    yield f"|---|{'--:|' * len(chains)}"
+    for results in comparison.executors:
+        yield f"| `{results.executor}` | {' | '.join(map(cell, results.chains))} |"
+
+
+def main(arguments: list[str]) -> int:
+    prints, rounds, seconds = arguments_of(arguments, ROUNDS, SECONDS)
+    parts: list[str] = []
+    for app in sorted(EXAMPLES.glob("*/app.yaml")):
+        with tempfile.TemporaryDirectory() as folder:
+            comparison = compared(app, rounds, seconds, Path(folder, "out"))
+        context = comparison.context
+        if not parts:
+            day = datetime.now(UTC).strftime("%Y-%m-%d")
+            scheduling = "real time" if context["realtime"] else "normal scheduling"
+            parts += [
+                f"Measured {day}, {rounds} rounds of {seconds} s each, interleaved, {scheduling}, "
+                f"Linux {context['kernel'].split()[0]}, {context['cpus']} CPUs; of each chain, "
+                "with its deadline: missed of released, median and 99th percentile of the response, ms.",
+            ]
+        stolen = sum(results.context["steal_ms"] for results in comparison.executors)
+        parts += ["", f"`examples/{app.parent.name}`, of which the host took {stolen:.0f} ms:", ""]
+        parts += table(comparison)
+    text = "\n".join(parts)
+    print(text)
+    if not prints:
+        write_section("the executors on the bundled applications", Path(__file__).name, text, PAGE)
+    return 0
+
+
+if __name__ == "__main__":
+    os.environ.setdefault("ROS_AUTOMATIC_DISCOVERY_RANGE", "LOCALHOST")
+    sys.exit(main(sys.argv[1:]))
