@@ -80,8 +80,9 @@ def main(arguments: list[str]) -> int:
             scheduling = "real time" if context["realtime"] else "normal scheduling"
             parts += [
                 f"Measured {day}, {rounds} rounds of {seconds} s each, interleaved, {scheduling}, "
-                f"Linux {context['kernel'].split()[0]}, {context['cpus']} CPUs; of each chain, "
-                "with its deadline: missed of released, median and 99th percentile of the response, ms.",
+                f"Linux {context['kernel'].split()[0]}, {context['cpus']} CPUs. Of each chain, "
+                "with its deadline: missed of released · median · 99th percentile of the response "
+                "in ms.",
             ]
         stolen = sum(results.context["steal_ms"] for results in comparison.executors)
         parts += ["", f"`examples/{app.parent.name}`, of which the host took {stolen:.0f} ms:", ""]
