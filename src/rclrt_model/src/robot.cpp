@@ -37,7 +37,8 @@ RobotRecording read_recording(const YamlNode& node, Context& context) {
 
 RobotMonitor read_monitor(const YamlNode& node, Context& context) {
   RobotMonitor monitor;
-  const Fields fields(node, "monitor", {"period_ms", "topic", "statistics", "traces"}, context);
+  const Fields fields(node, "monitor", {"period_ms", "topic", "statistics", "misses", "traces"},
+                      context);
   if (const YamlNode* value = fields.find("period_ms")) {
     if (const auto ms = read_integer(*value, "period_ms", kMonitorPeriods_ms, context)) {
       monitor.period = std::chrono::milliseconds(*ms);
@@ -48,6 +49,9 @@ RobotMonitor read_monitor(const YamlNode& node, Context& context) {
   }
   if (const YamlNode* value = fields.find("statistics")) {
     monitor.statistics = read_ros_name(*value, "statistics", context).value_or("");
+  }
+  if (const YamlNode* value = fields.find("misses")) {
+    monitor.misses = read_ros_name(*value, "misses", context).value_or("");
   }
   monitor.traces = read_path(fields.find("traces"), "traces", context);
   return monitor;

@@ -24,7 +24,8 @@ threads:
   - {function: "*TransformListener*", name: "a*", policy: rr, priority: 40, cpus: [1]}
   - {name: "gpu*", policy: keep}
 recording: {directory: out, application: app.yaml}
-monitor: {period_ms: 500, topic: /robot/diagnostics, statistics: /statistics, traces: out}
+monitor: {period_ms: 500, topic: /robot/diagnostics, statistics: /statistics,
+          misses: /misses, traces: out}
 )";
 
 std::string first_problem(std::string_view text) {
@@ -55,7 +56,7 @@ TEST(RobotFile, EverySectionIsRead) {
   EXPECT_EQ(robot->threads, expected);
   EXPECT_EQ(robot->recording, (RobotRecording{"out", "app.yaml"}));
   EXPECT_EQ(robot->monitor, (RobotMonitor{std::chrono::milliseconds(500), "/robot/diagnostics",
-                                          "/statistics", "out"}));
+                                          "/statistics", "/misses", "out"}));
 }
 
 TEST(RobotFile, EachSectionMayBeLeftOut) {

@@ -41,7 +41,7 @@ GOOD: Robot = {
         {"name": "gpu*", "policy": "keep"},
     ],
     "recording": {"directory": "out", "application": "app.yaml"},
-    "monitor": {"period_ms": 500, "topic": "/d", "statistics": "/s", "traces": "out"},
+    "monitor": {"period_ms": 500, "topic": "/d", "statistics": "/s", "misses": "/m", "traces": "out"},
 }
 
 PLACES: dict[str, Callable[[Robot, Any], None]] = {
@@ -120,6 +120,7 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
     "application": lambda robot, value: robot["recording"].update(application=value),
     "period": lambda robot, value: robot["monitor"].update(period_ms=value),
     "topic": lambda robot, value: robot["monitor"].update(topic=value),
+    "misses": lambda robot, value: robot["monitor"].update(misses=value),
     "statistics": lambda robot, value: robot["monitor"].update(statistics=value),
     "traces": lambda robot, value: robot["monitor"].update(traces=value),
 }

@@ -31,7 +31,9 @@ void Monitor::missed(const engine::DeadlineMiss& miss) noexcept {
   Item item{};
   const std::string& name = miss.callback->name();
   std::memcpy(item.callback, name.data(), std::min(name.size(), kNameSize - 1));
+  item.end_ns = miss.end_ns;
   item.late_ns = miss.late_ns();
+  item.dropped = miss.dropped;
   item.unexplained_ns = miss.blame.unexplained_ns;
   // All callbacks of these executors are listeners. What is known of the shortest run is of user
   // code; the blame's time is of the whole instance.
@@ -69,6 +71,10 @@ void Monitor::start(Executor& executor, const rclcpp::Context::SharedPtr& contex
     statistics_ = node->create_publisher<statistics_msgs::msg::MetricsMessage>(
         options_.statistics, rclcpp::QoS(1000).reliable());
   }
+  if (!options_.misses.empty()) {
+    each_miss_ = node->create_publisher<rclrt_msgs::msg::DeadlineMiss>(
+        options_.misses, rclcpp::QoS(1000).reliable());
+  }
   executor_ = &executor;
   node_ = std::move(node);
   publisher_ = std::move(publisher);
@@ -97,12 +103,16 @@ void Monitor::stop() noexcept {
       if (statistics_) {
         statistics_->wait_for_all_acked(std::chrono::milliseconds(200));
       }
+      if (each_miss_) {
+        each_miss_->wait_for_all_acked(std::chrono::milliseconds(200));
+      }
     } catch (const std::exception& error) {
       RCLCPP_DEBUG(rclcpp::get_logger("rclrt"), "the last messages may be lost: %s", error.what());
     }
   }
   publisher_.reset();
   statistics_.reset();
+  each_miss_.reset();
   node_.reset();
   executor_ = nullptr;
 }
@@ -120,22 +130,50 @@ void Monitor::publish_safely() noexcept {
 void Monitor::drain() {
   Item item;
   while (queue_.try_pop(item)) {
-    Misses& misses = misses_[item.callback];
-    if (item.late_ns <= 0) {
-      continue;  // it was in time itself
-    }
-    misses.worst_late_ns = std::max(misses.worst_late_ns, item.late_ns);
-    misses.late_ns += item.late_ns;
-    misses.unexplained_ns += item.unexplained_ns;
-    add(item.itself, misses.itself);
-    add(item.origin.in_middleware, misses.in_middleware);
-    if (item.origin.before_publication.time_ns > 0) {
-      add(item.origin.before_publication, misses.before_publication[item.origin.publisher]);
-    }
-    for (std::size_t i = 0; i < item.culprits; ++i) {
-      misses.in_the_way_ns[std::string(item.worst[i].callback)] += item.worst[i].time_ns;
+    take(item, misses_[item.callback]);
+    if (each_miss_) {
+      items_.push_back(item);
     }
   }
+}
+
+void Monitor::take(const Item& item, Misses& misses) {
+  if (item.late_ns <= 0) {
+    return;  // it was in time itself
+  }
+  misses.worst_late_ns = std::max(misses.worst_late_ns, item.late_ns);
+  misses.late_ns += item.late_ns;
+  misses.unexplained_ns += item.unexplained_ns;
+  add(item.itself, misses.itself);
+  add(item.origin.in_middleware, misses.in_middleware);
+  if (item.origin.before_publication.time_ns > 0) {
+    add(item.origin.before_publication, misses.before_publication[item.origin.publisher]);
+  }
+  for (std::size_t i = 0; i < item.culprits; ++i) {
+    misses.in_the_way_ns[std::string(item.worst[i].callback)] += item.worst[i].time_ns;
+  }
+}
+
+void Monitor::publish_misses(const std::map<std::string, Watched>& all, const rclcpp::Time& now,
+                             std::int64_t now_ns) {
+  for (const Item& item : items_) {
+    Misses misses;
+    take(item, misses);
+    rclrt_msgs::msg::DeadlineMiss message;
+    message.stamp = now - rclcpp::Duration::from_nanoseconds(now_ns - item.end_ns);
+    message.callback = item.callback;
+    message.late = rclcpp::Duration::from_nanoseconds(misses.late_ns);
+    message.dropped = item.dropped;
+    const auto found = all.find(item.callback);
+    for (const auto& [what, time_ns] :
+         in_the_way(misses, found == all.end() ? "" : found->second.topic)) {
+      message.causes.emplace_back();
+      message.causes.back().what = what;
+      message.causes.back().time = rclcpp::Duration::from_nanoseconds(time_ns);
+    }
+    each_miss_->publish(message);
+  }
+  items_.clear();
 }
 
 /// Returns what a callback has recorded since the last call for it.
@@ -239,6 +277,7 @@ void Monitor::publish() {
   if (statistics_) {
     publish_statistics(all, now);
   }
+  publish_misses(all, now, now_ns);
   before_ = std::move(all);
   misses_.clear();
   published_ns_ = now_ns;

@@ -13,6 +13,7 @@
 #include <memory>
 #include <optional>
 #include <rclcpp/rclcpp.hpp>
+#include <rclrt_msgs/msg/deadline_miss.hpp>
 #include <statistics_msgs/msg/metrics_message.hpp>
 #include <string>
 #include <utility>
@@ -54,7 +55,9 @@ class Monitor final : public engine::MissHandler {
 
   struct Item {
     char callback[kNameSize];  // copied: it may have been removed when the item is read
+    std::int64_t end_ns;       // CLOCK_MONOTONIC
     std::int64_t late_ns;      // not positive: only releases before it were dropped
+    std::uint64_t dropped;
     std::int64_t unexplained_ns;
     TimeBefore itself;     // its run
     MessageOrigin origin;  // of a message that has an age
@@ -95,8 +98,11 @@ class Monitor final : public engine::MissHandler {
 
   void publish_safely() noexcept;
   void publish();
+  void publish_misses(const std::map<std::string, Watched>& all, const rclcpp::Time& now,
+                      std::int64_t now_ns);
   void publish_statistics(const std::map<std::string, Watched>& all, const rclcpp::Time& now);
   void drain();
+  static void take(const Item& item, Misses& misses);
   std::map<std::string, Watched> watched(const std::vector<CallbackInfo>& callbacks);
   Histogram take_responses(const CallbackInfo& callback);
   Period period_of(const std::string& name, const Watched& now,
@@ -105,8 +111,8 @@ class Monitor final : public engine::MissHandler {
                    std::chrono::nanoseconds interval) const;
   void tell_misses(const std::string& name, const Watched& now, bool any_missed, Status& status,
                    std::string& text) const;
-  std::pair<std::string, std::int64_t> most_in_the_way(const Misses& misses,
-                                                       const std::string& topic) const;
+  std::vector<std::pair<std::string, std::int64_t>> in_the_way(const Misses& misses,
+                                                               const std::string& topic) const;
   std::string publisher_name(const Gid& publisher, const std::string& topic) const;
   Status status_of_process(const std::vector<CallbackInfo>& callbacks, double cpu_percent) const;
 
@@ -118,10 +124,12 @@ class Monitor final : public engine::MissHandler {
   Executor* executor_ = nullptr;
   rclcpp::Node::SharedPtr node_;
   rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr publisher_;
+  rclcpp::Publisher<rclrt_msgs::msg::DeadlineMiss>::SharedPtr each_miss_;          // may be none
   rclcpp::Publisher<statistics_msgs::msg::MetricsMessage>::SharedPtr statistics_;  // may be none
   // What each histogram had at the last publication.
   std::map<std::shared_ptr<const Histogram>, Histogram> responses_before_;
   std::map<std::string, Misses> misses_;
+  std::vector<Item> items_;                // since the last publication, where each is published
   std::map<std::string, Watched> before_;  // at the last publication
   std::int64_t published_ns_ = 0;          // when that was
   rclcpp::Time published_;                 // by the node's clock

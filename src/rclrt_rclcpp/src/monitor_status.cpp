@@ -7,6 +7,7 @@
 #include <array>
 #include <cstdio>
 #include <exception>
+#include <functional>
 
 #include "monitor.hpp"
 
@@ -74,34 +75,31 @@ std::string Monitor::publisher_name(const Gid& publisher, const std::string& top
   return "an unknown publisher";
 }
 
-/// Returns what took the longest of the time that is beyond what is needed at least; where that
-/// does not explain the lateness, of all time. "" and 0: nothing is known.
-std::pair<std::string, std::int64_t> Monitor::most_in_the_way(const Misses& misses,
-                                                              const std::string& topic) const {
-  std::pair<std::string, std::int64_t> most;
-  const auto look = [&most](const std::string& name, std::int64_t time_ns) {
-    if (time_ns > most.second) {
-      most = {name, time_ns};
-    }
-  };
-  const auto look_at_parts = [&](std::int64_t TimeBefore::* part) {
+/// Returns what took time that is beyond what is needed at least; where that does not explain the
+/// lateness, all of its time. What took the longest comes first.
+std::vector<std::pair<std::string, std::int64_t>> Monitor::in_the_way(
+    const Misses& misses, const std::string& topic) const {
+  using Cause = std::pair<std::string, std::int64_t>;
+  std::vector<Cause> causes(misses.in_the_way_ns.begin(), misses.in_the_way_ns.end());
+  causes.emplace_back("unexplained", misses.unexplained_ns);
+  const std::size_t known = causes.size();
+  const auto add_parts = [&](std::int64_t TimeBefore::* part) {
     for (const auto& [publisher, time] : misses.before_publication) {
-      if (time.*part > most.second) {
-        look(publisher_name(publisher, topic) + " before it published", time.*part);
+      if (time.*part > 0) {
+        causes.emplace_back(publisher_name(publisher, topic) + " before it published", time.*part);
       }
     }
-    look("the middleware", misses.in_middleware.*part);
-    look("its own execution", misses.itself.*part);
+    causes.emplace_back("the middleware", misses.in_middleware.*part);
+    causes.emplace_back("its own execution", misses.itself.*part);
   };
-  for (const auto& [callback, time_ns] : misses.in_the_way_ns) {
-    look(callback, time_ns);
+  add_parts(&TimeBefore::beyond_ns);
+  if (std::ranges::max(causes, {}, &Cause::second).second < misses.late_ns / 2) {
+    causes.resize(known);
+    add_parts(&TimeBefore::time_ns);
   }
-  look("unexplained", misses.unexplained_ns);
-  look_at_parts(&TimeBefore::beyond_ns);
-  if (most.second < misses.late_ns / 2) {
-    look_at_parts(&TimeBefore::time_ns);
-  }
-  return most;
+  std::erase_if(causes, [](const Cause& each) { return each.second <= 0; });
+  std::ranges::stable_sort(causes, std::ranges::greater(), &Cause::second);
+  return causes;
 }
 
 /// Appends ", the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms in all".
@@ -117,8 +115,8 @@ void Monitor::tell_misses(const std::string& name, const Watched& watched, bool 
     text += milliseconds(misses.worst_late_ns) + " ms late";
     status.values.push_back(value("worst_late_ms", milliseconds(misses.worst_late_ns)));
   }
-  const auto [what, time_ns] = most_in_the_way(misses, watched.topic);
-  if (time_ns > 0) {
+  if (const auto causes = in_the_way(misses, watched.topic); !causes.empty()) {
+    const auto& [what, time_ns] = causes.front();
     text += "; most in the way: " + what + ", " + milliseconds(time_ns) + " ms in all";
     status.values.push_back(value("most_in_the_way", what));
     status.values.push_back(value("in_the_way_ms", milliseconds(time_ns)));

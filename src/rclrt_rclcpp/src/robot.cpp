@@ -198,6 +198,7 @@ RobotOptions load_robot(const std::filesystem::path& file) {
       result.monitor->topic = robot.monitor->topic;
     }
     result.monitor->statistics = robot.monitor->statistics;
+    result.monitor->misses = robot.monitor->misses;
     result.monitor->traces = robot.monitor->traces;
   }
   return result;

@@ -2,14 +2,18 @@
 // What operators are told of missed deadlines.
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <memory>
+#include <rclrt_msgs/msg/deadline_miss.hpp>
 #include <statistics_msgs/msg/metrics_message.hpp>
 #include <statistics_msgs/msg/statistic_data_type.hpp>
 #include <stdexcept>
 #include <string>
 #include <thread>
 #include <utility>
+#include <vector>
 
 #include "folder.hpp"
 #include "monitor_fixture.hpp"
@@ -55,6 +59,45 @@ TEST_F(MonitorTest, TellsOfEachMissWithWhoWasInTheWay) {
            value_of(each, "most_in_the_way") == "/node timer 1" &&
            each.message.find("most in the way: /node timer 1, ") != std::string::npos;
   }));
+}
+
+TEST_F(MonitorTest, PublishesEachMissWithAllThatWasInItsWay) {
+  using rclrt_msgs::msg::DeadlineMiss;
+  RobotOptions with_misses = options();
+  with_misses.monitor->misses = "/misses";
+  Robot robot(with_misses);
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto urgent = node->create_wall_timer(5ms, [] {});
+  const auto blocking = node->create_wall_timer(40ms, [] { burn(30ms); });
+  robot.executor().set_timing(urgent, {.priority = 5, .deadline = 10ms});
+  robot.executor().set_timing(blocking, {.priority = 1});
+  robot.executor().add_node(node);
+  Listener<DeadlineMiss> listener{"/misses"};
+  const auto before = rclcpp::Clock(RCL_SYSTEM_TIME).now();
+  spin(robot, [&] { return listener.messages().size() > 5; });
+  const auto after = rclcpp::Clock(RCL_SYSTEM_TIME).now();
+
+  const auto callbacks = robot.executor().callbacks();
+  const auto found = std::ranges::find_if(
+      callbacks, [](const auto& each) { return each.kind == "timer" && each.name == "0"; });
+  ASSERT_NE(found, callbacks.end());
+  std::uint64_t told = 0;
+  bool is_blamed = false;
+  for (const DeadlineMiss& miss : listener.messages()) {
+    told += miss.dropped + (rclcpp::Duration(miss.late).nanoseconds() > 0 ? 1 : 0);
+    EXPECT_EQ(miss.callback, "/node timer 0");
+    EXPECT_GT(rclcpp::Time(miss.stamp), before - rclcpp::Duration(1s));
+    EXPECT_LT(rclcpp::Time(miss.stamp), after);
+    std::vector<std::int64_t> times;
+    for (const auto& cause : miss.causes) {
+      times.push_back(rclcpp::Duration(cause.time).nanoseconds());
+    }
+    EXPECT_TRUE(std::ranges::is_sorted(times, std::ranges::greater()));
+    is_blamed = is_blamed || (!times.empty() && miss.causes.front().what == "/node timer 1" &&
+                              times.front() > 1'000'000);
+  }
+  EXPECT_TRUE(is_blamed);
+  EXPECT_LE(told, found->counters.missed) << "none invented; the first may come before the match";
 }
 
 TEST_F(MonitorTest, ASecondSpinTellsOfItsOwnTimeOnly) {

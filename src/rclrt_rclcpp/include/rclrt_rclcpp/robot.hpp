@@ -37,6 +37,9 @@ struct MonitorOptions {
   /// Gets the responses of each callback with a deadline since the last message, as
   /// statistics_msgs/msg/MetricsMessage; such as "/statistics". Empty: none.
   std::string statistics{};
+  /// Gets each miss with all that was in its way, as rclrt_msgs/msg/DeadlineMiss; such as
+  /// "/misses". Empty: none.
+  std::string misses{};
   /// Misses of a period whose blame is told, 800 bytes each; all are counted.
   std::size_t capacity = 256;
   /// Gets a Perfetto file of the last seconds before a miss: miss-1.pftrace, ..., at most one a

@@ -10,7 +10,7 @@
 //     - {library: "libfastdds*", policy: fifo, priority: 81}
 //     - {function: "*tf2_ros::TransformListener*", policy: fifo, priority: 40}
 //   recording: {directory: out, application: app.yaml}
-//   monitor: {period_ms: 1000, topic: /diagnostics, statistics: /statistics, traces: out}
+//   monitor: {period_ms: 1000, topic: /diagnostics, misses: /misses, traces: out}
 //
 // Each section may be left out.
 #pragma once
@@ -78,6 +78,7 @@ struct RobotMonitor {
   std::optional<std::chrono::milliseconds> period{};  ///< 10 ms to an hour
   std::string topic{};                                ///< fully qualified; empty: not stated
   std::string statistics{};                           ///< a topic, too; empty: no statistics
+  std::string misses{};                               ///< a topic of each miss; empty: none
   std::filesystem::path traces{};                     ///< a directory; empty: no traces
 
   bool operator==(const RobotMonitor&) const = default;
