@@ -109,6 +109,18 @@ std::shared_ptr<Recording> make_recording(const std::optional<RecordingOptions>&
   return options ? std::make_shared<Recording>(*options) : nullptr;
 }
 
+/// Returns how many traces of misses may still be written: a robot that is started again and again
+/// must not fill its disk.
+std::uint32_t traces_left(const std::filesystem::path& directory) {
+  constexpr std::uint32_t kMostTraces = 16;
+  std::uint32_t there = 0;
+  for (const auto& file : std::filesystem::directory_iterator(directory)) {
+    const std::string name = file.path().filename();
+    there += name.starts_with("miss-") && name.ends_with(".pftrace") ? 1 : 0;
+  }
+  return kMostTraces - std::min(there, kMostTraces);
+}
+
 std::unique_ptr<engine::FlightTrace> make_trace(const RobotOptions& options) {
   if (!options.monitor || options.monitor->traces.empty()) {
     return nullptr;
@@ -117,10 +129,16 @@ std::unique_ptr<engine::FlightTrace> make_trace(const RobotOptions& options) {
     throw std::invalid_argument("the monitor's traces: there is no directory " +
                                 options.monitor->traces.string());
   }
-  return std::make_unique<engine::FlightTrace>(
-      engine::FlightTraceOptions{.recorder = {.directory = options.monitor->traces, .name = "miss"},
-                                 .sink = options.options.engine.sink,
-                                 .handler = options.options.engine.on_miss});
+  const std::uint32_t left = traces_left(options.monitor->traces);
+  if (left == 0) {
+    RCLCPP_WARN(logger(), "%s has as many traces of misses as there may be: move them for more",
+                options.monitor->traces.c_str());
+    return nullptr;
+  }
+  return std::make_unique<engine::FlightTrace>(engine::FlightTraceOptions{
+      .recorder = {.directory = options.monitor->traces, .name = "miss", .max_dumps = left},
+      .sink = options.options.engine.sink,
+      .handler = options.options.engine.on_miss});
 }
 
 std::unique_ptr<Monitor> make_monitor(const RobotOptions& options, engine::FlightTrace* trace) {

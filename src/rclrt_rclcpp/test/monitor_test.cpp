@@ -4,6 +4,7 @@
 #include <atomic>
 #include <cstdint>
 #include <filesystem>
+#include <fstream>
 #include <functional>
 #include <memory>
 #include <rclrt_msgs/msg/deadline_miss.hpp>
@@ -189,6 +190,29 @@ TEST_F(MonitorTest, WritesATraceOfTheLastSecondsBeforeAMiss) {
     spin(robot, [&] { return std::filesystem::exists(folder / "miss-1.pftrace"); });
   }
   EXPECT_GT(std::filesystem::file_size(folder / "miss-1.pftrace"), 0U);
+}
+
+TEST_F(MonitorTest, TracesOfEarlierRunsCount) {
+  const Folder folder;
+  for (int i = 1; i <= 15; ++i) {
+    std::ofstream(folder / ("miss-" + std::to_string(i) + ".pftrace"));
+  }
+  for (const bool is_last : {true, false}) {
+    RobotOptions with_traces = options();
+    with_traces.monitor->traces = folder / ".";
+    Robot robot(std::move(with_traces));
+    const auto node = std::make_shared<rclcpp::Node>("node");
+    std::atomic<int> runs{0};
+    const auto late = node->create_wall_timer(20ms, [&] {
+      burn(5ms);
+      ++runs;
+    });
+    robot.executor().set_timing(late, {.deadline = 1ms});
+    robot.executor().add_node(node);
+    spin(robot,
+         [&] { return is_last ? std::filesystem::exists(folder / "miss-16.pftrace") : runs > 60; });
+  }
+  EXPECT_FALSE(std::filesystem::exists(folder / "miss-17.pftrace"));
 }
 
 TEST_F(MonitorTest, RefusesAFolderForTracesThatDoesNotExist) {

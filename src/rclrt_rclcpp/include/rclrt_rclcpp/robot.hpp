@@ -43,7 +43,8 @@ struct MonitorOptions {
   /// Misses of a period whose blame is told, 800 bytes each; all are counted.
   std::size_t capacity = 256;
   /// Gets a Perfetto file of the last seconds before a miss: miss-1.pftrace, ..., at most one a
-  /// second and 16 in all. It must exist. Empty: none; each instance then costs nothing.
+  /// second, until the directory has 16, those of earlier runs among them. It must exist. Empty:
+  /// none; each instance then costs nothing.
   std::filesystem::path traces{};
 };
 
