@@ -256,11 +256,10 @@ Assignment assign(const Application& application, const AssignOptions& options) 
   }
   Assignment result = LocalSearch(application, options).run();
   // The search begins with Audsley's algorithm, whose last chain decides for independent ones.
-  result.optimal = is_independent(application) && options.cpus.size() == 1 &&
-                   options.method == AssignMethod::kSearch &&
-                   options.executor != ExecutorKind::kWaitSet &&
-                   options.executor != ExecutorKind::kPicas &&
-                   result.evaluations < options.evaluations;
+  result.optimal =
+      is_independent(application) && options.cpus.size() == 1 &&
+      options.method == AssignMethod::kSearch && options.executor != ExecutorKind::kWaitSet &&
+      options.executor != ExecutorKind::kPicas && result.evaluations < options.evaluations;
   return result;
 }
 

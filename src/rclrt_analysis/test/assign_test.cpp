@@ -140,9 +140,8 @@ TEST(Assign, PicasGivesEachCoreItsChainsAndEachChainItsPlaceInTheOrder) {
   for (std::size_t i = 0; i < 4; ++i) {
     application.callbacks[i].node = i;
   }
-  const AssignOptions one{.cpus = {0},
-                          .executor = ExecutorKind::kPicas,
-                          .method = AssignMethod::kPicas};
+  const AssignOptions one{
+      .cpus = {0}, .executor = ExecutorKind::kPicas, .method = AssignMethod::kPicas};
   const Assignment found = assign(application, one);
   EXPECT_EQ(found.start, "picas");
   EXPECT_EQ(found.evaluations, 2U);  // before and after
@@ -156,9 +155,9 @@ TEST(Assign, PicasGivesEachCoreItsChainsAndEachChainItsPlaceInTheOrder) {
   // The search finds that the short one has to be above.
   EXPECT_EQ(found.after.not_proved, 1U);
   EXPECT_EQ(assign(application, {.cpus = {0}}).after.not_proved, 0U);
-  const Assignment two = assign(application, {.cpus = {0, 1},
-                                              .executor = ExecutorKind::kPicas,
-                                              .method = AssignMethod::kPicas});
+  const Assignment two =
+      assign(application,
+             {.cpus = {0, 1}, .executor = ExecutorKind::kPicas, .method = AssignMethod::kPicas});
   EXPECT_EQ(two.application.nodes[0].executor, two.application.nodes[1].executor);
   EXPECT_EQ(two.application.nodes[2].executor, two.application.nodes[3].executor);
   EXPECT_NE(two.application.nodes[0].executor, two.application.nodes[2].executor);

@@ -122,13 +122,13 @@ class One final : public StaticOrderTrigger {
 }  // namespace
 
 std::shared_ptr<const StaticOrderTrigger> trigger_any() {
-  static const auto any = std::make_shared<const Any>();
-  return any;
+  static const auto kAny = std::make_shared<const Any>();
+  return kAny;
 }
 
 std::shared_ptr<const StaticOrderTrigger> trigger_all() {
-  static const auto all = std::make_shared<const All>();
-  return all;
+  static const auto kAll = std::make_shared<const All>();
+  return kAll;
 }
 
 std::shared_ptr<const StaticOrderTrigger> trigger_one(std::string name) {

@@ -49,9 +49,8 @@ void bind_assign(py::module_& module) {
         options.cpus = std::move(cpus);
         options.executor = executor_kind_or_throw(executor);
         options.overheads = overheads;
-        options.method =
-            choice<AssignMethod>(method, "method", {{"search", AssignMethod::kSearch},
-                                                    {"picas", AssignMethod::kPicas}});
+        options.method = choice<AssignMethod>(
+            method, "method", {{"search", AssignMethod::kSearch}, {"picas", AssignMethod::kPicas}});
         options.objective = choice<Objective>(objective, "objective",
                                               {{"feasible", Objective::kFeasible},
                                                {"max-slack", Objective::kMaxSlack},
@@ -62,8 +61,8 @@ void bind_assign(py::module_& module) {
         return assign(application, options);
       },
       py::arg("application"), py::arg("cpus"), py::arg("executor") = "preemptive", py::kw_only(),
-      py::arg("overheads") = Overheads{}, py::arg("method") = "search", py::arg("objective") = "max-slack",
-      py::arg("evaluations") = AssignOptions{}.evaluations);
+      py::arg("overheads") = Overheads{}, py::arg("method") = "search",
+      py::arg("objective") = "max-slack", py::arg("evaluations") = AssignOptions{}.evaluations);
 }
 
 }  // namespace rclrt::analysis

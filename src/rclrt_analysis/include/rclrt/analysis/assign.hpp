@@ -90,7 +90,8 @@ struct Assignment {
 /// loaded core first. Priorities start from the best of given, rate, deadline, PiCAS and Audsley's
 /// algorithm over the chains. Then both are improved by local search over the chain bounds: nodes
 /// move, chains change their places in the order. Never worse than the start. With
-/// AssignMethod::kPicas there is neither another start nor a search. Deterministic; any thread. Throws std::invalid_argument without CPUs and as chain_bounds() does.
+/// AssignMethod::kPicas there is neither another start nor a search. Deterministic; any thread.
+/// Throws std::invalid_argument without CPUs and as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Assignment assign(const model::Application& application,
                                         const AssignOptions& options);
 
