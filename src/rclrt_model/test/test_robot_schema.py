@@ -41,7 +41,13 @@ GOOD: Robot = {
         {"name": "gpu*", "policy": "keep"},
     ],
     "recording": {"directory": "out", "application": "app.yaml"},
-    "monitor": {"period_ms": 500, "topic": "/d", "statistics": "/s", "misses": "/m", "traces": "out"},
+    "monitor": {
+        "period_ms": 500,
+        "topic": "/d",
+        "statistics": "/s",
+        "misses": "/m",
+        "traces": "out",
+    },
 }
 
 PLACES: dict[str, Callable[[Robot, Any], None]] = {

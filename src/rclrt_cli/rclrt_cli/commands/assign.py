@@ -167,6 +167,14 @@ def run(arguments: argparse.Namespace) -> int:
     return EXIT_OK if result["feasible"] else EXIT_NO
 
 
+def _how(arguments: argparse.Namespace) -> tuple[str, str]:
+    """The method, and what it optimises."""
+    method = arguments.method or "search"
+    if method == "picas" and arguments.objective is not None:
+        raise BadInput("--objective: of the search; expected it without --method picas")
+    return method, arguments.objective or "max-slack"
+
+
 def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]:
     if arguments.cores is not None and arguments.cpus is not None:
         raise BadInput("--cores and --cpus: expected one of them")
@@ -174,10 +182,7 @@ def _assign_application(arguments: argparse.Namespace) -> tuple[Assignment, str]
     module = analysis()
     application = load_application(arguments.file, arguments.priorities)
     machine = overheads.from_arguments(arguments, arguments.executor, application)
-    method = arguments.method or "search"
-    if method == "picas" and arguments.objective is not None:
-        raise BadInput("--objective: of the search; expected it without --method picas")
-    objective = arguments.objective or "max-slack"
+    method, objective = _how(arguments)
     found = module.assign(
         application,
         cpus,

@@ -24,7 +24,7 @@ using GroupArgument =
 using NodeArgument =
     ExecutorArguments<decltype(&rclcpp::Executor::add_callback_group)>::NodeArgument;
 
-/// The timers that a waitable wants to be run for it: known since rclcpp 29.
+/// Returns the timers that a waitable wants to be run for it: known since rclcpp 29.
 inline std::vector<rclcpp::TimerBase::SharedPtr> timers_of(
     [[maybe_unused]] const rclcpp::Waitable& waitable) {
 #if RCLCPP_VERSION_MAJOR >= 29
@@ -34,7 +34,7 @@ inline std::vector<rclcpp::TimerBase::SharedPtr> timers_of(
 #endif
 }
 
-/// The clock of a timer; nullptr where rclcpp does not tell (before 29).
+/// Returns the clock of a timer; nullptr where rclcpp does not tell (before 29).
 inline rclcpp::Clock::SharedPtr clock_of([[maybe_unused]] const rclcpp::TimerBase& timer) {
 #if RCLCPP_VERSION_MAJOR >= 29
   return timer.get_clock();
