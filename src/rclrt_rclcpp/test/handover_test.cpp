@@ -263,6 +263,9 @@ TYPED_TEST(Handover, WhatHasNoCreditWaitsForNoCallbackThatRuns) {
     const Spinning spinning(executor);
     EXPECT_TRUE(eventually([&] { return runs == count; })) << runs;
   }
+  if (!compat::kSubscriptionsOverlapThemselves) {
+    return;
+  }
   runs = 0;
   count = 100;  // of 64
   for (int i = 0; i < count; ++i) {

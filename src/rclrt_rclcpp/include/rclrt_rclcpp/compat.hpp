@@ -24,6 +24,10 @@ using GroupArgument =
 using NodeArgument =
     ExecutorArguments<decltype(&rclcpp::Executor::add_callback_group)>::NodeArgument;
 
+/// Whether a subscription's callback overlaps itself in a reentrant group: since rclcpp 31 (and
+/// 30.1.5) it holds a mutex of rclcpp's while it runs.
+inline constexpr bool kSubscriptionsOverlapThemselves = RCLCPP_VERSION_MAJOR < 30;
+
 /// Returns the timers that a waitable wants to be run for it: known since rclcpp 29.
 inline std::vector<rclcpp::TimerBase::SharedPtr> timers_of(
     [[maybe_unused]] const rclcpp::Waitable& waitable) {
