@@ -14,13 +14,16 @@ namespace rclrt_rclcpp::compat {
 /// What rclcpp::Executor's virtual functions take: values, since rclcpp 31 references.
 template <typename>
 struct ExecutorArguments;
+/// Takes them from the type of rclcpp::Executor::add_callback_group.
 template <typename Group, typename Node>
 struct ExecutorArguments<void (rclcpp::Executor::*)(Group, Node, bool)> {
-  using GroupArgument = Group;
-  using NodeArgument = Node;
+  using GroupArgument = Group;  ///< of a callback group
+  using NodeArgument = Node;    ///< of a node
 };
+/// The argument that is a callback group.
 using GroupArgument =
     ExecutorArguments<decltype(&rclcpp::Executor::add_callback_group)>::GroupArgument;
+/// The argument that is a node.
 using NodeArgument =
     ExecutorArguments<decltype(&rclcpp::Executor::add_callback_group)>::NodeArgument;
 
