@@ -9,6 +9,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 
 #include "live_application.hpp"
 #include "middleware_threads.hpp"
@@ -71,9 +72,9 @@ void read_executors(const model::Application& application, std::span<const std::
 
 }  // namespace
 
-std::optional<Part> run_process(const model::Application& application,
-                                std::span<const std::size_t> own, const RunOptions& options,
-                                std::span<const char* const> arguments, Starter& starter) {
+bool run_process(const model::Application& application, std::span<const std::size_t> own,
+                 const RunOptions& options, std::span<const char* const> arguments,
+                 Starter& starter) {
   // The log comes first, and ROS then; whatever thread follows is the middleware's.
   recorder::InstanceLog log;
   const MiddlewareThreads middleware;
@@ -114,7 +115,7 @@ std::optional<Part> run_process(const model::Application& application,
   spinning.stop();
   spinning.rethrow();
   if (interrupted) {
-    return std::nullopt;
+    return false;
   }
   if (options.alone) {
     live.require_alone();
@@ -125,7 +126,8 @@ std::optional<Part> run_process(const model::Application& application,
   part.memory_locked = recorder::memory_is_locked();
   part.rmw = rmw_get_implementation_identifier();
   read_executors(application, own, options, spinning, part);
-  return part;
+  starter.finish(std::move(part));
+  return true;
 }
 
 }  // namespace rclrt::runner

@@ -24,13 +24,17 @@ class Starter {
 
   /// Whether the run goes on; asked every 50 ms.
   virtual bool goes_on() = 0;
+
+  /// Takes what the process has measured. Called before the nodes end: Fast DDS may never come back
+  /// from that while another process ends, too.
+  virtual void finish(Part part) = 0;
 };
 
-/// Runs and measures the executors of the application with these indices. Returns std::nullopt when
-/// the context was shut down (Ctrl-C) or the run was called off before the end. `arguments` are for
-/// ROS. Throws what goes wrong.
-std::optional<Part> run_process(const model::Application& application,
-                                std::span<const std::size_t> own, const RunOptions& options,
-                                std::span<const char* const> arguments, Starter& starter);
+/// Runs and measures the executors of the application with these indices. Returns false when the
+/// context was shut down (Ctrl-C) or the run was called off before the end: nothing was measured
+/// then. `arguments` are for ROS. Throws what goes wrong.
+bool run_process(const model::Application& application, std::span<const std::size_t> own,
+                 const RunOptions& options, std::span<const char* const> arguments,
+                 Starter& starter);
 
 }  // namespace rclrt::runner

@@ -50,7 +50,8 @@ void send(int socket, char kind, const std::string& text = {}) {
 /// Asks over the socket to the process that started this one.
 class RemoteStarter final : public Starter {
  public:
-  explicit RemoteStarter(int socket) : socket_(socket) {}
+  /// `file`: for what is measured.
+  RemoteStarter(int socket, int file) : socket_(socket), file_(file) {}
 
   std::optional<std::int64_t> begin() override {
     send(socket_, kPrepared);
@@ -67,8 +68,14 @@ class RemoteStarter final : public Starter {
     return ::recv(socket_, &byte, 1, MSG_PEEK | MSG_DONTWAIT) != 0;
   }
 
+  void finish(Part part) override {
+    write_part(file_, part);
+    send(socket_, kDone);
+  }
+
  private:
   const int socket_;
+  const int file_;
 };
 
 /// The whole life of a forked process.
@@ -76,12 +83,10 @@ class RemoteStarter final : public Starter {
                        const RunOptions& options, std::span<const char* const> arguments,
                        int socket, int file) {
   try {
-    RemoteStarter starter(socket);
-    const auto part = run_process(application, own, options, arguments, starter);
-    if (part) {
-      write_part(file, *part);
+    RemoteStarter starter(socket, file);
+    if (!run_process(application, own, options, arguments, starter)) {
+      send(socket, kInterrupted);
     }
-    send(socket, part ? kDone : kInterrupted);
   } catch (const std::exception& error) {
     send(socket, kFailed, error.what());
   }
@@ -269,6 +274,8 @@ void Processes::call_off() noexcept {
   for (Child& child : children_) {
     while (child.pid > 0 && ::waitpid(child.pid, nullptr, WNOHANG) == 0) {
       if (std::chrono::steady_clock::now() > limit) {
+        std::fprintf(stderr, "rclrt: %s did not end within %d s after the run and was killed\n",
+                     child.name.c_str(), static_cast<int>(kPatience.count()));
         ::kill(child.pid, SIGKILL);
         ::waitpid(child.pid, nullptr, 0);
         break;

@@ -105,9 +105,18 @@ class OwnStarter final : public Starter {
   std::optional<std::int64_t> begin() override { return surroundings_.begin(duration_); }
   bool goes_on() override { return true; }
 
+  void finish(Part part) override {
+    surroundings_.stop();
+    parts_.emplace().push_back(std::move(part));
+  }
+
+  /// Takes what was handed over; std::nullopt: nothing was.
+  std::optional<std::vector<Part>> take() { return std::move(parts_); }
+
  private:
   Surroundings& surroundings_;
   const std::chrono::nanoseconds duration_;
+  std::optional<std::vector<Part>> parts_;
 };
 
 std::optional<std::vector<Part>> run_alone(const model::Application& application,
@@ -117,14 +126,8 @@ std::optional<std::vector<Part>> run_alone(const model::Application& application
   std::vector<std::size_t> all(application.executors.size());
   std::iota(all.begin(), all.end(), std::size_t{0});
   OwnStarter starter(surroundings, options.duration);
-  auto part = run_process(application, all, options, arguments, starter);
-  surroundings.stop();
-  if (!part) {
-    return std::nullopt;
-  }
-  std::vector<Part> parts;
-  parts.push_back(std::move(*part));
-  return parts;
+  run_process(application, all, options, arguments, starter);
+  return starter.take();
 }
 
 std::optional<std::vector<Part>> run_together(Processes& processes, const RunOptions& options,

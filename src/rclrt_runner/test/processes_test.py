@@ -163,6 +163,21 @@ def test_a_stop_ends_all_and_writes_nothing(
     wait_until_gone(list(pids.values()))
 
 
+def test_what_was_measured_counts_also_of_a_process_that_does_not_end(
+    parts: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    done = run(parts, out, "preemptive", program=os.environ["NEVER_ENDING_NODES"])
+    assert done.returncode == 0, done.stderr
+    for name in ("the unnamed process", "process 'sensing'", "process 'motion'"):
+        assert f"rclrt: {name} (" in done.stderr
+    assert done.stderr.count(") did not end within 5 s after the run and was killed\n") == 3
+    results: dict[str, Any] = json.loads((out / "results.json").read_text())
+    for chain in results["chains"]:
+        assert chain["released"] == 30
+        assert chain["completed"] > 0
+
+
 def test_one_that_is_interrupted_is_named(parts: Path, tmp_path: Path) -> None:
     with long_run(parts, tmp_path / "out") as (process, pids):
         time.sleep(1.5)

@@ -41,8 +41,10 @@ topics: [{name: points, size_bytes: 10000}]
 """
 
 
-def run(app: Path, out: Path, executor: str, *more: str) -> subprocess.CompletedProcess[str]:
-    command = [RUNNER, str(app), "--executor", executor, "--seconds", "0.6", "--out", str(out)]
+def run(
+    app: Path, out: Path, executor: str, *more: str, program: str = RUNNER
+) -> subprocess.CompletedProcess[str]:
+    command = [program, str(app), "--executor", executor, "--seconds", "0.6", "--out", str(out)]
     return subprocess.run(
         [*command, *more],
         capture_output=True,
