@@ -7,19 +7,19 @@ import ctypes
 import os
 import signal
 from collections.abc import Callable
+from functools import partial
 
 PR_SET_PDEATHSIG = 1
 
 
 def end_with_parent() -> Callable[[], None]:
     """Returns what a child of this process does before it becomes its program, as `preexec_fn` of
-    subprocess.Popen: from then on the kernel sends it SIGTERM when this process ends."""
-    parent = os.getpid()
-    prctl = ctypes.CDLL(None).prctl
+    subprocess.Popen, or first of all: from then on the kernel sends it SIGTERM when the thread of
+    this process that started it ends."""
+    return partial(_end_with, os.getpid())
 
-    def prepare() -> None:
-        prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
-        if os.getppid() != parent:  # it ended before the line above
-            os.kill(os.getpid(), signal.SIGTERM)
 
-    return prepare
+def _end_with(parent: int) -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, int(signal.SIGTERM), 0, 0, 0)
+    if os.getppid() != parent:  # it ended before the line above
+        os.kill(os.getpid(), signal.SIGTERM)

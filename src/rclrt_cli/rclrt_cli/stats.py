@@ -6,7 +6,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
+Number = TypeVar("Number", int, float)
 NS_PER_MS = 1_000_000
 
 
@@ -21,7 +23,7 @@ def round_half_up(value: float) -> int:
     return whole + (value - whole >= 0.5)
 
 
-def nearest_rank(ordered: Sequence[int], percent: int) -> int:
+def nearest_rank(ordered: Sequence[Number], percent: int) -> Number:
     """The smallest value that at least `percent` % of the ordered values do not exceed.
 
     Its index is ceil(percent / 100 * n) - 1, in integers: no rounding of 0.99 * n can move it.

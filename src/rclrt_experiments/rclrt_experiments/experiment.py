@@ -24,7 +24,7 @@ THESIS = ("overhead", "utilisation", "chain-length", "priority-chain", "synthesi
 SYNTHESIS = "+synthesis"
 """Behind an executor's name: with synthesized priorities of callbacks."""
 KEYS = (
-    "rclrt", "kind", "name", "title", "section", "varied", "trials", "seconds", "executors",
+    "rclrt", "kind", "name", "title", "note", "section", "varied", "trials", "seconds", "executors",
     "chains", "rules", "points", "simulation",
 )  # fmt: skip
 OF_THE_RUN = ("random_seed", "executor", "executor_type", "use_priority_synthesis", "feasibility")
@@ -75,6 +75,8 @@ class Experiment:
 
     name: str
     title: str
+    note: str
+    """What to know of it; empty: nothing."""
     section: str
     """Of the thesis; empty: none."""
     varied: str
@@ -141,6 +143,7 @@ def read_experiment(path: Path) -> Experiment:
     return Experiment(
         name=name.text(),
         title=document.get("title").text(),
+        note=document.get("note").text() if document.has("note") else "",
         section=document.get("section").text() if document.has("section") else "",
         varied=document.get("varied").text(),
         trials=trials.integer(),

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_OK, BadInput
+from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_cli.options.overheads import add_file_arguments, overheads_file
 from rclrt_cli.options.run import check_run_seconds, seconds_argument
 from rclrt_cli.output_directory import REPORT
@@ -22,6 +22,7 @@ from rclrt_cli.stop_signals import StopSignals
 from rclrt_generator.options import count_argument
 
 from rclrt_cli import __version__
+from rclrt_experiments.bounds import proof_sentence
 from rclrt_experiments.experiment import (
     MOST_TRIALS,
     THESIS,
@@ -30,9 +31,10 @@ from rclrt_experiments.experiment import (
     load_experiment,
     parse_executors,
 )
-from rclrt_experiments.journal import Journal, opened, plan_of
-from rclrt_experiments.live import QUIET, Live, check_cpus
+from rclrt_experiments.journal import Journal, opened, overheads_of, plan_of
+from rclrt_experiments.live import Live, check_cpus
 from rclrt_experiments.page import Page, write_page
+from rclrt_experiments.runs import QUIET
 from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
@@ -101,25 +103,32 @@ def run(arguments: argparse.Namespace) -> int:
         {each.experiment.name: each.seconds for each in settings},
         {each.experiment.name: each.executors for each in settings},
         arguments.simulate,
-        f"{file.path}, {file.statistic}" if file else "",
+        overheads_of(file),
+        0 if arguments.simulate else _tries(arguments),
         __version__,
     )
     backend = _backend(arguments)
     units = [unit for number, each in enumerate(settings) for unit in each.units(number)]
     with StopSignals() as stop, opened(arguments.out, plan, arguments.resume) as journal:
+        page: Page | None = None
         try:
-            live = None if arguments.simulate else Live(stop, _tries(arguments), file)
+            failed = arguments.out / "failed.yaml"
+            live = None if arguments.simulate else Live(stop, _tries(arguments), file, failed)
             _sweep(backend, settings, units, journal, stop, live)
         finally:
             if journal.done:
                 journal.write_rows(units)
                 experiments = [each.experiment for each in settings]
-                write_page(arguments.out, Page.load(arguments.out, experiments))
+                page = Page.load(arguments.out, experiments)
+                write_page(arguments.out, page)
         left = len(units) - len(journal.in_order(units))
         if left:
             print(f"rclrt: stopped; {left} of {len(units)} are missing: --resume", file=sys.stderr)
             return stop.exit_code
         print(arguments.out / REPORT)
+        if page is not None and page.proof_failures:
+            print(f"rclrt: {proof_sentence(page.rows, page.disturbed)}", file=sys.stderr)
+            return EXIT_ABOVE_BOUND
     return EXIT_OK
 
 

@@ -10,19 +10,21 @@ from __future__ import annotations
 
 import contextlib
 import fcntl
+import hashlib
 import json
 import os
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
+from rclrt_cli.bounds.machine import OverheadsFile
 from rclrt_cli.errors import BadInput
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import write_atomically
 
 from rclrt_experiments.experiment import Experiment
-from rclrt_experiments.rows import OverheadRow, Row, runs_csv, to_csv
+from rclrt_experiments.rows import OverheadRow, Row, run_of, runs_csv, to_csv
 from rclrt_experiments.unit import Done, Unit
 
 PLAN, JOURNAL = "experiment.json", "done.jsonl"
@@ -36,15 +38,18 @@ def plan_of(
     seconds: Mapping[str, float],
     executors: Mapping[str, Sequence[str]],
     simulated: bool,
-    overheads: str,
+    overheads: Mapping[str, str],
+    tries: int,
     version: str,
 ) -> dict[str, Any]:
-    """What decides the rows, with the version of rclrt: a continued run must have the same."""
+    """What decides the rows, with the version of rclrt: a continued run must have the same.
+    `overheads` as overheads_of() gives them."""
     return {
         "rclrt_experiment": VERSION,
         "rclrt": version,
         "simulated": simulated,
-        "overheads": overheads,
+        "overheads": dict(overheads),
+        "tries": tries,
         "experiments": [
             {
                 "name": each.name,
@@ -55,6 +60,17 @@ def plan_of(
             }
             for each in experiments
         ],
+    }
+
+
+def overheads_of(file: OverheadsFile | None) -> dict[str, str]:
+    """What the bounds assume of the machine: a file by its name and its bytes, and what of it."""
+    if file is None:
+        return {}
+    return {
+        "file": file.path.name,
+        "sha256": hashlib.sha256(file.path.read_bytes()).hexdigest(),
+        "statistic": file.statistic,
     }
 
 
@@ -88,18 +104,22 @@ class Journal:
         done = self.in_order(units)
         rows = [row for each in done for row in each.rows]
         overheads = [row for each in done for row in each.overheads]
-        runs = [(each.rows[0], each.run) for each in done if each.rows and each.run]
-        if runs:
+        if runs := runs_of(done):
             write_atomically(self.directory / RUNS, runs_csv(runs))
         write_atomically(self.directory / OVERHEADS, to_csv(overheads, OverheadRow))
         write_atomically(self.directory / ROWS, to_csv(rows, Row))
+
+
+def runs_of(done: Iterable[Done]) -> list[dict[str, str]]:
+    """Of units on ROS 2."""
+    return [run_of(each.rows[0], each.run) for each in done if each.rows and each.run]
 
 
 @contextlib.contextmanager
 def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
     """A new directory, or with `resume` one of the same plan. Throws BadInput. A directory in which
     nothing was done is taken away again."""
-    new = _check(path, plan, resume)
+    _check(path, plan, resume)
     try:
         path.mkdir(parents=True, exist_ok=True)
         lock = (path / PLAN).open("a+", encoding="utf-8")
@@ -115,18 +135,22 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
                 f"--out {path}: another rclrt command is writing there; wait for it, or name "
                 "another directory"
             ) from error
+        new = _check(path, plan, resume)  # once more: another command may have been quicker
         if new:
             lock.truncate(0)
             lock.write(json.dumps(plan, indent=1) + "\n")
             lock.flush()
-        journal = Journal(path, plan, read_journal(path / JOURNAL))
+        done, whole = _read(path / JOURNAL)
+        if (path / JOURNAL).is_file() and (path / JOURNAL).stat().st_size > whole:
+            os.truncate(path / JOURNAL, whole)
+        journal = Journal(path, plan, done)
         try:
             with (path / JOURNAL).open("a", encoding="utf-8") as stream:
                 journal.stream = stream
                 yield journal
         finally:
             journal.stream = None
-            if not journal.done:
+            if not journal.done and {each.name for each in path.iterdir()} <= {PLAN, JOURNAL}:
                 for name in (JOURNAL, PLAN):
                     (path / name).unlink(missing_ok=True)
                 with contextlib.suppress(OSError):
@@ -146,7 +170,8 @@ def _check(path: Path, plan: dict[str, Any], resume: bool) -> bool:
     ours = (path / PLAN).is_file() and (path / PLAN).stat().st_size > 0
     if path.exists() and not path.is_dir():
         raise BadInput(f"--out {path}: is a file; expected a directory")
-    if not ours and path.is_dir() and any(path.iterdir()):
+    # An empty plan is what a kill leaves before its first byte.
+    if not ours and path.is_dir() and any(each.name != PLAN for each in path.iterdir()):
         raise BadInput(
             f"--out {path}: is not empty and was not written by rclrt experiment; name a new "
             "directory"
@@ -170,9 +195,14 @@ def _check(path: Path, plan: dict[str, Any], resume: bool) -> bool:
 
 
 def read_journal(path: Path) -> dict[str, Done]:
-    """What is done. A last line without its end is cut off: its unit is done again."""
+    """What is done; a last line without its end is not. Leaves the file as it is."""
+    return _read(path)[0]
+
+
+def _read(path: Path) -> tuple[dict[str, Done], int]:
+    """What is done, and how many bytes say so."""
     if not path.is_file():
-        return {}
+        return {}, 0
     whole = 0
     done: dict[str, Done] = {}
     with path.open("rb") as stream:
@@ -188,5 +218,4 @@ def read_journal(path: Path) -> dict[str, Done]:
                     "directory"
                 ) from error
             whole += len(line)
-    os.truncate(path, whole)
-    return done
+    return done, whole

@@ -20,11 +20,9 @@ from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.timing import Infeasible
 
 from rclrt_experiments.experiment import Experiment, base_of
+from rclrt_experiments.runs import QUIET
 from rclrt_experiments.sweep import Stopped
-from rclrt_experiments.unit import Bound, Done, Drawn, Instance, Unit, draw, overhead_rows, row_of
-
-QUIET = 0.005
-"""The share of a run's time that the host may take. Nothing else decides on another try."""
+from rclrt_experiments.unit import Bound, Done, Instance, Unit, draw, overhead_rows, row_of
 
 
 @dataclass(frozen=True)
@@ -34,6 +32,8 @@ class Live:
     stop: StopSignals
     tries: int
     overheads: OverheadsFile | None
+    failed: Path
+    """Where the application of a run that fails is kept."""
     tick: Callable[[float], None] | None = None
 
     def run_unit(
@@ -50,7 +50,19 @@ class Live:
             base_of(name)
         )
         with tempfile.TemporaryDirectory(prefix="rclrt_experiment_") as directory:
-            run, tries = self._quietest(Path(directory), drawn, base_of(name), seconds)
+            app = Path(directory) / "app.yaml"
+            text = app_yaml(drawn.generated, drawn.priorities, drawn.deadlines_ns)
+            app.write_text(text, encoding="utf-8")
+            try:
+                runs = self._runs(app, base_of(name), seconds)
+            except RunFailed as error:
+                self.failed.write_text(text, encoding="utf-8")
+                raise RunFailed(
+                    f"{experiment.name}, '{experiment.points[unit.point].label}', trial "
+                    f"{unit.trial}, {name}: {error}\n  its application is {self.failed}; what was "
+                    "complete is kept, --resume goes on"
+                ) from error
+            run = min(runs, key=_stolen)
             rows = []
             for chain, result in enumerate(run.results.chains):
                 times = result.response
@@ -65,27 +77,19 @@ class Live:
                            result.missed, best, mean, worst)
                 )  # fmt: skip
             overheads = overhead_rows(experiment, name, unit, _instances(run))
-            return Done(tuple(rows), tuple(overheads), run=_described(run, tries))
+            return Done(tuple(rows), tuple(overheads), run=_described(run, runs))
 
-    def _quietest(
-        self, directory: Path, drawn: Drawn, executor: str, seconds: float
-    ) -> tuple[Run, int]:
-        """Runs until the host leaves it alone, at most `tries` times; else the quietest."""
-        app = directory / "app.yaml"
-        text = app_yaml(drawn.generated, drawn.priorities, drawn.deadlines_ns)
-        app.write_text(text, encoding="utf-8")
-        best: Run | None = None
-        for number in range(1, self.tries + 1):
-            run = self._once(directory, app, executor, seconds, number)
-            if best is None or _stolen(run) < _stolen(best):
-                best = run
-            if _stolen(best) <= QUIET:
+    def _runs(self, app: Path, executor: str, seconds: float) -> list[Run]:
+        """Until the host leaves one alone, at most `tries`."""
+        runs: list[Run] = []
+        while len(runs) < self.tries:
+            runs.append(self._once(app, executor, seconds, len(runs) + 1))
+            if _stolen(runs[-1]) <= QUIET:
                 break
-        assert best is not None
-        return best, number
+        return runs
 
-    def _once(self, directory: Path, app: Path, executor: str, seconds: float, number: int) -> Run:
-        made, logs = directory / f"run{number}", directory / f"log{number}"
+    def _once(self, app: Path, executor: str, seconds: float, number: int) -> Run:
+        made, logs = app.parent / f"run{number}", app.parent / f"log{number}"
         logs.mkdir()
         program = find_program(os.environ, PACKAGE, PACKAGE)
         command = runner_command(program, app, executor, seconds, made, False, [])
@@ -123,13 +127,14 @@ def _instances(run: Run) -> list[Instance]:
     ]
 
 
-def _described(run: Run, tries: int) -> dict[str, Any]:
-    """When and where it ran, and what the host took."""
+def _described(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
+    """When and where it ran, and what the host took: of this one, and of all its tries."""
     context = run.results.context
     return {
         "started_utc": run.results.started_utc,
-        "tries": tries,
+        "tries": len(runs),
         "steal_ms": context["steal_ms"],
+        "steal_of_tries_ms": " ".join(f"{each.results.context['steal_ms']:g}" for each in runs),
         "stalls": context["host_stalls"]["count"],
         "stall_ms": context["host_stalls"]["total_ms"],
         "worst_stall_ms": context["host_stalls"]["worst_ms"],

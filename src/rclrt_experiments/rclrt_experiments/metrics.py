@@ -30,7 +30,23 @@ class Estimate:
     high: float
 
     def text(self, digits: int = 3) -> str:
+        """Without an interval where that is the value itself, as of one trial."""
+        if self.low == self.high:
+            return f"{self.value:.{digits}f}"
         return f"{self.value:.{digits}f} [{self.low:.{digits}f}, {self.high:.{digits}f}]"
+
+
+def interval(value: float, drawn: Sequence[float]) -> Estimate:
+    """`value`, with the interval that holds CONFIDENCE of what a bootstrap has drawn."""
+    ordered = sorted(drawn)
+    tail, last = (1 - CONFIDENCE) / 2, len(ordered) - 1
+    return Estimate(value, ordered[round(tail * last)], ordered[round((1 - tail) * last)])
+
+
+def is_late(row: Row) -> bool:
+    """Whether the chain certainly missed a deadline in this run: its worst response was longer than
+    its period (section 7.1.1), or of what was due nothing ended."""
+    return row.missed > 0 and (row.normalised_worst is None or row.normalised_worst > 1)
 
 
 class Sample:
@@ -48,37 +64,41 @@ class Sample:
 
     @cached_property
     def normalised_worst(self) -> list[float]:
-        return _worst(self.rows)
+        return worsts(self.rows)
 
     @property
     def median_worst(self) -> Estimate | None:
         """The median of the normalised worst responses of all chains."""
-        return self._estimate(_worst, median)
+        return self._estimate(worsts, median)
 
     @property
     def mean_worst(self) -> Estimate | None:
-        return self._estimate(_worst, fmean)
+        return self._estimate(worsts, fmean)
 
     @property
     def mean_jitter(self) -> Estimate | None:
         """The mean of (worst - best response) / period of all chains."""
-        return self._estimate(_jitter, fmean)
+        return self._estimate(jitters, fmean)
 
     @property
     def misses(self) -> int:
-        """Chains that missed a deadline at least once, of all trials together."""
-        return sum(row.missed > 0 for row in self.rows)
+        """Chains that certainly missed a deadline, of all trials together."""
+        return sum(map(is_late, self.rows))
 
     @property
     def mean_misses(self) -> Estimate | None:
-        """Chains of an application that missed a deadline at least once: the mean of all trials,
-        which is the thesis's mean minimum deadline misses."""
-        return self._estimate(_missed_by_trial, fmean)
+        """Chains of an application that certainly missed a deadline: the mean of all trials, which
+        is the thesis's mean minimum deadline misses."""
+        return self._estimate(lates, fmean)
+
+    def by_trial(self, values: Callable[[Iterable[Row]], list[float]]) -> dict[int, list[float]]:
+        """What each trial shows; of `worsts`, `jitters` and `lates`."""
+        return {trial: values(rows) for trial, rows in self._trials.items()}
 
     def _estimate(
         self, values: Callable[[Iterable[Row]], list[float]], statistic: Callable[[Values], float]
     ) -> Estimate | None:
-        by_trial = [values(rows) for rows in self._trials.values()]
+        by_trial = list(self.by_trial(values).values())
         flat = [value for own in by_trial for value in own]
         if not flat:
             return None
@@ -96,23 +116,20 @@ class Sample:
         whole = statistic(flat)
         if not found:
             return Estimate(whole, whole, whole)
-        found.sort()
-        tail = (1 - CONFIDENCE) / 2
-        last = len(found) - 1
-        return Estimate(whole, found[round(tail * last)], found[round((1 - tail) * last)])
+        return interval(whole, found)
 
 
-def _worst(rows: Iterable[Row]) -> list[float]:
+def worsts(rows: Iterable[Row]) -> list[float]:
     return [row.normalised_worst for row in rows if row.normalised_worst is not None]
 
 
-def _jitter(rows: Iterable[Row]) -> list[float]:
+def jitters(rows: Iterable[Row]) -> list[float]:
     return [row.jitter for row in rows if row.jitter is not None]
 
 
-def _missed_by_trial(rows: Iterable[Row]) -> list[float]:
+def lates(rows: Iterable[Row]) -> list[float]:
     """One value, for the rows of one trial."""
-    return [float(sum(row.missed > 0 for row in rows))]
+    return [float(sum(map(is_late, rows)))]
 
 
 class Results:

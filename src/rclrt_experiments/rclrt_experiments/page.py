@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The page of experiments: one HTML file without scripts, and the figures as files beside it.
 
-All of it is computed from rows.csv, overheads.csv and the plan in the directory.
+All of it is computed from the plan and the journal in the directory.
 """
 
 from __future__ import annotations
@@ -9,23 +9,44 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from rclrt_cli.output_directory import REPORT, write_atomically
 
+from rclrt_experiments.bounds import (
+    Cells,
+    bounds_table,
+    name_of,
+    prediction_table,
+    proof_sentence,
+    proved_and_missed,
+)
 from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.experiment import THESIS, Experiment
-from rclrt_experiments.journal import JOURNAL, OVERHEADS, ROWS, RUNS, load_plan, read_journal
+from rclrt_experiments.journal import JOURNAL, load_plan, read_journal, runs_of
 from rclrt_experiments.metrics import Results
 from rclrt_experiments.published import Evidence, Judged, judge
-from rclrt_experiments.rows import RUN_KEY, Row, read_overheads, read_rows, read_runs
-from rclrt_experiments.sections import Figure, Section, name_of
+from rclrt_experiments.rows import Row
+from rclrt_experiments.runs import (
+    Key,
+    Run,
+    disturbed,
+    host_sentences,
+    key_of_row,
+    without_the_hosts,
+)
+from rclrt_experiments.sections import Figure, Section
+from rclrt_experiments.sweep import Cores, cores
+from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
 FIGURES = "figures"
+OURS = {"reproduced": "holds (ours, not published)", "not reproduced": "does not hold (ours)"}
+"""Verdicts of what was not published."""
 STYLE = """
 :root { color-scheme: light; }
 body { margin: 0; background: #f6f7f9; color: #16202b; font: 15px/1.5 "Inter", "Segoe UI",
@@ -54,6 +75,7 @@ class Page:
     experiments: Sequence[Experiment]
     plan: Mapping[str, Any]
     rows: Sequence[Row]
+    """Without the misses that the host caused."""
     results: Results
     sections: Sequence[Section]
     judged: Sequence[Judged]
@@ -62,30 +84,28 @@ class Page:
     missing: int
     """Units that are not done."""
     made: str
-    """When the rows were written, in UTC."""
-    runs: Sequence[Mapping[str, str]] = ()
+    """When the last unit was done, in UTC."""
+    runs: Sequence[Run] = ()
     """Of what ran on ROS 2."""
+    simulated: Sequence[Row] = ()
+    """Of the same applications, where they ran on ROS 2 and none is missing."""
 
     @classmethod
     def load(cls, directory: Path, experiments: Sequence[Experiment]) -> Page:
         """Of these experiments, whose plan and journal are in the directory."""
         plan = load_plan(directory)
-        left_out: dict[str, int] = {}
+        units = _units(experiments, plan)
         journal = read_journal(directory / JOURNAL)
-        for key, done in journal.items():
-            number, *_, executor = map(int, key.split("/"))
-            if done.infeasible and executor == 0:
-                name = experiments[number].name
+        left_out: dict[str, int] = {}
+        for unit in units:
+            done = journal.get(unit.key())
+            if done is not None and done.infeasible and unit.executor == 0:
+                name = experiments[unit.experiment].name
                 left_out[name] = left_out.get(name, 0) + 1
-        wanted = sum(
-            stated["trials"] * len(stated["executors"]) * len(each.points)
-            for each, stated in zip(experiments, plan["experiments"], strict=True)
-        )
-        written = datetime.fromtimestamp((directory / ROWS).stat().st_mtime, UTC)
-        made = written.strftime("%Y-%m-%d %H:%M UTC")
-        rows = read_rows(directory / ROWS)
-        overheads = read_overheads(directory / OVERHEADS)
-        runs = read_runs(directory / RUNS)
+        results_of = [journal[unit.key()] for unit in units if unit.key() in journal]
+        runs = runs_of(results_of)
+        rows = without_the_hosts([row for each in results_of for row in each.rows], runs)
+        overheads = [row for each in results_of for row in each.overheads]
         results = Results(rows)
         evidence = Evidence(results, overheads, bool(plan["simulated"]))
         sections = [
@@ -95,10 +115,64 @@ class Page:
         ]
         shown = {each.section for each in experiments if each.name in THESIS}
         judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]
+        written = datetime.fromtimestamp((directory / JOURNAL).stat().st_mtime, UTC)
+        missing = len(units) - len(results_of)
+        simulated = _simulated(experiments, plan, units) if runs and not missing else ()
         return cls(
-            experiments, plan, rows, results, sections, judged, left_out,
-            wanted - len(journal), made, runs,
+            experiments, plan, rows, results, sections, judged, left_out, missing,
+            written.strftime("%Y-%m-%d %H:%M UTC"), runs, simulated,
         )  # fmt: skip
+
+    @property
+    def seconds(self) -> dict[str, float]:
+        """Of a run, by experiment."""
+        return {each["name"]: each["seconds"] for each in self.plan["experiments"]}
+
+    @property
+    def disturbed(self) -> set[Key]:
+        """Runs of which the host took too much time."""
+        return disturbed(self.runs, self.seconds)
+
+    @property
+    def proof_failures(self) -> Sequence[Row]:
+        """Chains that missed although their deadline was proved, in runs that the host left alone.
+        There are none if the analysis, the executors and the stated overheads are right."""
+        host = self.disturbed
+        return [row for row in proved_and_missed(self.rows) if key_of_row(row) not in host]
+
+    def host_sentences(self) -> Sequence[str]:
+        return list(host_sentences(self.runs, self.seconds)) if self.runs else []
+
+    def bounds_parts(self) -> Iterator[str | Cells]:
+        """What the analysis and a simulation said before, beside what was observed."""
+        yield proof_sentence(self.rows, self.disturbed)
+        yield bounds_table(self.rows, self.disturbed)
+        if self.simulated:
+            yield (
+                "The same applications simulated for as long, with the overheads that the "
+                "experiment's file states:"
+            )
+            yield prediction_table(self.rows, self.simulated)
+
+
+def _units(experiments: Sequence[Experiment], plan: Mapping[str, Any]) -> list[Unit]:
+    return [
+        unit
+        for number, (each, stated) in enumerate(zip(experiments, plan["experiments"], strict=True))
+        for unit in units_of(number, each, stated["trials"], stated["executors"])
+    ]
+
+
+def _simulate(experiments: Sequence[Experiment], plan: Mapping[str, Any], unit: Unit) -> Done:
+    stated = plan["experiments"][unit.experiment]
+    return simulate_unit(experiments[unit.experiment], stated["executors"], stated["seconds"], unit)
+
+
+def _simulated(
+    experiments: Sequence[Experiment], plan: Mapping[str, Any], units: Sequence[Unit]
+) -> list[Row]:
+    work = partial(_simulate, experiments, plan)
+    return [row for _, done in Cores(cores()).run(work, units, bool) for row in done.rows]
 
 
 def write_page(directory: Path, page: Page) -> None:
@@ -148,20 +222,20 @@ def _body(page: Page) -> Iterator[str]:
     if page.plan["simulated"]:
         yield "<h3>The simulated machine</h3>"
         yield table(*machine_table(page.experiments))
-    if page.runs:
-        yield from (f"<p>{html.escape(each)}</p>" for each in host_sentences(page.runs))
+        yield from (f"<p>{html.escape(each)}</p>" for each in alike(page.rows))
+    yield from (f"<p>{html.escape(each)}</p>" for each in page.host_sentences())
     if page.judged:
         yield "<h2>What was published</h2>"
         yield f"<p>{verdict_counts(page.judged)}</p>"
         yield table(*claims_rows(page.judged))
     yield "<h2>Bounds</h2>"
-    yield "<p>How many chains the analysis proved to keep their deadlines, and whether any of "
-    yield "those missed one.</p>"
-    yield table(*bounds_table(page.rows, disturbed(page.runs)))
+    for each in page.bounds_parts():
+        yield f"<p>{html.escape(each)}</p>" if isinstance(each, str) else table(*each)
     for section in page.sections:
         own = section.experiment
         of = f" (thesis, section {own.section})" if own.section else ""
         yield f"<h2>{html.escape(own.title + of)}</h2>"
+        yield from (f"<p>{html.escape(each)}</p>" for each in section.notes())
         for part in section.parts():
             if isinstance(part, Figure):
                 yield f"<figure>{part.svg}<figcaption>{html.escape(part.caption)}</figcaption>"
@@ -180,10 +254,6 @@ def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
     return f'<div class="scroller"><table><tr>{head}</tr>{body}</table></div>'
 
 
-Cells = tuple[list[str], list[list[str]]]
-"""Heads and rows of a table."""
-
-
 def machine_table(experiments: Sequence[Experiment]) -> Cells:
     """What the simulated machine adds."""
     return (
@@ -198,69 +268,42 @@ def machine_table(experiments: Sequence[Experiment]) -> Cells:
     )  # fmt: skip
 
 
-def host_sentences(runs: Sequence[Mapping[str, str]]) -> Iterator[str]:
-    """Where it ran, and what the host took."""
-    first = runs[0]
-    yield (
-        f"{first['cpu_model']}, {first['cpus']} CPUs, Linux {first['kernel']}, {first['rmw']}; "
-        f"{'real-time' if first['realtime'] == 'True' else 'NOT real-time'} scheduling. Runs from "
-        f"{first['started_utc']} to {runs[-1]['started_utc']}."
-    )
-    again = sum(int(run["tries"]) > 1 for run in runs)
-    stolen = sum(float(run["steal_ms"]) for run in runs)
-    yield (
-        f"{len(runs)} runs, one after the other; {again} were made again because the host took "
-        f"time. In those that count it took {stolen:.0f} ms, and stopped a CPU "
-        f"{sum(int(run['stalls']) for run in runs)} times; {len(disturbed(runs))} runs were "
-        "disturbed so."
-    )
-
-
-def disturbed(runs: Sequence[Mapping[str, str]]) -> set[tuple[str, ...]]:
-    """Runs in which the host took time or stopped a CPU."""
-    return {
-        tuple(run[name] for name in RUN_KEY)
-        for run in runs
-        if float(run["steal_ms"]) > 0 or int(run["stalls"]) > 0
-    }
+def alike(rows: Sequence[Row]) -> Iterator[str]:
+    """Which executors a simulation does not tell apart."""
+    seen: dict[tuple[str, str], list[tuple[Any, ...]]] = {}
+    for row in rows:
+        key = (row.varied, row.trial, row.chain, row.best_ms, row.mean_ms, row.worst_ms, row.missed)
+        seen.setdefault((row.experiment, row.executor), []).append(key)
+    for experiment in dict.fromkeys(row.experiment for row in rows):
+        own = {executor: keys for (name, executor), keys in seen.items() if name == experiment}
+        groups: dict[tuple[Any, ...], list[str]] = {}
+        for executor, keys in own.items():
+            groups.setdefault(tuple(keys), []).append(name_of(executor))
+        for names in groups.values():
+            if len(names) > 1:
+                yield (
+                    f"{experiment}: {' and '.join(names)} come out alike in every row, for what "
+                    "differs between them is not simulated: how long each takes."
+                )
 
 
 def verdict_counts(judged: Sequence[Judged]) -> str:
-    verdicts = [each.verdict for each in judged]
+    """Of what was published."""
+    verdicts = [each.verdict for each in judged if each.claim.published]
     names = ("reproduced", "not reproduced", "not comparable")
     return ", ".join(f"{verdicts.count(name)} {name}" for name in names)
 
 
 def claims_rows(judged: Sequence[Judged]) -> Cells:
+    """What was published, and what was not is marked so."""
     return (
         ["section", "claim", "verdict", "observed"],
-        [[each.claim.section, each.claim.text, each.verdict, each.observed] for each in judged],
-    )
-
-
-def bounds_table(rows: Sequence[Row], host: Container[tuple[str, ...]] = ()) -> Cells:
-    """By experiment and executor. `host` are the runs that it disturbed."""
-    heads = ["experiment", "executor", "chain-runs", "proved", "conditional", "other",
-             "proved and missed", "above the bound",
-             "proved and missed, undisturbed by the host"]  # fmt: skip
-    groups: dict[tuple[str, str], list[Row]] = {}
-    for row in rows:
-        groups.setdefault((row.experiment, row.executor), []).append(row)
-    body = []
-    for (experiment, executor), own in groups.items():
-        proved = [row for row in own if row.verdict == "proved"]
-        conditional = sum(row.verdict == "conditional" for row in own)
-        above = [
-            row
-            for row in own
-            if row.bound_ms is not None and row.worst_ms is not None and row.worst_ms > row.bound_ms
-        ]
-        late = [row for row in proved if row.missed > 0]
-        alone = [r for r in late if tuple(str(getattr(r, name)) for name in RUN_KEY) not in host]
-        body.append([
-            experiment, name_of(executor), str(len(own)),
-            f"{len(proved)} ({len(proved) / len(own):.0%})", str(conditional),
-            str(len(own) - len(proved) - conditional), str(len(late)),
-            str(len(above)), str(len(alone)),
-        ])  # fmt: skip
-    return heads, body
+        [
+            [
+                each.claim.section, each.claim.text,
+                each.verdict if each.claim.published else OURS.get(each.verdict, each.verdict),
+                each.observed,
+            ]
+            for each in judged
+        ],
+    )  # fmt: skip

@@ -7,11 +7,13 @@ that stand in figures only are not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from statistics import fmean, median
 
-from rclrt_experiments.metrics import Estimate, Results, Sample
-from rclrt_experiments.rows import OverheadRow
+from rclrt_experiments.comparison import Comparison, Statistic, Trials, compare
+from rclrt_experiments.metrics import Results, Sample, jitters, lates, worsts
+from rclrt_experiments.rows import OverheadRow, Row
 
 STANDARD, PC, TD, SYN = (
     "wait_set", "producer_consumer", "thread_dispatch", "thread_dispatch+synthesis",
@@ -50,6 +52,32 @@ class NotComparableError(Exception):
 
 
 @dataclass(frozen=True)
+class Metric:
+    """Of the chains of one executor at one point."""
+
+    values: Callable[[Iterable[Row]], list[float]]
+    """Of one trial."""
+    statistic: Statistic
+    """Of the values of all trials."""
+
+    def of(self, trials: Trials) -> float:
+        return self.statistic([value for own in trials.values() for value in own])
+
+
+MEDIAN_WORST, MEAN_WORST = Metric(worsts, median), Metric(worsts, fmean)
+MEAN_JITTER, MEAN_MISSES = Metric(jitters, fmean), Metric(lates, fmean)
+
+
+@dataclass(frozen=True)
+class Place:
+    """Points of an experiment, and one of its chains; empty: all."""
+
+    experiment: str
+    points: Sequence[str]
+    chain: str = ""
+
+
+@dataclass(frozen=True)
 class Evidence:
     """What claims are judged by."""
 
@@ -57,64 +85,83 @@ class Evidence:
     overheads: Sequence[OverheadRow]
     simulated: bool
 
-    def sample(self, experiment: str, point: str, executor: str, chain: str = "") -> Sample:
-        """Throws NotComparableError where there are too few trials."""
-        own = self.results.sample(experiment, point, executor, chain)
-        if own.trials < FEWEST_TRIALS:
-            raise NotComparableError(
-                f"{own.trials} trials of {executor} at '{point}'; {FEWEST_TRIALS} are needed"
-            )
-        return own
+    def samples(self, place: Place, executor: str) -> list[Sample]:
+        """At each point. Throws NotComparableError where there are too few trials."""
+        found = []
+        for point in place.points:
+            own = self.results.sample(place.experiment, point, executor, place.chain)
+            if own.trials < FEWEST_TRIALS:
+                raise NotComparableError(
+                    f"{own.trials} trials of {executor} at '{point}'; {FEWEST_TRIALS} are needed"
+                )
+            found.append(own)
+        return found
 
-    def series(
-        self,
-        experiment: str,
-        points: Sequence[str],
-        executor: str,
-        metric: Callable[[Sample], Estimate | None],
-        chain: str = "",
-    ) -> list[float]:
-        """The values of a metric at each point."""
-        found = [metric(self.sample(experiment, point, executor, chain)) for point in points]
-        if any(each is None for each in found):
+    def observed(self, place: Place, executor: str, metric: Metric) -> list[Trials]:
+        """What each trial shows, at each point."""
+        samples = self.samples(place, executor)
+        found: list[Trials] = [each.by_trial(metric.values) for each in samples]
+        if not all(any(trials.values()) for trials in found):
             raise NotComparableError(f"a point of {executor} has no response")
-        return [each.value for each in found if each is not None]
+        return found
 
-    def misses(
-        self, experiment: str, points: Sequence[str], executor: str, chain: str = ""
-    ) -> list[int]:
-        return [self.sample(experiment, point, executor, chain).misses for point in points]
+    def series(self, place: Place, executor: str, metric: Metric) -> list[float]:
+        """The values of a metric at each point."""
+        return [metric.of(trials) for trials in self.observed(place, executor, metric)]
 
-    def launches(self, point: str, executor: str) -> list[OverheadRow]:
-        """Throws NotComparableError of a simulation, which takes the overheads that it is told."""
+    def misses(self, place: Place, executor: str) -> list[int]:
+        """Chain-runs at each point that certainly missed a deadline."""
+        return [sample.misses for sample in self.samples(place, executor)]
+
+    def compare(self, place: Place, one: str, other: str, metric: Metric) -> Comparison:
+        """How much more one executor has of the metric."""
+        pairs = zip(
+            self.observed(place, one, metric), self.observed(place, other, metric), strict=True
+        )
+        return compare_trials(list(pairs), metric.statistic)
+
+    def launches(self, point: str, executor: str, of: Callable[[OverheadRow], float]) -> Trials:
+        """Of each trial one time. Throws NotComparableError of a simulation, which takes the
+        overheads that it is told."""
         if self.simulated:
             raise NotComparableError(
                 "a simulation takes the overheads that its file states; only runs measure them"
             )
-        rows = [
-            row
+        found = {
+            row.trial: [of(row)]
             for row in self.overheads
             if (row.experiment, row.varied, row.executor, row.measure)
             == ("overhead", point, executor, "launch")
-        ]
-        if len(rows) < FEWEST_TRIALS:
-            raise NotComparableError(f"{len(rows)} trials of {executor}; {FEWEST_TRIALS} needed")
-        return rows
+        }
+        if len(found) < FEWEST_TRIALS:
+            raise NotComparableError(f"{len(found)} trials of {executor}; {FEWEST_TRIALS} needed")
+        return found
 
 
-Judge = Callable[[Evidence], tuple[bool, str]]
-"""Whether the claim came out, and what was observed."""
+def compare_trials(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic) -> Comparison:
+    """As compare(). Throws NotComparableError."""
+    try:
+        return compare(pairs, statistic)
+    except ValueError as why:
+        raise NotComparableError(str(why)) from why
+
+
+Judge = Callable[[Evidence], tuple[bool | None, str]]
+"""Whether the claim came out (None: the trials are too few to tell), and what was observed."""
 
 
 @dataclass(frozen=True)
 class Claim:
-    """One published statement."""
+    """One statement of the thesis, or one of ours beside it."""
 
     section: str
     text: str
     judge: Judge
     why_not: str = ""
-    """What differs from the thesis's setting where the claim does not come out."""
+    """What may be the cause where it does not come out."""
+    otherwise: str = ""
+    """How the thesis measured otherwise; where the claim does not come out, that says why."""
+    published: bool = True
 
 
 @dataclass(frozen=True)
@@ -133,7 +180,12 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
         return Judged(claim, "not comparable", str(why))
     if holds:
         return Judged(claim, "reproduced", observed)
-    return Judged(claim, "not reproduced", f"{observed}. {claim.why_not}".rstrip(". ") + ".")
+    if holds is None:
+        return Judged(claim, "not comparable", f"{observed}: too few trials to tell.")
+    if claim.otherwise:
+        return Judged(claim, "not comparable", f"{observed}. {claim.otherwise}.")
+    cause = f" Possible cause: {claim.why_not}." if claim.why_not else ""
+    return Judged(claim, "not reproduced", f"{observed}.{cause}")
 
 
 def rises(values: Sequence[float]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
@@ -73,14 +73,18 @@ def to_csv(rows: Iterable[Row] | Iterable[OverheadRow], kind: type[Row] | type[O
     return text.getvalue()
 
 
-def runs_csv(runs: Iterable[tuple[Row, Mapping[str, Any]]]) -> str:
-    """When each run was, and what the host took, beside a row of it that says which one."""
+def run_of(row: Row, run: Mapping[str, Any]) -> dict[str, str]:
+    """When a run was, and what the host took; `row` is one of its rows and says which run."""
+    which = {name: getattr(row, name) for name in RUN_KEY}
+    return {name: str(value) for name, value in {**which, **run}.items()}
+
+
+def runs_csv(runs: Sequence[Mapping[str, str]]) -> str:
+    """Of what run_of() gives, at least one."""
     text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    for number, (row, run) in enumerate(runs):
-        if number == 0:
-            writer.writerow([*RUN_KEY, *run])
-        writer.writerow([*(getattr(row, name) for name in RUN_KEY), *run.values()])
+    writer = csv.DictWriter(text, list(runs[0]), lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(runs)
     return text.getvalue()
 
 

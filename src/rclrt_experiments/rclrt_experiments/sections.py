@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from statistics import fmean, median
+from statistics import median
 
+from rclrt_experiments.bounds import name_of
 from rclrt_experiments.experiment import Experiment
-from rclrt_experiments.figures import LABELS, Box, box_plot, value_plot
+from rclrt_experiments.figures import Box, box_plot, value_plot
 from rclrt_experiments.metrics import Estimate, Results, Sample
 from rclrt_experiments.published import (
     LENGTHS,
@@ -21,6 +22,10 @@ from rclrt_experiments.published import (
 )
 from rclrt_experiments.rows import OverheadRow
 
+CHAIN_RUNS = 5 * TRIALS
+"""Of each point of table 7.4."""
+FEW = 5
+"""Instances of a chain in a run."""
 WORST = "worst response / period"
 Published = Mapping[tuple[str, str], float]
 """By point and executor."""
@@ -67,10 +72,6 @@ class Table:
 Part = Figure | Table
 
 
-def name_of(executor: str) -> str:
-    return LABELS.get(executor, executor)
-
-
 @dataclass(frozen=True)
 class Section:
     """One experiment and its rows."""
@@ -96,6 +97,22 @@ class Section:
     def sample(self, label: str, executor: str, chain: str = "") -> Sample:
         return self.results.sample(self.experiment.name, label, executor, chain)
 
+    def notes(self) -> Iterator[str]:
+        """What the file says of it, and how much each run showed."""
+        if self.experiment.note:
+            yield self.experiment.note
+        counts = {
+            label: [row.n for each in self.executors for row in self.sample(label, each).rows]
+            for label in self.labels
+        }
+        if counts:
+            shown = "; ".join(
+                f"{median(found):g} ({min(found)}) at {label}" for label, found in counts.items()
+            )
+            yield f"Median (and least) number of instances of a chain that ended in a run: {shown}."
+            if min(map(min, counts.values())) < FEW:
+                yield f"Of fewer than {FEW}, worst case and jitter say little."
+
     def parts(self) -> Iterator[Part]:
         """Everything in its order."""
         name = self.experiment.name
@@ -103,14 +120,21 @@ class Section:
             yield from self._overhead()
             return
         if name == "utilisation":
-            title = "Chain-runs that missed a deadline (table 7.4)"
-            yield self._table(title, TABLE_7_4, lambda sample: str(sample.misses))
+            title = "Chain-runs that missed a deadline, and how many there were (table 7.4)"
+            yield self._table(
+                title,
+                TABLE_7_4,
+                lambda sample: f"{sample.misses} of {len(sample.rows)}",
+                lambda value: f"{value:g} of {CHAIN_RUNS}",
+            )
         if name == "chain-length":
             title = "Median of worst response / period (table 7.6)"
             yield self._table(title, TABLE_7_6, lambda sample: estimate(sample.median_worst))
         if name == "synthesis":
             title = "Median of worst response / period (table 7.9)"
-            yield self._table(title, TABLE_7_9, lambda sample: estimate(sample.median_worst), 3)
+            yield self._table(
+                title, TABLE_7_9, lambda sample: estimate(sample.median_worst), last=3
+            )
         for chain in [f"chain{n}" for n in self.experiment.chains] or [""]:
             yield from self._figures(chain)
 
@@ -121,16 +145,17 @@ class Section:
         ):
             for number, label in enumerate(self.labels):
                 boxes = self._overhead_boxes(measure, label)
-                caption = f"{label}: {what}, medians of the trials"
+                caption = f"{label}: {what}"
                 yield Figure(
                     f"overhead_{measure}_{number + 1}",
-                    caption,
+                    f"{caption}. Box: quartiles; whiskers: 2nd to 98th percentile; of each the "
+                    "median of the trials.",
                     box_plot(caption, [label], boxes, self.executors, "", "µs", most=float("inf")),
                 )
         heads = ["executor", *self.labels]
         for measure in ("launch", "ready"):
             yield Table(
-                f"Median of {measure}, µs",
+                f"Median of {measure}, µs, of each trial, and of these the median",
                 heads,
                 [
                     [name_of(e), *(self._overhead_text(measure, label, e) for label in self.labels)]
@@ -151,16 +176,17 @@ class Section:
         if not rows:
             return "-"
         middle = median(row.p50_us for row in rows)
-        return f"{middle:.1f} ({sum(row.n for row in rows)} callbacks)"
+        worst = max(row.worst_us for row in rows)
+        return f"{middle:.1f} (worst {worst:.0f}; {sum(row.n for row in rows)} callbacks)"
 
     def _overhead_boxes(self, measure: str, label: str) -> dict[tuple[str, str], Box]:
-        """Of the trials' percentiles the means; the worst of all is drawn by its table only."""
+        """Of the trials' percentiles the medians; the worst of all stands in the table."""
         boxes = {}
         for executor in self.executors:
             rows = self._overhead_rows(measure, label, executor)
             if rows:
                 p2, p25, p50, p75, p98 = (
-                    fmean(getattr(row, name) for row in rows)
+                    median(getattr(row, name) for row in rows)
                     for name in ("p2_us", "p25_us", "p50_us", "p75_us", "p98_us")
                 )
                 boxes[label, executor] = Box(p2, p25, p50, p75, p98, p2, p98)
@@ -171,6 +197,7 @@ class Section:
         title: str,
         published: Mapping[str, Sequence[float]],
         cell: Callable[[Sample], str],
+        of_published: Callable[[float], str] = "{:g}".format,
         last: int | None = None,
     ) -> Table:
         """A row for each executor, and the published one below where there is one."""
@@ -180,7 +207,7 @@ class Section:
             own = [cell(self.sample(label, executor)) for label in labels]
             rows.append([name_of(executor), *own])
             if executor in published and len(published[executor]) == len(labels):
-                rows.append(["published", *(f"{value:g}" for value in published[executor])])
+                rows.append(["published", *map(of_published, published[executor])])
         return Table(title, [self.experiment.varied, *labels], rows)
 
     def _figures(self, chain: str) -> Iterator[Figure]:

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 from rclrt_cli.errors import BadInput, RunFailed
+from rclrt_cli.parent_death import end_with_parent
 
 from rclrt_experiments.unit import Done, Unit
 
@@ -60,7 +61,9 @@ class Cores:
     jobs: int
 
     def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
-        pool = concurrent.futures.ProcessPoolExecutor(self.jobs, initializer=_leave_signals)
+        pool = concurrent.futures.ProcessPoolExecutor(
+            self.jobs, initializer=_begin, initargs=(end_with_parent(),)
+        )
         try:
             waiting = {pool.submit(_work_on, work, batch) for batch in _batches(units)}
             while waiting and not stopped():
@@ -146,7 +149,9 @@ def _work_on(work: Work, units: Sequence[Unit]) -> list[tuple[Unit, Done]]:
     return [(unit, work(unit)) for unit in units]
 
 
-def _leave_signals() -> None:
-    """Ctrl-C reaches every process of the terminal; only the command decides what it means."""
+def _begin(end_with: Callable[[], None]) -> None:
+    """Ctrl-C reaches every process of the terminal; only the command decides what it means, and
+    when it ends, so does this process."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    end_with()

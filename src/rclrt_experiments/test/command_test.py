@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 from conftest import GENEROUS_S, SMALL, Command, command_line
-from rclrt_experiments.experiment import THESIS
+from rclrt_experiments.experiment import bundled, load_experiment
+from rclrt_experiments.journal import read_journal
 from rclrt_experiments.rows import read_overheads, read_rows
 
 COLUMNS = (
@@ -91,29 +92,46 @@ def test_the_rows_depend_neither_on_the_number_of_processes_nor_on_the_time(
     assert made[0] == made[1] == made[2]
 
 
-@pytest.mark.parametrize("name", THESIS)
-def test_each_experiment_of_the_thesis_simulates(experiment: Command, out: Path, name: str) -> None:
-    done = experiment(name, "--simulate", "--trials", 1, "--seconds", 3, "--out", out)
+@pytest.mark.parametrize("name", bundled())
+def test_each_bundled_experiment_simulates_quickly(
+    experiment: Command, out: Path, name: str
+) -> None:
+    done = experiment(name, "--simulate", "--quick", "--out", out)
     assert done.returncode == 0, done.stderr
-    assert {row.experiment for row in read_rows(out / "rows.csv")} == {name}
+    rows = read_rows(out / "rows.csv")
+    assert {row.experiment for row in rows} == {name}
+    assert {row.trial for row in rows} == {1}
+    own = load_experiment(name)
+    assert {(row.varied, row.executor) for row in rows} == {
+        (point.label, executor) for point in own.points for executor in own.executors
+    }
 
 
+def children_of(pid: int) -> list[int]:
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
+@pytest.mark.parametrize("jobs", [1, 2])
 @pytest.mark.parametrize("killed_by", [signal.SIGKILL, signal.SIGINT])
 def test_after_a_kill_in_the_middle_resume_gives_what_there_would_be_without(
-    experiment: Command, small: Path, tmp_path: Path, killed_by: signal.Signals
+    experiment: Command, small: Path, tmp_path: Path, killed_by: signal.Signals, jobs: int
 ) -> None:
     small.write_text(SMALL.replace("trials: 4", "trials: 40"))
     whole, killed = tmp_path / "whole", tmp_path / "killed"
     assert experiment(small, "--simulate", "--out", whole).returncode == 0
-    command = command_line(small, "--simulate", "--jobs", 1, "--out", killed)
+    command = command_line(small, "--simulate", "--jobs", jobs, "--out", killed)
     process = subprocess.Popen(command, stderr=subprocess.PIPE, text=True)
     journal = killed / "done.jsonl"
     limit = time.monotonic() + GENEROUS_S
     while not journal.is_file() or journal.stat().st_size == 0:
         assert process.poll() is None
         assert time.monotonic() < limit
+    workers = children_of(process.pid)
+    assert len(workers) == (jobs if jobs > 1 else 0)
     process.send_signal(killed_by)
     _, said = process.communicate(timeout=GENEROUS_S)
+    while any(Path(f"/proc/{worker}").exists() for worker in workers):
+        assert time.monotonic() < limit  # none goes on alone
     done = journal.read_text().splitlines()
     assert 0 < len(done) < 2 * 40 * 3
     if killed_by == signal.SIGINT:
@@ -123,6 +141,8 @@ def test_after_a_kill_in_the_middle_resume_gives_what_there_would_be_without(
     else:
         with journal.open("a") as stream:  # as a kill in the middle of a line leaves it
             stream.write('{"unit": "0/0/')
+        assert len(read_journal(journal)) == len(done)
+        assert journal.read_text().endswith('{"unit": "0/0/')  # who reads leaves it as it is
     resumed = experiment(small, "--simulate", "--out", killed, "--resume")
     assert resumed.returncode == 0, resumed.stderr
     for name in ("rows.csv", "overheads.csv"):
@@ -173,6 +193,9 @@ def test_a_directory_goes_on_only_with_what_it_was_begun_with(
     assert (again.returncode, "--resume goes on" in again.stderr) == (2, True)
     other = experiment(small, "--simulate", "--out", out, "--resume", "--trials", 5)
     assert (other.returncode, "begun with another experiments" in other.stderr) == (2, True)
+    for option in (["--quick"], ["--seconds", 3]):
+        other = experiment(small, "--simulate", "--out", out, "--resume", *option)
+        assert (other.returncode, "begun with another" in other.stderr) == (2, True)
     (out / "done.jsonl").write_text("nonsense\n")
     broken = experiment(small, "--simulate", "--out", out, "--resume")
     assert (broken.returncode, "done.jsonl:1: " in broken.stderr) == (2, True)
@@ -186,3 +209,13 @@ def test_what_has_no_application_is_left_out(experiment: Command, small: Path, o
     assert {row.varied for row in read_rows(out / "rows.csv")} == {"20 %"}
     lines = [json.loads(line) for line in (out / "done.jsonl").read_text().splitlines()]
     assert sum("utilisation" in line["infeasible"] for line in lines) == 4 * 3
+
+
+def test_a_directory_that_was_only_just_begun_is_a_new_one(
+    experiment: Command, small: Path, out: Path
+) -> None:
+    out.mkdir()
+    (out / "experiment.json").write_text("")  # as a kill before the first byte leaves it
+    done = experiment(small, "--simulate", "--out", out, "--resume")
+    assert done.returncode == 0, done.stderr
+    assert len(read_rows(out / "rows.csv")) == 2 * 4 * 3 * 3

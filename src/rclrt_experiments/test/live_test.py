@@ -10,7 +10,14 @@ from pathlib import Path
 
 import pytest
 from conftest import GENEROUS_S, SMALL, Command, command_line
+from rclrt_cli.errors import RunFailed
+from rclrt_cli.stop_signals import StopSignals
+from rclrt_experiments.experiment import read_experiment
+from rclrt_experiments.live import Live
 from rclrt_experiments.rows import read_overheads, read_rows, read_runs
+from rclrt_experiments.unit import Unit
+
+from rclrt_experiments import live
 
 
 @pytest.fixture
@@ -62,6 +69,22 @@ def test_ctrl_c_keeps_complete_runs_and_resume_makes_the_others(
     assert done.returncode == 0, done.stderr
     assert journal.read_text().startswith(kept)
     assert len(read_rows(out / "rows.csv")) == 2 * 3 * 3
+
+
+def test_a_run_that_fails_is_named_and_its_application_kept(
+    one_cpu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RunFailed("rclrt_runner ended with exit code 1")
+
+    monkeypatch.setattr(live, "run_child", fail)
+    kept = tmp_path / "failed.yaml"
+    with StopSignals() as stop:
+        runs = Live(stop, 1, None, kept)
+        experiment = read_experiment(one_cpu)
+        with pytest.raises(RunFailed, match=r"small, '80 %', trial 3, preemptive: .* code 1\n"):
+            runs.run_unit(experiment, experiment.executors, 1.0, Unit(0, 1, 3, 1))
+    assert kept.read_text().startswith("rclrt: 1")
 
 
 def test_what_only_a_simulation_can_do_is_refused(

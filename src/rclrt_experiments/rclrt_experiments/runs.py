@@ -1,0 +1,71 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What the host did to runs on ROS 2, as runs.csv and the pages say it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
+
+from rclrt_experiments.rows import RUN_KEY, Row
+
+QUIET = 0.005
+"""The share of a run's time that the host may take. Nothing else decides on another try."""
+Run = Mapping[str, str]
+Key = tuple[str, ...]
+OF_THE_MACHINE = ("cpu_model", "cpus", "kernel", "rmw", "realtime")
+
+
+def key_of(run: Run) -> Key:
+    return tuple(run[name] for name in RUN_KEY)
+
+
+def key_of_row(row: Row) -> Key:
+    """Of its run."""
+    return tuple(str(getattr(row, name)) for name in RUN_KEY)
+
+
+def disturbed(runs: Sequence[Run], seconds: Mapping[str, float]) -> set[Key]:
+    """Runs of whose time the host took more than QUIET. `seconds`: of a run of each experiment."""
+    return {
+        key_of(run)
+        for run in runs
+        if float(run["steal_ms"]) / 1e3 > QUIET * seconds[run["experiment"]]
+    }
+
+
+def without_the_hosts(rows: Sequence[Row], runs: Sequence[Run]) -> list[Row]:
+    """The rows, without the misses of runs in which each miss was one of the host's: it had stopped
+    a CPU between the release and the deadline."""
+    missed: dict[Key, int] = {}
+    for row in rows:
+        key = key_of_row(row)
+        missed[key] = missed.get(key, 0) + row.missed
+    innocent = {
+        key_of(run) for run in runs if 0 < missed.get(key_of(run), 0) <= int(run["missed_host"])
+    }
+    return [replace(row, missed=0) if key_of_row(row) in innocent else row for row in rows]
+
+
+def host_sentences(runs: Sequence[Run], seconds: Mapping[str, float]) -> Iterator[str]:
+    """Where it ran, and what the host took."""
+    machines = list(dict.fromkeys(tuple(run[name] for name in OF_THE_MACHINE) for run in runs))
+    for model, cpus, kernel, rmw, realtime in machines:
+        own = [run for run in runs if run["kernel"] == kernel and run["cpu_model"] == model]
+        of = f" ({len(own)} of the runs)" if len(machines) > 1 else ""
+        yield (
+            f"{model}, {cpus} CPUs, Linux {kernel}, {rmw}; "
+            f"{'real-time' if realtime == 'True' else 'NOT real-time'} scheduling{of}."
+        )
+    again = sum(int(run["tries"]) > 1 for run in runs)
+    stolen = sum(float(run["steal_ms"]) for run in runs)
+    missed = sum(int(run["missed_host"]) for run in runs)
+    started = sorted(run["started_utc"] for run in runs)
+    yield (
+        f"{len(runs)} runs from {started[0]} to {started[-1]}, one after the other; {again} were "
+        f"made again because the host took more than {100 * QUIET:g} % of their time. In those "
+        f"that count it took {stolen:.0f} ms in all, more than {100 * QUIET:g} % in "
+        f"{len(disturbed(runs, seconds))} of them, and stopped a CPU "
+        f"{sum(int(run['stalls']) for run in runs)} times, for at most "
+        f"{max(float(run['worst_stall_ms']) for run in runs):.1f} ms; {missed} instances missed "
+        "while it did."
+    )

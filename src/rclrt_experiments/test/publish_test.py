@@ -1,0 +1,116 @@
+# SPDX-License-Identifier: Apache-2.0
+"""bench/publish_thesis.py: what the documentation is made of."""
+
+from __future__ import annotations
+
+import re
+import tarfile
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from conftest import Command
+
+PUBLISH = Path(__file__).resolve().parents[3] / "bench" / "publish_thesis.py"
+PROVED = r'"missed":0(,"bound_ms":[0-9.]+,"verdict":"proved")'
+"""A chain-run in a journal."""
+
+
+@pytest.fixture
+def publish(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ModuleType:
+    """bench/publish_thesis.py, which writes below tmp_path."""
+    spec = spec_from_file_location("publish_thesis", PUBLISH)
+    assert spec is not None
+    assert spec.loader is not None
+    module = module_from_spec(spec)
+    spec.loader.exec_module(module)
+    monkeypatch.setattr(module, "DOCS", tmp_path)
+    monkeypatch.setattr(module, "PAGE", tmp_path / "reproducing.md")
+    monkeypatch.setattr(module, "FIGURES", tmp_path / "figures")
+    return module
+
+
+@pytest.fixture
+def out(experiment: Command, tmp_path: Path) -> Path:
+    """A complete directory."""
+    path = tmp_path / "out"
+    arguments = ("overhead", "--simulate", "--trials", 2, "--seconds", 2, "--out", path)
+    assert experiment(*arguments).returncode == 0
+    return path
+
+
+def test_the_documentation_is_made_of_complete_directories_only(
+    out: Path, tmp_path: Path, publish: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    others = publish.FIGURES / "of_another_page.svg"
+    publish.FIGURES.mkdir()
+    others.write_text("")
+    (publish.FIGURES / "simulated_before.svg").write_text("")
+    assert publish.main([str(out)]) == 0
+    page = publish.PAGE.read_text()
+    assert "`rclrt experiment overhead --simulate --trials 2 --seconds 2 --out DIR`" in page
+    assert "Not simulated here: `utilisation`, `chain-length`, " in page
+    assert "Not run on ROS 2 here: `overhead`, `utilisation`, " in page
+    pictures = re.findall(r"!\[.*\]\((.*)\)", page)
+    assert pictures
+    assert {tmp_path / name for name in pictures} == set(publish.FIGURES.iterdir()) - {others}
+    assert others.exists()
+
+    journal = out / "done.jsonl"
+    lines = journal.read_text().splitlines(keepends=True)
+    journal.write_text("".join(lines[:-1]))
+    before = page
+    assert publish.main([str(out)]) == 2
+    assert "1 units are missing; go on with --resume" in capsys.readouterr().err
+    assert publish.PAGE.read_text() == before
+    assert publish.main([]) == 2
+
+
+def test_an_archive_is_as_good_as_its_directory(
+    out: Path, tmp_path: Path, publish: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert publish.main([str(out)]) == 0
+    page = publish.PAGE.read_text()
+    archive = tmp_path / "out.tar.gz"
+    with tarfile.open(archive, "w:gz") as stream:
+        stream.add(out, ".")
+    assert publish.main([str(archive)]) == 0
+    assert publish.PAGE.read_text() == page
+    assert publish.main([str(archive), str(out)]) == 2
+    assert "overhead is in two of the directories" in capsys.readouterr().err
+    with tarfile.open(tmp_path / "twice.tar.xz", "w:xz") as stream:
+        stream.add(out, "one")
+        stream.add(out, "other")
+    whole = (tmp_path / "twice.tar.xz").read_bytes()
+    (tmp_path / "short.tar.xz").write_bytes(whole[: len(whole) // 2])
+    (tmp_path / "none.tar.xz").write_bytes(b"no archive")
+    for name, what in (
+        ("twice", "has two done.jsonl; expected"),
+        ("short", "is no archive of a directory"),
+        ("none", "is no archive of a directory"),
+    ):
+        assert publish.main([str(tmp_path / f"{name}.tar.xz")]) == 2
+        assert f"{name}.tar.xz: {what}" in capsys.readouterr().err
+
+
+def test_a_proved_chain_that_missed_is_told_by_the_exit_code(
+    out: Path, publish: ModuleType
+) -> None:
+    journal = out / "done.jsonl"
+    text = journal.read_text()
+    late = re.sub(PROVED, r'"missed":1\1', text, count=1)
+    assert late != text
+    journal.write_text(late)
+    assert publish.main([str(out)]) == 3
+    assert "chain-runs with a proved deadline missed it, the first: " in publish.PAGE.read_text()
+
+
+def test_the_overheads_that_bounds_assume_are_kept(
+    out: Path, publish: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = out / "experiment.json"
+    other = '"overheads": {"file": "none.json", "sha256": "0"}'
+    plan.write_text(plan.read_text().replace('"overheads": {}', other))
+    assert publish.main([str(out)]) == 2
+    assert "was made with another none.json" in capsys.readouterr().err
