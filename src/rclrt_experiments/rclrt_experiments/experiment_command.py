@@ -22,7 +22,6 @@ from rclrt_cli.stop_signals import StopSignals
 from rclrt_generator.options import count_argument
 
 from rclrt_cli import __version__
-from rclrt_experiments.bounds import proof_sentence
 from rclrt_experiments.experiment import (
     MOST_TRIALS,
     THESIS,
@@ -111,23 +110,24 @@ def run(arguments: argparse.Namespace) -> int:
     units = [unit for number, each in enumerate(settings) for unit in each.units(number)]
     with StopSignals() as stop, opened(arguments.out, plan, arguments.resume) as journal:
         page: Page | None = None
+        failed = arguments.out / "failed.yaml"
         try:
-            failed = arguments.out / "failed.yaml"
             live = None if arguments.simulate else Live(stop, _tries(arguments), file, failed)
             _sweep(backend, settings, units, journal, stop, live)
         finally:
             if journal.done:
                 journal.write_rows(units)
                 experiments = [each.experiment for each in settings]
-                page = Page.load(arguments.out, experiments)
+                page = Page.load(arguments.out, experiments, lambda: stop.requested)
                 write_page(arguments.out, page)
         left = len(units) - len(journal.in_order(units))
         if left:
             print(f"rclrt: stopped; {left} of {len(units)} are missing: --resume", file=sys.stderr)
             return stop.exit_code
+        failed.unlink(missing_ok=True)
         print(arguments.out / REPORT)
-        if page is not None and page.proof_failures:
-            print(f"rclrt: {proof_sentence(page.rows, page.disturbed)}", file=sys.stderr)
+        if page is not None and page.proofs.broken:
+            print(f"rclrt: {page.proofs.sentence()}", file=sys.stderr)
             return EXIT_ABOVE_BOUND
     return EXIT_OK
 

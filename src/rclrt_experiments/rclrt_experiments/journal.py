@@ -29,7 +29,7 @@ from rclrt_experiments.unit import Done, Unit
 
 PLAN, JOURNAL = "experiment.json", "done.jsonl"
 ROWS, OVERHEADS, RUNS = "rows.csv", "overheads.csv", "runs.csv"
-VERSION = 1
+VERSION = 2
 
 
 def plan_of(
@@ -135,6 +135,8 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
                 f"--out {path}: another rclrt command is writing there; wait for it, or name "
                 "another directory"
             ) from error
+        if os.fstat(lock.fileno()).st_nlink == 0:
+            raise BadInput(f"--out {path}: another rclrt command has just taken it away; try again")
         new = _check(path, plan, resume)  # once more: another command may have been quicker
         if new:
             lock.truncate(0)

@@ -55,9 +55,9 @@ class Live:
             app.write_text(text, encoding="utf-8")
             try:
                 runs = self._runs(app, base_of(name), seconds)
-            except RunFailed as error:
+            except (RunFailed, BadInput) as error:
                 self.failed.write_text(text, encoding="utf-8")
-                raise RunFailed(
+                raise type(error)(
                     f"{experiment.name}, '{experiment.points[unit.point].label}', trial "
                     f"{unit.trial}, {name}: {error}\n  its application is {self.failed}; what was "
                     "complete is kept, --resume goes on"
@@ -139,6 +139,7 @@ def _described(run: Run, runs: Sequence[Run]) -> dict[str, Any]:
         "stall_ms": context["host_stalls"]["total_ms"],
         "worst_stall_ms": context["host_stalls"]["worst_ms"],
         "missed_host": sum(chain.missed_host for chain in run.results.chains),
+        "missed_host_of": " ".join(str(chain.missed_host) for chain in run.results.chains),
         "realtime": context["realtime"],
         "kernel": context["kernel"],
         "cpu_model": context["cpu_model"],

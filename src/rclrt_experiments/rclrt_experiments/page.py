@@ -9,37 +9,24 @@ from __future__ import annotations
 import base64
 import hashlib
 import html
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
+from rclrt_cli.errors import RunFailed
 from rclrt_cli.output_directory import REPORT, write_atomically
 
-from rclrt_experiments.bounds import (
-    Cells,
-    bounds_table,
-    name_of,
-    prediction_table,
-    proof_sentence,
-    proved_and_missed,
-)
+from rclrt_experiments.bounds import Cells, Proofs, name_of, prediction_table
 from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.experiment import THESIS, Experiment
 from rclrt_experiments.journal import JOURNAL, load_plan, read_journal, runs_of
 from rclrt_experiments.metrics import Results
 from rclrt_experiments.published import Evidence, Judged, judge
 from rclrt_experiments.rows import Row
-from rclrt_experiments.runs import (
-    Key,
-    Run,
-    disturbed,
-    host_sentences,
-    key_of_row,
-    without_the_hosts,
-)
+from rclrt_experiments.runs import Run, disturbed, host_sentences, stalls_ms, without_the_hosts
 from rclrt_experiments.sections import Figure, Section
 from rclrt_experiments.sweep import Cores, cores
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
@@ -88,11 +75,17 @@ class Page:
     runs: Sequence[Run] = ()
     """Of what ran on ROS 2."""
     simulated: Sequence[Row] = ()
-    """Of the same applications, where they ran on ROS 2 and none is missing."""
+    """Of the same applications, where they ran on ROS 2, none is missing and nobody stopped it."""
 
     @classmethod
-    def load(cls, directory: Path, experiments: Sequence[Experiment]) -> Page:
-        """Of these experiments, whose plan and journal are in the directory."""
+    def load(
+        cls,
+        directory: Path,
+        experiments: Sequence[Experiment],
+        stopped: Callable[[], bool] = lambda: False,
+    ) -> Page:
+        """Of these experiments, whose plan and journal are in the directory. Complete runs are also
+        simulated, on all cores, until `stopped`."""
         plan = load_plan(directory)
         units = _units(experiments, plan)
         journal = read_journal(directory / JOURNAL)
@@ -117,7 +110,9 @@ class Page:
         judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]
         written = datetime.fromtimestamp((directory / JOURNAL).stat().st_mtime, UTC)
         missing = len(units) - len(results_of)
-        simulated = _simulated(experiments, plan, units) if runs and not missing else ()
+        simulated: Sequence[Row] = ()
+        if runs and not missing:
+            simulated = _simulated(experiments, plan, units, stopped)
         return cls(
             experiments, plan, rows, results, sections, judged, left_out, missing,
             written.strftime("%Y-%m-%d %H:%M UTC"), runs, simulated,
@@ -129,24 +124,16 @@ class Page:
         return {each["name"]: each["seconds"] for each in self.plan["experiments"]}
 
     @property
-    def disturbed(self) -> set[Key]:
-        """Runs of which the host took too much time."""
-        return disturbed(self.runs, self.seconds)
-
-    @property
-    def proof_failures(self) -> Sequence[Row]:
-        """Chains that missed although their deadline was proved, in runs that the host left alone.
-        There are none if the analysis, the executors and the stated overheads are right."""
-        host = self.disturbed
-        return [row for row in proved_and_missed(self.rows) if key_of_row(row) not in host]
+    def proofs(self) -> Proofs:
+        return Proofs(self.rows, disturbed(self.runs, self.seconds), stalls_ms(self.runs))
 
     def host_sentences(self) -> Sequence[str]:
         return list(host_sentences(self.runs, self.seconds)) if self.runs else []
 
     def bounds_parts(self) -> Iterator[str | Cells]:
         """What the analysis and a simulation said before, beside what was observed."""
-        yield proof_sentence(self.rows, self.disturbed)
-        yield bounds_table(self.rows, self.disturbed)
+        yield self.proofs.sentence()
+        yield self.proofs.table()
         if self.simulated:
             yield (
                 "The same applications simulated for as long, with the overheads that the "
@@ -169,10 +156,18 @@ def _simulate(experiments: Sequence[Experiment], plan: Mapping[str, Any], unit: 
 
 
 def _simulated(
-    experiments: Sequence[Experiment], plan: Mapping[str, Any], units: Sequence[Unit]
+    experiments: Sequence[Experiment],
+    plan: Mapping[str, Any],
+    units: Sequence[Unit],
+    stopped: Callable[[], bool],
 ) -> list[Row]:
+    """Nothing where it is stopped, or a worker is killed: the page is of what ran."""
     work = partial(_simulate, experiments, plan)
-    return [row for _, done in Cores(cores()).run(work, units, bool) for row in done.rows]
+    try:
+        found = list(Cores(cores()).run(work, units, stopped))
+    except RunFailed:
+        return []
+    return [row for _, done in found for row in done.rows] if len(found) == len(units) else []
 
 
 def write_page(directory: Path, page: Page) -> None:
@@ -282,8 +277,8 @@ def alike(rows: Sequence[Row]) -> Iterator[str]:
         for names in groups.values():
             if len(names) > 1:
                 yield (
-                    f"{experiment}: {' and '.join(names)} come out alike in every row, for what "
-                    "differs between them is not simulated: how long each takes."
+                    f"{experiment}: {' and '.join(names)} come out alike in every row of this "
+                    "simulation."
                 )
 
 

@@ -160,7 +160,7 @@ class Claim:
     why_not: str = ""
     """What may be the cause where it does not come out."""
     otherwise: str = ""
-    """How the thesis measured otherwise; where the claim does not come out, that says why."""
+    """How the thesis measured otherwise: the claim is not comparable, whatever came out."""
     published: bool = True
 
 
@@ -178,12 +178,13 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
         holds, observed = claim.judge(evidence)
     except NotComparableError as why:
         return Judged(claim, "not comparable", str(why))
+    if claim.otherwise:
+        came = {True: "It is so here", False: "It is not so here", None: "It is open here"}[holds]
+        return Judged(claim, "not comparable", f"{observed}. {came}. {claim.otherwise}.")
     if holds:
         return Judged(claim, "reproduced", observed)
     if holds is None:
-        return Judged(claim, "not comparable", f"{observed}: too few trials to tell.")
-    if claim.otherwise:
-        return Judged(claim, "not comparable", f"{observed}. {claim.otherwise}.")
+        return Judged(claim, "not comparable", f"{observed}: these trials do not tell.")
     cause = f" Possible cause: {claim.why_not}." if claim.why_not else ""
     return Judged(claim, "not reproduced", f"{observed}.{cause}")
 

@@ -5,13 +5,9 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import Any
-
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import read_text
 
 Cell = str | int | float | None
 RUN_KEY = ("experiment", "executor", "varied", "trial", "seed")
@@ -82,53 +78,14 @@ def run_of(row: Row, run: Mapping[str, Any]) -> dict[str, str]:
 def runs_csv(runs: Sequence[Mapping[str, str]]) -> str:
     """Of what run_of() gives, at least one."""
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(runs[0]), lineterminator="\n")
+    names = dict.fromkeys(name for run in runs for name in run)
+    writer = csv.DictWriter(text, list(names), lineterminator="\n")
     writer.writeheader()
     writer.writerows(runs)
     return text.getvalue()
-
-
-def read_runs(path: Path) -> list[dict[str, str]]:
-    """The rows of a runs.csv; none where there is no such file."""
-    return list(csv.DictReader(io.StringIO(read_text(path)))) if path.is_file() else []
 
 
 def _cell(value: Cell) -> str:
     if value is None:
         return ""
     return f"{value:.9g}" if isinstance(value, float) else str(value)
-
-
-def read_rows(path: Path) -> list[Row]:
-    """The rows of a rows.csv. Throws BadInput, with file and line, for what is none."""
-    return _read(path, Row)
-
-
-def read_overheads(path: Path) -> list[OverheadRow]:
-    """As read_rows(); none where there is no such file."""
-    return _read(path, OverheadRow) if path.is_file() else []
-
-
-def _read(path: Path, kind: Any) -> list[Any]:
-    lines = csv.reader(io.StringIO(read_text(path)))
-    names = [field.name for field in fields(kind)]
-    if next(lines, None) != names:
-        raise BadInput(f"{path}:1: the columns are others; expected {','.join(names)}")
-    rows = []
-    for cells in lines:
-        if len(cells) != len(names):
-            raise BadInput(f"{path}:{lines.line_num}: expected {len(names)} cells")
-        try:
-            values = [_READERS[str(f.type)](c) for f, c in zip(fields(kind), cells, strict=True)]
-        except ValueError as error:
-            raise BadInput(f"{path}:{lines.line_num}: {error}; expected a number") from error
-        rows.append(kind(*values))
-    return rows
-
-
-_READERS: dict[str, Callable[[str], Any]] = {
-    "str": str,
-    "int": int,
-    "float": float,
-    "float | None": lambda cell: float(cell) if cell else None,
-}

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
@@ -34,16 +35,30 @@ def disturbed(runs: Sequence[Run], seconds: Mapping[str, float]) -> set[Key]:
 
 
 def without_the_hosts(rows: Sequence[Row], runs: Sequence[Run]) -> list[Row]:
-    """The rows, without the misses of runs in which each miss was one of the host's: it had stopped
-    a CPU between the release and the deadline."""
-    missed: dict[Key, int] = {}
-    for row in rows:
-        key = key_of_row(row)
-        missed[key] = missed.get(key, 0) + row.missed
-    innocent = {
-        key_of(run) for run in runs if 0 < missed.get(key_of(run), 0) <= int(run["missed_host"])
-    }
-    return [replace(row, missed=0) if key_of_row(row) in innocent else row for row in rows]
+    """The rows of whole runs, without the misses that are the host's: without the time for which it
+    had stopped a CPU meanwhile the instance would have been in time. Of runs that only say how many
+    there were in all, these are taken away where all are."""
+    of = {key_of(run): run for run in runs}
+    result: list[Row] = []
+    for key, group in itertools.groupby(rows, key_of_row):
+        own = list(group)
+        run = of.get(key)
+        if run is None or int(run["missed_host"]) == 0:
+            hosts = [0] * len(own)
+        elif counts := run.get("missed_host_of", ""):
+            hosts = list(map(int, counts.split()))
+        else:
+            are_all = sum(row.missed for row in own) <= int(run["missed_host"])
+            hosts = [row.missed if are_all else 0 for row in own]
+        result += [
+            replace(row, missed=row.missed - host) for row, host in zip(own, hosts, strict=True)
+        ]
+    return result
+
+
+def stalls_ms(runs: Sequence[Run]) -> dict[Key, float]:
+    """For how long the host stopped CPUs in each run, in all."""
+    return {key_of(run): float(run["stall_ms"]) for run in runs}
 
 
 def host_sentences(runs: Sequence[Run], seconds: Mapping[str, float]) -> Iterator[str]:
@@ -66,6 +81,6 @@ def host_sentences(runs: Sequence[Run], seconds: Mapping[str, float]) -> Iterato
         f"that count it took {stolen:.0f} ms in all, more than {100 * QUIET:g} % in "
         f"{len(disturbed(runs, seconds))} of them, and stopped a CPU "
         f"{sum(int(run['stalls']) for run in runs)} times, for at most "
-        f"{max(float(run['worst_stall_ms']) for run in runs):.1f} ms; {missed} instances missed "
-        "while it did."
+        f"{max(float(run['worst_stall_ms']) for run in runs):.1f} ms; {missed} of the missed "
+        "instances would have been in time otherwise."
     )

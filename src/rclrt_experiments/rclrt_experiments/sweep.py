@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import concurrent.futures
 import importlib
+import multiprocessing
 import os
 import signal
 from collections.abc import Callable, Iterator, Sequence
@@ -62,7 +63,10 @@ class Cores:
 
     def run(self, work: Work, units: Sequence[Unit], stopped: Callable[[], bool]) -> Results:
         pool = concurrent.futures.ProcessPoolExecutor(
-            self.jobs, initializer=_begin, initargs=(end_with_parent(),)
+            self.jobs,
+            multiprocessing.get_context("fork"),  # by this thread, whose end the workers watch for
+            _begin,
+            (end_with_parent(),),
         )
         try:
             waiting = {pool.submit(_work_on, work, batch) for batch in _batches(units)}

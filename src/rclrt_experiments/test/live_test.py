@@ -9,12 +9,19 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import GENEROUS_S, SMALL, Command, command_line
-from rclrt_cli.errors import RunFailed
+from conftest import (
+    GENEROUS_S,
+    SMALL,
+    Command,
+    command_line,
+    read_overheads,
+    read_rows,
+    read_runs,
+)
+from rclrt_cli.errors import BadInput, RclrtError, RunFailed
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_experiments.experiment import read_experiment
 from rclrt_experiments.live import Live
-from rclrt_experiments.rows import read_overheads, read_rows, read_runs
 from rclrt_experiments.unit import Unit
 
 from rclrt_experiments import live
@@ -46,6 +53,9 @@ def test_runs_give_rows_bounds_and_what_the_host_took(
     assert {row.measure for row in read_overheads(out / "overheads.csv")} == {"ready", "launch"}
     page = (out / "report.html").read_text()
     assert "run on ROS 2" in page
+    assert "<th>simulated not to: missed</th>" in page
+    assert all(run["missed_host_of"].count(" ") == 2 for run in runs)  # of three chains
+    assert all(run["steal_of_tries_ms"] == f"{float(run['steal_ms']):g}" for run in runs)
     assert runs[0]["kernel"] in page
 
 
@@ -71,18 +81,19 @@ def test_ctrl_c_keeps_complete_runs_and_resume_makes_the_others(
     assert len(read_rows(out / "rows.csv")) == 2 * 3 * 3
 
 
+@pytest.mark.parametrize("kind", [RunFailed, BadInput])
 def test_a_run_that_fails_is_named_and_its_application_kept(
-    one_cpu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    one_cpu: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: type[RclrtError]
 ) -> None:
     def fail(*_: object) -> None:
-        raise RunFailed("rclrt_runner ended with exit code 1")
+        raise kind("rclrt_runner ended")
 
     monkeypatch.setattr(live, "run_child", fail)
     kept = tmp_path / "failed.yaml"
     with StopSignals() as stop:
         runs = Live(stop, 1, None, kept)
         experiment = read_experiment(one_cpu)
-        with pytest.raises(RunFailed, match=r"small, '80 %', trial 3, preemptive: .* code 1\n"):
+        with pytest.raises(kind, match=r"small, '80 %', trial 3, preemptive: .* ended\n"):
             runs.run_unit(experiment, experiment.executors, 1.0, Unit(0, 1, 3, 1))
     assert kept.read_text().startswith("rclrt: 1")
 

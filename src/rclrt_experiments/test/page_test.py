@@ -10,13 +10,13 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import Command
-from rclrt_experiments.bounds import bounds_table, prediction_table, proof_sentence
+from rclrt_experiments.bounds import Proofs, is_broken, prediction_table
 from rclrt_experiments.figures import Box, tick_step
 from rclrt_experiments.metrics import Sample
 from rclrt_experiments.page import alike
 from rclrt_experiments.published import PC, TABLE_7_4, TD
 from rclrt_experiments.rows import Row, run_of
-from rclrt_experiments.runs import disturbed, host_sentences, without_the_hosts
+from rclrt_experiments.runs import disturbed, host_sentences, key_of_row, without_the_hosts
 from rclrt_experiments.unit import launches, waits
 
 ROW = Row("utilisation", TD, "10 %", 1, 1, "chain0", 100.0, 0.1, 10, 10.0, 20.0, 50.0, 0.5, 0.4, 0,
@@ -72,19 +72,35 @@ def test_bounds_are_counted_and_what_is_above_one_is_shown() -> None:
         replace(ROW, verdict="proved", bound_ms=40.0, missed=1, trial=2),
         replace(ROW, verdict="conditional", bound_ms=60.0),
     ]
-    heads, (row,) = bounds_table(rows)
+    heads, (row,) = Proofs(rows).table()
     found = dict(zip(heads, row, strict=True))
     assert found["proved"] == "2 (67%)"
-    assert found["proved and missed"] == "1"
-    assert found["above the bound"] == "1"
-    assert proof_sentence(rows, ()).startswith(
-        "1 of 2 chain-runs with a proved deadline missed it, the first: utilisation, '10 %', trial "
-        "2, thread_dispatch, chain0: 1 instances"
+    assert found["above the bound, for whatever reason"] == "1"
+    assert found["proved, where the host did not disturb"] == "2"
+    assert found["of these missed or above"] == "1"
+    assert (
+        Proofs(rows)
+        .sentence()
+        .startswith(
+            "1 of 2 chain-runs with a proved deadline missed it or took longer than its bound, the "
+            "first: utilisation, '10 %', trial 2, thread_dispatch, chain0: 1 missed, bound 40.0 ms"
+        )
     )
-    host = {("utilisation", TD, "10 %", "2", "1")}
-    heads, (row,) = bounds_table(rows, host)
-    assert row[-2:] == ["1", "0"]  # proved where the host left it alone, and missed
-    assert proof_sentence(rows, host) == "None of 1 chain-runs with a proved deadline missed it."
+    disturbed_run = {("utilisation", TD, "10 %", "2", "1")}
+    proofs = Proofs(rows, disturbed_run)
+    assert (len(proofs.counting), proofs.broken) == (1, [])
+    assert proofs.sentence().startswith("None of 1 chain-runs with a proved deadline, in runs of")
+
+
+def test_a_bound_is_broken_by_more_than_the_host_explains() -> None:
+    row = replace(ROW, verdict="proved", bound_ms=45.0)  # the worst is 50 ms
+    key = key_of_row(row)
+    for verdict, stall_ms, broken in (
+        ("proved", 4.9, True), ("proved", 5.1, False), ("conditional", 0.0, False),
+    ):  # fmt: skip
+        assert is_broken(replace(row, verdict=verdict), {key: stall_ms}) == broken
+    assert is_broken(replace(row, worst_ms=None, missed=1), {key: 100.0})
+    assert is_broken(replace(row, missed=1, bound_ms=60.0), {key: 100.0})
 
 
 def test_the_host_disturbs_a_run_by_the_share_that_it_takes() -> None:
@@ -98,6 +114,10 @@ def test_the_host_disturbs_a_run_by_the_share_that_it_takes() -> None:
     assert disturbed(runs, {"utilisation": 30.0}) == set()
     # Both instances of the third missed while the host had stopped a CPU.
     assert [row.missed for row in without_the_hosts(rows, runs)] == [2, 2, 0]
+    # Where the run says of which chain.
+    own = [replace(row, chain=chain) for row in rows for chain in ("chain0", "chain1")]
+    stated = [{**run, "missed_host": "3", "missed_host_of": "1 2"} for run in runs]
+    assert [row.missed for row in without_the_hosts(own, stated)] == [1, 0] * 3
     *machines, said = host_sentences(runs, {"utilisation": 10.0})
     assert machines == [
         "A, 2 CPUs, Linux 6.12, rmw_fastrtps_cpp; real-time scheduling (2 of the runs).",

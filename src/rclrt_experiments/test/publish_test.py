@@ -103,7 +103,8 @@ def test_a_proved_chain_that_missed_is_told_by_the_exit_code(
     assert late != text
     journal.write_text(late)
     assert publish.main([str(out)]) == 3
-    assert "chain-runs with a proved deadline missed it, the first: " in publish.PAGE.read_text()
+    said = "chain-runs with a proved deadline missed it or took longer than its bound, the first: "
+    assert said in publish.PAGE.read_text()
 
 
 def test_the_overheads_that_bounds_assume_are_kept(
@@ -114,3 +115,12 @@ def test_the_overheads_that_bounds_assume_are_kept(
     plan.write_text(plan.read_text().replace('"overheads": {}', other))
     assert publish.main([str(out)]) == 2
     assert "was made with another none.json" in capsys.readouterr().err
+
+
+def test_a_plan_of_another_version_is_refused(
+    out: Path, publish: ModuleType, capsys: pytest.CaptureFixture[str]
+) -> None:
+    plan = out / "experiment.json"
+    plan.write_text(plan.read_text().replace('"rclrt_experiment": 2', '"rclrt_experiment": 1'))
+    assert publish.main([str(out)]) == 2
+    assert "expected format version 2" in capsys.readouterr().err
