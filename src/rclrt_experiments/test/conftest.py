@@ -9,7 +9,7 @@ import sys
 from collections.abc import Callable
 from dataclasses import fields
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from rclrt_experiments.rows import OverheadRow, Row
@@ -38,7 +38,7 @@ def command_line(*arguments: str | Path | int) -> list[str]:
 
 
 OfCsv = TypeVar("OfCsv", Row, OverheadRow)
-READERS: dict[str, Callable[[str], str | int | float | None]] = {
+READERS: dict[str, Callable[[str], Any]] = {
     "str": str,
     "int": int,
     "float": float,
