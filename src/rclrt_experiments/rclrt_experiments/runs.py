@@ -79,8 +79,11 @@ def host_sentences(runs: Sequence[Run], seconds: Mapping[str, float]) -> Iterato
         f"{len(runs)} runs from {started[0]} to {started[-1]}, one after the other; {again} were "
         f"made again because the host took more than {100 * QUIET:g} % of their time. In those "
         f"that count it took {stolen:.0f} ms in all, more than {100 * QUIET:g} % in "
-        f"{len(disturbed(runs, seconds))} of them, and stopped a CPU "
-        f"{sum(int(run['stalls']) for run in runs)} times, for at most "
-        f"{max(float(run['worst_stall_ms']) for run in runs):.1f} ms; {missed} of the missed "
-        "instances would have been in time otherwise."
+        f"{len(disturbed(runs, seconds))} of them."
+    )
+    yield (
+        f"{sum(int(run['stalls']) for run in runs)} times a CPU did nothing for real-time threads, "
+        f"for at most {max(float(run['worst_stall_ms']) for run in runs):.1f} ms: the host, or the "
+        "kernel, which by default keeps 5 % of each second from them where they would take more. "
+        f"Without that {missed} of the missed instances would have been in time."
     )

@@ -118,13 +118,15 @@ def test_the_host_disturbs_a_run_by_the_share_that_it_takes() -> None:
     own = [replace(row, chain=chain) for row in rows for chain in ("chain0", "chain1")]
     stated = [{**run, "missed_host": "3", "missed_host_of": "1 2"} for run in runs]
     assert [row.missed for row in without_the_hosts(own, stated)] == [1, 0] * 3
-    *machines, said = host_sentences(runs, {"utilisation": 10.0})
+    *machines, said, stalled = host_sentences(runs, {"utilisation": 10.0})
     assert machines == [
         "A, 2 CPUs, Linux 6.12, rmw_fastrtps_cpp; real-time scheduling (2 of the runs).",
         "A, 2 CPUs, Linux 6.13, rmw_fastrtps_cpp; real-time scheduling (1 of the runs).",
     ]
     assert "1 were made again because the host took more than 0.5 % of their time" in said
     assert "took 70 ms in all, more than 0.5 % in 1 of them" in said
+    assert stalled.startswith("12 times a CPU did nothing for real-time threads, for at most 1.5 ms")
+    assert stalled.endswith("Without that 3 of the missed instances would have been in time.")
 
 
 def test_what_was_simulated_stands_beside_what_was_observed() -> None:

@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The container for composable nodes, by its services.
+#include <linux/capability.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <composition_interfaces/srv/list_nodes.hpp>
 #include <composition_interfaces/srv/load_node.hpp>
@@ -11,6 +15,8 @@
 #include <utility>
 #include <vector>
 
+#include "folder.hpp"
+#include "monitor_fixture.hpp"
 #include "program.hpp"
 
 namespace rclrt_rclcpp::test {
@@ -19,6 +25,24 @@ namespace {
 using composition_interfaces::srv::ListNodes;
 using composition_interfaces::srv::LoadNode;
 using composition_interfaces::srv::UnloadNode;
+
+/// Takes the permission for real-time scheduling from the programs that the calling thread, which
+/// must not go on after this, starts.
+class WithoutRealtime {
+ public:
+  WithoutRealtime() {
+    getrlimit(RLIMIT_RTPRIO, &before_);
+    const rlimit none{0, before_.rlim_max};
+    setrlimit(RLIMIT_RTPRIO, &none);
+    prctl(PR_CAPBSET_DROP, CAP_SYS_NICE);  // refused to a user who has none to give on
+  }
+  ~WithoutRealtime() { setrlimit(RLIMIT_RTPRIO, &before_); }
+  WithoutRealtime(const WithoutRealtime&) = delete;
+  WithoutRealtime& operator=(const WithoutRealtime&) = delete;
+
+ private:
+  rlimit before_{};
+};
 
 class ComponentContainer : public Ros {
  protected:
@@ -89,8 +113,10 @@ TEST_F(ComponentContainer, ALoadedNodeRunsAtThePriorityOfTheFile) {
       << container.output();
 }
 
-TEST_F(ComponentContainer, ANodesExtraArgumentsStateItsPriority) {
-  Program container("CONTAINER");
+TEST_F(ComponentContainer, ANodesExtraArgumentsStateItsPriorityAndItsDeadline) {
+  std::ofstream(file_) << "rclrt: 1\nmonitor: {period_ms: 100}\n";
+  Program container("CONTAINER", {"--ros-args", "-p", "robot:=" + file_.string()});
+  const Operator heard;
   std::string thread;
   const auto subscription = node_->create_subscription<std_msgs::msg::String>(
       "thread_name", 10, [&](const std_msgs::msg::String& name) { thread = name.data; });
@@ -102,6 +128,10 @@ TEST_F(ComponentContainer, ANodesExtraArgumentsStateItsPriority) {
   EXPECT_TRUE(becomes_true([&] { return !thread.empty(); }));
   const std::string expected = rclrt::realtime::why_no_realtime(95) ? " run" : " L6";
   EXPECT_NE(thread.find(expected), std::string::npos) << thread;
+  const std::string timer = "rclrt: /thread_name timer 0";
+  EXPECT_TRUE(eventually([&] { return !heard.statuses(timer).empty(); })) << container.output();
+  EXPECT_EQ(value_of(heard.statuses(timer).back(), "priority"), "6");
+  EXPECT_EQ(value_of(heard.statuses(timer).back(), "deadline_ms"), "2.500");
 
   request.extra_arguments.front() = rclcpp::Parameter("priority", "high").to_parameter_msg();
   const LoadNode::Response refused = call<LoadNode>("load_node", request);
@@ -161,6 +191,33 @@ TEST_F(ComponentContainer, WrongParametersEndItWithTheCause) {
     EXPECT_EQ(container.exit_code(), 2) << parameter;
     EXPECT_NE(container.output().find(cause), std::string::npos) << container.output();
   }
+}
+
+TEST_F(ComponentContainer, RecordsWhatIsLoadedLaterWhereItsParameterSays) {
+  const Folder folder;
+  Program container("CONTAINER", {"--ros-args", "-p", "record:=" + (folder / "out").string()});
+  int messages = 0;
+  const auto subscription = node_->create_subscription<std_msgs::msg::String>(
+      "thread_name", 10, [&](const std_msgs::msg::String&) { ++messages; });
+  ASSERT_TRUE(call<LoadNode>("load_node", component()).success) << container.output();
+  EXPECT_TRUE(becomes_true([&] { return messages > 3; }));
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+  std::ostringstream results;
+  results << std::ifstream(folder / "out" / "results.json").rdbuf();
+  EXPECT_NE(results.str().find("/thread_name timer 0"), std::string::npos) << results.str();
+}
+
+TEST_F(ComponentContainer, WhatRequiresRealTimeEndsWithoutIt) {
+  std::thread([] {
+    const WithoutRealtime without;
+    Program container("CONTAINER", {"--ros-args", "-p", "realtime:=require"});
+    EXPECT_EQ(container.exit_code(), 2);
+    EXPECT_NE(container.output().find("/etc/security/limits.d"), std::string::npos)
+        << container.output();
+    Program tries("CONTAINER");
+    EXPECT_FALSE(tries.exit_code(1s)) << tries.output();
+  }).join();
 }
 
 TEST_F(ComponentContainer, ItEndsCleanlyWhileALoadedNodeRuns) {

@@ -125,6 +125,57 @@ TEST_F(HazardsWithoutPreemption, ACallbackThatWaitsForAResponseOnTheOnlyWorkerIs
   expect_the_only_worker_is_named<EdfExecutor>("give the client an executor of its own");
 }
 
+/// Whether a callback that waits for the response of another node of its executor gets it.
+template <typename E>
+bool is_answered(const Options& options, const Timing& of_the_wait, const Timing& of_the_answer) {
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto other = std::make_shared<rclcpp::Node>("other");
+  const auto service = other->create_service<Service>(
+      "service", [](std::shared_ptr<Service::Request>, std::shared_ptr<Service::Response>) {});
+  const auto apart = node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+  const auto client = node->create_client<Service>("service", rclcpp::ServicesQoS(), apart);
+  EXPECT_TRUE(client->wait_for_service(20s));
+  std::promise<bool> answered;
+  rclcpp::TimerBase::SharedPtr timer;
+  timer = node->create_wall_timer(1ms, [&] {
+    timer->cancel();
+    const auto future = client->async_send_request(std::make_shared<Service::Request>());
+    answered.set_value(future.wait_for(20s) == std::future_status::ready);
+  });
+  E executor(options);
+  executor.set_timing(timer, of_the_wait);
+  executor.set_timing(client, of_the_answer);
+  executor.set_timing(service, of_the_answer);
+  executor.add_node(node);
+  executor.add_node(other);
+  const Spinning spinning(executor);
+  return answered.get_future().get();
+}
+
+class HazardsWithPreemption : public Ros {};
+
+TEST_F(HazardsWithPreemption, AnotherWorkerOrWhatIsMoreUrgentAnswersACallbackThatWaits) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  Options two = on_one_cpu();
+  two.engine.workers_per_level = 2;
+  EXPECT_TRUE(is_answered<PreemptiveExecutor>(two, {}, {}));
+  EXPECT_TRUE(is_answered<ProducerConsumerExecutor>(two, {}, {}));
+  Options one = on_one_cpu();
+  one.engine.workers_per_level = 1;
+  EXPECT_TRUE(is_answered<PreemptiveExecutor>(one, {.priority = 1}, {.priority = 2}));
+  EXPECT_TRUE(is_answered<ProducerConsumerExecutor>(one, {.priority = 1}, {.priority = 2}));
+  EXPECT_TRUE(is_answered<ThreadDispatchExecutor>(on_one_cpu(), {}, {}));
+  EXPECT_TRUE(is_answered<EdfExecutor>(on_one_cpu(), {.deadline = 1h}, {.deadline = 1s}));
+}
+
+TEST_F(HazardsWithoutPreemption, AnotherWorkerAnswersACallbackThatWaits) {
+  Options two = on_one_cpu();
+  two.engine.preemption = engine::Preemption::kNever;
+  two.engine.workers_per_level = 2;
+  EXPECT_TRUE(is_answered<PreemptiveExecutor>(two, {}, {}));
+  EXPECT_TRUE(is_answered<ThreadDispatchExecutor>(two, {}, {}));
+}
+
 TYPED_TEST(Hazards, AShutdownWhileCallbacksRunIsClean) {
   rclcpp::shutdown();
   for (int round = 0; round < 20; ++round) {

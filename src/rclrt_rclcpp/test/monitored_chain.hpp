@@ -14,6 +14,13 @@ namespace rclrt_rclcpp::test {
 enum Injection : std::uint32_t { kNone, kFilterBlocked, kFilterSlow, kControllerBlocked };
 inline constexpr std::uint32_t kInjections = 4;
 
+/// Which process is to end, as the number in a message on /stop. They end one after the other: Fast
+/// DDS may never end one that ends together with others (Fast-DDS#6513).
+enum Process : std::uint32_t { kFilter, kController };
+
+/// Where each miss is told by itself.
+inline constexpr const char* kMisses = "/misses";
+
 inline constexpr std::chrono::milliseconds kSensorPeriod{20};
 inline constexpr std::chrono::milliseconds kHeldUp{70};
 inline constexpr std::chrono::milliseconds kMonitorPeriod{200};
@@ -25,9 +32,9 @@ inline rclrt::realtime::ThreadPlan middleware_plan() {
             .library = "libfast*"}}};
 }
 
-/// Runs one process of the chain, "filter" or "controller", until somebody publishes /stop. Prints
-/// what the step has seen: instances, misses, misses that the engine reported, and those
-/// of them that the step cannot have missed.
+/// Runs one process of the chain, "filter" or "controller", until a /stop is for it. Prints what
+/// the step has seen: instances, misses, misses that the engine reported, and those of them that
+/// the step cannot have missed.
 int run_process(const std::string& role);
 
 }  // namespace rclrt_rclcpp::test

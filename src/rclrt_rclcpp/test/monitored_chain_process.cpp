@@ -120,7 +120,7 @@ RobotOptions robot_options(bool is_first, Step& step) {
   options.options.engine.top_priority = is_first ? 80 : 60;
   options.options.engine.on_miss = &step;
   options.threads = middleware_plan();
-  options.monitor = MonitorOptions{.period = kMonitorPeriod};
+  options.monitor = MonitorOptions{.period = kMonitorPeriod, .misses = kMisses};
   return options;
 }
 
@@ -140,7 +140,11 @@ int run_process(const std::string& role) {
   robot.executor().add_node(step);
   const auto other = std::make_shared<rclcpp::Node>("other_of_" + role);
   const auto stop = other->create_subscription<Number>(
-      "/stop", rclcpp::QoS(1).transient_local(), [&](const Number&) { robot.executor().cancel(); });
+      "/stop", rclcpp::QoS(2).transient_local(), [&](const Number& process) {
+        if (process.data == (is_first ? kFilter : kController)) {
+          robot.executor().cancel();
+        }
+      });
   robot.executor().set_priority(stop, 10);
   robot.executor().add_node(other);
   robot.spin();

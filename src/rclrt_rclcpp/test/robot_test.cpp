@@ -109,13 +109,27 @@ class RobotFile : public Ros {
   Folder folder_;
 };
 
-constexpr const char* kThreads = R"(
-threads:
-  - {library: "libfast*", policy: other, nice: 3}
-  - {function: "*tf2_ros::TransformListener*", policy: other, nice: 4}
-  - {function: "*NodeWithAnInnerExecutor*", policy: other, nice: 5}
-  - {library: robot_test, function: "*Worker::start_worker*", policy: other, nice: 6}
-)";
+/// A plan of four kinds of threads, each with a nice value or a priority of its own.
+std::string threads(bool is_realtime) {
+  std::string text = "threads:\n";
+  int number = 3;
+  for (const char* const whose :
+       {"library: \"libfast*\"", "function: \"*tf2_ros::TransformListener*\"",
+        "function: \"*NodeWithAnInnerExecutor*\"",
+        "library: robot_test, function: \"*Worker::start_worker*\""}) {
+    const std::string policy = is_realtime ? "fifo, priority: " : "other, nice: ";
+    text += "  - {" + std::string(whose) + ", policy: " + policy + std::to_string(number++) + "}\n";
+  }
+  return text;
+}
+
+rclrt::realtime::Scheduling planned(bool is_realtime, std::size_t rule) {
+  const int number = 3 + static_cast<int>(rule);
+  return is_realtime ? rclrt::realtime::Scheduling{.policy = rclrt::realtime::Policy::kFifo,
+                                                   .priority = number}
+                     : rclrt::realtime::Scheduling{.nice = number};
+}
+
 // Their indices.
 constexpr std::size_t kDds = 0;
 constexpr std::size_t kTf2 = 1;
@@ -155,8 +169,17 @@ TEST_F(RobotFile, LeavesCallbacksOfLittlePriorityAtNormalScheduling) {
   EXPECT_EQ(high.get_future().get(), rclrt::realtime::Policy::kFifo);
 }
 
-TEST_F(RobotFile, PutsEveryThreadOfTheProcessUnderThePlanWhoeverStartsIt) {
-  RobotOptions options = load(kThreads);
+/// With and without real time.
+class RobotPlan : public RobotFile, public ::testing::WithParamInterface<bool> {};
+INSTANTIATE_TEST_SUITE_P(, RobotPlan, ::testing::Bool(), [](const auto& realtime) {
+  return realtime.param ? "RealTime" : "Normal";
+});
+
+TEST_P(RobotPlan, HasEveryThreadOfTheProcessWhoeverStartsIt) {
+  if (GetParam()) {
+    RCLRT_SKIP_WITHOUT_REALTIME();
+  }
+  RobotOptions options = load(threads(GetParam()));
   options.thread_period = 10ms;
   Robot robot(std::move(options));
   const auto node = std::make_shared<NodeWithAnInnerExecutor>();
@@ -178,7 +201,11 @@ TEST_F(RobotFile, PutsEveryThreadOfTheProcessUnderThePlanWhoeverStartsIt) {
   }));
   for (const PlannedThread& thread : report.threads) {
     EXPECT_EQ(thread.problem, "") << thread.name;
-    EXPECT_EQ(rclrt::realtime::read_scheduling(thread.tid)->nice, thread.found.nice);
+    const auto found = rclrt::realtime::read_scheduling(thread.tid);
+    const rclrt::realtime::Scheduling wanted = planned(GetParam(), thread.rule);
+    EXPECT_EQ(found->policy, wanted.policy) << thread.name;
+    EXPECT_EQ(found->priority, wanted.priority) << thread.name;
+    EXPECT_EQ(found->nice, wanted.nice) << thread.name;
   }
   EXPECT_GE(threads_of(report, kDds).size(), 2U);
   for (const PlannedThread& thread : threads_of(report, kDds)) {
@@ -196,7 +223,7 @@ TEST_F(RobotFile, PutsEveryThreadOfTheProcessUnderThePlanWhoeverStartsIt) {
 }
 
 TEST_F(RobotFile, CatchesAThreadThatAppearsWhileItSpins) {
-  RobotOptions options = load(kThreads);
+  RobotOptions options = load(threads(false));
   options.thread_period = 10ms;
   Robot robot(std::move(options));
   robot.executor().add_node(std::make_shared<rclcpp::Node>("alone"));
