@@ -125,7 +125,9 @@ def test_the_host_disturbs_a_run_by_the_share_that_it_takes() -> None:
     ]
     assert "1 were made again because the host took more than 0.5 % of their time" in said
     assert "took 70 ms in all, more than 0.5 % in 1 of them" in said
-    assert stalled.startswith("12 times a CPU did nothing for real-time threads, for at most 1.5 ms")
+    assert stalled.startswith(
+        "12 times a CPU did nothing for real-time threads, for at most 1.5 ms"
+    )
     assert stalled.endswith("Without that 3 of the missed instances would have been in time.")
 
 
