@@ -1,0 +1,104 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Whether the kernel's limit may hold real-time threads back: by hand, and by brute force."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+from rclrt_cli.analysis_module import load_application
+from rclrt_cli.bounds.machine import Overheads
+from rclrt_cli.bounds.throttling import MOST_RELEASES, Work, busiest, held_back
+
+LIMIT = 0.95
+
+
+def works(*tasks: tuple[float, float]) -> list[Work]:
+    """Of execution time and period, in seconds."""
+    return [Work(1 / period, wcet, 0) for wcet, period in tasks]
+
+
+@pytest.mark.parametrize(
+    ("tasks", "share"),
+    [
+        ([(0.5, 1.0)], 0.5),
+        ([(0.6, 1.0)], 0.6),  # a second sees the end of one instance and the begin of the next
+        ([(0.96, 2.0)], 0.96),  # 48 % in the mean
+        ([(3.0, 10.0)], 1.0),  # 30 %
+        ([(0.4, 2.0), (0.4, 2.0)], 0.8),
+        ([(0.5, 2.0), (0.5, 2.0)], 1.0),
+        ([(0.001, 0.01), (0.1, 0.2)], 0.6),
+        ([(0.6, 0.5)], 1.0),  # an overload
+        ([], 0.0),
+    ],
+)
+def test_the_busiest_second_by_hand(tasks: list[tuple[float, float]], share: float) -> None:
+    assert busiest(works(*tasks), 0.0, LIMIT) == pytest.approx(share, abs=1e-6)
+
+
+def test_background_and_what_comes_late_from_another_cpu_count() -> None:
+    assert busiest(works((0.5, 1.0)), 0.1, LIMIT) == pytest.approx(0.6)
+    assert busiest([Work(1.0, 0.3, 1)], 0.0, LIMIT) == pytest.approx(0.6)
+    many = [Work(MOST_RELEASES, 1e-6, 0)]
+    assert busiest(many, 0.0, LIMIT) == 1.0  # they are too many to look at
+
+
+def observed(tasks: list[tuple[int, int]], offsets: list[int], ticks: int, second: int) -> int:
+    """The most that is worked on in a second, of a CPU that works on whatever there is."""
+    left, worked = 0, []
+    for now in range(ticks):
+        left += sum(
+            wcet
+            for (wcet, period), offset in zip(tasks, offsets, strict=True)
+            if now >= offset and (now - offset) % period == 0
+        )
+        worked.append(int(left > 0))
+        left -= worked[-1]
+    sums = [0]
+    for each in worked:
+        sums.append(sums[-1] + each)
+    return max(sums[n + second] - sums[n] for n in range(ticks - second))
+
+
+def test_no_second_is_busier() -> None:
+    draws = random.Random(1)
+    tight = 0
+    for _ in range(60):
+        second = 40  # ticks
+        tasks = [(draws.randint(1, 20), draws.randint(10, 120)) for _ in range(3)]
+        if sum(wcet / period for wcet, period in tasks) >= LIMIT:
+            continue
+        ticked = works(*((wcet / second, period / second) for wcet, period in tasks))
+        share = busiest(ticked, 0.0, LIMIT)
+        together = observed(tasks, [0, 0, 0], 2000, second)
+        apart = observed(tasks, [draws.randint(0, 100) for _ in tasks], 2000, second)
+        assert max(together, apart) <= share * second + 1e-6
+        tight += together >= share * second - 1.5
+    assert tight > 10  # it is no more than it must be
+
+
+def test_bounds_of_what_may_be_held_back_are_conditional(tmp_path: Path) -> None:
+    pytest.importorskip("rclrt_analysis")
+    app = tmp_path / "app.yaml"
+    app.write_text(
+        """
+rclrt: 1
+name: burst
+nodes: [{name: robot}]
+callbacks:
+  - {id: plan, node: robot, timer: {period_ms: 2000}, wcet_ms: 960}
+  - {id: drive, node: robot, timer: {period_ms: 2000, offset_ms: 1}, wcet_ms: 2, publishes: [go]}
+  - {id: wheel, node: robot, subscription: {topic: go}, wcet_ms: 1}
+chains:
+  - {id: planning, callbacks: [plan], priority: 1}
+  - {id: driving, callbacks: [drive, wheel], priority: 2}
+"""
+    )
+    application = load_application(app)
+    found = held_back(application, Overheads(rt_share=LIMIT))
+    assert "may need 96.3 % of a second of a CPU; on this machine they get 95.0 %" in found
+    assert held_back(application, Overheads(rt_share=0.97)) == ""
+    assert held_back(application, Overheads(rt_share=1.0)) == ""
+    late = Overheads(rt_share=0.97, hop_ns=10_000_000)  # a message is on its way for 10 ms
+    assert "may need 97.3 % of a second" in held_back(application, late)
