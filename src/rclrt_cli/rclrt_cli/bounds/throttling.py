@@ -80,9 +80,8 @@ def busiest(works: Sequence[Work], background: float, limit: float) -> float:
     places = sorted({0.0, *_releases(works, last + PERIOD_S)})
     least = [less_than_released(x) for x in places]
     most = 0.0
-    within: deque[int] = (
-        deque()
-    )  # of the second from a place on, those with the least values so far
+    # Places in the second from one on that are less than all later ones in it.
+    within: deque[int] = deque()
     end = 1
     for number, begin in enumerate(places):
         if begin > last:

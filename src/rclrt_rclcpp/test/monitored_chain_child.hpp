@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+// The other processes of the chain, as the one that started them has them.
+#pragma once
+
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <stdexcept>
+#include <string>
+
+namespace rclrt_rclcpp::test {
+
+/// A process of the chain, and what it prints.
+class Child {
+ public:
+  explicit Child(const char* role) {
+    std::array<int, 2> ends{};
+    if (pipe(ends.data()) != 0) {
+      throw std::runtime_error("no pipe");
+    }
+    posix_spawn_file_actions_t files{};
+    posix_spawn_file_actions_init(&files);
+    posix_spawn_file_actions_adddup2(&files, ends[1], STDOUT_FILENO);
+    posix_spawn_file_actions_addclose(&files, ends[0]);
+    std::string path = "/proc/self/exe";
+    std::string role_text = role;
+    std::array<char*, 3> arguments{path.data(), role_text.data(), nullptr};
+    const int failed = posix_spawn(&pid_, path.c_str(), &files, nullptr, arguments.data(), environ);
+    posix_spawn_file_actions_destroy(&files);
+    close(ends[1]);
+    output_ = ends[0];
+    if (failed != 0) {
+      throw std::runtime_error("cannot start the process of " + role_text);
+    }
+  }
+  ~Child() {
+    if (pid_ > 0) {
+      kill(pid_, SIGKILL);
+      waitpid(pid_, nullptr, 0);
+    }
+    close(output_);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+  /// Waits for its end, and returns what it has printed.
+  std::string finish() {
+    std::string text;
+    std::array<char, 256> buffer{};
+    for (ssize_t size = 1; size > 0 || (size < 0 && errno == EINTR);) {
+      size = read(output_, buffer.data(), buffer.size());
+      text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
+    }
+    int status = 0;
+    waitpid(pid_, &status, 0);
+    pid_ = 0;
+    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
+  }
+
+ private:
+  pid_t pid_ = 0;
+  int output_ = -1;
+};
+
+}  // namespace rclrt_rclcpp::test
