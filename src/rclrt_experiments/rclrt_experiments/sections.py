@@ -112,6 +112,26 @@ class Section:
             yield f"Median (and least) number of instances of a chain that ended in a run: {shown}."
             if min(map(min, counts.values())) < FEW:
                 yield f"Of fewer than {FEW}, worst case and jitter say little."
+        if not self.experiment.section and len(self.labels) > 1:
+            yield self._change()
+
+    def _change(self) -> str:
+        """From the first point to the last."""
+        first, last = self.labels[0], self.labels[-1]
+        lines = []
+        for executor in self.executors:
+            before, after = (self.sample(label, executor) for label in (first, last))
+            shares = [f"{100 * each.misses / len(each.rows):.1f} %" for each in (before, after)]
+            middles = [each.median_worst for each in (before, after)]
+            line = f"{name_of(executor)} {shares[0]} to {shares[1]}"
+            if all(middles):
+                values = [f"{each.value:.3f}" for each in middles if each is not None]
+                line += f" ({' to '.join(values)})"
+            lines.append(line)
+        return (
+            f"From '{first}' to '{last}' ({self.experiment.varied}), chain-runs that missed a "
+            f"deadline (median of worst response / period): {'; '.join(lines)}."
+        )
 
     def parts(self) -> Iterator[Part]:
         """Everything in its order."""

@@ -184,3 +184,20 @@ def test_the_page_stands_alone_and_has_what_the_rows_say(
     for path in figures:
         ElementTree.fromstring(path.read_text())
         assert path.read_text().strip() in page
+
+
+def test_beyond_the_thesis_the_page_says_what_changes(
+    experiment: Command, small: Path, tmp_path: Path
+) -> None:
+    out = tmp_path / "out"
+    assert experiment(small, "--simulate", "--out", out).returncode == 0
+    page = (out / "report.html").read_text()
+    found = re.search(
+        r"From &#x27;20 %&#x27; to &#x27;80 %&#x27; \(utilisation\), .*?: wait set \(standard\) "
+        r"(.*?) % to (.*?) % \((.*?) to (.*?)\); preemptive ",
+        page,
+    )
+    assert found is not None
+    before, after, low, high = map(float, found.groups())
+    assert 0 <= before <= after <= 100
+    assert 0 < low < high
