@@ -128,12 +128,17 @@ bool Holistic::raise(const Responses& responses, const std::vector<SegmentBound>
   return changed;
 }
 
+bool Holistic::shares_edf_cpu(std::size_t callback) const {
+  const std::size_t core = cores_.core_of[cores_.executor_of[callback]];
+  return executor_ == ExecutorKind::kEdf && cores_.cores[core].executors.size() > 1;
+}
+
 /// Whether a message is there as soon as it is published, and on the same CPU. Not under EDF with
 /// another executor on the CPU, of which nothing is known.
 bool Holistic::at_once(std::size_t from, std::size_t to) const {
   const std::size_t core = cores_.core_of[cores_.executor_of[from]];
-  const bool shared = executor_ == ExecutorKind::kEdf && cores_.cores[core].executors.size() > 1;
-  return core == cores_.core_of[cores_.executor_of[to]] && hop(from, to).max == 0 && !shared;
+  return core == cores_.core_of[cores_.executor_of[to]] && hop(from, to).max == 0 &&
+         !shares_edf_cpu(from);
 }
 
 void Holistic::find_predecessors() {

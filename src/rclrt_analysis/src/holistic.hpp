@@ -106,6 +106,7 @@ class Holistic {
   void add_segment(std::span<const std::size_t> callbacks, Latency& latency) const;
   void add_callbacks(std::span<const std::size_t> callbacks, Latency& latency) const;
   bool skips() const { return executor_ == ExecutorKind::kWaitSet; }
+  bool shares_edf_cpu(std::size_t callback) const;
   bool at_once(std::size_t from, std::size_t to) const;
   void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
   std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;

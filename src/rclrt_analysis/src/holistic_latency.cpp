@@ -175,7 +175,10 @@ RelyingBound Holistic::bound(const model::Chain& chain) const {
         continue;
       }
       result.note = "no bound was found for '" + workload_.application.callbacks[callback].id +
-                    "': the load of its CPU is too high, or the delays of several feed each other";
+                    (shares_edf_cpu(callback)
+                         ? "': several edf executors share its CPU, and each orders only its own"
+                         : "': the load of its CPU is too high, or the delays of several feed each "
+                           "other");
       return {std::move(result), {}};
     }
     result.note = "no bound was found for the other input of a sync";

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The state of a running simulation. simulation_engine.cpp: time and instances;
-// simulation_executors.cpp, simulation_static_order.cpp, simulation_wait_set.cpp: what the
-// executors choose; simulation_setup.cpp: how it begins.
+// simulation_executors.cpp, simulation_edf.cpp, simulation_static_order.cpp,
+// simulation_wait_set.cpp: what the executors choose; simulation_setup.cpp: how it begins.
 #pragma once
 
 #include <cstdint>
@@ -82,6 +82,15 @@ class SimulationEngine {
     std::uint64_t runs = 0;
   };
 
+  /// What an EDF executor runs its instances on: worker i is the i-th from the bottom, at the i-th
+  /// priority. That decides between executors; within one, deadlines do.
+  struct EdfStack {
+    std::size_t workers = 0;
+    std::vector<Id> started;  // threads, from the bottom
+    std::vector<Id> waiting;  // threads whose instances have not started
+    Id first = kNone;         // of those: who may start, at the priority of the next worker
+  };
+
   struct Executor {
     const SimulatedExecutor* stated = nullptr;
     std::uint64_t cpus = 0;
@@ -102,6 +111,7 @@ class SimulationEngine {
     std::int64_t armed_ns = kNever;
     std::vector<Id> shared_groups;  // of EDF
     std::vector<Id> blocked;        // threads that wait for one of them
+    std::optional<EdfStack> stack;  // of an EDF that shares its CPU with another one
     bool polls() const { return !loops.empty(); }
   };
 
@@ -200,6 +210,15 @@ class SimulationEngine {
   void pick_for_worker(Id thread);
   void pick_for_scheduler(Id thread);
   void pick_for_one_off(Id thread);
+
+  // simulation_edf.cpp
+  void set_up_stack(Id executor);
+  Key worker_key(const Executor& executor, std::size_t worker) const;
+  std::int64_t deadline_of(Id instance) const;
+  void wait_for_worker(Id thread);
+  void start_on_worker(Id thread);
+  void leave_worker(Id thread);
+  void choose_next(Executor& executor, std::optional<std::uint64_t> place);
   bool blocked_by_ceiling(Id thread);
 
   // simulation_static_order.cpp

@@ -114,8 +114,7 @@ void SimulationEngine::pass_on(Id id) {
 
 void SimulationEngine::spawn(Id index, Id id) {
   Executor& executor = executors_[index];
-  const Instance& instance = instances_[id];
-  const Callback& callback = callback_of(instance);
+  const Callback& callback = callback_of(instances_[id]);
   if (executor.idle.empty()) {
     SimulatedThread thread;
     thread.kind = ThreadKind::kOneOff;
@@ -130,10 +129,11 @@ void SimulationEngine::spawn(Id index, Id id) {
   own.waiting = id;
   own.base_key = callback.key;
   if (is_edf(index) && callback.deadline_ns != 0) {
-    own.base_key = -(instance.release_ns + callback.deadline_ns);
+    own.base_key = -deadline_of(id);
   }
   own.key = own.base_key;
   threads_.wake(thread);
+  wait_for_worker(thread);
 }
 
 /// An instance that had to wait for its group may try again.
@@ -315,7 +315,9 @@ void SimulationEngine::pick_for_one_off(Id thread) {
     threads_[thread].waiting = kNone;
     if (enter(thread, instance)) {
       begin(thread, instance);
+      start_on_worker(thread);
     } else {
+      leave_worker(thread);
       retire(thread);
     }
   }
@@ -324,31 +326,6 @@ void SimulationEngine::pick_for_one_off(Id thread) {
 void SimulationEngine::retire(Id thread) {
   threads_.sleep(thread);
   executors_[threads_[thread].executor].idle.push_back(thread);
-}
-
-/// EDF's test before an instance starts, by the stack resource policy (Baker 1991): it may start
-/// unless a group is taken whose members' shortest relative deadline is not longer than its own.
-/// Who holds that group runs at its deadline meanwhile.
-bool SimulationEngine::blocked_by_ceiling(Id thread) {
-  SimulatedThread& own = threads_[thread];
-  Executor& executor = executors_[own.executor];
-  if (executor.stated->choice.kind != ExecutorKind::kEdf) {
-    return false;
-  }
-  const std::int64_t relative_ns = callback_of(instances_[own.waiting]).deadline_ns;
-  bool blocked = false;
-  for (const Id index : executor.shared_groups) {
-    const SimulatedGroup& group = groups_[index];
-    if (group.busy() && (relative_ns == 0 || relative_ns >= group.shortest_deadline_ns)) {
-      blocked = true;
-      threads_.set_key(group.holder, std::max(threads_[group.holder].key, own.key));
-    }
-  }
-  if (blocked) {
-    threads_.sleep(thread);
-    executor.blocked.push_back(thread);
-  }
-  return blocked;
 }
 
 }  // namespace rclrt::analysis::detail

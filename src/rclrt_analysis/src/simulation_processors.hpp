@@ -23,6 +23,8 @@ enum class ThreadState { kSleeping, kReady, kRunning };
 /// deadline.
 using Key = std::int64_t;
 inline constexpr Key kNotPreemptable = std::numeric_limits<Key>::max();
+/// EDF without a deadline: in the background.
+inline constexpr Key kBackground = std::numeric_limits<Key>::min() + 1;
 
 struct SimulatedThread {
   ThreadKind kind = ThreadKind::kWorker;

@@ -11,9 +11,6 @@ namespace rclrt::analysis::detail {
 
 namespace {
 
-/// EDF without a deadline: in the background.
-constexpr Key kBackground = std::numeric_limits<Key>::min() + 1;
-
 enum RandomStream : std::uint64_t { kExecution, kJitter, kLatency };
 
 /// How many entities a trigger has, and how many releases of each may wait.
@@ -42,6 +39,7 @@ SimulationEngine::SimulationEngine(const SimulatedSystem& system, const Simulati
   set_up_callbacks();
   for (Id index = 0; index < system.executors.size(); ++index) {
     set_up_levels(index);
+    set_up_stack(index);
   }
   register_entities();
   set_up_links();

@@ -65,6 +65,68 @@ TEST(SimulatedGroups, under_edf_let_nobody_start_whose_preemption_level_is_not_a
   EXPECT_EQ(schedule(system, 20), "c 0-2 d 2-3 c 3-5 b 5-6 a 6-7");
 }
 
+// Several EDF executors on one CPU: each orders its own; between them the kernel knows the places
+// of their workers only, from 95 - the number of relative deadlines on.
+
+TEST(SimulatedEdfs, on_one_cpu_do_not_preempt_each_other_by_deadline) {
+  System system(ExecutorKind::kEdf);
+  system.timer(100, 4, 0);
+  system.timer(100, 1, 0, 1);
+  system.timer(100, 4, 0, 20);
+  system.timer(100, 1, 0, 21);
+  system.timer(100, 2, 0, 22);
+  system.value.executors.push_back({.choice = ExecutorKind::kEdf});
+  for (const std::size_t other : {1, 2, 3}) {
+    system[other].executor = 1;
+  }
+  system[0].deadline_ns = system[4].deadline_ns = ms(10);
+  system[1].deadline_ns = system[3].deadline_ns = ms(5);
+  system[2].deadline_ns = ms(30);
+  // b is due at 6, a at 10: but the only worker of the first executor is above the lower one of the
+  // second, whose upper one may preempt c, and is not above that of e.
+  EXPECT_EQ(schedule(system, 19), "a 0-4 b 4-5");
+  EXPECT_EQ(schedule(system, 30), "a 0-4 b 4-5 c 20-21 d 21-22 e 22-24 c 24-27");
+  for (const std::size_t other : {1, 2, 3}) {
+    system[other].executor = 0;
+  }
+  EXPECT_EQ(schedule(system, 19), "a 0-1 b 1-2 a 2-5");  // of one executor
+}
+
+TEST(SimulatedEdfs, on_one_cpu_go_on_with_what_waits_before_the_other_one_begins) {
+  System system(ExecutorKind::kEdf);
+  system.timer(100, 2, 0);
+  system.timer(100, 1, 0, 0.5);
+  system.timer(100, 1, 0, 1);
+  system.timer(100, 1, 0, 1.5);
+  system.value.executors.push_back({.choice = ExecutorKind::kEdf});
+  system[1].executor = 1;
+  for (const std::size_t each : {0, 1, 2, 3}) {
+    system[each].deadline_ns = ms(10);
+  }
+  EXPECT_EQ(schedule(system, 20), "a 0-2 c 2-3 d 3-4 b 4-5");
+}
+
+TEST(SimulatedEdfs, on_one_cpu_give_the_place_of_who_was_to_start_to_who_is_due_earlier) {
+  // The lowest worker of each executor has the same priority, 93. b waits since 0.5; at 1
+  // comes e of the same executor, due earlier, which the same worker starts: before d, of the
+  // third.
+  System system(ExecutorKind::kEdf);
+  system.timer(100, 2, 0);
+  system.timer(100, 1, 0, 0.5);
+  system.timer(100, 1, 0, 50);
+  system.timer(100, 1, 0, 0.7);
+  system.timer(100, 1, 0, 1);
+  for (int i = 0; i < 2; ++i) {
+    system.value.executors.push_back({.choice = ExecutorKind::kEdf});
+  }
+  system[1].executor = system[4].executor = 1;
+  system[3].executor = 2;
+  system[0].deadline_ns = system[1].deadline_ns = system[3].deadline_ns = ms(10);
+  system[2].deadline_ns = system[4].deadline_ns = ms(9);
+  system.value.executors[2].top_priority = 94;
+  EXPECT_EQ(schedule(system, 20), "a 0-2 e 2-3 b 3-4 d 4-5");
+}
+
 // Events.
 
 TEST(SimulatedEvents, may_have_a_thread_for_timers_beside_that_of_the_messages) {

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+// What an EDF executor starts next, and how urgent that is beside what others run on its CPU.
+#include <algorithm>
+#include <cstdint>
+#include <set>
+
+#include "simulation_engine.hpp"
+
+namespace rclrt::analysis::detail {
+
+/// Where all EDF executors have CPUs of their own, deadlines are the threads' keys.
+void SimulationEngine::set_up_stack(Id index) {
+  Executor& executor = executors_[index];
+  bool shares = false;
+  for (Id other = 0; other < executors_.size(); ++other) {
+    shares = shares || (other != index && kind_of(other) == ExecutorKind::kEdf &&
+                        (executors_[other].cpus & executor.cpus) != 0);
+  }
+  if (kind_of(index) != ExecutorKind::kEdf || !shares) {
+    return;
+  }
+  std::set<std::int64_t> deadlines;
+  for (const Callback& callback : callbacks_) {
+    if (callback.executor == index) {
+      deadlines.insert(callback.deadline_ns);
+    }
+  }
+  executor.stack.emplace().workers = std::max<std::size_t>(deadlines.size(), 1);
+}
+
+Key SimulationEngine::worker_key(const Executor& executor, std::size_t worker) const {
+  return executor.stated->top_priority - static_cast<Key>(executor.stack->workers - worker);
+}
+
+/// Returns the absolute deadline of an instance.
+std::int64_t SimulationEngine::deadline_of(Id instance) const {
+  const std::int64_t relative_ns = callback_of(instances_[instance]).deadline_ns;
+  return relative_ns == 0 ? kNever : instances_[instance].release_ns + relative_ns;
+}
+
+/// A thread that is ready has an instance to start.
+void SimulationEngine::wait_for_worker(Id thread) {
+  Executor& executor = executors_[threads_[thread].executor];
+  if (executor.stack) {
+    executor.stack->waiting.push_back(thread);
+    threads_.set_key(thread, kBackground);  // until it is the next to start
+    choose_next(executor, std::nullopt);
+  }
+}
+
+/// Its instance has started.
+void SimulationEngine::start_on_worker(Id thread) {
+  Executor& executor = executors_[threads_[thread].executor];
+  if (executor.stack) {
+    EdfStack& stack = *executor.stack;
+    std::erase(stack.waiting, thread);
+    stack.first = kNone;
+    threads_[thread].base_key = worker_key(executor, stack.started.size());
+    threads_.set_key(thread, threads_[thread].base_key);
+    stack.started.push_back(thread);
+    choose_next(executor, std::nullopt);
+  }
+}
+
+/// Its instance has ended, or does not start. The worker goes on with the next one without giving
+/// its place among those of its priority up.
+void SimulationEngine::leave_worker(Id thread) {
+  Executor& executor = executors_[threads_[thread].executor];
+  if (executor.stack) {
+    EdfStack& stack = *executor.stack;
+    std::erase(stack.waiting, thread);
+    std::erase(stack.started, thread);
+    stack.first = stack.first == thread ? kNone : stack.first;
+    choose_next(executor, threads_[thread].stamp);
+  }
+}
+
+/// Of those that wait the earliest deadline may start if all that have started have later ones. It
+/// takes the place of the one that was to start before it, or the one that is handed over.
+void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64_t> place) {
+  EdfStack& stack = *executor.stack;
+  const auto is_earlier = [this](Id a, Id b) {
+    const Id one = threads_[a].waiting;
+    const Id other = threads_[b].waiting;
+    return deadline_of(one) != deadline_of(other) ? deadline_of(one) < deadline_of(other)
+                                                  : instances_[one].order < instances_[other].order;
+  };
+  const auto found = std::ranges::min_element(stack.waiting, is_earlier);
+  const auto may_start = [&](Id thread) {
+    return stack.started.size() < stack.workers &&
+           std::ranges::all_of(
+               stack.started,
+               [&](Id started) {
+                 return deadline_of(threads_[thread].waiting) <
+                        deadline_of(threads_[started].instance);
+               });
+  };
+  const Id next = found != stack.waiting.end() && may_start(*found) ? *found : kNone;
+  if (stack.first != kNone && stack.first != next) {
+    place = threads_[stack.first].stamp;
+    threads_.set_key(stack.first, kBackground);
+  }
+  if (next != kNone && next != stack.first) {
+    threads_[next].stamp = place.value_or(threads_[next].stamp);
+    threads_.set_key(next, worker_key(executor, stack.started.size()));
+  }
+  stack.first = next;
+}
+
+/// EDF's test before an instance starts, by the stack resource policy (Baker 1991): it may start
+/// unless a group is taken whose members' shortest relative deadline is not longer than its own.
+/// Who holds that group runs at its deadline meanwhile.
+bool SimulationEngine::blocked_by_ceiling(Id thread) {
+  SimulatedThread& own = threads_[thread];
+  Executor& executor = executors_[own.executor];
+  if (executor.stated->choice.kind != ExecutorKind::kEdf) {
+    return false;
+  }
+  const std::int64_t relative_ns = callback_of(instances_[own.waiting]).deadline_ns;
+  bool blocked = false;
+  for (const Id index : executor.shared_groups) {
+    const SimulatedGroup& group = groups_[index];
+    if (group.busy() && (relative_ns == 0 || relative_ns >= group.shortest_deadline_ns)) {
+      blocked = true;
+      if (!executor.stack) {
+        threads_.set_key(group.holder, std::max(threads_[group.holder].key, own.key));
+      }
+    }
+  }
+  if (blocked) {
+    threads_.sleep(thread);
+    executor.blocked.push_back(thread);
+    leave_worker(thread);
+  }
+  return blocked;
+}
+
+}  // namespace rclrt::analysis::detail
