@@ -116,7 +116,7 @@ TEST_F(ComponentContainer, ALoadedNodeRunsAtThePriorityOfTheFile) {
 TEST_F(ComponentContainer, ANodesExtraArgumentsStateItsPriorityAndItsDeadline) {
   std::ofstream(file_) << "rclrt: 1\nmonitor: {period_ms: 100}\n";
   Program container("CONTAINER", {"--ros-args", "-p", "robot:=" + file_.string()});
-  const Operator heard;
+  Operator heard;
   std::string thread;
   const auto subscription = node_->create_subscription<std_msgs::msg::String>(
       "thread_name", 10, [&](const std_msgs::msg::String& name) { thread = name.data; });
