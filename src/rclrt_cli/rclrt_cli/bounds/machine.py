@@ -157,7 +157,7 @@ class OverheadsFile:
         if rt_share < HELD_BACK_BELOW:
             text = (
                 f"real-time threads need no more than {100 * rt_share:.1f} % of any second of a "
-                f"CPU, beyond which the kernel holds them back ({self.path})"
+                f"CPU, and the kernel holds them back only beyond that ({self.path})"
             )
             assumptions.append(Assumption("", text))
         return Overheads(
