@@ -25,7 +25,8 @@ void SimulationEngine::set_up_stack(Id index) {
       deadlines.insert(callback.deadline_ns);
     }
   }
-  executor.stack.emplace().workers = std::max<std::size_t>(deadlines.size(), 1);
+  const auto most = static_cast<std::size_t>(std::max<Key>(executor.stated->top_priority - 1, 1));
+  executor.stack.emplace().workers = std::clamp<std::size_t>(deadlines.size(), 1, most);
 }
 
 Key SimulationEngine::worker_key(const Executor& executor, std::size_t worker) const {
@@ -48,16 +49,16 @@ void SimulationEngine::wait_for_worker(Id thread) {
   }
 }
 
-/// Its instance has started.
-void SimulationEngine::start_on_worker(Id thread) {
+/// Its instance, which waited, starts now.
+void SimulationEngine::start_on_worker(Id thread, Id instance) {
   Executor& executor = executors_[threads_[thread].executor];
   if (executor.stack) {
     EdfStack& stack = *executor.stack;
     std::erase(stack.waiting, thread);
-    stack.first = kNone;
+    stack.next = kNone;
     threads_[thread].base_key = worker_key(executor, stack.started.size());
     threads_.set_key(thread, threads_[thread].base_key);
-    stack.started.push_back(thread);
+    stack.started.push_back({thread, deadline_of(instance)});
     choose_next(executor, std::nullopt);
   }
 }
@@ -69,14 +70,15 @@ void SimulationEngine::leave_worker(Id thread) {
   if (executor.stack) {
     EdfStack& stack = *executor.stack;
     std::erase(stack.waiting, thread);
-    std::erase(stack.started, thread);
-    stack.first = stack.first == thread ? kNone : stack.first;
+    std::erase_if(stack.started, [thread](const auto& each) { return each.thread == thread; });
+    stack.next = stack.next == thread ? kNone : stack.next;
     choose_next(executor, threads_[thread].stamp);
   }
 }
 
-/// Of those that wait the earliest deadline may start if all that have started have later ones. It
-/// takes the place of the one that was to start before it, or the one that is handed over.
+/// Of those that wait the earliest deadline may start if all that have started have later ones, and
+/// no group keeps it from it: else none. It takes the place of the one that was to start before it,
+/// or the one that is handed over.
 void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64_t> place) {
   EdfStack& stack = *executor.stack;
   const auto is_earlier = [this](Id a, Id b) {
@@ -85,26 +87,26 @@ void SimulationEngine::choose_next(Executor& executor, std::optional<std::uint64
     return deadline_of(one) != deadline_of(other) ? deadline_of(one) < deadline_of(other)
                                                   : instances_[one].order < instances_[other].order;
   };
-  const auto found = std::ranges::min_element(stack.waiting, is_earlier);
   const auto may_start = [&](Id thread) {
-    return stack.started.size() < stack.workers &&
+    return threads_[thread].state != ThreadState::kSleeping &&
+           stack.started.size() < stack.workers &&
            std::ranges::all_of(
                stack.started,
-               [&](Id started) {
-                 return deadline_of(threads_[thread].waiting) <
-                        deadline_of(threads_[started].instance);
+               [&](const EdfStack::Started& each) {
+                 return deadline_of(threads_[thread].waiting) < each.deadline_ns;
                });
   };
+  const auto found = std::ranges::min_element(stack.waiting, is_earlier);
   const Id next = found != stack.waiting.end() && may_start(*found) ? *found : kNone;
-  if (stack.first != kNone && stack.first != next) {
-    place = threads_[stack.first].stamp;
-    threads_.set_key(stack.first, kBackground);
+  if (stack.next != kNone && stack.next != next) {
+    place = threads_[stack.next].stamp;
+    threads_.set_key(stack.next, kBackground);
   }
-  if (next != kNone && next != stack.first) {
+  if (next != kNone && next != stack.next) {
     threads_[next].stamp = place.value_or(threads_[next].stamp);
     threads_.set_key(next, worker_key(executor, stack.started.size()));
   }
-  stack.first = next;
+  stack.next = next;
 }
 
 /// EDF's test before an instance starts, by the stack resource policy (Baker 1991): it may start
@@ -130,7 +132,10 @@ bool SimulationEngine::blocked_by_ceiling(Id thread) {
   if (blocked) {
     threads_.sleep(thread);
     executor.blocked.push_back(thread);
-    leave_worker(thread);
+    if (executor.stack) {
+      executor.stack->next = kNone;  // nor may one that is due later start
+      threads_.set_key(thread, kBackground);
+    }
   }
   return blocked;
 }

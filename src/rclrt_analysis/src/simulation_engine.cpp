@@ -179,14 +179,13 @@ void SimulationEngine::finish(Id thread) {
     resume(next);
   }
   threads_.set_key(thread, own.base_key);
-  leave_worker(thread);
   Executor& executor = executors_[callback.executor];
   if (group.shared && !executor.blocked.empty()) {
     for (const Id blocked : std::exchange(executor.blocked, {})) {
       threads_.wake_in_place(blocked);
-      wait_for_worker(blocked);
     }
   }
+  leave_worker(thread);
   if (executor.loops.size() > 1) {
     wake_polling(executor);  // it did not ask for what was in this group
   }

@@ -85,10 +85,14 @@ class SimulationEngine {
   /// What an EDF executor runs its instances on: worker i is the i-th from the bottom, at the i-th
   /// priority. That decides between executors; within one, deadlines do.
   struct EdfStack {
+    struct Started {
+      Id thread = kNone;
+      std::int64_t deadline_ns = 0;  // absolute, as of its start
+    };
     std::size_t workers = 0;
-    std::vector<Id> started;  // threads, from the bottom
-    std::vector<Id> waiting;  // threads whose instances have not started
-    Id first = kNone;         // of those: who may start, at the priority of the next worker
+    std::vector<Started> started;  // from the bottom
+    std::vector<Id> waiting;       // threads whose instances have not started
+    Id next = kNone;               // of those: may start, at the priority of the next worker
   };
 
   struct Executor {
@@ -216,7 +220,7 @@ class SimulationEngine {
   Key worker_key(const Executor& executor, std::size_t worker) const;
   std::int64_t deadline_of(Id instance) const;
   void wait_for_worker(Id thread);
-  void start_on_worker(Id thread);
+  void start_on_worker(Id thread, Id instance);
   void leave_worker(Id thread);
   void choose_next(Executor& executor, std::optional<std::uint64_t> place);
   bool blocked_by_ceiling(Id thread);

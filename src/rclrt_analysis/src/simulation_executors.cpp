@@ -314,8 +314,8 @@ void SimulationEngine::pick_for_one_off(Id thread) {
   } else if (!blocked_by_ceiling(thread)) {
     threads_[thread].waiting = kNone;
     if (enter(thread, instance)) {
+      start_on_worker(thread, instance);
       begin(thread, instance);
-      start_on_worker(thread);
     } else {
       leave_worker(thread);
       retire(thread);

@@ -106,7 +106,44 @@ TEST(SimulatedEdfs, on_one_cpu_go_on_with_what_waits_before_the_other_one_begins
   EXPECT_EQ(schedule(system, 20), "a 0-2 c 2-3 d 3-4 b 4-5");
 }
 
-TEST(SimulatedEdfs, on_one_cpu_give_the_place_of_who_was_to_start_to_who_is_due_earlier) {
+TEST(SimulatedEdfs, ask_only_the_earliest_whether_a_group_lets_it_start) {
+  // a holds a group whose shortest relative deadline is 5. b, due at 50, may not start; c, due at
+  // 60, could by the group, but is later than b.
+  System system(ExecutorKind::kEdf);
+  system.timer(1000, 70, 0);
+  system.timer(1000, 1, 0, 42);
+  system.timer(1000, 1, 0, 57);
+  system.timer(1000, 1, 0, 900);
+  system.timer(1000, 1, 0, 900);
+  const std::vector<double> deadlines{100, 8, 3, 5, 100};
+  for (std::size_t i = 0; i < deadlines.size(); ++i) {
+    system[i].deadline_ns = ms(deadlines[i]);
+  }
+  system[0].group = system[3].group = 0;
+  EXPECT_EQ(schedule(system, 800), "a 0-70 b 70-71 c 71-72");
+  system.value.executors.push_back({.choice = ExecutorKind::kEdf});
+  system[4].executor = 1;  // on the same CPU
+  EXPECT_EQ(schedule(system, 800), "a 0-70 b 70-71 c 71-72");
+}
+
+TEST(SimulatedEdfs, on_one_cpu_go_on_with_what_a_group_has_kept_waiting) {
+  // b waits for the group of a, and c, of the other executor, for a worker of the same priority.
+  System system(ExecutorKind::kEdf);
+  system.timer(1000, 2, 0);
+  system.timer(1000, 1, 0, 1);
+  system.timer(1000, 1, 0, 1.5);
+  system.timer(1000, 1, 0, 900);
+  system.value.executors.push_back({.choice = ExecutorKind::kEdf});
+  system[2].executor = system[3].executor = 1;
+  const std::vector<double> deadlines{100, 10, 50, 60};
+  for (std::size_t i = 0; i < deadlines.size(); ++i) {
+    system[i].deadline_ns = ms(deadlines[i]);
+  }
+  system[0].group = system[1].group = 0;
+  EXPECT_EQ(schedule(system, 800), "a 0-2 b 2-3 c 3-4");
+}
+
+TEST(SimulatedEdfs, on_one_cpu_hand_the_place_over_to_what_is_due_earlier) {
   // The lowest worker of each executor has the same priority, 93. b waits since 0.5; at 1
   // comes e of the same executor, due earlier, which the same worker starts: before d, of the
   // third.

@@ -64,9 +64,10 @@ def stalls_ms(runs: Sequence[Run]) -> dict[Key, float]:
 def host_sentences(runs: Sequence[Run], seconds: Mapping[str, float]) -> Iterator[str]:
     """Where it ran, and what the host took."""
     machines = list(dict.fromkeys(tuple(run[name] for name in OF_THE_MACHINE) for run in runs))
-    for model, cpus, kernel, rmw, realtime in machines:
-        own = [run for run in runs if run["kernel"] == kernel and run["cpu_model"] == model]
-        of = f" ({len(own)} of the runs)" if len(machines) > 1 else ""
+    for machine in machines:
+        model, cpus, kernel, rmw, realtime = machine
+        count = sum(tuple(run[name] for name in OF_THE_MACHINE) == machine for run in runs)
+        of = f" ({count} of the runs)" if len(machines) > 1 else ""
         yield (
             f"{model}, {cpus} CPUs, Linux {kernel}, {rmw}; "
             f"{'real-time' if realtime == 'True' else 'NOT real-time'} scheduling{of}."

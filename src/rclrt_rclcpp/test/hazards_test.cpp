@@ -149,7 +149,8 @@ bool is_answered(const Options& options, const Timing& of_the_wait, const Timing
   executor.add_node(node);
   executor.add_node(other);
   const Spinning spinning(executor);
-  return answered.get_future().get();
+  std::future<bool> result = answered.get_future();
+  return result.wait_for(60s) == std::future_status::ready && result.get();
 }
 
 class HazardsWithPreemption : public Ros {};

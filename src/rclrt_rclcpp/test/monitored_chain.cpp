@@ -258,12 +258,7 @@ bool names_culprit(Injection what, const std::string& step, Operator& heard) {
              each.second >= std::chrono::nanoseconds(kHeldUp).count() / 2;
     });
   };
-  if (expected.empty() || wait(is_named, 5s)) {
-    return true;
-  }
-  std::printf("injection %d: no miss of %s has %s in its way\n", static_cast<int>(what),
-              step.c_str(), expected.front().c_str());
-  return false;
+  return expected.empty() || wait(is_named, 5s);
 }
 
 /// Looks at what was told of one injection. Returns how much of it was wrong.
@@ -293,9 +288,9 @@ int judge_blame(Injection what, const std::string& step, const Told& told) {
   return wrong;
 }
 
-/// Injects once, or more often where /diagnostics blames something that held up more at the same
-/// time, such as the host: of each miss by itself the culprit must be told at the first time.
-/// Returns how much of what was told was wrong. Counts the injections in `times`.
+/// Injects once, or more often where something else held up more at the same time, such as the
+/// host: until each step has told of a miss in whose way the culprit was, and blames it. Returns
+/// how much of what was told was wrong. Counts the injections in `times`.
 int inject(Injection what, std::chrono::milliseconds pause, Sensor& sensor, Operator& heard,
            int& times) {
   const std::array<std::string, 2> steps{"/filter", "/controller"};
@@ -308,10 +303,10 @@ int inject(Injection what, std::chrono::milliseconds pause, Sensor& sensor, Oper
     std::this_thread::sleep_for(kHeldUp + kMonitorPeriod + pause);
     is_told = true;
     for (const std::string& step : steps) {
-      wrong += attempt > 0 || names_culprit(what, step, heard) ? 0 : 1;
-      is_told = wait_until_told(what, step, heard) && is_told;
+      is_told = names_culprit(what, step, heard) && wait_until_told(what, step, heard) && is_told;
     }
   }
+  wrong += is_told ? 0 : 1;
   for (const std::string& step : steps) {
     wrong += judge_blame(what, step, heard.told(step));
   }

@@ -10,8 +10,11 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
+#include <cstdio>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 namespace rclrt_rclcpp::test {
 
@@ -48,18 +51,29 @@ class Child {
   Child(const Child&) = delete;
   Child& operator=(const Child&) = delete;
 
-  /// Waits for its end, and returns what it has printed.
+  /// Waits for the line that it prints, and for its end. Returns the line; empty: it did not end
+  /// well. One that does not end is killed, and named: Fast DDS may hang there (Fast-DDS#6513).
   std::string finish() {
     std::string text;
     std::array<char, 256> buffer{};
-    for (ssize_t size = 1; size > 0 || (size < 0 && errno == EINTR);) {
+    for (ssize_t size = 1;
+         text.find('\n') == std::string::npos && (size > 0 || (size < 0 && errno == EINTR));) {
       size = read(output_, buffer.data(), buffer.size());
       text.append(buffer.data(), static_cast<std::size_t>(std::max<ssize_t>(size, 0)));
     }
     int status = 0;
-    waitpid(pid_, &status, 0);
+    constexpr int kLooks = 4000;  // 20 s
+    for (int look = 0; waitpid(pid_, &status, WNOHANG) == 0; ++look) {
+      if (look == kLooks) {
+        std::printf("a process that had printed its line did not end and was killed\n");
+        kill(pid_, SIGKILL);
+        waitpid(pid_, nullptr, 0);
+        break;
+      }
+      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    }
     pid_ = 0;
-    return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? text : "";
+    return status == 0 ? text : "";
   }
 
  private:

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <exception>
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -70,16 +71,11 @@ void read_executors(const model::Application& application, std::span<const std::
   }
 }
 
-}  // namespace
-
-bool run_process(const model::Application& application, std::span<const std::size_t> own,
-                 const RunOptions& options, std::span<const char* const> arguments,
-                 Starter& starter) {
-  // The log comes first, and ROS then; whatever thread follows is the middleware's.
-  recorder::InstanceLog log;
-  const MiddlewareThreads middleware;
-  const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data());
-  LiveApplication live(application, own, context, log, options.executor.kind);
+/// The share of the process once it has nodes: returns as run_process.
+bool run_nodes(const model::Application& application, std::span<const std::size_t> own,
+               const RunOptions& options, const std::shared_ptr<Context>& context,
+               LiveApplication& live, recorder::InstanceLog& log,
+               const MiddlewareThreads& middleware, Starter& starter) {
   live.wait_until_matched(std::chrono::seconds(20));
   if (options.alone) {
     live.require_alone();
@@ -128,6 +124,24 @@ bool run_process(const model::Application& application, std::span<const std::siz
   read_executors(application, own, options, spinning, part);
   starter.finish(std::move(part));
   return true;
+}
+
+}  // namespace
+
+bool run_process(const model::Application& application, std::span<const std::size_t> own,
+                 const RunOptions& options, std::span<const char* const> arguments,
+                 Starter& starter) {
+  // The log comes first, and ROS then; whatever thread follows is the middleware's.
+  recorder::InstanceLog log;
+  const MiddlewareThreads middleware;
+  const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data());
+  LiveApplication live(application, own, context, log, options.executor.kind);
+  try {
+    return run_nodes(application, own, options, context, live, log, middleware, starter);
+  } catch (const std::exception& error) {
+    starter.fail(error.what());
+    throw;
+  }
 }
 
 }  // namespace rclrt::runner

@@ -7,6 +7,7 @@
 #include <optional>
 #include <rclrt/model/application.hpp>
 #include <span>
+#include <string>
 
 #include "part.hpp"
 #include "run.hpp"
@@ -28,11 +29,15 @@ class Starter {
   /// Takes what the process has measured. Called before the nodes end: Fast DDS may never come back
   /// from that while another process ends, too.
   virtual void finish(Part part) = 0;
+
+  /// Takes the cause where it cannot go on. Called before the nodes end, as `finish`.
+  virtual void fail(const std::string& cause) = 0;
 };
 
 /// Runs and measures the executors of the application with these indices. Returns false when the
 /// context was shut down (Ctrl-C) or the run was called off before the end: nothing was measured
-/// then. `arguments` are for ROS. Throws what goes wrong.
+/// then. `arguments` are for ROS. Throws what goes wrong, of which `starter` was told if there were
+/// nodes.
 bool run_process(const model::Application& application, std::span<const std::size_t> own,
                  const RunOptions& options, std::span<const char* const> arguments,
                  Starter& starter);

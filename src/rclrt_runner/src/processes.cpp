@@ -73,6 +73,8 @@ class RemoteStarter final : public Starter {
     send(socket_, kDone);
   }
 
+  void fail(const std::string& cause) override { send(socket_, kFailed, cause); }
+
  private:
   const int socket_;
   const int file_;
@@ -272,15 +274,21 @@ void Processes::call_off() noexcept {
   }
   const auto limit = std::chrono::steady_clock::now() + kPatience;
   for (Child& child : children_) {
-    while (child.pid > 0 && ::waitpid(child.pid, nullptr, WNOHANG) == 0) {
+    int status = 0;
+    while (child.pid > 0 && ::waitpid(child.pid, &status, WNOHANG) == 0) {
       if (std::chrono::steady_clock::now() > limit) {
-        std::fprintf(stderr, "rclrt: %s did not end within %d s after the run and was killed\n",
+        std::fprintf(stderr, "rclrt: %s did not end within %d s and was killed\n",
                      child.name.c_str(), static_cast<int>(kPatience.count()));
         ::kill(child.pid, SIGKILL);
         ::waitpid(child.pid, nullptr, 0);
+        status = 0;
         break;
       }
       std::this_thread::sleep_for(std::chrono::milliseconds(2));
+    }
+    if (child.state == State::kDone && status != 0) {
+      std::fprintf(stderr, "rclrt: %s %s after the run\n", child.name.c_str(),
+                   how_it_ended(status).c_str());
     }
     child.pid = -1;
   }

@@ -110,6 +110,8 @@ class OwnStarter final : public Starter {
     parts_.emplace().push_back(std::move(part));
   }
 
+  void fail(const std::string& /*cause*/) override {}  // it is thrown
+
   /// Takes what was handed over; std::nullopt: nothing was.
   std::optional<std::vector<Part>> take() { return std::move(parts_); }
 

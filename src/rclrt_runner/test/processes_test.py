@@ -171,11 +171,23 @@ def test_what_was_measured_counts_also_of_a_process_that_does_not_end(
     assert done.returncode == 0, done.stderr
     for name in ("the unnamed process", "process 'sensing'", "process 'motion'"):
         assert f"rclrt: {name} (" in done.stderr
-    assert done.stderr.count(") did not end within 5 s after the run and was killed\n") == 3
+    assert done.stderr.count(") did not end within 5 s and was killed\n") == 3
     results: dict[str, Any] = json.loads((out / "results.json").read_text())
     for chain in results["chains"]:
         assert chain["released"] == 30
         assert chain["completed"] > 0
+
+
+def test_a_failure_is_told_also_of_a_process_that_does_not_end(parts: Path, tmp_path: Path) -> None:
+    parts.write_text(
+        parts.read_text() + "threads: [{name: middleware, policy: deadline, runtime_ms: 900,\n"
+        "  deadline_ms: 1000, period_ms: 1000}]\n"
+    )
+    out = tmp_path / "out"
+    done = run(parts, out, "preemptive", "--strict", program=os.environ["NEVER_ENDING_NODES"])
+    assert done.returncode == 1
+    assert "SCHED_DEADLINE" in done.stderr
+    assert not out.exists()
 
 
 def test_one_that_is_interrupted_is_named(parts: Path, tmp_path: Path) -> None:
