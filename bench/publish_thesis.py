@@ -110,6 +110,8 @@ def load_directory(directory: Path, stated: Path) -> Page:
             f"{stated}: was made with another {plan['overheads']['file']} than the one in {KEPT}; "
             "keep that file there"
         )
+    if not (directory / JOURNAL).is_file():
+        raise BadInput(f"{stated}: has no {JOURNAL}; keep it beside {PLAN}")
     page = Page.load(directory, experiments)
     if page.missing:
         raise BadInput(f"{stated}: {page.missing} units are missing; go on with --resume")

@@ -64,6 +64,9 @@ def test_the_documentation_is_made_of_complete_directories_only(
     assert publish.main([str(out)]) == 2
     assert "1 units are missing; go on with --resume" in capsys.readouterr().err
     assert publish.PAGE.read_text() == before
+    journal.unlink()
+    assert publish.main([str(out)]) == 2
+    assert "has no done.jsonl; keep it beside experiment.json" in capsys.readouterr().err
     assert publish.main([]) == 2
 
 
