@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What deadlines and a robot's monitor cost: the CPU time of the executor's thread for each message
-// of a subscription, without a deadline, with one, and under a monitor; in turn.
+// of a subscription, without a deadline, with one, under a monitor, and while somebody follows what
+// its node publishes without a header; in turn.
 //
 //   rclrt_rclcpp_monitor_bench [MESSAGES]
 #include <algorithm>
@@ -11,8 +12,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <functional>
+#include <geometry_msgs/msg/point.hpp>
 #include <geometry_msgs/msg/point_stamped.hpp>
 #include <memory>
+#include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <thread>
 #include <vector>
@@ -23,6 +26,7 @@
 
 namespace {
 
+using geometry_msgs::msg::Point;
 using geometry_msgs::msg::PointStamped;
 using rclrt_rclcpp::Timing;
 using namespace std::chrono_literals;
@@ -33,6 +37,42 @@ struct Case {
   const char* name;
   Timing timing;
   bool monitored;
+  bool followed;
+};
+
+/// Asks since when the data of "out" counts.
+class Follower {
+ public:
+  Follower() {
+    robot_.executor().set_timing(subscription_, {.max_age = 1h});
+    robot_.executor().add_node(node_);
+    thread_ = std::thread([this] { robot_.spin(); });
+  }
+  ~Follower() {
+    robot_.executor().cancel();
+    thread_.join();
+  }
+  Follower(const Follower&) = delete;
+  Follower& operator=(const Follower&) = delete;
+
+  /// Has the first messages published, and waits until it has found out who does.
+  static void wait_for(const std::function<void()>& publish) {
+    for (int i = 0; i < 200; ++i) {
+      publish();
+      std::this_thread::sleep_for(10ms);
+    }
+  }
+
+ private:
+  rclrt_rclcpp::Robot robot_{[] {
+    rclrt_rclcpp::RobotOptions options;
+    options.monitor = rclrt_rclcpp::MonitorOptions{};
+    return options;
+  }()};
+  const rclcpp::Node::SharedPtr node_ = std::make_shared<rclcpp::Node>("follower");
+  const rclcpp::Subscription<Point>::SharedPtr subscription_ =
+      node_->create_subscription<Point>("out", 10, [](const Point&) {});
+  std::thread thread_;
 };
 
 /// Returns the CPU time of the executor's thread from one callback's begin to the next one's.
@@ -62,6 +102,12 @@ double cpu_per_message_us(const Case& which, long messages) {
   robot.executor().set_timing(subscription, which.timing);
   robot.executor().add_node(node);
   std::thread spinning([&] { robot.spin(); });
+  std::optional<Follower> follower;
+  const auto out = node->create_publisher<Point>("out", 10);
+  if (which.followed) {
+    follower.emplace();
+    Follower::wait_for([&out] { out->publish(Point()); });
+  }
   PointStamped message;
   for (long i = 0; i <= messages; ++i) {
     message.header.stamp = node->now();
@@ -84,10 +130,12 @@ int main(int argc, char** argv) {
     return 2;
   }
   rclcpp::init(0, nullptr);
-  const std::array<Case, 4> cases{{{"no deadline", {}, false},
-                                   {"a deadline", {.deadline = 1h}, false},
-                                   {"a deadline, monitored", {.deadline = 1h}, true},
-                                   {"a largest age, monitored", {.max_age = 1h}, true}}};
+  const std::array<Case, 6> cases{{{"no deadline", {}, false, false},
+                                   {"a deadline", {.deadline = 1h}, false, false},
+                                   {"a deadline, monitored", {.deadline = 1h}, true, false},
+                                   {"a deadline, and followed", {.deadline = 1h}, true, true},
+                                   {"a largest age, monitored", {.max_age = 1h}, true, false},
+                                   {"a largest age, and followed", {.max_age = 1h}, true, true}}};
   std::array<std::vector<double>, cases.size()> times_us;
   for (int round = 0; round < kRounds; ++round) {
     for (std::size_t i = 0; i < cases.size(); ++i) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "origin_files.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/notified_callback.hpp"
 #include "rclrt/executor/timer.hpp"
@@ -33,12 +34,28 @@ class Changes {
   /// Whether something was noted since the last call.
   bool take() noexcept { return noted_.exchange(false); }
 
+  /// A message has come from a publisher that is not known.
+  void note_publisher() noexcept RCLRT_NONBLOCKING {
+    publisher_noted_.store(true);
+    bell_.notify_one();
+  }
+  bool take_publisher() noexcept { return publisher_noted_.exchange(false); }
+
   bool noted() const noexcept { return noted_.load(); }
   rclrt::realtime::EventCount& bell() noexcept { return bell_; }
 
  private:
   std::atomic<bool> noted_{true};
+  std::atomic<bool> publisher_noted_{false};
   rclrt::realtime::EventCount bell_;
+};
+
+class TopicOrigins;
+
+/// Of the messages of a subscription with a largest age.
+struct AgeCounters {
+  std::uint64_t unstamped = 0;         ///< had a header whose stamp cannot be
+  std::uint64_t from_publication = 0;  ///< had no header, and nobody tells of their publisher
 };
 
 /// An entity belongs to the user and may end at any time: it is held weakly, and kept only while
@@ -68,11 +85,25 @@ class Listener {
   /// nullptr: they are not measured.
   const std::shared_ptr<ResponseTimes>& responses() const noexcept { return responses_; }
 
-  /// Lets deadlines count from the stamps of messages, of this subscription, or of that which it
-  /// takes messages for. Called before `listen`.
-  virtual void count_from_stamp(const rclcpp::SubscriptionBase& /*subscription*/) {}
-  /// How many messages were to count from their stamp and could not.
-  virtual std::uint64_t unstamped() const noexcept { return 0; }
+  /// How the messages of a subscription count.
+  struct AgeOptions {
+    bool is_limited = false;                // the deadline counts from where the data does
+    std::shared_ptr<TopicOrigins> origins;  // of messages without a stamp; nullptr: nobody tells
+  };
+  /// Lets messages of this subscription, or of that which it takes messages for, count from their
+  /// stamps. Called once; with `is_limited`, before `listen`.
+  virtual void count_from_stamp(const rclcpp::SubscriptionBase& /*subscription*/,
+                                AgeOptions /*options*/) {}
+  /// Of the messages whose deadline was to count from where their data does.
+  virtual AgeCounters age_counters() const noexcept { return {}; }
+
+  /// Tells, from here on, since when the data counts that its instances work on. Called before
+  /// `listen`.
+  void tell_origins(std::shared_ptr<OriginWriter> to) { origins_ = std::move(to); }
+  /// Whether somebody wants to know it. `now_ns`: CLOCK_MONOTONIC.
+  bool tells_origins(std::int64_t now_ns) const noexcept {
+    return origins_ != nullptr && origins_->is_wanted(now_ns);
+  }
 
   /// How often the calling thread has begun to run user code, of any executor.
   static std::uint64_t runs_here() noexcept { return runs_of_thread(); }
@@ -84,13 +115,21 @@ class Listener {
   /// For the time of user code.
   class Running {
    public:
-    Running(Listener& listener, engine::InstanceInfo& info) : listener_(listener), info_(info) {
+    /// `origin_ns`: since when its data counts; 0: its release.
+    Running(Listener& listener, engine::InstanceInfo& info, std::int64_t origin_ns = 0)
+        : listener_(listener), info_(info) {
       ++runs_of_thread();
       info.start_ns = rclrt::realtime::monotonic_now_ns();
       // A hint for who looks for deadlocks.
       listener.running_since_ns_.store(info.start_ns, std::memory_order_relaxed);
+      if (listener.tells_origins(info.start_ns)) {
+        told_ = listener.origins_->begin(origin_ns != 0 ? origin_ns : info.release_ns);
+      }
     }
     ~Running() {
+      if (told_ != nullptr) {
+        OriginWriter::end(*told_);
+      }
       listener_.running_since_ns_.store(0, std::memory_order_relaxed);
       if (listener_.responses_) {
         listener_.responses_->note(info_, rclrt::realtime::monotonic_now_ns());
@@ -102,6 +141,7 @@ class Listener {
    private:
     Listener& listener_;
     const engine::InstanceInfo& info_;
+    OriginRing::Place* told_ = nullptr;
   };
 
   /// The entity has ended: there is nothing to run.
@@ -118,6 +158,7 @@ class Listener {
 
   Changes& changes_;
   std::shared_ptr<ResponseTimes> responses_;
+  std::shared_ptr<OriginWriter> origins_;
   std::atomic<std::int64_t> running_since_ns_{0};
 };
 

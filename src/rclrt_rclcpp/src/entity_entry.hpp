@@ -32,6 +32,9 @@ struct Entry {
   Place place;
   Timing timing;
   rclcpp::CallbackGroup::WeakPtr group;
+  /// Of a subscription whose stamps are read when somebody asks since when its data counts;
+  /// nullptr: they are read, or nobody can ask.
+  std::shared_ptr<TopicOrigins> origins;
   bool seen = true;  // in the refresh under way
 };
 

@@ -15,6 +15,8 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
     : part_(std::move(part)),
       engine_(std::move(engine)),
       measures_(options.measure_responses),
+      origins_(options.share_origins ? std::make_unique<Origins>(context->get_domain_id(), changes_)
+                                     : nullptr),
       groups_of_executor_(std::move(groups)),
       context_(std::move(context)),
       clocks_(*engine_, gate_),
@@ -29,9 +31,11 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
       MaintenanceThread::Tasks{.refresh = [this] { refresh_if_noted(); },
                                .look =
                                    [this] {
+                                     look_at_publishers();
                                      const std::scoped_lock lock(mutex_);
                                      deadlocks_.look(entries_, *engine_);
                                    },
+                               .look_at_publishers = [this] { look_at_publishers(); },
                                .each_second =
                                    [this] {
                                      if (part_) {
@@ -83,6 +87,34 @@ void Executor::EntityRegistry::fail(const std::exception_ptr& error) {
 void Executor::EntityRegistry::refresh_if_noted() {
   if (changes_.noted()) {
     refresh();
+  }
+}
+
+void Executor::EntityRegistry::look_at_publishers() {
+  if (!origins_) {
+    return;
+  }
+  Kept kept;  // ends without the lock
+  {
+    const std::scoped_lock lock(mutex_);
+    read_stamps_where_asked(kept);
+  }
+  origins_->look();
+}
+
+/// With the lock held. Not before somebody asks: the description of a message type is a library.
+void Executor::EntityRegistry::read_stamps_where_asked(Kept& kept) {
+  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+  for (auto& [key, entry] : entries_) {
+    if (entry.origins == nullptr || !entry.bound.listener->tells_origins(now_ns)) {
+      continue;
+    }
+    if (const auto entity = key.lock()) {
+      kept.push_back(entity);
+      entry.bound.listener->count_from_stamp(
+          *std::static_pointer_cast<rclcpp::SubscriptionBase>(entity),
+          {.is_limited = false, .origins = std::exchange(entry.origins, nullptr)});
+    }
   }
 }
 
@@ -215,7 +247,9 @@ std::vector<CallbackInfo> Executor::EntityRegistry::callbacks() {
     (from_stamp ? info.max_age : info.deadline) = limit;
     info.overload = callback.overload();
     info.counters = callback.counters();
-    info.unstamped = listener.unstamped();
+    const AgeCounters ages = listener.age_counters();
+    info.unstamped = ages.unstamped;
+    info.from_publication = ages.from_publication;
     if (const auto& responses = listener.responses()) {
       info.response_us = {responses, &responses->us()};
     }

@@ -14,6 +14,7 @@
 #include "entity_names.hpp"
 #include "gate.hpp"
 #include "maintenance_thread.hpp"
+#include "origins.hpp"
 #include "rclrt/executor/group.hpp"
 #include "recording_impl.hpp"
 #include "removal_queue.hpp"
@@ -26,11 +27,11 @@ namespace rclrt_rclcpp {
 /// Keeps the engine's callbacks what the nodes' entities are. While somebody spins, the maintenance
 /// thread looks whenever a node or a group says that it has changed; each spin looks first.
 ///
-/// Locks: `mutex_` guards all but `engine_`, `changes_`, `gate_`, `clocks_` and `failure_`, which
-/// have their own. With it are taken, inside: the collector's, the entities' and the engine's;
-/// never the other way round, for no listener, no on-ready callback and no callback of a clock
-/// takes it. No thread waits for a callback to end while holding it; and the maintenance thread,
-/// which all entities wait for, waits for none at all.
+/// Locks: `mutex_` guards all but `engine_`, `changes_`, `gate_`, `clocks_`, `origins_` and
+/// `failure_`, which have their own. With it are taken, inside: the collector's, the entities' and
+/// the engine's; never the other way round, for no listener, no on-ready callback and no callback
+/// of a clock takes it. No thread waits for a callback to end while holding it; and the maintenance
+/// thread, which all entities wait for, waits for none at all.
 class Executor::EntityRegistry {
  public:
   /// The groups that the executor has now, those of its nodes included; called with `mutex_` held.
@@ -112,6 +113,8 @@ class Executor::EntityRegistry {
   };
 
   void fail(const std::exception_ptr& error);
+  void look_at_publishers();
+  void read_stamps_where_asked(Kept& kept);
   void look(Found& found, bool& taken_back, std::exception_ptr& refused, const Change* change);
   void collect(Found& found);
   void add_found(Found& found);
@@ -127,6 +130,9 @@ class Executor::EntityRegistry {
                   const GroupContext& context, const Key& owner);
   bool update_entry(Entries::iterator known, Place place, const Timing& timing);
   template <typename Entity>
+  void set_age(const std::shared_ptr<Entity>& entity, Entry& entry, const GroupContext& context,
+               const Key& owner);
+  template <typename Entity>
   Bound bind_entity(const std::shared_ptr<Entity>& entity, engine::CallbackOptions options);
   void drop(const Key& key, Entry& entry);
   bool finish_leaving(Wait wait);
@@ -135,6 +141,7 @@ class Executor::EntityRegistry {
   const std::unique_ptr<Recording::Impl::Part> part_;
   const std::unique_ptr<engine::Executor> engine_;  // its sink is part_
   const bool measures_;                             // responses of callbacks with deadlines
+  const std::unique_ptr<Origins> origins_;          // nullptr: not told, and not asked for
   const Groups groups_of_executor_;
   const rclcpp::Context::SharedPtr context_;
   Changes changes_;

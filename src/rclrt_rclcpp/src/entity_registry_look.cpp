@@ -228,9 +228,7 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
   if (has_deadline && measures_) {
     entry.bound.listener->measure();
   }
-  if (const auto subscription = subscription_of(entity, owner); subscription && timing.max_age) {
-    entry.bound.listener->count_from_stamp(*subscription);
-  }
+  set_age(entity, entry, context, owner);
   engine_->add(entry.bound.callback);
   try {
     entry.bound.listener->listen();
@@ -248,6 +246,27 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
   }
   entries_.emplace(key, std::move(entry));
   return true;
+}
+
+/// Lets the entity count from stamps, and tell since when its data counts.
+template <typename Entity>
+void Executor::EntityRegistry::set_age(const std::shared_ptr<Entity>& entity, Entry& entry,
+                                       const GroupContext& context, const Key& owner) {
+  Listener& listener = *entry.bound.listener;
+  const bool is_told = origins_ && context.owner.node;
+  if (is_told) {
+    listener.tell_origins(origins_->writer(entry.place.node));
+  }
+  const auto subscription = subscription_of(entity, owner);
+  if (!subscription) {
+    return;
+  }
+  auto origins = is_told ? origins_->topic(entry.place.name, context.owner.node) : nullptr;
+  if (entry.timing.max_age) {
+    listener.count_from_stamp(*subscription, {.is_limited = true, .origins = std::move(origins)});
+  } else if constexpr (std::is_same_v<Entity, rclcpp::SubscriptionBase>) {
+    entry.origins = std::move(origins);
+  }
 }
 
 template <typename Entity>

@@ -23,11 +23,13 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
   using MessageCallback::MessageCallback;
 
   /// rclcpp does not show what it hands over: it counts from its arrival, which is in its publish.
-  void count_from_stamp(const rclcpp::SubscriptionBase& subscription) override {
+  void count_from_stamp(const rclcpp::SubscriptionBase& subscription, AgeOptions options) override {
+    is_limited_ = options.is_limited;
     has_stamps_ = StampReader(subscription.get_message_type_support_handle()).has_header();
   }
-  std::uint64_t unstamped() const noexcept override {
-    return unstamped_.load(std::memory_order_relaxed);
+  AgeCounters age_counters() const noexcept override {
+    const std::uint64_t taken = taken_.load(std::memory_order_relaxed);
+    return has_stamps_ ? AgeCounters{.unstamped = taken} : AgeCounters{.from_publication = taken};
   }
 
  private:
@@ -57,16 +59,17 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
       // It is announced while it is published.
       rclrt::recorder::InstanceLog::set_published(info.ready_ns);
     }
-    if (has_stamps_) {
-      unstamped_.fetch_add(1, std::memory_order_relaxed);
+    if (is_limited_) {
+      taken_.fetch_add(1, std::memory_order_relaxed);
     }
     const Running running(*this, info, taking);
     waitable.execute(data);
     return Outcome::kRan;
   }
 
-  bool has_stamps_ = false;                  // from which it ought to count
-  std::atomic<std::uint64_t> unstamped_{0};  // relaxed: a count alone
+  bool is_limited_ = false;
+  bool has_stamps_ = false;              // from which it ought to count
+  std::atomic<std::uint64_t> taken_{0};  // if is_limited_; relaxed: a count alone
 };
 
 }  // namespace

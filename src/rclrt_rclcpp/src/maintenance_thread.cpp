@@ -48,6 +48,14 @@ void MaintenanceThread::run() {
         continue;
       }
     }
+    if (changes_.take_publisher()) {  // one that comes while nobody spins is asked for again
+      const Gate::Inside inside(gate_);
+      if (inside.allowed()) {
+        changes_.bell().cancel_wait();
+        tasks_.look_at_publishers();
+        continue;
+      }
+    }
     const bool unfinished = unfinished_.exchange(false);
     const std::int64_t soon_ns = rclrt::realtime::monotonic_now_ns() + kSoon_ns;
     changes_.bell().wait_until(key, unfinished ? std::min(watch_ns, soon_ns) : watch_ns);

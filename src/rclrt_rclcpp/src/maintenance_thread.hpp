@@ -18,9 +18,10 @@ namespace rclrt_rclcpp {
 class MaintenanceThread {
  public:
   struct Tasks {
-    std::function<void()> refresh;      ///< with the gate held open
-    std::function<void()> look;         ///< once a second, with the gate held open
-    std::function<void()> each_second;  ///< whether the gate is open or not
+    std::function<void()> refresh;             ///< with the gate held open
+    std::function<void()> look;                ///< once a second, with the gate held open
+    std::function<void()> look_at_publishers;  ///< when one is not known; as `look`
+    std::function<void()> each_second;         ///< whether the gate is open or not
   };
   MaintenanceThread(const std::string& name, Changes& changes, Gate& gate, Tasks tasks);
   ~MaintenanceThread();

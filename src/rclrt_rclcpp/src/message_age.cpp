@@ -12,6 +12,7 @@
 #include <span>
 #include <string_view>
 
+#include "origins.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/realtime/clock.hpp"
 
@@ -121,9 +122,9 @@ std::int64_t StampReader::stamp_ns(const rclcpp::SerializedMessage& message) con
   return to_ns(static_cast<std::int32_t>(word(kHead)), word(kHead + 4));
 }
 
-void MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
-                       std::int64_t less_realtime_ns, const engine::Callback& callback,
-                       engine::InstanceInfo& instance) noexcept {
+std::int64_t MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
+                               std::int64_t less_realtime_ns, const engine::Callback& callback,
+                               engine::InstanceInfo& instance) noexcept {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   const std::int64_t now_realtime_ns = now_ns - less_realtime_ns;
   // Returns when it was, by CLOCK_MONOTONIC.
@@ -136,16 +137,26 @@ void MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
   };
   const auto published_ns = before_now(info.source_timestamp);
   const auto received_ns = before_now(info.received_timestamp);
+  MessageOrigin origin;
+  std::copy_n(info.publisher_gid.data, origin.publisher.size(), origin.publisher.begin());
   const auto stamped_ns = before_now(stamp_ns);
+  std::optional<std::int64_t> since_ns = stamped_ns;
+  if (!since_ns && options_.origins) {
+    since_ns = options_.origins->find(origin.publisher, info.source_timestamp, now_ns);
+  }
+  const std::int64_t counts_from_ns =
+      since_ns.value_or(published_ns.value_or(received_ns.value_or(instance.ready_ns)));
+  if (!options_.is_limited) {
+    return counts_from_ns;
+  }
   if (!stamped_ns && reader_.has_header()) {
     unstamped_.fetch_add(1, std::memory_order_relaxed);
+  } else if (!since_ns) {
+    from_publication_.fetch_add(1, std::memory_order_relaxed);
   }
-  t_taken = {.callback = &callback, .instance = instance.id, .origin = {}};
-  MessageOrigin& origin = t_taken.origin;
-  std::copy_n(info.publisher_gid.data, origin.publisher.size(), origin.publisher.begin());
-  if (stamped_ns && published_ns) {
+  if (since_ns && published_ns) {
     origin.before_publication =
-        before_publication_.note(std::max<std::int64_t>(*published_ns - *stamped_ns, 0));
+        before_publication_.note(std::max<std::int64_t>(*published_ns - *since_ns, 0));
   }
   if (published_ns && received_ns) {
     origin.in_middleware =
@@ -155,7 +166,9 @@ void MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
     instance.ready_ns = *received_ns;
     instance.release_ns = *received_ns;
   }
-  instance.since_ns = stamped_ns.value_or(published_ns.value_or(instance.ready_ns));
+  instance.since_ns = counts_from_ns;
+  t_taken = {.callback = &callback, .instance = instance.id, .origin = origin};
+  return counts_from_ns;
 }
 
 const MessageOrigin* MessageAge::origin_of(const engine::DeadlineMiss& miss) noexcept {

@@ -12,7 +12,9 @@
 #include <cstdint>
 #include <optional>
 #include <rclcpp/serialized_message.hpp>
+#include <utility>
 
+#include "entity_callback.hpp"
 #include "rclrt/executor/deadline_miss.hpp"
 #include "rclrt/executor/instance.hpp"
 
@@ -52,24 +54,32 @@ struct MessageOrigin {
   TimeBefore in_middleware;       ///< from its publication to its arrival
 };
 
-/// Lets the instances of a subscription count from the stamps of their messages.
+/// Since when the messages of a subscription count.
 class MessageAge {
  public:
-  explicit MessageAge(const rosidl_message_type_support_t& type) : reader_(type) {}
+  MessageAge(const rosidl_message_type_support_t& type, Listener::AgeOptions options)
+      : reader_(type), options_(std::move(options)) {}
 
-  /// Lets `instance`, whose message was taken just now, count from the message's stamp. Of a type
-  /// without a header, and where the stamp cannot be (zero, more than a second in the future, older
-  /// than a year), from its publication; where that is not known either, from its arrival.
+  /// Whether the deadlines of instances count from there.
+  bool is_limited() const noexcept { return options_.is_limited; }
+
+  /// Returns since when the data of a message counts that was taken just now for `instance`,
+  /// CLOCK_MONOTONIC: its stamp. Of a type without a header, and where the stamp cannot be (zero,
+  /// more than a second in the future, older than a year), what the process tells that has
+  /// published it; where nobody tells, its publication, and where that is not known either, its
+  /// arrival. If `is_limited`, lets the instance count from there.
   /// `less_realtime_ns`: CLOCK_MONOTONIC - CLOCK_REALTIME.
   template <typename Message>
-  void count_from_stamp(const Message& message, const rmw_message_info_t& info,
-                        std::int64_t less_realtime_ns, const engine::Callback& callback,
-                        engine::InstanceInfo& instance) noexcept {
-    count(reader_.stamp_ns(message), info, less_realtime_ns, callback, instance);
+  std::int64_t count_from_stamp(const Message& message, const rmw_message_info_t& info,
+                                std::int64_t less_realtime_ns, const engine::Callback& callback,
+                                engine::InstanceInfo& instance) noexcept {
+    return count(reader_.stamp_ns(message), info, less_realtime_ns, callback, instance);
   }
 
-  /// Returns how many messages had a header whose stamp cannot be.
-  std::uint64_t unstamped() const noexcept { return unstamped_.load(std::memory_order_relaxed); }
+  AgeCounters counters() const noexcept {
+    return {unstamped_.load(std::memory_order_relaxed),
+            from_publication_.load(std::memory_order_relaxed)};
+  }
 
   /// Returns what is known of the instance that the calling thread has just run; nullptr: nothing.
   static const MessageOrigin* origin_of(const engine::DeadlineMiss& miss) noexcept;
@@ -88,11 +98,14 @@ class MessageAge {
     std::atomic<std::int64_t> least_ns_{INT64_MAX};
   };
 
-  void count(std::int64_t stamp_ns, const rmw_message_info_t& info, std::int64_t less_realtime_ns,
-             const engine::Callback& callback, engine::InstanceInfo& instance) noexcept;
+  std::int64_t count(std::int64_t stamp_ns, const rmw_message_info_t& info,
+                     std::int64_t less_realtime_ns, const engine::Callback& callback,
+                     engine::InstanceInfo& instance) noexcept;
 
   const StampReader reader_;
-  std::atomic<std::uint64_t> unstamped_{0};  // relaxed: a count alone
+  const Listener::AgeOptions options_;
+  std::atomic<std::uint64_t> unstamped_{0};  // relaxed: counts alone
+  std::atomic<std::uint64_t> from_publication_{0};
   Least before_publication_;
   Least in_middleware_;
 };

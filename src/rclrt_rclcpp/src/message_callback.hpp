@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 
@@ -138,8 +139,10 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   /// For the time of user code, with what was taken.
   class Running {
    public:
-    Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking)
-        : running_(self, info) {
+    /// `origin_ns`: since when the data of what was taken counts; 0: its arrival.
+    Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking,
+            std::int64_t origin_ns = 0)
+        : running_(self, info, origin_ns) {
       taking.found();
     }
 

@@ -52,10 +52,15 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
  public:
   using MessageCallback::MessageCallback;
 
-  void count_from_stamp(const rclcpp::SubscriptionBase& subscription) override {
-    age_ = std::make_unique<MessageAge>(subscription.get_message_type_support_handle());
+  void count_from_stamp(const rclcpp::SubscriptionBase& subscription, AgeOptions options) override {
+    own_age_ = std::make_unique<MessageAge>(subscription.get_message_type_support_handle(),
+                                            std::move(options));
+    age_.store(own_age_.get(), std::memory_order_release);
   }
-  std::uint64_t unstamped() const noexcept override { return age_ ? age_->unstamped() : 0; }
+  AgeCounters age_counters() const noexcept override {
+    const MessageAge* const age = age_.load(std::memory_order_acquire);
+    return age != nullptr ? age->counters() : AgeCounters{};
+  }
 
  private:
   rcl_ret_t set_listener(rclcpp::SubscriptionBase& subscription, rcl_event_callback_t function,
@@ -102,21 +107,23 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     return true;
   }
 
-  /// For a recording, and for deadlines that count from stamps, which are of CLOCK_REALTIME.
+  /// For a recording, for deadlines that count from stamps, which are of CLOCK_REALTIME, and for
+  /// those who follow what is published now. Returns since when the data counts; 0: its arrival.
   template <typename Message>
-  void note_taken(const Message& message, const rclcpp::MessageInfo& info, InstanceInfo& instance) {
+  std::int64_t note_taken(const Message& message, const rclcpp::MessageInfo& info,
+                          InstanceInfo& instance) {
     const bool is_recorded = number() != engine::kNoNumber;
-    if (!is_recorded && !age_) {
-      return;
+    MessageAge* const age = age_.load(std::memory_order_acquire);
+    const bool has_age = age != nullptr && (age->is_limited() || tells_origins(instance.ready_ns));
+    if (!is_recorded && !has_age) {
+      return 0;
     }
     const rmw_message_info_t& details = info.get_rmw_message_info();
     const std::int64_t less_realtime_ns = monotonic_less_realtime_ns();
     if (is_recorded && details.source_timestamp > 0) {
       rclrt::recorder::InstanceLog::set_published(details.source_timestamp + less_realtime_ns);
     }
-    if (age_) {
-      age_->count_from_stamp(message, details, less_realtime_ns, *this, instance);
-    }
+    return has_age ? age->count_from_stamp(message, details, less_realtime_ns, *this, instance) : 0;
   }
 
   Outcome run_message(rclcpp::SubscriptionBase& subscription, InstanceInfo& info, Taking& taking) {
@@ -131,8 +138,9 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         },
         give_back);
     if (found) {
-      note_taken(static_cast<const void*>(message.get()), message_info, info);
-      const Running running(*this, info, taking);
+      const std::int64_t origin_ns =
+          note_taken(static_cast<const void*>(message.get()), message_info, info);
+      const Running running(*this, info, taking, origin_ns);
       subscription.handle_message(message, message_info);
     }
     give_back(message);
@@ -154,8 +162,8 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         },
         give_back);
     if (found) {
-      note_taken(*message, message_info, info);
-      const Running running(*this, info, taking);
+      const std::int64_t origin_ns = note_taken(*message, message_info, info);
+      const Running running(*this, info, taking, origin_ns);
       subscription.handle_serialized_message(message, message_info);
     }
     give_back(message);
@@ -196,13 +204,16 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     if (!found) {
       return Outcome::kEmpty;
     }
-    note_taken(static_cast<const void*>(loan.message), message_info, info);
-    const Running running(*this, info, taking);
+    const std::int64_t origin_ns =
+        note_taken(static_cast<const void*>(loan.message), message_info, info);
+    const Running running(*this, info, taking, origin_ns);
     subscription.handle_loaned_message(loan.message, message_info);
     return Outcome::kRan;
   }
 
-  std::unique_ptr<MessageAge> age_;  // nullptr: deadlines count from arrivals
+  std::unique_ptr<MessageAge> own_age_;
+  // nullptr: nobody asks for it. Release and acquire: it may come while instances run.
+  std::atomic<MessageAge*> age_{nullptr};
 };
 
 class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {

@@ -205,6 +205,7 @@ std::map<std::string, Monitor::Watched> Monitor::watched(
     all.counters.dropped += each.counters.dropped;
     all.counters.missed += each.counters.missed;
     all.unstamped += each.unstamped;
+    all.from_publication += each.from_publication;
     all.is_age = all.is_age || each.max_age.count() > 0;
     all.limit = added ? limit : std::min(all.limit, limit);
     all.priority = added ? each.priority : std::max(all.priority, each.priority);

@@ -83,6 +83,7 @@ class Monitor final : public engine::MissHandler {
     std::chrono::nanoseconds limit{};
     bool is_age = false;  // not a response
     std::uint64_t unstamped = 0;
+    std::uint64_t from_publication = 0;
     int priority = 0;
     std::string node;
     std::string topic;                   // of a subscription

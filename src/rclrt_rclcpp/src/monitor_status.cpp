@@ -156,6 +156,7 @@ Monitor::Status Monitor::status_of(const std::string& name, const Watched& watch
   }
   if (watched.is_age) {
     status.values.push_back(value("unstamped", std::to_string(watched.unstamped)));
+    status.values.push_back(value("from_publication", std::to_string(watched.from_publication)));
   }
   for (const auto& [key, count] : {std::pair("released", watched.counters.released),
                                    {"completed", watched.counters.completed},

@@ -158,6 +158,7 @@ Options with_listeners(Options options, const std::shared_ptr<Recording>& record
   if (monitor != nullptr) {
     options.engine.on_miss = monitor;
     options.measure_responses = true;
+    options.share_origins = true;
   }
   if (options.recording != nullptr && recording != nullptr) {
     throw std::invalid_argument("a robot with two recordings: leave Options::recording empty");

@@ -180,6 +180,7 @@ TEST_F(MessageAgeTest, ATypeWithoutAHeaderCountsFromItsPublication) {
   ASSERT_TRUE(eventually([&] { return !records_.infos().empty(); }));
   EXPECT_EQ(subscription_of(executor).counters.missed, 1U);
   EXPECT_EQ(subscription_of(executor).unstamped, 0U);
+  EXPECT_EQ(subscription_of(executor).from_publication, 1U);
 }
 
 TEST_F(MessageAgeTest, ReadsTheStampOfSerializedMessages) {

@@ -33,8 +33,8 @@ inline rclrt::realtime::ThreadPlan middleware_plan() {
 }
 
 /// Runs one process of the chain, "filter" or "controller", until a /stop is for it. Prints what
-/// the step has seen: instances, misses, misses that the engine reported, and those of them that
-/// the step cannot have missed.
+/// the step has seen: instances, misses, misses that the engine reported, those of them that the
+/// step cannot have missed, and instances that did not count from the sensor's stamp.
 int run_process(const std::string& role);
 
 }  // namespace rclrt_rclcpp::test

@@ -4,10 +4,13 @@
 #include <sys/prctl.h>
 #include <time.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
+#include <geometry_msgs/msg/point.hpp>
 #include <geometry_msgs/msg/point_stamped.hpp>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
@@ -28,6 +31,7 @@ namespace {
 
 using namespace std::chrono_literals;
 using Points = geometry_msgs::msg::PointStamped;
+using Filtered = geometry_msgs::msg::Point;
 using Number = std_msgs::msg::UInt32;
 
 /// Takes so much CPU time: what holds the thread up meanwhile comes on top.
@@ -40,26 +44,22 @@ void burn(std::chrono::nanoseconds time) {
 /// A step of the chain: it counts what it sees of the age of its messages, and what the engine
 /// says.
 class Step : public rclcpp::Node, public engine::MissHandler {
+  static constexpr std::int64_t kConversion_ns = 1'000'000;  // between two clocks
+
  public:
-  Step(const std::string& name, const std::string& topic, std::chrono::nanoseconds limit,
-       Injection blocked, Injection slow, const std::string& output)
+  Step(const std::string& name, std::chrono::nanoseconds limit, Injection blocked, Injection slow)
       : Node(name), limit_(limit), blocked_(blocked), slow_(slow) {
-    if (!output.empty()) {
-      publisher_ = create_publisher<Points>(output, 10);
-    }
-    // In one group, so that the one that is held up holds up the other.
-    input_ = create_subscription<Points>(topic, 10, [this](const Points& points) { take(points); });
     inject_ = create_subscription<Number>("/inject", 10,
                                           [this](const Number& number) { inject(number.data); });
   }
 
-  rclcpp::SubscriptionBase::SharedPtr input() const { return input_; }
+  /// In one group with what is injected, so that the one that is held up holds up the other.
+  virtual rclcpp::SubscriptionBase::SharedPtr input() const = 0;
   rclcpp::SubscriptionBase::SharedPtr injection() const { return inject_; }
   std::chrono::nanoseconds limit() const { return limit_; }
 
   /// Called on the thread that ran `take`, after it: only the input has a limit.
   void missed(const engine::DeadlineMiss& miss) noexcept override {
-    constexpr std::int64_t kConversion_ns = 1'000'000;  // between two clocks
     reported_ += miss.dropped + (miss.late_ns() > 0 ? 1 : 0);
     // Not late when it looked, it can have become late since then only.
     const bool is_invented =
@@ -68,26 +68,41 @@ class Step : public rclcpp::Node, public engine::MissHandler {
   }
 
   void print() const {
-    for (const std::uint64_t each : {runs_, missed_, reported_, invented_}) {
+    for (const std::uint64_t each : {runs_, missed_, reported_, invented_, unknown_}) {
       std::printf("%llu ", static_cast<unsigned long long>(each));
     }
     std::printf("\n");
     std::fflush(stdout);
   }
 
- private:
-  void take(const Points& points) {
+ protected:
+  void take(const builtin_interfaces::msg::Time& stamp) {
     if (std::exchange(is_slow_, false)) {
       burn(kHeldUp);
     }
-    if (publisher_) {
-      publisher_->publish(points);
-    }
+    hand_on(stamp);
     ++runs_;
-    saw_miss_ = (now() - points.header.stamp).to_chrono<std::chrono::nanoseconds>() > limit_;
-    missed_ += saw_miss_ ? 1 : 0;
+    saw_miss_ = (now() - stamp).to_chrono<std::chrono::nanoseconds>() > limit_;
+    const bool is_known = counts_from(stamp);
+    unknown_ += is_known ? 0 : 1;
+    missed_ += saw_miss_ && is_known ? 1 : 0;
     looked_ns_ = rclrt::realtime::monotonic_now_ns();
   }
+
+ private:
+  /// Returns whether the engine lets this instance count from there.
+  bool counts_from(const rclcpp::Time& stamp) const {
+    const std::int64_t since_ns = engine::current_instance()->since_ns;
+    std::int64_t least_ns = INT64_MAX;
+    for (int i = 0; i < 3; ++i) {  // two clocks, between whose readings the thread may be held up
+      const std::int64_t stamp_ns =
+          rclrt::realtime::monotonic_now_ns() - (now() - stamp).nanoseconds();
+      least_ns = std::min(least_ns, std::abs(stamp_ns - since_ns));
+    }
+    return least_ns < kConversion_ns;
+  }
+
+  virtual void hand_on(const builtin_interfaces::msg::Time& /*stamp*/) {}
 
   void inject(std::uint32_t what) {
     if (what == blocked_) {
@@ -104,12 +119,45 @@ class Step : public rclcpp::Node, public engine::MissHandler {
   bool saw_miss_ = false;
   std::int64_t looked_ns_ = 0;
   std::uint64_t runs_ = 0;
-  std::uint64_t missed_ = 0;
+  std::uint64_t unknown_ = 0;  // instances that do not count from the stamp
+  std::uint64_t missed_ = 0;   // of the others
   std::uint64_t reported_ = 0;
   std::uint64_t invented_ = 0;
-  rclcpp::Publisher<Points>::SharedPtr publisher_;
-  rclcpp::Subscription<Points>::SharedPtr input_;
   rclcpp::Subscription<Number>::SharedPtr inject_;
+};
+
+/// Its messages have a stamp; what it publishes has none that rclrt could know of.
+class Filter final : public Step {
+ public:
+  Filter() : Step("filter", 30ms, kFilterBlocked, kFilterSlow) {}
+  rclcpp::SubscriptionBase::SharedPtr input() const override { return input_; }
+
+ private:
+  void hand_on(const builtin_interfaces::msg::Time& stamp) override {
+    Filtered filtered;
+    filtered.x = stamp.sec;
+    filtered.y = stamp.nanosec;
+    publisher_->publish(filtered);
+  }
+
+  rclcpp::Publisher<Filtered>::SharedPtr publisher_ = create_publisher<Filtered>("/filtered", 10);
+  rclcpp::Subscription<Points>::SharedPtr input_ = create_subscription<Points>(
+      "/points", 10, [this](const Points& points) { take(points.header.stamp); });
+};
+
+class Controller final : public Step {
+ public:
+  Controller() : Step("controller", 35ms, kControllerBlocked, kNone) {}
+  rclcpp::SubscriptionBase::SharedPtr input() const override { return input_; }
+
+ private:
+  rclcpp::Subscription<Filtered>::SharedPtr input_ =
+      create_subscription<Filtered>("/filtered", 10, [this](const Filtered& filtered) {
+        builtin_interfaces::msg::Time stamp;
+        stamp.sec = static_cast<std::int32_t>(filtered.x);
+        stamp.nanosec = static_cast<std::uint32_t>(filtered.y);
+        take(stamp);
+      });
 };
 
 RobotOptions robot_options(bool is_first, Step& step) {
@@ -130,10 +178,8 @@ int run_process(const std::string& role) {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   rclcpp::init(0, nullptr);
   const bool is_first = role == "filter";
-  const auto step = is_first ? std::make_shared<Step>("filter", "/points", 30ms, kFilterBlocked,
-                                                      kFilterSlow, "/filtered")
-                             : std::make_shared<Step>("controller", "/filtered", 35ms,
-                                                      kControllerBlocked, kNone, "");
+  const std::shared_ptr<Step> step =
+      is_first ? std::shared_ptr<Step>(std::make_shared<Filter>()) : std::make_shared<Controller>();
   Robot robot(robot_options(is_first, *step));
   robot.executor().set_timing(step->input(), {.priority = 5, .max_age = step->limit()});
   robot.executor().set_priority(step->injection(), 1);

@@ -60,6 +60,10 @@ struct Options {
   /// Measures the responses of callbacks with deadlines, see CallbackInfo::response_us. Each of
   /// their instances costs a reading of the clock, each of the callbacks 30 KB.
   bool measure_responses = false;
+  /// Lets messages without a header count from where the data does that they were made of, see
+  /// Timing::max_age; and tells other executors on this machine the same of what is published here,
+  /// if they ask. One file of 9 KB in /dev/shm for each node. A Robot with a monitor does so.
+  bool share_origins = false;
 };
 
 /// What may be said of a callback. What is not set comes from what it is part of: its callback
@@ -70,7 +74,9 @@ struct Timing {
   std::optional<std::chrono::nanoseconds> deadline = std::nullopt;
   /// Of a subscription, in place of a deadline: from `header.stamp` of the message to the end of
   /// the callback, over whatever nodes and processes have handed the stamp on. A message whose type
-  /// has no header counts from its publication. EDF takes it for a deadline from the arrival.
+  /// has no header counts from where the data counts of the callback that published it: from the
+  /// stamp of the message which that was called with, from a timer's release; where nobody tells
+  /// (Options::share_origins), from its publication. EDF takes it for a deadline from the arrival.
   std::optional<std::chrono::nanoseconds> max_age = std::nullopt;
   std::optional<engine::Overload> overload = std::nullopt;
 };
@@ -88,8 +94,11 @@ struct CallbackInfo {
   engine::Counters counters;
   /// Of a callback with a `max_age`: messages that did not count from their stamp, because it was
   /// zero, more than a second in the future or older than a year, or because they came within the
-  /// process, where rclcpp does not show it. They count from their publication.
+  /// process, where rclcpp does not show it. They count as those without a header.
   std::uint64_t unstamped = 0;
+  /// Of a callback with a `max_age`: messages whose type has no header that count from their
+  /// publication, because nobody tells of what published them.
+  std::uint64_t from_publication = 0;
   /// Responses in microseconds since the callback was added, to 1 %: from what its deadline or age
   /// counts from to the end of user code. nullptr: they are not measured
   /// (Options::measure_responses).
