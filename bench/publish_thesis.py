@@ -16,6 +16,7 @@ each plan names. The exit code is 3 where a chain broke what was proved of it in
 from __future__ import annotations
 
 import hashlib
+import json
 import lzma
 import sys
 import tarfile
@@ -24,12 +25,23 @@ import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_BAD_INPUT, EXIT_OK, BadInput
+from rclrt_experiments.bounds import Cells, name_of
+from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.experiment import THESIS, bundled, load_experiment
 from rclrt_experiments.experiment_command import TRIES
 from rclrt_experiments.journal import JOURNAL, PLAN, load_plan
-from rclrt_experiments.page import Page, alike, claims_rows, machine_table, verdict_counts
+from rclrt_experiments.page import (
+    Page,
+    alike,
+    claims_rows,
+    machine_table,
+    synthesis_changes,
+    verdict_counts,
+    verdict_of,
+)
 from rclrt_experiments.sections import Figure, Section
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -162,8 +174,60 @@ def document(pages: Sequence[Page]) -> Iterator[str]:
         "own, is in [rclrt_experiments](../src/rclrt_experiments)."
     )
     yield from ("", *missing(pages))
-    for page in pages:
+    yield from ("", "## What was published, and what came out", "", *markdown(*verdicts(pages)))
+    yield from ("", "What was observed, and why, stands below, beside each result.")
+    for page in sorted(pages, key=place_of):
         yield from of_page(page)
+
+
+def place_of(page: Page) -> tuple[bool, int]:
+    """Simulations first; then as in the thesis."""
+    names = bundled()
+    return not page.plan["simulated"], names.index(page.experiments[0].name)
+
+
+def verdicts(pages: Sequence[Page]) -> Cells:
+    """Of each claim, in simulation and on ROS 2."""
+    found = {
+        (bool(page.plan["simulated"]), judged.claim.text): verdict_of(judged)
+        for page in pages
+        for judged in page.judged
+    }
+    return (
+        ["section", "claim", "in simulation", "on ROS 2"],
+        [
+            [claim.section, claim.text, *(found.get((it, claim.text), "-") for it in (True, False))]
+            for claim in CLAIMS
+        ],
+    )
+
+
+def as_the_thesis_measured(overheads: Mapping[str, str]) -> Iterator[str]:
+    """The times that the thesis's code takes, as far as a calibration has them."""
+    stated = load_json(KEPT / Path(overheads["file"]).name)
+    parts = (
+        ("wait_set", "polling_us", "one look for work", "get_next_executable, as it reports it"),
+        ("producer_consumer", "scheduler_us", "scheduler thread, for each callback",
+         "from the return of wait_for_work until the consumer is notified, for each callback"),
+        ("thread_dispatch", "scheduler_us", "scheduler thread, with the start of a thread",
+         "not stated"),
+    )  # fmt: skip
+    rows = []
+    for executor, part, here, there in parts:
+        own = stated["executors"][executor][part]
+        values = (f"{own[name]:.1f}" for name in ("p50", "p99", "max_undisturbed"))
+        rows.append([name_of(executor), there, here, *values])
+    heads = ["executor", "the thesis (appendix A.1)", "here", "p50 µs", "p99 µs", "max µs"]
+    yield (
+        "The thesis's code takes the executors' own work, of each another part, without the "
+        "wake-up of a consumer; figures 7.1 and 7.2 have no numbers. Nearest to it is what "
+        f"`rclrt calibrate` measured for the bounds ({stated['machine']['measured_utc']}):"
+    )
+    yield from ("", *markdown(heads, rows))
+
+
+def load_json(path: Path) -> Any:
+    return json.loads(path.read_text(encoding="utf-8"))
 
 
 def missing(pages: Sequence[Page]) -> Iterator[str]:
@@ -197,6 +261,8 @@ def of_page(page: Page) -> Iterator[str]:
         yield from ("", *markdown(*machine_table(page.experiments)))
         for sentence in alike(page.rows):
             yield from ("", sentence)
+    for sentence in synthesis_changes(page.of_simulation):
+        yield from ("", sentence)
     if page.judged:
         yield from ("", "### What was published, and what came out", "")
         yield verdict_counts(page.judged) + "."
@@ -206,6 +272,8 @@ def of_page(page: Page) -> Iterator[str]:
         yield from ("", part) if isinstance(part, str) else ("", *markdown(*part))
     for section in page.sections:
         yield from of_section(section, SIMULATED if page.plan["simulated"] else RUN)
+        if section.experiment.name == "overhead" and page.plan["overheads"]:
+            yield from ("", *as_the_thesis_measured(page.plan["overheads"]))
 
 
 def of_section(section: Section, kind: str) -> Iterator[str]:

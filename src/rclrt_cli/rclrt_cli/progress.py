@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""How far a measurement is: a bar on a terminal, one line per step elsewhere."""
+"""How far a measurement is: a bar on a terminal, lines elsewhere."""
 
 from __future__ import annotations
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from math import sqrt
+from math import inf, sqrt
 from statistics import NormalDist, fmean, stdev
 
 from rclrt_experiments.metrics import CONFIDENCE, RESAMPLES, Estimate
@@ -99,6 +99,8 @@ def _interval(value: float, drawn: Sequence[float], trials: int, together: int) 
     if trials < 2:
         return Estimate(value, value, value)
     error = stdev(drawn) * sqrt(trials / (trials - 1))
+    if error == 0 and value == 0:  # no trial differs: nothing shows how much others may
+        return Estimate(value, -inf, inf)
     half = error * student_t(1 - (1 - CONFIDENCE) / 2 / together, trials - 1)
     return Estimate(value, value - half, value + half)
 

@@ -38,6 +38,8 @@ from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
 QUICK_TRIALS, QUICK_SECONDS, TRIES = 1, 2.0, 3
+SAY_EACH_S = 60.0
+"""Where there is no terminal, a line of progress comes so often."""
 HELP = "the thesis's experiments, and your own: many applications under several executors"
 
 
@@ -214,8 +216,11 @@ def _sweep(
     for unit, done in backend.run(work, left, lambda: stop.requested):
         journal.add(unit, done)
         clock.count += 1
+        name = settings[unit.experiment].experiment.name
         if progress.live:
-            progress.show(clock.count, clock.text(settings[unit.experiment].experiment.name))
+            progress.show(clock.count, clock.text(name))
+        elif clock.is_due():
+            progress.say(clock.text(name))
     progress.clear()
 
 
@@ -225,7 +230,15 @@ class Clock:
     def __init__(self, before: int, total: int) -> None:
         self.count, self.total = before, total
         self._before = before
-        self._started = time.monotonic()
+        self._started = self._told = time.monotonic()
+
+    def is_due(self) -> bool:
+        """Whether SAY_EACH_S have passed since it last was."""
+        now = time.monotonic()
+        if now - self._told < SAY_EACH_S:
+            return False
+        self._told = now
+        return True
 
     def text(self, label: str) -> str:
         elapsed = time.monotonic() - self._started

@@ -19,9 +19,9 @@ from typing import Any
 from rclrt_cli.errors import RunFailed
 from rclrt_cli.output_directory import REPORT, write_atomically
 
-from rclrt_experiments.bounds import Cells, Proofs, name_of, prediction_table
+from rclrt_experiments.bounds import TERMS, Cells, Proofs, name_of, prediction_table
 from rclrt_experiments.claims import CLAIMS
-from rclrt_experiments.experiment import THESIS, Experiment
+from rclrt_experiments.experiment import SYNTHESIS, THESIS, Experiment
 from rclrt_experiments.journal import JOURNAL, load_plan, read_journal, runs_of
 from rclrt_experiments.metrics import Results
 from rclrt_experiments.published import Evidence, Judged, judge
@@ -127,12 +127,18 @@ class Page:
     def proofs(self) -> Proofs:
         return Proofs(self.rows, disturbed(self.runs, self.seconds), stalls_ms(self.runs))
 
+    @property
+    def of_simulation(self) -> Sequence[Row]:
+        """What a simulation said of these applications, if there was one."""
+        return self.rows if self.plan["simulated"] else self.simulated
+
     def host_sentences(self) -> Sequence[str]:
         return list(host_sentences(self.runs, self.seconds)) if self.runs else []
 
     def bounds_parts(self) -> Iterator[str | Cells]:
         """What the analysis and a simulation said before, beside what was observed."""
         yield self.proofs.sentence()
+        yield TERMS
         yield self.proofs.table()
         if self.simulated:
             yield (
@@ -218,6 +224,7 @@ def _body(page: Page) -> Iterator[str]:
         yield "<h3>The simulated machine</h3>"
         yield table(*machine_table(page.experiments))
         yield from (f"<p>{html.escape(each)}</p>" for each in alike(page.rows))
+    yield from (f"<p>{html.escape(each)}</p>" for each in synthesis_changes(page.of_simulation))
     yield from (f"<p>{html.escape(each)}</p>" for each in page.host_sentences())
     if page.judged:
         yield "<h2>What was published</h2>"
@@ -257,10 +264,34 @@ def machine_table(experiments: Sequence[Experiment]) -> Cells:
             [each.name, *(f"{ns / 1000:g} µs" for ns in (
                 each.machine.dispatch_ns, each.machine.scheduler_ns, each.machine.polling_ns,
                 each.machine.hop_ns,
-            )), f"{100 * each.machine.lowest_execution:g} to 100 % of the WCET"]
+            )), _share(each.machine.lowest_execution)]
             for each in experiments
         ],
     )  # fmt: skip
+
+
+def _share(lowest: float) -> str:
+    return "the WCET" if lowest == 1 else f"{100 * lowest:g} to 100 % of the WCET"
+
+
+def synthesis_changes(rows: Sequence[Row]) -> Iterator[str]:
+    """In how many simulated applications priorities from synthesis change any time."""
+    times: dict[tuple[str, str, str, int], list[tuple[Any, ...]]] = {}
+    for row in rows:
+        key = (row.experiment, row.executor, row.varied, row.trial)
+        times.setdefault(key, []).append((row.chain, row.best_ms, row.mean_ms, row.worst_ms))
+    found: dict[tuple[str, str], dict[str, list[bool]]] = {}
+    for (experiment, executor, varied, trial), own in times.items():
+        with_it = times.get((experiment, executor + SYNTHESIS, varied, trial))
+        if with_it is not None:
+            points = found.setdefault((experiment, executor), {})
+            points.setdefault(varied, []).append(own != with_it)
+    for (experiment, executor), points in found.items():
+        shown = "; ".join(f"{sum(own)} of {len(own)} at {label}" for label, own in points.items())
+        yield (
+            f"{experiment}: synthesis changes the simulated times under {name_of(executor)} in so "
+            f"many applications: {shown}."
+        )
 
 
 def alike(rows: Sequence[Row]) -> Iterator[str]:
@@ -289,16 +320,15 @@ def verdict_counts(judged: Sequence[Judged]) -> str:
     return ", ".join(f"{verdicts.count(name)} {name}" for name in names)
 
 
+def verdict_of(judged: Judged) -> str:
+    """What was not published is marked so."""
+    if judged.claim.published:
+        return judged.verdict
+    return OURS.get(judged.verdict, judged.verdict)
+
+
 def claims_rows(judged: Sequence[Judged]) -> Cells:
-    """What was published, and what was not is marked so."""
     return (
         ["section", "claim", "verdict", "observed"],
-        [
-            [
-                each.claim.section, each.claim.text,
-                each.verdict if each.claim.published else OURS.get(each.verdict, each.verdict),
-                each.observed,
-            ]
-            for each in judged
-        ],
-    )  # fmt: skip
+        [[each.claim.section, each.claim.text, verdict_of(each), each.observed] for each in judged],
+    )

@@ -184,7 +184,8 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
     if holds:
         return Judged(claim, "reproduced", observed)
     if holds is None:
-        return Judged(claim, "not comparable", f"{observed}: these trials do not tell.")
+        cause = f" What may make it otherwise: {claim.why_not}." if claim.why_not else ""
+        return Judged(claim, "not comparable", f"{observed}: these trials do not tell.{cause}")
     cause = f" Possible cause: {claim.why_not}." if claim.why_not else ""
     return Judged(claim, "not reproduced", f"{observed}.{cause}")
 

@@ -77,14 +77,16 @@ def host_sentences(runs: Sequence[Run], seconds: Mapping[str, float]) -> Iterato
     missed = sum(int(run["missed_host"]) for run in runs)
     started = sorted(run["started_utc"] for run in runs)
     yield (
-        f"{len(runs)} runs from {started[0]} to {started[-1]}, one after the other; {again} were "
+        f"{len(runs)} runs between {started[0]} and {started[-1]}, one at a time; {again} were "
         f"made again because the host took more than {100 * QUIET:g} % of their time. In those "
         f"that count it took {stolen:.0f} ms in all, more than {100 * QUIET:g} % in "
         f"{len(disturbed(runs, seconds))} of them."
     )
     yield (
-        f"{sum(int(run['stalls']) for run in runs)} times a CPU did nothing for real-time threads, "
-        f"for at most {max(float(run['worst_stall_ms']) for run in runs):.1f} ms: the host, or the "
-        "kernel, which by default keeps 5 % of each second from them where they would take more. "
-        f"Without that {missed} of the missed instances would have been in time."
+        f"{sum(int(run['stalls']) for run in runs)} times a CPU did not run what was ready there, "
+        f"even at the highest priority; the longest time was "
+        f"{max(float(run['worst_stall_ms']) for run in runs):.1f} ms. It is the host, or the "
+        "kernel, which by default keeps 5 % of each second from real-time threads where they would "
+        f"take more. {missed} of the instances that missed would have been in time without it: "
+        "they are in rows.csv, and do not count as misses here."
     )

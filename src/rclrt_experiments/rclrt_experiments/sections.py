@@ -155,7 +155,11 @@ class Section:
             yield self._table(
                 title, TABLE_7_9, lambda sample: estimate(sample.median_worst), last=3
             )
-        for chain in [f"chain{n}" for n in self.experiment.chains] or [""]:
+        chains = [f"chain{n}" for n in self.experiment.chains]
+        for chain in chains:
+            title = f"{chain}: runs in which it missed; worst response / period, mean; jitter, mean"
+            yield self._table(title, {}, _summary, chain=chain)
+        for chain in chains or [""]:
             yield from self._figures(chain)
 
     def _overhead(self) -> Iterator[Part]:
@@ -219,12 +223,13 @@ class Section:
         cell: Callable[[Sample], str],
         of_published: Callable[[float], str] = "{:g}".format,
         last: int | None = None,
+        chain: str = "",
     ) -> Table:
         """A row for each executor, and the published one below where there is one."""
         labels = self.labels[-last:] if last else self.labels
         rows = []
         for executor in self.executors:
-            own = [cell(self.sample(label, executor)) for label in labels]
+            own = [cell(self.sample(label, executor, chain)) for label in labels]
             rows.append([name_of(executor), *own])
             if executor in published and len(published[executor]) == len(labels):
                 rows.append(["published", *map(of_published, published[executor])])
@@ -300,6 +305,12 @@ class Section:
             for executor in self.executors
         }
         return {key: value for key, value in found.items() if value is not None}
+
+
+def _summary(sample: Sample) -> str:
+    means = (sample.mean_worst, sample.mean_jitter)
+    texts = ["-" if each is None else f"{each.value:.3f}" for each in means]
+    return "; ".join([f"{sample.misses} of {len(sample.rows)}", *texts])
 
 
 def estimate(value: Estimate | None) -> str:

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import GENEROUS_S, SMALL, Command, command_line, read_overheads, read_rows
 from rclrt_experiments.experiment import bundled, load_experiment
+from rclrt_experiments.experiment_command import SAY_EACH_S, Clock
 from rclrt_experiments.journal import read_journal
 
 COLUMNS = (
@@ -23,6 +24,22 @@ COLUMNS = (
 @pytest.fixture
 def out(tmp_path: Path) -> Path:
     return tmp_path / "out"
+
+
+def test_without_a_terminal_progress_is_a_line_now_and_then(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    now = 100.0
+    monkeypatch.setattr(time, "monotonic", lambda: now)
+    clock = Clock(10, 40)
+    assert not clock.is_due()
+    now += SAY_EACH_S
+    clock.count = 20
+    assert clock.is_due()
+    assert clock.text("mine") == "20 of 40, 2 min 00 s left  mine"
+    assert not clock.is_due()
+    now += SAY_EACH_S
+    assert clock.is_due()
 
 
 def test_there_is_a_row_for_each_chain_executor_trial_and_point(

@@ -13,7 +13,7 @@ from conftest import Command
 from rclrt_experiments.bounds import Proofs, is_broken, prediction_table
 from rclrt_experiments.figures import Box, tick_step
 from rclrt_experiments.metrics import Sample
-from rclrt_experiments.page import alike
+from rclrt_experiments.page import alike, synthesis_changes
 from rclrt_experiments.published import PC, TABLE_7_4, TD
 from rclrt_experiments.rows import Row, run_of
 from rclrt_experiments.runs import disturbed, host_sentences, key_of_row, without_the_hosts
@@ -57,6 +57,19 @@ def test_a_launch_counts_from_when_nothing_earlier_ran() -> None:
     instances = [(0, 0, 5, 20), (1, 3, 26, 40), (2, 100, 107, 120)]
     assert waits(instances) == [5, 23, 7]
     assert launches(instances) == [5, 6, 7]
+
+
+def test_it_is_counted_where_synthesis_changes_anything() -> None:
+    with_it = TD + "+synthesis"
+    rows = [
+        replace(ROW, executor=name, trial=trial, varied=point, worst_ms=worst)
+        for point, worsts in (("a", (50.0, 60.0)), ("b", (50.0, 50.0)))
+        for trial in (1, 2)
+        for name, worst in zip((TD, with_it), worsts if trial == 1 else (50.0, 50.0), strict=True)
+    ]
+    (said,) = synthesis_changes(rows)
+    assert said.endswith("1 of 2 at a; 0 of 2 at b.")
+    assert not list(synthesis_changes([row for row in rows if row.executor == TD]))
 
 
 QUIET_RUN = {
@@ -125,9 +138,8 @@ def test_the_host_disturbs_a_run_by_the_share_that_it_takes() -> None:
     ]
     assert "1 were made again because the host took more than 0.5 % of their time" in said
     assert "took 70 ms in all, more than 0.5 % in 1 of them" in said
-    assert stalled.startswith(
-        "12 times a CPU did nothing for real-time threads, for at most 1.5 ms"
-    )
+    assert stalled.startswith("12 times a CPU did not run what was ready there, ")
+    assert "the longest time was 1.5 ms" in stalled
     assert stalled.endswith("Without that 3 of the missed instances would have been in time.")
 
 

@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import tarfile
 from importlib.util import module_from_spec, spec_from_file_location
@@ -11,6 +12,7 @@ from types import ModuleType
 
 import pytest
 from conftest import Command
+from rclrt_experiments.claims import CLAIMS
 
 PUBLISH = Path(__file__).resolve().parents[3] / "bench" / "publish_thesis.py"
 PROVED = r'"missed":0(,"bound_ms":[0-9.]+,"verdict":"proved")'
@@ -52,6 +54,8 @@ def test_the_documentation_is_made_of_complete_directories_only(
     assert "`rclrt experiment overhead --simulate --trials 2 --seconds 2 --out DIR`" in page
     assert "Not simulated here: `utilisation`, `chain-length`, " in page
     assert "Not run on ROS 2 here: `overhead`, `utilisation`, " in page
+    first = CLAIMS[0]
+    assert f"| {first.section} | {first.text} | not comparable | - |" in page
     pictures = re.findall(r"!\[.*\]\((.*)\)", page)
     assert pictures
     assert {tmp_path / name for name in pictures} == set(publish.FIGURES.iterdir()) - {others}
@@ -118,6 +122,18 @@ def test_the_overheads_that_bounds_assume_are_kept(
     plan.write_text(plan.read_text().replace('"overheads": {}', other))
     assert publish.main([str(out)]) == 2
     assert "was made with another none.json" in capsys.readouterr().err
+
+
+def test_what_the_thesis_measured_stands_beside_what_was_calibrated(publish: ModuleType) -> None:
+    text = "\n".join(publish.as_the_thesis_measured({"file": "overheads.json"}))
+    kept = json.loads((publish.KEPT / "overheads.json").read_text())
+    for executor, part in (
+        ("wait_set", "polling_us"),
+        ("producer_consumer", "scheduler_us"),
+        ("thread_dispatch", "scheduler_us"),
+    ):
+        own = kept["executors"][executor][part]
+        assert f"| {own['p50']:.1f} | {own['p99']:.1f} | {own['max_undisturbed']:.1f} |" in text
 
 
 def test_a_plan_of_another_version_is_refused(

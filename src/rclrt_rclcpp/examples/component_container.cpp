@@ -52,7 +52,10 @@ class Container : public rclcpp_components::ComponentManager {
   void spin() { robot_.spin(); }
 
   /// What in the priorities file has fitted none of the nodes that were here.
-  const std::vector<std::string>& unused() const { return unused_; }
+  const std::vector<std::string>& unused() {
+    note_used();
+    return unused_;
+  }
 
  protected:
   void on_load_node(const std::shared_ptr<rmw_request_id_t> header,
@@ -69,10 +72,14 @@ class Container : public rclcpp_components::ComponentManager {
       response->error_message = error.what();
       return;
     }
-    const auto unmatched = robot_.executor().unmatched();
-    std::erase_if(unused_, [&](const std::string& each) {
-      return std::find(unmatched.begin(), unmatched.end(), each) == unmatched.end();
-    });
+    note_used();
+  }
+
+  void on_unload_node(const std::shared_ptr<rmw_request_id_t> header,
+                      const std::shared_ptr<UnloadNode::Request> request,
+                      std::shared_ptr<UnloadNode::Response> response) override {
+    note_used();  // what it has made since it was loaded
+    ComponentManager::on_unload_node(header, request, response);
   }
 
   void add_node_to_executor(std::uint64_t id) override {
@@ -81,6 +88,13 @@ class Container : public rclcpp_components::ComponentManager {
   }
 
  private:
+  void note_used() {
+    const auto unmatched = robot_.executor().unmatched();
+    std::erase_if(unused_, [&](const std::string& each) {
+      return std::find(unmatched.begin(), unmatched.end(), each) == unmatched.end();
+    });
+  }
+
   /// Throws for a number that is no int.
   static int to_int(std::int64_t value, const std::string& what) {
     if (!std::in_range<int>(value)) {

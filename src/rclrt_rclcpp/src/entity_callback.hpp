@@ -34,12 +34,13 @@ class Changes {
   /// Whether something was noted since the last call.
   bool take() noexcept { return noted_.exchange(false); }
 
-  /// A message has come from a publisher that is not known.
+  /// Notes that a message has come from a publisher that is not known.
   void note_publisher() noexcept RCLRT_NONBLOCKING {
     publisher_noted_.store(true);
     bell_.notify_one();
   }
-  bool take_publisher() noexcept { return publisher_noted_.exchange(false); }
+  bool publisher_noted() const noexcept { return publisher_noted_.load(); }
+  void take_publisher() noexcept { publisher_noted_.store(false); }
 
   bool noted() const noexcept { return noted_.load(); }
   rclrt::realtime::EventCount& bell() noexcept { return bell_; }
@@ -55,7 +56,7 @@ class TopicOrigins;
 /// Of the messages of a subscription with a largest age.
 struct AgeCounters {
   std::uint64_t unstamped = 0;         ///< had a header whose stamp cannot be
-  std::uint64_t from_publication = 0;  ///< had no header, and nobody tells of their publisher
+  std::uint64_t from_publication = 0;  ///< had no header, and nobody tells where the data is from
 };
 
 /// An entity belongs to the user and may end at any time: it is held weakly, and kept only while
@@ -88,19 +89,19 @@ class Listener {
   /// How the messages of a subscription count.
   struct AgeOptions {
     bool is_limited = false;                // the deadline counts from where the data does
-    std::shared_ptr<TopicOrigins> origins;  // of messages without a stamp; nullptr: nobody tells
+    std::shared_ptr<TopicOrigins> origins;  // of messages without a stamp; nullptr: not asked for
   };
   /// Lets messages of this subscription, or of that which it takes messages for, count from their
   /// stamps. Called once; with `is_limited`, before `listen`.
   virtual void count_from_stamp(const rclcpp::SubscriptionBase& /*subscription*/,
                                 AgeOptions /*options*/) {}
-  /// Of the messages whose deadline was to count from where their data does.
+  /// Returns how the messages counted whose deadline was to count from where their data does.
   virtual AgeCounters age_counters() const noexcept { return {}; }
 
   /// Tells, from here on, since when the data counts that its instances work on. Called before
   /// `listen`.
   void tell_origins(std::shared_ptr<OriginWriter> to) { origins_ = std::move(to); }
-  /// Whether somebody wants to know it. `now_ns`: CLOCK_MONOTONIC.
+  /// Returns whether somebody wants to know it. `now_ns`: CLOCK_MONOTONIC.
   bool tells_origins(std::int64_t now_ns) const noexcept {
     return origins_ != nullptr && origins_->is_wanted(now_ns);
   }
@@ -115,15 +116,18 @@ class Listener {
   /// For the time of user code.
   class Running {
    public:
-    /// `origin_ns`: since when its data counts; 0: its release.
-    Running(Listener& listener, engine::InstanceInfo& info, std::int64_t origin_ns = 0)
+    /// Begins; its data counts from its release.
+    Running(Listener& listener, engine::InstanceInfo& info)
+        : Running(listener, info, Origin{info.release_ns, true}) {}
+    /// Begins; `origin`: since when its data counts.
+    Running(Listener& listener, engine::InstanceInfo& info, Origin origin)
         : listener_(listener), info_(info) {
       ++runs_of_thread();
       info.start_ns = rclrt::realtime::monotonic_now_ns();
       // A hint for who looks for deadlocks.
       listener.running_since_ns_.store(info.start_ns, std::memory_order_relaxed);
       if (listener.tells_origins(info.start_ns)) {
-        told_ = listener.origins_->begin(origin_ns != 0 ? origin_ns : info.release_ns);
+        told_ = listener.origins_->begin(origin);
       }
     }
     ~Running() {

@@ -62,7 +62,7 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
     if (is_limited_) {
       taken_.fetch_add(1, std::memory_order_relaxed);
     }
-    const Running running(*this, info, taking);
+    const Running running(*this, info, taking, Origin{info.ready_ns, false});
     waitable.execute(data);
     return Outcome::kRan;
   }

@@ -34,41 +34,53 @@ void MaintenanceThread::refresh_soon() noexcept {
 
 void MaintenanceThread::run() {
   std::int64_t watch_ns = rclrt::realtime::monotonic_now_ns() + kSecond_ns;
+  bool is_look_due = false;  // and the gate was closed
   while (!stop_.load()) {
     const auto key = changes_.bell().prepare_wait();
     if (stop_.load()) {
       changes_.bell().cancel_wait();
       return;
     }
-    if (changes_.noted()) {
-      const Gate::Inside inside(gate_);
-      if (inside.allowed()) {
-        changes_.bell().cancel_wait();
-        tasks_.refresh();
-        continue;
-      }
+    if (changes_.noted() && inside([this] { tasks_.refresh(); })) {
+      changes_.bell().cancel_wait();
+      continue;
     }
-    if (changes_.take_publisher()) {  // one that comes while nobody spins is asked for again
-      const Gate::Inside inside(gate_);
-      if (inside.allowed()) {
-        changes_.bell().cancel_wait();
-        tasks_.look_at_publishers();
-        continue;
-      }
+    if (is_look_due && inside([this] { tasks_.look(); })) {
+      is_look_due = false;
     }
-    const bool unfinished = unfinished_.exchange(false);
-    const std::int64_t soon_ns = rclrt::realtime::monotonic_now_ns() + kSoon_ns;
-    changes_.bell().wait_until(key, unfinished ? std::min(watch_ns, soon_ns) : watch_ns);
-    if (unfinished) {
-      changes_.note();
+    if (changes_.publisher_noted() && inside([this] {
+          changes_.take_publisher();
+          tasks_.look_at_publishers();
+        })) {
+      changes_.bell().cancel_wait();
+    } else {
+      wait(key, watch_ns);
     }
     if (const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns(); now_ns >= watch_ns) {
       watch_ns = now_ns + kSecond_ns;
-      if (const Gate::Inside inside(gate_); inside.allowed()) {
-        tasks_.look();
-      }
+      is_look_due = !inside([this] { tasks_.look(); });
       tasks_.each_second();
     }
+  }
+}
+
+/// Does a task if the gate is open. Returns whether it did.
+template <typename Task>
+bool MaintenanceThread::inside(const Task& task) {
+  const Gate::Inside inside(gate_);
+  if (inside.allowed()) {
+    task();
+  }
+  return inside.allowed();
+}
+
+/// Waits for the bell, or until then.
+void MaintenanceThread::wait(rclrt::realtime::EventCount::Key key, std::int64_t until_ns) {
+  const bool unfinished = unfinished_.exchange(false);
+  const std::int64_t soon_ns = rclrt::realtime::monotonic_now_ns() + kSoon_ns;
+  changes_.bell().wait_until(key, unfinished ? std::min(until_ns, soon_ns) : until_ns);
+  if (unfinished) {
+    changes_.note();
   }
 }
 

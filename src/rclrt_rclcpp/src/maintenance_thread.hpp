@@ -33,6 +33,9 @@ class MaintenanceThread {
 
  private:
   void run();
+  template <typename Task>
+  bool inside(const Task& task);
+  void wait(rclrt::realtime::EventCount::Key key, std::int64_t until_ns);
 
   Changes& changes_;
   Gate& gate_;

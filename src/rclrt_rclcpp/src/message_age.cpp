@@ -122,9 +122,9 @@ std::int64_t StampReader::stamp_ns(const rclcpp::SerializedMessage& message) con
   return to_ns(static_cast<std::int32_t>(word(kHead)), word(kHead + 4));
 }
 
-std::int64_t MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
-                               std::int64_t less_realtime_ns, const engine::Callback& callback,
-                               engine::InstanceInfo& instance) noexcept {
+Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
+                         std::int64_t less_realtime_ns, const engine::Callback& callback,
+                         engine::InstanceInfo& instance) noexcept {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   const std::int64_t now_realtime_ns = now_ns - less_realtime_ns;
   // Returns when it was, by CLOCK_MONOTONIC.
@@ -137,38 +137,46 @@ std::int64_t MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& 
   };
   const auto published_ns = before_now(info.source_timestamp);
   const auto received_ns = before_now(info.received_timestamp);
-  MessageOrigin origin;
-  std::copy_n(info.publisher_gid.data, origin.publisher.size(), origin.publisher.begin());
+  MessageOrigin way;
+  std::copy_n(info.publisher_gid.data, way.publisher.size(), way.publisher.begin());
   const auto stamped_ns = before_now(stamp_ns);
-  std::optional<std::int64_t> since_ns = stamped_ns;
-  if (!since_ns && options_.origins) {
-    since_ns = options_.origins->find(origin.publisher, info.source_timestamp, now_ns);
+  // Not before this machine has started, by whose clock it is told.
+  const auto since = [](std::int64_t time_ns) { return std::max<std::int64_t>(time_ns, 1); };
+  Origin origin;
+  if (stamped_ns) {
+    origin = {since(*stamped_ns), true};
+  } else if (options_.origins) {
+    origin = options_.origins->find(way.publisher, info.source_timestamp, now_ns);
   }
-  const std::int64_t counts_from_ns =
-      since_ns.value_or(published_ns.value_or(received_ns.value_or(instance.ready_ns)));
+  const bool is_known = origin.since_ns != 0;
+  if (!is_known && published_ns) {
+    origin = {since(*published_ns), false};
+  }
   if (!options_.is_limited) {
-    return counts_from_ns;
+    return origin;
   }
   if (!stamped_ns && reader_.has_header()) {
     unstamped_.fetch_add(1, std::memory_order_relaxed);
-  } else if (!since_ns) {
+  } else if (!origin.is_whole) {
     from_publication_.fetch_add(1, std::memory_order_relaxed);
-  }
-  if (since_ns && published_ns) {
-    origin.before_publication =
-        before_publication_.note(std::max<std::int64_t>(*published_ns - *since_ns, 0));
-  }
-  if (published_ns && received_ns) {
-    origin.in_middleware =
-        in_middleware_.note(std::max<std::int64_t>(*received_ns - *published_ns, 0));
   }
   if (received_ns) {  // its own, while what told of the instance may have been another message
     instance.ready_ns = *received_ns;
     instance.release_ns = *received_ns;
   }
-  instance.since_ns = counts_from_ns;
-  t_taken = {.callback = &callback, .instance = instance.id, .origin = origin};
-  return counts_from_ns;
+  instance.since_ns = stamped_ns             ? *stamped_ns
+                      : origin.since_ns != 0 ? origin.since_ns
+                                             : instance.ready_ns;
+  if (is_known && published_ns) {
+    way.before_publication =
+        before_publication_.note(std::max<std::int64_t>(*published_ns - instance.since_ns, 0));
+  }
+  if (published_ns && received_ns) {
+    way.in_middleware =
+        in_middleware_.note(std::max<std::int64_t>(*received_ns - *published_ns, 0));
+  }
+  t_taken = {.callback = &callback, .instance = instance.id, .origin = way};
+  return origin;
 }
 
 const MessageOrigin* MessageAge::origin_of(const engine::DeadlineMiss& miss) noexcept {

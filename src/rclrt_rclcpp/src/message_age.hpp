@@ -63,16 +63,16 @@ class MessageAge {
   /// Whether the deadlines of instances count from there.
   bool is_limited() const noexcept { return options_.is_limited; }
 
-  /// Returns since when the data of a message counts that was taken just now for `instance`,
-  /// CLOCK_MONOTONIC: its stamp. Of a type without a header, and where the stamp cannot be (zero,
-  /// more than a second in the future, older than a year), what the process tells that has
-  /// published it; where nobody tells, its publication, and where that is not known either, its
-  /// arrival. If `is_limited`, lets the instance count from there.
+  /// Returns since when the data of a message counts that was taken just now for `instance`: its
+  /// stamp. Of a type without a header, and where the stamp cannot be (zero, more than a second in
+  /// the future, older than a year), what the process says that has published it; where that says
+  /// nothing, its publication. If `is_limited`, lets the instance count from there, or where
+  /// nothing of it is known, from its arrival.
   /// `less_realtime_ns`: CLOCK_MONOTONIC - CLOCK_REALTIME.
   template <typename Message>
-  std::int64_t count_from_stamp(const Message& message, const rmw_message_info_t& info,
-                                std::int64_t less_realtime_ns, const engine::Callback& callback,
-                                engine::InstanceInfo& instance) noexcept {
+  Origin count_from_stamp(const Message& message, const rmw_message_info_t& info,
+                          std::int64_t less_realtime_ns, const engine::Callback& callback,
+                          engine::InstanceInfo& instance) noexcept {
     return count(reader_.stamp_ns(message), info, less_realtime_ns, callback, instance);
   }
 
@@ -98,9 +98,8 @@ class MessageAge {
     std::atomic<std::int64_t> least_ns_{INT64_MAX};
   };
 
-  std::int64_t count(std::int64_t stamp_ns, const rmw_message_info_t& info,
-                     std::int64_t less_realtime_ns, const engine::Callback& callback,
-                     engine::InstanceInfo& instance) noexcept;
+  Origin count(std::int64_t stamp_ns, const rmw_message_info_t& info, std::int64_t less_realtime_ns,
+               const engine::Callback& callback, engine::InstanceInfo& instance) noexcept;
 
   const StampReader reader_;
   const Listener::AgeOptions options_;

@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <atomic>
 #include <cstddef>
-#include <cstdint>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
 
@@ -139,10 +138,14 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   /// For the time of user code, with what was taken.
   class Running {
    public:
-    /// `origin_ns`: since when the data of what was taken counts; 0: its arrival.
-    Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking,
-            std::int64_t origin_ns = 0)
-        : running_(self, info, origin_ns) {
+    /// Begins; the data of what was taken counts from its arrival.
+    Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking)
+        : running_(self, info) {
+      taking.found();
+    }
+    /// Begins; `origin`: since when the data of what was taken counts.
+    Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking, Origin origin)
+        : running_(self, info, origin) {
       taking.found();
     }
 

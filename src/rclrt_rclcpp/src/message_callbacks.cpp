@@ -108,22 +108,23 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
   }
 
   /// For a recording, for deadlines that count from stamps, which are of CLOCK_REALTIME, and for
-  /// those who follow what is published now. Returns since when the data counts; 0: its arrival.
+  /// those who follow what is published now. Returns since when the data counts.
   template <typename Message>
-  std::int64_t note_taken(const Message& message, const rclcpp::MessageInfo& info,
-                          InstanceInfo& instance) {
+  Origin note_taken(const Message& message, const rclcpp::MessageInfo& info,
+                    InstanceInfo& instance) {
     const bool is_recorded = number() != engine::kNoNumber;
     MessageAge* const age = age_.load(std::memory_order_acquire);
     const bool has_age = age != nullptr && (age->is_limited() || tells_origins(instance.ready_ns));
     if (!is_recorded && !has_age) {
-      return 0;
+      return {};
     }
     const rmw_message_info_t& details = info.get_rmw_message_info();
     const std::int64_t less_realtime_ns = monotonic_less_realtime_ns();
     if (is_recorded && details.source_timestamp > 0) {
       rclrt::recorder::InstanceLog::set_published(details.source_timestamp + less_realtime_ns);
     }
-    return has_age ? age->count_from_stamp(message, details, less_realtime_ns, *this, instance) : 0;
+    return has_age ? age->count_from_stamp(message, details, less_realtime_ns, *this, instance)
+                   : Origin();
   }
 
   Outcome run_message(rclcpp::SubscriptionBase& subscription, InstanceInfo& info, Taking& taking) {
@@ -138,9 +139,8 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         },
         give_back);
     if (found) {
-      const std::int64_t origin_ns =
-          note_taken(static_cast<const void*>(message.get()), message_info, info);
-      const Running running(*this, info, taking, origin_ns);
+      const Origin origin = note_taken(static_cast<const void*>(message.get()), message_info, info);
+      const Running running(*this, info, taking, origin);
       subscription.handle_message(message, message_info);
     }
     give_back(message);
@@ -162,8 +162,8 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
         },
         give_back);
     if (found) {
-      const std::int64_t origin_ns = note_taken(*message, message_info, info);
-      const Running running(*this, info, taking, origin_ns);
+      const Origin origin = note_taken(*message, message_info, info);
+      const Running running(*this, info, taking, origin);
       subscription.handle_serialized_message(message, message_info);
     }
     give_back(message);
@@ -204,9 +204,8 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     if (!found) {
       return Outcome::kEmpty;
     }
-    const std::int64_t origin_ns =
-        note_taken(static_cast<const void*>(loan.message), message_info, info);
-    const Running running(*this, info, taking, origin_ns);
+    const Origin origin = note_taken(static_cast<const void*>(loan.message), message_info, info);
+    const Running running(*this, info, taking, origin);
     subscription.handle_loaned_message(loan.message, message_info);
     return Outcome::kRan;
   }

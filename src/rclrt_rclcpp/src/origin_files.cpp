@@ -12,9 +12,9 @@
 #include <array>
 #include <atomic>
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <new>
-#include <optional>
 #include <stdexcept>
 #include <system_error>
 #include <utility>
@@ -23,6 +23,10 @@
 
 namespace rclrt_rclcpp {
 
+namespace {
+constexpr std::size_t kNameSize = 512;
+}
+
 /// What a file has. Changed only together with kVersion.
 struct OriginMapping::File {
   static constexpr std::uint64_t kMagic = 0x726f'7472'6c63'7200;  // "\0rclrtor"
@@ -30,7 +34,7 @@ struct OriginMapping::File {
 
   std::uint64_t magic = kMagic;
   std::uint64_t version = kVersion;
-  std::array<char, 512> node{};  // its full name, ends with 0
+  std::array<char, kNameSize> node{};  // its full name, ends with 0
   OriginRing ring;
 };
 
@@ -42,7 +46,15 @@ using File = OriginMapping::File;
 constexpr const char* kDirectory = "/dev/shm";
 
 std::string prefix() { return "rclrt-origins." + std::to_string(geteuid()) + "."; }
-std::string prefix(std::size_t domain) { return prefix() + std::to_string(domain) + "."; }
+
+/// Nodes of one domain that are in different networks do not hear each other, and may have the same
+/// names.
+std::string prefix(std::size_t domain) {
+  struct stat network{};
+  const bool is_known = stat("/proc/self/ns/net", &network) == 0;
+  return prefix() + std::to_string(is_known ? network.st_ino : 0) + "." + std::to_string(domain) +
+         ".";
+}
 
 class Descriptor {
  public:
@@ -52,8 +64,8 @@ class Descriptor {
       close(value_);
     }
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  Descriptor(Descriptor&& other) noexcept : value_(other.release()) {}
+  Descriptor& operator=(Descriptor&&) = delete;
 
   int get() const noexcept { return value_; }
   int release() noexcept { return std::exchange(value_, -1); }
@@ -73,25 +85,34 @@ void* map(int descriptor) noexcept {
   return address == MAP_FAILED ? nullptr : address;
 }
 
-/// Returns what a file has if it is one of this user's and complete; nullptr otherwise.
-std::shared_ptr<const OriginMapping> open_file(const std::filesystem::path& path,
-                                               std::string& node) {
-  const Descriptor descriptor(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_CLOEXEC));
+/// Opens a file of this user's of the right size; of another one the descriptor is negative, and
+/// `is_wrong` is set if it will always be.
+Descriptor open_file(const std::filesystem::path& path, bool& is_wrong) {
+  // O_NONBLOCK: whoever has a lease on it would be waited for.
+  Descriptor descriptor(open(path.c_str(), O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC));
+  if (descriptor.get() < 0) {
+    is_wrong = errno == ELOOP || errno == EISDIR || errno == EACCES || errno == ENXIO;
+    return descriptor;
+  }
   struct stat status{};
-  if (descriptor.get() < 0 || fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
-      status.st_uid != geteuid() || status.st_size != static_cast<off_t>(sizeof(File))) {
-    return nullptr;
+  is_wrong = fstat(descriptor.get(), &status) != 0 || !S_ISREG(status.st_mode) ||
+             status.st_uid != geteuid() || status.st_size != static_cast<off_t>(sizeof(File));
+  return is_wrong ? Descriptor(-1) : std::move(descriptor);
+}
+
+/// Reads the name of the node; empty: the file has another content.
+std::string read_node(int descriptor) {
+  struct {
+    std::uint64_t magic;
+    std::uint64_t version;
+    std::array<char, kNameSize> node;
+  } head{};
+  static_assert(sizeof(head) == offsetof(File, ring));
+  if (pread(descriptor, &head, sizeof(head), 0) != static_cast<ssize_t>(sizeof(head)) ||
+      head.magic != File::kMagic || head.version != File::kVersion) {
+    return "";
   }
-  auto* const file = static_cast<File*>(map(descriptor.get()));
-  if (file == nullptr) {
-    return nullptr;
-  }
-  auto mapping = std::make_shared<const OriginMapping>(file);
-  if (file->magic != File::kMagic || file->version != File::kVersion) {
-    return nullptr;
-  }
-  node.assign(file->node.data(), strnlen(file->node.data(), file->node.size()));
-  return mapping;
+  return {head.node.data(), strnlen(head.node.data(), head.node.size())};
 }
 
 /// Calls `use` with the name and inode of each file that begins so.
@@ -112,14 +133,14 @@ void for_each_file(const std::string& begins, const Use& use) {
 
 OriginMapping::~OriginMapping() { munmap(file_, sizeof(File)); }
 
-OriginRing& OriginMapping::ring() const noexcept { return file_->ring; }
+OriginRing& OriginMapping::ring() const noexcept RCLRT_NONBLOCKING { return file_->ring; }
 
 // The file gets its name last, when it is complete and locked. So nobody takes it for abandoned.
 OriginWriter::OriginWriter(std::size_t domain, const std::string& node) {
   static std::atomic<std::uint64_t> made{0};
   const std::filesystem::path directory = kDirectory;
   path_ = directory / (prefix(domain) + std::to_string(getpid()));
-  if (node.size() >= std::tuple_size<decltype(File::node)>()) {
+  if (node.size() >= kNameSize) {
     throw std::invalid_argument("the name of the node " + node + " is too long");
   }
   Descriptor file(open(directory.c_str(), O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
@@ -157,8 +178,12 @@ OriginWriter::~OriginWriter() {
   close(descriptor_);
 }
 
-OriginRing::Place* OriginWriter::begin(std::int64_t origin_ns) noexcept RCLRT_NONBLOCKING {
-  return mapping_->ring().begin(rclrt::realtime::read_clock_ns(CLOCK_REALTIME), origin_ns);
+OriginRing::Place* OriginWriter::begin(Origin origin) noexcept RCLRT_NONBLOCKING {
+  OriginRing::Place* const place = mapping_->ring().claim();
+  if (place != nullptr) {
+    OriginRing::start(*place, rclrt::realtime::read_clock_ns(CLOCK_REALTIME), origin.packed());
+  }
+  return place;
 }
 
 void OriginWriter::end(OriginRing::Place& place) noexcept RCLRT_NONBLOCKING {
@@ -173,19 +198,32 @@ void OriginFiles::look() {
       now.insert(known_.extract(before));
       return;
     }
-    Known& known = now[name];
-    known.inode = inode;
-    known.mapping = open_file(std::filesystem::path(kDirectory) / name, known.node);
+    bool is_wrong = false;
+    const Descriptor file = open_file(std::filesystem::path(kDirectory) / name, is_wrong);
+    std::string node = file.get() >= 0 ? read_node(file.get()) : "";
+    if (file.get() >= 0 || is_wrong) {  // else it is tried again
+      now[name] = {inode, std::move(node), nullptr};
+    }
   });
   known_ = std::move(now);
 }
 
-std::vector<std::shared_ptr<const OriginMapping>> OriginFiles::of(const std::string& node) const {
+std::vector<std::shared_ptr<const OriginMapping>> OriginFiles::of(const std::string& node) {
   std::vector<std::shared_ptr<const OriginMapping>> result;
-  for (const auto& [name, known] : known_) {
-    if (known.mapping != nullptr && known.node == node) {
-      result.push_back(known.mapping);
+  for (auto& [name, known] : known_) {
+    if (known.node.empty() || known.node != node) {
+      continue;
     }
+    if (known.mapping == nullptr) {
+      bool is_wrong = false;
+      const Descriptor file = open_file(std::filesystem::path(kDirectory) / name, is_wrong);
+      void* const address = file.get() >= 0 ? map(file.get()) : nullptr;
+      if (address == nullptr) {
+        continue;  // tried again by the next look
+      }
+      known.mapping = std::make_shared<const OriginMapping>(static_cast<File*>(address));
+    }
+    result.push_back(known.mapping);
   }
   return result;
 }

@@ -17,37 +17,46 @@ constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 /// How many places that run are passed over before an instance is given up.
 constexpr int kTries = 16;
 
+/// By who owns the place.
+void move_on(OriginRing::Place& place, Phase from, Phase to) noexcept RCLRT_NONBLOCKING {
+  place.state.store(place.state.load(kRelaxed) - from + to, kRelease);
+}
+
 }  // namespace
 
-OriginRing::Place* OriginRing::begin(std::int64_t start_ns,
-                                     std::int64_t origin_ns) noexcept RCLRT_NONBLOCKING {
+OriginRing::Place* OriginRing::claim() noexcept RCLRT_NONBLOCKING {
   for (int i = 0; i < kTries; ++i) {
     const std::uint64_t ticket = 1 + next_.fetch_add(1, kRelaxed);
     Place& place = places_[ticket % kPlaces];
     std::uint64_t state = place.state.load(kRelaxed);
-    if (state % kPhases != kEnded || !place.state.compare_exchange_strong(
+    if (state % kPhases == kEnded && place.state.compare_exchange_strong(
                                          state, ticket * kPhases + kFilling, kAcquire, kRelaxed)) {
-      continue;
+      return &place;
     }
-    place.start_ns.store(start_ns, kRelease);
-    place.end_ns.store(INT64_MAX, kRelease);
-    place.origin_ns.store(origin_ns, kRelease);
-    place.state.store(ticket * kPhases + kRunning, kRelease);
-    return &place;
   }
   return nullptr;
 }
 
+void OriginRing::start(Place& place, std::int64_t start_ns,
+                       std::int64_t origin_ns) noexcept RCLRT_NONBLOCKING {
+  place.start_ns.store(start_ns, kRelease);
+  place.end_ns.store(INT64_MAX, kRelease);
+  place.origin_ns.store(origin_ns, kRelease);
+  move_on(place, kFilling, kRunning);
+}
+
 void OriginRing::end(Place& place, std::int64_t end_ns) noexcept RCLRT_NONBLOCKING {
   place.end_ns.store(end_ns, kRelease);
-  const std::uint64_t state = place.state.load(kRelaxed);
-  place.state.store(state - kRunning + kEnded, kRelease);
+  move_on(place, kRunning, kEnded);
 }
 
 std::optional<OriginRing::Instance> OriginRing::find(std::int64_t at_ns) const noexcept
     RCLRT_NONBLOCKING {
   const std::uint64_t newest = next_.load(kRelaxed);
   const std::uint64_t places = std::min<std::uint64_t>(newest, kPlaces);
+  // Of a place that was passed over, whose ticket is older than all that are in their places.
+  std::optional<Instance> old;
+  std::uint64_t old_ticket = 0;
   for (std::uint64_t i = 0; i < places; ++i) {
     const Place& place = places_[(newest - i) % kPlaces];
     const std::uint64_t before = place.state.load(kAcquire);
@@ -57,12 +66,20 @@ std::optional<OriginRing::Instance> OriginRing::find(std::int64_t at_ns) const n
     const Instance instance{place.start_ns.load(kAcquire), place.origin_ns.load(kAcquire)};
     const std::int64_t end_ns = place.end_ns.load(kAcquire);
     // The ticket alone: running or ended, it is the same instance.
-    const bool is_whole = place.state.load(kRelaxed) / kPhases == before / kPhases;
-    if (is_whole && instance.start_ns <= at_ns && at_ns <= end_ns) {
+    const std::uint64_t ticket = before / kPhases;
+    const bool is_whole = place.state.load(kRelaxed) / kPhases == ticket;
+    if (!is_whole || at_ns < instance.start_ns || end_ns < at_ns) {
+      continue;
+    }
+    if (ticket == newest - i) {
       return instance;
     }
+    if (ticket >= old_ticket) {
+      old = instance;
+      old_ticket = ticket;
+    }
   }
-  return std::nullopt;
+  return old;
 }
 
 }  // namespace rclrt_rclcpp

@@ -17,9 +17,13 @@ namespace rclrt_rclcpp {
 /// ran when it was published.
 ///
 /// Each place is a seqlock, as in the engine's InstanceHistory: `state` is a ticket and a phase.
-/// `begin` takes a place by a compare-and-swap and passes over one whose instance still runs.
+/// `claim` takes a place by a compare-and-swap and passes over one whose instance still runs.
 /// Fields are stored with release and loaded with acquire: a reader that sees a field of a later
 /// instance also sees that the state is no longer the one it took.
+///
+/// Invariant: a place is claimed before the clock is read for its start. So of two instances of
+/// one thread, or of two threads of which one preempts the other, the one that starts within the
+/// other has the later ticket.
 ///
 /// Another process may have written anything here: nothing that is read is used as an index
 /// unchecked, and every loop has a bound.
@@ -33,27 +37,32 @@ class OriginRing {
     std::atomic<std::int64_t> end_ns{0};
     std::atomic<std::int64_t> origin_ns{0};
   };
-  /// Times are CLOCK_REALTIME, as in the messages that an instance publishes, but for the origin's,
-  /// which is CLOCK_MONOTONIC.
+  /// The start is CLOCK_REALTIME, as in the messages that an instance publishes; the origin is
+  /// what `start` was given.
   struct Instance {
     std::int64_t start_ns = 0;
     std::int64_t origin_ns = 0;
   };
 
-  /// An instance starts. Returns its place; nullptr: the latest of all places still run, so this
-  /// one is not known.
-  Place* begin(std::int64_t start_ns, std::int64_t origin_ns) noexcept RCLRT_NONBLOCKING;
-  /// It has ended.
+  /// Takes a place for an instance that is about to start. Returns nullptr if the next places are
+  /// all of instances that still run.
+  Place* claim() noexcept RCLRT_NONBLOCKING;
+  /// Lets the instance of a claimed place start.
+  static void start(Place& place, std::int64_t start_ns,
+                    std::int64_t origin_ns) noexcept RCLRT_NONBLOCKING;
+  /// Lets it end.
   static void end(Place& place, std::int64_t end_ns) noexcept RCLRT_NONBLOCKING;
 
-  /// Returns the instance that ran at `at_ns`, of several the one that started last. One that is
-  /// written meanwhile may be missing, so are those that `kPlaces` later ones have replaced.
+  /// Returns the instance that ran at `at_ns`, of several the one with the latest ticket. An
+  /// instance that is written meanwhile may be missing, and so are those that `kPlaces` later ones
+  /// have replaced.
   std::optional<Instance> find(std::int64_t at_ns) const noexcept RCLRT_NONBLOCKING;
 
-  /// Somebody reads it until then, CLOCK_MONOTONIC: so long instances are to be written.
+  /// Asks for instances to be written until then, CLOCK_MONOTONIC.
   void want_until(std::int64_t until_ns) noexcept RCLRT_NONBLOCKING {
     wanted_until_ns_.store(until_ns, std::memory_order_relaxed);  // a hint, orders nothing
   }
+  /// Returns whether instances that start now are to be written.
   bool is_wanted(std::int64_t now_ns) const noexcept RCLRT_NONBLOCKING {
     return now_ns < wanted_until_ns_.load(std::memory_order_relaxed);
   }

@@ -4,9 +4,11 @@
 #include <rcl/allocator.h>
 #include <rcl/error_handling.h>
 #include <rcl/graph.h>
+#include <rcutils/types/string_array.h>
 
 #include <algorithm>
 #include <exception>
+#include <optional>
 #include <span>
 #include <string_view>
 #include <utility>
@@ -17,20 +19,18 @@ namespace rclrt_rclcpp {
 
 namespace {
 
-/// For so long a look lets publishers tell: a reader looks once a second.
+/// For so long a look lets publishers tell, and a message makes it look: it does once a second.
 constexpr std::int64_t kWanted_ns = 10'000'000'000;
-/// A publisher that is not known is asked for at most so often.
-constexpr std::int64_t kAskAgain_ns = 100'000'000;
-
 /// What rmw_dds_common says while it has heard of a publisher, but not of its node.
 constexpr std::string_view kNotYet = "_NODE_NAME_UNKNOWN_";
 
 /// The publishers of a topic, as rcl tells of them.
 class PublisherInfos {
  public:
-  PublisherInfos(const rclcpp::node_interfaces::NodeBaseInterface& node, const std::string& topic) {
-    if (rcl_get_publishers_info_by_topic(node.get_rcl_node_handle(), &allocator_, topic.c_str(),
-                                         false, &infos_) != RCL_RET_OK) {
+  PublisherInfos(const TopicOrigins::Node& node, const std::string& topic)
+      : is_valid_(rcl_get_publishers_info_by_topic(node.get_rcl_node_handle(), &allocator_,
+                                                   topic.c_str(), false, &infos_) == RCL_RET_OK) {
+    if (!is_valid_) {
       rcl_reset_error();  // at a shutdown
     }
   }
@@ -42,6 +42,7 @@ class PublisherInfos {
   PublisherInfos(const PublisherInfos&) = delete;
   PublisherInfos& operator=(const PublisherInfos&) = delete;
 
+  bool is_valid() const noexcept { return is_valid_; }
   std::span<const rcl_topic_endpoint_info_t> all() const {
     return {infos_.info_array, infos_.size};
   }
@@ -49,28 +50,48 @@ class PublisherInfos {
  private:
   rcl_allocator_t allocator_ = rcl_get_default_allocator();
   rcl_topic_endpoint_info_array_t infos_ = rcl_get_zero_initialized_topic_endpoint_info_array();
+  bool is_valid_;
 };
 
-std::string full_name(const rcl_topic_endpoint_info_t& info) {
-  const std::string space = info.node_namespace;
-  return (space == "/" ? "" : space) + "/" + info.node_name;
+std::string full_name(std::string_view space, std::string_view name) {
+  return std::string(space == "/" ? "" : space) + "/" + std::string(name);
+}
+
+/// Returns the nodes of the graph; none if rcl does not tell.
+NodeCounts count_nodes(const TopicOrigins::Node& node) {
+  NodeCounts result;
+  rcutils_string_array_t names = rcutils_get_zero_initialized_string_array();
+  rcutils_string_array_t spaces = rcutils_get_zero_initialized_string_array();
+  if (rcl_get_node_names(node.get_rcl_node_handle(), rcl_get_default_allocator(), &names,
+                         &spaces) == RCL_RET_OK) {
+    for (std::size_t i = 0; i < names.size; ++i) {
+      ++result[full_name(spaces.data[i], names.data[i])];
+    }
+  } else {
+    rcl_reset_error();
+  }
+  for (rcutils_string_array_t* const each : {&names, &spaces}) {
+    if (rcutils_string_array_fini(each) != RCUTILS_RET_OK) {
+      rcutils_reset_error();
+    }
+  }
+  return result;
 }
 
 }  // namespace
 
-std::optional<std::int64_t> TopicOrigins::find(const Gid& publisher, std::int64_t published_ns,
-                                               std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
-  if (!is_used_.load(std::memory_order_relaxed)) {
-    is_used_.store(true, std::memory_order_relaxed);
-  }
-  const RcuValue<Publishers>::Reading publishers(publishers_);
-  const auto known = std::ranges::find(*publishers, publisher, &Publisher::gid);
-  if (known == (*publishers).end()) {
-    if (now_ns - looked_ns_.load(std::memory_order_relaxed) > kAskAgain_ns) {
-      looked_ns_.store(now_ns, std::memory_order_relaxed);
-      changes_.note_publisher();
+Origin TopicOrigins::find(const Gid& publisher, std::int64_t published_ns,
+                          std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+  used_ns_.store(now_ns, std::memory_order_relaxed);
+  const RcuValue<Publishers>::Reading reading(publishers_);
+  const Publishers& publishers = *reading;
+  auto known = std::ranges::find(publishers, publisher, &Publisher::gid);
+  if (known == publishers.end()) {
+    ask(now_ns);
+    if (publishers.size() != 1) {
+      return {};
     }
-    return std::nullopt;
+    known = publishers.begin();  // not every middleware tells of it and its messages alike
   }
   std::optional<OriginRing::Instance> latest;
   for (const auto& node : known->nodes) {
@@ -79,45 +100,63 @@ std::optional<std::int64_t> TopicOrigins::find(const Gid& publisher, std::int64_
       latest = found;
     }
   }
-  return latest ? std::optional(latest->origin_ns) : std::nullopt;
+  // Another process may have written anything.
+  const Origin origin = latest ? Origin::of_packed(latest->origin_ns) : Origin();
+  return origin.since_ns <= now_ns ? origin : Origin();
 }
 
-TopicOrigins::Publishers TopicOrigins::publishers(const OriginFiles& files) const {
-  Publishers result;
-  if (const auto node = node_.lock()) {
-    const PublisherInfos infos(*node, topic_);
-    for (const rcl_topic_endpoint_info_t& info : infos.all()) {
-      if (std::string_view(info.node_name) == kNotYet) {
-        continue;
-      }
-      Publisher& publisher = result.emplace_back();
-      std::copy_n(info.endpoint_gid, publisher.gid.size(), publisher.gid.begin());
-      publisher.nodes = files.of(full_name(info));
-    }
+void TopicOrigins::ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+  if (now_ns - asked_ns_.load(std::memory_order_relaxed) <= kAskAgain_ns ||
+      asks_left_.load(std::memory_order_relaxed) <= 0) {
+    return;
   }
-  return result;
+  asked_ns_.store(now_ns, std::memory_order_relaxed);
+  asks_left_.fetch_sub(1, std::memory_order_relaxed);
+  changes_.note_publisher();
 }
 
-void TopicOrigins::look(const OriginFiles& files, std::int64_t now_ns) {
-  Publishers now = publishers(files);
-  for (const Publisher& each : now) {
-    for (const auto& node : each.nodes) {
-      node->ring().want_until(now_ns + kWanted_ns);
+bool TopicOrigins::is_used(std::int64_t now_ns) const noexcept {
+  return now_ns - used_ns_.load(std::memory_order_relaxed) < kWanted_ns;
+}
+
+void TopicOrigins::look(OriginFiles& files, const NodeCounts& nodes, std::int64_t now_ns) {
+  const auto node = node_.lock();
+  if (!node) {
+    return;
+  }
+  const PublisherInfos infos(*node, topic_);
+  if (!infos.is_valid()) {
+    return;
+  }
+  Publishers now;
+  for (const rcl_topic_endpoint_info_t& info : infos.all()) {
+    if (std::string_view(info.node_name) == kNotYet) {
+      continue;
+    }
+    Publisher& publisher = now.emplace_back();
+    std::copy_n(info.endpoint_gid, publisher.gid.size(), publisher.gid.begin());
+    const std::string name = full_name(info.node_namespace, info.node_name);
+    // Of two nodes with this name one may be on another machine.
+    if (const auto found = nodes.find(name); found != nodes.end() && found->second == 1) {
+      publisher.nodes = files.of(name);
+    }
+    for (const auto& each : publisher.nodes) {
+      each->ring().want_until(now_ns + kWanted_ns);
     }
   }
   if (now != publishers_.current()) {
     publishers_.replace(std::move(now));
+    asks_left_.store(kAsks, std::memory_order_relaxed);
   }
 }
 
 std::shared_ptr<OriginWriter> Origins::writer(const std::string& node) {
   const std::scoped_lock lock(mutex_);
+  std::erase_if(writers_, [](const auto& each) { return each.second.expired(); });
   std::weak_ptr<OriginWriter>& known = writers_[node];
   if (auto writer = known.lock()) {
     return writer;
   }
-  std::erase_if(writers_,
-                [&](const auto& each) { return each.first != node && each.second.expired(); });
   try {
     auto writer = std::make_shared<OriginWriter>(domain_, node);
     known = writer;
@@ -125,7 +164,7 @@ std::shared_ptr<OriginWriter> Origins::writer(const std::string& node) {
   } catch (const std::exception& error) {
     if (!std::exchange(is_refused_, true)) {
       RCLCPP_WARN(rclcpp::get_logger("rclrt"),
-                  "%s; messages without a header count from their publication where they arrive",
+                  "%s; messages without a header that it publishes count from their publication",
                   error.what());
     }
     return nullptr;
@@ -142,22 +181,27 @@ std::shared_ptr<TopicOrigins> Origins::topic(const std::string& topic,
 }
 
 void Origins::look() {
+  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   std::vector<std::shared_ptr<TopicOrigins>> topics;
   {
     const std::scoped_lock lock(mutex_);
     for (const auto& each : topics_) {
-      if (auto topic = each.lock(); topic && topic->is_used()) {
+      if (auto topic = each.lock(); topic && topic->is_used(now_ns)) {
         topics.push_back(std::move(topic));
       }
     }
   }
-  if (topics.empty()) {
-    return;
-  }
-  files_.look();
-  const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
+  std::optional<NodeCounts> nodes;
   for (const auto& topic : topics) {
-    topic->look(files_, now_ns);
+    if (!nodes) {
+      const auto node = topic->node();
+      if (!node) {
+        continue;
+      }
+      nodes = count_nodes(*node);
+      files_.look();
+    }
+    topic->look(files_, *nodes, now_ns);
   }
 }
 

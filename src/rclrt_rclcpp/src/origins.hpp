@@ -11,7 +11,6 @@
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
 #include <utility>
@@ -23,27 +22,37 @@
 
 namespace rclrt_rclcpp {
 
+/// The nodes that the ROS graph has now.
+using NodeCounts = std::map<std::string, int>;
+
 /// Finds out since when the data counts that one topic's messages were made of: what the instance
 /// says that ran in the publisher's node when the message was published.
 class TopicOrigins {
  public:
   using Gid = std::array<std::uint8_t, RMW_GID_STORAGE_SIZE>;
   using Node = rclcpp::node_interfaces::NodeBaseInterface;
+  /// How often a publisher that is not known is asked for, after the known ones have changed; then
+  /// it is left to the look of each second.
+  static constexpr int kAsks = 10;
+  /// At most so often.
+  static constexpr std::int64_t kAskAgain_ns = 100'000'000;
 
   /// `node`: whose graph is asked for the publishers.
   TopicOrigins(std::string topic, std::weak_ptr<Node> node, Changes& changes)
       : topic_(std::move(topic)), node_(std::move(node)), changes_(changes) {}
 
-  /// Returns since when the data of a message counts, CLOCK_MONOTONIC; std::nullopt: nobody tells.
-  /// `published_ns`: CLOCK_REALTIME; `now_ns`: CLOCK_MONOTONIC. Wait-free, from any thread.
-  std::optional<std::int64_t> find(const Gid& publisher, std::int64_t published_ns,
-                                   std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
+  /// Returns since when the data of a message counts; 0: nobody tells. `published_ns`:
+  /// CLOCK_REALTIME; `now_ns`: CLOCK_MONOTONIC. Wait-free, from any thread.
+  Origin find(const Gid& publisher, std::int64_t published_ns,
+              std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
 
-  /// Whether messages have come that were to be found.
-  bool is_used() const noexcept { return is_used_.load(std::memory_order_relaxed); }
+  /// Returns whether it was asked for within the last seconds.
+  bool is_used(std::int64_t now_ns) const noexcept;
 
-  /// Looks who publishes now. Called by one thread.
-  void look(const OriginFiles& files, std::int64_t now_ns);
+  /// Looks who publishes now, and lets them tell for the next seconds. Called by one thread.
+  void look(OriginFiles& files, const NodeCounts& nodes, std::int64_t now_ns);
+
+  std::shared_ptr<Node> node() const { return node_.lock(); }
 
  private:
   struct Publisher {
@@ -54,15 +63,16 @@ class TopicOrigins {
   };
   using Publishers = std::vector<Publisher>;
 
-  Publishers publishers(const OriginFiles& files) const;
+  void ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
 
   const std::string topic_;
   const std::weak_ptr<Node> node_;
   Changes& changes_;
   RcuValue<Publishers> publishers_;
   // Hints, which order nothing: relaxed.
-  std::atomic<bool> is_used_{false};
-  std::atomic<std::int64_t> looked_ns_{INT64_MIN / 2};  // when anybody asked for a look last
+  std::atomic<std::int64_t> used_ns_{INT64_MIN / 2};
+  std::atomic<std::int64_t> asked_ns_{INT64_MIN / 2};
+  std::atomic<int> asks_left_{kAsks};
 };
 
 /// What one executor tells and asks. Thread-safe.
@@ -73,21 +83,20 @@ class Origins {
     OriginFiles::remove_abandoned();
   }
 
-  /// Returns who tells of a node's instances; nullptr: it is not possible, of which the log says
-  /// why.
+  /// Returns what tells of a node's instances; nullptr: it is not possible, and the log says why.
   std::shared_ptr<OriginWriter> writer(const std::string& node);
+  /// Returns what finds out about a topic's messages. `node`: of the subscription.
   std::shared_ptr<TopicOrigins> topic(const std::string& topic,
                                       const std::shared_ptr<TopicOrigins::Node>& node);
 
-  /// Brings what is known of publishers up to date, and lets them tell for the next time. Called by
-  /// the maintenance thread.
+  /// Brings what is known of publishers up to date. Called by the maintenance thread.
   void look();
 
  private:
   const std::size_t domain_;
   Changes& changes_;
   OriginFiles files_;  // of the thread that looks
-  std::mutex mutex_;   // guards what follows; no other lock is taken inside it
+  std::mutex mutex_;   // guards what follows; no lock of this package is taken inside it
   std::map<std::string, std::weak_ptr<OriginWriter>> writers_;
   std::vector<std::weak_ptr<TopicOrigins>> topics_;
   bool is_refused_ = false;  // and told

@@ -41,10 +41,10 @@ class RcuValue {
     const T* value_ = nullptr;
   };
 
-  /// The writer's: returns what it put there last.
+  /// Returns what was put there last. The writer's.
   const T& current() const noexcept { return *current_; }
 
-  /// The writer's.
+  /// Replaces the value. The writer's.
   void replace(T value) {
     replaced_.reserve(replaced_.size() + 1);
     auto next = std::make_unique<const T>(std::move(value));

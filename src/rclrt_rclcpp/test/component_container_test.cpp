@@ -55,8 +55,9 @@ class ComponentContainer : public Ros {
   }
 
   template <typename Service>
-  Service::Response call(const std::string& name, const Service::Request& what) {
-    const auto client = node_->create_client<Service>("/ComponentManager/_container/" + name);
+  Service::Response call(const std::string& name, const Service::Request& what,
+                         const std::string& container = "/ComponentManager") {
+    const auto client = node_->create_client<Service>(container + "/_container/" + name);
     EXPECT_TRUE(client->wait_for_service(20s));
     auto future = client->async_send_request(std::make_shared<typename Service::Request>(what));
     const auto code = executor_.spin_until_future_complete(future, 20s);
@@ -90,7 +91,8 @@ TEST_F(ComponentContainer, ALoadedNodeRunsAtThePriorityOfTheFile) {
   Program container("CONTAINER",
                     {"--ros-args", "-p",
                      write_priorities("  - {node: /thread_name, timer: 0, priority: 7}\n"
-                                      "  - {node: /nobody, priority: 1}\n")});
+                                      "  - {node: /nobody, priority: 1}\n"
+                                      "  - {node: /thread_name, timer: 1, priority: 3}\n")});
   std::string thread;
   const auto subscription = node_->create_subscription<std_msgs::msg::String>(
       "thread_name", 10, [&](const std_msgs::msg::String& name) { thread = name.data; });
@@ -141,6 +143,48 @@ TEST_F(ComponentContainer, ANodesExtraArgumentsStateItsPriorityAndItsDeadline) {
   EXPECT_FALSE(call<LoadNode>("load_node", request).success);
 }
 
+/// With the arguments that launch_ros gives the container of the example.
+TEST_F(ComponentContainer, RunsAsALaunchFileStartsIt) {
+  const Folder folder;
+  const std::filesystem::path robot =
+      folder.write("robot.yaml",
+                   "rclrt: 1\ncallbacks:\n  - {node: /front/urgent, priority: 5, deadline_ms: 10}\n"
+                   "monitor: {period_ms: 100}\n");
+  const std::filesystem::path parameters = folder.write(
+      "parameters.yaml", "/**:\n  ros__parameters:\n    robot: " + robot.string() + "\n");
+  Program container("CONTAINER", {"--ros-args", "-r", "__node:=container", "-r", "__ns:=/front",
+                                  "--params-file", parameters.string()});
+  Operator heard;
+  LoadNode::Request request = component();
+  request.node_name = "urgent";
+  request.node_namespace = "/front";
+  const LoadNode::Response loaded = call<LoadNode>("load_node", request, "/front/container");
+  ASSERT_TRUE(loaded.success) << loaded.error_message << container.output();
+  EXPECT_EQ(loaded.full_node_name, "/front/urgent");
+  const std::string timer = "rclrt: /front/urgent timer 0";
+  EXPECT_TRUE(eventually([&] { return !heard.statuses(timer).empty(); })) << container.output();
+  EXPECT_EQ(value_of(heard.statuses(timer).back(), "priority"), "5");
+  EXPECT_EQ(value_of(heard.statuses(timer).back(), "deadline_ms"), "10.000");
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+}
+
+TEST_F(ComponentContainer, AnEntryThatFitsWhatANodeMakesLaterIsNoMistake) {
+  Program container("CONTAINER",
+                    {"--ros-args", "-p",
+                     write_priorities("  - {node: /thread_name, timer: 1, priority: 3}\n"
+                                      "  - {node: /thread_name, timer: 2, priority: 3}\n")});
+  int messages = 0;
+  const auto subscription = node_->create_subscription<std_msgs::msg::String>(
+      "thread_name", 10, [&](const std_msgs::msg::String&) { ++messages; });
+  ASSERT_TRUE(call<LoadNode>("load_node", component()).success) << container.output();
+  EXPECT_TRUE(becomes_true([&] { return messages > 2; }));
+  container.signal(SIGINT);
+  EXPECT_EQ(container.exit_code(), 0) << container.output();
+  EXPECT_EQ(container.output().find(":3: nothing fits"), std::string::npos) << container.output();
+  EXPECT_NE(container.output().find(":4: nothing fits"), std::string::npos) << container.output();
+}
+
 TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt) {
   std::ofstream(file_) << "rclrt: 1\n"
                           "executor: {kind: edf, top_priority: 70}\n"
@@ -150,7 +194,15 @@ TEST_F(ComponentContainer, TheRobotsFileStatesEverythingAndParametersGoBeforeIt)
                           "  - {library: \"libfast*\", policy: other, nice: 7}\n";
   Program container("CONTAINER",
                     {"--ros-args", "-p", "robot:=" + file_.string(), "-p", "executor:=preemptive"});
+  std::string thread;
+  const auto subscription = node_->create_subscription<std_msgs::msg::String>(
+      "thread_name", 10, [&](const std_msgs::msg::String& name) { thread = name.data; });
   ASSERT_TRUE(call<LoadNode>("load_node", component()).success) << container.output();
+  EXPECT_TRUE(becomes_true([&] { return !thread.empty(); }));
+  EXPECT_EQ(thread.find("EDF"), std::string::npos) << thread;
+  if (!rclrt::realtime::why_no_realtime(95)) {
+    EXPECT_NE(thread.find(" L0"), std::string::npos) << thread << ": of the preemptive one";
+  }
   EXPECT_TRUE(becomes_true([&] {
     const std::vector<int> values = container.nice_values("dds.");
     return values.size() >= 2 &&

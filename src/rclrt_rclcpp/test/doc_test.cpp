@@ -54,6 +54,23 @@ TEST_F(Page, ItsCodeIsWhatWasCompiled) {
   }
 }
 
+TEST_F(Page, ItsLaunchFileIsTheExamples) {
+  const std::string example = read(PACKAGE_DIRECTORY "/../../examples/container/robot.launch.py");
+  ASSERT_FALSE(blocks("python").empty());
+  std::istringstream lines(blocks("python").front());
+  int same = 0;
+  for (std::string line; std::getline(lines, line);) {
+    const std::string text = line.substr(line.find_first_not_of(' '));
+    for (const std::string key : {"package=\"rclrt_rclcpp\"", "executable=", "extra_arguments="}) {
+      if (text.rfind(key, 0) == 0) {
+        EXPECT_NE(example.find(text.substr(0, text.find(','))), std::string::npos) << text;
+        ++same;
+      }
+    }
+  }
+  EXPECT_EQ(same, 3);
+}
+
 TEST_F(Page, ItsFilesAreRead) {
   ASSERT_EQ(blocks("yaml").size(), 5U);
   const auto robot = rclrt::model::parse_robot(blocks("yaml").front()).robot;

@@ -1,63 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 // What goes wrong with executors elsewhere: shutdown, removal and overload at the wrong moment, and
 // a callback that waits for what only it keeps from coming.
-#include <rcutils/logging.h>
 #include <atomic>
-#include <cstdarg>
-#include <cstdio>
-#include <mutex>
 #include <string>
 #include <test_msgs/srv/basic_types.hpp>
 #include <vector>
 
 #include "fixture.hpp"
+#include "log.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
 
 using Service = test_msgs::srv::BasicTypes;
-
-/// What was logged as a warning while it lives.
-class Warnings {
- public:
-  Warnings() : before_(rcutils_logging_get_output_handler()) {
-    collected().clear();
-    rcutils_logging_set_output_handler(collect);
-  }
-  ~Warnings() { rcutils_logging_set_output_handler(before_); }
-  Warnings(const Warnings&) = delete;
-  Warnings& operator=(const Warnings&) = delete;
-
-  static std::string all() {
-    const std::scoped_lock lock(mutex());
-    return collected();
-  }
-
- private:
-  static std::mutex& mutex() {
-    static std::mutex result;
-    return result;
-  }
-  static std::string& collected() {
-    static std::string result;
-    return result;
-  }
-  static void collect(const rcutils_log_location_t*, int severity, const char*,
-                      rcutils_time_point_value_t, const char* format, va_list* arguments) {
-    if (severity != RCUTILS_LOG_SEVERITY_WARN) {
-      return;
-    }
-    char text[1024];
-    va_list copy;
-    va_copy(copy, *arguments);
-    std::vsnprintf(text, sizeof text, format, copy);
-    va_end(copy);
-    const std::scoped_lock lock(mutex());
-    collected() += text;
-  }
-
-  const rcutils_logging_output_handler_t before_;
-};
 
 template <typename E>
 class Hazards : public Ros {};
@@ -88,12 +43,12 @@ std::string warnings_of_a_wait_for_a_response(E& executor, const rclcpp::Node::S
   of_others.add_node(other);
   const Spinning also(of_others);
   EXPECT_TRUE(client->wait_for_service(20s));
-  const Warnings warnings;
+  const Log log;
   const Spinning spinning(executor);
-  EXPECT_TRUE(eventually([&] { return warnings.all().find(advice) != std::string::npos; }))
-      << warnings.all();
+  EXPECT_TRUE(eventually([&] { return Log::all().find(advice) != std::string::npos; }))
+      << Log::all();
   give_up = true;
-  return warnings.all();
+  return Log::all();
 }
 
 TYPED_TEST(Hazards, ACallbackThatWaitsForAResponseOfItsOwnGroupIsNamed) {

@@ -307,6 +307,30 @@ TEST_F(MessageAgeTest, TakesThePlaceOfADeadlineAndTheOtherWayRound) {
   }
 }
 
+TEST_F(MessageAgeTest, UnderEdfItIsADeadlineFromTheArrival) {
+  EdfExecutor executor(on_one_cpu());
+  std::vector<std::string> order;
+  const auto node = std::make_shared<rclcpp::Node>("other");
+  const auto aged = node->create_subscription<PointStamped>(
+      "points", 10, [&](const PointStamped&) { order.emplace_back("aged"); });
+  const auto plain = node->create_subscription<PointStamped>(
+      "points", 10, [&](const PointStamped&) { order.emplace_back("plain"); });
+  executor.set_timing(aged, {.max_age = 1h});  // with 10 minutes left
+  executor.set_timing(plain, {.deadline = 30min});
+  executor.add_node(node);
+  ASSERT_TRUE(eventually([&] { return publisher_->get_subscription_count() == 3; }));
+  publisher_->publish(stamped(50min));
+  ASSERT_TRUE(eventually([&] {  // both wait
+    std::uint64_t released = 0;
+    for (const CallbackInfo& each : executor.callbacks()) {
+      released += each.name == "/points" ? each.counters.released : 0;
+    }
+    return released == 2;
+  }));
+  executor.spin_some();
+  EXPECT_EQ(order, (std::vector<std::string>{"plain", "aged"}));
+}
+
 TEST_F(MessageAgeTest, ComesFromAFileAndIsWrittenThere) {
   const Folder folder;
   Options with_file = options();

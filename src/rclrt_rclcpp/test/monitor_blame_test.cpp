@@ -5,6 +5,7 @@
 #include <geometry_msgs/msg/point_stamped.hpp>
 #include <memory>
 #include <string>
+#include <thread>
 
 #include "monitor_fixture.hpp"
 
@@ -82,6 +83,40 @@ TEST_F(MonitorTest, WarnsOfMessagesWithoutAUsableStamp) {
              each.message.find(" without a usable stamp") != std::string::npos;
     });
   });
+}
+
+TEST_F(MonitorTest, ItsOwnSleepIsExplainedByNobody) {
+  Robot robot(options());
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto timer = node->create_wall_timer(100ms, [] { std::this_thread::sleep_for(80ms); });
+  robot.executor().set_timing(timer, {.deadline = 60ms});
+  robot.executor().add_node(node);
+  spin(robot, [&] {
+    const auto statuses = operator_.statuses("rclrt: /node timer 0");
+    return std::any_of(statuses.begin(), statuses.end(), [](const DiagnosticStatus& each) {
+      return value_of(each, "most_in_the_way") == "unexplained";
+    });
+  });
+}
+
+TEST_F(MonitorTest, CountsTheMissesWhoseBlameFoundNoRoom) {
+  RobotOptions with_little_room = options();
+  with_little_room.monitor->capacity = 1;
+  with_little_room.monitor->period = 300ms;
+  Robot robot(with_little_room);
+  const auto node = std::make_shared<rclcpp::Node>("node");
+  const auto timer = node->create_wall_timer(5ms, [] { burn(2ms); });
+  robot.executor().set_timing(timer, {.deadline = 1ms});
+  robot.executor().add_node(node);
+  spin(robot, [&] {
+    const auto statuses = operator_.statuses(process_name());
+    return std::any_of(statuses.begin(), statuses.end(), [](const DiagnosticStatus& each) {
+      return value_of(each, "misses_without_blame") != "0";
+    });
+  });
+  const auto statuses = operator_.statuses("rclrt: /node timer 0");
+  ASSERT_FALSE(statuses.empty());
+  EXPECT_GT(std::stoull(value_of(statuses.back(), "missed")), 2U) << "all of them are counted";
 }
 
 TEST_F(MonitorTest, BlamesALongRunOnTheCallbackItself) {

@@ -4,12 +4,14 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdint>
 #include <cstring>
 #include <memory>
 #include <random>
 #include <thread>
+#include <type_traits>
 #include <vector>
 
 namespace rclrt_rclcpp::test {
@@ -21,9 +23,17 @@ std::int64_t origin_at(const OriginRing& ring, std::int64_t at_ns) {
   return found ? found->origin_ns : -1;
 }
 
+OriginRing::Place* begin(OriginRing& ring, std::int64_t start_ns, std::int64_t origin_ns) {
+  OriginRing::Place* const place = ring.claim();
+  if (place != nullptr) {
+    OriginRing::start(*place, start_ns, origin_ns);
+  }
+  return place;
+}
+
 /// An instance that has ended.
 void add(OriginRing& ring, std::int64_t start_ns, std::int64_t end_ns, std::int64_t origin_ns) {
-  OriginRing::Place* const place = ring.begin(start_ns, origin_ns);
+  OriginRing::Place* const place = begin(ring, start_ns, origin_ns);
   ASSERT_NE(place, nullptr);
   OriginRing::end(*place, end_ns);
 }
@@ -43,7 +53,7 @@ TEST(OriginRing, FindsTheInstanceThatRanThen) {
 
 TEST(OriginRing, AnInstanceThatRunsHasNoEndYet) {
   OriginRing ring;
-  OriginRing::Place* const place = ring.begin(10, 7);
+  OriginRing::Place* const place = begin(ring, 10, 7);
   ASSERT_NE(place, nullptr);
   EXPECT_EQ(origin_at(ring, 1'000'000), 7);
   OriginRing::end(*place, 20);
@@ -53,7 +63,7 @@ TEST(OriginRing, AnInstanceThatRunsHasNoEndYet) {
 
 TEST(OriginRing, OfSeveralThatRanTheOneThatStartedLastCounts) {
   OriginRing ring;
-  OriginRing::Place* const preempted = ring.begin(10, 1);
+  OriginRing::Place* const preempted = begin(ring, 10, 1);
   add(ring, 20, 30, 2);
   EXPECT_EQ(origin_at(ring, 15), 1);
   EXPECT_EQ(origin_at(ring, 25), 2);
@@ -77,7 +87,7 @@ TEST(OriginRing, KeepsTheLatest) {
 
 TEST(OriginRing, ALongInstanceIsNotReplacedByManyShortOnes) {
   OriginRing ring;
-  OriginRing::Place* const longest = ring.begin(1, 77);
+  OriginRing::Place* const longest = begin(ring, 1, 77);
   for (std::int64_t i = 1; i <= 1'000; ++i) {
     add(ring, 10 * i, 10 * i + 5, i);
   }
@@ -86,18 +96,50 @@ TEST(OriginRing, ALongInstanceIsNotReplacedByManyShortOnes) {
   EXPECT_EQ(origin_at(ring, 15'000), 77);
 }
 
+/// Of a node with a long callback and a fast timer, wherever the ring has come to.
+TEST(OriginRing, ALongInstanceDoesNotStandBeforeThoseThatStartedWithinIt) {
+  OriginRing ring;
+  begin(ring, 1, 77);
+  for (std::int64_t i = 1; i <= 1'000; ++i) {
+    add(ring, 10 * i, 10 * i + 5, i);
+    for (std::int64_t back = 0; back < std::min<std::int64_t>(i, 200); ++back) {
+      ASSERT_EQ(origin_at(ring, 10 * (i - back) + 3), i - back) << "after " << i;
+    }
+  }
+}
+
+TEST(OriginRing, OfTwoLongInstancesTheLaterOneCounts) {
+  OriginRing ring;
+  begin(ring, 1, 77);
+  begin(ring, 2, 78);
+  for (std::int64_t i = 1; i <= 600; ++i) {
+    add(ring, 10 * i, 10 * i + 5, i);
+    ASSERT_EQ(origin_at(ring, 10 * i + 7), 78) << "while no other one ran, after " << i;
+  }
+}
+
+TEST(OriginRing, AnInstanceThatHasNotStartedIsNotThere) {
+  OriginRing ring;
+  add(ring, 10, 20, 1);
+  OriginRing::Place* const place = ring.claim();
+  ASSERT_NE(place, nullptr);
+  EXPECT_EQ(origin_at(ring, 15), 1);
+  OriginRing::start(*place, 30, 2);
+  EXPECT_EQ(origin_at(ring, 30), 2);
+}
+
 TEST(OriginRing, WithoutAFreePlaceAnInstanceIsNotKnown) {
   OriginRing ring;
   std::vector<OriginRing::Place*> running;
   for (std::size_t i = 0; i < OriginRing::kPlaces; ++i) {
-    running.push_back(ring.begin(1, 1));
+    running.push_back(begin(ring, 1, 1));
     ASSERT_NE(running.back(), nullptr);
   }
-  EXPECT_EQ(ring.begin(2, 2), nullptr);
+  EXPECT_EQ(begin(ring, 2, 2), nullptr);
   for (OriginRing::Place* const each : running) {
     OriginRing::end(*each, 10);
   }
-  EXPECT_NE(ring.begin(11, 3), nullptr);
+  EXPECT_NE(begin(ring, 11, 3), nullptr);
   EXPECT_EQ(origin_at(ring, 11), 3);
 }
 
@@ -124,7 +166,7 @@ TEST(OriginRing, WhateverIsInTheMemoryALookEnds) {
     if (const auto found = ring->find(at_ns)) {
       EXPECT_LE(found->start_ns, at_ns);
     }
-    ring->begin(1, 2);  // may find no place
+    begin(*ring, 1, 2);  // may find no place
   }
 }
 
@@ -140,7 +182,7 @@ TEST(OriginRing, ManyThreadsWriteAndReadAtOnce) {
     threads.emplace_back([&] {
       while (!stop) {
         const std::int64_t start_ns = clock.fetch_add(1);
-        if (OriginRing::Place* const place = ring.begin(start_ns, -start_ns)) {
+        if (OriginRing::Place* const place = begin(ring, start_ns, -start_ns)) {
           OriginRing::end(*place, clock.fetch_add(1));
         }
       }

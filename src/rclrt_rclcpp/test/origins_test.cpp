@@ -81,10 +81,14 @@ TEST_F(OriginsTest, FromTheReleaseOfTheTimerThatPublished) {
       node_->create_wall_timer(5ms, [&publisher] { publisher->publish(of_release()); });
   executor.add_node(node_);
   sink_.join(executor);
-  const Spinning spinning(executor);
-  EXPECT_TRUE(eventually([&] { return sink_.right >= 20; }));
+  {
+    const Spinning spinning(executor);
+    EXPECT_TRUE(eventually([&] { return sink_.right >= 20; }));
+  }
   EXPECT_EQ(sink_.wrong_since_right, 0);
   EXPECT_EQ(sink_.info(executor).unstamped, 0U);
+  EXPECT_EQ(sink_.info(executor).from_publication,
+            static_cast<std::uint64_t>(sink_.received - sink_.right));
 }
 
 TEST_F(OriginsTest, OverTwoExecutorsAndThroughACallbackInBetween) {
@@ -104,6 +108,31 @@ TEST_F(OriginsTest, OverTwoExecutorsAndThroughACallbackInBetween) {
   const Spinning spinning_too(second);
   EXPECT_TRUE(eventually([&] { return sink_.right >= 20; }));
   EXPECT_EQ(sink_.wrong_since_right, 0);
+}
+
+/// Its successor asks anew, and nobody is told what is not known meanwhile.
+TEST_F(OriginsTest, WhereTheCallbackInBetweenIsChangedNothingIsWrong) {
+  PreemptiveExecutor executor(options());
+  const auto publisher = node_->create_publisher<Message>("/between", 10);
+  const auto timer =
+      node_->create_wall_timer(5ms, [&publisher] { publisher->publish(of_release()); });
+  const auto between = std::make_shared<rclcpp::Node>("between");
+  const auto next = between->create_publisher<Message>("/plain", 10);
+  const auto subscription = between->create_subscription<Message>(
+      "/between", 10, [&next](const Message& message) { next->publish(message); });
+  executor.add_node(node_);
+  executor.add_node(between);
+  sink_.join(executor);
+  {
+    const Spinning spinning(executor);
+    EXPECT_TRUE(eventually([&] { return sink_.right >= 20; }));
+    executor.set_timing(subscription, {.deadline = 20min});
+    const int before = sink_.right;
+    EXPECT_TRUE(eventually([&] { return sink_.right >= before + 20; }));
+  }
+  EXPECT_EQ(sink_.info(executor).from_publication,
+            static_cast<std::uint64_t>(sink_.received - sink_.right))
+      << "each that was not right was told of";
 }
 
 /// Whose own deadline, if it has one, counts from the arrival all the same.
@@ -149,7 +178,7 @@ TEST_F(OriginsTest, FromTheStampThatTheirPublisherWasCalledWith) {
   }
 }
 
-TEST_F(OriginsTest, APublisherThatComesLaterIsAskedForAtOnce) {
+TEST_F(OriginsTest, APublisherThatComesLaterIsKnownSoon) {
   PreemptiveExecutor executor(options());
   sink_.join(executor);
   executor.add_node(node_);

@@ -120,6 +120,26 @@ callbacks:
   EXPECT_TRUE(executor.unmatched().empty());
 }
 
+TEST_F(PrioritiesFile, NamesAreThoseOfTheGraph) {
+  Options options;
+  options.priorities = write(R"(rclrt: 1
+callbacks:
+  - {node: /front/lidar, subscription: /front/scan, priority: 4}
+  - {node: /lidar, priority: 2}
+)");
+  PreemptiveExecutor executor(options);
+  const auto node = std::make_shared<rclcpp::Node>(
+      "node", rclcpp::NodeOptions().arguments({"--ros-args", "-r", "__ns:=/front", "-r",
+                                               "__node:=lidar", "-r", "points:=scan"}));
+  const auto subscription = node->create_subscription<Message>("points", 10, [](const Message&) {});
+  executor.add_node(node);
+  EXPECT_EQ(priority_of(executor, "subscription", "/front/scan"), 4);
+  const std::vector<std::string> unmatched = executor.unmatched();
+  ASSERT_EQ(unmatched.size(), 1U);
+  EXPECT_NE(unmatched.front().find(":4: nothing fits node /lidar"), std::string::npos)
+      << unmatched.front();
+}
+
 TEST_F(PrioritiesFile, OfEntriesWithAndWithoutItsGroupTheLaterOneHolds) {
   const std::string with = "  - {node: /node, group: 0, subscription: /topic, priority: 1}\n";
   const std::string without = "  - {node: /node, subscription: /topic, priority: 2}\n";

@@ -151,7 +151,7 @@ class Misfits : public Refusals<E> {
     this->executor.set_priority(group_, 6);
   }
   void make_misfit() {
-    misfit_ = this->node->create_wall_timer(1ms, [] {}, group_);
+    misfit_ = this->node->create_wall_timer(1ms, [this] { ++misfit_runs_; }, group_);
   }
 
   rclcpp::Node::SharedPtr third = std::make_shared<rclcpp::Node>("third");
@@ -159,10 +159,11 @@ class Misfits : public Refusals<E> {
   rclcpp::Subscription<Message>::SharedPtr subscription =
       third->create_subscription<Message>("topic", 10, [this](const Message&) { ++got; });
   rclcpp::Publisher<Message>::SharedPtr publisher = third->create_publisher<Message>("topic", 10);
-
- private:
+  std::atomic<int> misfit_runs_{0};
   rclcpp::CallbackGroup::SharedPtr group_ =
       this->node->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
+
+ private:
   rclcpp::TimerBase::SharedPtr misfit_;
 };
 TYPED_TEST_SUITE(Misfits, ExecutorsOfLevels, ExecutorName);
@@ -223,6 +224,42 @@ TYPED_TEST(Misfits, TheNodeThatHasThemCanBeRemovedAndTheRestRunsOn) {
     this->executor.spin_some();
     return this->runs > before;
   }));
+}
+
+TYPED_TEST(Misfits, OrTheirPriorityIsChanged) {
+  this->make_misfit();
+  EXPECT_THROW(this->executor.spin(), std::invalid_argument);
+  this->executor.set_priority(this->group_, 5);
+  const Spinning spinning(this->executor);
+  const int before = this->runs;
+  EXPECT_TRUE(eventually([&] { return this->runs > before && this->misfit_runs_ > 0; }));
+}
+
+TYPED_TEST(Refusals, APriorityThatCallbacksHaveHadStaysInUse) {
+  this->executor.set_priority(this->timers[1], 5);
+  this->executor.add_node(this->other);
+  this->executor.set_priority(this->timers[0], 0);
+  this->executor.set_priority(this->timers[1], 0);
+  EXPECT_THROW(this->executor.set_priority(this->timers[1], 6), std::invalid_argument);
+  this->executor.set_priority(this->timers[1], 5);
+}
+
+TYPED_TEST(Refusals, WhatAnotherExecutorHasIsRefusedAndBothGoOn) {
+  this->executor.set_priority(this->timers[1], 5);
+  std::atomic<int> of_group{0};
+  const auto of_other =
+      this->other->create_wall_timer(1ms, [&of_group] { ++of_group; }, this->group);
+  const auto base = this->other->get_node_base_interface();
+  TypeParam second;
+  second.add_node(this->other);
+  second.add_callback_group(this->group, base);
+  EXPECT_THROW(this->executor.add_node(this->other), std::runtime_error);
+  EXPECT_THROW(this->executor.add_callback_group(this->group, base), std::runtime_error);
+  const Spinning spinning(this->executor);
+  const Spinning spinning_too(second);
+  const int before = this->ticks;
+  EXPECT_TRUE(
+      eventually([&] { return this->ticks > before + 2 && this->runs > 2 && of_group > 2; }));
 }
 
 TYPED_TEST(Refusals, LeavesThePrioritiesOfThreadsAlone) {

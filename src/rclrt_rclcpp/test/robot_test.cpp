@@ -2,15 +2,20 @@
 // A process under the plan of a robot.yaml: every thread, whoever starts it.
 #include "rclrt_rclcpp/robot.hpp"
 
+#include <pthread.h>
+#include <sched.h>
+
 #include <algorithm>
 #include <future>
 #include <map>
 #include <optional>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "fixture.hpp"
 #include "folder.hpp"
+#include "log.hpp"
 #ifdef RCLRT_TF2
 #include <tf2_ros/buffer.h>
 #include <tf2_ros/transform_listener.h>
@@ -308,6 +313,60 @@ TEST_F(RobotFile, IsRefusedWithThePlaceOfEachMistake) {
   EXPECT_EQ(error_of("threads: [{policy: other}]\n"),
             "robot.yaml:2:11: the thread has no 'name', 'library' or 'function'; expected at least "
             "one, such as 'name: control'");
+}
+
+TEST_F(RobotFile, NamesOnTheLogWhatHasNoRuleAndWhatRuleHasNoThread) {
+  const Log log;
+  {
+    Robot robot(load("threads:\n  - {name: nobody, policy: other}\n"));
+    robot.executor().add_node(std::make_shared<rclcpp::Node>("alone"));
+    const Worker worker;
+    const SpinningRobot spinning(robot);
+    EXPECT_TRUE(eventually([&] {
+      return log.has(RCUTILS_LOG_SEVERITY_INFO, "no rule in the plan") &&
+             log.has(RCUTILS_LOG_SEVERITY_INFO, "Async_state");
+    })) << log.all();
+    EXPECT_FALSE(log.has(RCUTILS_LOG_SEVERITY_WARN, "nobody"));
+  }
+  EXPECT_TRUE(log.has(RCUTILS_LOG_SEVERITY_WARN,
+                      "the rule of threads \"nobody\" has been no thread's first match"))
+      << log.all();
+}
+
+TEST_F(RobotFile, ARealTimeThreadWithoutARuleIsAWarning) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  const Log log;
+  std::promise<void> end;
+  std::thread urgent([ends = end.get_future()] {
+    pthread_setname_np(pthread_self(), "urgent");
+    const sched_param priority{.sched_priority = 5};
+    EXPECT_EQ(pthread_setschedparam(pthread_self(), SCHED_FIFO, &priority), 0);
+    ends.wait();
+  });
+  {
+    Robot robot(load("threads:\n  - {name: nobody, policy: other}\n"));
+    robot.executor().add_node(std::make_shared<rclcpp::Node>("alone"));
+    const SpinningRobot spinning(robot);
+    EXPECT_TRUE(eventually([&] { return log.has(RCUTILS_LOG_SEVERITY_WARN, "\"urgent\""); }))
+        << log.all();
+  }
+  end.set_value();
+  urgent.join();
+}
+
+TEST(MakeExecutor, MakesEachKind) {
+  rclcpp::init(0, nullptr);
+  EXPECT_NE(dynamic_cast<PreemptiveExecutor*>(make_executor("preemptive", {}).get()), nullptr);
+  EXPECT_NE(dynamic_cast<ProducerConsumerExecutor*>(make_executor("producer_consumer", {}).get()),
+            nullptr);
+  EXPECT_NE(dynamic_cast<ThreadDispatchExecutor*>(make_executor("thread_dispatch", {}).get()),
+            nullptr);
+  EXPECT_NE(dynamic_cast<EdfExecutor*>(make_executor("edf", on_one_cpu()).get()), nullptr);
+  EXPECT_NE(dynamic_cast<PicasExecutor*>(make_executor("picas", {}).get()), nullptr);
+  EXPECT_NE(dynamic_cast<PerGroupExecutor*>(make_executor("per_group", {}).get()), nullptr);
+  EXPECT_NE(dynamic_cast<StaticOrderExecutor*>(make_executor("static_order", {}).get()), nullptr);
+  EXPECT_NE(dynamic_cast<WorkshopExecutor*>(make_executor("workshop", {}).get()), nullptr);
+  rclcpp::shutdown();
 }
 
 TEST(MakeExecutor, NamesTheExecutorsThereAre) {

@@ -21,12 +21,16 @@ class ThreadName : public rclcpp::Node {
       std_msgs::msg::String message;
       message.data = name.data();
       publisher_->publish(message);
+      if (!late_) {  // as a node that makes its timers when it is activated
+        late_ = create_wall_timer(std::chrono::hours(1), [] {});
+      }
     });
   }
 
  private:
   rclcpp::Publisher<std_msgs::msg::String>::SharedPtr publisher_;
   rclcpp::TimerBase::SharedPtr timer_;
+  rclcpp::TimerBase::SharedPtr late_;
 };
 
 }  // namespace rclrt_rclcpp::test

@@ -60,9 +60,9 @@ struct Options {
   /// Measures the responses of callbacks with deadlines, see CallbackInfo::response_us. Each of
   /// their instances costs a reading of the clock, each of the callbacks 30 KB.
   bool measure_responses = false;
-  /// Lets messages without a header count from where the data does that they were made of, see
-  /// Timing::max_age; and tells other executors on this machine the same of what is published here,
-  /// if they ask. One file of 9 KB in /dev/shm for each node. A Robot with a monitor does so.
+  /// Lets messages without a header count from the stamp of what they were made of, see
+  /// Timing::max_age, and shares that of what is published here with the other executors on this
+  /// machine. Each node takes a file of 9 KB in /dev/shm. A Robot with a monitor does so.
   bool share_origins = false;
 };
 
@@ -94,10 +94,12 @@ struct CallbackInfo {
   engine::Counters counters;
   /// Of a callback with a `max_age`: messages that did not count from their stamp, because it was
   /// zero, more than a second in the future or older than a year, or because they came within the
-  /// process, where rclcpp does not show it. They count as those without a header.
+  /// process, where rclcpp does not show it. These count from their arrival, the others as those
+  /// without a header.
   std::uint64_t unstamped = 0;
   /// Of a callback with a `max_age`: messages whose type has no header that count from their
-  /// publication, because nobody tells of what published them.
+  /// publication, or from that of an earlier message on the way, because no process shares what
+  /// published it (Options::share_origins).
   std::uint64_t from_publication = 0;
   /// Responses in microseconds since the callback was added, to 1 %: from what its deadline or age
   /// counts from to the end of user code. nullptr: they are not measured

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+// Who is asked since when a topic's data counts, and what of the answer is believed.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+#include <string>
+#include <test_msgs/msg/basic_types.hpp>
+
+#include "fixture.hpp"
+#include "origins.hpp"
+
+namespace rclrt_rclcpp::test {
+namespace {
+
+constexpr std::int64_t kSecond_ns = 1'000'000'000;
+
+class TopicOriginsTest : public Ros {
+ protected:
+  static TopicOrigins::Gid gid_of(const rclcpp::PublisherBase& publisher) {
+    TopicOrigins::Gid gid{};
+    std::copy_n(publisher.get_gid().data, gid.size(), gid.begin());
+    return gid;
+  }
+  static std::int64_t now_ns() { return rclrt::realtime::monotonic_now_ns(); }
+  static std::int64_t realtime_ns() { return rclrt::realtime::read_clock_ns(CLOCK_REALTIME); }
+
+  /// Looks, and returns since when a message counts that is published now.
+  Origin published_now(int nodes_of_that_name = 1) {
+    topic_.look(files_, {{"/robot/node", nodes_of_that_name}}, now_ns());
+    return topic_.find(gid_of(*publisher_), realtime_ns(), now_ns());
+  }
+
+  const rclcpp::Node::SharedPtr node_ = std::make_shared<rclcpp::Node>("node", "/robot");
+  const rclcpp::Publisher<Message>::SharedPtr publisher_ =
+      node_->create_publisher<Message>("/plain", 10);
+  const std::size_t domain_ = node_->get_node_base_interface()->get_context()->get_domain_id();
+  OriginFiles files_{domain_};
+  OriginWriter writer_{domain_, "/robot/node"};
+  Changes changes_;
+  TopicOrigins topic_{"/plain", node_->get_node_base_interface(), changes_};
+};
+
+TEST_F(TopicOriginsTest, AnUnknownPublisherIsAskedForNowAndThenAndNotForEver) {
+  changes_.take_publisher();
+  std::int64_t now_ns = 5 * kSecond_ns;
+  int asked = 0;
+  for (int i = 0; i < 1'000; ++i, now_ns += TopicOrigins::kAskAgain_ns / 10) {
+    EXPECT_EQ(topic_.find({}, now_ns, now_ns).since_ns, 0);
+    asked += changes_.publisher_noted() ? 1 : 0;
+    changes_.take_publisher();
+    EXPECT_LE(asked, 1 + i / 10);
+  }
+  EXPECT_EQ(asked, TopicOrigins::kAsks);
+}
+
+TEST_F(TopicOriginsTest, IsUsedForAWhileAfterEachMessage) {
+  EXPECT_FALSE(topic_.is_used(kSecond_ns));
+  topic_.find({}, 1, kSecond_ns);
+  EXPECT_TRUE(topic_.is_used(2 * kSecond_ns));
+  EXPECT_FALSE(topic_.is_used(11 * kSecond_ns));
+}
+
+TEST_F(TopicOriginsTest, FollowsThePublishersInstance) {
+  files_.look();
+  ASSERT_TRUE(eventually([&] {
+    published_now();
+    return writer_.is_wanted(now_ns());
+  }));
+  EXPECT_EQ(published_now().since_ns, 0) << "outside of callbacks";
+  OriginRing::Place* const place = writer_.begin({42, true});
+  ASSERT_NE(place, nullptr);
+  EXPECT_EQ(published_now().since_ns, 42);
+  EXPECT_TRUE(published_now().is_whole);
+  OriginWriter::end(*place);
+  EXPECT_EQ(published_now().since_ns, 0);
+  EXPECT_FALSE(writer_.is_wanted(now_ns() + 11 * kSecond_ns));
+
+  OriginRing::Place* const second = writer_.begin({43, false});
+  EXPECT_EQ(published_now().since_ns, 43);
+  EXPECT_FALSE(published_now().is_whole);
+  OriginWriter::end(*second);
+}
+
+TEST_F(TopicOriginsTest, WhatCannotBeIsNotBelieved) {
+  files_.look();
+  ASSERT_TRUE(eventually([&] {
+    published_now();
+    return writer_.is_wanted(now_ns());
+  }));
+  for (const std::int64_t since_ns : {INT64_MAX, now_ns() + 3600 * kSecond_ns}) {
+    OriginRing::Place* const place = writer_.begin({since_ns, true});
+    EXPECT_EQ(published_now().since_ns, 0) << since_ns;
+    OriginWriter::end(*place);
+  }
+}
+
+/// One of them may be on another machine.
+TEST_F(TopicOriginsTest, OfTwoNodesWithOneNameNothingIsKnown) {
+  files_.look();
+  ASSERT_TRUE(eventually([&] {
+    published_now();
+    return writer_.is_wanted(now_ns());
+  }));
+  writer_.begin({42, true});
+  EXPECT_EQ(published_now(2).since_ns, 0);
+  EXPECT_EQ(published_now(1).since_ns, 42);
+}
+
+/// As with a middleware that does not tell of publishers and of their messages alike.
+TEST_F(TopicOriginsTest, TheOnlyPublisherIsTheOne) {
+  files_.look();
+  ASSERT_TRUE(eventually([&] {
+    published_now();
+    return writer_.is_wanted(now_ns());
+  }));
+  writer_.begin({42, true});
+  EXPECT_EQ(topic_.find({1, 2, 3}, realtime_ns(), now_ns()).since_ns, 42);
+  const auto other = node_->create_publisher<Message>("/plain", 10);
+  ASSERT_TRUE(eventually([&] {
+    topic_.look(files_, {{"/robot/node", 1}}, now_ns());
+    return topic_.find({1, 2, 3}, realtime_ns(), now_ns()).since_ns == 0;
+  }));
+  EXPECT_EQ(topic_.find(gid_of(*publisher_), realtime_ns(), now_ns()).since_ns, 42);
+}
+
+}  // namespace
+}  // namespace rclrt_rclcpp::test
