@@ -38,11 +38,12 @@ from rclrt_experiments.page import (
     alike,
     claims_rows,
     machine_table,
-    synthesis_changes,
     verdict_counts,
     verdict_of,
 )
 from rclrt_experiments.sections import Figure, Section
+
+from rclrt_experiments import synthesis
 
 ROOT = Path(__file__).resolve().parent.parent
 DOCS, KEPT = ROOT / "docs", ROOT / "bench" / "thesis"
@@ -261,7 +262,7 @@ def of_page(page: Page) -> Iterator[str]:
         yield from ("", *markdown(*machine_table(page.experiments)))
         for sentence in alike(page.rows):
             yield from ("", sentence)
-    for sentence in synthesis_changes(page.of_simulation):
+    for sentence in synthesis.sentences(page.of_simulation):
         yield from ("", sentence)
     if page.judged:
         yield from ("", "### What was published, and what came out", "")

@@ -19,9 +19,10 @@ from typing import Any
 from rclrt_cli.errors import RunFailed
 from rclrt_cli.output_directory import REPORT, write_atomically
 
+from rclrt_experiments import synthesis
 from rclrt_experiments.bounds import TERMS, Cells, Proofs, name_of, prediction_table
 from rclrt_experiments.claims import CLAIMS
-from rclrt_experiments.experiment import SYNTHESIS, THESIS, Experiment
+from rclrt_experiments.experiment import THESIS, Experiment
 from rclrt_experiments.journal import JOURNAL, load_plan, read_journal, runs_of
 from rclrt_experiments.metrics import Results
 from rclrt_experiments.published import Evidence, Judged, judge
@@ -100,19 +101,24 @@ class Page:
         rows = without_the_hosts([row for each in results_of for row in each.rows], runs)
         overheads = [row for each in results_of for row in each.overheads]
         results = Results(rows)
-        evidence = Evidence(results, overheads, bool(plan["simulated"]))
         sections = [
             Section(each, results, overheads)
             for each in experiments
             if each.name in results.executors
         ]
-        shown = {each.section for each in experiments if each.name in THESIS}
-        judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]
         written = datetime.fromtimestamp((directory / JOURNAL).stat().st_mtime, UTC)
         missing = len(units) - len(results_of)
         simulated: Sequence[Row] = ()
         if runs and not missing:
             simulated = _simulated(experiments, plan, units, stopped)
+        evidence = Evidence(
+            results,
+            overheads,
+            bool(plan["simulated"]),
+            synthesis.unchanged(rows if plan["simulated"] else simulated),
+        )
+        shown = {each.section for each in experiments if each.name in THESIS}
+        judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]
         return cls(
             experiments, plan, rows, results, sections, judged, left_out, missing,
             written.strftime("%Y-%m-%d %H:%M UTC"), runs, simulated,
@@ -224,7 +230,7 @@ def _body(page: Page) -> Iterator[str]:
         yield "<h3>The simulated machine</h3>"
         yield table(*machine_table(page.experiments))
         yield from (f"<p>{html.escape(each)}</p>" for each in alike(page.rows))
-    yield from (f"<p>{html.escape(each)}</p>" for each in synthesis_changes(page.of_simulation))
+    yield from (f"<p>{html.escape(each)}</p>" for each in synthesis.sentences(page.of_simulation))
     yield from (f"<p>{html.escape(each)}</p>" for each in page.host_sentences())
     if page.judged:
         yield "<h2>What was published</h2>"
@@ -272,26 +278,6 @@ def machine_table(experiments: Sequence[Experiment]) -> Cells:
 
 def _share(lowest: float) -> str:
     return "the WCET" if lowest == 1 else f"{100 * lowest:g} to 100 % of the WCET"
-
-
-def synthesis_changes(rows: Sequence[Row]) -> Iterator[str]:
-    """In how many simulated applications priorities from synthesis change any time."""
-    times: dict[tuple[str, str, str, int], list[tuple[Any, ...]]] = {}
-    for row in rows:
-        key = (row.experiment, row.executor, row.varied, row.trial)
-        times.setdefault(key, []).append((row.chain, row.best_ms, row.mean_ms, row.worst_ms))
-    found: dict[tuple[str, str], dict[str, list[bool]]] = {}
-    for (experiment, executor, varied, trial), own in times.items():
-        with_it = times.get((experiment, executor + SYNTHESIS, varied, trial))
-        if with_it is not None:
-            points = found.setdefault((experiment, executor), {})
-            points.setdefault(varied, []).append(own != with_it)
-    for (experiment, executor), points in found.items():
-        shown = "; ".join(f"{sum(own)} of {len(own)} at {label}" for label, own in points.items())
-        yield (
-            f"{experiment}: synthesis changes the simulated times under {name_of(executor)} in so "
-            f"many applications: {shown}."
-        )
 
 
 def alike(rows: Sequence[Row]) -> Iterator[str]:

@@ -7,7 +7,7 @@ that stand in figures only are not known.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from statistics import fmean, median
 
@@ -84,6 +84,8 @@ class Evidence:
     results: Results
     overheads: Sequence[OverheadRow]
     simulated: bool
+    unchanged: Container[tuple[str, str, str]] = ()
+    """Experiment, executor and point, where synthesis changes nothing."""
 
     def samples(self, place: Place, executor: str) -> list[Sample]:
         """At each point. Throws NotComparableError where there are too few trials."""

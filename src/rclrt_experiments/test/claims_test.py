@@ -9,8 +9,9 @@ from dataclasses import replace
 from statistics import fmean, median
 
 import pytest
-from rclrt_experiments.claims import BUSY, CLAIMS, IDLE, SHORT
+from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.comparison import Trials, all_of, compare, student_t
+from rclrt_experiments.judges import BUSY, IDLE, SHORT
 from rclrt_experiments.metrics import Results
 from rclrt_experiments.published import (
     FEWEST_TRIALS,
@@ -171,6 +172,15 @@ def test_the_opposite_bears_none_out(claim: Claim) -> None:
 def test_a_claim_that_does_not_come_out_says_what_was_observed() -> None:
     judged = judge(claim_of("misses at least as often"), Evidence(Results(opposite()), [], False))
     assert "TD 5 13 17 36 40 57 70 96 103 of 250 at each" in judged.observed
+
+
+def test_where_synthesis_changes_nothing_nothing_is_said_of_it() -> None:
+    claim = claim_of("synthesis does not help at length 3")
+    for unchanged, verdict in (((), "reproduced"),
+                               ({("synthesis", TD, SYNC_LENGTHS[0])}, "not comparable"),
+                               ({("synthesis", TD, SYNC_LENGTHS[1])}, "reproduced")):  # fmt: skip
+        evidence = Evidence(Results(as_published()), [], True, unchanged)
+        assert judge(claim, evidence).verdict == verdict
 
 
 def test_too_few_trials_are_compared_with_nothing() -> None:

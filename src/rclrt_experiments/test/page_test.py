@@ -13,11 +13,13 @@ from conftest import Command
 from rclrt_experiments.bounds import Proofs, is_broken, prediction_table
 from rclrt_experiments.figures import Box, tick_step
 from rclrt_experiments.metrics import Sample
-from rclrt_experiments.page import alike, synthesis_changes
+from rclrt_experiments.page import alike
 from rclrt_experiments.published import PC, TABLE_7_4, TD
 from rclrt_experiments.rows import Row, run_of
 from rclrt_experiments.runs import disturbed, host_sentences, key_of_row, without_the_hosts
 from rclrt_experiments.unit import launches, waits
+
+from rclrt_experiments import synthesis
 
 ROW = Row("utilisation", TD, "10 %", 1, 1, "chain0", 100.0, 0.1, 10, 10.0, 20.0, 50.0, 0.5, 0.4, 0,
           None, "unknown")  # fmt: skip
@@ -67,9 +69,10 @@ def test_it_is_counted_where_synthesis_changes_anything() -> None:
         for trial in (1, 2)
         for name, worst in zip((TD, with_it), worsts if trial == 1 else (50.0, 50.0), strict=True)
     ]
-    (said,) = synthesis_changes(rows)
+    (said,) = synthesis.sentences(rows)
     assert said.endswith("1 of 2 at a; 0 of 2 at b.")
-    assert not list(synthesis_changes([row for row in rows if row.executor == TD]))
+    assert synthesis.unchanged(rows) == {("utilisation", TD, "b")}
+    assert not list(synthesis.sentences([row for row in rows if row.executor == TD]))
 
 
 QUIET_RUN = {

@@ -1,0 +1,264 @@
+# SPDX-License-Identifier: Apache-2.0
+"""How claims are judged by rows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from statistics import fmean, median
+
+from rclrt_experiments.comparison import all_of
+from rclrt_experiments.published import (
+    FLAT,
+    LENGTHS,
+    LEVELS,
+    MEAN_JITTER,
+    MEAN_MISSES,
+    MEDIAN_WORST,
+    OURS,
+    PC,
+    STANDARD,
+    SYN,
+    TD,
+    TRIALS,
+    Evidence,
+    Metric,
+    NotComparableError,
+    Place,
+    compare_trials,
+    falls,
+    rises,
+    shown,
+)
+from rclrt_experiments.rows import OverheadRow
+
+NAMES = {STANDARD: "standard", PC: "PC", TD: "TD", SYN: "TD + synthesis", OURS: "ours"}
+NEW = (PC, TD)
+BUSY, SHORT, IDLE = "length 4, 60 %", "length 1, 60 %", "length 1, 15 %"
+CHANCE = 0.05
+"""A count of 0 says that nothing is there if chance gives it less often than this."""
+CLEAN = 100
+"""Chain-runs without a miss say that it is rare: less than 3 % (rule of three)."""
+SMALL = 0.05
+"""A median that is better by less than this part of it is not: published was 0.07 at length 9."""
+ABOVE_20 = 20
+
+Found = tuple[bool | None, str]
+Time = Callable[[OverheadRow], float]
+
+
+def middle(row: OverheadRow) -> float:
+    return row.p50_us
+
+
+def width(row: OverheadRow) -> float:
+    return row.p98_us - row.p2_us
+
+
+def longest(row: OverheadRow) -> float:
+    return row.worst_us
+
+
+def standard_takes(evidence: Evidence, point: str, time: Time, what: str, *, more: bool) -> Found:
+    """Whether the time of standard is longer than those of PC and TD, or shorter than both."""
+    found = {name: evidence.launches(point, name, time) for name in (STANDARD, *NEW)}
+    answers = []
+    for name in NEW:
+        pair = (found[STANDARD], found[name]) if more else (found[name], found[STANDARD])
+        answers.append(compare_trials([pair], median).more())
+    middles = (
+        f"{NAMES[name]} {median([value for own in trials.values() for value in own]):.1f} µs"
+        for name, trials in found.items()
+    )
+    return all_of(*answers), f"{what}, median of the trials: {', '.join(middles)}"
+
+
+def _counts(evidence: Evidence, place: Place, executors: Sequence[str]) -> str:
+    """Chain-runs that missed, at each point, and of how many."""
+    lines = (
+        f"{NAMES[name]} {' '.join(map(str, evidence.misses(place, name)))}" for name in executors
+    )
+    counts = {len(own.rows) for name in executors for own in evidence.samples(place, name)}
+    of = f" of {counts.pop()} at each" if len(counts) == 1 else ""
+    return "; ".join(lines) + of
+
+
+def _values(evidence: Evidence, place: Place, executors: Sequence[str], metric: Metric) -> str:
+    lines = (f"{NAMES[name]} {shown(evidence.series(place, name, metric))}" for name in executors)
+    return "; ".join(lines)
+
+
+def has_more(
+    evidence: Evidence,
+    place: Place,
+    high: str,
+    low: Sequence[str],
+    metric: Metric,
+    *,
+    strictly: bool = True,
+) -> Found:
+    """One executor has more than each of the others, at each point."""
+    say = _counts if metric is MEAN_MISSES else partial(_values, metric=metric)
+    answers = (
+        evidence.compare(place, high, other, metric).more(strictly=strictly) for other in low
+    )
+    return all_of(*answers), say(evidence, place, (high, *low))
+
+
+def ours_misses_no_more(evidence: Evidence, place: Place) -> Found:
+    answers = (evidence.compare(place, name, OURS, MEAN_MISSES).no_less() for name in NEW)
+    return all_of(*answers), _counts(evidence, place, (*NEW, OURS))
+
+
+def in_the_mean(
+    evidence: Evidence, place: Place, executors: Sequence[str], other: str, metric: Metric, *,
+    more: bool,
+) -> Found:  # fmt: skip
+    """In the mean of all points each executor has more, or less, than the other one."""
+    answers: list[bool | None] = []
+    said = []
+    for name in executors:
+        pair = (name, other) if more else (other, name)
+        mean = evidence.compare(place, *pair, metric).mean
+        answers.append(True if mean.low > 0 else False if mean.high < 0 else None)
+        value, of_other = (fmean(evidence.series(place, each, metric)) for each in (name, other))
+        if metric is MEAN_JITTER and value > 0:
+            by = f"by {100 * (of_other / value - 1):.0f} % more than {NAMES[name]}"
+            said.append(f"{NAMES[other]} {by}")
+        else:
+            said.append(f"{NAMES[name]} {_ratio(value, of_other)} that of {NAMES[other]}")
+    return all_of(*answers), "; ".join(said)
+
+
+def miss_nothing(evidence: Evidence, place: Place, executors: Sequence[str]) -> Found:
+    """None of the chains missed."""
+    answers: list[bool | None] = []
+    for name in executors:
+        samples, found = evidence.samples(place, name), sum(evidence.misses(place, name))
+        runs = sum(len(own.rows) for own in samples)
+        clean = True if runs >= CLEAN else None
+        answers.append(_by_chance(found, samples[0].trials) if found else clean)
+    return all_of(*answers), _counts(evidence, place, executors)
+
+
+def _by_chance(found: int, trials: int) -> bool | None:
+    """None if so many misses in these trials, and none in the published ones, may be chance: the
+    conditional test of two Poisson counts, all of which would fall into these. Else False."""
+    return False if (trials / (TRIALS + trials)) ** found < CHANCE else None
+
+
+def misses_something(evidence: Evidence, place: Place, executor: str, published: int) -> Found:
+    """A chain missed. If not, by chance: so many as published and here together would all fall into
+    the published trials (the conditional test of two Poisson counts)."""
+    (found,), (sample,) = evidence.misses(place, executor), evidence.samples(place, executor)
+    chance = (TRIALS / (TRIALS + sample.trials)) ** published
+    said = _counts(evidence, place, (executor,))
+    return True if found > 0 else False if chance < CHANCE else None, said
+
+
+def misses_rise(evidence: Evidence) -> Found:
+    place = Place("utilisation", LEVELS)
+    answers: list[bool | None] = []
+    for name in (STANDARD, *NEW):
+        first, *_, last = evidence.observed(place, name, MEAN_MISSES)
+        by = compare_trials([(last, first)], fmean).mean
+        holds = rises(evidence.misses(place, name)) and by.low > 0
+        answers.append(True if holds else False if by.high < 0 else None)
+    return all_of(*answers), _counts(evidence, place, (STANDARD, *NEW))
+
+
+def standard_misses_above_20(evidence: Evidence) -> Found:
+    place = Place("chain-length", LENGTHS)
+    limit = ABOVE_20 / TRIALS
+    answers: list[bool | None] = []
+    for trials in evidence.observed(place, STANDARD, MEAN_MISSES):
+        none = {trial: [0.0] for trial in trials}
+        (by,) = compare_trials([(trials, none)], fmean).points
+        high = by.high if by.value > 0 else 3 / len(trials)  # rule of three
+        answers.append(True if by.low > limit else False if high < limit else None)
+    return all_of(*answers), _counts(evidence, place, (STANDARD,))
+
+
+def grows(evidence: Evidence, executor: str, metric: Metric, points: Sequence[str]) -> Found:
+    """An executor has more at the second of two chain lengths than at the first."""
+    place = Place("chain-length", points)
+    before, after = evidence.observed(place, executor, metric)
+    by = compare_trials([(after, before)], metric.statistic).mean
+    say = _counts if metric is MEAN_MISSES else partial(_values, metric=metric)
+    holds = True if by.low > 0 else False if by.high < 0 else None
+    return holds, say(evidence, place, (executor,))
+
+
+def fall_with_length(evidence: Evidence, executors: Sequence[str], metric: Metric) -> Found:
+    """What executors have becomes less with the length of the chains."""
+    place = Place("chain-length", LENGTHS)
+    said = _values(evidence, place, executors, metric)
+    return all_of(*(_falls(evidence, place, name, metric) for name in executors)), said
+
+
+def _falls(evidence: Evidence, place: Place, executor: str, metric: Metric) -> bool | None:
+    """By more than FLAT of the first, and beyond chance."""
+    observed = evidence.observed(place, executor, metric)
+    values = list(map(metric.of, observed))
+    by = compare_trials([(observed[0], observed[-1])], metric.statistic).mean
+    if falls(values) and by.value > values[0] * FLAT and by.low > 0:
+        return True
+    return False if values[0] > 0 and by.high < values[0] * FLAT else None
+
+
+def standard_does_not_fall(evidence: Evidence) -> Found:
+    place = Place("chain-length", LENGTHS)
+    first, *_, last = observed = evidence.observed(place, STANDARD, MEDIAN_WORST)
+    by = compare_trials([(first, last)], median).mean
+    limit = FLAT * MEDIAN_WORST.of(first)
+    said = f"standard {shown([MEDIAN_WORST.of(each) for each in observed])}"
+    return True if by.high < limit else False if by.low > limit else None, said
+
+
+def urgent_has_less(evidence: Evidence, metric: Metric) -> Found:
+    """Chain 0 has less than chain 2 under PC and TD, at each length."""
+    answers, said = [], []
+    for name in NEW:
+        urgent, other = (
+            evidence.observed(Place("priority-chain", LENGTHS, chain), name, metric)
+            for chain in ("chain0", "chain2")
+        )
+        pairs = list(zip(other, urgent, strict=True))
+        answers.append(compare_trials(pairs, metric.statistic).more(strictly=False))
+        said.append(
+            f"{NAMES[name]} {shown(list(map(metric.of, urgent)))} and "
+            f"{shown(list(map(metric.of, other)))}"
+        )
+    return all_of(*answers), f"chain 0 and 2: {'; '.join(said)}"
+
+
+def urgent_misses_nothing(evidence: Evidence) -> Found:
+    place = Place("priority-chain", LENGTHS[-1:], "chain0")
+    (found,), (sample,) = evidence.misses(place, TD), evidence.samples(place, TD)
+    clean = _by_chance(found, sample.trials) if found else True
+    missed, _ = misses_something(evidence, place, STANDARD, published=24)
+    return all_of(clean, missed), _counts(evidence, place, (STANDARD, TD))
+
+
+def _require_changes(evidence: Evidence, place: Place) -> None:
+    """Throws NotComparableError where synthesis gives the priorities that were there."""
+    for point in place.points:
+        if (place.experiment, TD, point) in evidence.unchanged:
+            raise NotComparableError("synthesis changes nothing in these applications")
+
+
+def synthesis_helps(evidence: Evidence, place: Place) -> Found:
+    _require_changes(evidence, place)
+    return has_more(evidence, place, TD, (SYN,), MEDIAN_WORST)
+
+
+def synthesis_does_not_help(evidence: Evidence, place: Place) -> Found:
+    _require_changes(evidence, place)
+    by = evidence.compare(place, TD, SYN, MEDIAN_WORST).mean
+    (before,) = evidence.series(place, TD, MEDIAN_WORST)
+    said = _values(evidence, place, (TD, SYN), MEDIAN_WORST)
+    return False if by.low > 0 else True if by.high < SMALL * before else None, said
+
+
+def _ratio(one: float, other: float) -> str:
+    return f"{one / other:.2f} times" if other > 0 else f"{one:.3f}, not comparable with the 0"

@@ -1,0 +1,47 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where priorities from synthesis change anything, as a simulation of the applications says."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from rclrt_experiments.bounds import name_of
+from rclrt_experiments.experiment import SYNTHESIS
+from rclrt_experiments.rows import Row
+
+Changes = Mapping[tuple[str, str], Mapping[str, Sequence[bool]]]
+"""Of an experiment and an executor: at each point, of each application, whether a time differs."""
+
+
+def changes(rows: Sequence[Row]) -> Changes:
+    times: dict[tuple[str, str, str, int], list[tuple[Any, ...]]] = {}
+    for row in rows:
+        key = (row.experiment, row.executor, row.varied, row.trial)
+        times.setdefault(key, []).append((row.chain, row.best_ms, row.mean_ms, row.worst_ms))
+    found: dict[tuple[str, str], dict[str, list[bool]]] = {}
+    for (experiment, executor, varied, trial), own in times.items():
+        with_it = times.get((experiment, executor + SYNTHESIS, varied, trial))
+        if with_it is not None:
+            points = found.setdefault((experiment, executor), {})
+            points.setdefault(varied, []).append(own != with_it)
+    return found
+
+
+def sentences(rows: Sequence[Row]) -> Iterator[str]:
+    for (experiment, executor), points in changes(rows).items():
+        shown = "; ".join(f"{sum(own)} of {len(own)} at {label}" for label, own in points.items())
+        yield (
+            f"{experiment}: synthesis changes the simulated times under {name_of(executor)} in so "
+            f"many applications: {shown}."
+        )
+
+
+def unchanged(rows: Sequence[Row]) -> frozenset[tuple[str, str, str]]:
+    """Experiment, executor and point, where it changes nothing."""
+    return frozenset(
+        (*key, label)
+        for key, points in changes(rows).items()
+        for label, own in points.items()
+        if not any(own)
+    )
