@@ -87,6 +87,6 @@ def host_sentences(runs: Sequence[Run], seconds: Mapping[str, float]) -> Iterato
         f"even at the highest priority; the longest time was "
         f"{max(float(run['worst_stall_ms']) for run in runs):.1f} ms. It is the host, or the "
         "kernel, which by default keeps 5 % of each second from real-time threads where they would "
-        f"take more. {missed} of the instances that missed would have been in time without it: "
-        "they are in rows.csv, and do not count as misses here."
+        f"take more. {missed} of the instances that missed would have been in time without it"
+        + (": they are in rows.csv, and do not count as misses here." if missed else ".")
     )

@@ -116,9 +116,9 @@ class Listener {
   /// For the time of user code.
   class Running {
    public:
-    /// Begins; its data counts from its release.
+    /// Begins; its data counts from its release, before which nothing is known of it.
     Running(Listener& listener, engine::InstanceInfo& info)
-        : Running(listener, info, Origin{info.release_ns, true}) {}
+        : Running(listener, info, Origin{info.release_ns, false}) {}
     /// Begins; `origin`: since when its data counts.
     Running(Listener& listener, engine::InstanceInfo& info, Origin origin)
         : listener_(listener), info_(info) {

@@ -138,7 +138,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   /// For the time of user code, with what was taken.
   class Running {
    public:
-    /// Begins; the data of what was taken counts from its arrival.
+    /// Begins; the data of what was taken counts from its arrival, before which nothing is known.
     Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking)
         : running_(self, info) {
       taking.found();

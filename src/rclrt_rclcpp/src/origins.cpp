@@ -19,8 +19,10 @@ namespace rclrt_rclcpp {
 
 namespace {
 
-/// For so long a look lets publishers tell, and a message makes it look: it does once a second.
+/// For so long a look lets publishers tell: it comes once a second.
 constexpr std::int64_t kWanted_ns = 10'000'000'000;
+/// For so long after a message publishers are looked for.
+constexpr std::int64_t kUsed_ns = 3'600'000'000'000;
 /// What rmw_dds_common says while it has heard of a publisher, but not of its node.
 constexpr std::string_view kNotYet = "_NODE_NAME_UNKNOWN_";
 
@@ -57,15 +59,15 @@ std::string full_name(std::string_view space, std::string_view name) {
   return std::string(space == "/" ? "" : space) + "/" + std::string(name);
 }
 
-/// Returns the nodes of the graph; none if rcl does not tell.
 NodeCounts count_nodes(const TopicOrigins::Node& node) {
   NodeCounts result;
   rcutils_string_array_t names = rcutils_get_zero_initialized_string_array();
   rcutils_string_array_t spaces = rcutils_get_zero_initialized_string_array();
   if (rcl_get_node_names(node.get_rcl_node_handle(), rcl_get_default_allocator(), &names,
                          &spaces) == RCL_RET_OK) {
+    result.emplace();
     for (std::size_t i = 0; i < names.size; ++i) {
-      ++result[full_name(spaces.data[i], names.data[i])];
+      ++(*result)[full_name(spaces.data[i], names.data[i])];
     }
   } else {
     rcl_reset_error();
@@ -84,14 +86,9 @@ Origin TopicOrigins::find(const Gid& publisher, std::int64_t published_ns,
                           std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   used_ns_.store(now_ns, std::memory_order_relaxed);
   const RcuValue<Publishers>::Reading reading(publishers_);
-  const Publishers& publishers = *reading;
-  auto known = std::ranges::find(publishers, publisher, &Publisher::gid);
-  if (known == publishers.end()) {
-    ask(now_ns);
-    if (publishers.size() != 1) {
-      return {};
-    }
-    known = publishers.begin();  // not every middleware tells of it and its messages alike
+  const Publisher* const known = find_publisher(*reading, publisher, now_ns);
+  if (known == nullptr) {
+    return {};
   }
   std::optional<OriginRing::Instance> latest;
   for (const auto& node : known->nodes) {
@@ -105,6 +102,24 @@ Origin TopicOrigins::find(const Gid& publisher, std::int64_t published_ns,
   return origin.since_ns <= now_ns ? origin : Origin();
 }
 
+/// Returns nullptr, and asks for it, if it is not known. Not every middleware tells of publishers
+/// and of their messages alike: the only publisher is the one, unless others have been told from
+/// each other.
+const TopicOrigins::Publisher* TopicOrigins::find_publisher(
+    const Publishers& publishers, const Gid& gid, std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
+  const auto known = std::ranges::find(publishers, gid, &Publisher::gid);
+  if (known != publishers.end() && known->is_named) {
+    if (!has_matched_.load(std::memory_order_relaxed)) {
+      has_matched_.store(true, std::memory_order_relaxed);
+    }
+    return &*known;
+  }
+  ask(now_ns);
+  const bool is_only = publishers.size() == 1 && publishers.front().is_named &&
+                       !has_matched_.load(std::memory_order_relaxed);
+  return is_only ? &publishers.front() : nullptr;
+}
+
 void TopicOrigins::ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   if (now_ns - asked_ns_.load(std::memory_order_relaxed) <= kAskAgain_ns ||
       asks_left_.load(std::memory_order_relaxed) <= 0) {
@@ -116,37 +131,45 @@ void TopicOrigins::ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
 }
 
 bool TopicOrigins::is_used(std::int64_t now_ns) const noexcept {
-  return now_ns - used_ns_.load(std::memory_order_relaxed) < kWanted_ns;
+  return now_ns - used_ns_.load(std::memory_order_relaxed) < kUsed_ns;
 }
 
-void TopicOrigins::look(OriginFiles& files, const NodeCounts& nodes, std::int64_t now_ns) {
+/// Returns std::nullopt if the graph does not tell, as at a shutdown.
+std::optional<TopicOrigins::Publishers> TopicOrigins::publishers(OriginFiles& files,
+                                                                 const NodeCounts& nodes) const {
   const auto node = node_.lock();
-  if (!node) {
-    return;
+  if (!node || !nodes) {
+    return std::nullopt;
   }
   const PublisherInfos infos(*node, topic_);
   if (!infos.is_valid()) {
-    return;
+    return std::nullopt;
   }
-  Publishers now;
+  Publishers result;
   for (const rcl_topic_endpoint_info_t& info : infos.all()) {
-    if (std::string_view(info.node_name) == kNotYet) {
-      continue;
-    }
-    Publisher& publisher = now.emplace_back();
+    Publisher& publisher = result.emplace_back();
     std::copy_n(info.endpoint_gid, publisher.gid.size(), publisher.gid.begin());
+    publisher.is_named = std::string_view(info.node_name) != kNotYet;
     const std::string name = full_name(info.node_namespace, info.node_name);
     // Of two nodes with this name one may be on another machine.
-    if (const auto found = nodes.find(name); found != nodes.end() && found->second == 1) {
+    const auto found = nodes->find(name);
+    if (publisher.is_named && found != nodes->end() && found->second == 1) {
       publisher.nodes = files.of(name);
     }
+  }
+  return result;
+}
+
+void TopicOrigins::look(OriginFiles& files, const NodeCounts& nodes, std::int64_t now_ns) {
+  auto now = publishers(files, nodes);
+  if (now && *now != publishers_.current()) {
+    publishers_.replace(std::move(*now));
+    asks_left_.store(kAsks, std::memory_order_relaxed);
+  }
+  for (const Publisher& publisher : publishers_.current()) {
     for (const auto& each : publisher.nodes) {
       each->ring().want_until(now_ns + kWanted_ns);
     }
-  }
-  if (now != publishers_.current()) {
-    publishers_.replace(std::move(now));
-    asks_left_.store(kAsks, std::memory_order_relaxed);
   }
 }
 
@@ -191,17 +214,17 @@ void Origins::look() {
       }
     }
   }
-  std::optional<NodeCounts> nodes;
+  if (topics.empty()) {
+    return;
+  }
+  OriginFiles::remove_abandoned();  // of an instance that never ended its time would go on
+  files_.look();
+  NodeCounts nodes;
   for (const auto& topic : topics) {
-    if (!nodes) {
-      const auto node = topic->node();
-      if (!node) {
-        continue;
-      }
+    if (const auto node = nodes ? nullptr : topic->node()) {
       nodes = count_nodes(*node);
-      files_.look();
     }
-    topic->look(files_, *nodes, now_ns);
+    topic->look(files_, nodes, now_ns);
   }
 }
 

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
 #include <utility>
@@ -22,8 +23,8 @@
 
 namespace rclrt_rclcpp {
 
-/// The nodes that the ROS graph has now.
-using NodeCounts = std::map<std::string, int>;
+/// How many nodes of each name the ROS graph has; std::nullopt: it does not tell.
+using NodeCounts = std::optional<std::map<std::string, int>>;
 
 /// Finds out since when the data counts that one topic's messages were made of: what the instance
 /// says that ran in the publisher's node when the message was published.
@@ -46,7 +47,7 @@ class TopicOrigins {
   Origin find(const Gid& publisher, std::int64_t published_ns,
               std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
 
-  /// Returns whether it was asked for within the last seconds.
+  /// Returns whether a message has come within the last hour.
   bool is_used(std::int64_t now_ns) const noexcept;
 
   /// Looks who publishes now, and lets them tell for the next seconds. Called by one thread.
@@ -57,13 +58,17 @@ class TopicOrigins {
  private:
   struct Publisher {
     Gid gid{};
+    bool is_named = true;  // its node is known
     std::vector<std::shared_ptr<const OriginMapping>> nodes;
 
     bool operator==(const Publisher&) const = default;
   };
   using Publishers = std::vector<Publisher>;
 
+  const Publisher* find_publisher(const Publishers& publishers, const Gid& gid,
+                                  std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
   void ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
+  std::optional<Publishers> publishers(OriginFiles& files, const NodeCounts& nodes) const;
 
   const std::string topic_;
   const std::weak_ptr<Node> node_;
@@ -73,6 +78,7 @@ class TopicOrigins {
   std::atomic<std::int64_t> used_ns_{INT64_MIN / 2};
   std::atomic<std::int64_t> asked_ns_{INT64_MIN / 2};
   std::atomic<int> asks_left_{kAsks};
+  std::atomic<bool> has_matched_{false};  // a message's publisher and one of the graph
 };
 
 /// What one executor tells and asks. Thread-safe.

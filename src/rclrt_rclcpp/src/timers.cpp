@@ -90,7 +90,7 @@ bool call(rclcpp::TimerBase& timer, Self& self, InstanceInfo& info) {
   if (!data) {
     return false;
   }
-  const Running running(self, info);
+  const Running running(self, info, Origin{info.release_ns, true});
   timer.execute_callback(data);
   return true;
 }

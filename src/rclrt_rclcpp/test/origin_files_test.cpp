@@ -18,6 +18,7 @@
 #include <string>
 #include <vector>
 
+#include "origins.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt_rclcpp::test {
@@ -141,21 +142,28 @@ TEST_F(OriginFilesTest, AFileOfAProcessThatWasKilledIsRemovedAndOthersStay) {
   const pid_t child = fork();
   if (child == 0) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    const OriginWriter writer(of_parent, "/killed");
+    OriginWriter writer(of_parent, "/killed");
+    writer.begin({1, true});  // which never ends
     const char done = 1;
     (void)!write(ends[1], &done, 1);
     pause();
     _exit(0);
   }
+  ASSERT_GT(child, 0);
   close(ends[1]);
   char done = 0;
   EXPECT_EQ(read(ends[0], &done, 1), 1);
   close(ends[0]);
   OriginFiles::remove_abandoned();
   EXPECT_EQ(files().size(), 2U) << "both live";
+  // Of an executor that is asked for something.
+  Changes changes;
+  Origins origins(domain(), changes);
+  const auto topic = origins.topic("/topic", nullptr);
+  topic->find({}, 1, rclrt::realtime::monotonic_now_ns());
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  OriginFiles::remove_abandoned();  // or somebody else's, before
+  origins.look();
   ASSERT_EQ(files().size(), 1U);
   EXPECT_EQ(of("/own").size(), 1U);
   EXPECT_TRUE(of("/killed").empty());

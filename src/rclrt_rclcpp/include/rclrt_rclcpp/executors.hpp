@@ -62,7 +62,8 @@ struct Options {
   bool measure_responses = false;
   /// Lets messages without a header count from the stamp of what they were made of, see
   /// Timing::max_age, and shares that of what is published here with the other executors on this
-  /// machine. Each node takes a file of 9 KB in /dev/shm. A Robot with a monitor does so.
+  /// machine. Each node takes a file of 9 KB in /dev/shm. A Robot with a monitor does so. It needs
+  /// spin(): between spins, and in short ones, nobody finds out who publishes.
   bool share_origins = false;
 };
 
