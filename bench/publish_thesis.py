@@ -34,6 +34,7 @@ from rclrt_experiments.experiment import THESIS, bundled, load_experiment
 from rclrt_experiments.experiment_command import TRIES
 from rclrt_experiments.journal import JOURNAL, PLAN, load_plan
 from rclrt_experiments.page import (
+    VERDICTS,
     Page,
     alike,
     claims_rows,
@@ -176,7 +177,7 @@ def document(pages: Sequence[Page]) -> Iterator[str]:
     )
     yield from ("", *missing(pages))
     yield from ("", "## What was published, and what came out", "", *markdown(*verdicts(pages)))
-    yield from ("", "What was observed, and why, stands below, beside each result.")
+    yield from ("", f"{VERDICTS} {sizes(pages)}")
     for page in sorted(pages, key=place_of):
         yield from of_page(page)
 
@@ -201,6 +202,20 @@ def verdicts(pages: Sequence[Page]) -> Cells:
             for claim in CLAIMS
         ],
     )
+
+
+def sizes(pages: Sequence[Page]) -> str:
+    """How many runs of what length stand behind the verdicts."""
+    found = {
+        bool(page.plan["simulated"]): f"{each['trials']} trials of {each['seconds']:g} s"
+        for page in pages
+        for each in page.plan["experiments"]
+        if each["name"] == "utilisation"
+    }
+    said = [
+        f"{what} {found[it]}" for it, what in ((True, "simulated"), (False, "run")) if it in found
+    ]
+    return f"Utilisation, of each point: {', '.join(said)} (published: 50 of 30 s)." if said else ""
 
 
 def as_the_thesis_measured(overheads: Mapping[str, str]) -> Iterator[str]:
@@ -262,7 +277,7 @@ def of_page(page: Page) -> Iterator[str]:
         yield from ("", *markdown(*machine_table(page.experiments)))
         for sentence in alike(page.rows):
             yield from ("", sentence)
-    for sentence in synthesis.sentences(page.of_simulation):
+    for sentence in synthesis.sentences(page.changes):
         yield from ("", sentence)
     if page.judged:
         yield from ("", "### What was published, and what came out", "")

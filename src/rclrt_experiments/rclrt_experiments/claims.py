@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import partial
+from math import ceil
 
 from rclrt_experiments.judges import (
     ABOVE_20,
@@ -66,6 +67,8 @@ INTERVAL = (
     "TD, the start of a thread, as far as nothing earlier ran"
 )
 
+CHAINS = 5
+"""Of an application; a trial that misses may miss in all of them."""
 UTILISATION = Place("utilisation", LEVELS)
 LENGTH = Place("chain-length", LENGTHS)
 SYNTHESIS = Place("synthesis", SYNC_LENGTHS)
@@ -103,10 +106,10 @@ CLAIMS = (
           partial(miss_nothing, place=Place("utilisation", LEVELS[:5]), executors=(TD,))),
     Claim("7.3.2", "Table 7.4: standard misses at 10 % already",
           partial(misses_something, place=Place("utilisation", LEVELS[:1]), executor=STANDARD,
-                  published=TABLE_7_4[STANDARD][0])),
+                  published=ceil(TABLE_7_4[STANDARD][0] / CHAINS))),
     Claim("7.3.2", "Table 7.4: PC misses at 10 % already",
           partial(misses_something, place=Place("utilisation", LEVELS[:1]), executor=PC,
-                  published=TABLE_7_4[PC][0])),
+                  published=ceil(TABLE_7_4[PC][0] / CHAINS))),
     Claim("7.3.2", "Table 7.4: misses rise with the utilisation", misses_rise),
     Claim("7.3.2", "At 90 % PC misses more often than TD (published: 102 and 62 of 250)",
           partial(has_more, place=Place("utilisation", LEVELS[-1:]), high=PC, low=(TD,),
@@ -156,7 +159,7 @@ CLAIMS = (
                   metric=MEAN_WORST, more=True), IN_PHASE),
     Claim("7.3.4", "Under PC and TD chain 0 responds faster than chain 2 at every length",
           partial(urgent_has_less, metric=MEAN_WORST), ABOVE),
-    Claim("7.3.4", "Under PC and TD chain 0 misses less often than chain 2",
+    Claim("7.3.4", "Under PC and TD chain 0 misses less often than chain 2 at every length",
           partial(urgent_has_less, metric=MEAN_MISSES), ABOVE),
     Claim("7.3.4", "Under PC and TD chain 0 has less jitter than chain 2 at every length",
           partial(urgent_has_less, metric=MEAN_JITTER), ABOVE),

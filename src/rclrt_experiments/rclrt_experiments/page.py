@@ -10,7 +10,7 @@ import base64
 import hashlib
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -33,7 +33,7 @@ from rclrt_experiments.sweep import Cores, cores
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 
 FIGURES = "figures"
-OURS = {"reproduced": "holds (ours, not published)", "not reproduced": "does not hold (ours)"}
+OF_OURS = {"reproduced": "holds (ours, not published)", "not reproduced": "does not hold (ours)"}
 """Verdicts of what was not published."""
 STYLE = """
 :root { color-scheme: light; }
@@ -77,6 +77,7 @@ class Page:
     """Of what ran on ROS 2."""
     simulated: Sequence[Row] = ()
     """Of the same applications, where they ran on ROS 2, none is missing and nobody stopped it."""
+    changes: synthesis.Changes = field(default_factory=dict)
 
     @classmethod
     def load(
@@ -111,17 +112,18 @@ class Page:
         simulated: Sequence[Row] = ()
         if runs and not missing:
             simulated = _simulated(experiments, plan, units, stopped)
+        changes = synthesis.changes(experiments, plan)
         evidence = Evidence(
             results,
             overheads,
             bool(plan["simulated"]),
-            synthesis.unchanged(rows if plan["simulated"] else simulated),
+            synthesis.unchanged(changes),
         )
         shown = {each.section for each in experiments if each.name in THESIS}
         judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]
         return cls(
             experiments, plan, rows, results, sections, judged, left_out, missing,
-            written.strftime("%Y-%m-%d %H:%M UTC"), runs, simulated,
+            written.strftime("%Y-%m-%d %H:%M UTC"), runs, simulated, changes,
         )  # fmt: skip
 
     @property
@@ -132,11 +134,6 @@ class Page:
     @property
     def proofs(self) -> Proofs:
         return Proofs(self.rows, disturbed(self.runs, self.seconds), stalls_ms(self.runs))
-
-    @property
-    def of_simulation(self) -> Sequence[Row]:
-        """What a simulation said of these applications, if there was one."""
-        return self.rows if self.plan["simulated"] else self.simulated
 
     def host_sentences(self) -> Sequence[str]:
         return list(host_sentences(self.runs, self.seconds)) if self.runs else []
@@ -230,7 +227,7 @@ def _body(page: Page) -> Iterator[str]:
         yield "<h3>The simulated machine</h3>"
         yield table(*machine_table(page.experiments))
         yield from (f"<p>{html.escape(each)}</p>" for each in alike(page.rows))
-    yield from (f"<p>{html.escape(each)}</p>" for each in synthesis.sentences(page.of_simulation))
+    yield from (f"<p>{html.escape(each)}</p>" for each in synthesis.sentences(page.changes))
     yield from (f"<p>{html.escape(each)}</p>" for each in page.host_sentences())
     if page.judged:
         yield "<h2>What was published</h2>"
@@ -299,6 +296,13 @@ def alike(rows: Sequence[Row]) -> Iterator[str]:
                 )
 
 
+VERDICTS = (
+    "Reproduced: the order that the claim states is there at each point and, in the mean, beyond "
+    "chance (95 %). Not reproduced: the opposite is, beyond chance. Not comparable: these trials "
+    "do not tell, or the thesis measured something else; what was observed says which."
+)
+
+
 def verdict_counts(judged: Sequence[Judged]) -> str:
     """Of what was published."""
     verdicts = [each.verdict for each in judged if each.claim.published]
@@ -310,7 +314,7 @@ def verdict_of(judged: Judged) -> str:
     """What was not published is marked so."""
     if judged.claim.published:
         return judged.verdict
-    return OURS.get(judged.verdict, judged.verdict)
+    return OF_OURS.get(judged.verdict, judged.verdict)
 
 
 def claims_rows(judged: Sequence[Judged]) -> Cells:

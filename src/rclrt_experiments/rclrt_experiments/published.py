@@ -84,8 +84,8 @@ class Evidence:
     results: Results
     overheads: Sequence[OverheadRow]
     simulated: bool
-    unchanged: Container[tuple[str, str, str]] = ()
-    """Experiment, executor and point, where synthesis changes nothing."""
+    unchanged: Container[tuple[str, str]] = ()
+    """Experiment and point, where synthesis changes no order of priorities."""
 
     def samples(self, place: Place, executor: str) -> list[Sample]:
         """At each point. Throws NotComparableError where there are too few trials."""
@@ -186,7 +186,7 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
     if holds:
         return Judged(claim, "reproduced", observed)
     if holds is None:
-        cause = f" What may make it otherwise: {claim.why_not}." if claim.why_not else ""
+        cause = f" What may differ from the thesis: {claim.why_not}." if claim.why_not else ""
         return Judged(claim, "not comparable", f"{observed}: these trials do not tell.{cause}")
     cause = f" Possible cause: {claim.why_not}." if claim.why_not else ""
     return Judged(claim, "not reproduced", f"{observed}.{cause}")

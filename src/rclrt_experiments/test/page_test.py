@@ -11,6 +11,7 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Command
 from rclrt_experiments.bounds import Proofs, is_broken, prediction_table
+from rclrt_experiments.experiment import load_experiment
 from rclrt_experiments.figures import Box, tick_step
 from rclrt_experiments.metrics import Sample
 from rclrt_experiments.page import alike
@@ -62,17 +63,20 @@ def test_a_launch_counts_from_when_nothing_earlier_ran() -> None:
 
 
 def test_it_is_counted_where_synthesis_changes_anything() -> None:
-    with_it = TD + "+synthesis"
-    rows = [
-        replace(ROW, executor=name, trial=trial, varied=point, worst_ms=worst)
-        for point, worsts in (("a", (50.0, 60.0)), ("b", (50.0, 50.0)))
-        for trial in (1, 2)
-        for name, worst in zip((TD, with_it), worsts if trial == 1 else (50.0, 50.0), strict=True)
-    ]
-    (said,) = synthesis.sentences(rows)
-    assert said.endswith("1 of 2 at a; 0 of 2 at b.")
-    assert synthesis.unchanged(rows) == {("utilisation", TD, "b")}
-    assert not list(synthesis.sentences([row for row in rows if row.executor == TD]))
+    # More syncs give synthesis more to do; without any it has nothing to do.
+    some, none = load_experiment("synthesis"), load_experiment("utilisation")
+    executors = [TD, TD + "+synthesis"]
+    stated = {"trials": 3, "executors": executors}
+    found = synthesis.changes([some, none], {"experiments": [stated, stated]})
+    assert set(found) == {some.name, none.name}
+    assert not any(any(own) for own in found[none.name].values())
+    assert any(any(own) for own in found[some.name].values())
+    assert {name for name, _ in synthesis.unchanged(found)} >= {none.name}
+    (said, _) = synthesis.sentences(found)
+    assert f"of 3 at {some.points[0].label}" in said
+    without = {"trials": 3, "executors": [TD]}
+    assert not synthesis.changes([some], {"experiments": [without]})
+    assert synthesis.ranks({"a": 7, "b": 3}) == synthesis.ranks({"a": 2, "b": 1})
 
 
 QUIET_RUN = {
@@ -87,10 +91,15 @@ def test_bounds_are_counted_and_what_is_above_one_is_shown() -> None:
         replace(ROW, verdict="proved", bound_ms=60.0),
         replace(ROW, verdict="proved", bound_ms=40.0, missed=1, trial=2),
         replace(ROW, verdict="conditional", bound_ms=60.0),
+        replace(ROW, verdict="unknown", bound_ms=160.0),
+        replace(ROW, verdict="unknown", bound_ms=None),
+        replace(ROW, verdict="unknown", bound_ms=None),
     ]
     heads, (row,) = Proofs(rows).table()
     found = dict(zip(heads, row, strict=True))
-    assert found["proved"] == "2 (67%)"
+    assert found["proved"] == "2 (33%)"
+    assert found["bound above the deadline"] == "1"
+    assert found["no bound"] == "2"
     assert found["above the bound, for whatever reason"] == "1"
     assert found["proved, where the host did not disturb"] == "2"
     assert found["of these missed or above"] == "1"
