@@ -234,19 +234,21 @@ def test_a_miss_where_none_was_published_may_be_chance(
     assert judge(claim_of("miss nothing beyond length 6"), evidence).verdict == verdict
 
 
-@pytest.mark.parametrize("clean", [STANDARD, TD])
-def test_the_urgent_chain_is_judged_by_both_executors(clean: str) -> None:
+@pytest.mark.parametrize(
+    ("of_standard", "of_td", "verdict"),
+    [(24, 0, "reproduced"), (0, 0, "not reproduced"), (24, 24, "not reproduced")],
+)
+def test_the_urgent_chain_is_judged_by_both_executors(
+    of_standard: int, of_td: int, verdict: str
+) -> None:
     place = replace(ROW, experiment="priority-chain", varied=LENGTHS[-1])
     rows = [
         row
-        for name in (STANDARD, TD)
-        for row in chain_runs(
-            replace(place, executor=name), 50, 0 if name == clean else 24, ["chain0"]
-        )
+        for name, late in ((STANDARD, of_standard), (TD, of_td))
+        for row in chain_runs(replace(place, executor=name), 50, late, ["chain0"])
     ]
-    verdict = judge(claim_of("At length 10 chain 0 misses nothing"),
-                    Evidence(Results(rows), [], False)).verdict  # fmt: skip
-    assert verdict == ("reproduced" if clean == TD else "not reproduced")
+    claim = claim_of("At length 10 chain 0 misses nothing")
+    assert judge(claim, Evidence(Results(rows), [], False)).verdict == verdict
 
 
 def test_overheads_are_judged_of_runs_only() -> None:
