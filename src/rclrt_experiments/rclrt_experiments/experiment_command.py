@@ -8,6 +8,7 @@ import os
 import sys
 import time
 from collections.abc import Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,7 +32,7 @@ from rclrt_experiments.experiment import (
     parse_executors,
 )
 from rclrt_experiments.journal import Journal, opened, overheads_of, plan_of
-from rclrt_experiments.live import Live, check_cpus
+from rclrt_experiments.live import Live, alone, check_cpus
 from rclrt_experiments.page import Page, write_page
 from rclrt_experiments.runs import QUIET
 from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
@@ -115,7 +116,8 @@ def run(arguments: argparse.Namespace) -> int:
         failed = arguments.out / "failed.yaml"
         try:
             live = None if arguments.simulate else Live(stop, _tries(arguments), file, failed)
-            _sweep(backend, settings, units, journal, stop, live)
+            with nullcontext() if arguments.simulate else alone(stop):
+                _sweep(backend, settings, units, journal, stop, live)
         finally:
             if journal.done:
                 journal.write_rows(units)

@@ -3,9 +3,14 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import socket
+import sys
 import tempfile
-from collections.abc import Callable, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -23,6 +28,29 @@ from rclrt_experiments.experiment import Experiment, base_of
 from rclrt_experiments.runs import QUIET
 from rclrt_experiments.sweep import Stopped
 from rclrt_experiments.unit import Bound, Done, Instance, Unit, draw, overhead_rows, row_of
+
+WAIT_S = 0.5
+"""Between two looks whether another experiment still runs."""
+
+
+@contextmanager
+def alone(stop: StopSignals) -> Iterator[None]:
+    """While entered no other experiment runs on this machine; waits for one that does, unless
+    stopped. It is a name of the network (unix(7), abstract sockets), which ends with its process."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as name:
+        is_told = False
+        while not stop.requested:
+            try:
+                name.bind("\0rclrt experiment on ROS 2")
+                break
+            except OSError as error:
+                if error.errno != errno.EADDRINUSE:
+                    raise
+            if not is_told:
+                print("rclrt: waits for another experiment on this machine", file=sys.stderr)
+            is_told = True
+            time.sleep(WAIT_S)
+        yield
 
 
 @dataclass(frozen=True)

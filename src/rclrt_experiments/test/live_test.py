@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import signal
 import subprocess
+import threading
 import time
 from pathlib import Path
 
@@ -32,6 +33,28 @@ def one_cpu(small: Path) -> Path:
     text = SMALL.replace("cpus: [1], scheduler_cpus: [0]", "cpus: [0]")
     small.write_text(text.replace("trials: 4", "trials: 1").replace("seconds: 2", "seconds: 1"))
     return small
+
+
+def test_two_experiments_never_run_side_by_side(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    waits = threading.Event()
+    monkeypatch.setattr(live.time, "sleep", lambda _: waits.set())
+    stop = StopSignals()
+    order = []
+
+    def run_another() -> None:
+        with live.alone(stop):
+            order.append("other")
+
+    other = threading.Thread(target=run_another)
+    with live.alone(stop):
+        other.start()
+        assert waits.wait(GENEROUS_S)
+        order.append("one")
+    other.join()
+    assert order == ["one", "other"]
+    assert capsys.readouterr().err == "rclrt: waits for another experiment on this machine\n"
 
 
 def test_runs_give_rows_bounds_and_what_the_host_took(
