@@ -35,8 +35,8 @@ WAIT_S = 0.5
 
 @contextmanager
 def alone(stop: StopSignals) -> Iterator[None]:
-    """While entered no other experiment runs on this machine; waits for one that does, unless
-    stopped. It is a name of the network (unix(7), abstract sockets), which ends with its process."""
+    """Waits until no other experiment runs on this machine, unless stopped; none begins meanwhile.
+    By an abstract socket (unix(7)), whose name is free again when its process has ended."""
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as name:
         is_told = False
         while not stop.requested:
