@@ -16,11 +16,9 @@
 #include <cstdio>
 #include <diagnostic_msgs/msg/diagnostic_array.hpp>
 #include <functional>
-#include <geometry_msgs/msg/point_stamped.hpp>
 #include <map>
 #include <memory>
 #include <mutex>
-#include <optional>
 #include <random>
 #include <rclcpp/rclcpp.hpp>
 #include <rclrt_msgs/msg/deadline_miss.hpp>
@@ -33,16 +31,13 @@
 
 #include "monitored_chain.hpp"
 #include "monitored_chain_child.hpp"
-#include "rclrt/realtime/clock.hpp"
-#include "rclrt/realtime/scheduling.hpp"
-#include "rclrt/realtime/thread.hpp"
+#include "monitored_chain_sensor.hpp"
 
 namespace rclrt_rclcpp::test {
 
 namespace {
 
 using namespace std::chrono_literals;
-using Points = geometry_msgs::msg::PointStamped;
 using Number = std_msgs::msg::UInt32;
 using diagnostic_msgs::msg::DiagnosticArray;
 using diagnostic_msgs::msg::DiagnosticStatus;
@@ -61,54 +56,6 @@ bool wait(const std::function<bool()>& condition, std::chrono::seconds within = 
 }
 
 constexpr int kAttempts = 4;
-
-/// Publishes /points until its end, and what is injected, on one thread that nothing of the chain
-/// holds up: not even by a lock of the middleware, which another thread would have to share.
-class Sensor {
- public:
-  Sensor()
-      : node_(std::make_shared<rclcpp::Node>("sensor")),
-        publisher_(node_->create_publisher<Points>("/points", 10)),
-        inject_(node_->create_publisher<Number>("/inject", 10)),
-        thread_({.name = "sensor", .scheduling = scheduling()},
-                [this](const rclrt::realtime::StopFlag& stop) { run(stop); }) {}
-
-  /// Publishes nothing more.
-  void stop() { thread_.stop(); }
-
-  void inject(Injection what) { next_.store(what); }
-  std::size_t listeners() const { return inject_->get_subscription_count(); }
-
- private:
-  static rclrt::realtime::Scheduling scheduling() {
-    constexpr int kPriority = 90;
-    if (rclrt::realtime::why_no_realtime(kPriority)) {
-      return {};
-    }
-    return {.policy = rclrt::realtime::Policy::kFifo, .priority = kPriority};
-  }
-
-  void run(const rclrt::realtime::StopFlag& stop) {
-    const std::int64_t period_ns = std::chrono::nanoseconds(kSensorPeriod).count();
-    std::int64_t next_ns = rclrt::realtime::monotonic_now_ns();
-    while (!stop.wait_until(next_ns += period_ns)) {
-      Points points;
-      points.header.stamp = node_->now();
-      publisher_->publish(points);
-      if (const std::optional<Injection> what = next_.exchange(std::nullopt)) {
-        Number number;
-        number.data = *what;
-        inject_->publish(number);
-      }
-    }
-  }
-
-  rclcpp::Node::SharedPtr node_;
-  rclcpp::Publisher<Points>::SharedPtr publisher_;
-  rclcpp::Publisher<Number>::SharedPtr inject_;
-  std::atomic<std::optional<Injection>> next_{std::nullopt};
-  rclrt::realtime::Thread thread_;  // ends first
-};
 
 /// What the operator hears of one step.
 struct Told {
