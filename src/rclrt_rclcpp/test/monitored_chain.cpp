@@ -10,7 +10,6 @@
 // blamed on its cause.
 #include <algorithm>
 #include <array>
-#include <atomic>
 #include <charconv>
 #include <chrono>
 #include <cstdio>
