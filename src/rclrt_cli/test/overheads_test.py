@@ -116,6 +116,22 @@ def test_a_percentile_makes_every_verdict_conditional(tmp_path: Path, rclrt: Rcl
     assert "p99" in result["chains"][0]["assumptions"][-1]
 
 
+@pytest.mark.parametrize(
+    ("measured", "verdict"), [({}, "proved"), ({"machine": {"message_bytes": 2000}}, "proved"),
+                              ({"machine": {"message_bytes": 1999}}, "conditional")],
+)  # fmt: skip
+def test_larger_messages_than_those_that_were_measured_make_verdicts_conditional(
+    tmp_path: Path, rclrt: Rclrt, measured: Any, verdict: str
+) -> None:
+    app = tmp_path / "app.yaml"
+    app.write_text(f"{TWO_PROCESSES}topics: [{{name: t, size_bytes: 2000}}]\n")
+    _, result, _ = analyze(tmp_path, rclrt, MEASURED | measured, app=app)
+    assert {chain["verdict"] for chain in result["chains"]} == {verdict}
+    text = "a message of 2000 bytes takes no longer than one of 1999"
+    said = json.dumps(result)
+    assert (text in said) == (verdict == "conditional")
+
+
 def test_overheads_lengthen_bounds_and_the_command_line_counts_before_the_file(
     tmp_path: Path, rclrt: Rclrt
 ) -> None:

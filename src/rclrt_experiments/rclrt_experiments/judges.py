@@ -243,10 +243,12 @@ def urgent_misses_nothing(evidence: Evidence) -> Found:
 
 
 def _require_changes(evidence: Evidence, place: Place) -> None:
-    """Throws NotComparableError where synthesis leaves the order of priorities as it was."""
+    """Throws NotComparableError where synthesis has nothing to change, or nobody knows."""
+    if evidence.unchanged is None:
+        raise NotComparableError("not simulated, so what synthesis changes is not known")
     for point in place.points:
         if (place.experiment, point) in evidence.unchanged:
-            raise NotComparableError("synthesis changes no order of priorities here")
+            raise NotComparableError("synthesis changes no simulated time of these applications")
 
 
 def synthesis_helps(evidence: Evidence, place: Place) -> Found:

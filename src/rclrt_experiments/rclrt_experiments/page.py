@@ -112,12 +112,13 @@ class Page:
         simulated: Sequence[Row] = ()
         if runs and not missing:
             simulated = _simulated(experiments, plan, units, stopped)
-        changes = synthesis.changes(experiments, plan)
+        of_simulation = rows if plan["simulated"] else simulated
+        changes = synthesis.changes(of_simulation)
         evidence = Evidence(
             results,
             overheads,
             bool(plan["simulated"]),
-            synthesis.unchanged(changes),
+            synthesis.unchanged(changes) if of_simulation else None,
         )
         shown = {each.section for each in experiments if each.name in THESIS}
         judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]

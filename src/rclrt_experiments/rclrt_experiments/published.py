@@ -84,8 +84,8 @@ class Evidence:
     results: Results
     overheads: Sequence[OverheadRow]
     simulated: bool
-    unchanged: Container[tuple[str, str]] = ()
-    """Experiment and point, where synthesis changes no order of priorities."""
+    unchanged: Container[tuple[str, str]] | None = ()
+    """Experiment and point, where synthesis changes no simulated time; None: nobody knows."""
 
     def samples(self, place: Place, executor: str) -> list[Sample]:
         """At each point. Throws NotComparableError where there are too few trials."""

@@ -182,6 +182,7 @@ def test_where_synthesis_changes_nothing_nothing_is_said_of_it() -> None:
     of_length_9 = claim_of("synthesis helps at length 9")
     for unchanged, verdicts in (
         ((), ("reproduced", "reproduced")),
+        (None, ("not comparable", "not comparable")),
         ({("synthesis", SYNC_LENGTHS[0])}, ("not comparable", "reproduced")),
         ({("synthesis", SYNC_LENGTHS[2])}, ("reproduced", "not comparable")),
     ):

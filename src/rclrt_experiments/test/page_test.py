@@ -11,7 +11,6 @@ from xml.etree import ElementTree
 import pytest
 from conftest import Command
 from rclrt_experiments.bounds import Proofs, is_broken, prediction_table
-from rclrt_experiments.experiment import load_experiment
 from rclrt_experiments.figures import Box, tick_step
 from rclrt_experiments.metrics import Sample
 from rclrt_experiments.page import alike
@@ -63,20 +62,18 @@ def test_a_launch_counts_from_when_nothing_earlier_ran() -> None:
 
 
 def test_it_is_counted_where_synthesis_changes_anything() -> None:
-    # More syncs give synthesis more to do; without any it has nothing to do.
-    some, none = load_experiment("synthesis"), load_experiment("utilisation")
-    executors = [TD, TD + "+synthesis"]
-    stated = {"trials": 3, "executors": executors}
-    found = synthesis.changes([some, none], {"experiments": [stated, stated]})
-    assert set(found) == {some.name, none.name}
-    assert not any(any(own) for own in found[none.name].values())
-    assert any(any(own) for own in found[some.name].values())
-    assert {name for name, _ in synthesis.unchanged(found)} >= {none.name}
-    (said, _) = synthesis.sentences(found)
-    assert f"of 3 at {some.points[0].label}" in said
-    without = {"trials": 3, "executors": [TD]}
-    assert not synthesis.changes([some], {"experiments": [without]})
-    assert synthesis.ranks({"a": 7, "b": 3}) == synthesis.ranks({"a": 2, "b": 1})
+    with_it = TD + "+synthesis"
+    rows = [
+        replace(ROW, executor=name, trial=trial, varied=point, worst_ms=worst)
+        for point, worsts in (("a", (50.0, 60.0)), ("b", (50.0, 50.0)))
+        for trial in (1, 2)
+        for name, worst in zip((TD, with_it), worsts if trial == 1 else (50.0, 50.0), strict=True)
+    ]
+    found = synthesis.changes(rows)
+    (said,) = synthesis.sentences(found)
+    assert said.endswith("1 of 2 at a; 0 of 2 at b.")
+    assert synthesis.unchanged(found) == {("utilisation", "b")}
+    assert not synthesis.changes([row for row in rows if row.executor == TD])
 
 
 QUIET_RUN = {

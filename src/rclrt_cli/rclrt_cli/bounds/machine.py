@@ -35,6 +35,11 @@ def hops_of(application: Application) -> str:
     return HOPS[len({executor.process for executor in application.executors}) > 1]
 
 
+def largest_message(application: Application) -> int:
+    """In bytes; of a topic that states no size, 0."""
+    return max((topic.size_bytes or 0 for topic in application.topics), default=0)
+
+
 def _also_of(kind: ExecutorKind) -> tuple[str, ...]:
     """What else is measured of an executor."""
     if kind.polls:
@@ -114,11 +119,12 @@ class OverheadsFile:
             self._json.get("kind").fail("'overheads', as rclrt calibrate writes")
         self.executors = tuple(self._json.get("executors").object())
 
-    def of(self, executor: str, between: str = HOPS[0]) -> Overheads:
+    def of(self, executor: str, between: str = HOPS[0], message_bytes: int = 0) -> Overheads:
         """What is stated of `executor`; only what all executors share when it is not there.
 
-        Bounds are then conditional. `between` is the hop that a message between executors takes at
-        most; some may be within one process all the same.
+        Bounds are then conditional; so are they with messages that are larger, up to
+        `message_bytes`, than those that were measured. `between` is the hop that a message between
+        executors takes at most; some may be within one process all the same.
         """
         executors = self._json.get("executors")
         executor = kind_name(executor)  # measured with the kind's defaults
@@ -143,6 +149,11 @@ class OverheadsFile:
             condition = f"no overhead exceeds the {self.statistic} of those measured ({self.path})"
         if executor not in self.executors:
             condition = f"{executor}, of which {self.path} says nothing, takes no time to dispatch"
+        if message_bytes > (measured := self._measured_bytes(message_bytes)):
+            condition = (
+                f"a message of {message_bytes} bytes takes no longer than one of {measured}, with "
+                f"which {self.path} was measured (rclrt calibrate --message-bytes)"
+            )
         if between != HOPS[0]:
             hops.get(between)  # must be there
             text = "executors are processes of this host"
@@ -172,6 +183,12 @@ class OverheadsFile:
             least_hop_ns=least_hop_ns,
             background_ns=self._time(self._json, "background_us"),
         )
+
+    def _measured_bytes(self, unless_stated: int) -> int:
+        """The size of the messages that were measured."""
+        if not self._json.has("machine") or not self._json.get("machine").has("message_bytes"):
+            return unless_stated
+        return self._json.get("machine").get("message_bytes").integer()
 
     def _missing(
         self, own: JsonValue, hops: JsonValue, executor: str, between: str

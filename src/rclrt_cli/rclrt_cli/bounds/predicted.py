@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from rclrt_cli import chain_analysis
 from rclrt_cli.analysis_module import analysis
-from rclrt_cli.bounds.machine import Overheads, OverheadsFile, hops_of
+from rclrt_cli.bounds.machine import Overheads, OverheadsFile, hops_of, largest_message
 from rclrt_cli.executors import EXECUTORS, kind_name
 from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.output_directory import BOUNDS
@@ -111,7 +111,9 @@ def machine_of(
     application: Application, executor: str, overheads: OverheadsFile | None
 ) -> Overheads:
     """What is allowed for."""
-    return overheads.of(executor, hops_of(application)) if overheads else NO_OVERHEADS
+    if overheads is None:
+        return NO_OVERHEADS
+    return overheads.of(executor, hops_of(application), largest_message(application))
 
 
 def _predict(

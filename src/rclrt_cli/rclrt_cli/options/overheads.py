@@ -9,7 +9,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_cli.bounds.machine import HOPS, STATISTICS, Overheads, OverheadsFile, hops_of
+from rclrt_cli.bounds.machine import (
+    HOPS,
+    STATISTICS,
+    Overheads,
+    OverheadsFile,
+    hops_of,
+    largest_message,
+)
 from rclrt_cli.errors import BadInput
 
 if TYPE_CHECKING:
@@ -79,7 +86,10 @@ def from_arguments(
     file = overheads_file(arguments)
     if file is None and arguments.hops is not None:
         raise BadInput("--hops: says which hops of a file; expected --overheads FILE, too")
-    result = file.of(executor, arguments.hops or hops_of(application)) if file else Overheads()
+    result = Overheads()
+    if file is not None:
+        hops = arguments.hops or hops_of(application)
+        result = file.of(executor, hops, largest_message(application))
     stated = {
         "dispatch_ns": arguments.dispatch_us,
         "timer_lateness_ns": arguments.timer_jitter_us,
