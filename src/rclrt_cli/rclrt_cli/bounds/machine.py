@@ -149,11 +149,7 @@ class OverheadsFile:
             condition = f"no overhead exceeds the {self.statistic} of those measured ({self.path})"
         if executor not in self.executors:
             condition = f"{executor}, of which {self.path} says nothing, takes no time to dispatch"
-        if message_bytes > (measured := self._measured_bytes(message_bytes)):
-            condition = (
-                f"a message of {message_bytes} bytes takes no longer than one of {measured}, with "
-                f"which {self.path} was measured (rclrt calibrate --message-bytes)"
-            )
+        condition = self._condition_of_size(message_bytes) or condition
         if between != HOPS[0]:
             hops.get(between)  # must be there
             text = "executors are processes of this host"
@@ -184,11 +180,17 @@ class OverheadsFile:
             background_ns=self._time(self._json, "background_us"),
         )
 
-    def _measured_bytes(self, unless_stated: int) -> int:
-        """The size of the messages that were measured."""
+    def _condition_of_size(self, message_bytes: int) -> str:
+        """Where larger messages than this were not measured; else empty."""
         if not self._json.has("machine") or not self._json.get("machine").has("message_bytes"):
-            return unless_stated
-        return self._json.get("machine").get("message_bytes").integer()
+            return ""
+        measured = self._json.get("machine").get("message_bytes").integer()
+        if message_bytes <= measured:
+            return ""
+        return (
+            f"a message of {message_bytes} bytes takes no longer than one of {measured}, with "
+            f"which {self.path} was measured (rclrt calibrate --message-bytes)"
+        )
 
     def _missing(
         self, own: JsonValue, hops: JsonValue, executor: str, between: str
