@@ -39,7 +39,7 @@ def test_two_experiments_never_run_side_by_side(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     waits = threading.Event()
-    monkeypatch.setattr(live.time, "sleep", lambda _: waits.set())
+    monkeypatch.setattr(time, "sleep", lambda _: waits.set())
     stop = StopSignals()
     order = []
 
