@@ -74,6 +74,22 @@ Message of_release() {
   return message;
 }
 
+/// A timer of a node, and a node that hands on to /plain what the timer published.
+struct Chain {
+  explicit Chain(const rclcpp::Node::SharedPtr& node)
+      : publisher(node->create_publisher<Message>("/between", 10)),
+        timer(node->create_wall_timer(5ms, [this] { publisher->publish(of_release()); })) {}
+
+  const rclcpp::Publisher<Message>::SharedPtr publisher;
+  const rclcpp::TimerBase::SharedPtr timer;
+  const rclcpp::Node::SharedPtr between = std::make_shared<rclcpp::Node>("between");
+  const rclcpp::Publisher<Message>::SharedPtr next =
+      between->create_publisher<Message>("/plain", 10);
+  const rclcpp::Subscription<Message>::SharedPtr subscription =
+      between->create_subscription<Message>(
+          "/between", 10, [this](const Message& message) { next->publish(message); });
+};
+
 TEST_F(OriginsTest, FromTheReleaseOfTheTimerThatPublished) {
   PreemptiveExecutor executor(options());
   const auto publisher = node_->create_publisher<Message>("/plain", 10);
@@ -94,15 +110,9 @@ TEST_F(OriginsTest, FromTheReleaseOfTheTimerThatPublished) {
 TEST_F(OriginsTest, OverTwoExecutorsAndThroughACallbackInBetween) {
   PreemptiveExecutor first(options());
   PreemptiveExecutor second(options());
-  const auto publisher = node_->create_publisher<Message>("/between", 10);
-  const auto timer =
-      node_->create_wall_timer(5ms, [&publisher] { publisher->publish(of_release()); });
-  const auto between = std::make_shared<rclcpp::Node>("between");
-  const auto next = between->create_publisher<Message>("/plain", 10);
-  const auto subscription = between->create_subscription<Message>(
-      "/between", 10, [&next](const Message& message) { next->publish(message); });
+  const Chain chain(node_);
   first.add_node(node_);
-  second.add_node(between);
+  second.add_node(chain.between);
   sink_.join(first);
   const Spinning spinning(first);
   const Spinning spinning_too(second);
@@ -113,20 +123,14 @@ TEST_F(OriginsTest, OverTwoExecutorsAndThroughACallbackInBetween) {
 /// Its successor asks anew, and nobody is told what is not known meanwhile.
 TEST_F(OriginsTest, WhereTheCallbackInBetweenIsChangedNothingIsWrong) {
   PreemptiveExecutor executor(options());
-  const auto publisher = node_->create_publisher<Message>("/between", 10);
-  const auto timer =
-      node_->create_wall_timer(5ms, [&publisher] { publisher->publish(of_release()); });
-  const auto between = std::make_shared<rclcpp::Node>("between");
-  const auto next = between->create_publisher<Message>("/plain", 10);
-  const auto subscription = between->create_subscription<Message>(
-      "/between", 10, [&next](const Message& message) { next->publish(message); });
+  const Chain chain(node_);
   executor.add_node(node_);
-  executor.add_node(between);
+  executor.add_node(chain.between);
   sink_.join(executor);
   {
     const Spinning spinning(executor);
     EXPECT_TRUE(eventually([&] { return sink_.right >= 20; }));
-    executor.set_timing(subscription, {.deadline = 20min});
+    executor.set_timing(chain.subscription, {.deadline = 20min});
     const int before = sink_.right;
     EXPECT_TRUE(eventually([&] { return sink_.right >= before + 20; }));
   }
