@@ -16,6 +16,8 @@ macro(rclrt_package)
   set(PROJECT_VERSION_PATCH ${CMAKE_MATCH_4})
   set_property(DIRECTORY APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/package.xml)
 
+  file(REMOVE ${PROJECT_BINARY_DIR}/not_found.txt)  # see rclrt_find_optional
+
   option(BUILD_SHARED_LIBS "Libraries are shared: all users in a process have one state" ON)
   option(BUILD_TESTING "Build the tests" ON)
   if(BUILD_TESTING)
@@ -56,6 +58,18 @@ macro(rclrt_find)
       find_package(${rclrt_name} REQUIRED)
     endif()
   endforeach()
+endmacro()
+
+# rclrt_find_optional(NAME CONSEQUENCE): finds a package without which this one does less; a sentence
+# says what. Where it is not found, that is said, and written to not_found.txt after the package's
+# name: tools/build repeats it at its end, and configures again once the package is there.
+macro(rclrt_find_optional name consequence)
+  find_package(${name} QUIET)
+  if(NOT ${name}_FOUND)
+    set(rclrt_notice "${PROJECT_NAME}: ${name} was not found: ${consequence}")
+    message(NOTICE "${rclrt_notice}")
+    file(APPEND ${PROJECT_BINARY_DIR}/not_found.txt "${name} ${rclrt_notice}\n")
+  endif()
 endmacro()
 
 # rclrt_install_manifest(): installs package.xml, and the entry by which ROS finds the package.

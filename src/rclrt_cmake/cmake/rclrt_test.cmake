@@ -99,6 +99,7 @@ function(rclrt_add_pytest name path)
   set_property(GLOBAL PROPERTY RCLRT_NEXT_DOMAIN ${next})
   add_test(NAME ${name}
     COMMAND ${Python3_EXECUTABLE} -m pytest -q -p no:cacheprovider ${jobs}
+      -p no:launch_testing -p no:launch_ros  # those of ROS, which do not load in every pytest
       --junit-xml=${PROJECT_BINARY_DIR}/test_results/${PROJECT_NAME}/${name}.xunit.xml
       -o junit_suite_name=${PROJECT_NAME}.${name} ${CMAKE_CURRENT_SOURCE_DIR}/${path}
     WORKING_DIRECTORY ${CMAKE_CURRENT_SOURCE_DIR})

@@ -2,7 +2,6 @@
 #include "entity_names.hpp"
 
 #include <algorithm>
-#include <string_view>
 
 namespace rclrt_rclcpp {
 
@@ -26,6 +25,10 @@ bool is_of_clock(const rclcpp::CallbackGroup& group) {
 }
 
 }  // namespace
+
+std::string full_name(std::string_view space, std::string_view name) {
+  return std::string(space == "/" ? "" : space) + "/" + std::string(name);
+}
 
 std::string to_string(const Place& place) {
   const bool is_counted = place.kind == "timer" || place.kind == "waitable";  // within its group

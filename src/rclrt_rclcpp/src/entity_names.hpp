@@ -7,11 +7,15 @@
 #include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "entity_entry.hpp"
 
 namespace rclrt_rclcpp {
+
+/// Returns the fully qualified name of a node.
+std::string full_name(std::string_view space, std::string_view name);
 
 /// Names do not change while what they name exists: what was counted, stays counted. Guarded by the
 /// registry's lock.

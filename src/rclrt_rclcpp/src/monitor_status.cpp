@@ -9,6 +9,7 @@
 #include <exception>
 #include <functional>
 
+#include "entity_names.hpp"
 #include "monitor.hpp"
 
 namespace rclrt_rclcpp {
@@ -65,8 +66,7 @@ std::string Monitor::publisher_name(const Gid& publisher, const std::string& top
     // Not every middleware tells of both in the same way.
     if (found != all.end() || all.size() == 1) {
       const rclcpp::TopicEndpointInfo& info = found != all.end() ? *found : all.front();
-      const std::string& space = info.node_namespace();
-      return (space == "/" ? "" : space) + "/" + info.node_name();
+      return full_name(info.node_namespace(), info.node_name());
     }
   } catch (const std::exception& error) {  // the misses are to be told in any case
     RCLCPP_DEBUG(rclcpp::get_logger("rclrt"), "no publishers of %s: %s", topic.c_str(),

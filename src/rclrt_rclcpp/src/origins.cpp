@@ -13,6 +13,7 @@
 #include <string_view>
 #include <utility>
 
+#include "entity_names.hpp"
 #include "rclrt/realtime/clock.hpp"
 
 namespace rclrt_rclcpp {
@@ -54,10 +55,6 @@ class PublisherInfos {
   rcl_topic_endpoint_info_array_t infos_ = rcl_get_zero_initialized_topic_endpoint_info_array();
   bool is_valid_;
 };
-
-std::string full_name(std::string_view space, std::string_view name) {
-  return std::string(space == "/" ? "" : space) + "/" + std::string(name);
-}
 
 NodeCounts count_nodes(const TopicOrigins::Node& node) {
   NodeCounts result;

@@ -5,15 +5,19 @@ import json
 import os
 import signal
 import subprocess
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+import rclpy
+from diagnostic_msgs.msg import DiagnosticArray, DiagnosticStatus
 
 NODE, LOAD = os.environ["CONTROL_NODE"], os.environ["SERVICE_LOAD"]
 BENCH = Path(__file__).parents[1] / "bench"
 PARAMETERS = ["--ros-args", "--params-file", str(BENCH / "controllers.yaml")]
+PATIENCE_S = 120.0
 
 
 @contextmanager
@@ -44,6 +48,19 @@ def scheduling_of(process: subprocess.Popen[bytes]) -> dict[str, tuple[int, int]
     return result
 
 
+def fifo_priorities(process: subprocess.Popen[bytes]) -> set[int]:
+    return {at for policy, at in scheduling_of(process).values() if policy == os.SCHED_FIFO}
+
+
+def wait_until_it_spins(process: subprocess.Popen[bytes], log: Path) -> None:
+    """Until the executor has a thread of a level."""
+    until = time.monotonic() + PATIENCE_S
+    while not scheduling_of(process):
+        assert process.poll() is None, log.read_text()
+        assert time.monotonic() < until, log.read_text()
+        time.sleep(0.05)
+
+
 @pytest.mark.parametrize("robot", [True, False], ids=["robot.yaml", "without a file"])
 def test_the_controllers_drive_the_wheels_while_services_are_called(
     robot: bool, tmp_path: Path
@@ -58,7 +75,7 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
             check=False,
         )
         assert load.returncode == 0, load.stderr
-        threads = scheduling_of(node)
+        threads, fifo = scheduling_of(node), fifo_priorities(node)
         node.send_signal(signal.SIGINT)
         assert node.wait(60) == 0
     result = json.loads(load.stdout.splitlines()[-1])
@@ -70,7 +87,6 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
     assert kinds.count("read") > 100
     assert kinds.count("write") > 100
     if is_realtime():
-        fifo = {at for policy, at in threads.values() if policy == os.SCHED_FIFO}
         # The loop at thread_priority's default; under the file what brings the commands below it.
         assert fifo == ({50, 49} if robot else {50})
         assert any(policy == os.SCHED_OTHER for policy, _ in threads.values())
@@ -122,3 +138,102 @@ def test_a_mistake_ends_it_with_its_place(option: str, expected: str, tmp_path: 
     said = log.read_text()
     assert expected in said
     assert "rclrt_ros2_control_node: " in said
+
+
+def robot_file(folder: Path, executor: str) -> str:
+    file = folder / "robot.yaml"
+    file.write_text(f"rclrt: 1\nexecutor: {{{executor}}}\nmonitor: {{period_ms: 100}}\n")
+    return f"robot:={file}"
+
+
+@pytest.mark.parametrize(
+    "kind", ["preemptive", "producer_consumer", "thread_dispatch", "per_group"]
+)
+def test_kinds_with_a_thread_for_the_loop_run_it(kind: str, tmp_path: Path) -> None:
+    probe, robot = tmp_path / "probe", robot_file(tmp_path, f"kind: {kind}")
+    with running(tmp_path / "log", "-p", robot) as node:
+        load = subprocess.run(
+            [LOAD, "1", BENCH / "robot.urdf", probe],
+            capture_output=True,
+            text=True,
+            timeout=240,
+            check=False,
+        )
+        assert load.returncode == 0, load.stderr
+        node.send_signal(signal.SIGINT)
+        assert node.wait(60) == 0
+    result = json.loads(load.stdout.splitlines()[-1])
+    assert result["wheel_position"] > 0
+    assert min(result["calls"].values()) > 0
+
+
+@pytest.mark.skipif(not is_realtime(), reason="needs permission for SCHED_FIFO")
+@pytest.mark.parametrize(
+    ("options", "expected"),
+    [
+        (["-p", "thread_priority:=30"], 30),
+        (["-p", "robot:=ROBOT"], 70),
+        (["-p", "robot:=ROBOT", "-p", "thread_priority:=30"], 30),
+    ],
+    ids=["parameter", "file", "both"],
+)
+def test_thread_priority_goes_before_the_files(
+    options: list[str], expected: int, tmp_path: Path
+) -> None:
+    robot = robot_file(tmp_path, "top_priority: 71")
+    log = tmp_path / "log"
+    with running(log, *[option.replace("robot:=ROBOT", robot) for option in options]) as node:
+        wait_until_it_spins(node, log)
+        assert max(fifo_priorities(node)) == expected
+
+
+def test_what_has_no_effect_says_so(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with running(log, "-p", "cpu_affinity:=[0]", "-p", "overruns.manage:=false") as node:
+        wait_until_it_spins(node, log)
+    said = log.read_text()
+    assert "cpu_affinity has no effect here; fix: executor: {cpus: [...]} in robot.yaml" in said
+    assert "overruns.manage: false has no effect" in said
+
+
+def late_ms(status: DiagnosticStatus) -> float:
+    """How late the loop was at worst, by the monitor; 0 for what is not the loop."""
+    if not status.name.startswith("rclrt: /controller_manager group"):
+        return 0.0
+    values = {each.key: each.value for each in status.values}
+    return float(values["worst_late_ms"]) if "most_in_the_way" in values else 0.0
+
+
+@contextmanager
+def heard_statuses() -> Iterator[Callable[[Callable[[DiagnosticStatus], bool]], bool]]:
+    """Gives a function that waits until a status fits a condition; returns whether one does."""
+    statuses: list[DiagnosticStatus] = []
+    rclpy.init()
+    node = rclpy.create_node("operator")
+
+    def comes(fits: Callable[[DiagnosticStatus], bool]) -> bool:
+        until = time.monotonic() + PATIENCE_S
+        while time.monotonic() < until:
+            if any(map(fits, statuses)):
+                return True
+            rclpy.spin_once(node, timeout_sec=0.1)
+        return False
+
+    try:
+        node.create_subscription(
+            DiagnosticArray, "/diagnostics", lambda message: statuses.extend(message.status), 100
+        )
+        yield comes
+    finally:
+        node.destroy_node()
+        rclpy.shutdown()
+
+
+def test_a_miss_of_the_loop_is_told_on_diagnostics(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    with heard_statuses() as comes, running(log, "-p", robot_file(tmp_path, "")) as node:
+        assert comes(lambda _: True), log.read_text()
+        node.send_signal(signal.SIGSTOP)
+        time.sleep(0.5)
+        node.send_signal(signal.SIGCONT)
+        assert comes(lambda status: late_ms(status) >= 490), log.read_text()
