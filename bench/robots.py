@@ -161,6 +161,9 @@ def in_turn(
         for name in names[first:] + names[:first]:
             result, again = run_undisturbed(partial(run, name))
             runs[name].append(result)
+            print(
+                f"round {number + 1} of {rounds}: {name}, made again {again} times", file=sys.stderr
+            )
             repeated += again
             disturbed += result["stolen_ms"] > STOLEN_MS
     return runs, repeated, disturbed

@@ -16,9 +16,7 @@ import pytest
 
 pytest.importorskip("launch_ros", reason="launch_ros is not installed")
 ament = pytest.importorskip("ament_index_python", reason="ament_index_python is not installed")
-try:
-    ament.get_package_prefix("demo_nodes_cpp")
-except LookupError:
+if not ament.has_resource("rclcpp_components", "demo_nodes_cpp"):
     pytest.skip("demo_nodes_cpp is not installed", allow_module_level=True)
 
 EXAMPLE = Path(__file__).parents[3] / "examples/container/robot.launch.py"
@@ -63,11 +61,11 @@ def child_of(pid: int) -> int:
 
 
 def is_planned(threads: list[tuple[str, int, int]]) -> bool:
-    """Whether all have what robot.yaml states: the middleware's, the executor's, all others."""
+    """Whether all have what robot.yaml states: the middleware's, the levels', all others."""
     for name, policy, priority in threads:
         if name.startswith("dds."):
             as_planned = (policy, priority) == (os.SCHED_FIFO, 81)
-        elif name.startswith("executor"):
+        elif name.startswith("executor L"):
             as_planned = policy == os.SCHED_FIFO and priority <= 80
         else:
             as_planned = policy == os.SCHED_OTHER
