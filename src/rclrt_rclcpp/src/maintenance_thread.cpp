@@ -34,7 +34,7 @@ void MaintenanceThread::refresh_soon() noexcept {
 
 void MaintenanceThread::run() {
   std::int64_t watch_ns = rclrt::realtime::monotonic_now_ns() + kSecond_ns;
-  bool is_look_due = false;  // once a second; later while the gate is closed
+  bool is_look_due = false;  // set once a second; a look waits for the gate and for refreshes
   while (!stop_.load()) {
     const auto key = changes_.bell().prepare_wait();
     if (stop_.load()) {

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The launch file of examples/container, run as `ros2 launch` does."""
+"""The launch file of examples/container, run as `ros2 launch` does without a terminal."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import pytest
 
-pytest.importorskip("launch_ros", reason="launch_ros is not installed")
-ament = pytest.importorskip("ament_index_python", reason="ament_index_python is not installed")
+pytest.importorskip("launch_ros")
+ament = pytest.importorskip("ament_index_python")
 if not ament.has_resource("rclcpp_components", "demo_nodes_cpp"):
     pytest.skip("demo_nodes_cpp is not installed", allow_module_level=True)
 
@@ -23,12 +25,15 @@ EXAMPLE = Path(__file__).parents[3] / "examples/container/robot.launch.py"
 LAUNCH = """
 import sys
 from launch import LaunchDescription, LaunchService
-from launch.actions import IncludeLaunchDescription
+from launch.actions import IncludeLaunchDescription, SetLaunchConfiguration
 from launch.launch_description_sources import PythonLaunchDescriptionSource
 
-service = LaunchService()
+service = LaunchService(noninteractive=True)
+patience = [SetLaunchConfiguration(name, "120") for name in ("sigterm_timeout", "sigkill_timeout")]
 source = PythonLaunchDescriptionSource(sys.argv[1])
-service.include_launch_description(LaunchDescription([IncludeLaunchDescription(source)]))
+service.include_launch_description(
+    LaunchDescription([*patience, IncludeLaunchDescription(source)])
+)
 sys.exit(service.run())
 """
 PATIENCE_S = 120.0
@@ -43,6 +48,14 @@ def becomes_true(condition: Callable[[], bool]) -> bool:
     return True
 
 
+def is_in(log: Path, text: str) -> bool:
+    return text in log.read_text()
+
+
+def is_realtime() -> bool:
+    return subprocess.run(["chrt", "-f", "94", "true"], check=False).returncode == 0
+
+
 def threads_of(pid: int) -> list[tuple[str, int, int]]:
     """Name, policy and priority of each thread."""
     result = []
@@ -54,27 +67,48 @@ def threads_of(pid: int) -> list[tuple[str, int, int]]:
     return result
 
 
-def child_of(pid: int) -> int:
-    """The only child: the container."""
-    (child,) = Path(f"/proc/{pid}/task/{pid}/children").read_text().split()
-    return int(child)
+def children_of(pid: int) -> list[int]:
+    result = []
+    for process in Path("/proc").glob("[0-9]*"):
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
+            parent = (process / "stat").read_text().rsplit(") ", 1)[1].split()[1]
+            if int(parent) == pid:
+                result.append(int(process.name))
+    return result
 
 
-def is_planned(threads: list[tuple[str, int, int]]) -> bool:
-    """Whether all have what robot.yaml states: the middleware's, the levels', all others."""
-    for name, policy, priority in threads:
-        if name.startswith("dds."):
-            as_planned = (policy, priority) == (os.SCHED_FIFO, 81)
-        elif name.startswith("executor L"):
-            as_planned = policy == os.SCHED_FIFO and priority <= 80
-        else:
-            as_planned = policy == os.SCHED_OTHER
-        if not as_planned:
-            return False
-    return True
+def as_planned(name: str, policy: int, priority: int) -> bool:
+    """Whether a thread has what robot.yaml states: the middleware's, a level's, any other."""
+    if name.startswith("dds."):
+        return (policy, priority) == (os.SCHED_FIFO, 81)
+    if name.startswith("executor L"):
+        return policy == os.SCHED_FIFO and 0 < priority < 80
+    return policy == os.SCHED_OTHER
 
 
-def test_its_nodes_talk_and_its_threads_have_what_the_file_states(tmp_path: Path) -> None:
+def are_planned(pid: int) -> bool:
+    threads = threads_of(pid)
+    names = {name[:10] for name, _, _ in threads}
+    return "executor L" in names and all(as_planned(*each) for each in threads)
+
+
+@dataclass(frozen=True)
+class Launched:
+    process: subprocess.Popen[bytes]
+    log: Path
+
+    def said(self) -> str:
+        return self.log.read_text()
+
+    def listen(self) -> None:
+        """Waits until both listeners have heard something."""
+        for listener in ("listener", "urgent_listener"):
+            text = f"[{listener}]: I heard: [Hello World: "
+            assert becomes_true(partial(is_in, self.log, text)), self.said()
+
+
+@pytest.fixture
+def launched(tmp_path: Path) -> Iterator[Launched]:
     log = tmp_path / "log"
     with (
         log.open("wb") as output,
@@ -83,23 +117,26 @@ def test_its_nodes_talk_and_its_threads_have_what_the_file_states(tmp_path: Path
             stdout=output,
             stderr=subprocess.STDOUT,
             start_new_session=True,
-        ) as launched,
+        ) as process,
     ):
         try:
-            for listener in ("listener", "urgent_listener"):
-                heard = f"[{listener}]: I heard: [Hello World: "
-                assert becomes_true(lambda text=heard: text in log.read_text()), log.read_text()
-            container = child_of(launched.pid)
-            if subprocess.run(["chrt", "-f", "94", "true"], check=False).returncode == 0:
-                planned = becomes_true(lambda: is_planned(threads_of(container)))
-                assert planned, threads_of(container)
-                policies = {policy for _, policy, _ in threads_of(container)}
-                assert policies == {os.SCHED_FIFO, os.SCHED_OTHER}
-            launched.send_signal(signal.SIGINT)
-            assert launched.wait(PATIENCE_S) == 0, log.read_text()
+            yield Launched(process, log)
         finally:
             with suppress(ProcessLookupError):
-                os.killpg(launched.pid, signal.SIGKILL)
-    said = log.read_text()
-    assert "process has finished cleanly" in said
-    assert "nothing fits" not in said
+                os.killpg(process.pid, signal.SIGKILL)
+
+
+def test_its_nodes_talk_until_ctrl_c(launched: Launched) -> None:
+    launched.listen()
+    launched.process.send_signal(signal.SIGINT)
+    assert launched.process.wait(PATIENCE_S) == 0, launched.said()
+    assert "process has finished cleanly" in launched.said()
+    assert "nothing fits" not in launched.said()
+
+
+@pytest.mark.skipif(not is_realtime(), reason="needs permission for SCHED_FIFO")
+def test_its_threads_have_what_the_file_states(launched: Launched) -> None:
+    launched.listen()
+    (container,) = children_of(launched.process.pid)
+    assert becomes_true(lambda: are_planned(container)), threads_of(container)
+    assert any(name.startswith("dds.") for name, _, _ in threads_of(container))
