@@ -71,6 +71,7 @@ macro(rclrt_find_optional name consequence)
       set(rclrt_notice "cannot be used (${${name}_NOT_FOUND_MESSAGE})")
     endif()
     set(rclrt_notice "${PROJECT_NAME}: ${name} ${rclrt_notice}: ${consequence}")
+    string(REGEX REPLACE "[ \n]+" " " rclrt_notice "${rclrt_notice}")  # a line of the file
     message(NOTICE "${rclrt_notice}")
     file(APPEND ${PROJECT_BINARY_DIR}/not_found.txt "${name} ${rclrt_notice}\n")
   endif()

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Any
 
 import pytest
 import rclpy
@@ -37,28 +38,41 @@ def is_realtime() -> bool:
 
 
 def scheduling_of(process: subprocess.Popen[bytes]) -> dict[str, tuple[int, int]]:
-    """Policy and priority of a thread of each level, by its name (proc(5): fields 40 and 41)."""
+    """Policy and priority of a thread of each level, by its name."""
     result = {}
     for task in Path(f"/proc/{process.pid}/task").iterdir():
         with suppress(FileNotFoundError, ProcessLookupError):  # it has ended
-            name, rest = (task / "stat").read_text().split("(", 1)[1].rsplit(") ", 1)
+            name, tid = (task / "comm").read_text().strip(), int(task.name)
             if name.startswith("executor L"):
-                fields = rest.split()
-                result[name] = (int(fields[38]), int(fields[37]))
+                priority = os.sched_getparam(tid).sched_priority
+                result[name] = (os.sched_getscheduler(tid), priority)
     return result
 
 
-def fifo_priorities(process: subprocess.Popen[bytes]) -> set[int]:
-    return {at for policy, at in scheduling_of(process).values() if policy == os.SCHED_FIFO}
+def fifo_of(threads: dict[str, tuple[int, int]]) -> set[int]:
+    return {at for policy, at in threads.values() if policy == os.SCHED_FIFO}
 
 
-def wait_until_it_spins(process: subprocess.Popen[bytes], log: Path) -> None:
-    """Until the executor has a thread of a level."""
+def wait_until(condition: Callable[[], bool], process: subprocess.Popen[bytes], log: Path) -> None:
     until = time.monotonic() + PATIENCE_S
-    while not scheduling_of(process):
+    while not condition():
         assert process.poll() is None, log.read_text()
-        assert time.monotonic() < until, log.read_text()
+        assert time.monotonic() < until, (scheduling_of(process), log.read_text())
         time.sleep(0.05)
+
+
+def run_load(seconds: int, probe: Path) -> dict[str, Any]:
+    """What came of calling the services for so long."""
+    load = subprocess.run(
+        [LOAD, str(seconds), BENCH / "robot.urdf", probe],
+        capture_output=True,
+        text=True,
+        timeout=240,
+        check=False,
+    )
+    assert load.returncode == 0, load.stderr
+    result: dict[str, Any] = json.loads(load.stdout.splitlines()[-1])
+    return result
 
 
 @pytest.mark.parametrize("robot", [True, False], ids=["robot.yaml", "without a file"])
@@ -67,18 +81,10 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
 ) -> None:
     options = ["-p", f"robot:={BENCH / 'robot.yaml'}"] if robot else []
     with running(tmp_path / "log", *options) as node:
-        load = subprocess.run(
-            [LOAD, "3", BENCH / "robot.urdf", tmp_path / "probe"],
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert load.returncode == 0, load.stderr
-        threads, fifo = scheduling_of(node), fifo_priorities(node)
+        result = run_load(3, tmp_path / "probe")
+        threads = scheduling_of(node)
         node.send_signal(signal.SIGINT)
         assert node.wait(60) == 0
-    result = json.loads(load.stdout.splitlines()[-1])
     assert result["wheel_position"] > 0
     assert result["joint_states"] > 0
     assert min(result["calls"].values()) > 0
@@ -88,7 +94,7 @@ def test_the_controllers_drive_the_wheels_while_services_are_called(
     assert kinds.count("write") > 100
     if is_realtime():
         # The loop at thread_priority's default; under the file what brings the commands below it.
-        assert fifo == ({50, 49} if robot else {50})
+        assert fifo_of(threads) == ({50, 49} if robot else {50})
         assert any(policy == os.SCHED_OTHER for policy, _ in threads.values())
 
 
@@ -152,17 +158,9 @@ def robot_file(folder: Path, executor: str) -> str:
 def test_kinds_with_a_thread_for_the_loop_run_it(kind: str, tmp_path: Path) -> None:
     probe, robot = tmp_path / "probe", robot_file(tmp_path, f"kind: {kind}")
     with running(tmp_path / "log", "-p", robot) as node:
-        load = subprocess.run(
-            [LOAD, "1", BENCH / "robot.urdf", probe],
-            capture_output=True,
-            text=True,
-            timeout=240,
-            check=False,
-        )
-        assert load.returncode == 0, load.stderr
+        result = run_load(1, probe)
         node.send_signal(signal.SIGINT)
         assert node.wait(60) == 0
-    result = json.loads(load.stdout.splitlines()[-1])
     assert result["wheel_position"] > 0
     assert min(result["calls"].values()) > 0
 
@@ -183,17 +181,14 @@ def test_thread_priority_goes_before_the_files(
     robot = robot_file(tmp_path, "top_priority: 71")
     log = tmp_path / "log"
     with running(log, *[option.replace("robot:=ROBOT", robot) for option in options]) as node:
-        until = time.monotonic() + PATIENCE_S  # its levels get their threads one after the other
-        while max(fifo_priorities(node), default=0) != expected:
-            assert node.poll() is None, log.read_text()
-            assert time.monotonic() < until, scheduling_of(node)
-            time.sleep(0.05)
+        # Its levels get their threads one after the other.
+        wait_until(lambda: max(fifo_of(scheduling_of(node)), default=0) == expected, node, log)
 
 
 def test_what_has_no_effect_says_so(tmp_path: Path) -> None:
     log = tmp_path / "log"
     with running(log, "-p", "cpu_affinity:=[0]", "-p", "overruns.manage:=false") as node:
-        wait_until_it_spins(node, log)
+        wait_until(lambda: bool(scheduling_of(node)), node, log)  # it spins
     said = log.read_text()
     assert "cpu_affinity has no effect here; fix: executor: {cpus: [...]} in robot.yaml" in said
     assert "overruns.manage: false has no effect" in said
