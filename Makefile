@@ -83,7 +83,7 @@ demo: EXECUTORS = wait_set,producer_consumer,thread_dispatch,preemptive
 demo:
 	@FOR=building tools/setup
 	@TESTS=off PACKAGES=rclrt_cli tools/build
-	@./rclrt calibrate --executors $(EXECUTORS) --seconds 3 -o '$(OVERHEADS)' >/dev/null
+	@./rclrt calibrate --executors $(EXECUTORS) --seconds 3 --message-bytes 100000 -o '$(OVERHEADS)' >/dev/null # as its images
 	@./rclrt compare examples/autonomous_vehicle/app.yaml --executors $(EXECUTORS) \
 	  --overheads '$(OVERHEADS)' --overhead-percentile max_undisturbed --seconds 10 \
 	  --out '$(DEMO_OUT)'; code=$$?; \
