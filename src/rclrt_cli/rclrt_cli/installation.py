@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import os
+import shlex
 from pathlib import Path
 
 PROGRAMS = Path(__file__).resolve().parent / "programs"
@@ -22,3 +24,19 @@ def is_wheel() -> bool:
 def ros_fix() -> str:
     """How the user gets to what needs ROS 2."""
     return LEAVE_WHEEL if is_wheel() else ENTER_WORKSPACE
+
+
+def build_command(package: str) -> str:
+    """The command that adds a package of rclrt to the installation that runs now."""
+    root = os.environ.get("RCLRT_ROOT")
+    if root is None:
+        return f"colcon build --packages-up-to {package} in the workspace of rclrt, and source it"
+    preset = os.environ.get("RCLRT_PRESET", "dev")
+    return f"make -C {shlex.quote(root)} build PACKAGES={package} PRESET={preset}"
+
+
+def not_built(package: str) -> str:
+    """Says that a package of rclrt is missing here, and how to get it."""
+    if is_wheel():
+        return f"{package}, which is not part of the Python wheel\n  fix: {ros_fix()}"
+    return f"{package}, which is not built\n  fix: {build_command(package)}"

@@ -28,7 +28,8 @@ from rclrt_cli.commands import (
 )
 from rclrt_cli.completion import add_completers, complete
 from rclrt_cli.errors import EXIT_NO, BadInput, RclrtError, did_you_mean
-from rclrt_cli.verbs import added_verbs, load_all_verbs, load_verb
+from rclrt_cli.installation import not_built
+from rclrt_cli.verbs import PACKAGES, added_verbs, load_all_verbs, load_verb
 
 VERBS: dict[str, ModuleType] = {
     "run": run,
@@ -74,7 +75,9 @@ def _verbs_of_others(arguments: Sequence[str]) -> dict[str, ModuleType]:
     added = added_verbs(VERBS)
     if word in added:
         return {word: load_verb(added[word])}
-    known = [*VERBS, *added]
+    if word in PACKAGES:
+        raise BadInput(f"'{word}' is a command of {not_built(PACKAGES[word])}")
+    known = [*VERBS, *sorted({*added, *PACKAGES})]
     raise BadInput(
         f"unknown command '{word}'{did_you_mean(word, known)}\n"
         f"  expected one of: {', '.join(known)}"

@@ -54,7 +54,10 @@ def find_program(environment: Mapping[str, str], package: str, program: str) -> 
             f"this rclrt is the Python wheel, which works without ROS 2; the program {name} needs "
             f"ROS 2 and was not found ({searched})\n  fix: {installation.ros_fix()}"
         )
-    raise BadInput(f"the program {name} was not found ({searched}); {installation.ros_fix()}")
+    fix = installation.ros_fix()
+    if prefixes:  # a workspace is entered, and has not this package
+        fix = f"if the package is not built: {installation.build_command(package)}; else {fix}"
+    raise BadInput(f"the program {name} was not found ({searched})\n  fix: {fix}")
 
 
 def _is_program(path: Path) -> bool:

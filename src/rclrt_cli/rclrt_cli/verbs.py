@@ -24,6 +24,19 @@ if TYPE_CHECKING:
 GROUP = "rclrt.verbs"
 PARTS = ("HELP", "add_arguments", "run")
 
+PACKAGES = {
+    "exercise": "rclrt_demos",
+    "experiment": "rclrt_experiments",
+    "generate": "rclrt_generator",
+    "latency": "rclrt_latency",
+    "model": "rclrt_trace",
+    "postprocess": "rclrt_generator",
+    "study": "rclrt_timer_study",
+    "trace": "rclrt_trace",
+    "verify": "rclrt_generator",
+}
+"""The verbs of the packages of rclrt: for the message where a package is not built."""
+
 
 def added_verbs(own: Container[str]) -> dict[str, EntryPoint]:
     """The entry points by verb, sorted. A verb of our `own` cannot be replaced."""

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import argparse
+import configparser
 import importlib.metadata
 import os
 import subprocess
@@ -16,7 +17,7 @@ from program_test import SOURCES
 from rclrt_cli.commands import analyze
 from rclrt_cli.main import VERBS
 from rclrt_cli.ros2.command import RtCommand
-from rclrt_cli.verbs import added_verbs
+from rclrt_cli.verbs import PACKAGES, added_verbs
 
 IMAGINE = """
 import argparse
@@ -65,8 +66,37 @@ def test_it_stands_in_the_help_and_is_suggested(site: Path, rclrt: Rclrt) -> Non
     answer = rclrt("imagin")
     assert (answer.code, answer.out) == (2, "")
     assert "unknown command 'imagin'; did you mean 'imagine'?" in answer.err
-    known = ", ".join([*VERBS, *added_verbs(VERBS)])  # those of packages that are installed, too
+    known = ", ".join([*VERBS, *sorted({*added_verbs(VERBS), *PACKAGES})])
     assert answer.err.endswith(f"  expected one of: {known}\n")
+
+
+def test_a_verb_of_a_package_that_is_not_built_names_the_command_that_builds_it(
+    rclrt: Rclrt, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(importlib.metadata, "entry_points", lambda **_: ())
+    monkeypatch.setenv("RCLRT_ROOT", "/a folder/rclrt")
+    monkeypatch.setenv("RCLRT_PRESET", "release")
+    for verb, package in PACKAGES.items():
+        answer = rclrt(verb, "anything")
+        assert (answer.code, answer.out) == (2, "")
+        assert answer.err == (
+            f"rclrt: '{verb}' is a command of {package}, which is not built\n"
+            f"  fix: make -C '/a folder/rclrt' build PACKAGES={package} PRESET=release\n"
+        )
+    monkeypatch.delenv("RCLRT_ROOT")
+    assert "colcon build --packages-up-to rclrt_demos" in rclrt("exercise").err
+
+
+def test_the_verbs_of_the_packages_of_this_source_tree_are_known() -> None:
+    stated = {}
+    for file in Path(__file__).resolve().parents[2].glob("*/setup.cfg"):
+        config = configparser.ConfigParser()
+        config.read(file)
+        points = config.get("options.entry_points", "rclrt.verbs", fallback="")
+        stated |= {
+            line.split("=")[0].strip(): file.parent.name for line in points.split("\n") if line
+        }
+    assert stated == PACKAGES
 
 
 def test_a_verb_of_ours_cannot_be_replaced(site: Path, rclrt: Rclrt) -> None:

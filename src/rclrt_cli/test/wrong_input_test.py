@@ -93,12 +93,14 @@ def test_without_a_workspace_the_fix_is_named(
 ) -> None:
     monkeypatch.delenv("AMENT_PREFIX_PATH")
     assert exit_code("compare", "app.yaml", "--out", "out") == 2
-    assert "AMENT_PREFIX_PATH is not set); start through ./rclrt, or source" in (
+    assert "AMENT_PREFIX_PATH is not set)\n  fix: start through ./rclrt, or source" in (
         capsys.readouterr().err
     )
     monkeypatch.setenv("AMENT_PREFIX_PATH", "/nowhere:/there")
     assert exit_code("compare", "app.yaml", "--out", "out") == 2
-    assert "not in /nowhere, /there" in capsys.readouterr().err
+    error = capsys.readouterr().err
+    assert "not in /nowhere, /there" in error
+    assert "build PACKAGES=rclrt_runner" in error or "--packages-up-to rclrt_runner" in error
 
 
 def test_an_unknown_chain_to_fail_on_is_refused_with_the_known_ones(
