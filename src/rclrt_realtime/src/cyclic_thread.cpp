@@ -25,6 +25,11 @@ CyclicThread::CyclicThread(std::unique_ptr<Body> body, CyclicOptions options)
     throw std::invalid_argument("cyclic thread \"" + options_.thread.name +
                                 "\" needs a clock: leave it at &steady_clock()");
   }
+  if (options_.first_release_ns.value_or(0) < 0) {
+    throw std::invalid_argument("a first release is a time on the thread's clock, not " +
+                                std::to_string(*options_.first_release_ns) +
+                                " ns: leave it out to start at once");
+  }
   if (options_.deadline_ns < 0) {
     throw std::invalid_argument("a deadline must not be negative, not " +
                                 std::to_string(options_.deadline_ns) + " ns");

@@ -7,9 +7,14 @@
 
 namespace rclrt::realtime {
 
+namespace {
+/// A period that ends nowhere near the end of the clock, for std::condition_variable.
+constexpr std::chrono::hours kLongest{365 * 24};
+}  // namespace
+
 PeriodicDrain::PeriodicDrain(const std::string& thread_name, std::chrono::milliseconds period,
                              std::function<void()> pass)
-    : period_(period), pass_(std::move(pass)) {
+    : period_(std::min<std::chrono::milliseconds>(period, kLongest)), pass_(std::move(pass)) {
   if (period_ < std::chrono::milliseconds(1)) {
     throw std::invalid_argument(thread_name + ": the drain's period must be at least 1 ms");
   }

@@ -99,7 +99,7 @@ void watch(StopSignal::State& s, std::chrono::nanoseconds deadline, const StopFl
 
 }  // namespace
 
-StopSignal::StopSignal(std::chrono::nanoseconds deadline) : state_(make_shared_state()) {
+StopSignal::StopSignal(SaturatingNanoseconds deadline) : state_(make_shared_state()) {
   State& s = state_;
   if (s.in_use.exchange(true)) {
     throw std::logic_error("there is a StopSignal already: make one in main and pass it on");

@@ -10,6 +10,7 @@
 #include <span>
 #include <string>
 
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/trace_event.hpp"
@@ -23,13 +24,13 @@ struct FlightRecorderOptions {
   std::filesystem::path directory = ".";
   std::string name = "flight";
   /// How far a dump reaches back before its trigger,
-  std::chrono::milliseconds before{5'000};
+  SaturatingMilliseconds before = std::chrono::milliseconds(5'000);
   /// and beyond it.
-  std::chrono::milliseconds after{100};
+  SaturatingMilliseconds after = std::chrono::milliseconds(100);
   /// Bounds the memory: the oldest events go when they exceed it.
   std::size_t max_bytes = std::size_t{16} << 20U;
   /// Requests that come sooner after the last dump's are counted and otherwise ignored.
-  std::chrono::milliseconds min_interval{1'000};
+  SaturatingMilliseconds min_interval = std::chrono::milliseconds(1'000);
   /// Dumps in all; further requests are counted and otherwise ignored.
   std::uint32_t max_dumps = 16;
 };

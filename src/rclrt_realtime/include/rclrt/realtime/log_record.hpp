@@ -12,6 +12,7 @@
 #include <string_view>
 #include <type_traits>
 
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/log_sink.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -161,7 +162,7 @@ auto prepare_log_argument(const T& value) noexcept RCLRT_NONBLOCKING {
     if constexpr (kType == LogType::kFloatingSeconds) {
       return std::bit_cast<std::uint64_t>(std::chrono::duration<double>(value).count());
     } else if constexpr (kType == LogType::kNanoseconds) {
-      const auto nanoseconds = std::chrono::duration_cast<std::chrono::nanoseconds>(value);
+      const auto nanoseconds = saturate_cast<std::chrono::nanoseconds>(value);
       return static_cast<std::uint64_t>(nanoseconds.count());
     } else {
       return static_cast<std::uint64_t>(value.count());

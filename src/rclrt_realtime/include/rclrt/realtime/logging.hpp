@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/log_format.hpp"
 #include "rclrt/realtime/log_record.hpp"
@@ -36,7 +37,7 @@ namespace rclrt::realtime {
 /// How a logger works.
 struct LoggerOptions {
   /// How often the logger's thread empties the rings.
-  std::chrono::milliseconds period{10};
+  SaturatingMilliseconds period = std::chrono::milliseconds(10);
   /// Bytes each thread's ring holds, the next power of two, at least 16 KiB. A line takes 40, and 8
   /// for each argument besides the bytes of strings.
   std::size_t ring_bytes = std::size_t{64} * 1024;
@@ -92,7 +93,7 @@ class RCLRT_REALTIME_EXPORT Logger {
 class LogRateLimit {
  public:
   /// Lets one line through in each `period`; with std::chrono::nanoseconds::max() one in all.
-  constexpr explicit LogRateLimit(std::chrono::nanoseconds period) noexcept RCLRT_NONBLOCKING
+  constexpr explicit LogRateLimit(SaturatingNanoseconds period) noexcept RCLRT_NONBLOCKING
       : period_ns_(period.count()) {}
 
   /// Returns how many lines have been suppressed before this one, at time `now_ns`

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -23,9 +24,9 @@ RCLRT_REALTIME_EXPORT const char* to_string(Policy policy) noexcept RCLRT_NONBLO
 /// What SCHED_DEADLINE promises a thread: `runtime` of CPU time within `deadline` of the begin of
 /// each `period`. 1024 ns <= runtime <= deadline <= period.
 struct Reservation {
-  std::chrono::nanoseconds runtime{};
-  std::chrono::nanoseconds deadline{};
-  std::chrono::nanoseconds period{};
+  SaturatingNanoseconds runtime{};
+  SaturatingNanoseconds deadline{};
+  SaturatingNanoseconds period{};
 
   bool operator==(const Reservation&) const = default;
 };
@@ -54,6 +55,13 @@ RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_no_realtime(int
 /// `why_no_realtime`.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_refused(
     const Scheduling& scheduling);
+
+/// Returns why the kernel refused `scheduling` with `error` (an errno), and the setting that would
+/// permit it: the limit that was met (rtprio, the hard limit, a priority that fits), a missing
+/// capability, or the real-time budget of the control group. Empty if nothing is known. Everything
+/// that reports such a refusal takes its text from here.
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string explain_refusal(const Scheduling& scheduling,
+                                                              int error);
 
 /// Returns SCHED_FIFO as urgent as a thread of this process may be: 99, or what the limit (`rtprio`
 /// in limits.conf) permits, which then is the limit of its other threads, too. Normal scheduling if

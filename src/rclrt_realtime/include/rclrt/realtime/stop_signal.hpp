@@ -5,6 +5,7 @@
 #include <chrono>
 #include <cstdint>
 
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/stop_flag.hpp"
@@ -22,7 +23,7 @@ namespace rclrt::realtime {
 class RCLRT_REALTIME_EXPORT StopSignal {
  public:
   /// Throws std::logic_error when there is one already, std::system_error.
-  RCLRT_SETUP explicit StopSignal(std::chrono::nanoseconds deadline = std::chrono::seconds(5));
+  RCLRT_SETUP explicit StopSignal(SaturatingNanoseconds deadline = std::chrono::seconds(5));
 
   /// Restores what the signals did before.
   ~StopSignal();

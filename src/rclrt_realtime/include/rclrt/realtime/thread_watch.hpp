@@ -6,6 +6,7 @@
 #include <functional>
 #include <memory>
 
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/thread_plan.hpp"
@@ -15,7 +16,8 @@ namespace rclrt::realtime {
 /// What is watched.
 struct ThreadWatchOptions {
   ThreadPlan plan{};
-  std::chrono::milliseconds period{500};  ///< between two looks; at least 1 ms
+  SaturatingMilliseconds period =
+      std::chrono::milliseconds(500);  ///< between two looks; at least 1 ms
   /// Receives the threads that are new, or are otherwise than at the last look; `unused_rules` is
   /// empty. Called from the watch's thread, and from the constructor; it must not throw, and not
   /// call the watch.

@@ -18,6 +18,7 @@
 #include <type_traits>
 #include <vector>
 
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/export.hpp"
 #include "rclrt/realtime/safety.hpp"
 #include "rclrt/realtime/thread_ring.hpp"
@@ -35,7 +36,7 @@ namespace rclrt::realtime {
 /// How a tracer works.
 struct TracerOptions {
   /// How often the drain thread empties the rings.
-  std::chrono::milliseconds period{10};
+  SaturatingMilliseconds period = std::chrono::milliseconds(10);
   /// Records each thread's ring holds, 32 bytes each; the next power of two. What a thread records
   /// within a period must fit.
   std::size_t ring_records = 8192;

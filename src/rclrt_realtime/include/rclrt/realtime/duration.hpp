@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+// Durations as parameters: converted to the unit that is used without overflow.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <limits>
+#include <ratio>
+#include <stdexcept>
+#include <type_traits>
+
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt::realtime {
+
+namespace detail {
+
+__extension__ using WideInteger = __int128;  // holds every product of a count and a ratio
+
+}  // namespace detail
+
+/// Returns the duration in the unit of `To` (which counts in std::int64_t): the longest or the
+/// shortest one that there is where std::chrono would overflow, and the nearest one where `To` is
+/// coarser. What is not a number is 0.
+template <typename To, typename Rep, typename Period>
+constexpr To saturate_cast(std::chrono::duration<Rep, Period> from) noexcept RCLRT_NONBLOCKING {
+  static_assert(std::is_same_v<typename To::rep, std::int64_t>);
+  static_assert(std::is_arithmetic_v<Rep>, "a duration counts in integers or floating-point");
+  using Ratio = std::ratio_divide<Period, typename To::period>;
+  if constexpr (std::is_floating_point_v<Rep>) {
+    const auto count = static_cast<long double>(from.count()) *
+                       static_cast<long double>(Ratio::num) / static_cast<long double>(Ratio::den);
+    constexpr auto kEnd = static_cast<long double>(std::uint64_t{1} << 63U);
+    if (count >= kEnd) {
+      return To::max();
+    }
+    if (count <= -kEnd) {
+      return To::min();
+    }
+    if (count != count) {  // NOLINT(misc-redundant-expression): std::isnan is not constexpr
+      return To::zero();
+    }
+    return To(static_cast<std::int64_t>(count < 0 ? count - 0.5L : count + 0.5L));
+  } else {
+    const detail::WideInteger product = detail::WideInteger{from.count()} * Ratio::num;
+    const detail::WideInteger half = Ratio::den / 2;
+    const detail::WideInteger count = (product < 0 ? product - half : product + half) / Ratio::den;
+    if (count > std::numeric_limits<std::int64_t>::max()) {
+      return To::max();
+    }
+    if (count < std::numeric_limits<std::int64_t>::min()) {
+      return To::min();
+    }
+    return To(static_cast<std::int64_t>(count));
+  }
+}
+
+/// A std::chrono duration as a parameter or an option: it takes every duration that `To` takes,
+/// and converts it by `saturate_cast`. `std::chrono::nanoseconds` itself turns `hours::max()` into
+/// a negative number. Seconds as a floating-point number are welcome where `To` is nanoseconds,
+/// rounded to the nearest; what is not a number throws std::invalid_argument.
+template <typename To>
+class Saturating : public To {
+ public:
+  constexpr Saturating() noexcept : To(To::zero()) {}
+  // Implicit on purpose: it stands where a std::chrono duration would.
+  /// Converts a duration.
+  template <typename Rep, typename Period>
+    requires(std::is_floating_point_v<Rep>
+                 ? std::is_same_v<typename To::period, std::nano>
+                 : std::ratio_divide<Period, typename To::period>::den == 1)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  constexpr Saturating(std::chrono::duration<Rep, Period> value) noexcept(
+      !std::is_floating_point_v<Rep>)
+      : To(saturate_cast<To>(value)) {
+    if constexpr (std::is_floating_point_v<Rep>) {
+      if (value.count() != value.count()) {  // NOLINT(misc-redundant-expression): see above
+        throw std::invalid_argument("a duration is not a number (NaN): give a time");
+      }
+    }
+  }
+};
+
+/// A duration as a parameter in nanoseconds.
+using SaturatingNanoseconds = Saturating<std::chrono::nanoseconds>;
+/// A duration as a parameter in microseconds.
+using SaturatingMicroseconds = Saturating<std::chrono::microseconds>;
+/// A duration as a parameter in milliseconds.
+using SaturatingMilliseconds = Saturating<std::chrono::milliseconds>;
+
+/// Returns `a` + `b`, or the end of the clock on the side of `b` where the sum is beyond it.
+constexpr std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept RCLRT_NONBLOCKING {
+  std::int64_t sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) {
+    return b > 0 ? std::numeric_limits<std::int64_t>::max()
+                 : std::numeric_limits<std::int64_t>::min();
+  }
+  return sum;
+}
+
+}  // namespace rclrt::realtime
