@@ -2,6 +2,7 @@
 #include "thread_settings.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <cstdio>
 #include <mutex>
 #include <stdexcept>
@@ -9,9 +10,20 @@
 #include <utility>
 
 #include "lane_set.hpp"
+#include "rclrt/realtime/process.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::executor {
+
+namespace {
+
+/// Returns how much of a stack can be touched: not its end, which realtime::Thread keeps free.
+std::size_t room_to_prefault(std::size_t stack_size) {
+  constexpr std::size_t kEnd = std::size_t{128} << 10;
+  return stack_size == 0 ? SIZE_MAX : stack_size - std::min(stack_size, kEnd);
+}
+
+}  // namespace
 
 void ThreadSettings::settle_realtime(bool keeps_level_threads) {
   realtime::require_allowed_cpus(options_.cpus);
@@ -26,6 +38,9 @@ void ThreadSettings::settle_realtime(bool keeps_level_threads) {
   const auto reason = why_no_realtime();
   if (!reason) {
     realtime_ = true;
+    if (options_.prefault != 0) {
+      realtime::keep_heap();  // else what the threads touch would be given back
+    }
     return;
   }
   if (options_.realtime == Realtime::kRequire) {
@@ -121,6 +136,8 @@ realtime::ThreadOptions ThreadSettings::thread_options(const std::string& suffix
   if (realtime_) {
     result.scheduling.policy = realtime::Policy::kFifo;
     result.scheduling.priority = os_priority;
+    result.stack_prefault = std::min(options_.prefault, room_to_prefault(options_.stack_size));
+    result.heap_prefault = options_.prefault;
   }
   return result;
 }

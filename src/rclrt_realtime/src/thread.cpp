@@ -152,6 +152,7 @@ void* Thread::entry(void* argument) {
   if (options.stack_prefault != 0) {
     prefault_stack(options.stack_prefault);
   }
+  prefault_thread_heap(options.heap_prefault);
   if (options.before) {
     options.before();
   }

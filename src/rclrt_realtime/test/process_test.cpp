@@ -83,6 +83,42 @@ TEST(PrefaultedHeap, ServesLaterAllocationsOfEveryThreadWithoutAPageFault) {
             0);
 }
 
+TEST(PrefaultedHeap, OfAThreadServesItsAllocationsWithoutAPageFault) {
+  if (kOwnAllocator) {
+    GTEST_SKIP() << "a sanitizer's build has an allocator of its own";
+  }
+  EXPECT_EQ(exit_code_of_child([] {
+              keep_heap();
+              long cold = -1;
+              long warm = -1;
+              Thread({.name = "cold"}, [&] { cold = faults_of_allocations(); }).join();
+              // A second thread beside a third, which keeps the heap that "cold" has left behind.
+              Thread holder({.name = "holder"}, [](const StopFlag& stop) {
+                static_cast<void>(std::make_unique<char[]>(100));
+                stop.wait();
+              });
+              Thread({.name = "warm", .heap_prefault = 16 << 20}, [&] {
+                warm = faults_of_allocations();
+              }).join();
+              std::fprintf(stderr, "page faults: %ld without, %ld with\n", cold, warm);
+              return cold > 1000 && warm < 64 ? 0 : 4;
+            }),
+            0);
+}
+
+TEST(PrefaultedLibraries, AreInMemoryThen) {
+  EXPECT_EQ(exit_code_of_child([] {
+              // More than this program and the C library; a second call finds them all.
+              const std::size_t bytes = prefault_libraries();
+              const long before = page_faults();
+              const std::size_t again = prefault_libraries();
+              const long faults = page_faults() - before;
+              std::fprintf(stderr, "%zu bytes, then %zu with %ld faults\n", bytes, again, faults);
+              return bytes > (2U << 20) && again == bytes && faults < 16 ? 0 : 4;
+            }),
+            0);
+}
+
 TEST(PrefaultedHeap, ThatTheSystemDoesNotGrantIsReportedWithItsLimit) {
   if (kOwnAllocator) {
     GTEST_SKIP() << "a sanitizer's build reserves more address space than any limit";

@@ -24,6 +24,7 @@ struct ThreadOptions {
   Scheduling scheduling{};         ///< CPUs must be allowed ones, see `require_allowed_cpus`
   std::size_t stack_size = 0;      ///< bytes; 0: the system's default (`ulimit -s`)
   std::size_t stack_prefault = 0;  ///< bytes of the stack that are touched before the body runs
+  std::size_t heap_prefault = 0;   ///< bytes of the thread's heap that are, see `process.hpp`
   std::function<void()>
       before{};                   ///< runs in the thread before the body, already scheduled as told
   std::function<void()> after{};  ///< runs in the thread after the body
