@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <atomic>
 #include <chrono>
+#include <cstring>
 #include <std_msgs/msg/int64.hpp>
+#include <std_msgs/msg/string.hpp>
+#include <vector>
 
 #include "cases.hpp"
 #include "conduct.hpp"
@@ -128,6 +132,54 @@ void measure_saturated(const Setting& setting, Row& row) {
   };
   conduct(contender, setting, {.warm_up = setting.warm_up, .samples = 1, .act = publish},
           {&observe});
+}
+
+void measure_first(const Setting& setting, Row& first, Row& next) {
+  constexpr std::size_t kFirst = 5;
+  constexpr std::int64_t kLimit_ns = 10'000'000'000;
+  constexpr std::chrono::nanoseconds kPeriod{kPeriod_ns / 2};
+  const std::size_t wanted = kFirst + 10 * setting.samples;
+  std::vector<std::int64_t> latencies_ns;
+  latencies_ns.reserve(wanted);
+  Node node(setting.context, "bench");
+  const auto publisher = node.create_publisher<std_msgs::msg::String>("bench", 10);
+  std_msgs::msg::String message;
+  message.data.assign(10'000, 'x');
+  node.create_wall_timer(kPeriod, [&](const InstanceInfo& info) {
+    std::memcpy(message.data.data(), &info.release_ns, sizeof info.release_ns);
+    publisher->publish(message);
+  });
+  Contender contender(setting.executor, setting.context, setting.cpus);
+  node.create_subscription<std_msgs::msg::String>(
+      "bench", 10,
+      [&](const std_msgs::msg::String& received, const InstanceInfo& info) {
+        std::int64_t release_ns = 0;
+        std::memcpy(&release_ns, received.data.data(), sizeof release_ns);
+        if (latencies_ns.size() < wanted) {
+          latencies_ns.push_back(info.start_ns - release_ns);
+        }
+        if (latencies_ns.size() == wanted) {
+          contender.cancel();
+        }
+      },
+      setting.callback(1));
+  contender.add_node(node);
+  await_match(*publisher, setting);
+  contender.prepare();
+  const realtime::Thread limit({.name = "limit"}, [&](const realtime::StopFlag& stop) {
+    const std::int64_t end_ns = realtime::monotonic_now_ns() + kLimit_ns;
+    while (setting.context->ok() && realtime::monotonic_now_ns() < end_ns) {
+      if (stop.wait_until(realtime::monotonic_now_ns() + 50 * kPeriod_ns)) {
+        return;
+      }
+    }
+    contender.cancel();
+  });
+  contender.spin();
+  const auto middle =
+      latencies_ns.begin() + static_cast<std::ptrdiff_t>(std::min(kFirst, latencies_ns.size()));
+  first.latency.append({latencies_ns.begin(), middle});
+  next.latency.append({middle, latencies_ns.end()});
 }
 
 }  // namespace rclrt::bench

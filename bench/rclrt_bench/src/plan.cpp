@@ -56,6 +56,11 @@ Run publish_take(const std::string& name) {
   return {{{name, "inline"}, {name, "take"}}, two(measure_publish_take), true};
 }
 
+/// Each run is a new executor, so a round has one sample of each first instance.
+Comparison first_instances() {
+  return {"first", {{{"first", "first_5"}, {"first", "next"}}, two(measure_first)}, {}};
+}
+
 std::vector<Comparison> comparisons() {
   return {
       {"timer", {{{"timer", "timer"}}, one(measure_timers), true}, {nanosleep("timer")}},
@@ -109,8 +114,11 @@ class Planner {
     for (const Comparison& comparison : comparisons()) {
       add(comparison);
     }
-    if (options_.quick_growth) {
-      cpu_sets_.resize(1);
+    const auto all_cpu_sets = cpu_sets_;
+    cpu_sets_.resize(1);
+    add(first_instances());
+    if (!options_.quick_growth) {
+      cpu_sets_ = all_cpu_sets;
     }
     for (const int size : options_.sizes) {
       for (const Comparison& comparison : growth_by_entities()) {
@@ -179,7 +187,7 @@ class Planner {
 
 /// The bare entities of the same case whose p50 add up to the floor of `key`.
 std::vector<std::string> floor_of(const RowKey& key) {
-  if (key.executor == kBare || key.name == "saturated") {
+  if (key.executor == kBare || key.name == "saturated" || key.name == "first") {
     return {};
   }
   if (key.entity == "timer") {
@@ -200,8 +208,9 @@ std::vector<std::string> floor_of(const RowKey& key) {
 
 const std::vector<std::string>& case_names() {
   static const std::vector<std::string> kNames = {
-      "dispatch",  "timer",    "publish", "publish_in_callback", "intra_process", "burner",
-      "saturated", "entities", "levels"};
+      "dispatch",      "timer",  "publish",   "publish_in_callback",
+      "intra_process", "burner", "saturated", "first",
+      "entities",      "levels"};
   return kNames;
 }
 

@@ -75,7 +75,7 @@ def all_tables(benchmark: Benchmark) -> Iterator[Table]:
     """Every table that has something in it."""
     candidates = [floors(benchmark)]
     candidates += [latency(benchmark, *names) for names in LATENCIES]
-    candidates += [costs(benchmark), throughput(benchmark)]
+    candidates += [first_instances(benchmark), costs(benchmark), throughput(benchmark)]
     candidates += [growth(benchmark, *names) for names in GROWTH]
     return (table for table in candidates if table.rows)
 
@@ -106,6 +106,28 @@ def latency(benchmark: Benchmark, case: str, entity: str, title: str) -> Table:
             str(row.lost),
         ),
     )
+
+
+def first_instances(benchmark: Benchmark) -> Table:
+    """The first 5 instances of new executors beside the instances that follow them."""
+    lines = []
+    for executor in benchmark.executors:
+        for cpus in benchmark.cpu_counts:
+            first = benchmark.find("first", "first_5", executor, cpus)
+            later = benchmark.find("first", "next", executor, cpus)
+            if first and later:
+                lines.append(
+                    (
+                        executor,
+                        str(cpus),
+                        *(str(first.n), micros(first.p50), micros(first.max)),
+                        *(str(later.n), micros(later.p50), micros(later.p99)),
+                        *(ratio(first.p50, later.p50), ratio(first.max, later.p99)),
+                    )
+                )
+    columns = ("", "CPUs", "first 5: n", "p50", "max", "next: n", "p50", "p99", "p50/p50", "max/p99")
+    title = "first instances of a new executor: timer's release to the callback of its message, µs"
+    return Table(title, columns, tuple(lines))
 
 
 def costs(benchmark: Benchmark) -> Table:
