@@ -95,40 +95,14 @@ std::string describe(const Scheduling& scheduling) {
   return scheduling.nice ? text + " nice " + std::to_string(*scheduling.nice) : text;
 }
 
-std::string fix_of(const Scheduling& scheduling, int error) {
-  if (scheduling.policy == Policy::kDeadline) {
-    switch (error) {
-      case EPERM:
-        return "run with CAP_SYS_NICE, which no entry in limits.d replaces, and leave the thread "
-               "every CPU: the kernel takes no smaller set";
-      case EBUSY:
-        return "less runtime or a longer period: all reservations together exceed what the CPUs "
-               "have to give";
-      case EINVAL:
-        return "choose 1024 ns <= runtime <= deadline <= period";
-      default:
-        return "";
-    }
-  }
-  const bool realtime = scheduling.policy != Policy::kOther;
-  if (error == EINVAL) {
-    return realtime ? "use a priority from 1 to 99"
-                    : "SCHED_OTHER has no priority, and a nice value from -20 to 19";
-  }
-  if (error == EPERM || error == EACCES) {
-    const std::string limit = realtime ? "rtprio " + std::to_string(scheduling.priority)
-                                       : "nice " + std::to_string(scheduling.nice.value_or(0));
-    return "add \"" + limit +
-           "\" for this user in /etc/security/limits.d and log in again, or run with CAP_SYS_NICE";
-  }
-  return "";
-}
-
 void throw_refused(const std::string& prefix, const Scheduling& scheduling, int error) {
-  const std::string fix = fix_of(scheduling, error);
+  const std::string fix = explain_refusal(scheduling, error);
+  // Without room for a thread its scheduling was not asked for yet.
+  const bool no_room = error == EAGAIN || error == ENOMEM;
   throw std::system_error(
       error, std::generic_category(),
-      prefix + "setting " + describe(scheduling) + (fix.empty() ? "" : " (" + fix + ")"));
+      prefix + (no_room ? "" : "setting " + describe(scheduling)) +
+          (fix.empty() ? "" : (no_room ? "" : " (") + fix + (no_room ? "" : ")")));
 }
 
 }  // namespace rclrt::realtime

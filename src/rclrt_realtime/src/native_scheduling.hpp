@@ -44,10 +44,7 @@ int get_native_scheduling(pid_t tid, NativeAttributes& attributes);
 /// "SCHED_FIFO priority 80", "SCHED_OTHER nice -5", "SCHED_DEADLINE runtime 1 ms deadline ...".
 std::string describe(const Scheduling& scheduling);
 
-/// What to do about the kernel's refusal; empty when nothing is known.
-std::string fix_of(const Scheduling& scheduling, int error);
-
-/// Throws std::system_error: "<prefix>setting <scheduling> (<fix>): <cause>".
+/// Throws std::system_error: "<prefix>setting <scheduling> (<explain_refusal>): <cause>".
 [[noreturn]] void throw_refused(const std::string& prefix, const Scheduling& scheduling, int error);
 
 }  // namespace rclrt::realtime

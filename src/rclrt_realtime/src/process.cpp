@@ -3,6 +3,7 @@
 
 #include <alloca.h>
 #include <fcntl.h>
+#include <link.h>
 #include <malloc.h>
 #include <pthread.h>
 #include <sys/mman.h>
@@ -47,6 +48,47 @@ std::size_t room_on_stack() {
   return static_cast<std::size_t>(here - static_cast<const char*>(lowest));
 }
 
+void touch_pages(volatile char* block, std::size_t bytes) noexcept {
+  for (std::size_t at = 0; at < bytes; at += page_size()) {
+    block[at] = 0;
+  }
+}
+
+/// Brings a part of a library into memory as madvise(2) offers it since Linux 5.14. Returns its
+/// size in bytes, 0 if the kernel does not offer it.
+std::size_t populate(std::uintptr_t begin, std::uintptr_t end, int advice) noexcept {
+  const std::uintptr_t first = begin / page_size() * page_size();
+  auto* const address =
+      reinterpret_cast<void*>(first);  // NOLINT(performance-no-int-to-ptr): of the linker
+  return end > begin && madvise(address, end - first, advice) == 0 ? end - first : 0;
+}
+
+/// Brings the segments of one library into memory: private copies of what is writable, the rest as
+/// it is in the file. Adds their size to `*static_cast<std::size_t*>(total)`.
+int populate_library(dl_phdr_info* library, std::size_t /*size*/, void* total) noexcept {
+  // The dynamic linker has written the beginning of the writable segment and made it read-only.
+  std::uintptr_t read_only_end = 0;
+  for (int i = 0; i < library->dlpi_phnum; ++i) {
+    const ElfW(Phdr) & part = library->dlpi_phdr[i];
+    if (part.p_type == PT_GNU_RELRO) {
+      read_only_end =
+          (library->dlpi_addr + part.p_vaddr + part.p_memsz) / page_size() * page_size();
+    }
+  }
+  for (int i = 0; i < library->dlpi_phnum; ++i) {
+    const ElfW(Phdr) & part = library->dlpi_phdr[i];
+    if (part.p_type == PT_LOAD) {
+      const std::uintptr_t begin = library->dlpi_addr + part.p_vaddr;
+      const std::uintptr_t end = begin + part.p_memsz;
+      const std::uintptr_t writable =
+          (part.p_flags & PF_W) == 0 ? end : std::clamp(read_only_end, begin, end);
+      *static_cast<std::size_t*>(total) += populate(begin, writable, MADV_POPULATE_READ) +
+                                           populate(writable, end, MADV_POPULATE_WRITE);
+    }
+  }
+  return 0;
+}
+
 // Not inlined: the memory is given back when this function returns, with its pages in place.
 [[gnu::noinline]] void touch_stack(std::size_t bytes) {
   auto* const block = static_cast<volatile char*>(alloca(bytes));
@@ -77,7 +119,7 @@ const char* fix_of_device(int error) {
 
 }  // namespace
 
-CpuWakeUpLimit::CpuWakeUpLimit(std::chrono::microseconds limit, const std::string& device)
+CpuWakeUpLimit::CpuWakeUpLimit(SaturatingMicroseconds limit, const std::string& device)
     : file_(open(device.c_str(), O_WRONLY | O_CLOEXEC)) {
   const auto value =
       static_cast<std::int32_t>(std::clamp<std::int64_t>(limit.count(), 0, INT32_MAX));
@@ -98,18 +140,6 @@ CpuWakeUpLimit::~CpuWakeUpLimit() {
   }
 }
 
-std::optional<std::string> lock_memory() {
-  if (mlockall(MCL_CURRENT | MCL_FUTURE) != 0) {
-    const int error = errno;
-    return "locking memory failed (" + std::generic_category().message(error) + "; the limit is " +
-           limit_of(RLIMIT_MEMLOCK) +
-           "): add \"memlock unlimited\" for this user in /etc/security/limits.d and log in "
-           "again, or run with CAP_IPC_LOCK";
-  }
-  keep_heap();
-  return std::nullopt;
-}
-
 void keep_heap() {
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_MMAP_MAX, 0);
@@ -124,11 +154,28 @@ std::optional<std::string> prefault_heap(std::size_t bytes) {
            " bytes (address space: " + limit_of(RLIMIT_AS) +
            ", lockable: " + limit_of(RLIMIT_MEMLOCK) + "): raise the limit, or ask for less";
   }
-  for (std::size_t at = 0; at < bytes; at += page_size()) {
-    block[at] = 0;
-  }
+  touch_pages(block, bytes);
   std::free(const_cast<char*>(block));  // to the heap, which keeps it
   return std::nullopt;
+}
+
+bool prefault_thread_heap(std::size_t bytes) noexcept {
+  if (bytes == 0) {
+    return true;
+  }
+  auto* const block = static_cast<volatile char*>(std::malloc(bytes));
+  if (block == nullptr) {
+    return false;
+  }
+  touch_pages(block, bytes);
+  std::free(const_cast<char*>(block));  // to the thread's heap
+  return true;
+}
+
+std::size_t prefault_libraries() noexcept {
+  std::size_t total = 0;
+  dl_iterate_phdr(populate_library, &total);
+  return total;
 }
 
 std::size_t prefault_stack(std::size_t bytes) {

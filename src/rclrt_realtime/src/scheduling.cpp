@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/realtime/scheduling.hpp"
 
-#include <pthread.h>
 #include <sched.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -17,6 +16,7 @@
 #include "native_scheduling.hpp"
 #include "proc_task.hpp"
 #include "rclrt/realtime/thread.hpp"
+#include "refusal.hpp"
 
 namespace rclrt::realtime {
 
@@ -79,29 +79,14 @@ std::optional<std::string> why_no_realtime(int priority) {
   return "SCHED_FIFO at priority " + std::to_string(priority) +
          " is not used in a sanitizer's build, whose run-time library has spin locks";
 #else
-  pthread_attr_t attributes;
-  pthread_attr_init(&attributes);
-  sched_param parameters{};
-  parameters.sched_priority = priority;
-  pthread_attr_setinheritsched(&attributes, PTHREAD_EXPLICIT_SCHED);
-  pthread_attr_setschedpolicy(&attributes, SCHED_FIFO);
-  int error = pthread_attr_setschedparam(&attributes, &parameters);
-  pthread_t thread{};
+  const int error = try_realtime_thread(Policy::kFifo, priority);
   if (error == 0) {
-    error = pthread_create(&thread, &attributes, [](void*) -> void* { return nullptr; }, nullptr);
-  }
-  pthread_attr_destroy(&attributes);
-  if (error == 0) {
-    pthread_join(thread, nullptr);
     return std::nullopt;
   }
-  if (error == EPERM) {
-    return "SCHED_FIFO at priority " + std::to_string(priority) +
-           " is not permitted: " + fix_of({Policy::kFifo, priority}, EPERM);
-  }
   return "SCHED_FIFO at priority " + std::to_string(priority) +
-         " is not available: " + std::generic_category().message(error) +
-         "; use a priority from 1 to 99";
+         (error == EPERM ? " is not permitted: "
+                         : " is not available: " + std::generic_category().message(error) + "; ") +
+         explain_refusal({Policy::kFifo, priority}, error);
 #endif
 }
 
@@ -194,9 +179,13 @@ std::optional<Scheduling> read_scheduling(pid_t tid) {
 
 std::vector<pid_t> thread_ids() {
   std::vector<pid_t> ids;
-  std::error_code ignored;  // a thread may end while we read: it is then simply not listed
-  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task", ignored)) {
-    ids.push_back(static_cast<pid_t>(std::strtol(entry.path().filename().c_str(), nullptr, 10)));
+  // Without the throwing increment of a range-based loop: a pass over the threads must not end
+  // because the directory cannot be read further. What was read until then is returned.
+  std::error_code error;
+  std::filesystem::directory_iterator entry("/proc/self/task", error);
+  while (!error && entry != std::filesystem::directory_iterator()) {
+    ids.push_back(static_cast<pid_t>(std::strtol(entry->path().filename().c_str(), nullptr, 10)));
+    entry.increment(error);
   }
   std::sort(ids.begin(), ids.end());
   return ids;

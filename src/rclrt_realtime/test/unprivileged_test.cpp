@@ -29,8 +29,8 @@ constexpr bool kSanitizer = false;
 #endif
 
 constexpr const char* kRtprioFix =
-    "add \"rtprio 40\" for this user in /etc/security/limits.d and log in again, or run with "
-    "CAP_SYS_NICE";
+    "add \"rtprio 40\" for this user in /etc/security/limits.d and log in again (LimitRTPRIO=40 in "
+    "a systemd unit, --ulimit rtprio=40 for a container), or run with CAP_SYS_NICE";
 
 std::string refusal(const Scheduling& scheduling) {
   try {
@@ -116,7 +116,7 @@ TEST(Unprivileged, AProcessIsPreparedAsFarAsItMayBeAndTheRestReported) {
       EXPECT_EQ(step.problem, "") << step.what;
     }
   }
-  EXPECT_THAT(memory, AllOf(HasSubstr("the limit is 65536 bytes"),
+  EXPECT_THAT(memory, AllOf(HasSubstr("the limit of locked memory is 64 KiB"),
                             HasSubstr("add \"memlock unlimited\" for this user")));
   EXPECT_THAT(cpus, HasSubstr("writing /dev/cpu_dma_latency ("));
   EXPECT_FALSE(process.cpu_wake_up.active());

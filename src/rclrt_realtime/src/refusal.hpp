@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why the kernel refuses a scheduling request: the facts, and what follows from them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <string>
+
+#include "rclrt/realtime/scheduling.hpp"
+
+namespace rclrt::realtime {
+
+/// What decides whether a thread gets a real-time policy or a nice value.
+struct SchedulingPermission {
+  bool root = false;        ///< effective user 0
+  bool capability = false;  ///< CAP_SYS_NICE, see has_capability
+  int rtprio = 0;           ///< RLIMIT_RTPRIO now, at most 99
+  int rtprio_hard = 0;      ///< what the process may raise it to
+  int permitted = 0;        ///< a lower priority that the kernel has just permitted; 0: none
+  int nice = 20;            ///< the least nice value that RLIMIT_NICE permits
+  /// The file with the real-time budget of the control group; empty: there is none.
+  std::string budget_file;
+  std::optional<std::int64_t> budget_us;
+  std::optional<std::int64_t> global_us;  ///< kernel.sched_rt_runtime_us
+  std::string unified_group;              ///< the group's path in version 2; empty: unknown
+  bool seccomp = false;                   ///< a filter of system calls is active
+};
+
+/// Returns the file with the real-time budget of this process's control group (version 1), below
+/// `root`, as /proc/self/cgroup and /proc/self/mountinfo name it; empty if there is none.
+std::filesystem::path realtime_budget_file(const std::filesystem::path& root);
+
+/// Reads the facts; `root` is / but in tests. `wanted` was refused: if a lower priority is within
+/// the limit, this tries whether the kernel permits that one.
+SchedulingPermission read_permission(const Scheduling& wanted,
+                                     const std::filesystem::path& root = "/");
+
+/// Returns what must change for `wanted`, which was refused with `error`; empty if nothing is
+/// known.
+std::string explain(const Scheduling& wanted, int error, const SchedulingPermission& permission);
+
+/// Starts and joins a thread at `priority` of SCHED_FIFO or SCHED_RR. Returns 0 or the error.
+int try_realtime_thread(Policy policy, int priority);
+
+}  // namespace rclrt::realtime
