@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "found_model.hpp"
 #include "rclrt/recorder/statistics.hpp"
 
 namespace rclrt::recorder {
@@ -36,6 +37,7 @@ model::Application observed_model(const RunResults& results) {
                                              .max = model::Nanoseconds(times[i].back())};
     callback.wcet = callback.observed->max;
   }
+  make_valid(application, results);
   return application;
 }
 

@@ -22,6 +22,7 @@
 #include "rclrt/recorder/host_probe.hpp"
 #include "rclrt/recorder/instance_record.hpp"
 #include "rclrt/recorder/machine_context.hpp"
+#include "rclrt/recorder/proposed_chains.hpp"
 
 namespace rclrt::recorder {
 
@@ -98,6 +99,9 @@ struct RunResults {
   std::vector<HopResult> hops;                  ///< from callback to callback
   /// "service", "client" or "waitable", of callbacks that the application has as subscriptions.
   std::map<std::size_t, std::string> other_kinds;
+  /// How old the data of a callback's messages may be at its end, of those that state it.
+  MaxAges max_ages{};
+  bool proposes_chains = false;  ///< no file states them: the observed model has what was seen
   std::vector<std::optional<int>> os_priorities;  ///< one per callback; none: no fixed priority
   std::vector<ThreadResult> threads;
   std::vector<std::string> thread_tracks;  ///< names of the display tracks, in display order
@@ -106,7 +110,7 @@ struct RunResults {
   std::optional<SimulationStatement> simulation;  ///< none: it really ran
 };
 
-/// Returns "completed", "late", "dropped" or "pending".
+/// Returns "completed", "late", "dropped", "pending" or "unmatched".
 RCLRT_RECORDER_EXPORT const char* to_string(ChainStatus status);
 
 /// Returns "ran", "buffered" or "empty".
