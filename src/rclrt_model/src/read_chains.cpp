@@ -52,7 +52,7 @@ void read_chains(const YamlNode* section, Reading& reading) {
     if (const YamlNode* node = fields.require("callbacks", "callbacks: [scan, brake]")) {
       read_path(*node, chain, source, reading);
     }
-    if (const YamlNode* node = fields.require("priority", "priority: 2")) {
+    if (const YamlNode* node = fields.find("priority")) {
       chain.priority =
           static_cast<int>(read_integer(*node, "priority", kPriorities, context).value_or(0));
     }

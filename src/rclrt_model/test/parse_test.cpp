@@ -141,7 +141,7 @@ callbacks:
   - {id: u, node: a, timer: {period_ms: 20}, wcet_ms: 1, publishes: [y]}
   - {id: s, node: a, subscription: {topic: x}, wcet_ms: 1}
   - {id: m, node: a, sync: {topics: [x, y]}, wcet_ms: 1}
-chains: [{id: c, callbacks: [t, s], priority: 0}]
+chains: [{id: c, callbacks: [t, s]}]
 )";
 
 TEST(AppYaml, FillsInTheDocumentedDefaults) {
@@ -156,7 +156,19 @@ TEST(AppYaml, FillsInTheDocumentedDefaults) {
   EXPECT_EQ(std::get<Sync>(app.callbacks[3].trigger),
             (Sync{{"x", "y"}, SyncPolicy::kApproximate, milliseconds(1000), 10}));
   EXPECT_EQ(app.chains[0].deadline, milliseconds(20)) << "the timer's period";
+  EXPECT_EQ(app.chains[0].priority, 0);
+  EXPECT_EQ(app.effective_priority(0), 0);
   EXPECT_TRUE(app.threads.empty());
+}
+
+TEST(AppYaml, AChainWithoutAPriorityLeavesTheOrderToTheOthersAndToItsCallbacks) {
+  std::string text(kShort);
+  text.replace(text.find("chains:"), std::string::npos,
+               "chains: [{id: c, callbacks: [t, s]}, {id: d, callbacks: [u, m], priority: 3},\n"
+               "         {id: e, callbacks: [t, m]}]\n");
+  const Application app = parse_good(text);
+  EXPECT_EQ(app.chains[0], (Chain{"c", {0, 2}, 0, milliseconds(20)}));
+  EXPECT_EQ(app.effective_priorities(), (std::vector<int>{0, 3, 0, 3}));
 }
 
 TEST(AppYaml, ReadsTheSectionsInAnyOrder) {

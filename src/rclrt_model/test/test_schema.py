@@ -144,6 +144,9 @@ PLACES: dict[str, Callable[[Application, Any], None]] = {
     "own priority": lambda app, value: app["callbacks"][0].update(priority=value),
     "size": lambda app, value: app["topics"][0].update(size_bytes=value),
     "chain's priority": lambda app, value: app["chains"][0].update(priority=value),
+    "priority of a chain beside one without": lambda app, value: app.update(
+        chains=[{"id": "s", "callbacks": ["a", "c"]}, app["chains"][0] | {"priority": value}]
+    ),
     "deadline": lambda app, value: app["chains"][0].update(deadline_ms=value),
     "thread's priority": lambda app, value: app["threads"][0].update(priority=value),
     "thread's nice value": lambda app, value: app.update(
