@@ -239,6 +239,8 @@ void SimulationEngine::account_end(const Instance& instance, const SimulatedThre
                       .cpu_ns = thread.cpu_ns,
                       .preemptions = thread.preemptions,
                       .outcome = instance.outcome,
+                      .input = entity.input,
+                      .stamp_ns = instance.taken_ns,
                       .tokens = instance.tokens});
   }
 }

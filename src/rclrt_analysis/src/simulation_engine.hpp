@@ -39,6 +39,7 @@ class SimulationEngine {
     std::int64_t ready_ns = 0;
     std::int64_t start_ns = 0;
     std::int64_t stamp_ns = 0;   // of the messages it publishes
+    std::int64_t taken_ns = 0;   // of a sync: the stamp of the message it took
     std::uint64_t number = 0;    // of a timer's release
     std::uint64_t order = 0;     // in its lane
     std::size_t next_topic = 0;  // to publish on

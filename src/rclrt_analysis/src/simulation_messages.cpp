@@ -167,11 +167,16 @@ bool SimulationEngine::take(Instance& instance) {
     take_tokens(callback, message, entity.input, instance.tokens);
     return true;
   }
+  instance.taken_ns = message.stamp_ns;
+  if (observer_ != nullptr) {
+    take_tokens(callback, message, entity.input, instance.tokens);
+  }
   const auto set = callback.sync->add(entity.input, std::move(message));
   if (set.empty()) {
     instance.outcome = SimulatedOutcome::kBuffered;
     return false;
   }
+  instance.tokens.clear();
   instance.stamp_ns = set.front().stamp_ns;
   for (unsigned input = 0; input < set.size(); ++input) {
     instance.stamp_ns = std::max(instance.stamp_ns, set[input].stamp_ns);

@@ -2,6 +2,7 @@
 #include "rclrt/recorder/chain_accounting.hpp"
 
 #include <algorithm>
+#include <rclrt/model/sync_fates.hpp>
 #include <set>
 #include <stdexcept>
 #include <string>
@@ -33,6 +34,30 @@ std::vector<Completions> find_completions(const model::Application& application,
   return completions;
 }
 
+model::SyncFates find_fates(const model::Application& application, const RunWindow& window,
+                            std::span<const InstanceRecord> records) {
+  model::SyncFates fates(application);
+  for (const InstanceRecord& record : records) {
+    if (record.outcome == Outcome::kEmpty || !fates.is_sync(record.callback)) {
+      continue;
+    }
+    const model::SyncFates::Arrival message{.callback = record.callback,
+                                            .input = record.input,
+                                            .stamp_ns = record.stamp_ns,
+                                            .time_ns = record.start_ns};
+    fates.add(message);
+    for (const ChainToken& token : record.tokens.all()) {
+      if (record.outcome == Outcome::kRan) {
+        fates.in_set(message, token.chain, token.instance);
+      } else {
+        fates.kept(message, token.chain, token.instance);
+      }
+    }
+  }
+  fates.settle(window.end_ns);
+  return fates;
+}
+
 /// Nothing: any CPU.
 std::optional<std::set<int>> cpus_of(const model::Application& application,
                                      const model::Chain& chain) {
@@ -52,9 +77,15 @@ std::optional<std::set<int>> cpus_of(const model::Application& application,
 
 class ChainAccount {
  public:
-  ChainAccount(const RunWindow& window, std::int64_t deadline_ns, const Completions& completions,
+  ChainAccount(const RunWindow& window, std::size_t chain, std::int64_t deadline_ns,
+               const Completions& completions, const model::SyncFates& fates,
                const StallTimeline& stalls)
-      : window_(window), deadline_ns_(deadline_ns), completions_(completions), stalls_(stalls) {}
+      : window_(window),
+        chain_(chain),
+        deadline_ns_(deadline_ns),
+        completions_(completions),
+        fates_(fates),
+        stalls_(stalls) {}
 
   ChainResult of(const std::vector<ChainRelease>& releases) const {
     ChainResult result;
@@ -88,13 +119,17 @@ class ChainAccount {
       instance.completion_ns = until_ns;
       instance.missed = until_ns > deadline_ns;
       instance.status = instance.missed ? ChainStatus::kLate : ChainStatus::kCompleted;
-    } else if (newer_completed) {
+    } else if (const model::SyncFate fate = fates_.of(chain_, instance.instance);
+               fate == model::SyncFate::kUnmatched) {
+      until_ns = std::min(deadline_ns, window_.end_ns);
+      instance.status = ChainStatus::kUnmatched;
+    } else if (newer_completed || fate == model::SyncFate::kLostByDepth) {
       until_ns = std::min(deadline_ns, window_.end_ns);
       instance.missed = true;
       instance.status = ChainStatus::kDropped;
     } else {
       in_time_until_ns = deadline_ns - 1;  // it needs more than the time it has had
-      instance.missed = window_.end_ns >= deadline_ns;
+      instance.missed = window_.end_ns >= deadline_ns && fate != model::SyncFate::kWaiting;
       instance.status = ChainStatus::kPending;
     }
     instance.host_stall_ns = stalls_.stalled_ns(instance.release_ns, until_ns);
@@ -111,6 +146,7 @@ class ChainAccount {
       }
       result.dropped += instance.status == ChainStatus::kDropped ? 1 : 0;
       result.pending += instance.status == ChainStatus::kPending ? 1 : 0;
+      result.unmatched += instance.status == ChainStatus::kUnmatched ? 1 : 0;
       result.missed += instance.missed ? 1 : 0;
       result.missed_host += instance.missed_host ? 1 : 0;
     }
@@ -119,8 +155,10 @@ class ChainAccount {
   }
 
   const RunWindow& window_;
+  std::size_t chain_;
   std::int64_t deadline_ns_;
   const Completions& completions_;
+  const model::SyncFates& fates_;
   const StallTimeline& stalls_;
 };
 
@@ -136,12 +174,14 @@ std::vector<ChainResult> account_chains(const model::Application& application,
                                 std::to_string(application.chains.size()) + " chains");
   }
   const std::vector<Completions> completions = find_completions(application, records);
+  const model::SyncFates fates = find_fates(application, window, records);
   std::vector<ChainResult> results;
   for (std::size_t index = 0; index < application.chains.size(); ++index) {
     const model::Chain& chain = application.chains[index];
     const StallTimeline timeline(stalls, cpus_of(application, chain));
-    results.push_back(ChainAccount(window, chain.deadline.count(), completions[index], timeline)
-                          .of(releases[index]));
+    results.push_back(
+        ChainAccount(window, index, chain.deadline.count(), completions[index], fates, timeline)
+            .of(releases[index]));
   }
   return results;
 }

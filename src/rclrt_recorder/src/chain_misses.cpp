@@ -207,7 +207,8 @@ class Explanation {
     for (const ExecutionInterval& each : own) {
       const auto place =
           std::find(callbacks.begin(), callbacks.end(), inputs_.records[each.id].callback);
-      next = std::max(next, static_cast<std::size_t>(place - callbacks.begin()) + 1);
+      const bool done = inputs_.records[each.id].outcome == Outcome::kRan;
+      next = std::max(next, static_cast<std::size_t>(place - callbacks.begin()) + (done ? 1 : 0));
       ready_ns = std::max(ready_ns, each.end_ns);
     }
     if (next < callbacks.size() && ready_ns < until_ns) {

@@ -13,6 +13,8 @@ namespace rclrt::recorder {
 namespace {
 
 thread_local ChainTokens t_tokens;
+thread_local std::uint32_t t_input = 0;
+thread_local std::int64_t t_stamp_ns = 0;
 thread_local std::int64_t t_published_ns = 0;
 thread_local std::uint32_t t_publisher = LoggedInstance::kNobody;
 
@@ -47,6 +49,11 @@ void InstanceLog::map(const executor::Callback* callback, std::uint32_t index) {
 
 void InstanceLog::set_tokens(const ChainTokens& tokens) noexcept { t_tokens = tokens; }
 
+void InstanceLog::set_input(std::uint32_t input, std::int64_t stamp_ns) noexcept {
+  t_input = input;
+  t_stamp_ns = stamp_ns;
+}
+
 void InstanceLog::set_published(std::int64_t time_ns, std::uint32_t publisher) noexcept {
   t_published_ns = time_ns;
   t_publisher = publisher;
@@ -72,6 +79,8 @@ void InstanceLog::Sink::record(const executor::InstanceRecord& record) noexcept 
                    .cpu_ns = record.cpu_ns,
                    .preemptions = record.preemptions,
                    .outcome = outcome_of(record.outcome),
+                   .input = std::exchange(t_input, 0),
+                   .stamp_ns = std::exchange(t_stamp_ns, 0),
                    .tokens = std::exchange(t_tokens, {})};
   if (index != executor::kNoNumber && !log_.queue_.try_push(logged)) {
     log_.dropped_.fetch_add(1);

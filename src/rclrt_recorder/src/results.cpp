@@ -27,6 +27,8 @@ const char* to_string(ChainStatus status) {
       return "dropped";
     case ChainStatus::kPending:
       return "pending";
+    case ChainStatus::kUnmatched:
+      return "unmatched";
   }
   throw std::invalid_argument("no such chain status");
 }

@@ -96,6 +96,7 @@ Json chain_json(const model::Application& application, const model::Chain& chain
           {"completed", result.completed},
           {"dropped", result.dropped},
           {"pending", result.pending},
+          {"unmatched", result.unmatched},
           {"missed", result.missed},
           {"missed_host", result.missed_host},
           {"response_ms", times_json(result.response)},
@@ -109,21 +110,28 @@ Json callback_json(const RunResults& results, std::size_t index) {
   const CallbackResult& result = results.callbacks[index];
   const std::optional<int> os_priority = results.os_priorities[index];
   const auto other_kind = results.other_kinds.find(index);
-  return {{"id", callback.id},
-          {"node", results.application.nodes[callback.node].name},
-          {"kind", other_kind != results.other_kinds.end() ? other_kind->second
-                                                           : model::trigger_name(callback)},
-          {"priority", results.application.effective_priority(index)},
-          {"os_priority", os_priority ? Json(*os_priority) : Json(nullptr)},
-          {"released", counts.released},
-          {"completed", counts.completed},
-          {"dropped", counts.dropped},
-          {"missed", counts.missed},
-          {"response_ms", times_json(result.response)},
-          {"dispatch_ms", times_json(result.dispatch)},
-          {"execution_ms", times_json(result.execution)},
-          {"jitter_ms", jitter_json(result.response)},
-          {"preemptions", result.preemptions}};
+  Json json = {{"id", callback.id},
+               {"node", results.application.nodes[callback.node].name},
+               {"kind", other_kind != results.other_kinds.end() ? other_kind->second
+                                                                : model::trigger_name(callback)},
+               {"priority", results.application.effective_priority(index)},
+               {"os_priority", os_priority ? Json(*os_priority) : Json(nullptr)},
+               {"released", counts.released},
+               {"completed", counts.completed},
+               {"dropped", counts.dropped},
+               {"missed", counts.missed},
+               {"response_ms", times_json(result.response)},
+               {"dispatch_ms", times_json(result.dispatch)},
+               {"execution_ms", times_json(result.execution)},
+               {"jitter_ms", jitter_json(result.response)},
+               {"preemptions", result.preemptions}};
+  if (callback.deadline) {
+    json["deadline_ms"] = to_ms(callback.deadline->count());
+  }
+  if (const auto age = results.max_ages.find(index); age != results.max_ages.end()) {
+    json["max_age_ms"] = to_ms(age->second.count());
+  }
+  return json;
 }
 
 Json miss_json(const RunResults& results, const ChainMiss& miss) {

@@ -46,6 +46,8 @@ class Kept final : public analysis::SimulationObserver {
     record.cpu_ns = instance.cpu_ns;
     record.preemptions = instance.preemptions;
     record.outcome = outcome_of(instance.outcome);
+    record.input = instance.input;
+    record.stamp_ns = instance.stamp_ns;
     for (const analysis::SimulatedToken& token : instance.tokens) {
       record.tokens.add({token.chain, token.instance, token.release_ns});
     }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <optional>
 #include <string>
 #include <tuple>
 #include <utility>
@@ -16,6 +17,7 @@
 #include "bindings.hpp"
 #include "rclrt/analysis/chain_bounds.hpp"
 #include "rclrt/model/event_times.hpp"
+#include "rclrt/model/sync_fates.hpp"
 
 namespace py = pybind11;
 
@@ -28,10 +30,14 @@ using model::Application;
 struct ChainOutcome {
   std::uint64_t released = 0;
   std::uint64_t completed = 0;
-  std::uint64_t missed = 0;  ///< releases whose deadline had come and that had not ended by it
+  std::uint64_t missed = 0;     ///< releases whose deadline had come and that had not ended by it
+  std::uint64_t unmatched = 0;  ///< left over by a synchroniser: not missed
   std::int64_t best_ns = 0;
   std::int64_t worst_ns = 0;
   double mean_ns = 0;
+  /// From the start of the chain's first callback.
+  std::int64_t from_start_best_ns = 0;
+  std::int64_t from_start_worst_ns = 0;
 };
 
 /// Callback, ready, start and end of an instance that ran.
@@ -40,17 +46,20 @@ using Ran = std::tuple<std::size_t, std::int64_t, std::int64_t, std::int64_t>;
 /// Counts each release of each chain once.
 class ChainObserver final : public SimulationObserver {
  public:
-  ChainObserver(const SimulatedSystem& system, std::int64_t horizon_ns, bool keep)
-      : system_(system), horizon_ns_(horizon_ns), keep_(keep) {
+  ChainObserver(const Application& application, const SimulatedSystem& system,
+                std::int64_t horizon_ns, bool keep)
+      : system_(system), horizon_ns_(horizon_ns), keep_(keep), fates_(application) {
     for (const SimulatedChain& chain : system.chains) {
       releases_ns_.push_back(releases_of(system.callbacks[chain.callbacks.front()].trigger));
       seen_.emplace_back(releases_ns_.back().size());
       outcomes_.push_back({.released = releases_ns_.back().size()});
     }
-    totals_ns_.resize(system.chains.size());
   }
 
   void ended(const SimulatedInstance& instance) override {
+    if (instance.outcome != SimulatedOutcome::kEmpty && fates_.is_sync(instance.callback)) {
+      add_to_sync(instance);
+    }
     if (instance.outcome != SimulatedOutcome::kRan) {
       return;
     }
@@ -60,27 +69,43 @@ class ChainObserver final : public SimulationObserver {
     for (const SimulatedToken& token : instance.tokens) {
       const SimulatedChain& chain = system_.chains[token.chain];
       auto& seen = seen_[token.chain];
-      if (chain.callbacks.back() == instance.callback && token.instance < seen.size() &&
-          !seen[token.instance].completed) {
-        const std::int64_t response_ns = instance.end_ns - token.release_ns;
-        seen[token.instance] = {.completed = true, .on_time = response_ns <= chain.deadline_ns};
-        add(token.chain, response_ns);
+      if (token.instance >= seen.size()) {
+        continue;
+      }
+      Seen& own = seen[token.instance];
+      if (chain.callbacks.front() == instance.callback) {
+        own.start_ns = instance.start_ns;
+      }
+      if (chain.callbacks.back() == instance.callback && !own.end_ns) {
+        own.end_ns = instance.end_ns;
+        own.release_ns = token.release_ns;
       }
     }
   }
 
   std::vector<ChainOutcome> outcomes() {
+    fates_.settle(horizon_ns_);
     for (std::size_t i = 0; i < outcomes_.size(); ++i) {
-      const SimulatedChain& chain = system_.chains[i];
+      const std::int64_t deadline_ns = system_.chains[i].deadline_ns;
       ChainOutcome& own = outcomes_[i];
+      double total_ns = 0;
       for (std::size_t n = 0; n < seen_[i].size(); ++n) {
-        const std::int64_t release_ns = releases_ns_[i][n];
-        const bool late = seen_[i][n].completed && !seen_[i][n].on_time;
-        const bool overdue =
-            !seen_[i][n].completed && release_ns + chain.deadline_ns <= horizon_ns_;
-        own.missed += chain.deadline_ns > 0 && (late || overdue) ? 1 : 0;
+        const Seen& seen = seen_[i][n];
+        bool late = false;
+        if (seen.end_ns) {
+          const std::int64_t response_ns = *seen.end_ns - seen.release_ns;
+          late = response_ns > deadline_ns;
+          add(own, response_ns, *seen.end_ns - seen.start_ns);
+          total_ns += static_cast<double>(response_ns);
+        } else {
+          const model::SyncFate fate = fates_.of(i, n);
+          own.unmatched += fate == model::SyncFate::kUnmatched ? 1 : 0;
+          late = fate != model::SyncFate::kUnmatched && fate != model::SyncFate::kWaiting &&
+                 releases_ns_[i][n] + deadline_ns <= horizon_ns_;
+        }
+        own.missed += deadline_ns > 0 && late ? 1 : 0;
       }
-      own.mean_ns = own.completed == 0 ? 0 : totals_ns_[i] / static_cast<double>(own.completed);
+      own.mean_ns = own.completed == 0 ? 0 : total_ns / static_cast<double>(own.completed);
     }
     return outcomes_;
   }
@@ -89,16 +114,33 @@ class ChainObserver final : public SimulationObserver {
 
  private:
   struct Seen {
-    bool completed = false;
-    bool on_time = false;
+    std::int64_t start_ns = 0;  // of the first callback
+    std::int64_t release_ns = 0;
+    std::optional<std::int64_t> end_ns{};  // of the last one
   };
 
-  void add(std::size_t chain, std::int64_t response_ns) {
-    ChainOutcome& own = outcomes_[chain];
-    own.best_ns = own.completed == 0 ? response_ns : std::min(own.best_ns, response_ns);
+  void add_to_sync(const SimulatedInstance& instance) {
+    const model::SyncFates::Arrival message{.callback = instance.callback,
+                                            .input = instance.input,
+                                            .stamp_ns = instance.stamp_ns,
+                                            .time_ns = instance.start_ns};
+    fates_.add(message);
+    for (const SimulatedToken& token : instance.tokens) {
+      if (instance.outcome == SimulatedOutcome::kRan) {
+        fates_.in_set(message, token.chain, token.instance);
+      } else {
+        fates_.kept(message, token.chain, token.instance);
+      }
+    }
+  }
+
+  static void add(ChainOutcome& own, std::int64_t response_ns, std::int64_t from_start_ns) {
+    const bool first = own.completed++ == 0;
+    own.best_ns = first ? response_ns : std::min(own.best_ns, response_ns);
     own.worst_ns = std::max(own.worst_ns, response_ns);
-    ++own.completed;
-    totals_ns_[chain] += static_cast<double>(response_ns);
+    own.from_start_best_ns =
+        first ? from_start_ns : std::min(own.from_start_best_ns, from_start_ns);
+    own.from_start_worst_ns = std::max(own.from_start_worst_ns, from_start_ns);
   }
 
   /// The nominal releases of a timer or an event before the horizon.
@@ -124,7 +166,7 @@ class ChainObserver final : public SimulationObserver {
   std::vector<std::vector<std::int64_t>> releases_ns_;  // of each chain
   std::vector<std::vector<Seen>> seen_;
   std::vector<ChainOutcome> outcomes_;
-  std::vector<double> totals_ns_;
+  model::SyncFates fates_;
   std::vector<Ran> ran_;
 };
 
@@ -151,7 +193,7 @@ std::pair<std::vector<ChainOutcome>, std::vector<Ran>> simulate_application(
   require_valid_horizon(horizon_ns);
   const SimulatedSystem system =
       simulated_system(application, choice, times_of(overheads, lowest_execution), cpus);
-  ChainObserver observer(system, horizon_ns, keep);
+  ChainObserver observer(application, system, horizon_ns, keep);
   simulate(system, {.horizon_ns = horizon_ns, .seed = seed, .check_interrupt = check_signals},
            &observer);
   return {observer.outcomes(), std::move(observer.instances())};
@@ -164,9 +206,12 @@ void bind_simulation(py::module_& module) {
       .def_readonly("released", &ChainOutcome::released)
       .def_readonly("completed", &ChainOutcome::completed)
       .def_readonly("missed", &ChainOutcome::missed)
+      .def_readonly("unmatched", &ChainOutcome::unmatched)
       .def_readonly("best_ns", &ChainOutcome::best_ns)
       .def_readonly("mean_ns", &ChainOutcome::mean_ns)
-      .def_readonly("worst_ns", &ChainOutcome::worst_ns);
+      .def_readonly("worst_ns", &ChainOutcome::worst_ns)
+      .def_readonly("from_start_best_ns", &ChainOutcome::from_start_best_ns)
+      .def_readonly("from_start_worst_ns", &ChainOutcome::from_start_worst_ns);
   module.def("simulate", &simulate_application, py::arg("application"), py::arg("executor"),
              py::arg("horizon_ns"), py::kw_only(), py::arg("seed") = 0,
              py::arg("lowest_execution") = 1.0, py::arg("overheads") = Overheads{},

@@ -66,7 +66,10 @@ struct SimulatedInstance {
   std::int64_t cpu_ns = 0;  ///< from pick-up to end
   std::uint32_t preemptions = 0;
   SimulatedOutcome outcome = SimulatedOutcome::kRan;
-  std::span<const SimulatedToken> tokens;  ///< valid during the call
+  unsigned input = 0;         ///< of a callback with several, by which its message came
+  std::int64_t stamp_ns = 0;  ///< of a sync: that of the message it took
+  /// Valid during the call. Of a message that a sync keeps: those that it carries.
+  std::span<const SimulatedToken> tokens;
 };
 
 /// An uninterrupted interval of one instance on one CPU.

@@ -33,6 +33,9 @@ enum class ChainStatus {
   kLate,       ///< its last callback ended after the deadline
   kDropped,    ///< it never completed and a newer instance did: it was lost on the way
   kPending,    ///< it had not completed when the run ended
+  /// A synchroniser took it in and then put a newer one in a set. No set needed it: inputs of
+  /// unequal rates leave such messages over. It has no response, and is no miss.
+  kUnmatched,
 };
 
 /// One release of a chain, and what became of it.
@@ -41,7 +44,8 @@ struct ChainInstance {
   std::int64_t release_ns = 0;
   std::optional<std::int64_t> completion_ns;  ///< end of the last callback: completed or late
   ChainStatus status = ChainStatus::kPending;
-  /// Late, dropped, or still pending with the deadline over at the end of the run.
+  /// Late, dropped, or still pending with the deadline over at the end of the run; not one that
+  /// then waits in a synchroniser, for no longer than others did before it.
   bool missed = false;
   /// Missed, but in time if the stalled time is taken off. Never true of a dropped instance.
   bool missed_host = false;
@@ -56,13 +60,14 @@ struct ChainInstance {
   bool operator==(const ChainInstance&) const = default;
 };
 
-/// `released == completed + dropped + pending`; `completed` includes the late ones.
+/// `released == completed + dropped + pending + unmatched`; `completed` includes the late ones.
 struct ChainResult {
   std::vector<ChainInstance> instances;  ///< ascending by instance
   std::uint64_t released = 0;
   std::uint64_t completed = 0;
   std::uint64_t dropped = 0;
   std::uint64_t pending = 0;
+  std::uint64_t unmatched = 0;  ///< see ChainStatus::kUnmatched
   std::uint64_t missed = 0;
   std::uint64_t missed_host = 0;
   std::optional<Summary> response;  ///< nominal release to end of the last callback
@@ -71,6 +76,10 @@ struct ChainResult {
 };
 
 /// Returns one result per chain of `application`.
+///
+/// A message that had to make room in a synchroniser because its depth was used up is dropped if
+/// messages of the other inputs came later to which it was the nearest of its input, else
+/// unmatched.
 ///
 /// An instance completes when the chain's last callback has run for its token; a record that ends
 /// after the window still counts. A chain is delayed by stalls of the CPUs of the executors of its

@@ -49,6 +49,9 @@ class RCLRT_RECORDER_EXPORT InstanceLog {
   /// Sets the tokens for the record that ends the instance the calling thread is running.
   static void set_tokens(const ChainTokens& tokens) noexcept;
 
+  /// Says which input of a synchroniser the message of that instance came by, and its stamp.
+  static void set_input(std::uint32_t input, std::int64_t stamp_ns) noexcept;
+
   /// Says when the message of that instance was published, CLOCK_MONOTONIC, and by which callback.
   static void set_published(std::int64_t time_ns,
                             std::uint32_t publisher = LoggedInstance::kNobody) noexcept;

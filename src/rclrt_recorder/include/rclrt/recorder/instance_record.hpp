@@ -60,6 +60,10 @@ struct InstanceRecord {
   std::int64_t cpu_ns = 0;
   std::uint32_t preemptions = 0;
   Outcome outcome = Outcome::kRan;
+  std::uint32_t input = 0;    ///< of a synchroniser: the input of the message that it took
+  std::int64_t stamp_ns = 0;  ///< ditto: the stamp of that message
+  /// The chain instances that it worked for; of a message that a synchroniser kept, those that the
+  /// message carries.
   ChainTokens tokens;
 };
 
