@@ -2,7 +2,6 @@
 #include "rclrt/executor/edf_executor.hpp"
 
 #include <algorithm>
-#include <atomic>
 #include <memory>
 #include <mutex>
 #include <stdexcept>
@@ -72,14 +71,15 @@ class EdfDispatcher final : public Dispatcher {
 
  private:
   struct Worker {
-    std::atomic<int> os_priority{0};  // read by the thread, which may have been moved
-    realtime::Thread thread;
+    explicit Worker(int os_priority) noexcept : priority(os_priority) {}
+    WorkerPriority priority;
+    realtime::Thread thread;  // ends first
   };
 
   std::size_t wanted_workers() const noexcept;
   int worker_priority(std::size_t index) const noexcept;
   void settle_workers();
-  void run(std::size_t index, const std::atomic<int>& os_priority) noexcept;
+  void run(std::size_t index, WorkerPriority& priority) noexcept;
 
   EdfQueue queue_;
   // Guarded by the configuration.
@@ -138,27 +138,23 @@ void EdfDispatcher::settle_workers() {
   }
   const bool realtime = context().threads.realtime();
   for (std::size_t i = 0; i < workers_.size() && realtime; ++i) {
-    const int os_priority = worker_priority(i);
-    if (workers_[i]->os_priority.exchange(os_priority) != os_priority) {
-      workers_[i]->thread.set_priority(realtime::Policy::kFifo, os_priority);
-    }
+    workers_[i]->priority.move_to(worker_priority(i), workers_[i]->thread);
   }
   while (workers_.size() < wanted_workers()) {
     const std::size_t index = workers_.size();
-    auto worker = std::make_unique<Worker>();
-    worker->os_priority.store(realtime ? worker_priority(index) : 0);
+    const int os_priority = realtime ? worker_priority(index) : 0;
+    auto worker = std::make_unique<Worker>(os_priority);
     workers_.reserve(index + 1);
     worker->thread = realtime::Thread(
-        context().threads.thread_options("edf" + std::to_string(index), worker->os_priority.load()),
-        [this, index, &own = worker->os_priority] { run(index, own); });
+        context().threads.thread_options("edf" + std::to_string(index), os_priority),
+        [this, index, &own = worker->priority] { run(index, own); });
     workers_.push_back(std::move(worker));
     queue_.set_workers(workers_.size());
   }
 }
 
-void EdfDispatcher::run(std::size_t index, const std::atomic<int>& os_priority) noexcept {
+void EdfDispatcher::run(std::size_t index, WorkerPriority& priority) noexcept {
   context().spin.await_start();
-  WorkerPriority priority(os_priority);
   // The rank is the place in the stack: it does not move when priorities do, and is there without
   // real time.
   const InstanceRunner::Worker worker{.slot = static_cast<std::uint32_t>(index),

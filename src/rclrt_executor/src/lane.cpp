@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "lane.hpp"
 
+#include <algorithm>
 #include <cstdint>
 #include <mutex>
 
 #include "access.hpp"
+#include "rclrt/realtime/clock.hpp"
 
 // What is gnu::hot, here and elsewhere, is the path of an instance: the linker puts it side by
 // side. After a millisecond of sleep its code is in no cache, and fewer lines and pages are to be
@@ -41,19 +43,27 @@ void Lane::resume(Instance* instance) noexcept RCLRT_WAITS {
   wake_one();
 }
 
-[[gnu::hot]] void Lane::wake_one() noexcept RCLRT_NONBLOCKING {
+/// Returns whether one has slept.
+[[gnu::hot]] bool Lane::wake_worker() noexcept RCLRT_NONBLOCKING {
   for (const Role role : {Role::kFollower, Role::kBackup, Role::kLeader}) {
     if (wakeup(role).notify_one()) {
-      return;
+      return true;
     }
   }
-  outside_.notify_one();
+  return false;
+}
+
+[[gnu::hot]] void Lane::wake_one() noexcept RCLRT_NONBLOCKING {
+  if (!wake_worker() && !spares_.wakeup.notify_one()) {
+    outside_.notify_one();
+  }
 }
 
 void Lane::wake_all() noexcept RCLRT_NONBLOCKING {
   for (realtime::EventCount& each : wakeups_) {
     each.notify_all();
   }
+  spares_.wake_all();
   outside_.notify_all();
 }
 
@@ -105,24 +115,45 @@ std::int64_t Lane::next_release_ns() noexcept RCLRT_WAITS {
   return queue_.timers().next_ns();
 }
 
-[[gnu::hot]] Instance* Lane::pop(const std::atomic<bool>& stop,
-                                 WorkerPriority& priority) noexcept RCLRT_WAITS {
+void Lane::add_worker(LaneWorker& worker) noexcept {
+  const std::scoped_lock lock(consumer_);
+  spares_.add(worker);
+}
+
+void Lane::forget_workers() noexcept {
+  const std::scoped_lock lock(consumer_);
+  spares_.clear();
+}
+
+/// With the lock held. What it returns makes the worker busy.
+[[gnu::hot]] Instance* Lane::take_for(LaneWorker& worker) noexcept RCLRT_WAITS {
+  Instance* const instance = take(worker.priority, INT64_MAX);
+  if (instance != nullptr) {
+    worker.turn.store(worker.turn.load(LaneWorker::kRelaxed) + 1, LaneWorker::kRelaxed);
+  }
+  return instance;
+}
+
+[[gnu::hot]] Instance* Lane::pop_as_worker(const std::atomic<bool>& stop,
+                                           LaneWorker& worker) noexcept RCLRT_WAITS {
   Role role = Role::kFollower;
+  std::unique_lock lock(consumer_);
+  worker.end_turn();
   for (;;) {
-    priority.restore();  // its level may have moved while it slept, or just as it was lowered
-    std::unique_lock lock(consumer_);
     watch_.leave(role);
     if (stop.load()) {
       return nullptr;
     }
-    if (Instance* const instance = take(priority, INT64_MAX)) {
+    if (Instance* const instance = take_for(worker)) {
       // This worker is busy now. Another one takes what is left (timers due together wake only one)
       // or keeps the time. Nobody sleeps: no system call.
-      const bool wake = queue_.first() != nullptr ||
-                        watch_.lacks_leader(queue_.timers().next_beside_ns(*instance->callback));
+      const bool is_left = queue_.first() != nullptr;
+      const bool wake =
+          is_left || watch_.lacks_leader(queue_.timers().next_beside_ns(*instance->callback));
+      const bool tell_spare = is_left || (wake && spares_.sleeps_for_ever());
       lock.unlock();
-      if (wake) {
-        wake_one();
+      if (wake && !wake_worker() && tell_spare) {
+        spares_.wakeup.notify_one();
       }
       return instance;
     }
@@ -138,7 +169,79 @@ std::int64_t Lane::next_release_ns() noexcept RCLRT_WAITS {
     lock.unlock();
     wakeup(role).wait_until(key, sleep.until_ns);
     __builtin_prefetch(&consumer_, 1);  // which may be in no cache any more
+    lock.lock();
   }
+}
+
+Instance* Lane::pop_as_spare(const std::atomic<bool>& stop,
+                             LaneWorker& spare) noexcept RCLRT_WAITS {
+  for (;;) {
+    {
+      std::unique_lock lock(consumer_);
+      spares_.take_token(spare, spare.end_turn());
+      if (stop.load()) {
+        spares_.give_token_away(spare);
+        return nullptr;
+      }
+      if (!spares_.has_token(spare)) {
+        const auto key = spares_.idle.prepare_wait();
+        if (stop.load()) {
+          spares_.idle.cancel_wait();
+          continue;
+        }
+        lock.unlock();
+        // What it was woken for may be for the one that has taken the token meanwhile.
+        spares_.wakeup.notify_one();
+        spares_.idle.wait(key);
+        continue;
+      }
+    }
+    spares_.look(spare, realtime::monotonic_now_ns());
+    if (Instance* const instance = stand_in_or_sleep(stop, spare)) {
+      return instance;
+    }
+  }
+}
+
+/// Takes an instance in place of a worker that waits, or sleeps until there is more to know.
+Instance* Lane::stand_in_or_sleep(const std::atomic<bool>& stop,
+                                  LaneWorker& spare) noexcept RCLRT_WAITS {
+  std::unique_lock lock(consumer_);
+  if (!spares_.has_token(spare)) {
+    return nullptr;
+  }
+  const bool all_busy = spares_.all_busy();
+  const bool stands_in = spares_.may_stand_in();
+  if (all_busy) {
+    queue_.collect();
+  }
+  if (stands_in) {
+    if (Instance* const instance = take_for(spare)) {
+      spares_.give_token_away(spare);
+      lock.unlock();
+      spares_.idle.notify_one();
+      return instance;
+    }
+  }
+  const std::int64_t next_ns = all_busy ? queue_.timers().next_ns() : INT64_MAX;
+  const bool lets_time_pass = all_busy && !stands_in && queue_.first() != nullptr;
+  std::int64_t until_ns = next_ns;
+  if (lets_time_pass) {
+    until_ns = realtime::monotonic_now_ns() + SpareWatch::kPatience_ns;
+  } else if (!stands_in && next_ns != INT64_MAX) {
+    until_ns = std::max(next_ns, realtime::monotonic_now_ns()) + SpareWatch::kPatience_ns;
+  }
+  spares_.set_until(until_ns);
+  realtime::EventCount& wakeup = lets_time_pass ? spares_.patience : spares_.wakeup;
+  const auto key = wakeup.prepare_wait();
+  // What is pushed while a worker is free is that worker's, which may wait for this very CPU.
+  if (stop.load() || (all_busy && !lets_time_pass && queue_.has_pushed())) {
+    wakeup.cancel_wait();
+    return nullptr;
+  }
+  lock.unlock();
+  wakeup.wait_until(key, until_ns);
+  return nullptr;
 }
 
 }  // namespace rclrt::executor

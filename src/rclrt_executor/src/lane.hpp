@@ -7,12 +7,13 @@
 #include <cstddef>
 
 #include "lane_watch.hpp"
+#include "lane_worker.hpp"
 #include "pi_lock.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/timer.hpp"
 #include "rclrt/realtime/event_count.hpp"
 #include "release_queue.hpp"
-#include "worker_priority.hpp"
+#include "spare_watch.hpp"
 
 namespace rclrt::executor {
 
@@ -29,7 +30,8 @@ namespace rclrt::executor {
 ///   never the other way round.
 /// * A worker sleeps on the event count of its role, and checks once more, with `consumer_` held,
 ///   what was pushed after it has prepared to. Work for one worker wakes a follower first and the
-///   leader last: another worker would have to be woken to take the leader's place.
+///   leader last: another worker would have to be woken to take the leader's place. What no worker
+///   sleeps for is told to the spare that watches, if there is one; see SpareWatch.
 ///
 /// Two cache lines: the first is all that a producer touches.
 class alignas(64) Lane : public detail::ReadySink {
@@ -53,11 +55,16 @@ class alignas(64) Lane : public detail::ReadySink {
 
   void resume(Instance* instance) noexcept RCLRT_WAITS override;
 
-  /// The first instance; sleeps while there is none. nullptr once `stop` is true. `priority` is
-  /// the calling worker's, which is raised to the ceiling of the instance's group.
-  Instance* pop(const std::atomic<bool>& stop, WorkerPriority& priority) noexcept RCLRT_WAITS;
+  /// The first instance; sleeps while there is none. nullptr once `stop` is true. `worker` is the
+  /// calling thread, which is raised to the ceiling of the instance's group. A spare one gets an
+  /// instance only in place of a worker that waits in its callback.
+  Instance* pop(const std::atomic<bool>& stop, LaneWorker& worker) noexcept RCLRT_WAITS {
+    return worker.kind == LaneWorker::Kind::kSpare ? pop_as_spare(stop, worker)
+                                                   : pop_as_worker(stop, worker);
+  }
 
-  /// The same without sleeping: nullptr when nothing that became ready by then waits.
+  /// The same without sleeping, for a worker that is not known: nullptr when nothing that became
+  /// ready by then waits.
   Instance* try_pop(std::int64_t ready_by_ns, WorkerPriority& priority) noexcept RCLRT_WAITS;
   /// The same without a worker.
   Instance* try_pop(std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
@@ -72,14 +79,24 @@ class alignas(64) Lane : public detail::ReadySink {
   /// Moves every instance of `callback` to the list `taken`.
   RCLRT_SETUP void remove_queued(const Callback& callback, Instance*& taken) noexcept;
 
+  /// Lets a thread take part whose body has not begun; forgets all, which have ended.
+  RCLRT_SETUP void add_worker(LaneWorker& worker) noexcept;
+  RCLRT_SETUP void forget_workers() noexcept;
+
   /// After `stop` was set: lets all sleeping workers see it.
   void wake_all() noexcept RCLRT_NONBLOCKING;
 
  private:
   using Role = LaneWatch::Role;
 
+  Instance* pop_as_worker(const std::atomic<bool>& stop, LaneWorker& worker) noexcept RCLRT_WAITS;
+  Instance* pop_as_spare(const std::atomic<bool>& stop, LaneWorker& spare) noexcept RCLRT_WAITS;
+  Instance* stand_in_or_sleep(const std::atomic<bool>& stop,
+                              LaneWorker& spare) noexcept RCLRT_WAITS;
   Instance* take(WorkerPriority& priority, std::int64_t ready_by_ns) noexcept RCLRT_WAITS;
+  Instance* take_for(LaneWorker& worker) noexcept RCLRT_WAITS;
   bool enter(Instance* instance, WorkerPriority& priority) noexcept;
+  bool wake_worker() noexcept RCLRT_NONBLOCKING;
   void wake_one() noexcept RCLRT_NONBLOCKING;
   realtime::EventCount& wakeup(Role role) noexcept RCLRT_NONBLOCKING {
     return wakeups_[static_cast<std::size_t>(role)];
@@ -91,6 +108,7 @@ class alignas(64) Lane : public detail::ReadySink {
   ReleaseQueue queue_;
   PiLock consumer_;
   LaneWatch watch_;
+  SpareWatch spares_;
 };
 
 }  // namespace rclrt::executor

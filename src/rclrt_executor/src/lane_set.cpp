@@ -8,10 +8,8 @@
 #include <utility>
 
 #include "callback_set.hpp"
-#include "instance_runner.hpp"
 #include "spin_state.hpp"
 #include "thread_settings.hpp"
-#include "worker_priority.hpp"
 
 namespace rclrt::executor {
 
@@ -23,12 +21,12 @@ Lane& LaneSet::at(int level) {
   if (place == levels_.end() || (*place)->level != level) {
     auto made = std::make_unique<Level>(level, context_.spin.caller_wakeup(),
                                         shares ? shared_.order : ReleaseQueue::Order::kByRelease);
-    made->os_priority.store(dispatcher_.thread_priority(level));
     place = levels_.insert(place, std::move(made));
     // Before its workers exist, so that a cancel that they did not see wakes them.
-    lanes_[levels_.size() - 1].store(&(*place)->lane);
+    (*place)->before = newest_.load(std::memory_order_relaxed);  // only changed by this function
+    newest_.store(place->get(), std::memory_order_release);      // PAIRS WITH: wake_all
   }
-  start_workers(**place);
+  start_threads(**place);
   return (*place)->lane;
 }
 
@@ -66,34 +64,58 @@ std::int64_t LaneSet::next_release_ns() noexcept RCLRT_WAITS {
 void LaneSet::settle_priorities() {
   for (const auto& each : levels_) {
     const int os_priority = dispatcher_.thread_priority(each->level);
-    if (each->os_priority.exchange(os_priority) != os_priority) {
-      for (realtime::Thread& worker : each->workers) {
-        worker.set_priority(realtime::Policy::kFifo, os_priority);
-      }
+    for (const auto& thread : each->threads) {
+      thread->move_to(os_priority);
     }
   }
 }
 
-void LaneSet::start_workers(Level& level) {
-  // A reservation is one thread's: more workers would be more budgets.
+std::size_t LaneSet::wanted_workers(const Level& level) const {
   const ThreadSettings& threads = context_.threads;
-  const std::size_t wanted = threads.is_reserved(level.level) && !threads.runs_to_completion()
-                                 ? std::min<std::size_t>(workers_per_lane_, 1)
-                                 : workers_per_lane_;
-  while (level.workers.size() < wanted) {
-    const auto slot = shared_.first_slot + static_cast<std::uint32_t>(level.workers.size());
-    level.workers.emplace_back(worker_options(level), [this, &level, slot] {
-      context_.spin.await_start();
-      const ThreadSettings& settings = context_.threads;
-      WorkerPriority priority(level.os_priority,
-                              settings.realtime() && settings.is_best_effort(level.level));
-      while (Instance* const instance = level.lane.pop(context_.spin.stop_flag(), priority)) {
-        context_.runner.execute(instance,
-                                {.slot = slot, .rank = priority.now(), .only_runs_instances = true},
-                                priority);
-      }
-    });
+  // A reservation is one thread's: more workers would be more budgets.
+  return threads.is_reserved(level.level) && !threads.runs_to_completion()
+             ? std::min<std::size_t>(workers_per_lane_, 1)
+             : workers_per_lane_;
+}
+
+/// Returns none where no callback could make use of one.
+std::size_t LaneSet::wanted_spares(const Level& level) const {
+  const ThreadSettings& threads = context_.threads;
+  const bool shares = threads.runs_to_completion();
+  const std::size_t spares = threads.spare_count();
+  const std::size_t workers = wanted_workers(level);
+  if (spares == 0 || workers == 0 || context_.spin.limit() != SpinLimit::kNone ||
+      (!shares && threads.is_reserved(level.level))) {
+    return 0;
   }
+  std::vector<const Callback*> callbacks;
+  for (const auto& each : context_.callbacks.locked()) {
+    if (shares || each->level() == level.level) {
+      callbacks.push_back(each.get());
+    }
+  }
+  return std::max(most_at_a_time(callbacks, workers + spares), workers) - workers;
+}
+
+void LaneSet::start_threads(Level& level) {
+  const std::size_t workers = wanted_workers(level);
+  while (level.workers < workers) {
+    start_thread(level, LaneWorker::Kind::kWorker);
+    ++level.workers;
+  }
+  const std::size_t all = level.workers + wanted_spares(level);
+  while (level.threads.size() < all) {
+    start_thread(level, LaneWorker::Kind::kSpare);
+  }
+}
+
+void LaneSet::start_thread(Level& level, LaneWorker::Kind kind) {
+  const ThreadSettings& threads = context_.threads;
+  const auto slot = shared_.first_slot + static_cast<std::uint32_t>(level.threads.size());
+  level.threads.reserve(level.threads.size() + 1);
+  level.threads.push_back(
+      std::make_unique<LaneThread>(context_, level.lane, kind, worker_options(level), slot,
+                                   threads.realtime() && threads.is_best_effort(level.level)));
 }
 
 realtime::ThreadOptions LaneSet::worker_options(const Level& level) const {
@@ -106,30 +128,32 @@ realtime::ThreadOptions LaneSet::worker_options(const Level& level) const {
 void LaneSet::start(std::size_t workers_per_lane) {
   workers_per_lane_ = workers_per_lane;
   for (const auto& each : levels_) {
-    start_workers(*each);
+    start_threads(*each);
   }
 }
 
 void LaneSet::stop() noexcept RCLRT_WAITS {
-  std::vector<realtime::Thread> threads;
+  std::vector<std::unique_ptr<LaneThread>> threads;
   {
     const std::scoped_lock lock(context_.callbacks.mutex());
     workers_per_lane_ = 0;
     for (const auto& each : levels_) {
-      std::move(each->workers.begin(), each->workers.end(), std::back_inserter(threads));
-      each->workers.clear();
+      std::move(each->threads.begin(), each->threads.end(), std::back_inserter(threads));
+      each->threads.clear();
+      each->workers = 0;
     }
   }
   threads.clear();
+  const std::scoped_lock lock(context_.callbacks.mutex());
+  for (const auto& each : levels_) {
+    each->lane.forget_workers();
+  }
 }
 
 void LaneSet::wake_all() noexcept RCLRT_NONBLOCKING {
-  for (const auto& slot : lanes_) {
-    Lane* const lane = slot.load();
-    if (lane == nullptr) {
-      return;
-    }
-    lane->wake_all();
+  for (Level* each = newest_.load(std::memory_order_acquire);  // PAIRS WITH: at
+       each != nullptr; each = each->before) {
+    each->lane.wake_all();
   }
 }
 

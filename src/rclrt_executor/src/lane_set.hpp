@@ -2,7 +2,6 @@
 // The lanes of an executor, one for each level or one for all, and the workers that run them.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -11,6 +10,7 @@
 
 #include "dispatcher.hpp"
 #include "lane.hpp"
+#include "lane_thread.hpp"
 #include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::executor {
@@ -52,7 +52,8 @@ class LaneSet {
   /// Returns the next release of all timers.
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;
 
-  /// Starts as many workers for each lane. Throws std::system_error.
+  /// Starts as many workers for each lane, and spares for those that may all wait. Throws
+  /// std::system_error.
   RCLRT_SETUP void start(std::size_t workers_per_lane);
   /// Joins them. Takes the lock itself and joins without it, for a callback may wait for it.
   void stop() noexcept RCLRT_WAITS;
@@ -64,16 +65,20 @@ class LaneSet {
   struct Level {
     Level(int with, realtime::EventCount& outside, ReleaseQueue::Order order)
         : level(with), lane(Lane::Use::kRun, outside, order) {}
-    const int level;                  // kAll: of all levels
-    std::atomic<int> os_priority{0};  // read by the workers whenever they may have been raised
+    const int level;  // kAll: of all levels
     Lane lane;
-    std::vector<realtime::Thread> workers;
+    Level* before = nullptr;  // the level made before; does not change once this one is published
+    std::vector<std::unique_ptr<LaneThread>> threads;  // workers and spares as they were started
+    std::size_t workers = 0;                           // how many of them are workers
   };
 
   static constexpr int kAll = 0;
 
   /// Starts those that it lacks.
-  void start_workers(Level& level);
+  void start_threads(Level& level);
+  void start_thread(Level& level, LaneWorker::Kind kind);
+  std::size_t wanted_workers(const Level& level) const;
+  std::size_t wanted_spares(const Level& level) const;
   realtime::ThreadOptions worker_options(const Level& level) const;
 
   const DispatcherContext context_;
@@ -81,9 +86,9 @@ class LaneSet {
   const SharedLane shared_;
   std::vector<std::unique_ptr<Level>> levels_;  // ascending
   std::size_t workers_per_lane_ = 0;            // 0 while they do not run
-  // For wake_all, which takes no lock: filled in order, never emptied. SCHED_FIFO has room for no
-  // more levels, see PriorityMap.
-  std::array<std::atomic<Lane*>, 99 + kMaxReservations> lanes_{};
+  /// For wake_all, which takes no lock: a list by `before` that only grows. A level is stored with
+  /// release once it is complete. PAIRS WITH: the acquire in wake_all.
+  std::atomic<Level*> newest_{nullptr};
 };
 
 }  // namespace rclrt::executor

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <iterator>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -14,14 +15,14 @@
 
 #include "engine.hpp"
 #include "lane.hpp"
-#include "rclrt/realtime/thread.hpp"
-#include "worker_priority.hpp"
+#include "lane_thread.hpp"
 
 namespace rclrt::executor {
 
 namespace {
 
-/// A group's queue and thread. `group`, `level` and `thread` are guarded by the configuration.
+/// A group's queue and threads: its own, and the spares of a reentrant one. `group`, `level` and
+/// `threads` are guarded by the configuration.
 struct GroupLane {
   GroupLane(std::uint32_t number, realtime::EventCount& outside)
       : slot(number), lane(Lane::Use::kRun, outside) {}
@@ -29,10 +30,9 @@ struct GroupLane {
   const Group* group = nullptr;  // compared only: it may have gone, and another have its address
   std::optional<int> level;      // the highest in the group; none: it has no callback any more
   const std::uint32_t slot;
-  std::atomic<int> os_priority{0};  // read by the thread whenever it may have been raised
   Lane lane;
-  std::optional<realtime::Thread> thread;
-  GroupLane* older = nullptr;  // for `wake`; set before the lane is published
+  std::vector<std::unique_ptr<LaneThread>> threads;  // end before the lane
+  GroupLane* older = nullptr;                        // for `wake`; set before the lane is published
 };
 
 /// Returns the highest level in each group that has callbacks.
@@ -72,7 +72,8 @@ class PerGroupDispatcher final : public Dispatcher {
   GroupLane& make_lane();
   std::optional<int> highest_below(std::optional<int> limit) const noexcept;
   void settle_priority(GroupLane& own, std::optional<int> level);
-  void start_thread(GroupLane& own);
+  void start_threads(GroupLane& own);
+  std::size_t wanted_threads(const GroupLane& own) const;
 
   // Guarded by the configuration:
   std::vector<std::unique_ptr<GroupLane>> lanes_;
@@ -141,16 +142,15 @@ void PerGroupDispatcher::settle_priority(GroupLane& own, std::optional<int> leve
   if (!level) {
     return;
   }
-  const int os_priority = thread_priority(*level);
-  if (own.os_priority.exchange(os_priority) != os_priority && own.thread) {
-    own.thread->set_priority(realtime::Policy::kFifo, os_priority);
+  for (const auto& thread : own.threads) {
+    thread->move_to(thread_priority(*level));
   }
 }
 
 void PerGroupDispatcher::add(Callback& callback) {
   GroupLane& own = lane_of(callback);
   if (running_) {
-    start_thread(own);
+    start_threads(own);
   }
   state_of(callback).sink.store(&own.lane);
   state_of(callback).lane.store(&own.lane);
@@ -182,45 +182,58 @@ void PerGroupDispatcher::settle_priorities() {
   }
 }
 
-void PerGroupDispatcher::start_thread(GroupLane& own) {
-  if (own.thread) {
-    return;
+/// Returns one and, for a reentrant group, spares for members that wait for each other.
+std::size_t PerGroupDispatcher::wanted_threads(const GroupLane& own) const {
+  const std::size_t spares = context().threads.spare_count();
+  if (context().spin.limit() != SpinLimit::kNone || spares == 0) {
+    return 1;
   }
-  own.thread.emplace(
-      context().threads.thread_options("g" + std::to_string(own.slot), own.os_priority.load()),
-      [this, &own] {
-        context().spin.await_start();
-        WorkerPriority priority(own.os_priority);
-        while (Instance* const instance = own.lane.pop(context().spin.stop_flag(), priority)) {
-          context().runner.execute(
-              instance, {.slot = own.slot, .rank = priority.now(), .only_runs_instances = true},
-              priority);
-        }
-      });
+  std::vector<const Callback*> members;
+  for (const auto& each : context().callbacks.locked()) {
+    if (&state_of(*each).group == own.group) {
+      members.push_back(each.get());
+    }
+  }
+  return std::max<std::size_t>(most_at_a_time(members, 1 + spares), 1);
+}
+
+/// Starts those that it lacks.
+void PerGroupDispatcher::start_threads(GroupLane& own) {
+  const std::size_t wanted = wanted_threads(own);
+  const int os_priority = thread_priority(own.level.value_or(0));
+  while (own.threads.size() < wanted) {
+    const bool is_first = own.threads.empty();
+    own.threads.reserve(own.threads.size() + 1);
+    own.threads.push_back(std::make_unique<LaneThread>(
+        context(), own.lane, is_first ? LaneWorker::Kind::kWorker : LaneWorker::Kind::kSpare,
+        context().threads.thread_options("g" + std::to_string(own.slot), os_priority), own.slot));
+  }
 }
 
 void PerGroupDispatcher::start() {
   running_ = true;
   for (const auto& each : lanes_) {
     if (each->level) {
-      start_thread(*each);
+      start_threads(*each);
     }
   }
 }
 
 void PerGroupDispatcher::stop() noexcept {
-  std::vector<realtime::Thread> threads;
+  std::vector<std::unique_ptr<LaneThread>> threads;
   {
     const std::scoped_lock lock(context().callbacks.mutex());
     running_ = false;
     for (const auto& each : lanes_) {
-      if (each->thread) {
-        threads.push_back(std::move(*each->thread));
-        each->thread.reset();
-      }
+      std::move(each->threads.begin(), each->threads.end(), std::back_inserter(threads));
+      each->threads.clear();
     }
   }
   threads.clear();  // joins them without the lock, for a callback may wait for it
+  const std::scoped_lock lock(context().callbacks.mutex());
+  for (const auto& each : lanes_) {
+    each->lane.forget_workers();
+  }
 }
 
 void PerGroupDispatcher::wake() noexcept RCLRT_NONBLOCKING {

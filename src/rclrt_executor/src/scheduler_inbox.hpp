@@ -10,7 +10,6 @@
 #include "rclrt/realtime/thread.hpp"
 #include "spin_state.hpp"
 #include "thread_settings.hpp"
-#include "worker_priority.hpp"
 
 namespace rclrt::executor {
 
@@ -64,8 +63,8 @@ class SchedulerInbox {
     thread_ = realtime::Thread(
         context_.threads.scheduler_thread_options(), [this, handle = std::move(handle)] {
           context_.spin.await_start();
-          WorkerPriority priority;  // nothing runs here, so nothing is raised
-          while (Instance* const instance = lane_.pop(context_.spin.stop_flag(), priority)) {
+          LaneWorker self;  // nothing runs here, so nothing is raised
+          while (Instance* const instance = lane_.pop(context_.spin.stop_flag(), self)) {
             handle(instance);
           }
         });

@@ -68,6 +68,7 @@ class ThreadDispatcher final : public Dispatcher {
     realtime::Thread thread;
     realtime::Semaphore go;        // posted once the thread has its priority
     Instance* instance = nullptr;  // set before go; nullptr: nothing to run after all
+    int os_priority = 0;           // what the thread was given, set before go
     std::uint32_t slot = 0;
     Job* next_finished = nullptr;  // of finished_, then of ending_
   };
@@ -98,10 +99,7 @@ void ThreadDispatcher::warm_stacks() {
   options.scheduling.policy = realtime::Policy::kOther;
   std::vector<realtime::Thread> threads(std::min(context().callbacks.locked().size(), kMost));
   for (realtime::Thread& thread : threads) {
-    thread = realtime::Thread(options, [](const realtime::StopFlag& stop) {
-      ::operator delete(::operator new(64));  // makes the heap
-      stop.wait();
-    });
+    thread = realtime::Thread(options, [](const realtime::StopFlag& stop) { stop.wait(); });
   }
 }
 
@@ -134,12 +132,14 @@ void ThreadDispatcher::dispatch(Instance* instance) noexcept {
     realtime::ThreadOptions options =
         context().threads.thread_options("L" + std::to_string(level), 0);
     options.scheduling.policy = realtime::Policy::kOther;
+    options.stack_prefault = options.heap_prefault = 0;  // `warm_stacks` has touched them
     idle_.back()->thread = realtime::Thread(options, [this, job = idle_.back()] { run(*job); });
     job = idle_.back();
     idle_.pop_back();
+    // Read once: the level may move, and the thread compares ceilings with what it has.
+    job->os_priority = state_of(*instance->callback).os_priority.load();
     if (context().threads.realtime()) {
-      job->thread.set_priority(realtime::Policy::kFifo,
-                               state_of(*instance->callback).os_priority.load());
+      job->thread.set_priority(realtime::Policy::kFifo, job->os_priority);
     }
     job->instance = instance;
   } catch (...) {
@@ -158,8 +158,7 @@ void ThreadDispatcher::run(Job& job) noexcept {
   if (Instance* const instance = std::exchange(job.instance, nullptr)) {
     detail::CallbackState& state = state_of(*instance->callback);
     detail::GroupState& group = Access::state(state.group);
-    const std::atomic<int> own(state.os_priority.load());  // outlives the callback
-    WorkerPriority priority(own);
+    WorkerPriority priority(job.os_priority);
     priority.raise_to(group.ceiling());  // first: the member inside is never below it
     if (group.enter(instance)) {
       context().runner.execute(instance, {.slot = job.slot, .rank = priority.now()}, priority);

@@ -32,7 +32,7 @@ class ThreadSettings {
   const std::string& reason() const noexcept RCLRT_NONBLOCKING { return reason_; }
 
   /// Returns a map of these levels and of those that are known already, as far as they have
-  /// priorities of their own. Throws std::invalid_argument when they do not fit.
+  /// priorities of their own in the kernel. Throws std::invalid_argument when those do not fit.
   PriorityMap mapped_with(std::vector<int> levels, bool maps_levels) const;
   void set_priorities(PriorityMap priorities) { priorities_ = std::move(priorities); }
   /// Returns the SCHED_FIFO priority of the workers of a level. There must be a map.
@@ -55,6 +55,12 @@ class ThreadSettings {
   /// Returns how many workers the options ask for; `otherwise`, in levels with workers of their
   /// own, when they leave it to the executor.
   std::size_t worker_count(std::size_t otherwise) const;
+  /// Returns how many spare threads a level may have for callbacks that wait.
+  std::size_t spare_count() const noexcept {
+    return options_.workers_per_level != 0 || options_.preemption == Preemption::kNever
+               ? 0
+               : options_.spare_workers;
+  }
   /// Returns how many CPUs the executor's threads may use.
   std::size_t cpu_count() const;
 
@@ -62,9 +68,12 @@ class ThreadSettings {
   void require_level_threads(bool keeps_them) const;
   void require_reservations_possible() const;
   std::optional<std::string> why_no_realtime() const;
+  bool uses_kernel_priorities() const;
 
   const ExecutorOptions& options_;
   std::optional<PriorityMap> priorities_;
+  bool settled_ = false;  // whether `realtime_` is known
+  mutable std::optional<bool> expects_realtime_;
   bool realtime_ = false;
   std::string reason_;
 };

@@ -10,6 +10,47 @@
 
 namespace rclrt::executor {
 
+void WorkerPriority::raise(int ceiling) noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(mutex_);
+  if (ceiling > own_.load()) {
+    is_raised_ = true;
+    set(ceiling);
+  }
+}
+
+void WorkerPriority::lower() noexcept RCLRT_WAITS {
+  const std::scoped_lock lock(mutex_);
+  is_raised_ = false;
+  if (const int own = own_.load(); now() != own) {
+    set(own);
+  }
+}
+
+void WorkerPriority::adopt(int own) noexcept RCLRT_WAITS {
+  const int before = now();
+  if (before == own && own_.load() == own) {
+    return;
+  }
+  {
+    const std::scoped_lock lock(mutex_);
+    own_.store(own);
+    is_raised_ = false;
+    set(own);
+  }
+  if (own < before) {
+    sched_yield();
+  }
+}
+
+void WorkerPriority::move_to(int own, realtime::Thread& thread) {
+  const std::scoped_lock lock(mutex_);
+  own_.store(own);
+  if (!is_raised_ && now() != own) {
+    thread.set_priority(own == 0 ? realtime::Policy::kOther : realtime::Policy::kFifo, own);
+    now_.store(own, std::memory_order_relaxed);
+  }
+}
+
 void WorkerPriority::set(int priority) noexcept RCLRT_WAITS {
   sched_param parameters{};
   parameters.sched_priority = priority;
@@ -19,9 +60,7 @@ void WorkerPriority::set(int priority) noexcept RCLRT_WAITS {
                  std::strerror(errno));
     std::abort();
   }
-  now_ = priority;
+  now_.store(priority, std::memory_order_relaxed);
 }
-
-void WorkerPriority::yield() noexcept RCLRT_WAITS { sched_yield(); }
 
 }  // namespace rclrt::executor

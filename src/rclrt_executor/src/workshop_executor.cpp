@@ -74,8 +74,7 @@ class WorkshopDispatcher final : public Dispatcher {
   void start_threads();
   void run(std::uint32_t slot) noexcept;
   Level* choose(bool& leads, std::int64_t& until_ns) noexcept;
-  void run_level(Level& level, std::uint32_t slot, std::atomic<int>& own,
-                 WorkerPriority& priority) noexcept;
+  void run_level(Level& level, std::uint32_t slot, WorkerPriority& priority) noexcept;
 
   const WorkshopOptions workshop_;
   LaneSet shared_;  // without a lane unless callbacks run to completion
@@ -218,14 +217,9 @@ WorkshopDispatcher::Level* WorkshopDispatcher::choose(bool& leads,
   return chosen;
 }
 
-void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot, std::atomic<int>& own,
+void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot,
                                    WorkerPriority& priority) noexcept {
-  const auto settle = [&] {
-    own.store(level.os_priority.load());
-    priority.lower_to(own.load());
-    priority.restore();
-  };
-  settle();
+  priority.adopt(level.os_priority.load());
   while (!context().spin.stopping()) {
     Instance* const instance = level.lane.try_pop(INT64_MAX, priority);
     if (instance == nullptr) {
@@ -233,7 +227,7 @@ void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot, std::atomic
     }
     context().runner.execute(
         instance, {.slot = slot, .rank = priority.now(), .only_runs_instances = true}, priority);
-    settle();
+    priority.adopt(level.os_priority.load());
   }
   const std::scoped_lock lock(pool_);
   --level.threads;
@@ -241,8 +235,7 @@ void WorkshopDispatcher::run_level(Level& level, std::uint32_t slot, std::atomic
 
 void WorkshopDispatcher::run(std::uint32_t slot) noexcept {
   context().spin.await_start();
-  std::atomic<int> own(idle_priority());
-  WorkerPriority priority(own);
+  WorkerPriority priority(idle_priority());
   bool leads = false;
   for (;;) {
     const auto key = idle().prepare_wait();
@@ -254,9 +247,8 @@ void WorkshopDispatcher::run(std::uint32_t slot) noexcept {
     }
     idle().cancel_wait();
     if (level != nullptr) {
-      run_level(*level, slot, own, priority);
-      own.store(idle_priority());
-      priority.restore();
+      run_level(*level, slot, priority);
+      priority.adopt(idle_priority());
     }
     if (context().spin.stopping()) {
       const std::scoped_lock lock(pool_);

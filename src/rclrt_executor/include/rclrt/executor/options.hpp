@@ -51,8 +51,14 @@ struct ExecutorOptions {
   /// Worker threads of each level; 0: the executor's own default (the number of its CPUs for
   /// `preemptive`, 1 for `producer_consumer`). Where nothing preempts: of all levels together, in
   /// all executors but `edf`, which has one; 0: the number of its CPUs. A callback that waits for
-  /// another one needs two.
+  /// another one needs two where the number is stated: then there are no spare ones.
   std::size_t workers_per_level = 0;
+  /// Spare threads of each level (`per_group`: of each reentrant group), at most, for callbacks that
+  /// wait for others: a spare runs the next instance in place of a worker that has slept in its
+  /// callback for two milliseconds. As many as the level's groups let start at a time; 0: none. Not
+  /// with `workers_per_level`, Preemption::kNever or a reservation. Offered by `preemptive`,
+  /// `producer_consumer` and `per_group`, and without real time by all that share workers.
+  std::size_t spare_workers = 8;
   /// Levels that run under SCHED_DEADLINE, each on one thread with this budget: above all
   /// SCHED_FIFO threads while it lasts, and not at all from then to the next period. They take no
   /// SCHED_FIFO priority. Offered by `preemptive` and `producer_consumer`, with `cpus` empty and
@@ -66,6 +72,12 @@ struct ExecutorOptions {
   std::optional<int> best_effort_below{};
   /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).
   std::size_t stack_size = std::size_t{1} << 20;
+  /// Bytes of stack and of heap that each thread touches before it takes work, with real time, so
+  /// that the first instances wait for no page. `prepare` then also brings code and data of the
+  /// loaded libraries into memory, and the process keeps its heap (`realtime::keep_heap`,
+  /// `realtime::prefault_libraries`). Add what the messages of the callbacks take in histories and
+  /// storage; 0 leaves memory alone.
+  std::size_t prefault = std::size_t{256} << 10;
   /// Returns the time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC;
   /// none: the start of the first `spin`. Called once, by the first spin, on the calling thread and
   /// with nothing locked. `spin` calls it when its threads exist, and none takes work before it has

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that pops instances from a lane and runs them.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "dispatcher.hpp"
+#include "lane.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::executor {
+
+/// Ends when the spin stops; its destructor joins it. The lane outlives it, and forgets it then.
+class LaneThread {
+ public:
+  /// Starts it. `slot`: see InstanceRunner::Worker. Throws std::system_error.
+  RCLRT_SETUP LaneThread(const DispatcherContext& context, Lane& lane, LaneWorker::Kind kind,
+                         const realtime::ThreadOptions& options, std::uint32_t slot,
+                         bool may_be_raised = false);
+
+  LaneWorker::Kind kind() const noexcept { return worker_.kind; }
+  /// Gives it the SCHED_FIFO priority that its level has now. Throws std::system_error.
+  RCLRT_SETUP void move_to(int os_priority) { worker_.priority.move_to(os_priority, thread_); }
+
+ private:
+  LaneWorker worker_;
+  realtime::Thread thread_;  // ends first
+};
+
+/// Returns how many instances of these callbacks may have started and not ended at a time, as far
+/// as their groups let them, but at most `limit`. With the configuration locked.
+std::size_t most_at_a_time(const std::vector<const Callback*>& callbacks, std::size_t limit);
+
+}  // namespace rclrt::executor

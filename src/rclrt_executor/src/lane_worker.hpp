@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+// A thread that runs the instances of a lane.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "rclrt/realtime/safety.hpp"
+#include "worker_priority.hpp"
+
+namespace rclrt::executor {
+
+/// What a lane knows of one of its threads. A spare takes work only in place of a worker that waits
+/// in its callback; see SpareWatch.
+struct LaneWorker {
+  enum class Kind : std::uint8_t { kWorker, kSpare };
+
+  explicit LaneWorker(Kind is, int own, bool may_be_raised = false)
+      : priority(own, may_be_raised), kind(is) {}
+  /// For a thread that takes instances for others to run.
+  LaneWorker() : kind(Kind::kWorker) {}
+
+  /// Called by the thread before it takes the first instance.
+  void begin() noexcept RCLRT_NONBLOCKING;
+  /// Finds out, for a busy thread, whether it waits: asleep now, and for most of `patience_ns`.
+  /// Called by the spare that watches.
+  void look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS;
+  /// Returns whether it runs what it has taken.
+  bool is_busy() const noexcept RCLRT_NONBLOCKING { return is_busy(turn.load(kRelaxed)); }
+  static bool is_busy(std::uint64_t turn) noexcept RCLRT_NONBLOCKING { return (turn & 1U) != 0; }
+  /// Returns whether it was found waiting in the callback that it still runs.
+  bool is_waiting() const noexcept RCLRT_NONBLOCKING {
+    const std::uint64_t now = turn.load(kRelaxed);
+    return is_busy(now) && waiting_turn.load(kRelaxed) == now;
+  }
+
+  /// Makes it free, with the lane's lock held. Returns whether it was busy.
+  bool end_turn() noexcept RCLRT_NONBLOCKING {
+    const std::uint64_t now = turn.load(kRelaxed);
+    if (is_busy(now)) {
+      turn.store(now + 1, kRelaxed);
+    }
+    return is_busy(now);
+  }
+
+  static constexpr auto kRelaxed = std::memory_order_relaxed;
+
+  WorkerPriority priority;
+  const Kind kind;
+  std::atomic<int> thread{0};  // the kernel's number; 0: it has not begun
+  // Odd while it is busy. Its thread writes it with the lane's lock held; relaxed, for who reads it
+  // without only takes the thread for busy a moment longer, and looks again.
+  std::atomic<std::uint64_t> turn{0};
+  // As of the last look of the spare that watches. Two may look at a time while the watch changes
+  // hands; relaxed: a mixture of the two makes the next look find the thread changed.
+  std::atomic<std::uint64_t> seen_turn{0};
+  std::atomic<std::int64_t> seen_cpu_ns{-1};
+  std::atomic<std::int64_t> seen_since_ns{0};
+  std::atomic<std::uint64_t> waiting_turn{0};
+  LaneWorker* next = nullptr;  // of the same lane
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "spare_watch.hpp"
+
+#include "thread_state.hpp"
+
+namespace rclrt::executor {
+
+void LaneWorker::begin() noexcept RCLRT_NONBLOCKING {
+  thread.store(this_thread_number(), kRelaxed);
+}
+
+void SpareWatch::add(LaneWorker& worker) noexcept {
+  worker.next = first_.load();
+  first_.store(&worker);
+}
+
+void SpareWatch::clear() noexcept {
+  first_.store(nullptr);
+  watcher_ = nullptr;
+  until_ns_ = realtime::EventCount::kForever;
+}
+
+bool SpareWatch::all_busy() const noexcept RCLRT_NONBLOCKING {
+  for (const LaneWorker* each = first_.load(); each != nullptr; each = each->next) {
+    if (each->kind == LaneWorker::Kind::kWorker && !each->is_busy()) {
+      return false;
+    }
+  }
+  return true;
+}
+
+bool SpareWatch::may_stand_in() const noexcept RCLRT_NONBLOCKING {
+  std::size_t workers = 0;
+  std::size_t running = 0;
+  for (const LaneWorker* each = first_.load(); each != nullptr; each = each->next) {
+    workers += each->kind == LaneWorker::Kind::kWorker ? 1 : 0;
+    running += each->is_busy() && !each->is_waiting() ? 1 : 0;
+  }
+  return all_busy() && running < workers;
+}
+
+void SpareWatch::look(const LaneWorker& self, std::int64_t now_ns) noexcept RCLRT_WAITS {
+  for (LaneWorker* each = first_.load(); each != nullptr; each = each->next) {
+    if (each != &self && each->is_busy()) {
+      each->look(now_ns, kPatience_ns);
+    }
+  }
+}
+
+/// One that waits by asking again and again uses some of the CPU, too.
+void LaneWorker::look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RCLRT_WAITS {
+  constexpr std::int64_t kShare = 8;           // of the time, at most, for one that waits
+  constexpr std::int64_t kAtOnce_ns = 50'000;  // and so much however short the time is
+  const std::uint64_t now = turn.load(kRelaxed);
+  const int number = thread.load(kRelaxed);
+  const std::int64_t cpu_ns = cpu_time_of_ns(number);
+  const std::int64_t elapsed_ns = now_ns - seen_since_ns.load(kRelaxed);
+  const std::int64_t used_ns = cpu_ns - seen_cpu_ns.load(kRelaxed);
+  const bool is_new = seen_turn.load(kRelaxed) != now;
+  const bool runs = is_new || used_ns > elapsed_ns / kShare + kAtOnce_ns;
+  if (!runs && elapsed_ns < patience_ns) {
+    return;  // as it was
+  }
+  if (runs) {
+    waiting_turn.store(0, kRelaxed);
+  } else if (waiting_turn.load(kRelaxed) != now && is_asleep(number)) {
+    waiting_turn.store(now, kRelaxed);
+  }
+  seen_turn.store(now, kRelaxed);
+  seen_cpu_ns.store(cpu_ns, kRelaxed);
+  seen_since_ns.store(now_ns, kRelaxed);
+}
+
+}  // namespace rclrt::executor
