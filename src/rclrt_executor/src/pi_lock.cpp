@@ -11,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include "rclrt/realtime/clock.hpp"
+
 namespace rclrt::executor {
 
 namespace {
@@ -30,6 +32,15 @@ int futex(std::atomic<std::uint32_t>& word, int operation) noexcept {
   std::abort();
 }
 
+constexpr std::int64_t kRetryNs = 50'000;
+
+/// Returns whether locking succeeds later, of itself: ENOMEM, when the kernel had no memory for the
+/// owner's state; EAGAIN, while the owner's thread ends. A lock that cannot be had is no error that
+/// its users could handle, so they wait.
+bool is_transient(int error) noexcept {
+  return error == EINTR || error == EAGAIN || error == ENOMEM;
+}
+
 }  // namespace
 
 constinit thread_local std::uint32_t PiLock::number_ = 0;
@@ -47,7 +58,11 @@ std::uint32_t PiLock::ask_number() noexcept RCLRT_NONBLOCKING {
 
 void PiLock::wait() noexcept RCLRT_WAITS {
   int error = futex(word_, FUTEX_LOCK_PI_PRIVATE);
-  while (error == EINTR || error == EAGAIN) {
+  while (is_transient(error)) {
+    if (error != EINTR) {
+      // Not at once: the owner may be less urgent and need this CPU to go on.
+      realtime::sleep_until_ns(realtime::monotonic_now_ns() + kRetryNs);
+    }
     error = futex(word_, FUTEX_LOCK_PI_PRIVATE);
   }
   if (error != 0) {
@@ -59,8 +74,10 @@ void PiLock::wait() noexcept RCLRT_WAITS {
 void PiLock::hand_over() noexcept RCLRT_NONBLOCKING {
   // The kernel gives the lock away, in which this language sees no release.
   word_.fetch_or(0, std::memory_order_release);
-  const int error =
-      RCLRT_TRUST("giving a lock away does not sleep", futex(word_, FUTEX_UNLOCK_PI_PRIVATE));
+  int error = 0;
+  do {
+    error = RCLRT_TRUST("giving a lock away does not sleep", futex(word_, FUTEX_UNLOCK_PI_PRIVATE));
+  } while (RCLRT_TRUST("only compares", is_transient(error)));
   if (error != 0) {
     RCLRT_TRUST("the process ends here", die("unlocking", error));
   }

@@ -31,6 +31,7 @@ void ThreadSettings::settle_realtime(bool keeps_level_threads) {
   require_level_threads(keeps_level_threads);
   require_reservations_possible();
   reason_.clear();
+  settled_ = true;
   if (options_.realtime == Realtime::kOff) {
     reason_ = "switched off";
     return;
@@ -40,6 +41,7 @@ void ThreadSettings::settle_realtime(bool keeps_level_threads) {
     realtime_ = true;
     if (options_.prefault != 0) {
       realtime::keep_heap();  // else what the threads touch would be given back
+      realtime::prefault_libraries();
     }
     return;
   }
@@ -117,9 +119,19 @@ std::optional<std::string> ThreadSettings::why_no_realtime() const {
   return std::nullopt;
 }
 
+/// Returns whether threads will have SCHED_FIFO priorities. Before `settle_realtime` this asks once
+/// whether the kernel permits them.
+bool ThreadSettings::uses_kernel_priorities() const {
+  if (!settled_ && !expects_realtime_) {
+    expects_realtime_ =
+        options_.realtime != Realtime::kOff && !realtime::why_no_realtime(options_.top_priority);
+  }
+  return settled_ ? realtime_ : *expects_realtime_;
+}
+
 PriorityMap ThreadSettings::mapped_with(std::vector<int> levels, bool maps_levels) const {
-  // Not `runs_to_completion`: what does not fit is an error with and without permission.
-  const bool maps = maps_levels && options_.preemption != Preemption::kNever;
+  const bool maps =
+      maps_levels && options_.preemption != Preemption::kNever && uses_kernel_priorities();
   std::erase_if(levels,
                 [&](int level) { return !maps || is_reserved(level) || is_best_effort(level); });
   if (priorities_) {

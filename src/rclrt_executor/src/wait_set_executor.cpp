@@ -48,7 +48,7 @@ class WaitSetDispatcher final : public Dispatcher {
  public:
   WaitSetDispatcher(const DispatcherContext& context, std::unique_ptr<ReadinessSource> source,
                     WaitSetOptions wait_set)
-      : Dispatcher(context, {.polls = true, .max_threads = wait_set.threads}),
+      : Dispatcher(context, {.maps_levels = false, .polls = true, .max_threads = wait_set.threads}),
         source_(std::move(source)),
         wait_set_(wait_set) {}
 

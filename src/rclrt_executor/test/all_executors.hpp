@@ -50,7 +50,8 @@ inline constexpr bool kHasLevels =
     !std::is_same_v<E, EdfExecutor> && !std::is_same_v<E, EventsExecutor>;
 /// Whether the number of levels is limited by that of SCHED_FIFO priorities.
 template <typename E>
-inline constexpr bool kMapsLevels = kHasLevels<E> && !kNeverPreempts<E>;
+inline constexpr bool kMapsLevels =
+    kHasLevels<E> && !kNeverPreempts<E> && !std::is_same_v<E, WaitSetExecutor>;
 
 template <typename E>
 std::unique_ptr<E> make(ExecutorOptions options) {

@@ -181,9 +181,11 @@ std::vector<int> thread_levels(const Application& application, ExecutorKind kind
   return levels;
 }
 
-std::vector<int> top_priorities(const Application& application, ExecutorKind kind) {
+std::vector<int> top_priorities(const Application& application, ExecutorKind kind, bool need_room) {
   const auto& executors = application.executors;
-  require_room(application, traits(kind));
+  if (need_room) {
+    require_room(application, traits(kind));
+  }
   std::vector<int> result;
   for (const Executor& executor : executors) {
     result.push_back(executor.top_priority.value_or(kTopPriority));
@@ -193,10 +195,12 @@ std::vector<int> top_priorities(const Application& application, ExecutorKind kin
   }
   const auto states = [](const Executor& executor) { return executor.top_priority.has_value(); };
   if (std::ranges::any_of(executors, states)) {
-    require_different(executors, result);
+    if (need_room) {
+      require_different(executors, result);
+    }
     return result;
   }
-  if (executors.size() > kTopPriority - 1) {
+  if (need_room && executors.size() > kTopPriority - 1) {
     throw std::invalid_argument(
         "picas: " + std::to_string(executors.size()) + " executors do not fit into the " +
         std::to_string(kTopPriority - 1) + " SCHED_FIFO priorities below " +
@@ -205,7 +209,7 @@ std::vector<int> top_priorities(const Application& application, ExecutorKind kin
   }
   int priority = kTopPriority;
   for (const std::size_t each : by_urgency(application)) {
-    result[each] = priority--;
+    result[each] = std::max(2, priority--);  // the least that has one below it
   }
   return result;
 }

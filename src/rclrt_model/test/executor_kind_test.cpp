@@ -92,5 +92,18 @@ TEST(TopPriorities, ThatDoNotFitAreRefused) {
   EXPECT_EQ(top_priorities(with_priorities(priorities), ExecutorKind::kPicas).back(), 2);
 }
 
+TEST(TopPriorities, ThatNoThreadWillHaveNeedNoRoom) {
+  const std::vector<int> tops =
+      top_priorities(with_priorities(std::vector<int>(200)), ExecutorKind::kPicas, false);
+  EXPECT_EQ(tops.front(), 95);
+  EXPECT_EQ(tops.back(), 2);
+  Application application = with_priorities({1, 2});
+  application.nodes[1].executor = 0;
+  application.executors[0].top_priority = 2;
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kEdf, false), std::vector({2, 95}));
+  application.executors[1].top_priority = 2;
+  EXPECT_EQ(top_priorities(application, ExecutorKind::kPicas, false), std::vector({2, 2}));
+}
+
 }  // namespace
 }  // namespace rclrt::model

@@ -69,8 +69,9 @@ RCLRT_MODEL_EXPORT std::vector<int> thread_levels(const Application& application
 /// Xiang and Kim, "PiCAS: New design of priority-driven chain-aware scheduling for ROS2", RTAS
 /// 2021, section V. Throws std::invalid_argument where these do not fit, where an executor's levels
 /// or deadlines do not fit below what it states, and under kPicas where executors that may share a
-/// CPU state the same one. Thread-safe.
+/// CPU state the same one; not if `need_room` is false, because the kernel permits no real-time
+/// priority and so no level takes one. Thread-safe.
 RCLRT_MODEL_EXPORT std::vector<int> top_priorities(const Application& application,
-                                                   ExecutorKind kind);
+                                                   ExecutorKind kind, bool need_room = true);
 
 }  // namespace rclrt::model
