@@ -2,7 +2,9 @@
 #include "rclrt/realtime/flight_recorder.hpp"
 
 #include <algorithm>
+#include <array>
 #include <atomic>
+#include <cstring>
 #include <exception>
 #include <mutex>
 #include <optional>
@@ -22,9 +24,10 @@ namespace {
 
 constexpr std::size_t kRequests = 64;  // between two passes
 
+/// A copy of the text: the code that it stands in, a component's, may be unloaded meanwhile.
 struct Request {
-  std::int64_t time_ns;
-  const char* reason;
+  std::int64_t time_ns = 0;
+  std::array<char, FlightRecorder::kMaxReason + 1> reason{};  // ends with a zero
 };
 
 std::int64_t nanoseconds(std::chrono::milliseconds duration) {
@@ -60,7 +63,11 @@ class FlightRecorder::Implementation {
   }
 
   void request(const char* reason) noexcept RCLRT_NONBLOCKING {
-    if (!requests_.try_push({monotonic_now_ns(), reason != nullptr ? reason : "(null)"})) {
+    Request request{.time_ns = monotonic_now_ns()};
+    const char* const text = reason != nullptr ? reason : "(null)";
+    std::memcpy(request.reason.data(), text,
+                RCLRT_TRUST("strnlen only reads", strnlen(text, kMaxReason)));
+    if (!requests_.try_push(request)) {
       // A count of its own: it orders nothing.
       refused_.fetch_add(1, std::memory_order_relaxed);
     }
@@ -139,7 +146,7 @@ class FlightRecorder::Implementation {
     PerfettoWriter writer(path, this_perfetto_process(options_.name));
     const PerfettoTrack requests = writer.add_track("dump requests");
     for (const Request& request : dump_) {
-      writer.instant(requests, request.time_ns, {.name = request.reason});
+      writer.instant(requests, request.time_ns, {.name = request.reason.data()});
     }
     history_.forget_before(dump_.front().time_ns - nanoseconds(options_.before));
     TraceExport events(writer);

@@ -32,25 +32,29 @@ LogFormatter::LogFormatter() {
   }
 }
 
-std::string_view LogFormatter::format(const detail::LogRecord& record, const std::byte* arguments) {
+LogFormatter::Line LogFormatter::format(const detail::LogRecord& record,
+                                        const std::byte* arguments) {
   text_.clear();
   values_.clear();
   std::size_t number = 0;
   for (std::uint64_t types = record.types; types != 0; types >>= 4U) {
     arguments = add(static_cast<LogType>(types & 15U), arguments, number++);
   }
+  const auto* const source = reinterpret_cast<const char*>(arguments);
+  const std::string_view format(source, record.format_size);
   try {
-    fmt::vformat_to(std::back_inserter(text_), record.format, values_);
+    fmt::vformat_to(std::back_inserter(text_), fmt::string_view(format.data(), format.size()),
+                    values_);
   } catch (const std::exception& error) {
     ++errors_;
     text_.clear();
-    fmt::format_to(std::back_inserter(text_), "{} [cannot be formatted: {}]",
-                   std::string_view(record.format), error.what());
+    fmt::format_to(std::back_inserter(text_), "{} [cannot be formatted: {}]", format, error.what());
   }
   if (record.suppressed != 0) {
     fmt::format_to(std::back_inserter(text_), " [{} like it suppressed]", record.suppressed);
   }
-  return {text_.data(), text_.size()};
+  return {.message = {text_.data(), text_.size()},
+          .file = {source + record.format_size, record.file_size}};
 }
 
 template <typename Duration>

@@ -22,9 +22,15 @@ class LogFormatter {
  public:
   LogFormatter();
 
-  /// The message of a record whose arguments lie at `arguments`; valid until the next call. When
-  /// the format does not suit their types: the format as it stands and what is wrong, counted.
-  std::string_view format(const detail::LogRecord& record, const std::byte* arguments);
+  /// A record as text.
+  struct Line {
+    std::string_view message;  ///< valid until the next call
+    std::string_view file;     ///< in the record
+  };
+
+  /// Returns the line of a record whose arguments, format and path lie at `arguments`. When the
+  /// format does not suit their types: the format as it stands and what is wrong, counted.
+  Line format(const detail::LogRecord& record, const std::byte* arguments);
 
   std::uint64_t errors() const { return errors_; }
 

@@ -97,13 +97,15 @@ class Logger::Implementation {
 
     const detail::LogRecord& record = front.record;
     const std::int64_t time_ns = converter_.to_monotonic_ns(record.ticks);
+    const LogFormatter::Line line =
+        formatter_.format(record, front.ring->bytes.front() + sizeof record);
     hand_over({.level = record.level,
                .monotonic_ns = time_ns,
                .wall_ns = time_ns + wall_offset_ns_,
                .thread = front.ring->name,
-               .message = formatter_.format(record, front.ring->bytes.front() + sizeof record),
-               .file = record.where.file_name(),
-               .line = record.where.line()});
+               .message = line.message,
+               .file = line.file,
+               .line = record.line});
     front.ring->bytes.pop(record.size);
     read_front(*front.ring);
   }

@@ -194,7 +194,9 @@ TEST_F(ALogger, SaysHowManyLinesAFullRingLost) {
   Logger small({kept_}, options);
   ThreadLogger log(small, "busy");
   constexpr int kLines = 1'000;
-  constexpr int kRoom = 16 * 1024 / (40 + 8);
+  constexpr LogFormat<int> kFormat("{}");
+  constexpr int kRoom =
+      16 * 1024 / (32 + 8 + static_cast<int>((2 + kFormat.file().size() + 7) / 8 * 8));
   for (int i = 0; i < kLines; ++i) {
     log.info("{}", i);
   }

@@ -64,7 +64,10 @@ class RCLRT_REALTIME_EXPORT FlightRecorder final : public TraceSink {
   RCLRT_SETUP explicit FlightRecorder(FlightRecorderOptions options = {});
   ~FlightRecorder() override;
 
-  /// Asks for a dump; `reason` is shown in it and must live as long as the recorder (a literal).
+  /// The longest reason of a request in bytes.
+  static constexpr std::size_t kMaxReason = 95;
+
+  /// Asks for a dump; the first kMaxReason bytes of `reason` are copied and shown in it.
   /// Requests within `after` of the first one share its dump. Any thread.
   void request_dump(const char* reason) noexcept RCLRT_NONBLOCKING;
 

@@ -18,21 +18,30 @@ enum class LogFormatProblem : std::uint8_t {
   kNone,
   kMorePlaceholdersThanArguments,
   kFewerPlaceholdersThanArguments,
-  kUnmatchedBrace,           ///< write {{ or }} for a brace
-  kNamedArgument,            ///< arguments have numbers only
-  kMixedNumbering,           ///< either {} or {0}, not both
-  kNestedPlaceholder,        ///< a width or precision must stand in the format
-  kWidthOrPrecisionTooLarge  ///< above kMaxLogWidth
+  kUnmatchedBrace,            ///< write {{ or }} for a brace
+  kNamedArgument,             ///< arguments have numbers only
+  kMixedNumbering,            ///< either {} or {0}, not both
+  kNestedPlaceholder,         ///< a width or precision must stand in the format
+  kWidthOrPrecisionTooLarge,  ///< above kMaxLogWidth
+  kTooLong                    ///< more than kMaxLogFormat bytes
 };
 
 /// The widest field, and the highest precision, of a placeholder.
 inline constexpr std::size_t kMaxLogWidth = 1024;
+
+/// The longest format string, in bytes: each line carries a copy of its format.
+inline constexpr std::size_t kMaxLogFormat = 640;
+/// Of a longer path of a source file, lines carry the end.
+inline constexpr std::size_t kMaxLogFile = 224;
 
 /// What is wrong with `format` for `arguments` arguments. The syntax is that of std::format.
 /// Whether a format specification suits the type of its argument is not looked at.
 constexpr LogFormatProblem find_log_format_problem(
     std::string_view format, std::size_t arguments) noexcept RCLRT_NONBLOCKING {
   using enum LogFormatProblem;
+  if (format.size() > kMaxLogFormat) {
+    return kTooLong;
+  }
   const auto is_digit = [](char c) { return c >= '0' && c <= '9'; };
   std::size_t at = 0;
   // Stops growing where it no longer matters, before it can overflow.
@@ -105,6 +114,12 @@ RCLRT_REALTIME_EXPORT void log_format_mixes_automatic_and_explicit_numbers() noe
 RCLRT_REALTIME_EXPORT void log_format_nests_a_placeholder() noexcept RCLRT_NONBLOCKING;
 RCLRT_REALTIME_EXPORT void log_format_has_a_width_or_precision_above_1024() noexcept
     RCLRT_NONBLOCKING;
+RCLRT_REALTIME_EXPORT void log_format_is_longer_than_640_bytes() noexcept RCLRT_NONBLOCKING;
+
+/// Returns the end of a path that fits into a line's record.
+constexpr std::string_view end_of_path(std::string_view path) noexcept RCLRT_NONBLOCKING {
+  return path.size() > kMaxLogFile ? path.substr(path.size() - kMaxLogFile) : path;
+}
 }  // namespace detail
 
 /// The format of a log call with arguments of these types: a string literal, checked when the call
@@ -116,8 +131,9 @@ class LogFormat {
   // NOLINTNEXTLINE(google-explicit-constructor): a literal is a format
   consteval LogFormat(const char (&format)[kSize],
                       std::source_location where = std::source_location::current()) noexcept
-      RCLRT_NONBLOCKING : text_(format),
-                          where_(where) {
+      RCLRT_NONBLOCKING : text_(format, kSize - 1),
+                          file_(detail::end_of_path(where.file_name())),
+                          line_(where.line()) {
     switch (find_log_format_problem({format, kSize - 1}, sizeof...(Args))) {
       case LogFormatProblem::kNone:
         break;
@@ -142,15 +158,21 @@ class LogFormat {
       case LogFormatProblem::kWidthOrPrecisionTooLarge:
         detail::log_format_has_a_width_or_precision_above_1024();
         break;
+      case LogFormatProblem::kTooLong:
+        detail::log_format_is_longer_than_640_bytes();
+        break;
     }
   }
 
-  const char* text() const noexcept RCLRT_NONBLOCKING { return text_; }
-  const std::source_location& where() const noexcept RCLRT_NONBLOCKING { return where_; }
+  std::string_view text() const noexcept RCLRT_NONBLOCKING { return text_; }
+  std::string_view file() const noexcept RCLRT_NONBLOCKING { return file_; }
+  std::uint32_t line() const noexcept RCLRT_NONBLOCKING { return line_; }
 
  private:
-  const char* text_;  // of static storage duration, or it could not be constant
-  std::source_location where_;
+  // Of static storage duration, or they could not be constant.
+  std::string_view text_;
+  std::string_view file_;
+  std::uint32_t line_;
 };
 
 }  // namespace rclrt::realtime

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A log call as bytes in a ring: a header, then 8 bytes per argument, and the bytes of strings.
+// A log call as bytes in a ring: a header, then 8 bytes per argument, and the bytes of strings;
+// then the format and the path of the source file. Nothing in it points into the caller's code,
+// which may be unloaded (a component's library) before the line is formatted.
 #pragma once
 
 #include <bit>
@@ -8,11 +10,11 @@
 #include <cstdint>
 #include <cstring>
 #include <ratio>
-#include <source_location>
 #include <string_view>
 #include <type_traits>
 
 #include "rclrt/realtime/duration.hpp"
+#include "rclrt/realtime/log_format.hpp"
 #include "rclrt/realtime/log_sink.hpp"
 #include "rclrt/realtime/safety.hpp"
 
@@ -51,15 +53,22 @@ struct LogRecord {
   LogLevel level;
   std::uint32_t suppressed;  // lines that a rate limit kept back before this one
   std::uint64_t ticks;
-  const char* format;
-  std::source_location where;
   std::uint64_t types;
+  std::uint32_t line;
+  std::uint16_t format_size;
+  std::uint16_t file_size;
 };
 static_assert(std::is_trivially_copyable_v<LogRecord> && sizeof(LogRecord) % 8 == 0);
 
 inline constexpr std::uint64_t kCut = std::uint64_t{1} << 32U;
-inline constexpr std::size_t kMaxLogRecord =
-    sizeof(LogRecord) + kMaxLogArguments * (8 + kMaxLogString);
+/// Returns the bytes of a format and a path, padded to 8.
+constexpr std::size_t log_source_size(std::size_t format_size,
+                                      std::size_t file_size) noexcept RCLRT_NONBLOCKING {
+  return (format_size + file_size + 7) / 8 * 8;
+}
+inline constexpr std::size_t kMaxLogRecord = sizeof(LogRecord) +
+                                             kMaxLogArguments * (8 + kMaxLogString) +
+                                             log_source_size(kMaxLogFormat, kMaxLogFile);
 static_assert(kMaxLogRecord <= UINT16_MAX);
 
 /// A string argument as the calling thread sees it.

@@ -38,8 +38,8 @@ namespace rclrt::realtime {
 struct LoggerOptions {
   /// How often the logger's thread empties the rings.
   SaturatingMilliseconds period = std::chrono::milliseconds(10);
-  /// Bytes each thread's ring holds, the next power of two, at least 16 KiB. A line takes 40, and 8
-  /// for each argument besides the bytes of strings.
+  /// Bytes each thread's ring holds, the next power of two, at least 16 KiB. A line takes 32, 8 for
+  /// each argument, and the bytes of strings, of its format and of the path of its source file.
   std::size_t ring_bytes = std::size_t{64} * 1024;
   LogLevel level = LogLevel::kInfo;  ///< lines below it are not logged
   TickClock clock = TickClock::best();
@@ -150,7 +150,7 @@ class BasicThreadLogger {
     static_assert(kLevel <= LogLevel::kFatal, "kOff is for thresholds only");
     if constexpr (kLevel >= kFloor) {
       if (logs(kLevel)) {
-        put(kLevel, 0, format.text(), format.where(), detail::log_types<Args...>(),
+        put(kLevel, 0, format, detail::log_types<Args...>(),
             detail::prepare_log_argument(arguments)...);
       }
     }
@@ -165,9 +165,8 @@ class BasicThreadLogger {
         return;
       }
       const std::optional<std::uint32_t> suppressed = limit.admit(monotonic_now_ns());
-      if (suppressed &&
-          !put(kLevel, *suppressed, format.text(), format.where(), detail::log_types<Args...>(),
-               detail::prepare_log_argument(arguments)...)) {
+      if (suppressed && !put(kLevel, *suppressed, format, detail::log_types<Args...>(),
+                             detail::prepare_log_argument(arguments)...)) {
         limit.give_back(*suppressed);
       }
     }
@@ -231,21 +230,32 @@ class BasicThreadLogger {
   explicit BasicThreadLogger(detail::AttachedRing attached)
       : ring_(std::move(attached.ring)), gate_(ring_->gate.get()), clock_(attached.clock) {}
 
-  template <typename... Prepared>
-  bool put(LogLevel level, std::uint32_t suppressed, const char* format,
-           const std::source_location& where, std::uint64_t types,
+  template <typename AnyFormat, typename... Prepared>
+  bool put(LogLevel level, std::uint32_t suppressed, const AnyFormat& format, std::uint64_t types,
            const Prepared&... arguments) noexcept RCLRT_NONBLOCKING {
     using detail::LogRecord;
-    const std::size_t size = (sizeof(LogRecord) + ... + detail::log_argument_size(arguments));
+    const std::string_view text = format.text();
+    const std::string_view file = format.file();
+    const std::size_t size =
+        ((sizeof(LogRecord) + detail::log_source_size(text.size(), file.size())) + ... +
+         detail::log_argument_size(arguments));
     std::byte* to = ring_->bytes.try_reserve(size);
     if (to == nullptr) [[unlikely]] {
       return false;
     }
-    const LogRecord record{
-        static_cast<std::uint16_t>(size), level, suppressed, clock_.now(), format, where, types};
+    const LogRecord record{.size = static_cast<std::uint16_t>(size),
+                           .level = level,
+                           .suppressed = suppressed,
+                           .ticks = clock_.now(),
+                           .types = types,
+                           .line = format.line(),
+                           .format_size = static_cast<std::uint16_t>(text.size()),
+                           .file_size = static_cast<std::uint16_t>(file.size())};
     std::memcpy(to, &record, sizeof record);
     to += sizeof record;
     ((to = detail::put_log_argument(to, arguments)), ...);
+    std::memcpy(to, text.data(), text.size());
+    std::memcpy(to + text.size(), file.data(), file.size());
     ring_->bytes.commit(size);
     return true;
   }
