@@ -34,6 +34,7 @@ from rclrt_experiments.experiment import THESIS, bundled, load_experiment
 from rclrt_experiments.experiment_command import TRIES
 from rclrt_experiments.journal import JOURNAL, PLAN, load_plan
 from rclrt_experiments.page import (
+    MEASURES,
     VERDICTS,
     Page,
     alike,
@@ -177,7 +178,7 @@ def document(pages: Sequence[Page]) -> Iterator[str]:
     )
     yield from ("", *missing(pages))
     yield from ("", "## What was published, and what came out", "", *markdown(*verdicts(pages)))
-    yield from ("", f"{VERDICTS} {sizes(pages)}")
+    yield from ("", f"{MEASURES} {VERDICTS} {sizes(pages)}")
     for page in sorted(pages, key=place_of):
         yield from of_page(page)
 
@@ -189,16 +190,24 @@ def place_of(page: Page) -> tuple[bool, int]:
 
 
 def verdicts(pages: Sequence[Page]) -> Cells:
-    """Of each claim, in simulation and on ROS 2."""
+    """Of each claim, in simulation and on ROS 2, by both measures."""
     found = {
-        (bool(page.plan["simulated"]), judged.claim.text): verdict_of(judged)
+        (bool(page.plan["simulated"]), thesis, ours.claim.text): verdict_of(
+            (page.by_thesis[place] if page.by_thesis else None) if thesis else ours
+        )
         for page in pages
-        for judged in page.judged
+        for place, ours in enumerate(page.judged)
+        for thesis in (True, False)
     }
+    cells = [(simulated, thesis) for simulated in (True, False) for thesis in (True, False)]
+    heads = [
+        f"{'simulated' if simulated else 'ROS 2'}, {'thesis' if thesis else 'our'} measure"
+        for simulated, thesis in cells
+    ]
     return (
-        ["section", "claim", "in simulation", "on ROS 2"],
+        ["section", "claim", *heads],
         [
-            [claim.section, claim.text, *(found.get((it, claim.text), "-") for it in (True, False))]
+            [claim.section, claim.text, *(found.get((*it, claim.text), "-") for it in cells)]
             for claim in CLAIMS
         ],
     )
@@ -281,8 +290,8 @@ def of_page(page: Page) -> Iterator[str]:
         yield from ("", sentence)
     if page.judged:
         yield from ("", "### What was published, and what came out", "")
-        yield verdict_counts(page.judged) + "."
-        yield from ("", *markdown(*claims_rows(page.judged)))
+        yield " ".join(verdict_counts(page))
+        yield from ("", *markdown(*claims_rows(page)))
     yield from ("", "### Bounds")
     for part in page.bounds_parts():
         yield from ("", part) if isinstance(part, str) else ("", *markdown(*part))

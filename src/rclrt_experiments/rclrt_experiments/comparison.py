@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from math import inf, sqrt
 from statistics import NormalDist, fmean, stdev
 
-from rclrt_experiments.metrics import CONFIDENCE, RESAMPLES, Estimate
+from rclrt_experiments.metrics import CONFIDENCE, Estimate, resamples
 
 Trials = Mapping[int, Sequence[float]]
 """What was observed in each trial."""
@@ -31,6 +31,8 @@ class Comparison:
     """The intervals hold for all points, and for a second comparison, together (Bonferroni)."""
     mean: Estimate
     """Of all points."""
+    trials: int = 0
+    """That both have, at the point with the fewest."""
 
     def more(self, *, strictly: bool = True) -> bool | None:
         """True: more (or, unless `strictly`, as much) at each point, and in the mean beyond chance.
@@ -58,15 +60,18 @@ def compare(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic) -> Com
         raise ValueError("no trial has both")
     trials = sorted(set.union(*common))
 
+    difference = _difference_of_means(pairs) if statistic is fmean else None
+
     def differences(drawn: Sequence[int]) -> list[float]:
         return [
-            _difference(pair, [n for n in drawn if n in both], statistic)
-            for pair, both in zip(pairs, common, strict=True)
+            difference(place, chosen) if difference else _difference(pair, chosen, statistic)
+            for place, (pair, both) in enumerate(zip(pairs, common, strict=True))
+            for chosen in [drawn if len(both) == len(trials) else [n for n in drawn if n in both]]
         ]
 
     draws = random.Random(1)
     found: list[list[float]] = []
-    while len(found) < (RESAMPLES if len(trials) > 1 else 2):
+    while len(found) < (resamples(len(trials)) or 2):
         drawn = draws.choices(trials, k=len(trials))
         if all(any(n in both for n in drawn) for both in common):
             found.append(differences(drawn))
@@ -78,7 +83,19 @@ def compare(pairs: Sequence[tuple[Trials, Trials]], statistic: Statistic) -> Com
             for value, column in zip(values, zip(*found, strict=True), strict=True)
         ],
         _interval(fmean(values), [fmean(row) for row in found], fewest, 1),
+        fewest,
     )
+
+
+def highest_share(count: int, of: int) -> float:
+    """The largest share that is not unlikely (CONFIDENCE) where `count` were seen among `of`: the
+    score interval (Wilson, "Probable inference, the law of succession, and statistical inference",
+    JASA 22, 1927)."""
+    z = NormalDist().inv_cdf(1 - (1 - CONFIDENCE) / 2)
+    share = count / of
+    middle = share + z * z / (2 * of)
+    half = z * sqrt(share * (1 - share) / of + z * z / (4 * of * of))
+    return (middle + half) / (1 + z * z / of)
 
 
 def all_of(*answers: bool | None) -> bool | None:
@@ -91,6 +108,26 @@ def all_of(*answers: bool | None) -> bool | None:
 def _difference(pair: tuple[Trials, Trials], trials: Sequence[int], statistic: Statistic) -> float:
     first, second = ([value for trial in trials for value in own[trial]] for own in pair)
     return statistic(first) - statistic(second)
+
+
+def _difference_of_means(
+    pairs: Sequence[tuple[Trials, Trials]],
+) -> Callable[[int, Sequence[int]], float]:
+    """_difference() of means, of the pair at a place: by the sums of the trials, once for all
+    samples that are drawn."""
+    sums = [
+        [{n: (sum(values), len(values)) for n, values in own.items()} for own in pair]
+        for pair in pairs
+    ]
+
+    def difference(place: int, trials: Sequence[int]) -> float:
+        means = []
+        for own in sums[place]:
+            found = [own[n] for n in trials]
+            means.append(sum(each[0] for each in found) / sum(each[1] for each in found))
+        return means[0] - means[1]
+
+    return difference
 
 
 def _interval(value: float, drawn: Sequence[float], trials: int, together: int) -> Estimate:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
+from math import isinf
 from statistics import fmean, median
 
-from rclrt_experiments.comparison import all_of
+from rclrt_experiments.comparison import Comparison, all_of, highest_share
 from rclrt_experiments.metrics import Sample, is_late
 from rclrt_experiments.published import (
     FLAT,
@@ -44,6 +45,10 @@ thesis has at each point."""
 SMALL = 0.05
 """A median that is better by less than this part of it is not: published was 0.07 at length 9."""
 ABOVE_20 = 20
+MANY = 10 * TRIALS
+"""So many trials tell how often TRIALS of them show nothing."""
+ALIKE = 100
+"""Of so many trials of which none differs, less than 3 in 100 would (rule of three)."""
 
 Found = tuple[bool | None, str]
 Time = Callable[[OverheadRow], float]
@@ -85,6 +90,14 @@ def _counts(evidence: Evidence, place: Place, executors: Sequence[str]) -> str:
     return "; ".join(lines) + of
 
 
+def _by(comparison: Comparison, one: str, other: str) -> str:
+    """The mean difference of two executors or lengths, with its confidence interval."""
+    mean = comparison.mean
+    if isinf(mean.high):
+        return f"{one} and {other}: no trial differs"
+    return f"{one} less {other} in the mean: {mean.text()}"
+
+
 def _values(evidence: Evidence, place: Place, executors: Sequence[str], metric: Metric) -> str:
     lines = (f"{NAMES[name]} {shown(evidence.series(place, name, metric))}" for name in executors)
     return "; ".join(lines)
@@ -101,10 +114,15 @@ def has_more(
 ) -> Found:
     """One executor has more than each of the others, at each point."""
     say = _counts if metric is MEAN_MISSES else partial(_values, metric=metric)
-    answers = (
-        evidence.compare(place, high, other, metric).more(strictly=strictly) for other in low
-    )
-    return all_of(*answers), say(evidence, place, (high, *low))
+    answers = []
+    said = [say(evidence, place, (high, *low))]
+    for other in low:
+        found = evidence.compare(place, high, other, metric)
+        answers.append(found.more(strictly=strictly))
+        said.append(_by(found, NAMES[high], NAMES[other]))
+        if strictly and isinf(found.mean.high) and found.trials >= ALIKE:
+            answers[-1] = False
+    return all_of(*answers), "; ".join(said)
 
 
 def ours_misses_no_more(evidence: Evidence, place: Place) -> Found:
@@ -130,6 +148,7 @@ def in_the_mean(
             said.append(f"{NAMES[other]} {by} than {NAMES[name]}")
         else:
             said.append(f"{NAMES[name]} {_ratio(value, of_other)} that of {NAMES[other]}")
+        said.append(f"the difference: {mean.text()}")
     return all_of(*answers), "; ".join(said)
 
 
@@ -140,13 +159,17 @@ def miss_nothing(evidence: Evidence, place: Place, executors: Sequence[str]) -> 
 
 
 def _is_clean(samples: Sequence[Sample]) -> bool | None:
-    """True: none missed, of enough applications. False: trials missed, more than chance gives where
-    none was published: the conditional test of two Poisson counts, all of which would fall into
-    these. A trial counts once, for its applications are alike at all points."""
+    """True: none missed, of enough applications; or, of very many, so few that TRIALS as published
+    may well show none. False: trials missed, more than chance gives where none was published: the
+    conditional test of two Poisson counts, all of which would fall into these. A trial counts once,
+    for its applications are alike at all points."""
     late = {row.trial for own in samples for row in own.rows if is_late(row)}
     trials = samples[0].trials
     if late:
-        return False if (trials / (TRIALS + trials)) ** len(late) < CHANCE else None
+        if (trials / (TRIALS + trials)) ** len(late) < CHANCE:
+            return False
+        often = highest_share(len(late), trials)
+        return True if trials >= MANY and (1 - often) ** TRIALS >= CHANCE else None
     return True if sum(own.trials for own in samples) >= CLEAN else None
 
 
@@ -186,10 +209,12 @@ def grows(evidence: Evidence, executor: str, metric: Metric, points: Sequence[st
     """An executor has more at the second of two chain lengths than at the first."""
     place = Place("chain-length", points)
     before, after = evidence.observed(place, executor, metric)
-    by = compare_trials([(after, before)], metric.statistic).mean
+    found = compare_trials([(after, before)], metric.statistic)
+    by = found.mean
     say = _counts if metric is MEAN_MISSES else partial(_values, metric=metric)
     holds = True if by.low > 0 else False if by.high < 0 else None
-    return holds, say(evidence, place, (executor,))
+    said = _by(found, f"length {points[1]}", f"length {points[0]}")
+    return holds, f"{say(evidence, place, (executor,))}; {said}"
 
 
 def fall_with_length(evidence: Evidence, executors: Sequence[str], metric: Metric) -> Found:
@@ -227,10 +252,11 @@ def urgent_has_less(evidence: Evidence, metric: Metric) -> Found:
             for chain in ("chain0", "chain2")
         )
         pairs = list(zip(other, urgent, strict=True))
-        answers.append(compare_trials(pairs, metric.statistic).more(strictly=False))
+        found = compare_trials(pairs, metric.statistic)
+        answers.append(found.more(strictly=False))
         said.append(
             f"{NAMES[name]} {shown(list(map(metric.of, urgent)))} and "
-            f"{shown(list(map(metric.of, other)))}"
+            f"{shown(list(map(metric.of, other)))} ({_by(found, 'chain 2', 'chain 0')})"
         )
     return all_of(*answers), f"chain 0 and 2: {'; '.join(said)}"
 
@@ -257,10 +283,20 @@ def synthesis_helps(evidence: Evidence, place: Place) -> Found:
 
 
 def synthesis_does_not_help(evidence: Evidence, place: Place) -> Found:
+    (trials,) = (own.trials for own in evidence.samples(place, SYN))
+    if (
+        trials >= ALIKE
+        and evidence.unchanged is not None
+        and all((place.experiment, point) in evidence.unchanged for point in place.points)
+    ):
+        return True, f"synthesis changes no simulated time of {trials} applications"
     _require_changes(evidence, place)
-    by = evidence.compare(place, TD, SYN, MEDIAN_WORST).mean
+    found = evidence.compare(place, TD, SYN, MEDIAN_WORST)
+    by = found.mean
     (before,) = evidence.series(place, TD, MEDIAN_WORST)
-    said = _values(evidence, place, (TD, SYN), MEDIAN_WORST)
+    said = (
+        f"{_values(evidence, place, (TD, SYN), MEDIAN_WORST)}; {_by(found, NAMES[TD], NAMES[SYN])}"
+    )
     return False if by.low > 0 else True if by.high < SMALL * before else None, said
 
 

@@ -91,6 +91,7 @@ class Live:
                     "complete is kept, --resume goes on"
                 ) from error
             run = min(runs, key=_stolen)
+            from_start = _from_start(run)
             rows = []
             for chain, result in enumerate(run.results.chains):
                 times = result.response
@@ -102,7 +103,7 @@ class Live:
                 )
                 rows.append(
                     row_of(experiment, name, unit, drawn, chain, bound, result.completed,
-                           result.missed, best, mean, worst)
+                           result.missed, best, mean, worst, from_start.get(result.id))
                 )  # fmt: skip
             overheads = overhead_rows(experiment, name, unit, _instances(run))
             return Done(tuple(rows), tuple(overheads), run=_described(run, runs))
@@ -153,6 +154,26 @@ def _instances(run: Run) -> list[Instance]:
         for row in run.instance_rows()
         if row.outcome == "ran"
     ]
+
+
+def _from_start(run: Run) -> dict[str, tuple[float, float]]:
+    """Of each chain that ended: best and worst from the start of its first callback."""
+    firsts = {chain.id: chain.callbacks[0] for chain in run.results.chains}
+    lasts = {chain.id: chain.callbacks[-1] for chain in run.results.chains}
+    starts: dict[str, int] = {}
+    ends: dict[str, int] = {}
+    for row in run.instance_rows():
+        for token in row.tokens.split(";") if row.outcome == "ran" and row.tokens else ():
+            chain = token.rpartition(":")[0]
+            if firsts.get(chain) == row.callback:
+                starts[token] = row.start
+            if lasts.get(chain) == row.callback:
+                ends[token] = min(row.end, ends.get(token, row.end))
+    times: dict[str, list[int]] = {}
+    for token, end in ends.items():
+        if token in starts:
+            times.setdefault(token.rpartition(":")[0], []).append(end - starts[token])
+    return {chain: (min(own), max(own)) for chain, own in times.items()}
 
 
 def _described(run: Run, runs: Sequence[Run]) -> dict[str, Any]:

@@ -16,7 +16,9 @@ from statistics import fmean, median
 
 from rclrt_experiments.rows import Row
 
-RESAMPLES = 1000
+RESAMPLES, MANY_TRIALS, RESAMPLES_OF_MANY = 1000, 100, 200
+"""So many samples the bootstrap draws; 200 are enough for a standard error (Efron and Tibshirani,
+"An introduction to the bootstrap", 1993, section 6.4)."""
 CONFIDENCE = 0.95
 Values = Sequence[float]
 
@@ -47,6 +49,11 @@ def is_late(row: Row) -> bool:
     """Whether the chain certainly missed a deadline in this run: its worst response was longer than
     its period (section 7.1.1), or of what was due nothing ended."""
     return row.missed > 0 and (row.normalised_worst is None or row.normalised_worst > 1)
+
+
+def resamples(trials: int) -> int:
+    """How many samples of so many trials the bootstrap draws; of one trial there is none."""
+    return 0 if trials < 2 else RESAMPLES_OF_MANY if trials > MANY_TRIALS else RESAMPLES
 
 
 class Sample:
@@ -105,7 +112,7 @@ class Sample:
         draws = random.Random(1)
         count = len(by_trial)
         found = []
-        for _ in range(RESAMPLES if count > 1 else 0):
+        for _ in range(resamples(count)):
             chosen = [
                 value
                 for _ in range(count)

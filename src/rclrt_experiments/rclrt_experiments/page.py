@@ -10,7 +10,7 @@ import base64
 import hashlib
 import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
@@ -67,6 +67,9 @@ class Page:
     results: Results
     sections: Sequence[Section]
     judged: Sequence[Judged]
+    """By our measure."""
+    by_thesis: Sequence[Judged]
+    """By the thesis's measure, the same claims; empty where the rows did not keep it."""
     left_out: Mapping[str, int]
     """Of each experiment: applications that the rules and the seed did not give."""
     missing: int
@@ -121,9 +124,15 @@ class Page:
             synthesis.unchanged(changes) if of_simulation else None,
         )
         shown = {each.section for each in experiments if each.name in THESIS}
-        judged = [judge(claim, evidence) for claim in CLAIMS if claim.section in shown]
+        claims = [claim for claim in CLAIMS if claim.section in shown]
+        judged = [judge(claim, evidence) for claim in claims]
+        by_thesis: Sequence[Judged] = ()
+        if any(row.from_start_worst is not None for row in rows):
+            counted = Results(row.as_the_thesis_counts() for row in rows)
+            as_thesis = replace(evidence, results=counted, thesis=True)
+            by_thesis = [judge(claim, as_thesis) for claim in claims]
         return cls(
-            experiments, plan, rows, results, sections, judged, left_out, missing,
+            experiments, plan, rows, results, sections, judged, by_thesis, left_out, missing,
             written.strftime("%Y-%m-%d %H:%M UTC"), runs, simulated, changes,
         )  # fmt: skip
 
@@ -232,8 +241,8 @@ def _body(page: Page) -> Iterator[str]:
     yield from (f"<p>{html.escape(each)}</p>" for each in page.host_sentences())
     if page.judged:
         yield "<h2>What was published</h2>"
-        yield f"<p>{verdict_counts(page.judged)}</p>"
-        yield table(*claims_rows(page.judged))
+        yield from (f"<p>{html.escape(each)}</p>" for each in (*verdict_counts(page), MEASURES))
+        yield table(*claims_rows(page))
     yield "<h2>Bounds</h2>"
     for each in page.bounds_parts():
         yield f"<p>{html.escape(each)}</p>" if isinstance(each, str) else table(*each)
@@ -304,22 +313,43 @@ VERDICTS = (
 )
 
 
-def verdict_counts(judged: Sequence[Judged]) -> str:
+MEASURES = (
+    "By the thesis's measure a response begins when the chain's first callback starts, as its code "
+    "counted, and what never ended is not counted. By ours it begins at the nominal release of the "
+    "chain's timer, and what never ended has missed."
+)
+NOT_KEPT = "not kept"
+"""The rows do not say when first callbacks started."""
+
+
+def verdict_counts(page: Page) -> Iterator[str]:
     """Of what was published."""
-    verdicts = [each.verdict for each in judged if each.claim.published]
     names = ("reproduced", "not reproduced", "not comparable")
-    return ", ".join(f"{verdicts.count(name)} {name}" for name in names)
+    for measure, judged in (("the thesis's", page.by_thesis), ("our", page.judged)):
+        verdicts = [each.verdict for each in judged if each.claim.published]
+        if verdicts:
+            counts = ", ".join(f"{verdicts.count(name)} {name}" for name in names)
+            yield f"By {measure} measure: {counts}."
 
 
-def verdict_of(judged: Judged) -> str:
+def verdict_of(judged: Judged | None) -> str:
     """What was not published is marked so."""
+    if judged is None:
+        return NOT_KEPT
     if judged.claim.published:
         return judged.verdict
     return OF_OURS.get(judged.verdict, judged.verdict)
 
 
-def claims_rows(judged: Sequence[Judged]) -> Cells:
-    return (
-        ["section", "claim", "verdict", "observed"],
-        [[each.claim.section, each.claim.text, verdict_of(each), each.observed] for each in judged],
-    )
+def claims_rows(page: Page) -> Cells:
+    """Each claim under both measures."""
+    rows = []
+    for place, ours in enumerate(page.judged):
+        thesis = page.by_thesis[place] if page.by_thesis else None
+        said = ours.observed
+        if thesis is not None and thesis.observed != said:
+            said = f"Thesis's measure: {thesis.observed} Ours: {said}"
+        rows.append(
+            [ours.claim.section, ours.claim.text, verdict_of(thesis), verdict_of(ours), said]
+        )
+    return ["section", "claim", "by the thesis's measure", "by ours", "observed"], rows

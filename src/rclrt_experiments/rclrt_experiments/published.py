@@ -84,11 +84,15 @@ class Evidence:
     results: Results
     overheads: Sequence[OverheadRow]
     simulated: bool
+    """Whether the rows are of a simulation."""
     unchanged: Container[tuple[str, str]] | None = ()
     """Experiment and point, where synthesis changes no simulated time; None: nobody knows."""
+    thesis: bool = False
+    """The rows count times as the thesis does: from the start of a chain's first callback."""
 
     def samples(self, place: Place, executor: str) -> list[Sample]:
-        """At each point. Throws NotComparableError where there are too few trials."""
+        """At each point. Throws NotComparableError where there are too few trials, and where the
+        rows do not have the thesis's times that are asked for."""
         found = []
         for point in place.points:
             own = self.results.sample(place.experiment, point, executor, place.chain)
@@ -97,6 +101,9 @@ class Evidence:
                     f"{own.trials} trials of {executor} at '{point}'; {FEWEST_TRIALS} are needed"
                 )
             found.append(own)
+        rows = (row for own in found for row in own.rows)
+        if self.thesis and all(row.from_start_worst is None for row in rows):
+            raise NotComparableError("these runs did not keep when first callbacks started")
         return found
 
     def observed(self, place: Place, executor: str, metric: Metric) -> list[Trials]:
@@ -161,6 +168,8 @@ class Claim:
     judge: Judge
     why_not: str = ""
     """What may be the cause where it does not come out."""
+    in_phase: bool = False
+    """By our measure that may be the cause, too: IN_PHASE."""
     otherwise: str = ""
     """How the thesis measured otherwise: the claim is not comparable, whatever came out."""
     published: bool = True
@@ -175,6 +184,12 @@ class Judged:
     observed: str
 
 
+IN_PHASE = (
+    "here a response starts at the nominal release and all timers start together; the thesis "
+    "starts to count when the timer's callback starts, which hides the wait before it"
+)
+
+
 def judge(claim: Claim, evidence: Evidence) -> Judged:
     try:
         holds, observed = claim.judge(evidence)
@@ -184,11 +199,13 @@ def judge(claim: Claim, evidence: Evidence) -> Judged:
         came = {True: "It is so here", False: "It is not so here", None: "It is open here"}[holds]
         return Judged(claim, "not comparable", f"{observed}. {came}. {claim.otherwise}.")
     if holds:
-        return Judged(claim, "reproduced", observed)
+        return Judged(claim, "reproduced", f"{observed}.")
+    counted = IN_PHASE if claim.in_phase and not evidence.thesis else ""
+    causes = ". ".join(each for each in (counted, claim.why_not) if each)
     if holds is None:
-        cause = f" What may differ from the thesis: {claim.why_not}." if claim.why_not else ""
+        cause = f" What may differ from the thesis: {causes}." if causes else ""
         return Judged(claim, "not comparable", f"{observed}: these trials do not tell.{cause}")
-    cause = f" Possible cause: {claim.why_not}." if claim.why_not else ""
+    cause = f" Possible cause: {causes}." if causes else ""
     return Judged(claim, "not reproduced", f"{observed}.{cause}")
 
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import Any
 
 Cell = str | int | float | None
@@ -38,6 +38,18 @@ class Row:
     """Instances that had not ended at their deadline."""
     bound_ms: float | None
     verdict: str
+    from_start_worst: float | None = None
+    """Worst response / period, from the start of the chain's first callback, as the thesis counts.
+    None: nothing ended, or the row is of a release that did not keep it."""
+    from_start_jitter: float | None = None
+    """(Worst - best) / period, counted so."""
+
+    def as_the_thesis_counts(self) -> Row:
+        """The same with times from the start of the first callback. A chain missed where one of
+        these is longer than the period: what never ended has no time, and is not counted."""
+        worst = self.from_start_worst
+        missed = 1 if worst is not None and worst > 1 else 0
+        return replace(self, normalised_worst=worst, jitter=self.from_start_jitter, missed=missed)
 
 
 @dataclass(frozen=True)

@@ -157,7 +157,8 @@ def simulate_unit(
     )  # fmt: skip
     rows = [
         row_of(experiment, name, unit, drawn, chain, bound, outcome.completed, outcome.missed,
-               outcome.best_ns, outcome.mean_ns, outcome.worst_ns)
+               outcome.best_ns, outcome.mean_ns, outcome.worst_ns,
+               (outcome.from_start_best_ns, outcome.from_start_worst_ns))
         for chain, (outcome, bound) in enumerate(zip(chains, bounds, strict=True))
     ]  # fmt: skip
     return Done(tuple(rows), tuple(overhead_rows(experiment, name, unit, instances)))
@@ -175,8 +176,9 @@ def row_of(
     best_ns: float,
     mean_ns: float,
     worst_ns: float,
+    from_start_ns: tuple[float, float] | None,
 ) -> Row:
-    """The row of one chain."""
+    """The row of one chain. `from_start_ns`: best and worst, from its first callback's start."""
     time = drawn.generated.times[chain]
     period_ns = time.period_us * 1000
     ran = completed > 0
@@ -198,6 +200,10 @@ def row_of(
         missed=missed,
         bound_ms=None if bound.bound_ns is None else bound.bound_ns / 1e6,
         verdict=bound.verdict,
+        from_start_worst=from_start_ns[1] / period_ns if ran and from_start_ns else None,
+        from_start_jitter=(
+            (from_start_ns[1] - from_start_ns[0]) / period_ns if ran and from_start_ns else None
+        ),
     )
 
 
