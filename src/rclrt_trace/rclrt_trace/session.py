@@ -37,6 +37,7 @@ CREATION_EVENTS = (
     "rclrt:callback_added",
     "rclrt:synchronizer_input_added",
     "rclrt:executor_callback_added",
+    "rclrt:executor_entity_added",
 )
 """What comes once for each entity. Without it the rest says nothing, so it is always kept."""
 RUN_EVENTS = (
@@ -193,6 +194,6 @@ class Session:
         where = ["--userspace", f"--session={session}"]
         _lttng("enable-channel", *where, *bound, "ros")
         _lttng("enable-event", *where, "--channel=ros", ",".join(events))
-        context = ("--type=vpid", "--type=vtid", "--type=procname")
+        context = ("--type=vpid", "--type=vtid", "--type=procname", "--type=pid_ns")
         _lttng("add-context", *where, "--channel=ros", *context)
         _lttng("start", session)

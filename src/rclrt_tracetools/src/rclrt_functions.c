@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What rclrt calls where this library is loaded: see src/tracing.cpp there. */
+/* What rclrt and rclrt_rclcpp call where this library is loaded: see src/tracing.cpp there. */
 #include "rclrt_provider.h"
 
 void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,
@@ -9,6 +9,9 @@ void rclrt_trace_synchronizer_input_added(const void* synchronizer, const void* 
                                           int64_t window_ns);
 void rclrt_trace_executor_callback_added(const void* executor, const char* name, const char* cpus,
                                          const void* callback);
+void rclrt_trace_executor_entity_added(const void* executor, const char* name, const char* cpus,
+                                       const void* entity, int32_t priority, const void* group,
+                                       int reentrant, int64_t deadline_ns);
 void rclrt_trace_callback_release(const void* callback, int64_t release_ns, int64_t ready_ns);
 
 void rclrt_trace_callback_added(const void* callback, const void* node_handle, const char* name,
@@ -26,6 +29,13 @@ void rclrt_trace_synchronizer_input_added(const void* synchronizer, const void* 
 void rclrt_trace_executor_callback_added(const void* executor, const char* name, const char* cpus,
                                          const void* callback) {
   lttng_ust_tracepoint(rclrt, executor_callback_added, executor, name, cpus, callback);
+}
+
+void rclrt_trace_executor_entity_added(const void* executor, const char* name, const char* cpus,
+                                       const void* entity, int32_t priority, const void* group,
+                                       int reentrant, int64_t deadline_ns) {
+  lttng_ust_tracepoint(rclrt, executor_entity_added, executor, name, cpus, entity, priority, group,
+                       reentrant, deadline_ns);
 }
 
 void rclrt_trace_callback_release(const void* callback, int64_t release_ns, int64_t ready_ns) {

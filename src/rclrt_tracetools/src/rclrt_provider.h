@@ -50,6 +50,23 @@ LTTNG_UST_TRACEPOINT_EVENT(rclrt, executor_callback_added,
     lttng_ust_field_string(cpus, cpus_arg)
     lttng_ust_field_integer_hex(const void*, callback, callback_arg)))
 
+/* An executor runs an entity of rclcpp from now on, at this priority: the entity's handle is as in
+   the events ros2:*_init; members of one group have the same group. Also when the priority has
+   changed. */
+LTTNG_UST_TRACEPOINT_EVENT(rclrt, executor_entity_added,
+  LTTNG_UST_TP_ARGS(const void*, executor_arg, const char*, name_arg, const char*, cpus_arg,
+                    const void*, entity_arg, int32_t, priority_arg, const void*, group_arg,
+                    int, reentrant_arg, int64_t, deadline_arg),
+  LTTNG_UST_TP_FIELDS(
+    lttng_ust_field_integer_hex(const void*, executor, executor_arg)
+    lttng_ust_field_string(name, name_arg)
+    lttng_ust_field_string(cpus, cpus_arg)
+    lttng_ust_field_integer_hex(const void*, entity, entity_arg)
+    lttng_ust_field_integer(int32_t, priority, priority_arg)
+    lttng_ust_field_integer_hex(const void*, group, group_arg)
+    lttng_ust_field_integer(int, reentrant, reentrant_arg)
+    lttng_ust_field_integer(int64_t, deadline, deadline_arg)))
+
 /* The next ros2:callback_start of this thread is for this release. */
 LTTNG_UST_TRACEPOINT_EVENT(rclrt, callback_release,
   LTTNG_UST_TP_ARGS(const void*, callback_arg, int64_t, release_arg, int64_t, ready_arg),

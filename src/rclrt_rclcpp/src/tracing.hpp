@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace cannot know of an executor: which entities it runs, and how.
+#pragma once
+
+#include <memory>
+#include <rclcpp/rclcpp.hpp>
+
+#include "rclrt/executor/callback.hpp"
+#include "rclrt/executor/executor.hpp"
+
+namespace rclrt_rclcpp {
+
+// Returns the address by which ros2_tracing's events name the entity; nullptr: they do not.
+inline const void* trace_handle(const rclcpp::SubscriptionBase::SharedPtr& subscription) {
+  return subscription->get_subscription_handle().get();
+}
+inline const void* trace_handle(const rclcpp::TimerBase::SharedPtr& timer) {
+  return timer->get_timer_handle().get();
+}
+inline const void* trace_handle(const rclcpp::ServiceBase::SharedPtr& service) {
+  return service->get_service_handle().get();
+}
+inline const void* trace_handle(const std::shared_ptr<void>& /*other*/) { return nullptr; }
+
+/// Says in a trace that the executor runs the entity as this callback: once, and again when its
+/// priority has changed. Does nothing without `rclrt trace record`, or with nullptr.
+void trace_entity(const rclrt::executor::Executor& executor, const void* entity,
+                  const rclrt::executor::Callback& callback);
+
+}  // namespace rclrt_rclcpp
