@@ -51,9 +51,19 @@ def merge_runs(runs: Sequence[Run]) -> Results:
     )
 
 
+def _merge_held_back(parts: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    return {
+        **parts[-1],
+        "count": sum(part["count"] for part in parts),
+        "total_ms": round(sum(part["total_ms"] for part in parts), 6),
+        "worst_ms": max(part["worst_ms"] for part in parts),
+    }
+
+
 def merge_contexts(contexts: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The last context, with what the machine took away summed over all of them."""
     stalls = [context["host_stalls"] for context in contexts]
+    held_back = [context["held_back"] for context in contexts if "held_back" in context]
     return {
         **contexts[-1],
         "realtime": all(context["realtime"] for context in contexts),
@@ -66,6 +76,7 @@ def merge_contexts(contexts: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "worst_ms": max(stall["worst_ms"] for stall in stalls),
             "valid": all(stall["valid"] for stall in stalls),
         },
+        **({"held_back": _merge_held_back(held_back)} if held_back else {}),
         "records_dropped": sum(context["records_dropped"] for context in contexts),
     }
 
@@ -97,6 +108,7 @@ def _merge_chain(results: Sequence[ChainResult], samples: Sequence[ChainSamples]
         completed=sum(result.completed for result in results),
         dropped=sum(result.dropped for result in results),
         pending=sum(result.pending for result in results),
+        unmatched=sum(result.unmatched for result in results),
         missed=sum(result.missed for result in results),
         missed_host=sum(result.missed_host for result in results),
         response=summarise(_joined(sample.responses for sample in samples)),

@@ -96,6 +96,8 @@ class ChainResult:
     completed: int
     dropped: int
     pending: int
+    unmatched: int
+    """Left over by a synchroniser; no misses."""
     missed: int
     missed_host: int
     response: Summary | None
@@ -109,6 +111,11 @@ class ChainResult:
             return None
         worst_ns = round_half_up(self.response.worst * 1e6)
         return round_half_up(worst_ns / round_half_up(self.deadline_ms * 1e6) * 1e6) / 1e6
+
+    @property
+    def due(self) -> int:
+        """Releases whose deadline counts."""
+        return self.released - self.unmatched
 
     @property
     def missed_own(self) -> int:
@@ -130,6 +137,7 @@ class ChainResult:
             completed=json.get("completed").count(),
             dropped=json.get("dropped").count(),
             pending=json.get("pending").count(),
+            unmatched=json.get("unmatched").count() if json.has("unmatched") else 0,
             missed=json.get("missed").count(),
             missed_host=json.get("missed_host").count(),
             response=_summary(json.get("response_ms")),
@@ -147,6 +155,7 @@ class ChainResult:
             "completed": self.completed,
             "dropped": self.dropped,
             "pending": self.pending,
+            "unmatched": self.unmatched,
             "missed": self.missed,
             "missed_host": self.missed_host,
             "response_ms": self.response.to_json() if self.response else None,
@@ -173,6 +182,9 @@ class CallbackResult:
     dispatch: Summary | None
     execution: Summary | None
     preemptions: int
+    deadline_ms: float | None = None
+    """From its release; or max_age_ms, from where the data of its message counts."""
+    max_age_ms: float | None = None
 
     @classmethod
     def read(cls, json: JsonValue) -> CallbackResult:
@@ -191,10 +203,13 @@ class CallbackResult:
             dispatch=_summary(json.get("dispatch_ms")),
             execution=_summary(json.get("execution_ms")),
             preemptions=json.get("preemptions").count(),
+            deadline_ms=json.get("deadline_ms").number() if json.has("deadline_ms") else None,
+            max_age_ms=json.get("max_age_ms").number() if json.has("max_age_ms") else None,
         )
 
     def to_json(self) -> dict[str, Any]:
-        return {
+        limits = {"deadline_ms": self.deadline_ms, "max_age_ms": self.max_age_ms}
+        return {key: limit for key, limit in limits.items() if limit is not None} | {
             "id": self.id,
             "node": self.node,
             "kind": self.kind,
@@ -350,6 +365,13 @@ def read_context(json: JsonValue) -> dict[str, Any]:
     stalls.get("valid").boolean()
     for key in ("total_ms", "worst_ms", "threshold_ms"):
         stalls.get(key).number()
+    if json.has("held_back"):  # not in results of earlier versions
+        held_back = json.get("held_back")
+        held_back.get("count").count()
+        held_back.get("total_ms").number()
+        held_back.get("worst_ms").number()
+        if held_back.get("limit").value is not None:
+            held_back.get("limit").text()
     for name in json.get("versions").object():
         json.get("versions").get(name).text()
     return json.object()

@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 import unicodedata
 from collections.abc import Iterator, Mapping
-from typing import TextIO
+from typing import Any, TextIO
 
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.results import ChainResult, Results
@@ -70,6 +70,8 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
             if found:
                 reference = baseline.chain(chain.id) if baseline else None
                 yield _line(results, found, reference, digits, paint)
+                if found.unmatched:
+                    yield f"  unmatched {found.unmatched}, due {found.due}"
     yield ""
     yield from _notes(comparison, baseline)
 
@@ -106,12 +108,19 @@ def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
     yield "Response times start at the nominal release of the chain's timer or event."
     if baseline:
         yield f"Ratios are to {baseline.executor_label} in the same comparison; below 1 is better."
+    if any(chain.unmatched for results in comparison.executors for chain in results.chains):
+        yield (
+            "Unmatched: a synchroniser took the message in and put a newer one in its set. It is "
+            "no miss."
+        )
     stalls = context["host_stalls"]
     if stalls["count"]:
         yield (
             f"The machine stood still {stalls['count']} times, {stalls['total_ms']:.1f} ms in all; "
             "misses explained by that are in parentheses."
         )
+    if text := held_back_text(context):
+        yield from textwrap.wrap(text + " No miss is excused by that.", LINE_WIDTH)
     if not context["realtime"]:
         reason = shorten(context["realtime_reason"], 1000)
         yield from textwrap.wrap(f"Not real-time: {reason}", LINE_WIDTH)
@@ -119,6 +128,23 @@ def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
         yield f"{context['records_dropped']} records were dropped: the figures are incomplete."
     for missing in comparison.missing:
         yield f"Missing: {missing.executor}, round {missing.round} did not complete."
+
+
+def held_back_text(context: dict[str, Any]) -> str:
+    """How long the kernel gave ready real-time threads no CPU, and why; empty when it did not."""
+    held_back = context.get("held_back")
+    if not held_back or not held_back["count"]:
+        return ""
+    limit = held_back["limit"]
+    cause = (
+        f"they may have {limit}"
+        if limit
+        else "a thread above the probe ran (SCHED_DEADLINE, or 99)"
+    )
+    return (
+        f"The kernel held real-time threads back {held_back['count']} times, "
+        f"{held_back['total_ms']:.1f} ms in all: {cause}."
+    )
 
 
 def _digits(comparison: Comparison, chain_id: str) -> int:

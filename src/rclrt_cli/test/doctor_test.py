@@ -142,6 +142,19 @@ def test_denied_fifo_blocks_and_names_the_limits_file() -> None:
     assert level_of(privileges.scheduling(99, ADA)) == "ok"
 
 
+def test_what_rclrt_realtime_says_of_a_refusal_is_the_fix(tmp_path: Path) -> None:
+    program = tmp_path / "lib/rclrt_realtime/why_no_realtime"
+    program.parent.mkdir(parents=True)
+    program.write_text('#!/bin/sh\necho "priority $1 is not permitted: its budget is 0"\nexit 1\n')
+    program.chmod(0o755)
+    why = privileges.explained({"AMENT_PREFIX_PATH": str(tmp_path)})
+    assert why == "priority 99 is not permitted: its budget is 0"
+    assert privileges.scheduling("Operation not permitted", ADA, why).fix == why
+    program.write_text("#!/bin/sh\nexit 2\n")
+    assert privileges.explained({"AMENT_PREFIX_PATH": str(tmp_path)}) is None
+    assert privileges.explained({}) is None
+
+
 def test_priority_98_is_a_warning_that_says_what_needs_99() -> None:
     finding = privileges.scheduling(98, ADA)
     assert level_of(finding) == "warning"
@@ -173,7 +186,7 @@ def test_the_attempt_leaves_this_thread_as_it_was() -> None:
         (resource.RLIM_INFINITY, "0000000000000000", "ok"),
         (8 << 20, "0000000000000000", "warning"),
         (8 << 20, "0000000000004000", "ok"),  # CAP_IPC_LOCK is bit 14
-        (2 << 30, "0000000000000000", "ok"),
+        (2 << 30, "0000000000000000", "warning"),  # what is mapped later is not locked
     ],
 )
 def test_memory_locking(tmp_path: Path, limit: int, capabilities: str, level: str) -> None:

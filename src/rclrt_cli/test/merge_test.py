@@ -14,6 +14,7 @@ from rclrt_cli.errors import BadInput
 from rclrt_cli.merge import merge_contexts, merge_runs
 from rclrt_cli.run_data import Run
 from rclrt_cli.stats import summarise
+from rclrt_cli.table import held_back_text
 from scheduler_model import Callback, Chain
 from synthetic_run import context, write_run
 
@@ -99,6 +100,24 @@ def test_the_merged_context_sums_what_the_host_took_and_keeps_the_worst() -> Non
     assert merged["host_stalls"]["total_ms"] == 5.0
     assert merged["host_stalls"]["worst_ms"] == 9.5
     assert merged["realtime"] is False
+
+
+def test_what_the_kernel_held_back_is_summed_and_older_results_say_nothing_of_it() -> None:
+    first, second, older = context(), context(), context()
+    first["held_back"] = {"count": 2, "total_ms": 1.5, "worst_ms": 1.0, "limit": None}
+    second["held_back"] = {"count": 1, "total_ms": 50.25, "worst_ms": 50.25, "limit": "95 %"}
+    merged = merge_contexts([older, first, second])
+    assert merged["held_back"] == {
+        "count": 3,
+        "total_ms": 51.75,
+        "worst_ms": 50.25,
+        "limit": "95 %",
+    }
+    assert "held_back" not in merge_contexts([older, older])
+    assert held_back_text(older) == ""
+    assert held_back_text(merged) == (
+        "The kernel held real-time threads back 3 times, 51.8 ms in all: they may have 95 %."
+    )
 
 
 @settings(

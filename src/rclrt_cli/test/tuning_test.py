@@ -164,6 +164,18 @@ def test_a_control_group_without_a_budget_is_ok(tmp_path: Path) -> None:
     assert level_of(tuning.cgroup(root)) == "ok"
 
 
+def test_in_a_container_the_group_is_the_root_of_its_mount(tmp_path: Path) -> None:
+    files = {
+        "proc/self/cgroup": "1:cpu:/docker/4711",
+        "sys/fs/cgroup/cpu/cpu.rt_runtime_us": "0",
+    }
+    finding = tuning.cgroup(machine(tmp_path, files))
+    assert level_of(finding) == "blocker"
+    assert finding.fix is not None
+    assert "/sys/fs/cgroup/cpu/cpu.rt_runtime_us" in finding.fix
+    assert "--cpu-rt-runtime" in finding.fix
+
+
 def test_a_control_group_cannot_lead_out_of_its_mount(tmp_path: Path) -> None:
     root = machine(tmp_path, {"proc/self/cgroup": "1:cpu:/../../robot", BUDGET: "0"})
     found = tuning.cgroup_budget(root)

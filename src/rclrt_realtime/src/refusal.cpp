@@ -21,6 +21,7 @@ namespace rclrt::realtime {
 namespace {
 
 constexpr const char* kBudgetFile = "cpu.rt_runtime_us";
+constexpr const char* kPeriodFile = "cpu.rt_period_us";
 
 std::optional<std::int64_t> read_number(const std::filesystem::path& path) {
   std::string text;
@@ -249,6 +250,33 @@ std::string explain(const Scheduling& wanted, int error, const SchedulingPermiss
   }
   return "";
 }
+
+std::optional<std::string> realtime_limit_below(const std::filesystem::path& root) {
+  constexpr std::int64_t kSecondUs = 1'000'000;
+  const std::filesystem::path kernel = root / "proc/sys/kernel";
+  const auto global = read_number(kernel / "sched_rt_runtime_us");
+  const auto global_period = read_number(kernel / "sched_rt_period_us").value_or(kSecondUs);
+  if (!global || *global < 0) {
+    return std::nullopt;  // -1 also switches the budgets of groups off
+  }
+  const auto text = [](std::int64_t runtime, std::int64_t period, const std::string& setting) {
+    return std::to_string(runtime) + " us of every " + std::to_string(period) + " us, " + setting;
+  };
+  const std::filesystem::path file = realtime_budget_file(root);
+  const auto budget = file.empty() ? std::nullopt : read_number(file);
+  if (budget && *budget >= 0) {
+    const auto period = read_number(file.parent_path() / kPeriodFile).value_or(kSecondUs);
+    const auto share = [](std::int64_t part, std::int64_t whole) {
+      return static_cast<double>(part) / static_cast<double>(std::max<std::int64_t>(1, whole));
+    };
+    if (share(*budget, period) < share(*global, global_period)) {
+      return text(*budget, period, file.string());
+    }
+  }
+  return text(*global, global_period, "kernel.sched_rt_runtime_us");
+}
+
+std::optional<std::string> realtime_limit() { return realtime_limit_below("/"); }
 
 std::string explain_refusal(const Scheduling& scheduling, int error) {
   return explain(scheduling, error, read_permission(scheduling));

@@ -36,6 +36,9 @@ std::filesystem::path realtime_budget_file(const std::filesystem::path& root);
 SchedulingPermission read_permission(const Scheduling& wanted,
                                      const std::filesystem::path& root = "/");
 
+/// Returns what realtime_limit() does; `root` is / but in tests.
+std::optional<std::string> realtime_limit_below(const std::filesystem::path& root);
+
 /// Returns what must change for `wanted`, which was refused with `error`; empty if nothing is
 /// known.
 std::string explain(const Scheduling& wanted, int error, const SchedulingPermission& permission);

@@ -194,22 +194,21 @@ TEST_F(ALogger, SaysHowManyLinesAFullRingLost) {
   Logger small({kept_}, options);
   ThreadLogger log(small, "busy");
   constexpr int kLines = 1'000;
-  constexpr LogFormat<int> kFormat("{}");
-  constexpr int kRoom =
-      16 * 1024 / (32 + 8 + static_cast<int>((2 + kFormat.file().size() + 7) / 8 * 8));
+  const LogFormat<int> format("{}");
+  const int room = 16 * 1024 / (32 + 8 + static_cast<int>((2 + format.file().size() + 7) / 8 * 8));
   for (int i = 0; i < kLines; ++i) {
     log.info("{}", i);
   }
   small.flush();
-  ASSERT_EQ(kept_.messages.size(), static_cast<std::size_t>(kRoom + 1));
-  EXPECT_EQ(kept_.messages[kRoom - 1], std::to_string(kRoom - 1));
-  EXPECT_EQ(kept_.messages[kRoom],
-            std::to_string(kLines - kRoom) + " lines dropped: the ring was full");
-  EXPECT_EQ(kept_.threads[kRoom], "busy");
-  EXPECT_EQ(kept_.lines[kRoom].level, LogLevel::kWarn);
-  EXPECT_EQ(small.statistics().dropped, static_cast<std::uint64_t>(kLines - kRoom));
-  EXPECT_EQ(small.statistics().lines, static_cast<std::uint64_t>(kRoom));
-  EXPECT_EQ(log.dropped(), static_cast<std::uint64_t>(kLines - kRoom));
+  ASSERT_EQ(kept_.messages.size(), static_cast<std::size_t>(room + 1));
+  EXPECT_EQ(kept_.messages[room - 1], std::to_string(room - 1));
+  EXPECT_EQ(kept_.messages[room],
+            std::to_string(kLines - room) + " lines dropped: the ring was full");
+  EXPECT_EQ(kept_.threads[room], "busy");
+  EXPECT_EQ(kept_.lines[room].level, LogLevel::kWarn);
+  EXPECT_EQ(small.statistics().dropped, static_cast<std::uint64_t>(kLines - room));
+  EXPECT_EQ(small.statistics().lines, static_cast<std::uint64_t>(room));
+  EXPECT_EQ(log.dropped(), static_cast<std::uint64_t>(kLines - room));
   log.info("on");
   small.flush();
   EXPECT_EQ(kept_.messages.back(), "on");

@@ -126,6 +126,25 @@ TEST_F(BudgetFile, IsThatOfTheOwnGroup) {
   EXPECT_EQ(read_permission({}, root_).budget_us, 0);
 }
 
+TEST_F(BudgetFile, LimitsRealTimeWhereItIsLessThanThatOfTheMachine) {
+  EXPECT_EQ(realtime_limit_below(root_), std::nullopt) << "a kernel without the setting";
+  write("proc/sys/kernel/sched_rt_runtime_us", "950000\n");
+  write("proc/sys/kernel/sched_rt_period_us", "1000000\n");
+  const std::string global = "950000 us of every 1000000 us, kernel.sched_rt_runtime_us";
+  EXPECT_EQ(realtime_limit_below(root_), global);
+  write("proc/self/cgroup", "1:cpu:/robot\n");
+  write("proc/self/mountinfo", "31 25 0:27 / /sys/fs/cgroup/cpu rw - cgroup cpu rw,cpu\n");
+  write("sys/fs/cgroup/cpu/robot/cpu.rt_runtime_us", "30000\n");
+  write("sys/fs/cgroup/cpu/robot/cpu.rt_period_us", "100000\n");
+  EXPECT_EQ(realtime_limit_below(root_),
+            "30000 us of every 100000 us, " +
+                (root_ / "sys/fs/cgroup/cpu/robot/cpu.rt_runtime_us").string());
+  write("sys/fs/cgroup/cpu/robot/cpu.rt_runtime_us", "95000\n");
+  EXPECT_EQ(realtime_limit_below(root_), global);
+  write("proc/sys/kernel/sched_rt_runtime_us", "-1\n");
+  EXPECT_EQ(realtime_limit_below(root_), std::nullopt);
+}
+
 TEST_F(BudgetFile, InAContainerIsThatAtTheRootOfTheMount) {
   write("proc/self/cgroup", "1:cpu:/docker/4711\n");
   write("proc/self/mountinfo",

@@ -104,7 +104,8 @@ HostStallReport HostProbe::report() const {
   HostStallReport report{.valid = !not_realtime_,
                          .reason = not_realtime_.value_or(""),
                          .threshold = options_.threshold,
-                         .stalls = {}};
+                         .stalls = {},
+                         .limit = realtime::realtime_limit().value_or("")};
   for (const StallRecorder& recorder : recorders_) {
     const auto stalls = recorder.stalls();
     report.stalls.insert(report.stalls.end(), stalls.begin(), stalls.end());

@@ -40,18 +40,44 @@ Json jitter_json(const std::optional<Summary>& summary) {
   return summary ? Json(to_ms(summary->jitter_ns())) : Json(nullptr);
 }
 
-Json host_stalls_json(const HostStallReport& report) {
+/// Times above the threshold of the probes.
+struct LongTimes {
+  std::uint64_t count = 0;
   std::int64_t total_ns = 0;
   std::int64_t worst_ns = 0;
-  for (const HostStall& stall : report.attributable()) {
-    total_ns += stall.duration_ns();
-    worst_ns = std::max(worst_ns, stall.duration_ns());
+
+  void add(std::int64_t time_ns, std::chrono::nanoseconds threshold) {
+    if (time_ns > threshold.count()) {
+      ++count;
+      total_ns += time_ns;
+      worst_ns = std::max(worst_ns, time_ns);
+    }
   }
-  return {{"count", report.attributable().size() + (report.valid ? report.lost : 0)},
-          {"total_ms", to_ms(total_ns)},
-          {"worst_ms", to_ms(worst_ns)},
+};
+
+/// For how long the machine did not run the probes: not what they waited for.
+Json host_stalls_json(const HostStallReport& report) {
+  LongTimes stalls;
+  for (const HostStall& stall : report.attributable()) {
+    stalls.add(stall.host_ns(), report.threshold);
+  }
+  return {{"count", stalls.count + (report.valid ? report.lost : 0)},
+          {"total_ms", to_ms(stalls.total_ns)},
+          {"worst_ms", to_ms(stalls.worst_ns)},
           {"threshold_ms", to_ms(report.threshold)},
           {"valid", report.valid}};
+}
+
+/// For how long the probes were ready and the kernel gave them no CPU.
+Json held_back_json(const HostStallReport& report) {
+  LongTimes waits;
+  for (const HostStall& stall : report.attributable()) {
+    waits.add(stall.waited_ns, report.threshold);
+  }
+  return {{"count", waits.count},
+          {"total_ms", to_ms(waits.total_ns)},
+          {"worst_ms", to_ms(waits.worst_ns)},
+          {"limit", report.limit.empty() ? Json(nullptr) : Json(report.limit)}};
 }
 
 Json context_json(const RunResults& results) {
@@ -72,6 +98,7 @@ Json context_json(const RunResults& results) {
           {"versions", versions},
           {"steal_ms", context.steal_ms},
           {"host_stalls", host_stalls_json(results.host_stalls)},
+          {"held_back", held_back_json(results.host_stalls)},
           {"records_dropped", context.records_dropped}};
 }
 

@@ -102,7 +102,7 @@ std::vector<int> thread_priorities(const RunResults& results) {
   for (std::size_t i = 0; i < application.callbacks.size() && levels; ++i) {
     of_executor[application.executor_of(i)].insert(level[i]);
   }
-  std::vector<int> tops;  // only where they are needed: a recording may state what is refused
+  std::vector<int> tops;  // only where they are needed
   std::vector<int> result;
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     if (results.os_priorities[i]) {
@@ -114,7 +114,7 @@ std::vector<int> thread_priorities(const RunResults& results) {
       continue;
     }
     if (tops.empty()) {
-      tops = top_priorities(application, results.executor.kind);
+      tops = top_priorities(application, results.executor.kind, false);
     }
     const std::size_t executor = application.executor_of(i);
     const auto& own = of_executor[executor];

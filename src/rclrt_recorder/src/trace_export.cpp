@@ -119,8 +119,15 @@ void export_stalls(PerfettoWriter& writer, const HostStallReport& report) {
       const std::string name = "CPU " + std::to_string(stall.cpu);
       track = tracks.emplace(stall.cpu, writer.add_track(name, group)).first;
     }
-    writer.begin_slice(track->second, stall.start_ns, {.name = "stall", .category = "host"});
-    writer.end_slice(track->second, stall.end_ns);
+    const std::int64_t ready_ns = stall.end_ns - stall.waited_ns;
+    if (stall.start_ns < ready_ns) {
+      writer.begin_slice(track->second, stall.start_ns, {.name = "stall", .category = "host"});
+      writer.end_slice(track->second, ready_ns);
+    }
+    if (ready_ns < stall.end_ns) {
+      writer.begin_slice(track->second, ready_ns, {.name = "held back", .category = "kernel"});
+      writer.end_slice(track->second, stall.end_ns);
+    }
   }
 }
 

@@ -47,7 +47,25 @@ TEST(ResultsJson, StatesTheContext) {
     "versions": {"rcl": "9.2.8", "rclrt": "1.2.3"}, "steal_ms": 1.5,
     "host_stalls": {"count": 1, "total_ms": 30.0, "worst_ms": 30.0, "threshold_ms": 0.5,
                     "valid": true},
+    "held_back": {"count": 0, "total_ms": 0.0, "worst_ms": 0.0, "limit": null},
     "records_dropped": 3})"));
+}
+
+TEST(ResultsJson, KeepsWhatTheKernelHeldBackApartFromTheHostsStalls) {
+  RunResults results = sample_results();
+  results.host_stalls.limit = "100000 us of every 1000000 us, kernel.sched_rt_runtime_us";
+  constexpr std::int64_t kMs = 1'000'000;
+  results.host_stalls.stalls = {
+      // 3 ms of the host, and 50 of the kernel; the kernel alone; below the threshold of 0.5 ms
+      // each
+      {.cpu = 0, .start_ns = 0, .end_ns = 53 * kMs, .waited_ns = 50 * kMs},
+      {.cpu = 0, .start_ns = 60 * kMs, .end_ns = 70 * kMs, .waited_ns = 10 * kMs},
+      {.cpu = 1, .start_ns = 0, .end_ns = 700'000, .waited_ns = 350'000}};
+  const json context = parsed(results)["context"];
+  EXPECT_EQ(context["host_stalls"], json::parse(R"({"count": 1, "total_ms": 3.0, "worst_ms": 3.0,
+                                                    "threshold_ms": 0.5, "valid": true})"));
+  EXPECT_EQ(context["held_back"], json::parse(R"({"count": 2, "total_ms": 60.0, "worst_ms": 50.0,
+      "limit": "100000 us of every 1000000 us, kernel.sched_rt_runtime_us"})"));
 }
 
 TEST(ResultsJson, BlamesNoHostWhenTheProbeWasNotValid) {

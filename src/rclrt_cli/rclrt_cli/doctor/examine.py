@@ -16,8 +16,10 @@ def examine(root: Path, environment: Mapping[str, str]) -> list[Finding]:
     """`root` is / but in tests."""
     memory_limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     login = this_login()
+    highest = privileges.highest_fifo()
+    why = None if highest == privileges.RTPRIO else privileges.explained(environment)
     return [
-        privileges.scheduling(privileges.highest_fifo(), login),
+        privileges.scheduling(highest, login, why),
         privileges.memory(memory_limit, root, login),
         limits.limits(root, login),
         tuning.cgroup(root),

@@ -5,18 +5,22 @@ from __future__ import annotations
 
 import os
 import resource
+import subprocess
 import threading
+from collections.abc import Mapping
 from pathlib import Path
 
 from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
 from rclrt_cli.doctor.login import Login
+from rclrt_cli.errors import EXIT_NO, BadInput
+from rclrt_cli.runner import find_program
 
 RTPRIO = 99
 """Of the probe for the host's stalls in `rclrt latency`, above all that is measured."""
 WITHOUT_PROBE = 98
 """Enough for all else, and below the kernel's own threads at 99."""
-ENOUGH_MEMORY = 1 << 30
 CAP_IPC_LOCK = 14
+_GENEROUS_S = 20
 
 
 def fifo_permitted(priority: int = RTPRIO) -> str | None:
@@ -44,12 +48,31 @@ def highest_fifo() -> int | str:
     return WITHOUT_PROBE if problem is None else problem
 
 
-def scheduling(highest: int | str, login: Login) -> Finding:
-    """`highest` is what highest_fifo() returned."""
+def explained(environment: Mapping[str, str], priority: int = RTPRIO) -> str | None:
+    """Why the kernel refuses a priority, and the fix, in the words of rclrt_realtime.
+
+    None if it does not, or where rclrt_realtime is not built.
+    """
+    try:
+        program = find_program(environment, "rclrt_realtime", "why_no_realtime")
+        done = subprocess.run(
+            [program, str(priority)],
+            capture_output=True,
+            text=True,
+            timeout=_GENEROUS_S,
+            check=False,
+        )
+    except (BadInput, OSError, subprocess.TimeoutExpired):
+        return None
+    return done.stdout.strip() or None if done.returncode == EXIT_NO else None
+
+
+def scheduling(highest: int | str, login: Login, why: str | None = None) -> Finding:
+    """`highest` is what highest_fifo() returned, `why` what explained() did."""
     name = "SCHED_FIFO"
     if highest == RTPRIO:
         return ok(name, f"permitted up to priority {RTPRIO}")
-    fix = (
+    fix = why or (
         f"put '{login.domain} - rtprio {RTPRIO}' into {login.limits_file} and log in again; in a "
         f"container, start it with --cap-add=SYS_NICE --ulimit rtprio={RTPRIO}"
     )
@@ -67,13 +90,11 @@ def memory(limit: int, root: Path, login: Login) -> Finding:
     name = "memory locking"
     if limit == resource.RLIM_INFINITY or _has_capability(root, CAP_IPC_LOCK):
         return ok(name, "unlimited")
-    found = f"limited to {limit / (1 << 20):.0f} MiB"
-    if limit >= ENOUGH_MEMORY:
-        return ok(name, found)
     return warning(
         name,
-        found,
-        f"put '{login.domain} - memlock unlimited' into {login.limits_file} and log in again; "
+        f"limited to {limit / (1 << 20):.3g} MiB: at most what is mapped at the start is locked",
+        f"put '{login.domain} - memlock unlimited' into {login.limits_file} and log in again "
+        "(LimitMEMLOCK=infinity in a systemd unit, --ulimit memlock=-1 for a container); "
         "otherwise a page fault can stop a real-time thread",
     )
 

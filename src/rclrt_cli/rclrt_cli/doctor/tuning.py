@@ -177,9 +177,11 @@ def cgroup_budget(root: Path) -> Path | None:
             for mount in ("cpu,cpuacct", "cpu"):
                 # The path comes from the kernel; what leads out of the mount is not followed.
                 parts = [part for part in path.split("/") if part not in ("", ".", "..")]
-                file = (root / "sys/fs/cgroup" / mount).joinpath(*parts, "cpu.rt_runtime_us")
-                if file.is_file():
-                    return file
+                # In a container the path may be the host's, and the mount begins at the group.
+                for group in (parts, []):
+                    file = (root / "sys/fs/cgroup" / mount).joinpath(*group, "cpu.rt_runtime_us")
+                    if file.is_file():
+                        return file
     return None
 
 
@@ -197,5 +199,6 @@ def cgroup(root: Path) -> Finding:
     return blocker(
         name,
         "real-time threads of this control group may not run (0 µs)",
-        f"echo 950000 > {place}, after the same in the groups above it",
+        f"echo 950000 > {place}, after the same in the groups above it; for a container, start "
+        "dockerd and docker run with --cpu-rt-runtime=950000",
     )

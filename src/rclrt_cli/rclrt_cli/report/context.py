@@ -7,6 +7,7 @@ from typing import Any
 
 from rclrt_cli.comparison import Comparison
 from rclrt_cli.results import Results
+from rclrt_cli.table import held_back_text
 
 Row = tuple[str, str]
 
@@ -36,6 +37,7 @@ def _measured_rows(comparison: Comparison, measured: list[Results]) -> list[Row]
         ("Scheduling", scheduling + reason),
         ("Memory", "locked" if context["memory_locked"] else "not locked"),
         ("Stalls of the machine", _stalls(stalls)),
+        ("Real-time threads held back", held_back_text(context) or "never"),
         ("CPU time stolen by the host", f"{context['steal_ms']:.4g} ms"),
         ("Records dropped", str(context["records_dropped"])),
         ("ROS 2", f"{context['ros_distro']}, {context['rmw']}"),

@@ -63,6 +63,12 @@ RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> why_refused(
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::string explain_refusal(const Scheduling& scheduling,
                                                               int error);
 
+/// Returns what part of the time the kernel leaves to real-time threads of this process, and the
+/// setting that states it ("950000 us of every 1000000 us, kernel.sched_rt_runtime_us"): the budget
+/// of the control group (version 1) where it has less than the machine. std::nullopt if there is no
+/// limit.
+RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> realtime_limit();
+
 /// Returns SCHED_FIFO as urgent as a thread of this process may be: 99, or what the limit (`rtprio`
 /// in limits.conf) permits, which then is the limit of its other threads, too. Normal scheduling if
 /// no real-time priority is permitted. Asks as `why_refused`.

@@ -41,6 +41,7 @@ struct HostStallReport {
   std::chrono::nanoseconds threshold{};
   std::vector<HostStall> stalls;  ///< ascending by start
   std::uint64_t lost = 0;         ///< stalls beyond the capacity
+  std::string limit = {};         ///< of real-time threads, see realtime::realtime_limit; or empty
 
   /// Returns the stalls when they are the host's, otherwise none.
   std::span<const HostStall> attributable() const {

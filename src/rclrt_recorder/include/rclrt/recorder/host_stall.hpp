@@ -22,6 +22,8 @@ struct HostStall {
                                ///< kernel's doing (RT throttling), or a thread's above the probe
 
   std::int64_t duration_ns() const { return end_ns - start_ns; }
+  /// Returns for how long the machine did not run the probe, without the time it waited.
+  std::int64_t host_ns() const { return end_ns - start_ns - waited_ns; }
 
   bool operator==(const HostStall&) const = default;
 };
