@@ -19,7 +19,7 @@ INSTANCE_COLUMNS = (
     "cpu_ns,preemptions,outcome,tokens".split(",")
 )
 STALL_COLUMNS = ["cpu", "start_ns", "end_ns", "waited_ns"]
-STATUSES = ("completed", "late", "dropped", "pending")
+STATUSES = ("completed", "late", "dropped", "pending", "unmatched")
 OUTCOMES = ("ran", "buffered", "empty")
 _LIMIT = 2**63
 _PLAIN_DIGITS = 18

@@ -189,7 +189,7 @@ def outcome(run: Run) -> str:
     """One line on the most urgent chain of a run."""
     chain = min(run.results.chains, key=lambda item: (-item.priority, item.deadline_ms))
     p99 = f", p99 {chain.response.p99:.3f} ms" if chain.response else ""
-    return f"{chain.id} missed {chain.missed} of {chain.released}{p99}"
+    return f"{chain.id} missed {chain.missed} of {chain.due}{p99}"
 
 
 def check_chain(name: str, known: list[str]) -> None:
@@ -224,7 +224,7 @@ def _missed(comparison: Comparison, fail_on_miss: str | None) -> int:
             if chain.missed_own and fail_on_miss in (ANY_CHAIN, chain.id):
                 print(
                     f"rclrt: {results.executor}: chain {chain.id} missed {chain.missed_own} "
-                    f"deadlines of {chain.released}",
+                    f"deadlines of {chain.due}",
                     file=sys.stderr,
                 )
                 code = EXIT_NO

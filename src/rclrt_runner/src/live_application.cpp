@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "live_callback.hpp"
+#include "message_memory.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
 #include "rclrt/workloads/workload.hpp"
 
@@ -67,7 +68,7 @@ void LiveApplication::create_output(const std::string& topic, LiveCallback& live
     live.outputs.push_back(std::move(output));
     return;
   }
-  output.publisher = node.create_publisher<ChainMessage>(topic, 10);
+  output.publisher = node.create_publisher<ChainMessage>(topic, kPublisherDepth);
   for (const model::Callback& other : application_.callbacks) {
     const auto topics = model::inputs(other);
     output.expected_subscriptions +=
@@ -151,26 +152,40 @@ void LiveApplication::create_entities(const model::Subscription& subscription, L
   live.entities.assign(created.begin(), created.end());
 }
 
+/// What a synchroniser's callback does. The record of a message has its tokens also where it is
+/// only kept: what becomes of it is judged after the run.
+struct LiveApplication::SyncFunction {
+  LiveApplication& application;
+  LiveCallback& live;
+
+  void took(std::size_t input, const ChainMessage& message) const {
+    recorder::ChainTokens tokens;
+    live.take(message, input, tokens);
+    recorder::InstanceLog::set_tokens(tokens);
+    recorder::InstanceLog::set_input(static_cast<std::uint32_t>(input), message.stamp_ns);
+  }
+
+  void operator()(std::span<const ChainMessage* const> set) const {
+    recorder::ChainTokens tokens;
+    std::int64_t stamp_ns = set.front()->stamp_ns;
+    for (std::size_t input = 0; input < set.size(); ++input) {
+      live.take(*set[input], input, tokens);
+      stamp_ns = std::max(stamp_ns, set[input]->stamp_ns);
+    }
+    live.work(tokens, stamp_ns, application.busy_loop_);
+    const ChainMessage& last = **std::ranges::max_element(
+        set, {}, [](const ChainMessage* message) { return message->sent_ns; });
+    recorder::InstanceLog::set_published(last.sent_ns, last.sender);
+  }
+};
+
 void LiveApplication::create_entities(const model::Sync& sync, LiveCallback& live, Node& node) {
   const SyncOptions sync_options{.policy = sync.policy == model::SyncPolicy::kExact
                                                ? SyncPolicy::kExact
                                                : SyncPolicy::kApproximate,
                                  .window = sync.window};
   const auto created = node.create_synchronizer<ChainMessage>(
-      sync.topics, sync.depth, sync_options,
-      [this, &live](std::span<const ChainMessage* const> set) {
-        recorder::ChainTokens tokens;
-        std::int64_t stamp_ns = set.front()->stamp_ns;
-        for (std::size_t input = 0; input < set.size(); ++input) {
-          live.take(*set[input], input, tokens);
-          stamp_ns = std::max(stamp_ns, set[input]->stamp_ns);
-        }
-        live.work(tokens, stamp_ns, busy_loop_);
-        const ChainMessage& last = **std::ranges::max_element(
-            set, {}, [](const ChainMessage* message) { return message->sent_ns; });
-        recorder::InstanceLog::set_published(last.sent_ns, last.sender);
-      },
-      options(live));
+      sync.topics, sync.depth, sync_options, SyncFunction{*this, live}, options(live));
   live.entities.assign(created.inputs.begin(), created.inputs.end());
 }
 

@@ -63,6 +63,7 @@ class LiveApplication {
 
  private:
   struct LiveCallback;
+  struct SyncFunction;
 
   void create(std::size_t index, Node& node);
   void create_output(const std::string& topic, LiveCallback& live, Node& node);

@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/subscription.hpp"
 #include "rclrt/sync_buffer.hpp"
 
@@ -18,8 +19,8 @@ namespace rclrt {
 /// Which messages of several topics are taken together.
 struct SyncOptions {
   SyncPolicy policy = SyncPolicy::kApproximate;
-  /// How far apart the stamps of a set may be for kApproximate.
-  std::chrono::nanoseconds window = std::chrono::seconds(1);
+  /// How far apart the stamps of a set may be for kApproximate; not negative.
+  realtime::SaturatingNanoseconds window = std::chrono::seconds(1);
 };
 
 /// Returns the time by which messages are put together, in nanoseconds: `header.stamp`, or
@@ -75,7 +76,8 @@ struct SyncState {
   }
 };
 
-/// The same for inputs of one type.
+/// The same for inputs of one type. A function object with a member `took` is told of each message
+/// before it is put together with others: `took(std::size_t input, const T&)`.
 template <typename F, typename T>
 struct SyncListState {
   SyncListBuffer<T> buffer;
@@ -83,6 +85,9 @@ struct SyncListState {
 
   executor::Outcome add(std::size_t number, T& message, const executor::Callback& input,
                         InstanceInfo& info) {
+    if constexpr (requires { function.took(number, std::as_const(message)); }) {
+      function.took(number, std::as_const(message));
+    }
     const bool complete = buffer.add(number, message, message_stamp_ns(message));
     return run_for_set(complete, buffer, input, info, [&] {
       const std::span<const T* const> set = buffer.set();

@@ -117,7 +117,11 @@ class Ways:
         self._of: dict[str, dict[str, InstanceRow]] = {}
         for row in instances:
             for token in row.tokens.split(";") if row.tokens else ():
-                self._of.setdefault(token, {})[row.callback] = row
+                way = self._of.setdefault(token, {})
+                known = way.get(row.callback)
+                # A synchroniser may take a message and run for it later; what counts is the first.
+                if known is None or row.ready < known.ready:
+                    way[row.callback] = row
 
     def late_messages(
         self, chain: str, instance: int, callbacks: Iterable[str], allowed: Allowance

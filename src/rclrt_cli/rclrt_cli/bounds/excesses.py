@@ -72,7 +72,7 @@ def rows_above(run: Run, chains: Iterable[PredictedChain]) -> Iterator[tuple[Cha
         elif not chain.meets_all:
             above = False
         else:
-            above = row.status == "dropped" or row.release + bound < end_of_run
+            above = row.status in ("dropped", "unmatched") or row.release + bound < end_of_run
         if above:
             yield row, bound
 

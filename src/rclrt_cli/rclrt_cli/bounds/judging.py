@@ -123,7 +123,7 @@ class Judge:
 
     def _covers(self, bound: int | None, row: ChainRow, stalled: int, end_of_run: int) -> bool:
         """Whether a bound that allows for the stall is kept."""
-        if row.status == "dropped":
+        if row.status in ("dropped", "unmatched"):
             return self.bounds.may_drop(row.chain, stalled)
         if bound is None:
             return False

@@ -48,8 +48,8 @@ def _result(chain: ChainResult | None, name: str) -> str:
 
 def _missed(chain: ChainResult) -> str:
     if not chain.missed:
-        return f"none of its {chain.released} deadlines"
-    text = f"{chain.missed} of its {chain.released} deadlines"
+        return f"none of its {chain.due} deadlines"
+    text = f"{chain.missed} of its {chain.due} deadlines"
     if not chain.missed_host:
         return text
     if chain.missed_host >= chain.missed:

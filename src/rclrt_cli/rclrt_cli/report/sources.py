@@ -73,6 +73,11 @@ def _measured(each: str, merged: str, sample_limit: int, slice_limit: int) -> li
             "with the deadline passed when the run ended.",
         ),
         (
+            "Unmatched",
+            "Instances that a synchroniser took in and left over, because its sets had newer ones: "
+            "inputs of unequal rates leave messages over. They have no response and are no misses.",
+        ),
+        (
             "By host",
             "Of the missed ones, those that would have met the deadline without the time during "
             "which the machine did not run at all, as a probe thread above every other priority "

@@ -158,7 +158,7 @@ function drawRowText(data, series, base, width, left, wide) {
   const executor = data.executors[series.executor];
   const response = series.response_ms;
   const host = series.missed_host ? ` (${series.missed_host} by host)` : '';
-  const missed = `missed ${series.missed} of ${series.released}${host}`;
+  const missed = `missed ${series.missed} of ${series.released - series.unmatched}${host}`;
   const late = series.missed > series.missed_host ? 'late-text' : 'muted';
   const p99 = response ? `p99 ${time(response.p99)}` : 'never completed';
   const group = svg('g');

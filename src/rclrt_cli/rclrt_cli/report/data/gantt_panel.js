@@ -81,8 +81,8 @@ function crowdedChains(panel, length) {
 function drawResponse(data, panel, response, lane, x, length, crowded) {
   const [chain, instance, release, completion, deadline, status, stall] = response;
   const middle = lane.top + lane.height / 2;
-  // What was dropped will not come; what is pending may.
-  const open = status === 'dropped' ? deadline : length;
+  // What was dropped or left over will not come; what is pending may.
+  const open = status === 'dropped' || status === 'unmatched' ? deadline : length;
   const end = completion === null ? open : completion;
   const chosen = panel.chain === chain && panel.instance === instance;
   const group = svg('g', {class: `response ${chainClass(chain)}${chosen ? ' chosen' : ''}`});

@@ -40,7 +40,7 @@ function drawCards(data, chain) {
       html('h3', {}, executor.label),
       html('p', {class: `big${own ? ' late' : ''}`},
         String(series.missed),
-        html('span', {class: 'of'}, ` of ${series.released} deadlines missed`)),
+        html('span', {class: 'of'}, ` of ${series.released - series.unmatched} deadlines missed`)),
       figure('p99 response', time(response && response.p99), ratios && ratios.p99),
       figure('jitter', time(series.jitter_ms), ratios && ratios.jitter),
       hasBound(series) ? figure('bound', time(series.bound_ms)) : null,

@@ -4,6 +4,7 @@
 const COLUMNS = [
   ['Released', '', (series) => series.released],
   ['Completed', '', (series) => series.completed],
+  ['Unmatched', '', (series) => series.unmatched],
   ['Missed', '', (series) => series.missed],
   ['by host', '', (series) => series.missed_host],
   ['Best', 'ms', (series) => exact(series.response_ms && series.response_ms.best)],
@@ -37,7 +38,9 @@ function factor(value) {
 function drawTable(data) {
   const ratios = data.chains.some((chain) => chain.series.some((series) => series.ratios));
   const bounds = data.chains.some((chain) => chain.series.some((series) => series.verdict));
-  const columns = [...COLUMNS, ...(bounds ? BOUNDS : []), ...(ratios ? RATIOS : [])];
+  const unmatched = data.chains.some((chain) => chain.series.some((series) => series.unmatched));
+  const columns = [...COLUMNS.filter(([name]) => unmatched || name !== 'Unmatched'),
+    ...(bounds ? BOUNDS : []), ...(ratios ? RATIOS : [])];
   const head = html('thead', {}, html('tr', {},
     html('th', {scope: 'col', class: 'name'}, 'Executor'),
     columns.map(([name, unit]) => html('th', {scope: 'col'}, name,
