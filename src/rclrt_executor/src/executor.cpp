@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine.hpp"
+#include "rclrt/realtime/clock.hpp"
 
 namespace rclrt::executor {
 
@@ -39,7 +40,7 @@ void Executor::spin() RCLRT_WAITS { engine_->spins->spin(); }
 
 void Executor::spin_some() RCLRT_WAITS { engine_->spins->spin_some(); }
 
-bool Executor::spin_once(std::chrono::nanoseconds timeout) RCLRT_WAITS {
+bool Executor::spin_once(realtime::SaturatingNanoseconds timeout) RCLRT_WAITS {
   return engine_->spins->spin_once(timeout);
 }
 
@@ -48,7 +49,7 @@ SpinResult Executor::spin_until(const std::function<bool(std::chrono::nanosecond
   return engine_->spins->spin_until(complete, timeout);
 }
 
-bool Executor::run_one_on_caller(std::chrono::nanoseconds timeout,
+bool Executor::run_one_on_caller(realtime::SaturatingNanoseconds timeout,
                                  std::int64_t ready_by_ns) RCLRT_WAITS {
   return engine_->spins->run_one_on_caller(timeout, ready_by_ns);
 }
@@ -80,6 +81,12 @@ bool Executor::runs_to_completion() const noexcept RCLRT_NONBLOCKING {
 int Executor::os_priority(int level) const { return engine_->callbacks.os_priority(level); }
 int Executor::os_priority(const Callback& callback) const {
   return engine_->callbacks.os_priority(callback);
+}
+
+std::vector<Stall> Executor::stalls() const { return engine_->stalls.stalls(); }
+
+void Executor::look_for_stalls() {
+  engine_->stalls.look(*engine_->dispatcher, realtime::monotonic_now_ns());
 }
 
 std::int64_t Executor::epoch_ns() const noexcept RCLRT_NONBLOCKING {

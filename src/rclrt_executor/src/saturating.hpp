@@ -2,16 +2,10 @@
 // Sums of times that may be the end of the clock.
 #pragma once
 
-#include <cstdint>
-
-#include "rclrt/realtime/safety.hpp"
+#include "rclrt/realtime/duration.hpp"
 
 namespace rclrt::executor {
 
-/// Returns `a` + `b`, or INT64_MAX if that is later than the clock's end.
-inline std::int64_t saturating_add(std::int64_t a, std::int64_t b) noexcept RCLRT_NONBLOCKING {
-  std::int64_t sum = 0;
-  return __builtin_add_overflow(a, b, &sum) ? INT64_MAX : sum;  // only later times overflow here
-}
+using realtime::saturating_add;
 
 }  // namespace rclrt::executor

@@ -15,6 +15,7 @@
 #include "rclrt/executor/options.hpp"
 #include "rclrt/executor/spin_result.hpp"
 #include "rclrt/executor/timer.hpp"
+#include "rclrt/realtime/duration.hpp"
 
 namespace rclrt::executor {
 
@@ -87,14 +88,15 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   /// Runs until an instance has ended, and waits for one at most `timeout`; negative: for ever.
   /// Returns whether one has. Where several threads run callbacks, those that have started by then
   /// end, too.
-  bool spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS;
+  bool spin_once(realtime::SaturatingNanoseconds timeout = std::chrono::nanoseconds(-1))
+      RCLRT_WAITS;
 
   /// Runs until `future` (std::future or std::shared_future, not a deferred one) is ready, at most
   /// `timeout`; negative: for ever. Runs nothing if it is ready already.
   template <typename Future>
   SpinResult spin_until_future_complete(
       const Future& future,
-      std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS {
+      realtime::SaturatingNanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS {
     return spin_until(
         [&](std::chrono::nanoseconds time) {
           return future.wait_for(time) == std::future_status::ready;
@@ -108,7 +110,7 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   /// it and no ceiling is raised, for no other thread runs. Exceptions and cancel as in `spin`.
   /// Throws std::logic_error under `wait_set`, and `static_order` with logical execution time,
   /// which do not offer it.
-  bool run_one_on_caller(std::chrono::nanoseconds timeout,
+  bool run_one_on_caller(realtime::SaturatingNanoseconds timeout,
                          std::int64_t ready_by_ns = INT64_MAX) RCLRT_WAITS;
 
   /// Makes the running `spin`, or the next one, return. Thread-safe; must have returned before the
@@ -137,6 +139,12 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   /// Returns the SCHED_FIFO priority of the thread that runs the callback, which this executor has;
   /// 0 without real time.
   RCLRT_SETUP int os_priority(const Callback& callback) const;
+  /// Returns what stalled when the spin looked last: instances whose workers all wait. Thread-safe.
+  RCLRT_SETUP std::vector<Stall> stalls() const;
+  /// Looks for such, besides the looks of `spin`: where callbacks run on the caller's thread, which
+  /// cannot look. Twice within some hundredths of a second for one result. Thread-safe; not from a
+  /// callback with a deadline.
+  RCLRT_SETUP void look_for_stalls();
   /// Returns the time from which timers count, CLOCK_MONOTONIC: as in the options, or the start of
   /// the first `spin`; without meaning before.
   std::int64_t epoch_ns() const noexcept RCLRT_NONBLOCKING;
