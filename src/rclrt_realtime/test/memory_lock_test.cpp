@@ -25,6 +25,8 @@ int locked_with = 0;  // the flags of mlockall; 0: not called
 
 }  // namespace
 
+// Not in a sanitizer's build, whose run-time library calls getrlimit before the program is ready.
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" __attribute__((visibility("default"))) int getrlimit(__rlimit_resource_t resource,
                                                                 rlimit* limit) noexcept {
   static const auto real =
@@ -44,6 +46,7 @@ extern "C" __attribute__((visibility("default"))) int mlockall(int flags) noexce
   locked_with = flags;
   return 0;
 }
+#endif
 
 namespace rclrt::realtime {
 namespace {
