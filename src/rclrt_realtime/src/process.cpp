@@ -141,6 +141,8 @@ CpuWakeUpLimit::~CpuWakeUpLimit() {
 }
 
 void keep_heap() {
+  constexpr int kGrowth = 512 << 10;
+  mallopt(M_TOP_PAD, kGrowth);
   mallopt(M_TRIM_THRESHOLD, -1);
   mallopt(M_MMAP_MAX, 0);
 }

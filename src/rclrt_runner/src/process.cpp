@@ -41,6 +41,11 @@ void prepare(const model::Application& application, const RunOptions& options,
   if (const auto problem = middleware.apply(application)) {
     notice(options.strict, *problem);
   }
+}
+
+/// Locks what is mapped by now: when all threads exist, a limited amount that holds it holds the
+/// run.
+void lock_memory(const RunOptions& options) {
   if (const auto problem = realtime::lock_memory()) {
     notice(options.strict, *problem);
   }
@@ -90,6 +95,9 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
   }
   while (goes_on() && !spinning.wait_for_all(kPoll)) {
   }
+  if (goes_on()) {
+    lock_memory(options);
+  }
   Part part;
   part.threads = threads_of(application.executors[own.front()].process);
   std::optional<std::int64_t> epoch_ns;
@@ -131,7 +139,9 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
 bool run_process(const model::Application& application, std::span<const std::size_t> own,
                  const RunOptions& options, std::span<const char* const> arguments,
                  Starter& starter) {
-  // The log comes first, and ROS then; whatever thread follows is the middleware's.
+  // The heap comes first: the heaps of the middleware's threads begin as large as it says. The log
+  // follows, and ROS then; whatever thread comes after them is the middleware's.
+  realtime::keep_heap();
   recorder::InstanceLog log;
   const MiddlewareThreads middleware;
   const auto context = Context::make(static_cast<int>(arguments.size()), arguments.data());

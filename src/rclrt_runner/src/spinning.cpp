@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "spinning.hpp"
 
+#include <algorithm>
 #include <utility>
 
+#include "message_memory.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::runner {
@@ -57,6 +59,14 @@ realtime::Scheduling starting() {
   return {.policy = realtime::Policy::kFifo, .priority = model::kTopPriority};
 }
 
+bool may_be_realtime(const model::Application& application) {
+  int least = model::kTopPriority;
+  for (const model::Executor& executor : application.executors) {
+    least = std::min(least, executor.top_priority.value_or(least));
+  }
+  return !realtime::why_no_realtime(least);
+}
+
 std::int64_t CommonStart::arrive_and_wait() {
   std::unique_lock lock(mutex_);
   --missing_;
@@ -82,7 +92,8 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
                    const RunOptions& options, const LiveApplication& live,
                    const std::shared_ptr<Context>& context, recorder::InstanceLog& log)
     : start_(own.size()) {
-  const std::vector<int> tops = top_priorities(application, options.executor.kind);
+  const std::vector<int> tops =
+      top_priorities(application, options.executor.kind, may_be_realtime(application));
   for (const std::size_t index : own) {
     const model::Executor& stated = application.executors[index];
     sinks_.push_back(
@@ -93,8 +104,12 @@ Spinning::Spinning(const model::Application& application, std::span<const std::s
         .scheduler_cpus = stated.scheduler_cpus,
         .realtime = options.strict ? Realtime::kRequire : Realtime::kTry,
         .top_priority = tops[index],
+        .spare_workers = 0,  // the callbacks of an app.yaml do not wait for each other
+        // Messages grow the heap of the thread that publishes them until the histories are full.
+        .prefault = ExecutorOptions{}.prefault + message_memory(application, index),
         .epoch = [this] { return start_.arrive_and_wait(); },
-        .sink = sinks_.back().get()};
+        .sink = sinks_.back().get(),
+        .stall_period = std::chrono::milliseconds(0)};
     executors_.push_back(make(options.executor, context, std::move(executor_options),
                               static_order(application, options.executor, index)));
     live.add_nodes(index, *executors_.back());

@@ -2,6 +2,7 @@
 // What all executors can be told.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -12,6 +13,7 @@
 
 #include "rclrt/executor/deadline_miss.hpp"
 #include "rclrt/executor/instance.hpp"
+#include "rclrt/executor/stall.hpp"
 #include "rclrt/realtime/scheduling.hpp"
 
 namespace rclrt::executor {
@@ -53,10 +55,10 @@ struct ExecutorOptions {
   /// all executors but `edf`, which has one; 0: the number of its CPUs. A callback that waits for
   /// another one needs two where the number is stated: then there are no spare ones.
   std::size_t workers_per_level = 0;
-  /// Spare threads of each level (`per_group`: of each reentrant group), at most, for callbacks that
-  /// wait for others: a spare runs the next instance in place of a worker that has slept in its
-  /// callback for two milliseconds. As many as the level's groups let start at a time; 0: none. Not
-  /// with `workers_per_level`, Preemption::kNever or a reservation. Offered by `preemptive`,
+  /// Spare threads of each level (`per_group`: of each reentrant group), at most, for callbacks
+  /// that wait for others: a spare runs the next instance in place of a worker that has slept in
+  /// its callback for two milliseconds. As many as the level's groups let start at a time; 0: none.
+  /// Not with `workers_per_level`, Preemption::kNever or a reservation. Offered by `preemptive`,
   /// `producer_consumer` and `per_group`, and without real time by all that share workers.
   std::size_t spare_workers = 8;
   /// Levels that run under SCHED_DEADLINE, each on one thread with this budget: above all
@@ -85,6 +87,11 @@ struct ExecutorOptions {
   std::function<std::int64_t()> epoch{};
   InstanceSink* sink = nullptr;    ///< receives every finished instance; must outlive the executor
   MissHandler* on_miss = nullptr;  ///< told of deadlines missed; must outlive the executor
+  /// Told of instances that wait for threads which wait themselves, in place of stderr; must
+  /// outlive the executor.
+  StallHandler* on_stall = nullptr;
+  /// How often the thread in `spin` looks for such; 0: never.
+  std::chrono::milliseconds stall_period{100};
   /// How many of the latest instances the blame for a miss is found among; 300 bytes each.
   std::size_t miss_history = 256;
 };

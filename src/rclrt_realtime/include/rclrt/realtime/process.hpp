@@ -80,7 +80,8 @@ prepare_process(const ProcessOptions& options = {});
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> lock_memory();
 
 /// Keeps freed memory with the process: the heap is never trimmed, and large blocks come from it
-/// too instead of from the system each time.
+/// too instead of from the system each time. It grows by 512 KiB at least, and so large do the heaps
+/// of threads begin: call it before threads of others, such as the middleware's, are created.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void keep_heap();
 
 /// Grows the heap by `bytes` of touched memory that the next allocations of all threads are served

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "message_memory.hpp"
+
+#include <algorithm>
+#include <string>
+#include <type_traits>
+#include <variant>
+
+namespace rclrt::runner {
+
+namespace {
+
+constexpr std::size_t kMost = std::size_t{32} << 20;
+
+/// Returns how many messages of a topic a callback keeps.
+std::size_t kept_by(const model::Callback& callback, const std::string& topic) {
+  const auto topics = model::inputs(callback);
+  const auto inputs = static_cast<std::size_t>(std::ranges::count(topics, topic));
+  return std::visit(
+      [&]<typename Trigger>(const Trigger& trigger) -> std::size_t {
+        if constexpr (std::is_same_v<Trigger, model::Subscription> ||
+                      std::is_same_v<Trigger, model::Sync>) {
+          return inputs * (trigger.depth + 1);
+        } else {
+          return 0;
+        }
+      },
+      callback.trigger);
+}
+
+}  // namespace
+
+std::size_t message_memory(const model::Application& application, std::size_t executor) {
+  std::size_t bytes = 0;
+  for (const model::Topic& topic : application.topics) {
+    std::size_t messages = 0;
+    for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+      const model::Callback& callback = application.callbacks[i];
+      const auto outputs =
+          static_cast<std::size_t>(std::ranges::count(callback.publishes, topic.name));
+      if (application.executor_of(i) == executor) {
+        messages += outputs * (kPublisherDepth + 1);
+      }
+      messages += kept_by(callback, topic.name);
+    }
+    // Sizes come from a file: no product may overflow.
+    const std::size_t room = kMost - bytes;
+    bytes +=
+        messages != 0 && topic.size_bytes > room / messages ? room : messages * topic.size_bytes;
+  }
+  return bytes;
+}
+
+}  // namespace rclrt::runner
