@@ -120,6 +120,11 @@ void say_counts(const ReadCounts& counts) {
   for (const std::string& damage : counts.damage) {
     std::fprintf(stderr, "rclrt_trace: note: %s\n", printable(damage).c_str());
   }
+  if (counts.duplicates > 0) {
+    std::fprintf(stderr,
+                 "rclrt_trace: note: %llu events were recorded by several sessions: counted once\n",
+                 static_cast<unsigned long long>(counts.duplicates));
+  }
   if (counts.early > 0) {
     std::fprintf(
         stderr,

@@ -3,7 +3,6 @@
 #include "model_builder.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <functional>
 #include <numeric>
 #include <ranges>
@@ -13,23 +12,13 @@ namespace rclrt::trace {
 
 namespace {
 
-constexpr std::size_t kLongestName = 200;
-
-// What the model takes; a damaged trace may say anything.
-constexpr std::int64_t kShortestTime = 1'000;
-constexpr std::size_t kDeepestQueue = 10'000;
-constexpr std::size_t kMostSyncTopics = 9;
-constexpr std::size_t kMostTopics = 100;
+/// What the model takes; a damaged trace may say anything.
 constexpr int kMostCpus = 1024;
 
-/// Of tools and of the middleware: no part of what a robot does.
-bool is_of_tools(const std::string& topic) {
-  return topic == "/rosout" || topic == "/parameter_events";
-}
-
-std::string process_name(const TracedSystem& system, std::int64_t pid) {
+std::string process_name(const TracedSystem& system, std::int64_t process) {
+  const std::int64_t pid = system.processes()[static_cast<std::size_t>(process)].pid;
   for (const TracedThread& thread : system.threads()) {
-    if (thread.pid == pid && thread.tid == pid && !thread.name.empty()) {
+    if (thread.process == process && thread.tid == pid && !thread.name.empty()) {
       return thread.name;
     }
   }
@@ -46,74 +35,57 @@ std::vector<int> allowed(std::vector<int> cpus) {
 
 }  // namespace
 
-std::string as_token(std::string_view text) {
-  std::string name;
-  for (const char c : text) {
-    const bool fits =
-        (std::isalnum(static_cast<unsigned char>(c)) != 0) && static_cast<unsigned char>(c) < 0x80;
-    if (fits) {
-      name += c;
-    } else if (!name.ends_with('_')) {
-      name += '_';
-    }
-  }
-  if (name.empty() || std::isdigit(static_cast<unsigned char>(name.front())) != 0) {
-    name = "n" + name;
-  }
-  name.resize(std::min(name.size(), kLongestName));
-  return name;
-}
-
-std::string as_topic(std::string_view text) {
-  std::string result;
-  for (std::size_t at = text.starts_with('/') ? 1 : 0; at <= text.size();) {
-    const std::size_t slash = std::min(text.find('/', at), text.size());
-    result += "/" + as_token(text.substr(at, slash - at));
-    at = slash + 1;
-  }
-  return result;
-}
-
-std::string Names::unique(std::string_view text) {
-  std::string name = as_token(text);
-  while (name.size() > 1 && name.ends_with('_')) {
-    name.pop_back();
-  }
-  while (name.size() > 1 && name.starts_with('_')) {
-    name = as_token(std::string_view(name).substr(1));
-  }
-  std::string result = name;
-  for (int number = 2; !taken_.insert(result).second; ++number) {
-    result = (name.ends_with('_') ? name : name + "_") + std::to_string(number);
-  }
-  return result;
-}
-
-const std::string& ModelBuilder::topic(std::uint32_t index) {
-  const auto [found, fresh] = topics_.try_emplace(index);
-  if (fresh) {
-    found->second = as_topic(system_.topic(index));
-  }
-  return found->second;
-}
-
 ModelBuilder::ModelBuilder(const TracedSystem& system, const std::string& name)
-    : system_(system), application_(model_.application) {
+    : system_(system),
+      lives_(find_lives(system)),
+      application_(model_.application),
+      name_spaces_(kLongestNamespace) {
   application_.name = Names().unique(name);
   collect_runs();
+  name_topics();
+  require_publications();
+}
+
+void ModelBuilder::name_topics() {
+  TopicNames names(kLongestTopic);
+  for (std::uint32_t i = 0; i < system_.topic_count(); ++i) {
+    names.reserve(system_.topic(i));
+  }
+  for (std::uint32_t i = 0; i < system_.topic_count(); ++i) {
+    topics_.push_back(names.name(system_.topic(i)));
+    if (names.is_changed(system_.topic(i))) {
+      model_.notes.push_back("topic '" + system_.topic(i) + "' is called '" + topics_.back() +
+                             "': the model's names are letters, digits and single underscores");
+    }
+  }
+  for (const TracedNode& node : system_.nodes()) {
+    name_spaces_.reserve(node.name_space);
+    node_names_.reserve(node.name);
+  }
+}
+
+/// What the model has no part of: what serves tools and the middleware.
+bool ModelBuilder::is_of_tools(std::uint32_t number) const {
+  const TracedCallback& callback = callback_at(number);
+  if (callback.kind == TriggerKind::kService) {
+    return is_tool_service(callback.name);
+  }
+  return !callback.inputs.empty() && std::ranges::all_of(callback.inputs, [&](const auto& input) {
+    return input.topic != kNone && is_tool_topic(system_.topic(input.topic));
+  });
 }
 
 void ModelBuilder::choose_callbacks() {
-  model_.callback_of.assign(system_.callbacks().size(), kNone);
+  model_.callback_of.assign(lives_.callbacks.size(), kNone);
   std::map<std::uint32_t, int> timers;
   std::size_t idle = 0;
   std::size_t idle_timers = 0;
-  for (std::uint32_t i = 0; i < system_.callbacks().size(); ++i) {
-    const TracedCallback& traced = system_.callbacks()[i];
-    const bool of_tools =
-        !traced.inputs.empty() && std::ranges::all_of(traced.inputs, [&](const auto& input) {
-          return input.topic != kNone && is_of_tools(topic(input.topic));
-        });
+  for (std::uint32_t i = 0; i < lives_.callbacks.size(); ++i) {
+    if (lives_.callback_of[i] != i) {
+      continue;
+    }
+    const TracedCallback& traced = callback_at(i);
+    const bool of_tools = is_of_tools(i);
     if (runs_[i].times.empty() || of_tools) {
       const bool exists = traced.kind != TriggerKind::kOther || !traced.name.empty();
       idle += exists && !of_tools ? 1 : 0;
@@ -146,7 +118,7 @@ void ModelBuilder::choose_callbacks() {
 
 std::string ModelBuilder::callback_name(std::uint32_t traced,
                                         std::map<std::uint32_t, int>& timers) {
-  const TracedCallback& callback = system_.callbacks()[traced];
+  const TracedCallback& callback = callback_at(traced);
   const bool own_name = !callback.name.empty() && !callback.name.starts_with('/');
   if (callback.priority && own_name && callback.name != "timer") {
     return callback.name;  // rclrt's, which its author chose
@@ -190,79 +162,126 @@ std::vector<std::uint32_t> ModelBuilder::executors_by_thread() {
   return result;
 }
 
+/// What is one executor: rclrt says it, in each life; else threads do.
+std::uint32_t ModelBuilder::executor_key(std::uint32_t number,
+                                         const std::vector<std::uint32_t>& by_thread) {
+  const std::uint32_t executor = callback_at(number).executor;
+  return executor != kNone ? lives_.executor_of[executor] : by_thread[number];
+}
+
 void ModelBuilder::place() {
   const std::vector<std::uint32_t> by_thread = executors_by_thread();
+  const auto process_of = [&](std::int64_t process) {
+    return static_cast<std::int64_t>(lives_.process_of[static_cast<std::size_t>(process)]);
+  };
   std::set<std::int64_t> processes;
   for (const std::uint32_t traced : traced_of_) {
-    processes.insert(system_.callbacks()[traced].pid);
+    processes.insert(process_of(callback_at(traced).process));
   }
   Names process_names;
-  std::map<std::int64_t, std::string> process_of;
-  for (const std::int64_t pid : processes) {
-    process_of[pid] = processes.size() == 1 ? "" : process_names.unique(process_name(system_, pid));
+  std::map<std::int64_t, std::string> name_of;
+  for (const std::int64_t process : processes) {
+    name_of[process] =
+        processes.size() == 1 ? "" : process_names.unique(process_name(system_, process));
   }
   Names names;
   std::map<std::pair<bool, std::uint32_t>, std::size_t> executors;
-  std::map<std::size_t, std::set<std::uint32_t>> threads;
-  executor_of_.assign(system_.callbacks().size(), kNone);
+  executor_of_.assign(lives_.callbacks.size(), kNone);
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
-    const TracedCallback& traced = system_.callbacks()[traced_of_[i]];
+    const TracedCallback& traced = callback_at(traced_of_[i]);
+    const std::string& process = name_of[process_of(traced.process)];
     const bool named = traced.executor != kNone;
-    const std::uint32_t key = named ? traced.executor : by_thread[traced_of_[i]];
+    const std::uint32_t key = executor_key(traced_of_[i], by_thread);
     const auto [found, fresh] = executors.try_emplace({named, key}, application_.executors.size());
     if (fresh) {
-      const std::string name =
-          named ? system_.executors()[key].name
-                : process_of[traced.pid] + "_executor_" + std::to_string(found->second + 1);
+      const std::string name = named ? system_.executors()[key].name
+                                     : process + "_executor_" + std::to_string(found->second + 1);
       application_.executors.push_back(
           {.name = names.unique(name),
            .cpus = named ? allowed(system_.executors()[key].cpus) : std::vector<int>(),
-           .process = process_of[traced.pid]});
+           .process = process});
     }
     executor_of_[traced_of_[i]] = static_cast<std::uint32_t>(found->second);
-    threads[found->second].insert(runs_[traced_of_[i]].threads.begin(),
-                                  runs_[traced_of_[i]].threads.end());
     model::Callback& callback = application_.callbacks[i];
-    callback.node = node_in_model(traced.node, found->second, traced.pid);
+    callback.node = node_in_model(traced.node, found->second, process_of(traced.process));
     if (application_.nodes[callback.node].executor != found->second) {
       callback.executor = found->second;
     }
   }
-  model_.slot_of.assign(system_.threads().size(), 0);
-  for (const auto& [executor, own] : threads) {
-    std::uint32_t slot = 0;
-    for (const std::uint32_t thread : own) {
-      model_.slot_of[thread] = slot++;
+  assign_slots();
+}
+
+/// Numbers the threads of each executor; one whose life follows another's has the same number.
+void ModelBuilder::assign_slots() {
+  struct Span {
+    std::int64_t first_ns = INT64_MAX;
+    std::int64_t last_ns = INT64_MIN;
+  };
+  std::map<std::pair<std::size_t, std::uint32_t>, Span> spans;  // by executor and thread
+  for (const TracedInstance& instance : system_.instances()) {
+    const std::uint32_t executor = executor_of_[lives_.callback_of[instance.callback]];
+    if (executor != kNone) {
+      Span& span = spans[{executor, instance.thread}];
+      span.first_ns = std::min(span.first_ns, instance.start_ns);
+      span.last_ns = std::max(span.last_ns, instance.end_ns);
     }
+  }
+  model_.slot_of.assign(system_.threads().size(), 0);
+  std::map<std::size_t, std::vector<Span>> slots;
+  std::map<std::size_t, std::vector<std::int64_t>> processes;  // of the last thread of each slot
+  for (const auto& [key, span] : spans) {
+    const auto& [executor, thread] = key;
+    const std::int64_t process = system_.threads()[thread].process;
+    std::vector<Span>& used = slots[executor];
+    std::vector<std::int64_t>& of = processes[executor];
+    std::size_t slot = 0;
+    while (slot < used.size() && (used[slot].last_ns > span.first_ns || of[slot] == process)) {
+      ++slot;
+    }
+    used.resize(std::max(used.size(), slot + 1));
+    of.resize(used.size());
+    used[slot] = span;
+    of[slot] = process;
+    model_.slot_of[thread] = static_cast<std::uint32_t>(slot);
   }
 }
 
+std::string ModelBuilder::name_node(const TracedNode& node) {
+  std::string name = node_names_.unique(node.name);
+  if (name != node.name) {
+    model_.notes.push_back("node '" + full_name(node) + "' is called '" + name +
+                           "': the model's nodes have names that differ, of letters, digits and "
+                           "single underscores");
+  }
+  return name;
+}
+
 std::size_t ModelBuilder::node_in_model(std::uint32_t traced_node, std::size_t executor,
-                                        std::int64_t pid) {
+                                        std::int64_t process) {
   const bool known = traced_node != kNone;
   const auto found = known ? nodes_.find(traced_node) : nodes_.end();
   if (found != nodes_.end()) {
     return found->second;
   }
-  if (const auto other = nameless_.find(pid); !known && other != nameless_.end()) {
+  if (const auto other = nameless_.find(process); !known && other != nameless_.end()) {
     return other->second;
   }
-  const TracedNode node = known ? system_.nodes()[traced_node] : TracedNode{pid, "no_node", "/"};
-  const std::string name = node_names_.unique(node.name);
-  if (known && name != node.name) {
-    model_.notes.push_back("node '" + as_token(node.name) + "' of namespace " +
-                           as_topic(node.name_space) + " is called '" + name +
-                           "': the model wants names that differ");
-  }
+  const TracedNode node =
+      known ? system_.nodes()[traced_node] : TracedNode{process, "no_node", "/", 0};
+  const std::string name = known ? name_node(node) : node_names_.unique(node.name);
+  const std::string name_space = node.name_space.empty() ? "/" : node.name_space;
   application_.nodes.push_back(
-      {.name = name,
-       .name_space = node.name_space.size() < 2 ? "/" : as_topic(node.name_space),
-       .executor = executor});
+      {.name = name, .name_space = name_spaces_.name(name_space), .executor = executor});
+  if (name_spaces_.is_changed(name_space)) {
+    model_.notes.push_back("namespace '" + name_space + "' of node '" + node.name +
+                           "' is called '" + application_.nodes.back().name_space +
+                           "': the model's names are letters, digits and single underscores");
+  }
   const std::size_t index = application_.nodes.size() - 1;
   if (known) {
     nodes_[traced_node] = index;
   } else {
-    nameless_[pid] = index;
+    nameless_[process] = index;
   }
   return index;
 }
@@ -272,10 +291,11 @@ void ModelBuilder::connect() {
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
     set_trigger(i);
     model::Callback& callback = application_.callbacks[i];
-    const TracedCallback& traced = system_.callbacks()[traced_of_[i]];
+    const TracedCallback& traced = callback_at(traced_of_[i]);
     std::vector<std::uint32_t> topics;
     for (const auto& [input, output] : traced.outputs) {
-      if (!is_of_tools(topic(output)) && std::ranges::find(topics, output) == topics.end()) {
+      if (!is_tool_topic(system_.topic(output)) &&
+          std::ranges::find(topics, output) == topics.end()) {
         topics.push_back(output);
         callback.publishes.push_back(topic(output));
       }
@@ -300,75 +320,12 @@ void ModelBuilder::connect() {
   }
 }
 
-void ModelBuilder::set_trigger(std::size_t index) {
-  const std::uint32_t number = traced_of_[index];
-  const TracedCallback& traced = system_.callbacks()[number];
-  model::Callback& callback = application_.callbacks[index];
-  if (traced.kind == TriggerKind::kTimer && traced.period_ns > 0 &&
-      traced.period_ns <= kLongestTime) {
-    callback.trigger = model::Timer{.period = model::Nanoseconds(traced.period_ns)};
-    return;
+TracedModel ModelBuilder::finish() {
+  for (std::uint32_t i = 0; i < model_.callback_of.size(); ++i) {
+    model_.callback_of[i] = model_.callback_of[lives_.callback_of[i]];
   }
-  std::vector<std::string> topics;
-  std::size_t depth = 1;
-  std::string outside;
-  for (const TracedInput& input : traced.inputs) {
-    if (input.topic != kNone && published_.contains(input.topic)) {
-      if (std::ranges::find(topics, topic(input.topic)) == topics.end() &&
-          topics.size() < (traced.sync_window_ns ? kMostSyncTopics : kMostTopics)) {
-        topics.push_back(topic(input.topic));
-      }
-      depth = std::clamp(input.depth, depth, kDeepestQueue);
-    } else {
-      outside += (outside.empty() ? "" : ", ") +
-                 (input.topic == kNone ? std::string("?") : topic(input.topic));
-    }
-  }
-  if (topics.empty()) {
-    callback.trigger = event_of(number);
-    model_.stands_for_other[index] = true;
-    model_.notes.push_back(
-        "callback '" + callback.id + "' " +
-        (traced.kind == TriggerKind::kService ? "answers requests, which have no tracepoint"
-         : traced.inputs.empty()
-             ? "is started by what has no tracepoint"
-             : "takes " + outside + ", which no callback of the trace publishes") +
-        ": it is an event, with the intervals that were seen");
-    return;
-  }
-  if (!outside.empty()) {
-    model_.notes.push_back("callback '" + callback.id + "' also takes " + outside +
-                           ", which no callback of the trace publishes: left out");
-  }
-  if (traced.sync_window_ns && topics.size() > 1) {
-    const bool exact = *traced.sync_window_ns <= 0;
-    callback.trigger = model::Sync{
-        .topics = topics,
-        .policy = exact ? model::SyncPolicy::kExact : model::SyncPolicy::kApproximate,
-        .window = model::Nanoseconds(exact ? 0 : std::min(*traced.sync_window_ns, kLongestTime)),
-        .depth = depth};
-  } else {
-    callback.trigger = model::Subscription{.topics = topics, .depth = depth};
-  }
-}
-
-model::Event ModelBuilder::event_of(std::uint32_t traced) const {
-  const auto& times = runs_[traced].times;
-  std::int64_t least = INT64_MAX;
-  std::int64_t most = 0;
-  for (std::size_t i = 1; i < times.size(); ++i) {
-    least = std::min(least, times[i].first - times[i - 1].first);
-    most = std::max(most, times[i].first - times[i - 1].first);
-  }
-  const std::int64_t seen = system_.last_ns() - times.front().first;
-  const auto in_range = [](std::int64_t time) {
-    return model::Nanoseconds(std::clamp(time, kShortestTime, kLongestTime));
-  };
-  return {.min_interval = in_range(times.size() > 1 ? least : seen),
-          .max_interval = in_range(times.size() > 1 ? most : seen),
-          .offset = {},
-          .depth = 10,
-          .seed = 0};
+  model_.notes.insert(model_.notes.begin(), lives_.notes.begin(), lives_.notes.end());
+  return std::move(model_);
 }
 
 TracedModel build_model(const TracedSystem& system, const std::string& name) {

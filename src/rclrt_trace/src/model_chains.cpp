@@ -76,11 +76,11 @@ class CycleSearch {
 void ModelBuilder::collect_runs() {
   runs_.resize(system_.callbacks().size());
   for (const TracedInstance& instance : system_.instances()) {
-    runs_[instance.callback].has_cpu_times |= instance.scheduled;
+    runs_[lives_.callback_of[instance.callback]].has_cpu_times |= instance.scheduled;
   }
   for (const TracedInstance& instance : system_.instances()) {
-    Runs& runs = runs_[instance.callback];
-    runs.times.emplace_back(instance.start_ns, instance.end_ns);
+    Runs& runs = runs_[lives_.callback_of[instance.callback]];
+    runs.times.push_back({instance.start_ns, instance.end_ns, instance.callback, instance.sent_ns});
     runs.threads.insert(instance.thread);
     if (instance.scheduled || !runs.has_cpu_times) {
       // A short wait is part of it, as for a lock of the middleware.
@@ -91,7 +91,7 @@ void ModelBuilder::collect_runs() {
     }
   }
   for (Runs& runs : runs_) {
-    std::ranges::sort(runs.times);
+    std::ranges::sort(runs.times, {}, &Run::start_ns);
     std::ranges::sort(runs.durations);
   }
 }
@@ -112,7 +112,7 @@ void ModelBuilder::break_cycles() {
 std::map<int, int> ModelBuilder::priorities_in_model() const {
   std::map<int, int> result;
   for (const std::uint32_t traced : traced_of_) {
-    if (const auto priority = system_.callbacks()[traced].priority) {
+    if (const auto priority = callback_at(traced).priority) {
       result[*priority] = *priority;
     }
   }
@@ -129,7 +129,7 @@ void ModelBuilder::add_timing() {
   const std::map<int, int> priorities = priorities_in_model();
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
     const Runs& runs = runs_[traced_of_[i]];
-    const TracedCallback& traced = system_.callbacks()[traced_of_[i]];
+    const TracedCallback& traced = callback_at(traced_of_[i]);
     model::Callback& callback = application_.callbacks[i];
     const auto time = [](std::int64_t ns) {
       return model::Nanoseconds(std::min(ns, kLongestTime));
@@ -178,7 +178,7 @@ void ModelBuilder::add_groups() {
   std::map<std::pair<std::size_t, std::uint64_t>, std::vector<std::size_t>> groups;
   std::map<std::size_t, std::vector<std::size_t>> unknown;  // by node
   for (std::size_t i = 0; i < traced_of_.size(); ++i) {
-    const TracedCallback& traced = system_.callbacks()[traced_of_[i]];
+    const TracedCallback& traced = callback_at(traced_of_[i]);
     if (traced.group == 0) {
       unknown[application_.callbacks[i].node].push_back(i);
     } else if (!traced.reentrant) {
@@ -229,10 +229,10 @@ bool ModelBuilder::overlap(std::uint32_t one, std::uint32_t other) const {
   auto x = a.times.begin();
   auto y = b.times.begin();
   while (x != a.times.end() && y != b.times.end()) {
-    if (x->first < y->second && y->first < x->second) {
+    if (x->start_ns < y->end_ns && y->start_ns < x->end_ns) {
       return true;
     }
-    x->second < y->second ? ++x : ++y;
+    x->end_ns < y->end_ns ? ++x : ++y;
   }
   return false;
 }
@@ -296,70 +296,6 @@ void ModelBuilder::add_chain(const std::vector<std::size_t>& way) {
                      .callbacks = way};
   chain.deadline = application_.period(chain);
   application_.chains.push_back(std::move(chain));
-}
-
-/// Names what runs outside of what a trace tells: nodes of which it has no callback at all.
-void ModelBuilder::note_silent_nodes() {
-  std::set<std::int64_t> heard;
-  for (const TracedCallback& callback : system_.callbacks()) {
-    heard.insert(callback.pid);
-  }
-  std::map<std::int64_t, std::string> silent;
-  for (const TracedNode& node : system_.nodes()) {
-    if (!heard.contains(node.pid)) {
-      std::string& names = silent[node.pid];
-      names += (names.empty() ? "" : ", ") + node.name;
-    }
-  }
-  for (const auto& [pid, names] : silent) {
-    model_.notes.push_back(
-        "process " + std::to_string(pid) + " (" + names +
-        ") has nodes without any callback in the trace, as those of rclpy, which "
-        "has no events of them: left out");
-  }
-}
-
-/// Names the timers that may publish what their nodes have been sent: no event says so.
-void ModelBuilder::note_republishing() {
-  std::map<std::uint32_t, std::string> stored;  // by node: what takes messages and publishes none
-  for (const std::uint32_t each : traced_of_) {
-    const TracedCallback& callback = system_.callbacks()[each];
-    if (callback.kind == TriggerKind::kSubscription && callback.outputs.empty()) {
-      std::string& ids = stored[callback.node];
-      ids += (ids.empty() ? "" : ", ") + application_.callbacks[model_.callback_of[each]].id;
-    }
-  }
-  for (const std::uint32_t each : traced_of_) {
-    const TracedCallback& callback = system_.callbacks()[each];
-    const auto found = stored.find(callback.node);
-    if (callback.kind == TriggerKind::kTimer && !callback.outputs.empty() &&
-        found != stored.end()) {
-      model_.notes.push_back("timer " + application_.callbacks[model_.callback_of[each]].id +
-                             " may publish what " + found->second +
-                             " took: its messages begin new chains, for no event says which");
-    }
-  }
-}
-
-void ModelBuilder::note_gaps() {
-  note_silent_nodes();
-  note_republishing();
-  const Gaps& gaps = system_.gaps();
-  const auto note = [&](std::uint64_t count, const char* what) {
-    if (count > 0) {
-      model_.notes.push_back(std::to_string(count) + " " + what);
-    }
-  };
-  note(gaps.unknown_callbacks,
-       "runs are of callbacks that were made before the trace: left out (start the session first)");
-  note(gaps.unfinished, "runs had not ended, or their end was lost: left out");
-  note(gaps.losses, "places where the tracer had no room for events: what ran there is left out");
-  note(gaps.switches_lost,
-       "places where switches of threads are missing: what ran there has no CPU time");
-  note(gaps.unmatched_ends, "ends of runs have no start: left out");
-  note(gaps.unknown_sources, "messages were published before the trace, or outside of it");
-  note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");
-  note(gaps.forgotten, "publications were forgotten before they were taken, to bound the memory");
 }
 
 }  // namespace rclrt::trace

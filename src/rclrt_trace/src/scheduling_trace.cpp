@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "scheduling_trace.hpp"
 
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -108,6 +109,12 @@ std::string host_name() {
   return result;
 }
 
+/// The namespace in which the kernel tells us process ids: our own; 0: it does not say.
+std::uint64_t pid_namespace() {
+  struct stat status{};
+  return stat("/proc/self/ns/pid", &status) == 0 ? status.st_ino : 0;
+}
+
 std::string as_text(const std::array<unsigned char, 16>& uuid) {
   std::string result;
   for (std::size_t i = 0; i < uuid.size(); ++i) {
@@ -145,7 +152,8 @@ void SchedulingTrace::write_metadata() const {
       << as_text(uuid_)
       << "\";\n  packet.header := struct { uint32_t magic; uint8_t uuid[16]; uint32_t stream_id; "
          "uint64_t stream_instance_id; };\n};\n"
-      << "env { hostname = \"" << host_name() << "\"; domain = \"scheduling\"; };\n"
+      << "env { hostname = \"" << host_name()
+      << "\"; domain = \"scheduling\"; pid_ns = " << pid_namespace() << "; };\n"
       << clock_of_this_boot() << kClockType << kTypes;
   out.flush();
   if (!out) {

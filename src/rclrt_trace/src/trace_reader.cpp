@@ -2,18 +2,17 @@
 #include "trace_reader.hpp"
 
 #include <algorithm>
-#include <fstream>
 #include <map>
 #include <memory>
 #include <queue>
 #include <set>
-#include <sstream>
-#include <system_error>
 #include <unordered_map>
 #include <vector>
 
 #include "ctf_metadata.hpp"
 #include "ctf_stream.hpp"
+#include "trace_files.hpp"
+#include "trace_origins.hpp"
 
 namespace rclrt::trace {
 
@@ -25,62 +24,11 @@ namespace fs = std::filesystem;
 constexpr std::size_t kPid = 0;
 constexpr std::size_t kTid = 1;
 constexpr std::size_t kThread = 0;  // a text
-constexpr std::size_t kFirstNumber = 2;
+constexpr std::size_t kNamespace = 2;
+constexpr std::size_t kFirstNumber = 3;
 constexpr std::size_t kFirstText = 1;
 static_assert(kFirstNumber + kMostNumbers <= ctf::Stream::kPlaces);
 static_assert(kFirstText + kMostTexts <= ctf::Stream::kPlaces);
-
-/// Every directory at or below this one that has a trace's metadata, sorted.
-std::vector<fs::path> find_traces(const fs::path& directory) {
-  std::vector<fs::path> result;
-  try {
-    if (fs::is_regular_file(directory / "metadata")) {
-      result.push_back(directory);
-    }
-    for (const fs::directory_entry& entry : fs::recursive_directory_iterator(directory)) {
-      if (entry.is_directory() && fs::is_regular_file(entry.path() / "metadata")) {
-        result.push_back(entry.path());
-      }
-    }
-  } catch (const fs::filesystem_error& error) {
-    throw TraceError(directory.string() + ": " + error.code().message());
-  }
-  if (result.empty()) {
-    throw TraceError(directory.string() +
-                     ": no LTTng trace here or below; expected a directory that has a file "
-                     "\"metadata\"");
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
-
-ctf::Metadata read_metadata(const fs::path& file) {
-  std::ifstream in(file, std::ios::binary);
-  std::ostringstream content;
-  content << in.rdbuf();
-  if (!in) {
-    throw TraceError(file.string() + ": cannot be read, or is empty");
-  }
-  try {
-    return ctf::parse_metadata(ctf::metadata_text(content.str()));
-  } catch (const ctf::MetadataError& error) {
-    throw TraceError(file.string() + ": " + error.what() +
-                     "\n  the metadata is damaged, or of a trace that LTTng did not write");
-  }
-}
-
-/// Files of a trace that are streams: LTTng puts their indices into a directory of their own.
-std::vector<fs::path> find_streams(const fs::path& trace) {
-  std::vector<fs::path> result;
-  for (const fs::directory_entry& entry : fs::directory_iterator(trace)) {
-    const std::string name = entry.path().filename().string();
-    if (entry.is_regular_file() && name != "metadata" && !name.starts_with(".")) {
-      result.push_back(entry.path());
-    }
-  }
-  std::sort(result.begin(), result.end());
-  return result;
-}
 
 /// Chooses the events of kEventTypes, and remembers what they are.
 class KnownEvents final : public ctf::Choice {
@@ -111,11 +59,12 @@ class KnownEvents final : public ctf::Choice {
     want(context, "procname", kThread, of_context.texts);
     const bool has_pid = want(context, "vpid", kPid, of_context.numbers);
     const bool has_tid = want(context, "vtid", kTid, of_context.numbers);
+    want(context, "pid_ns", kNamespace, of_context.numbers);
     if (!(has_pid && has_tid) && type->kind != EventKind::kKernelSwitch) {
       throw TraceError(
           "the events do not say which process and thread they are of\n"
-          "  fix: lttng add-context --userspace --type=vpid --type=vtid --type=procname, before "
-          "lttng start; rclrt trace record and ros2 trace do that");
+          "  fix: lttng add-context --userspace --type=vpid --type=vtid --type=procname "
+          "--type=pid_ns, before lttng start; rclrt trace record and ros2 trace do that");
     }
     known_[&event] = known;
     return true;
@@ -156,44 +105,29 @@ TraceEvent event_of(const ctf::Stream& stream, const KnownEvents::Known& known) 
   return event;
 }
 
-/// Clocks of two machines are not the same, and neither are their process ids.
-void require_one_machine(const fs::path& directory, const std::string& one,
-                         const std::string& other) {
-  if (one != other) {
-    throw TraceError(directory.string() + ": traces of two machines, '" + one + "' and '" + other +
-                     "'; expected those of one");
-  }
-}
-
 /// A stream of a trace, which may have several files.
 using StreamKey = std::pair<std::string, std::uint64_t>;
 
-/// Of what the streams are: of the nodes, or of who had a CPU.
-bool is_of_kernel(const ctf::Metadata& metadata) {
-  return metadata.domain == "kernel" || metadata.domain == "scheduling";
-}
-
-/// When all streams of one kind go on to the end: a bounded trace has overwritten more of one than
-/// of another.
-std::int64_t complete_since(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
-                            const std::vector<StreamKey>& keys, const std::vector<bool>& of_kernel,
-                            bool kernel) {
+/// When all streams of each session go on to the end: a bounded trace has overwritten more of one
+/// than of another.
+std::map<std::string, std::int64_t> complete_since(
+    const std::vector<std::unique_ptr<ctf::Stream>>& streams, const std::vector<StreamKey>& keys,
+    const std::vector<std::string>& sessions) {
   using Packet = std::pair<std::uint64_t, std::uint64_t>;  // number and begin
-  std::map<StreamKey, Packet> oldest;
+  std::map<std::pair<std::string, StreamKey>, Packet> oldest;
   for (std::size_t i = 0; i < streams.size(); ++i) {
-    if (of_kernel[i] != kernel) {
-      continue;
-    }
     if (const auto first = streams[i]->first_packet()) {
-      const auto [found, fresh] = oldest.try_emplace(keys[i], *first);
+      const auto [found, fresh] = oldest.try_emplace({sessions[i], keys[i]}, *first);
       found->second = std::min(found->second, *first);
     }
   }
-  std::uint64_t since = 0;
+  std::map<std::string, std::int64_t> since;
   for (const auto& [key, packet] : oldest) {
-    since = packet.first > 0 ? std::max(since, packet.second) : since;
+    std::int64_t& of_session = since[key.first];
+    of_session = packet.first > 0 ? std::max(of_session, static_cast<std::int64_t>(packet.second))
+                                  : of_session;
   }
-  return static_cast<std::int64_t>(since);
+  return since;
 }
 
 /// Adds up what the streams have met. Each file has the loss of its whole stream.
@@ -219,6 +153,32 @@ void add_up(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
   counts.cpus = cpus.size();
 }
 
+/// Throws TraceError if a metadata file ends between two declarations: it reads well, but most
+/// packets hold what it does not declare. A damaged packet among others is no sign of that.
+void require_whole_metadata(const std::vector<std::unique_ptr<ctf::Stream>>& streams,
+                            const std::vector<std::size_t>& number_of,
+                            const std::vector<std::unique_ptr<ctf::Metadata>>& metadata,
+                            const std::vector<fs::path>& traces) {
+  std::vector<std::uint64_t> packets(traces.size());
+  std::vector<std::uint64_t> undeclared(traces.size());
+  std::vector<std::string> first(traces.size());
+  for (std::size_t i = 0; i < streams.size(); ++i) {
+    const std::size_t trace = number_of[i];
+    packets[trace] += streams[i]->packets();
+    undeclared[trace] += streams[i]->undeclared();
+    if (streams[i]->undeclared() > 0 && first[trace].empty() && !streams[i]->damage().empty()) {
+      first[trace] = streams[i]->damage().front();
+    }
+  }
+  for (std::size_t i = 0; i < traces.size(); ++i) {
+    if (metadata[i]->may_be_cut && undeclared[i] > 0 && undeclared[i] * 2 >= packets[i]) {
+      throw TraceError((traces[i] / "metadata").string() +
+                       ": is cut off at its end: most packets hold what it does not declare; " +
+                       first[i] + "\n  fix: copy the trace again, or record it again");
+    }
+  }
+}
+
 }  // namespace
 
 ReadCounts read_trace(const fs::path& directory,
@@ -227,18 +187,27 @@ ReadCounts read_trace(const fs::path& directory,
   KnownEvents choice;
   std::vector<std::unique_ptr<ctf::Metadata>> metadata;
   std::vector<std::unique_ptr<ctf::Stream>> streams;
-  std::vector<std::string> trace_of;  // of each stream: what tells its trace from others
-  std::vector<bool> of_kernel;        // of each stream
+  std::vector<std::string> trace_of;   // of each stream: what tells its trace from others
+  std::vector<std::size_t> number_of;  // of each stream: the place of its trace in `metadata`
+  std::vector<bool> of_kernel;         // of each stream
+  std::vector<std::string> sessions;   // of each stream
   ctf::SeenPackets seen;
-  for (const fs::path& trace : find_traces(directory)) {
-    metadata.push_back(std::make_unique<ctf::Metadata>(read_metadata(trace / "metadata")));
-    require_one_machine(directory, metadata.front()->hostname, metadata.back()->hostname);
-    for (const fs::path& file : find_streams(trace)) {
+  TraceOrigins origins;
+  DuplicateFilter filter;
+  const std::vector<fs::path> traces = find_traces(directory);
+  for (const fs::path& trace : traces) {
+    const std::vector<fs::path> files = find_streams(trace);
+    metadata.push_back(std::make_unique<ctf::Metadata>(read_metadata(trace, files)));
+    origins.add(trace, *metadata.back());
+    for (const fs::path& file : files) {
       trace_of.push_back(metadata.back()->uuid.empty() ? trace.string() : metadata.back()->uuid);
-      of_kernel.push_back(is_of_kernel(*metadata.back()));
+      number_of.push_back(metadata.size() - 1);
+      of_kernel.push_back(origins.is_of_kernel(metadata.size() - 1));
+      sessions.push_back(origins.session_of(metadata.size() - 1));
       streams.push_back(std::make_unique<ctf::Stream>(file, *metadata.back(), choice, seen));
     }
   }
+  origins.check();
   counts.traces = metadata.size();
   const auto later = [&](std::size_t a, std::size_t b) {
     return streams[a]->time() != streams[b]->time() ? streams[a]->time() > streams[b]->time()
@@ -254,8 +223,7 @@ ReadCounts read_trace(const fs::path& directory,
   for (std::size_t i = 0; i < streams.size(); ++i) {
     keys.emplace_back(trace_of[i], streams[i]->instance().value_or(UINT64_MAX - i));
   }
-  const std::int64_t complete_from = complete_since(streams, keys, of_kernel, false);
-  const std::int64_t scheduling_from = complete_since(streams, keys, of_kernel, true);
+  const std::map<std::string, std::int64_t> complete_from = complete_since(streams, keys, sessions);
   std::vector<std::uint64_t> before(streams.size());  // when the last event of each stream was
   while (!order.empty()) {
     const std::size_t next = order.top();
@@ -270,15 +238,16 @@ ReadCounts read_trace(const fs::path& directory,
                 .numbers = {0, before[next]}});
       }
       before[next] = static_cast<std::uint64_t>(stream.time());
-      const TraceEvent event = event_of(stream, choice[stream.event()]);
-      if (is_scheduling(event.kind)) {
-        if (event.time_ns >= scheduling_from) {
-          handle(event);
-        }
-      } else if (event.time_ns >= complete_from || is_creation(event.kind)) {
-        handle(event);
+      TraceEvent event = event_of(stream, choice[stream.event()]);
+      event.space = origins.space_of(number_of[next], stream.numbers()[kNamespace]);
+      event.clock_offset_ns = metadata[number_of[next]]->clock_offset_ns;
+      const auto from = complete_from.find(sessions[next]);
+      if (from != complete_from.end() && event.time_ns < from->second && !is_creation(event.kind)) {
+        counts.early += is_scheduling(event.kind) ? 0 : 1;
+      } else if (filter.is_duplicate(event, number_of[next])) {
+        ++counts.duplicates;
       } else {
-        ++counts.early;
+        handle(event);
       }
       if (!stream.next()) {
         break;
@@ -289,6 +258,7 @@ ReadCounts read_trace(const fs::path& directory,
       }
     } while (true);
   }
+  require_whole_metadata(streams, number_of, metadata, traces);
   add_up(streams, keys, of_kernel, counts);
   return counts;
 }

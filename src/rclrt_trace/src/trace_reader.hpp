@@ -26,8 +26,10 @@ class TraceError : public std::runtime_error {
 struct TraceEvent {
   EventKind kind{};
   std::int64_t time_ns = 0;  ///< CLOCK_MONOTONIC of the traced machine
+  std::uint32_t space = 0;   ///< where the process id is unique: a machine, or a container on it
   std::int64_t pid = 0;
   std::int64_t tid = 0;
+  std::int64_t clock_offset_ns = 0;                   ///< the time of day at time 0; 0: not known
   std::string_view thread;                            ///< its name; empty: the trace does not say
   std::array<std::uint64_t, kMostNumbers> numbers{};  ///< 0 where the event lacks the field
   std::array<std::string_view, kMostTexts> texts{};
@@ -41,8 +43,9 @@ struct ReadCounts {
   std::uint64_t lost = 0;    ///< that the tracer had no room for
   std::uint64_t lost_packets = 0;
   std::uint64_t early = 0;  ///< left out: from a time of which other streams keep nothing any more
-  std::size_t traces = 0;   ///< directories with a trace of their own
-  std::size_t cpus = 0;     ///< on which nodes had events; 0: the trace does not say
+  std::uint64_t duplicates = 0;       ///< left out: another session has recorded them, too
+  std::size_t traces = 0;             ///< directories with a trace of their own
+  std::size_t cpus = 0;               ///< on which nodes had events; 0: the trace does not say
   std::vector<std::string> damage{};  ///< where streams could not be read, and what follows it
 };
 

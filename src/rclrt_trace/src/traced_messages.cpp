@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // What happens: messages are published and taken, callbacks run.
 #include <algorithm>
+#include <utility>
 
+#include "ctf_types.hpp"
 #include "traced_system.hpp"
 
 namespace rclrt::trace {
@@ -10,6 +12,23 @@ namespace {
 
 /// A message is taken soon, or has been replaced by a newer one; so many may be under way.
 constexpr std::size_t kMostPublications = 1'000'000;
+constexpr std::size_t kMostOfTopic = 100'000;
+
+/// How far the time of day and the trace's clock, read one after the other, may lie apart.
+constexpr std::int64_t kClockError_ns = 20'000;
+/// From rcl_publish to the time that the middleware gives the message.
+constexpr std::int64_t kLongestSend_ns = 10'000'000;
+constexpr auto kLatest_ns = static_cast<std::int64_t>(ctf::kLatest_ns);
+
+/// So often processes of one number show that they are two; a damaged trace may do it once.
+constexpr std::size_t kCrossings = 2;
+constexpr std::size_t kNameReturns = 3;
+
+/// The time of day at which the message of an rmw_take was sent; 0: the event does not say.
+std::int64_t sent_ns(const TraceEvent& take) {
+  const auto stamp = static_cast<std::int64_t>(take.numbers[1]);
+  return stamp > 0 && stamp <= kLatest_ns ? stamp : 0;
+}
 
 }  // namespace
 
@@ -17,14 +36,15 @@ void TracedSystem::take_message(const TraceEvent& event) {
   Thread& thread = thread_of(event);
   const Handle first{event.pid, event.numbers[0]};
   switch (event.kind) {
+    case EventKind::kRclPublish:
+      take_rcl_publish(event);
+      break;
     case EventKind::kRmwPublish:
-      if (const auto found = rmw_publishers_.find(first); found != rmw_publishers_.end()) {
-        remember({static_cast<std::int64_t>(event.numbers[1]), found->second},
-                 publish(thread, found->second, event.time_ns));
-      }
+      take_rmw_publish(event);
       break;
     case EventKind::kIntraPublish:
       if (const auto found = publishers_.find(first); found != publishers_.end()) {
+        ++gaps_.publications;
         thread.published = publish(thread, found->second, event.time_ns);
         if (rclrt_processes_.contains(event.pid)) {
           handed_over_[{event.pid, event.numbers[1]}] = *thread.published;
@@ -40,6 +60,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
       const auto found = buffered_.find({event.pid, event.numbers[0], event.numbers[1]});
       thread.taken = found == buffered_.end() ? Publication{} : found->second;
       thread.taken_topic = kNone;
+      thread.taken_sent_ns = 0;
       break;
     }
     case EventKind::kTake:
@@ -47,6 +68,7 @@ void TracedSystem::take_message(const TraceEvent& event) {
       if (const auto found = handed_over_.find(first); found != handed_over_.end()) {
         thread.taken = found->second;
         thread.taken_topic = kNone;
+        thread.taken_sent_ns = 0;
       }
       break;
     case EventKind::kRmwTake: {
@@ -55,9 +77,8 @@ void TracedSystem::take_message(const TraceEvent& event) {
         thread.taken.reset();
         break;
       }
-      const auto found =
-          publications_.find({static_cast<std::int64_t>(event.numbers[1]), subscription->second});
-      thread.taken = found == publications_.end() ? Publication{} : found->second;
+      thread.taken = publication_of(event, subscription->second);
+      thread.taken_sent_ns = sent_ns(event);
       thread.taken_topic = subscription->second;
       break;
     }
@@ -66,14 +87,86 @@ void TracedSystem::take_message(const TraceEvent& event) {
   }
 }
 
+/// Every release has it. Which rmw_publish is of the same message follows on the thread: with it
+/// the time is known by which a message that was taken finds its publication; else it is found by
+/// when it was sent.
+void TracedSystem::take_rcl_publish(const TraceEvent& event) {
+  const auto found = publishers_.find({event.pid, event.numbers[0]});
+  if (found == publishers_.end()) {
+    return;
+  }
+  Thread& thread = thread_of(event);
+  ++gaps_.publications;
+  std::deque<Publication>& latest = timeless_[found->second].publications;
+  latest.push_back(publish(thread, found->second, event.time_ns));
+  if (latest.size() > kMostOfTopic) {
+    latest.pop_front();
+  }
+  thread.published_topic = found->second;
+}
+
+void TracedSystem::take_rmw_publish(const TraceEvent& event) {
+  Thread& thread = thread_of(event);
+  const std::uint32_t said = std::exchange(thread.published_topic, kNone);
+  const auto found = rmw_publishers_.find({event.pid, event.numbers[0]});
+  if (event.numbers[1] == 0 || found == rmw_publishers_.end()) {
+    return;
+  }
+  std::deque<Publication>& latest = timeless_[found->second].publications;
+  Publication publication;
+  if (said == found->second && !latest.empty() && latest.back().thread == thread.index) {
+    publication = latest.back();  // of which its stamp says more than when it was sent
+    publication.time_ns = event.time_ns;
+    latest.pop_back();
+  } else {
+    ++gaps_.publications;
+    publication = publish(thread, found->second, event.time_ns);
+  }
+  remember({static_cast<std::int64_t>(event.numbers[1]), found->second}, publication);
+}
+
+TracedSystem::Publication TracedSystem::publication_of(const TraceEvent& take,
+                                                       std::uint32_t topic) {
+  const std::int64_t stamp = sent_ns(take);
+  if (const auto found = publications_.find({static_cast<std::int64_t>(take.numbers[1]), topic});
+      found != publications_.end()) {
+    return found->second;
+  }
+  const auto timeless = timeless_.find(topic);
+  if (timeless == timeless_.end() || stamp == 0) {
+    return {};
+  }
+  // The latest one before it was sent, and not long before.
+  const std::int64_t sent_ns = stamp - take.clock_offset_ns;
+  const std::deque<Publication>& latest = timeless->second.publications;
+  const auto after =
+      std::ranges::upper_bound(latest, sent_ns + kClockError_ns, {}, &Publication::time_ns);
+  if (after == latest.begin() || sent_ns - std::prev(after)->time_ns > kLongestSend_ns) {
+    return {};
+  }
+  ++gaps_.timeless;
+  return *std::prev(after);
+}
+
 TracedSystem::Publication TracedSystem::publish(const Thread& thread, std::uint32_t topic,
                                                 std::int64_t time_ns) {
+  if (thread.running.empty()) {
+    note_outside(thread.index, topic);
+  }
   if (thread.running.empty() || thread.running.back().instance.callback == kNone) {
-    return {kNone, time_ns};
+    return {kNone, time_ns, thread.index};
   }
   const TracedInstance& running = thread.running.back().instance;
   callbacks_[running.callback].outputs.emplace(running.input, topic);
-  return {running.callback, time_ns};
+  return {running.callback, time_ns, thread.index};
+}
+
+void TracedSystem::note_outside(std::uint32_t thread, std::uint32_t topic) {
+  const auto [found, fresh] = outside_of_.try_emplace({thread, topic}, outside_work_.size());
+  if (fresh) {
+    outside_work_.push_back({thread, topic, 0});
+  }
+  ++outside_work_[found->second].count;
 }
 
 void TracedSystem::remember(const Handle& key, const Publication& publication) {
@@ -87,8 +180,33 @@ void TracedSystem::remember(const Handle& key, const Publication& publication) {
   }
 }
 
+/// Two processes that have the same number run callbacks on threads that look like one.
+void TracedSystem::require_one_life(const Thread& thread, const TraceEvent& event) const {
+  if (thread.crossings < kCrossings && thread.name_returns < kNameReturns) {
+    return;
+  }
+  const TracedProcess& process = processes_[static_cast<std::size_t>(event.pid)];
+  throw TraceError(
+      "process " + std::to_string(process.pid) + ", thread " + std::to_string(event.tid) +
+      ": events of two processes with the same number, as processes of several containers have "
+      "them; nothing in the trace tells them apart\n"
+      "  fix: lttng add-context --userspace --type=pid_ns, before lttng start; rclrt trace record "
+      "does that");
+}
+
+void TracedSystem::note_running_name(Thread& thread, const TraceEvent& event) {
+  if (event.thread.empty() || event.thread == thread.running_name) {
+    return;
+  }
+  thread.running_name = event.thread;
+  thread.name_returns += thread.running_names.insert(thread.running_name).second ? 0 : 1;
+  require_one_life(thread, event);
+}
+
 void TracedSystem::start(const TraceEvent& event) {
   Thread& thread = thread_of(event);
+  note_running_name(thread, event);
+  thread.cut_short.erase(event.numbers[0]);
   const auto found = pointers_.find({event.pid, event.numbers[0]});
   if (found == pointers_.end()) {
     ++gaps_.unknown_callbacks;
@@ -100,18 +218,23 @@ void TracedSystem::start(const TraceEvent& event) {
   TracedInstance instance{.callback = found->second,
                           .thread = thread.index,
                           .start_ns = event.time_ns,
-                          .scheduled = all_scheduled_ || scheduled_.contains(event.pid)};
+                          .scheduled = all_scheduled_ || is_scheduled(event.pid)};
   if (callback.kind == TriggerKind::kSubscription && thread.taken) {
     instance.publisher = thread.taken->callback;
     instance.published_ns = thread.taken->time_ns;
-    gaps_.unknown_sources += thread.taken->time_ns == 0 ? 1 : 0;
+    instance.sent_ns = thread.taken_sent_ns;
     const auto input = std::ranges::find(callback.inputs, thread.taken_topic, &TracedInput::topic);
     instance.input = input != callback.inputs.end()
                          ? static_cast<std::uint32_t>(input - callback.inputs.begin())
                      : callback.inputs.size() == 1 ? 0
                                                    : kNone;
+    const bool of_tools = std::ranges::all_of(callback.inputs, [&](const TracedInput& each) {
+      return each.topic != kNone && is_tool_topic(topic_names_[each.topic]);
+    });
+    gaps_.unknown_sources += thread.taken->time_ns == 0 && !of_tools ? 1 : 0;
   }
   thread.taken.reset();
+  thread.taken_sent_ns = 0;
   if (thread.released == event.numbers[0] && thread.release_ns != 0) {
     instance.release_ns = thread.release_ns;
     instance.ready_ns = thread.ready_ns;
@@ -127,7 +250,14 @@ void TracedSystem::end(const TraceEvent& event) {
                                        event.numbers[0], &Running::pointer);
   if (found == thread.running.rend()) {
     ++gaps_.unmatched_ends;
+    if (thread.cut_short.erase(event.numbers[0]) > 0) {
+      ++thread.crossings;
+      require_one_life(thread, event);
+    }
     return;
+  }
+  for (auto above = thread.running.rbegin(); above != found; ++above) {
+    thread.cut_short.insert(above->pointer);
   }
   gaps_.unfinished += static_cast<std::uint64_t>(found - thread.running.rbegin());
   TracedInstance instance = found->instance;
@@ -150,6 +280,8 @@ void TracedSystem::forget_running() {
     thread.running.clear();
     thread.taken.reset();
     thread.published.reset();
+    thread.published_topic = kNone;
+    thread.cut_short.clear();
     thread.release_ns = 0;
   }
 }

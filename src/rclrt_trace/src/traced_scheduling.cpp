@@ -20,8 +20,13 @@ void TracedSystem::take_switch(const TraceEvent& event) {
   last_switch_ns_ = event.time_ns;
   switch (event.kind) {
     case EventKind::kThreadSwitch: {
-      scheduled_.insert(event.pid);
-      const auto thread = thread_states_.find({event.pid, static_cast<std::uint64_t>(event.tid)});
+      scheduled_.emplace(event.space, event.pid);
+      const auto process = process_numbers_.find({event.space, event.pid});
+      if (process == process_numbers_.end()) {
+        break;
+      }
+      const auto thread =
+          thread_states_.find({process->second, static_cast<std::uint64_t>(event.tid)});
       if (thread == thread_states_.end()) {
         break;
       }
@@ -37,8 +42,9 @@ void TracedSystem::take_switch(const TraceEvent& event) {
       all_scheduled_ = true;
       const auto thread_of = [&](std::uint64_t tid) {
         const auto known = thread_of_tid_.find(static_cast<std::int64_t>(tid));
-        return known == thread_of_tid_.end() ? thread_states_.end()
-                                             : thread_states_.find(known->second);
+        return known == thread_of_tid_.end() || !known->second
+                   ? thread_states_.end()
+                   : thread_states_.find(*known->second);
       };
       if (const auto before = thread_of(event.numbers[0]); before != thread_states_.end()) {
         // TASK_RUNNING, or what LTTng's module has above the states for a thread preempted in it.
@@ -53,6 +59,11 @@ void TracedSystem::take_switch(const TraceEvent& event) {
     default:
       lose_switches(static_cast<std::int64_t>(event.numbers[1]));
   }
+}
+
+bool TracedSystem::is_scheduled(std::int64_t process) const {
+  const TracedProcess& of = processes_[static_cast<std::size_t>(process)];
+  return scheduled_.contains({of.space, of.pid});
 }
 
 void TracedSystem::leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted) {

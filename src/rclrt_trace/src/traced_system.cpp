@@ -35,11 +35,14 @@ std::vector<int> read_cpus(std::string_view text) {
 
 }  // namespace
 
-void TracedSystem::take(const TraceEvent& event) {
+void TracedSystem::take(const TraceEvent& of_trace) {
+  TraceEvent event = of_trace;
   if (!is_scheduling(event.kind)) {  // which go on while no callback is left
     last_ns_ = event.time_ns;
+    event.pid = event.kind == EventKind::kLoss ? 0 : process_of(event);
   }
-  gaps_.incomplete_events += event.complete ? 0 : 1;
+  // Before Jazzy rmw_publish had neither publisher nor time: rcl_publish says as much.
+  gaps_.incomplete_events += event.complete || event.kind == EventKind::kRmwPublish ? 0 : 1;
   switch (event.kind) {
     case EventKind::kCallbackStart:
       return start(event);
@@ -55,6 +58,7 @@ void TracedSystem::take(const TraceEvent& event) {
     case EventKind::kCallbackAdded:
     case EventKind::kSynchronizerInput:
     case EventKind::kExecutorCallback:
+    case EventKind::kExecutorEntity:
     case EventKind::kCallbackRelease:
       return take_rclrt(event);
     default:
@@ -62,15 +66,28 @@ void TracedSystem::take(const TraceEvent& event) {
   }
 }
 
+/// The index of the process, which begins to live with its first event.
+std::int64_t TracedSystem::process_of(const TraceEvent& event) {
+  const auto [found, fresh] = process_numbers_.try_emplace(
+      {event.space, event.pid}, static_cast<std::int64_t>(processes_.size()));
+  if (fresh) {
+    processes_.push_back({event.space, event.pid, event.time_ns, event.time_ns});
+  }
+  processes_[static_cast<std::size_t>(found->second)].last_ns = event.time_ns;
+  return found->second;
+}
+
 void TracedSystem::take_entity(const TraceEvent& event) {
   const auto handle = [&](std::size_t i) { return Handle{event.pid, event.numbers[i]}; };
   switch (event.kind) {
     case EventKind::kNodeInit:
       node_handles_[handle(0)] = static_cast<std::uint32_t>(nodes_.size());
-      nodes_.push_back({event.pid, std::string(event.texts[0]), std::string(event.texts[1])});
+      nodes_.push_back(
+          {event.pid, std::string(event.texts[0]), std::string(event.texts[1]), event.time_ns});
       break;
     case EventKind::kPublisherInit: {
       const std::uint32_t topic = topic_of(event.texts[0]);
+      topics_with_publisher_.insert(topic);
       publishers_[handle(0)] = topic;
       rmw_publishers_[handle(2)] = topic;
       break;
@@ -90,7 +107,9 @@ void TracedSystem::take_entity(const TraceEvent& event) {
       services_[handle(0)] = {node_of(handle(1)), std::string(event.texts[0])};
       break;
     case EventKind::kServiceCallback: {
-      TracedCallback& callback = callbacks_[new_callback(handle(1), event.time_ns)];
+      const std::uint32_t index = new_callback(handle(1), event.time_ns);
+      by_service_[handle(0)] = index;
+      TracedCallback& callback = callbacks_[index];
       const Service service = find_or(services_, handle(0), Service{});
       callback.kind = TriggerKind::kService;
       callback.node = service.node;
@@ -146,6 +165,9 @@ void TracedSystem::take_rclrt(const TraceEvent& event) {
     case EventKind::kExecutorCallback:
       callbacks_[callback_of(handle(1), event.time_ns)].executor = executor_of(event);
       break;
+    case EventKind::kExecutorEntity:
+      add_entity_to_executor(event);
+      break;
     default: {  // the release of the next start
       Thread& thread = thread_of(event);
       thread.released = event.numbers[0];
@@ -153,6 +175,27 @@ void TracedSystem::take_rclrt(const TraceEvent& event) {
       thread.ready_ns = static_cast<std::int64_t>(event.numbers[2]);
     }
   }
+}
+
+/// An executor of rclrt_rclcpp knows the handles of rcl, and not the callbacks behind them.
+void TracedSystem::add_entity_to_executor(const TraceEvent& event) {
+  const Handle entity{event.pid, event.numbers[1]};
+  std::uint32_t index = find_or(by_subscription_, entity, kNone);
+  if (index == kNone) {
+    index = find_or(timers_, entity, Timer{}).callback;
+  }
+  if (index == kNone) {
+    index = find_or(by_service_, entity, kNone);
+  }
+  if (index == kNone) {
+    return;
+  }
+  TracedCallback& callback = callbacks_[index];
+  callback.executor = executor_of(event);
+  callback.priority = static_cast<int>(static_cast<std::int64_t>(event.numbers[2]));
+  callback.group = event.numbers[3];
+  callback.reentrant = event.numbers[4] != 0;
+  callback.deadline_ns = static_cast<std::int64_t>(event.numbers[5]);
 }
 
 /// All inputs are made before the first one is added: one that is younger is of another life of
@@ -272,7 +315,7 @@ std::uint32_t TracedSystem::callback_of(const Handle& pointer, std::int64_t time
   const auto [found, fresh] =
       pointers_.try_emplace(pointer, static_cast<std::uint32_t>(callbacks_.size()));
   if (fresh) {
-    callbacks_.push_back({.pid = pointer.first, .created_ns = time_ns});
+    callbacks_.push_back({.process = pointer.first, .created_ns = time_ns});
   }
   return found->second;
 }
@@ -281,7 +324,14 @@ TracedSystem::Thread& TracedSystem::thread_of(const TraceEvent& event) {
   const auto [found, fresh] =
       thread_states_.try_emplace(Handle{event.pid, static_cast<std::uint64_t>(event.tid)});
   if (fresh) {
-    thread_of_tid_[event.tid] = found->first;
+    const auto [of_tid, only] = thread_of_tid_.try_emplace(event.tid, found->first);
+    if (!only && of_tid->second) {
+      const auto space = [&](std::int64_t process) {
+        return processes_[static_cast<std::size_t>(process)].space;
+      };
+      of_tid->second =
+          space(of_tid->second->first) == event.space ? std::optional(found->first) : std::nullopt;
+    }
     found->second.index = static_cast<std::uint32_t>(threads_.size());
     threads_.push_back({event.pid, event.tid, std::string(event.thread)});
   }

@@ -24,13 +24,27 @@ namespace rclrt::trace {
 /// No index.
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 
+/// Returns whether only tools and the middleware use the topic.
+constexpr bool is_tool_topic(std::string_view topic) {
+  return topic == "/rosout" || topic == "/parameter_events";
+}
+
 /// What starts a callback, as far as a trace tells.
 enum class TriggerKind : std::uint8_t { kTimer, kSubscription, kService, kOther };
 
-struct TracedNode {
+/// A process: one that lives in a place of its own may have the number of another.
+struct TracedProcess {
+  std::uint32_t space = 0;  ///< where its number is unique
   std::int64_t pid = 0;
+  std::int64_t first_ns = 0;  ///< its first event, and its last one
+  std::int64_t last_ns = 0;
+};
+
+struct TracedNode {
+  std::int64_t process = 0;  ///< index, as everywhere below
   std::string name;
   std::string name_space;
+  std::int64_t created_ns = 0;
 };
 
 /// One topic that a callback takes.
@@ -41,7 +55,7 @@ struct TracedInput {
 
 /// A callback, whatever pointers the trace has for it. What only rclrt's events say is optional.
 struct TracedCallback {
-  std::int64_t pid = 0;
+  std::int64_t process = 0;
   std::uint32_t node = kNone;
   TriggerKind kind = TriggerKind::kOther;
   std::string name{};  ///< of rclrt; else of a service; empty: none
@@ -59,15 +73,22 @@ struct TracedCallback {
 
 /// Of rclrt; other executors are told apart by their threads.
 struct TracedExecutor {
-  std::int64_t pid = 0;
+  std::int64_t process = 0;
   std::string name;
   std::vector<int> cpus;
 };
 
 struct TracedThread {
-  std::int64_t pid = 0;
+  std::int64_t process = 0;
   std::int64_t tid = 0;
   std::string name;
+};
+
+/// What a thread publishes while it runs no callback.
+struct OutsideWork {
+  std::uint32_t thread = kNone;
+  std::uint32_t topic = kNone;
+  std::uint64_t count = 0;
 };
 
 /// One run of a callback. Times are CLOCK_MONOTONIC.
@@ -77,6 +98,7 @@ struct TracedInstance {
   std::uint32_t input = kNone;      ///< which of the callback's inputs brought its message
   std::uint32_t publisher = kNone;  ///< the callback that published it
   std::int64_t published_ns = 0;    ///< 0: not known
+  std::int64_t sent_ns = 0;         ///< the time of day at which its message was sent; ditto
   std::int64_t release_ns = 0;      ///< 0: not known
   std::int64_t ready_ns = 0;
   std::int64_t start_ns = 0;
@@ -103,27 +125,35 @@ struct Gaps {
   std::uint64_t incomplete_events = 0;  ///< of another version: fields are missing
   std::uint64_t forgotten = 0;          ///< publications dropped to bound the memory
   std::uint64_t switches_lost = 0;      ///< places where switches of threads are missing
+  std::uint64_t publications = 0;       ///< that the trace tells
+  std::uint64_t timeless = 0;  ///< publications that were found by time: the trace has no stamp
 };
 
 /// Takes the events of a trace, in order of time. Memory grows with runs of callbacks, not with
 /// events. Not thread-safe.
 class TracedSystem {
  public:
-  /// Takes the next event.
+  /// Takes the next event. Throws TraceError when two processes have the same number at once.
   void take(const TraceEvent& event);
   /// Ends what runs still: call it after the last event.
   void finish();
 
+  const std::vector<TracedProcess>& processes() const { return processes_; }
   const std::vector<TracedNode>& nodes() const { return nodes_; }
   const std::vector<TracedCallback>& callbacks() const { return callbacks_; }
   const std::vector<TracedExecutor>& executors() const { return executors_; }
   const std::vector<TracedThread>& threads() const { return threads_; }
   const std::vector<TracedInstance>& instances() const { return instances_; }
+  std::size_t topic_count() const { return topic_names_.size(); }
   const std::string& topic(std::uint32_t index) const { return topic_names_[index]; }
+  /// Returns whether a process of the trace has a publisher of the topic.
+  bool has_publisher(std::uint32_t topic) const { return topics_with_publisher_.contains(topic); }
+  const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
   const Gaps& gaps() const { return gaps_; }
   std::int64_t last_ns() const { return last_ns_; }
 
  private:
+  // Events come with the number of a process; from take() on their pid is its index.
   using Handle = std::pair<std::int64_t, std::uint64_t>;  // process, pointer
   struct HandleHash {
     std::size_t operator()(const Handle& handle) const {
@@ -158,6 +188,7 @@ class TracedSystem {
   struct Publication {
     std::uint32_t callback = kNone;
     std::int64_t time_ns = 0;
+    std::uint32_t thread = kNone;
   };
   struct Running {
     std::uint64_t pointer = 0;
@@ -168,19 +199,33 @@ class TracedSystem {
     std::vector<Running> running;      // callbacks that spin within callbacks
     std::optional<Publication> taken;  // the message that the next run is for
     std::uint32_t taken_topic = kNone;
+    std::int64_t taken_sent_ns = 0;
     std::optional<Publication> published;  // intra-process, of the enqueueing that follows
     std::uint64_t released = 0;            // rclrt: the callback of the release below
     std::int64_t release_ns = 0;
     std::int64_t ready_ns = 0;
-    std::int64_t off_since_ns = 0;  // without a CPU; 0: it has one, or nothing is known
-    bool preempted = false;         // why
+    std::int64_t off_since_ns = 0;          // without a CPU; 0: it has one, or nothing is known
+    bool preempted = false;                 // why
+    std::uint32_t published_topic = kNone;  // of the rcl_publish that rmw_publish may follow
+    std::set<std::uint64_t> cut_short;      // pointers of runs that ended before those around them
+    std::size_t crossings = 0;              // runs that overlap on this thread
+    std::string running_name;               // the thread's, at its latest run
+    std::set<std::string> running_names;
+    std::size_t name_returns = 0;  // how often a run had a name that another one had followed
+  };
+  struct Topic {  // its latest publications without a stamp
+    std::deque<Publication> publications;
   };
 
+  std::int64_t process_of(const TraceEvent& event);
+  void require_one_life(const Thread& thread, const TraceEvent& event) const;
+  void note_running_name(Thread& thread, const TraceEvent& event);
   void take_entity(const TraceEvent& event);
   void take_rclrt(const TraceEvent& event);
   void take_message(const TraceEvent& event);
   void add_synchronizer_input(const TraceEvent& event);
   void take_switch(const TraceEvent& event);
+  bool is_scheduled(std::int64_t process) const;
   static void leave_cpu(Thread& thread, std::int64_t time_ns, bool preempted);
   static void get_cpu(Thread& thread, std::int64_t time_ns);
   void lose_switches(std::int64_t since_ns);
@@ -199,18 +244,30 @@ class TracedSystem {
   void pair_subscription(const TraceEvent& event);
   void link_subscription(const Handle& pointer, const Handle& subscription, std::int64_t time_ns);
   void add_rclrt_callback(const TraceEvent& event);
+  void add_entity_to_executor(const TraceEvent& event);
   void join(std::uint32_t into, const Handle& pointer);
   std::uint32_t executor_of(const TraceEvent& event);
   /// What the callback that this thread runs, if any, has published on the topic.
   Publication publish(const Thread& thread, std::uint32_t topic, std::int64_t time_ns);
   void remember(const Handle& key, const Publication& publication);
+  void note_outside(std::uint32_t thread, std::uint32_t topic);
+  void take_rcl_publish(const TraceEvent& event);
+  void take_rmw_publish(const TraceEvent& event);
+  /// The publication that a message is of; time 0: not known.
+  Publication publication_of(const TraceEvent& take, std::uint32_t topic);
 
+  std::vector<TracedProcess> processes_;
+  std::map<std::pair<std::uint32_t, std::int64_t>, std::int64_t> process_numbers_;
   std::vector<TracedNode> nodes_;
   std::vector<TracedCallback> callbacks_;
   std::vector<TracedExecutor> executors_;
   std::vector<TracedThread> threads_;
   std::vector<TracedInstance> instances_;
   std::vector<std::string> topic_names_;
+  std::set<std::uint32_t> topics_with_publisher_;
+  std::unordered_map<std::uint32_t, Topic> timeless_;  // by topic
+  std::vector<OutsideWork> outside_work_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::size_t> outside_of_;  // thread, topic
   Gaps gaps_;
   std::int64_t last_ns_ = 0;
 
@@ -222,6 +279,7 @@ class TracedSystem {
   ByHandle<std::uint32_t> rmw_subscriptions_;
   ByHandle<HalfPair> unpaired_;  // by rclcpp's object
   ByHandle<Service> services_;
+  ByHandle<std::uint32_t> by_service_;  // callbacks, by rcl handle
   ByHandle<Timer> timers_;
   ByHandle<std::uint32_t> pointers_;         // of callbacks
   ByHandle<std::uint32_t> by_subscription_;  // callbacks, by rcl handle
@@ -231,9 +289,11 @@ class TracedSystem {
       by_name_;  // node's callback of rclrt
   ByHandle<Synchronizer> synchronizers_;
   ByHandle<Thread> thread_states_;
-  std::unordered_map<std::int64_t, Handle> thread_of_tid_;  // the latest with this number
-  std::set<std::int64_t> scheduled_;  // processes whose threads' switches are in the trace
-  bool all_scheduled_ = false;        // the kernel's own events are in it
+  // The latest with this number; none: several containers have one.
+  std::unordered_map<std::int64_t, std::optional<Handle>> thread_of_tid_;
+  // Space and number of the processes whose threads' switches are in the trace.
+  std::set<std::pair<std::uint32_t, std::int64_t>> scheduled_;
+  bool all_scheduled_ = false;  // the kernel's own events are in it
   std::int64_t last_switch_ns_ = 0;
   ByHandle<Publication> handed_over_;  // by message, in a process
   std::map<std::tuple<std::int64_t, std::uint64_t, std::uint64_t>, Publication>

@@ -24,10 +24,19 @@ class Robot {
   std::int64_t now_ns = kMs;
   std::int64_t pid = 100;
   std::int64_t tid = 100;
+  std::uint32_t space = 0;  // a container of its own has processes of the same numbers
+  std::string_view thread = "main";
+  std::int64_t clock_offset_ns = 0;
 
   void emit(EventKind kind, std::vector<std::uint64_t> numbers,
             std::vector<std::string_view> texts = {}) {
-    TraceEvent event{.kind = kind, .time_ns = now_ns, .pid = pid, .tid = tid, .thread = "main"};
+    TraceEvent event{.kind = kind,
+                     .time_ns = now_ns,
+                     .space = space,
+                     .pid = pid,
+                     .tid = tid,
+                     .clock_offset_ns = clock_offset_ns,
+                     .thread = thread};
     std::copy(numbers.begin(), numbers.end(), event.numbers.begin());
     std::copy(texts.begin(), texts.end(), event.texts.begin());
     system.take(event);
@@ -74,5 +83,10 @@ class Robot {
 
   TracedSystem system;
 };
+
+inline bool has_note(const TracedModel& made, const std::string& text) {
+  return std::ranges::any_of(
+      made.notes, [&](const std::string& note) { return note.find(text) != std::string::npos; });
+}
 
 }  // namespace rclrt::trace

@@ -307,11 +307,6 @@ TEST(TracedModel, ALateTimerKeepsItsRelease) {
   EXPECT_EQ(late_ms, (std::vector<std::int64_t>{0, 25, 0}));
 }
 
-bool has_note(const TracedModel& made, const std::string& text) {
-  return std::ranges::any_of(
-      made.notes, [&](const std::string& note) { return note.find(text) != std::string::npos; });
-}
-
 TEST(TracedModel, ATimerThatMayPublishWhatItsNodeWasSentIsNamed) {
   Line line;
   line.publisher(12, 3, "/state");  // of the motor, which takes /cmd and publishes nothing for it

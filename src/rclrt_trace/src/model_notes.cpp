@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a trace does not tell, in words.
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <utility>
+
+#include "model_builder.hpp"
+
+namespace rclrt::trace {
+
+/// Names what runs outside of what a trace tells: nodes of which it has no callback at all.
+void ModelBuilder::note_silent_nodes() {
+  std::set<std::int64_t> heard;
+  for (const TracedCallback& callback : system_.callbacks()) {
+    heard.insert(callback.process);
+  }
+  std::map<std::int64_t, std::string> silent;
+  for (const TracedNode& node : system_.nodes()) {
+    if (!heard.contains(node.process)) {
+      std::string& names = silent[node.process];
+      names += (names.empty() ? "" : ", ") + node.name;
+    }
+  }
+  for (const auto& [process, names] : silent) {
+    model_.notes.push_back(
+        "process " + std::to_string(system_.processes()[static_cast<std::size_t>(process)].pid) +
+        " (" + names +
+        ") has nodes without any callback in the trace, as those of rclpy, which "
+        "has no events of them: left out");
+  }
+}
+
+/// Names the timers that may publish what their nodes have been sent: no event says so.
+void ModelBuilder::note_republishing() {
+  std::map<std::uint32_t, std::string> stored;  // by node: what takes messages and publishes none
+  for (const std::uint32_t each : traced_of_) {
+    const TracedCallback& callback = callback_at(each);
+    if (callback.kind == TriggerKind::kSubscription && callback.outputs.empty()) {
+      std::string& ids = stored[callback.node];
+      ids += (ids.empty() ? "" : ", ") + application_.callbacks[model_.callback_of[each]].id;
+    }
+  }
+  for (const std::uint32_t each : traced_of_) {
+    const TracedCallback& callback = callback_at(each);
+    const auto found = stored.find(callback.node);
+    if (callback.kind == TriggerKind::kTimer && !callback.outputs.empty() &&
+        found != stored.end()) {
+      model_.notes.push_back("timer " + application_.callbacks[model_.callback_of[each]].id +
+                             " may publish what " + found->second +
+                             " took: its messages begin new chains, for no event says which");
+    }
+  }
+}
+
+/// Names the threads that publish while they run no callback: what they compute is in no model.
+void ModelBuilder::note_outside_work() {
+  std::map<std::uint32_t, std::pair<std::string, std::uint64_t>> work;  // by thread
+  for (const OutsideWork& each : system_.outside_work()) {
+    if (!is_tool_topic(system_.topic(each.topic))) {
+      auto& [topics, count] = work[each.thread];
+      topics += (topics.empty() ? "" : ", ") + system_.topic(each.topic);
+      count += each.count;
+    }
+  }
+  for (const auto& [thread, what] : work) {
+    const TracedThread& of = system_.threads()[thread];
+    model_.notes.push_back(
+        "thread " + std::to_string(of.tid) + (of.name.empty() ? "" : " ('" + of.name + "')") +
+        " of process " +
+        std::to_string(system_.processes()[static_cast<std::size_t>(of.process)].pid) +
+        " published " + std::to_string(what.second) + " messages on " + what.first +
+        " outside of callbacks (as the thread of an action, a driver or a main program): what it "
+        "computes, and the load of it, is in no model");
+  }
+}
+
+/// Names the services of tools that ran: they have no part in what the robot does all the time.
+void ModelBuilder::note_tool_services() {
+  std::size_t services = 0;
+  std::size_t runs = 0;
+  std::int64_t longest_ns = 0;
+  std::string example;
+  for (std::uint32_t i = 0; i < lives_.callbacks.size(); ++i) {
+    const TracedCallback& callback = callback_at(i);
+    if (callback.kind != TriggerKind::kService || runs_[i].times.empty() || !is_of_tools(i)) {
+      continue;
+    }
+    ++services;
+    runs += runs_[i].times.size();
+    for (const Run& run : runs_[i].times) {
+      if (run.end_ns - run.start_ns >= longest_ns) {
+        longest_ns = run.end_ns - run.start_ns;
+        example = callback.name;
+      }
+    }
+  }
+  if (services > 0) {
+    model_.notes.push_back(std::to_string(runs) + (runs == 1 ? " run" : " runs") + " of " +
+                           std::to_string(services) + (services == 1 ? " service" : " services") +
+                           " for tools (parameters, loading of nodes, "
+                           "lifecycles; the longest: " +
+                           example + ", " + std::to_string(longest_ns / 1'000) +
+                           " us) are left out: while one runs, it delays what shares its executor");
+  }
+}
+
+void ModelBuilder::note_gaps() {
+  note_silent_nodes();
+  note_republishing();
+  note_outside_work();
+  note_tool_services();
+  const Gaps& gaps = system_.gaps();
+  const auto note = [&](std::uint64_t count, const char* what) {
+    if (count > 0) {
+      model_.notes.push_back(std::to_string(count) + " " + what);
+    }
+  };
+  note(gaps.unknown_callbacks,
+       "runs are of callbacks that were made before the trace: left out (start the session first)");
+  note(gaps.unfinished, "runs had not ended, or their end was lost: left out");
+  note(gaps.losses, "places where the tracer had no room for events: what ran there is left out");
+  note(gaps.switches_lost,
+       "places where switches of threads are missing: what ran there has no CPU time");
+  note(gaps.unmatched_ends, "ends of runs have no start: left out");
+  note(gaps.unknown_sources, "messages were published before the trace, or outside of it");
+  note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");
+  note(gaps.timeless,
+       "messages were followed by when they were sent: the trace has no times of publications, as "
+       "those of releases before Jazzy and sessions without ros2:rmw_publish");
+  note(gaps.forgotten, "publications were forgotten before they were taken, to bound the memory");
+}
+
+}  // namespace rclrt::trace

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: Apache-2.0
+// What starts each callback of a traced model.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "model_builder.hpp"
+
+namespace rclrt::trace {
+
+namespace {
+
+// What the model takes; a damaged trace may say anything.
+constexpr std::int64_t kShortestTime = 1'000;
+constexpr std::size_t kDeepestQueue = 10'000;
+constexpr std::size_t kMostSyncTopics = 9;
+constexpr std::size_t kMostTopics = 100;
+
+/// What each node offers to tools, of a container of nodes, and of a node with a lifecycle.
+constexpr auto kToolServices = std::to_array<std::string_view>(
+    {"/describe_parameters", "/get_parameters", "/get_parameter_types", "/list_parameters",
+     "/set_parameters", "/set_parameters_atomically", "/get_type_description", "/get_logger_levels",
+     "/set_logger_levels", "/_container/load_node", "/_container/unload_node",
+     "/_container/list_nodes", "/change_state", "/get_state", "/get_available_states",
+     "/get_available_transitions", "/get_transition_graph"});
+
+}  // namespace
+
+bool is_tool_service(std::string_view name) {
+  return std::ranges::any_of(kToolServices,
+                             [&](std::string_view each) { return name.ends_with(each); });
+}
+
+/// Throws TraceError when nothing in the trace says what callbacks publish, though they take what
+/// others publish: a model of it would have an event for each.
+void ModelBuilder::require_publications() const {
+  if (system_.gaps().publications > 0) {
+    return;
+  }
+  std::uint64_t taken = 0;
+  std::string example;
+  for (std::uint32_t i = 0; i < lives_.callbacks.size(); ++i) {
+    for (const TracedInput& input : callback_at(i).inputs) {
+      if (!runs_[i].times.empty() && input.topic != kNone && system_.has_publisher(input.topic) &&
+          !is_tool_topic(system_.topic(input.topic))) {
+        taken += runs_[i].times.size();
+        example = system_.topic(input.topic);
+      }
+    }
+  }
+  if (taken > 0) {
+    throw TraceError(
+        "publications cannot be followed: the trace has publishers and " + std::to_string(taken) +
+        " runs for their messages (as of " + example +
+        "), and no event of a publication (ros2:rcl_publish, ros2:rmw_publish, "
+        "ros2:rclcpp_intra_publish)\n"
+        "  fix: enable ros2:*, as rclrt trace record does; releases before Jazzy have no event of "
+        "messages within a process: trace those without intra-process communication");
+  }
+}
+
+/// Makes the callback a timer if the trace says so and the model can have it.
+bool ModelBuilder::set_timer(std::size_t index) {
+  const TracedCallback& traced = callback_at(traced_of_[index]);
+  if (traced.kind != TriggerKind::kTimer || traced.period_ns <= 0) {
+    return false;
+  }
+  model::Callback& callback = application_.callbacks[index];
+  callback.trigger =
+      model::Timer{.period = model::Nanoseconds(std::min(traced.period_ns, kLongestTime))};
+  if (traced.period_ns > kLongestTime) {
+    model_.notes.push_back("timer '" + callback.id + "' has a period of " +
+                           std::to_string(traced.period_ns / 1'000'000'000) +
+                           " s: the model has an hour, the longest that it takes");
+  }
+  return true;
+}
+
+/// Says where the messages of a topic come from that no callback publishes.
+std::string ModelBuilder::outside_of(const TracedInput& input) const {
+  const auto work = std::ranges::find(system_.outside_work(), input.topic, &OutsideWork::topic);
+  if (work != system_.outside_work().end()) {
+    return "which a thread publishes outside of callbacks";
+  }
+  if (input.topic != kNone && system_.has_publisher(input.topic)) {
+    return "of which the trace has a publisher and no publication: they cannot be followed (within "
+           "a process, releases before Jazzy have no event of them)";
+  }
+  return "which no callback of the trace publishes";
+}
+
+void ModelBuilder::set_trigger(std::size_t index) {
+  if (set_timer(index)) {
+    return;
+  }
+  const std::uint32_t number = traced_of_[index];
+  const TracedCallback& traced = callback_at(number);
+  model::Callback& callback = application_.callbacks[index];
+  std::vector<std::string> topics;
+  std::size_t depth = 1;
+  std::string outside;
+  const TracedInput* first_outside = nullptr;
+  std::size_t too_many = 0;
+  for (const TracedInput& input : traced.inputs) {
+    if (input.topic != kNone && published_.contains(input.topic)) {
+      if (std::ranges::find(topics, topic(input.topic)) == topics.end()) {
+        if (topics.size() < (traced.sync_window_ns ? kMostSyncTopics : kMostTopics)) {
+          topics.push_back(topic(input.topic));
+        } else {
+          ++too_many;
+        }
+      }
+      depth = std::clamp(input.depth, depth, kDeepestQueue);
+    } else {
+      first_outside = first_outside == nullptr ? &input : first_outside;
+      outside += (outside.empty() ? "" : ", ") +
+                 (input.topic == kNone ? std::string("?") : system_.topic(input.topic));
+    }
+  }
+  if (too_many > 0) {
+    model_.notes.push_back("callback '" + callback.id + "' takes " + std::to_string(too_many) +
+                           " topics more than the model allows: left out");
+  }
+  if (topics.empty()) {
+    callback.trigger = event_of(number);
+    model_.stands_for_other[index] = true;
+    model_.notes.push_back(
+        "callback '" + callback.id + "' " +
+        (traced.kind == TriggerKind::kTimer     ? "is a timer without a period, which is always due"
+         : traced.kind == TriggerKind::kService ? "answers requests, which have no tracepoint"
+         : traced.inputs.empty() ? "is started by what has no tracepoint"
+                                 : "takes " + outside + ", " + outside_of(*first_outside)) +
+        ": it is an event, with the intervals that were seen");
+    return;
+  }
+  if (first_outside != nullptr) {
+    model_.notes.push_back("callback '" + callback.id + "' also takes " + outside + ", " +
+                           outside_of(*first_outside) + ": left out");
+  }
+  if (traced.sync_window_ns && topics.size() > 1) {
+    const bool exact = *traced.sync_window_ns <= 0;
+    callback.trigger = model::Sync{
+        .topics = topics,
+        .policy = exact ? model::SyncPolicy::kExact : model::SyncPolicy::kApproximate,
+        .window = model::Nanoseconds(exact ? 0 : std::min(*traced.sync_window_ns, kLongestTime)),
+        .depth = depth};
+  } else {
+    callback.trigger = model::Subscription{.topics = topics, .depth = depth};
+  }
+}
+
+model::Event ModelBuilder::event_of(std::uint32_t traced) const {
+  const auto& times = runs_[traced].times;
+  std::int64_t least = INT64_MAX;
+  std::int64_t most = 0;
+  const auto see = [&](std::int64_t interval) {
+    least = std::min(least, interval);
+    most = std::max(most, interval);
+  };
+  // Messages that waited run at once: when they were sent says how often they come.
+  std::set<std::int64_t> sent;
+  for (const Run& run : times) {
+    sent.insert(run.sent_ns);
+  }
+  const bool are_sent = sent.size() == times.size() && !sent.contains(0);
+  std::vector<std::pair<std::uint32_t, std::int64_t>> moments;  // by life
+  for (const Run& run : times) {
+    moments.emplace_back(run.life, are_sent ? run.sent_ns : run.start_ns);
+  }
+  std::ranges::sort(moments);
+  for (std::size_t i = 1; i < moments.size(); ++i) {
+    if (moments[i].first == moments[i - 1].first) {
+      see(moments[i].second - moments[i - 1].second);
+    }
+  }
+  const std::int64_t seen = system_.last_ns() - times.front().start_ns;
+  const auto in_range = [](std::int64_t time) {
+    return model::Nanoseconds(std::clamp(time, kShortestTime, kLongestTime));
+  };
+  return {.min_interval = in_range(least != INT64_MAX ? least : seen),
+          .max_interval = in_range(least != INT64_MAX ? most : seen),
+          .offset = {},
+          .depth = 10,
+          .seed = 0};
+}
+
+}  // namespace rclrt::trace
