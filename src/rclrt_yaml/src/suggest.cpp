@@ -11,6 +11,16 @@ namespace {
 
 constexpr std::size_t kMaxWord = 64;
 constexpr std::size_t kMaxListed = 10;
+constexpr std::size_t kLeastPrefix = 3;
+
+/// Returns the only word that begins so; empty: there is none, or several.
+std::string_view completion(std::string_view word, const std::vector<std::string_view>& known) {
+  const auto begins = [&](std::string_view each) { return each.starts_with(word); };
+  const auto found = std::ranges::find_if(known, begins);
+  const bool is_one = word.size() >= kLeastPrefix && found != known.end() &&
+                      std::ranges::count_if(known, begins) == 1;
+  return is_one ? *found : std::string_view();
+}
 
 }  // namespace
 
@@ -64,7 +74,11 @@ std::string_view Suggester::nearest(std::string_view word,
 
 Suggestion Suggester::suggest(std::string_view word, const std::vector<std::string_view>& known,
                               std::string_view otherwise) {
-  const std::string_view guess = nearest(word, known);
+  std::string_view guess = nearest(word, known);
+  if (guess.empty() && comparisons_left_ >= known.size()) {
+    comparisons_left_ -= known.size();
+    guess = completion(word, known);
+  }
   if (!guess.empty()) {
     return {std::string(otherwise) + " (did you mean " + in_quotes(guess) + "?)", guess};
   }

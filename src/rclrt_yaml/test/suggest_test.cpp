@@ -22,6 +22,13 @@ TEST(Suggestion, IsTheNearestKnownWord) {
   EXPECT_EQ(suggestion.expected, "a topic (did you mean 'points'?)");
 }
 
+TEST(Suggestion, IsTheOnlyWordThatBeginsSo) {
+  EXPECT_EQ(Suggester().suggest("prio", {"node", "priority", "period_ms"}, "a key").guess,
+            "priority");
+  EXPECT_EQ(Suggester().suggest("per", {"period_ms", "percentage_of"}, "a key").guess, "");
+  EXPECT_EQ(Suggester().suggest("pr", {"node", "priority"}, "a key").guess, "");
+}
+
 TEST(Suggestion, ListsFewKnownWordsWhenNoneIsNear) {
   Suggester suggester;
   EXPECT_EQ(suggester.suggest("brake", {"fifo", "rr", "other"}, "a policy").expected,
