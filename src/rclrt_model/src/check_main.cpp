@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/// rclrt_model_check [--robot] FILE: says whether the file is a valid application, or what a
-/// process gets at launch, and if not, why.
+/// rclrt_model_check [--robot | --host] FILE: says whether the file is a valid application, or what
+/// a process or all of a host get at launch, and if not, why.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <string>
 
+#include "rclrt/model/host.hpp"
 #include "rclrt/model/parse.hpp"
 #include "rclrt/model/robot.hpp"
 
@@ -13,8 +15,11 @@ namespace {
 constexpr int kOk = 0;
 constexpr int kBadInput = 2;
 constexpr const char* kUsage =
-    "usage: rclrt_model_check [--robot] FILE\n"
-    "Reads an app.yaml, or a robot.yaml. Exit code 0 when it is valid; 2 when it is not, with "
+    "usage: rclrt_model_check [--robot | --host] FILE\n"
+    "Reads an app.yaml, a robot.yaml, or a file with all processes of a host, of which it prints "
+    "the "
+    "order.\n"
+    "Exit code 0 when it is valid; 2 when it is not, with "
     "every problem on\n"
     "standard error as file:line:column: what is wrong; expected what.\n";
 
@@ -33,11 +38,51 @@ int check_robot(const char* file) {
   return kOk;
 }
 
+/// One line for each priority of the host's callbacks: what the kernel gives it, and who has it.
+int check_host(const char* file) {
+  const auto host = rclrt::model::load_host(file);
+  const std::vector<int> levels = host.levels();
+  std::printf("%s: ok: %zu process%s, %zu priorities of callbacks\n", file, host.processes.size(),
+              host.processes.size() == 1 ? "" : "es", levels.size());
+  for (std::size_t rank = 0; rank < levels.size(); ++rank) {
+    std::string names;
+    int top = 0;
+    for (const rclrt::model::HostProcess& each : host.processes) {
+      const rclrt::model::RobotExecutor& executor = each.robot.executor;
+      const bool states =
+          levels[rank] == 0 || std::ranges::any_of(each.robot.callbacks, [&](const auto& timing) {
+            return timing.priority.value_or(0) == levels[rank];
+          });
+      if (rclrt::model::has_kernel_levels(executor) && states &&
+          levels[rank] >= executor.best_effort_below.value_or(0)) {
+        names += (names.empty() ? "" : ", ") + each.name;
+        top = executor.top_priority.value_or(rclrt::model::kTopPriority);
+      }
+    }
+    std::printf("  priority %d: SCHED_FIFO %d: %s\n", levels[rank],
+                top - 1 - static_cast<int>(rank), names.c_str());
+  }
+  for (const rclrt::model::HostProcess& each : host.processes) {
+    for (const rclrt::model::ThreadRule& rule : each.robot.threads.rules) {
+      if (rule.scheduling.policy == rclrt::model::Policy::kFifo ||
+          rule.scheduling.policy == rclrt::model::Policy::kRoundRobin) {
+        const std::string& what = !rule.name.empty()      ? rule.name
+                                  : !rule.library.empty() ? rule.library
+                                                          : rule.function;
+        std::printf("  threads %s of %s: %d\n", what.c_str(), each.name.c_str(),
+                    rule.scheduling.priority);
+      }
+    }
+  }
+  return kOk;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  const bool is_robot = argc == 3 && std::string(argv[1]) == "--robot";
-  const std::string argument = argc == 2 || is_robot ? argv[argc - 1] : "";
+  const std::string kind = argc == 3 ? argv[1] : "";
+  const bool is_known = argc == 2 || kind == "--robot" || kind == "--host";
+  const std::string argument = is_known ? argv[argc - 1] : "";
   if (argument == "--help" || argument == "-h") {
     std::fputs(kUsage, stdout);
     return kOk;
@@ -47,7 +92,10 @@ int main(int argc, char** argv) {
     return kBadInput;
   }
   try {
-    return is_robot ? check_robot(argument.c_str()) : check(argument.c_str());
+    if (kind == "--host") {
+      return check_host(argument.c_str());
+    }
+    return kind == "--robot" ? check_robot(argument.c_str()) : check(argument.c_str());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return kBadInput;

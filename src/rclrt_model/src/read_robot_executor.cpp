@@ -157,12 +157,14 @@ void read_threads_of_levels(const Fields& fields, RobotExecutor& executor, Conte
 
 }  // namespace
 
+std::vector<std::string_view> robot_executor_keys() {
+  return {"kind",           "realtime",          "preemption",        "top_priority", "cpus",
+          "scheduler_cpus", "workers_per_level", "best_effort_below", "reservations"};
+}
+
 RobotExecutor read_robot_executor(const YamlNode& node, Context& context) {
   RobotExecutor executor;
-  const Fields fields(node, "executor",
-                      {"kind", "realtime", "preemption", "top_priority", "cpus", "scheduler_cpus",
-                       "workers_per_level", "best_effort_below", "reservations"},
-                      context);
+  const Fields fields(node, "executor", robot_executor_keys(), context);
   if (const YamlNode* value = fields.find("kind")) {
     executor.kind = read_kind(*value, context);
   }

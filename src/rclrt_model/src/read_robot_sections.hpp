@@ -17,6 +17,12 @@ namespace rclrt::model::detail {
 /// The keys of a robot.yaml.
 std::vector<std::string_view> robot_keys();
 
+/// The keys of its section `executor`.
+std::vector<std::string_view> robot_executor_keys();
+
+/// Reads the sections of a robot.yaml.
+Robot read_robot(const yaml::Fields& fields, Context& context);
+
 /// Reads a fully qualified name of the ROS graph.
 std::optional<std::string> read_ros_name(const YamlNode& node, std::string_view what,
                                          Context& context);

@@ -16,6 +16,7 @@ namespace {
 using namespace detail;  // NOLINT(google-build-using-namespace): the vocabulary of the readers
 
 constexpr IntegerRange kMonitorPeriods_ms{10, 3'600'000};
+constexpr IntegerRange kHeap_mb{0, 1'000'000};
 
 std::filesystem::path read_path(const YamlNode* node, std::string_view what, Context& context) {
   if (node == nullptr) {
@@ -57,6 +58,25 @@ RobotMonitor read_monitor(const YamlNode& node, Context& context) {
   return monitor;
 }
 
+RobotMemory read_memory(const YamlNode& node, Context& context) {
+  RobotMemory memory;
+  const Fields fields(node, "memory", {"lock", "prefault_heap_mb"}, context);
+  if (const YamlNode* value = fields.find("lock")) {
+    const auto choice =
+        yaml::read_choice<bool>(*value, "lock", {{"true", true}, {"false", false}}, context);
+    memory.lock = choice.value_or(true);
+  }
+  if (const YamlNode* value = fields.find("prefault_heap_mb")) {
+    const auto mb = read_integer(*value, "prefault_heap_mb", kHeap_mb, context);
+    memory.prefault_heap_mb = static_cast<std::size_t>(mb.value_or(0));
+  }
+  return memory;
+}
+
+}  // namespace
+
+namespace detail {
+
 Robot read_robot(const Fields& fields, Context& context) {
   Robot robot;
   if (const YamlNode* section = fields.find("executor")) {
@@ -80,15 +100,16 @@ Robot read_robot(const Fields& fields, Context& context) {
   if (const YamlNode* section = fields.find("monitor")) {
     robot.monitor = read_monitor(*section, context);
   }
+  if (const YamlNode* section = fields.find("memory")) {
+    robot.memory = read_memory(*section, context);
+  }
+  robot.write_priorities = read_path(fields.find("write_priorities"), "write_priorities", context);
   return robot;
 }
 
-}  // namespace
-
-namespace detail {
-
 std::vector<std::string_view> robot_keys() {
-  return {"rclrt", "executor", "callbacks", "threads", "recording", "monitor"};
+  return {"rclrt",     "executor", "callbacks", "threads",
+          "recording", "monitor",  "memory",    "write_priorities"};
 }
 
 }  // namespace detail

@@ -11,11 +11,19 @@ from typing import Any
 
 import jsonschema
 import pytest
+import referencing
 import yaml
 
 REPOSITORY = Path(__file__).parents[3]
 SCHEMA = json.loads((REPOSITORY / "schemas" / "robot.schema.json").read_text())
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
+HOST_SCHEMA = json.loads((REPOSITORY / "schemas" / "host.schema.json").read_text())
+HOST_VALIDATOR = jsonschema.Draft202012Validator(
+    HOST_SCHEMA,
+    registry=referencing.Registry().with_resource(
+        SCHEMA["$id"], referencing.Resource.from_contents(SCHEMA)
+    ),
+)
 
 Robot = dict[str, Any]
 
@@ -48,6 +56,8 @@ GOOD: Robot = {
         "misses": "/m",
         "traces": "out",
     },
+    "memory": {"lock": True, "prefault_heap_mb": 8},
+    "write_priorities": "found.yaml",
 }
 
 PLACES: dict[str, Callable[[Robot, Any], None]] = {
@@ -117,6 +127,10 @@ PLACES: dict[str, Callable[[Robot, Any], None]] = {
     "two kinds": lambda robot, value: robot["callbacks"][0].update(service=value),
     "overload": lambda robot, value: robot["callbacks"][0].update(overload=value),
     "overload of a service": lambda robot, value: robot["callbacks"][2].update(overload=value),
+    "lock": lambda robot, value: robot["memory"].update(lock=True if value == 1 else value),
+    "heap": lambda robot, value: robot["memory"].update(prefault_heap_mb=value),
+    "memory": lambda robot, value: robot.update(memory=value),
+    "found priorities": lambda robot, value: robot.update(write_priorities=value),
     "pattern": lambda robot, value: robot["threads"][0].update(library=value),
     "policy": lambda robot, value: robot["threads"][2].update(policy=value),
     "thread's priority": lambda robot, value: robot["threads"][0].update(priority=value),
@@ -143,6 +157,7 @@ NEVER_GOOD = {
     "age and deadline",
     "two kinds",
     "kept thread's CPUs",
+    "memory",
 }
 
 VALUES: list[Any] = [-21, 0, 1, 2, 95, 96, 98, 99, 1024, 1025, 1_000_001, 3_600_001, 0.5, None, []]
@@ -150,10 +165,10 @@ VALUES += ["", "/name", "name", "edf", "events", "try", "keep", "queue", "skip_i
 VALUES += ["always", "never", "by_realtime", "static_order", "thread_dispatch"]
 
 
-def parser_says(robot: Robot, file: Path) -> bool:
+def parser_says(robot: Robot, file: Path, kind: str = "--robot") -> bool:
     file.write_text(yaml.safe_dump(robot))
     result = subprocess.run(
-        [os.environ["RCLRT_MODEL_CHECK"], "--robot", file],
+        [os.environ["RCLRT_MODEL_CHECK"], kind, file],
         capture_output=True,
         check=False,
         timeout=120,
@@ -194,3 +209,29 @@ def test_only_the_version_is_required(section: str, tmp_path: Path) -> None:
     del robot[section]
     assert parser_says(robot, tmp_path / "robot.yaml") == (section != "rclrt")
     assert VALIDATOR.is_valid(robot) == (section != "rclrt")
+
+
+PROCESS: Robot = {"name": "one"} | {key: value for key, value in GOOD.items() if key != "rclrt"}
+
+
+@pytest.mark.parametrize(
+    ("host", "is_good"),
+    [
+        (
+            {"rclrt": 1, "processes": [PROCESS, {"name": "two", "executor": {"top_priority": 80}}]},
+            True,
+        ),
+        ({"rclrt": 1, "processes": [{"name": "one"}]}, True),
+        ({"rclrt": 1, "processes": []}, False),
+        ({"rclrt": 1, "processes": [{}]}, False),
+        ({"rclrt": 1, "processes": [{"name": "one", "rclrt": 1}]}, False),
+        ({"rclrt": 1, "processes": [{"name": "one two"}]}, False),
+        ({"rclrt": 1, "processes": [{"name": "one", "monitor": {"period_ms": 1}}]}, False),
+        ({"rclrt": 1}, False),
+        ({"rclrt": 2, "processes": [{"name": "one"}]}, False),
+        ({"processes": [{"name": "one"}]}, False),
+    ],
+)
+def test_the_hosts_schema_and_parser_agree(host: Robot, is_good: bool, tmp_path: Path) -> None:
+    assert parser_says(host, tmp_path / "host.yaml", "--host") == is_good
+    assert HOST_VALIDATOR.is_valid(host) == is_good

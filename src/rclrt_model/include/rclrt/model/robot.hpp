@@ -11,6 +11,8 @@
 //     - {function: "*tf2_ros::TransformListener*", policy: fifo, priority: 40}
 //   recording: {directory: out, application: app.yaml}
 //   monitor: {period_ms: 1000, topic: /diagnostics, misses: /misses, traces: out}
+//   memory: {lock: true, prefault_heap_mb: 32}
+//   write_priorities: found.yaml
 //
 // Each section may be left out.
 #pragma once
@@ -84,6 +86,14 @@ struct RobotMonitor {
   bool operator==(const RobotMonitor&) const = default;
 };
 
+/// The section `memory`.
+struct RobotMemory {
+  bool lock = true;                  ///< into RAM, as far as permitted
+  std::size_t prefault_heap_mb = 0;  ///< by which the heap grows at the start, and keeps
+
+  bool operator==(const RobotMemory&) const = default;
+};
+
 /// A whole file.
 struct Robot {
   RobotExecutor executor{};
@@ -91,6 +101,8 @@ struct Robot {
   ThreadPlan threads{};
   std::optional<RobotRecording> recording{};
   std::optional<RobotMonitor> monitor{};
+  std::optional<RobotMemory> memory{};       ///< none: nothing is done
+  std::filesystem::path write_priorities{};  ///< gets every callback that was found; empty: none
 
   bool operator==(const Robot&) const = default;
 };
