@@ -18,6 +18,12 @@ int Dispatcher::os_priority(int level) const noexcept {
   return context_.threads.os_priority(level);
 }
 
+WorkerPool Dispatcher::pool_of(const Callback& /*callback*/) const { return {}; }
+
+std::string Dispatcher::stall_advice() const {
+  return "this kind of executor has one thread: give one of the two an executor of its own.";
+}
+
 int Dispatcher::thread_priority(int level) const noexcept {
   const ThreadSettings& threads = context_.threads;
   const bool has_one =

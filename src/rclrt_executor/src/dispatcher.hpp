@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <string>
 #include <vector>
 
 #include "access.hpp"
@@ -35,6 +36,15 @@ struct DispatcherTraits {
   bool reads_ahead = false;  ///< takes the input of several instances before the first one runs
   bool polls = false;        ///< asks for work; otherwise entities announce it
   std::size_t max_threads = SIZE_MAX;  ///< how many instances it runs at the same time, at most
+};
+
+/// The threads that may run a callback.
+struct WorkerPool {
+  static constexpr std::int64_t kShared = INT64_MIN;
+
+  std::int64_t key = kShared;         ///< the same for callbacks that share them
+  std::size_t threads = 1;            ///< how many there are; 0: as many as run callbacks now
+  std::string name = "the executor";  ///< for people
 };
 
 /// Decides which thread runs which instance. The functions are called with the configuration
@@ -81,6 +91,11 @@ class Dispatcher {
   virtual bool holds_back() noexcept { return false; }
   /// Tells that the instance has ended; the configuration is not locked.
   virtual void end_on_caller() noexcept {}
+
+  /// Returns the threads that may run a callback; by default all share one.
+  virtual WorkerPool pool_of(const Callback& callback) const;
+  /// Returns what helps if all of them wait for what only they could run: a sentence's end.
+  virtual std::string stall_advice() const;
 
   /// Returns the SCHED_FIFO priority of a thread of `level`; 0 without real time, with a
   /// reservation, or at best effort.

@@ -54,6 +54,14 @@ class EdfDispatcher final : public Dispatcher {
   }
   int os_priority(int /*level*/) const noexcept override { return worker_priority(0); }
 
+  WorkerPool pool_of(const Callback& /*callback*/) const override { return {.threads = 0}; }
+  std::string stall_advice() const override {
+    return context().threads.runs_to_completion()
+               ? "give the client an executor of its own, or let callbacks preempt "
+                 "(Preemption::kAlways) and what it waits for have a shorter deadline."
+               : "give what it waits for a shorter deadline.";
+  }
+
   void start() override {
     running_ = true;
     settle_workers();

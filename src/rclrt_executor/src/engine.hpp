@@ -11,6 +11,7 @@
 #include "rclrt/executor/executor.hpp"
 #include "spin_control.hpp"
 #include "spin_state.hpp"
+#include "stall_watch.hpp"
 #include "thread_settings.hpp"
 
 namespace rclrt::executor {
@@ -32,7 +33,8 @@ struct Executor::Engine {
       : options(std::move(executor_options)),
         threads(options),
         runner(options, threads, state),
-        callbacks(options, threads, runner, state) {}
+        callbacks(options, threads, runner, state),
+        stalls(options, callbacks, runner.running()) {}
   /// No entity releases work into the dispatcher when that ends.
   ~Engine() { callbacks.clear(); }
   Engine(const Engine&) = delete;
@@ -41,7 +43,7 @@ struct Executor::Engine {
   void use(std::unique_ptr<Dispatcher> made) {
     dispatcher = std::move(made);
     callbacks.set_dispatcher(*dispatcher);
-    spins = std::make_unique<SpinControl>(options.name, callbacks, *dispatcher, runner, state);
+    spins = std::make_unique<SpinControl>(options.name, callbacks, *dispatcher, runner, state, stalls);
   }
 
   const ExecutorOptions options;
@@ -49,6 +51,7 @@ struct Executor::Engine {
   ThreadSettings threads;
   InstanceRunner runner;
   CallbackSet callbacks;
+  StallWatch stalls;
   std::unique_ptr<Dispatcher> dispatcher;
   std::unique_ptr<SpinControl> spins;
 };

@@ -43,6 +43,11 @@ class EventsDispatcher final : public Dispatcher {
     timers_.remove_queued(callback, taken);
   }
 
+  WorkerPool pool_of(const Callback& callback) const override {
+    const bool is_timers = events_.timers_thread && callback.type() == EntityType::kTimer;
+    return {.key = is_timers ? 1 : 0, .name = is_timers ? "the timers" : "the executor"};
+  }
+
   void start() override {
     queue_.start(1);
     timers_.start(1);

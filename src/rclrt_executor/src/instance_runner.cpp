@@ -153,12 +153,14 @@ void InstanceRunner::execute_polled(Callback& callback, std::int64_t release_ns,
                                                    InstanceInfo& info) noexcept {
   const InstanceInfo* const outer = std::exchange(t_current, &info);
   const InstanceRunner* const outer_runner = std::exchange(t_runner, this);
+  RunningTable::Slot* const slot = running_.enter(callback, info.id);
   Outcome outcome = Outcome::kThrew;
   try {
     outcome = Access::run(callback, info);
   } catch (...) {
     spin_.fail();
   }
+  RunningTable::leave(slot);
   t_current = outer;
   t_runner = outer_runner;
   return outcome;

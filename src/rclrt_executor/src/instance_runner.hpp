@@ -11,6 +11,7 @@
 #include "access.hpp"
 #include "miss_watch.hpp"
 #include "rclrt/executor/options.hpp"
+#include "running_table.hpp"
 #include "worker_priority.hpp"
 
 namespace rclrt::executor {
@@ -30,6 +31,9 @@ class InstanceRunner {
     bool polls = false;      ///< the message may be another worker's by now
     bool only_runs_instances = false;  ///< whatever else the thread does is short
   };
+
+  /// Returns what runs now.
+  const RunningTable& running() const noexcept { return running_; }
 
   /// Runs `instance`, which is pinned and has entered its group, on the calling thread; then gives
   /// it back to its callback, leaves the group, unpins it and restores `priority`.
@@ -66,6 +70,7 @@ class InstanceRunner {
 
   const ThreadSettings& threads_;
   SpinState& spin_;
+  RunningTable running_;
   InstanceSink* const sink_;
   const std::unique_ptr<MissWatch> watch_;  // nullptr without a handler for misses
   // On a line of its own: every instance changes it.

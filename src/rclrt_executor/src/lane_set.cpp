@@ -70,6 +70,31 @@ void LaneSet::settle_priorities() {
   }
 }
 
+WorkerPool LaneSet::pool_of(const Callback& callback) const {
+  const bool shares = context_.threads.runs_to_completion();
+  WorkerPool pool;
+  if (!shares) {
+    pool.key = callback.level();
+    pool.name = "priority " + std::to_string(callback.level());
+  }
+  const auto level = std::ranges::find(levels_, shares ? kAll : callback.level(),
+                                       [](const auto& each) { return each->level; });
+  pool.threads = level == levels_.end() ? 0 : (*level)->threads.size();
+  return pool;
+}
+
+std::string LaneSet::stall_advice() const {
+  const bool may_have_spares = context_.options.preemption != Preemption::kNever;
+  const std::string more =
+      may_have_spares && context_.options.workers_per_level != 0
+          ? "let the executor have more workers (`workers_per_level`), or leave "
+            "the number out: then spare ones stand in"
+          : "let the executor have more workers (`workers_per_level`)";
+  return context_.threads.runs_to_completion()
+             ? more + "."
+             : "give what it waits for another priority, or " + more + ".";
+}
+
 std::size_t LaneSet::wanted_workers(const Level& level) const {
   const ThreadSettings& threads = context_.threads;
   // A reservation is one thread's: more workers would be more budgets.

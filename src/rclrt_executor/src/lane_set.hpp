@@ -52,6 +52,11 @@ class LaneSet {
   /// Returns the next release of all timers.
   std::int64_t next_release_ns() noexcept RCLRT_WAITS;
 
+  /// Returns the threads of the lane of a callback.
+  WorkerPool pool_of(const Callback& callback) const;
+  /// Returns what helps if all of them wait.
+  std::string stall_advice() const;
+
   /// Starts as many workers for each lane, and spares for those that may all wait. Throws
   /// std::system_error.
   RCLRT_SETUP void start(std::size_t workers_per_lane);

@@ -60,6 +60,10 @@ class PerGroupDispatcher final : public Dispatcher {
   void remove(Callback& callback) noexcept override;
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
   void settle_priorities() override;
+  WorkerPool pool_of(const Callback& callback) const override;
+  std::string stall_advice() const override {
+    return "put what it waits for into a callback group of its own.";
+  }
   void start() override;
   void stop() noexcept override;
   void wake() noexcept RCLRT_NONBLOCKING override;
@@ -180,6 +184,17 @@ void PerGroupDispatcher::settle_priorities() {
     const auto found = ceilings.find(each->group);
     settle_priority(*each, found == ceilings.end() ? std::nullopt : std::optional(found->second));
   }
+}
+
+WorkerPool PerGroupDispatcher::pool_of(const Callback& callback) const {
+  const auto own = std::ranges::find(lanes_, &state_of(callback).group,
+                                     [](const auto& each) { return each->group; });
+  if (own == lanes_.end()) {
+    return {.threads = SIZE_MAX};
+  }
+  return {.key = (*own)->slot,
+          .threads = (*own)->threads.size(),
+          .name = "the group of '" + callback.name() + "'"};
 }
 
 /// Returns one and, for a reentrant group, spares for members that wait for each other.

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt/executor/preemptive_executor.hpp"
 
+#include <string>
 #include <utility>
 
 #include "engine.hpp"
@@ -34,6 +35,9 @@ class LaneDispatcher final : public Dispatcher {
   }
 
   void settle_priorities() override { lanes_.settle_priorities(); }
+
+  WorkerPool pool_of(const Callback& callback) const override { return lanes_.pool_of(callback); }
+  std::string stall_advice() const override { return lanes_.stall_advice(); }
 
   void start() override {
     lanes_.start(context().threads.worker_count(context().threads.cpu_count()));

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <string>
 #include <utility>
 
 #include "engine.hpp"
@@ -34,6 +35,9 @@ class ProducerConsumerDispatcher final : public Dispatcher {
   }
 
   void settle_priorities() override { queues_.settle_priorities(); }
+
+  WorkerPool pool_of(const Callback& callback) const override { return queues_.pool_of(callback); }
+  std::string stall_advice() const override { return queues_.stall_advice(); }
 
   void start() override {
     queues_.start(context().threads.worker_count(1));

@@ -61,11 +61,16 @@ void SpinControl::run(const Ended& ended) {
     throw;
   }
   state_.open_gate();
+  std::int64_t look_ns = stalls_.begin(realtime::monotonic_now_ns());
   while (!state_.stopping()) {
     if (ended == nullptr) {
-      state_.await_stop();
+      state_.await_stop_until(look_ns);
     } else if (ended()) {
       state_.stop();
+    }
+    if (const std::int64_t now_ns = realtime::monotonic_now_ns();
+        now_ns >= look_ns && !state_.stopping()) {
+      look_ns = stalls_.look(dispatcher_, now_ns);
     }
     while (!state_.stopping() && !callbacks_.reap_all()) {
       realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);

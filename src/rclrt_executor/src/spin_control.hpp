@@ -12,6 +12,7 @@
 #include "instance_runner.hpp"
 #include "rclrt/executor/spin_result.hpp"
 #include "spin_state.hpp"
+#include "stall_watch.hpp"
 
 namespace rclrt::executor {
 
@@ -19,12 +20,13 @@ namespace rclrt::executor {
 class SpinControl {
  public:
   SpinControl(const std::string& name, CallbackSet& callbacks, Dispatcher& dispatcher,
-              InstanceRunner& runner, SpinState& state)
+              InstanceRunner& runner, SpinState& state, StallWatch& stalls)
       : name_(name),
         callbacks_(callbacks),
         dispatcher_(dispatcher),
         runner_(runner),
-        state_(state) {}
+        state_(state),
+        stalls_(stalls) {}
 
   void spin() RCLRT_WAITS;
   void spin_some() RCLRT_WAITS;
@@ -49,6 +51,7 @@ class SpinControl {
   Dispatcher& dispatcher_;
   InstanceRunner& runner_;
   SpinState& state_;
+  StallWatch& stalls_;
 };
 
 }  // namespace rclrt::executor

@@ -88,7 +88,10 @@ class SpinState {
   void stop() noexcept { stop_.store(true); }
   /// Lets the next spin start: this one has seen the cancel.
   void clear_stop() noexcept { stop_.store(false); }
-  void await_stop() noexcept RCLRT_WAITS { stopped_.wait(); }
+  /// Waits for a cancel or `wake_spinner`, until then (CLOCK_MONOTONIC) at the latest.
+  void await_stop_until(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
+    stopped_.wait_until(deadline_ns);
+  }
   /// Lets the next spin start, and throws what a callback of this one threw.
   void finish();
   /// From here on `cancel` wakes the threads of `dispatcher`, which outlives this object's use.

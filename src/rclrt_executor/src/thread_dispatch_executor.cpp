@@ -3,8 +3,10 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cstdint>
 #include <list>
 #include <new>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -37,6 +39,12 @@ class ThreadDispatcher final : public Dispatcher {
     inbox_.lane().remove_queued(callback, taken);
     shared_.remove_queued(callback, taken);
   }
+
+  /// Where each instance has a thread of its own, no callback lacks one.
+  WorkerPool pool_of(const Callback& callback) const override {
+    return has_workers() ? shared_.pool_of(callback) : WorkerPool{.threads = SIZE_MAX};
+  }
+  std::string stall_advice() const override { return shared_.stall_advice(); }
 
   void start() override;
   void stop() noexcept override;

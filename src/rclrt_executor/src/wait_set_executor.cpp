@@ -60,6 +60,13 @@ class WaitSetDispatcher final : public Dispatcher {
     return context().options.top_priority - 1;
   }
 
+  WorkerPool pool_of(const Callback& /*callback*/) const override {
+    return {.threads = wait_set_.threads};
+  }
+  std::string stall_advice() const override {
+    return "let it have more threads (WaitSetOptions::threads), or give one of the two an executor "
+           "of its own.";
+  }
   void start() override;
   void stop() noexcept override;
   void wake() noexcept RCLRT_NONBLOCKING override {

@@ -42,6 +42,16 @@ class WorkshopDispatcher final : public Dispatcher {
   void remove(Callback& callback) noexcept override;
   void remove_queued(const Callback& callback, Instance*& taken) noexcept override;
   void settle_priorities() override;
+  WorkerPool pool_of(const Callback& callback) const override {
+    return has_workers() ? shared_.pool_of(callback)
+                         : WorkerPool{.key = callback.level(),
+                                      .threads = most_of_level(),
+                                      .name = "priority " + std::to_string(callback.level())};
+  }
+  std::string stall_advice() const override {
+    return "let a level have more workers (`workers_per_level`), or give what it waits for another "
+           "priority.";
+  }
   void start() override;
   void stop() noexcept override;
   void wake() noexcept RCLRT_NONBLOCKING override {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <semaphore.h>
+#include <time.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <system_error>
 
 #include "rclrt/realtime/safety.hpp"
@@ -34,6 +36,19 @@ class Semaphore {
   void wait() noexcept RCLRT_WAITS {
     while (sem_wait(&semaphore_) != 0) {  // interrupted by a signal handler
     }
+  }
+
+  /// Waits until CLOCK_MONOTONIC reaches `deadline_ns` at the latest; INT64_MAX: for ever. Returns
+  /// whether it was posted.
+  bool wait_until(std::int64_t deadline_ns) noexcept RCLRT_WAITS {
+    constexpr std::int64_t kSecond_ns = 1'000'000'000;
+    const timespec deadline{.tv_sec = static_cast<time_t>(deadline_ns / kSecond_ns),
+                            .tv_nsec = static_cast<long>(deadline_ns % kSecond_ns)};
+    int result = 0;
+    do {
+      result = sem_clockwait(&semaphore_, CLOCK_MONOTONIC, &deadline);
+    } while (result != 0 && errno == EINTR);
+    return result == 0;
   }
 
   bool try_wait() noexcept RCLRT_NONBLOCKING {

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds instances that wait for threads which wait themselves.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "dispatcher.hpp"
+#include "rclrt/executor/stall.hpp"
+#include "running_table.hpp"
+
+namespace rclrt::executor {
+
+/// Looks now and then, at normal priority, which threads sleep within callbacks. What is asleep at
+/// a look and still a hundredth of a second later, in the same instance, with instances queued that
+/// no other thread could run, counts as stalled since the last look. So waits that are shorter than
+/// a second are seen, too, if they come again and again: a second of them is told, of which a tenth
+/// of the time since is taken off.
+///
+/// `mutex_` guards all; the configuration's is taken inside it.
+class StallWatch {
+ public:
+  StallWatch(const ExecutorOptions& options, const CallbackSet& callbacks,
+             const RunningTable& running)
+      : options_(options), callbacks_(callbacks), running_(running) {}
+
+  /// Returns when to look again; INT64_MAX: never.
+  std::int64_t look(const Dispatcher& dispatcher, std::int64_t now_ns);
+  /// Begins a spin: whatever was seen before is over.
+  std::int64_t begin(std::int64_t now_ns);
+  /// Returns what stalled when it looked last.
+  std::vector<Stall> stalls() const;
+
+ private:
+  using Running = RunningTable::Running;
+  /// The pool of threads, or the one of a group that waits.
+  using Place = std::pair<Stall::Cause, std::int64_t>;
+  struct Total {
+    std::int64_t time_ns = 0;
+    bool is_told = false;
+  };
+
+  void find(const Dispatcher& dispatcher, const std::vector<Running>& asleep,
+            const std::vector<Running>& all);
+  void add(Place place, Stall stall);
+  void account(std::int64_t now_ns);
+  void tell(const Stall& stall) const noexcept;
+
+  const ExecutorOptions& options_;
+  const CallbackSet& callbacks_;
+  const RunningTable& running_;
+  mutable std::mutex mutex_;
+  std::int64_t looked_ns_ = 0;         // when what stalls was decided last
+  bool is_second_ = false;             // the first look of two has found `asleep_`
+  std::vector<std::uint64_t> asleep_;  // instances
+  std::map<Place, Stall> found_;       // by the last look
+  std::map<Place, Total> totals_;
+};
+
+}  // namespace rclrt::executor

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+// Instances that wait for threads which wait themselves are told, under every executor.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <atomic>
+#include <chrono>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <type_traits>
+#include <vector>
+
+#include "all_executors.hpp"
+#include "spinning.hpp"
+
+namespace rclrt::executor::test {
+namespace {
+
+using namespace std::chrono_literals;
+
+class Told : public StallHandler {
+ public:
+  void stalled(const Stall& stall) noexcept override {
+    const std::scoped_lock lock(mutex_);
+    stalls_.push_back(stall);
+  }
+  std::vector<Stall> all() const {
+    const std::scoped_lock lock(mutex_);
+    return stalls_;
+  }
+
+ private:
+  mutable std::mutex mutex_;
+  std::vector<Stall> stalls_;
+};
+
+/// One thread, or one for each level, and none to spare.
+template <typename E>
+ExecutorOptions without_a_free_worker(Told& told) {
+  ExecutorOptions options = on_one_cpu();
+  options.on_stall = &told;
+  options.workers_per_level = std::is_same_v<E, PerGroupExecutor> ? 0 : 1;
+  options.spare_workers = 0;
+  if (std::is_same_v<E, ThreadDispatchExecutor>) {
+    options.preemption = Preemption::kNever;  // else each instance has a thread
+  }
+  return options;
+}
+
+CallbackOptions of_type(EntityType type, CallbackOptions options) {
+  options.type = type;
+  return options;
+}
+
+template <typename E>
+class Stalls : public ::testing::Test {};
+TYPED_TEST_SUITE(Stalls, AllAndFixedThreads, ExecutorName);
+
+/// The callback of `service` waits for `inner`, whose request is queued behind it, `wait` at a
+/// time.
+template <typename E>
+void expect_told(std::chrono::milliseconds wait) {
+  Told told;
+  const auto options = without_a_free_worker<E>(told);
+  std::unique_ptr<E> executor;
+  FakeReadiness* readiness = nullptr;
+  if constexpr (std::is_same_v<E, WaitSetExecutor>) {
+    auto source = std::make_unique<FakeReadiness>();
+    readiness = source.get();
+    executor = std::make_unique<E>(options, std::move(source));
+  } else {
+    executor = make<E>(options);
+  }
+  const auto group = std::make_shared<Group>(GroupType::kReentrant);
+  const auto inner = std::make_shared<TestCallback>(
+      of_type(EntityType::kService, named("inner", 0, 10, group)), [](const InstanceInfo&) {});
+  std::shared_ptr<TestCallback> outer;
+  const auto arrive = [&](TestCallback& callback) {
+    readiness != nullptr ? readiness->add_message(callback) : callback.release_now();
+  };
+  outer = std::make_shared<TestCallback>(
+      of_type(EntityType::kService, named("outer", 0, 10, group)), [&](const InstanceInfo&) {
+        if (readiness != nullptr) {
+          readiness->take_message(*outer);
+        }
+        arrive(*inner);
+        const auto until = std::chrono::steady_clock::now() + wait;
+        while (told.all().empty() && std::chrono::steady_clock::now() < until) {
+          std::this_thread::sleep_until(until);
+        }
+        if (told.all().empty()) {
+          arrive(*outer);
+        } else {
+          executor->cancel();
+        }
+      });
+  executor->add(outer);
+  executor->add(inner);
+  executor->prepare();
+  arrive(*outer);
+  executor->spin();
+  const auto stalls = told.all();
+  ASSERT_EQ(stalls.size(), 1U) << "once";
+  EXPECT_EQ(stalls[0].cause, Stall::Cause::kWorkers);
+  EXPECT_EQ(stalls[0].waiting, std::vector<std::string>{"outer"});
+  if (readiness == nullptr) {  // which is not told of what waits
+    EXPECT_NE(std::ranges::find(stalls[0].queued, "inner"), stalls[0].queued.end())
+        << explanation(stalls[0]);
+    EXPECT_NE(summary(stalls[0]).find(": every worker waits, "), std::string::npos)
+        << summary(stalls[0]);
+  }
+}
+
+TYPED_TEST(Stalls, ARequestThatWaitsBehindTheCallbackThatWaitsForItIsTold) {
+  expect_told<TypeParam>(3s);
+}
+
+TYPED_TEST(Stalls, SoAreWaitsOfLessThanASecondThatComeAgainAndAgain) {
+  expect_told<TypeParam>(150ms);
+}
+
+TEST(StallsOfGroups, AResponseThatWaitsForAMemberOfItsExclusiveGroupIsTold) {
+  Told told;
+  ExecutorOptions options;
+  options.name = "robot";
+  options.on_stall = &told;
+  PreemptiveExecutor executor(options);
+  const auto group = std::make_shared<Group>();
+  const auto response = std::make_shared<TestCallback>(
+      of_type(EntityType::kClient, named("client", 3, 10, group)), [](const InstanceInfo&) {});
+  const auto waits =
+      std::make_shared<TestCallback>(named("waits", 1, 10, group), [&](const InstanceInfo&) {
+        response->release_now();
+        eventually([&] { return !told.all().empty(); });
+        executor.cancel();
+      });
+  executor.add(response);
+  executor.add(waits);
+  executor.prepare();
+  waits->release_now();
+  executor.spin();
+  ASSERT_EQ(told.all().size(), 1U);
+  const Stall stall = told.all()[0];
+  EXPECT_EQ(stall.cause, Stall::Cause::kGroup);
+  EXPECT_EQ(explanation(stall).substr(0, 52),
+            "executor \"robot\": 'client' waits for 'waits', which ");
+  EXPECT_NE(explanation(stall).find("put the client into a callback group of its own"),
+            std::string::npos);
+}
+
+TEST(StallsOfGroups, NeitherACallbackThatComputesNorOneWithAFreeWorkerIsTold) {
+  Told told;
+  ExecutorOptions options = on_one_cpu();
+  options.on_stall = &told;
+  options.workers_per_level = 2;
+  options.stall_period = 10ms;
+  PreemptiveExecutor executor(options);
+  std::atomic<bool> stop{false};
+  const auto sleeps = std::make_shared<TestCallback>(named("sleeps", 1), [&](const InstanceInfo&) {
+    while (!stop) {
+      std::this_thread::sleep_for(1ms);
+    }
+    executor.cancel();
+  });
+  const auto computes = std::make_shared<TestCallback>(
+      named("computes", 1, 100), [](const InstanceInfo&) { busy_for(5'000'000); });
+  executor.add(sleeps);
+  executor.add(computes);
+  executor.prepare();
+  sleeps->release_now();
+  for (int i = 0; i < 100; ++i) {
+    computes->release_now();
+  }
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return computes->counters().completed == 100; }));
+  EXPECT_TRUE(told.all().empty());
+  EXPECT_TRUE(executor.stalls().empty());
+  stop = true;
+}
+
+}  // namespace
+}  // namespace rclrt::executor::test
