@@ -55,6 +55,34 @@ def test_what_has_not_ended_at_its_deadline_is_missed(tmp_path: Path) -> None:
     assert long.missed >= long.completed
 
 
+def test_times_also_count_from_the_start_of_the_first_callback(
+    application: rclrt_model.Application,
+) -> None:
+    (quick, long), _ = rclrt_analysis.simulate(application, "wait_set", 400 * MS)
+    # Its own 2 ms, however long it waited.
+    assert (quick.from_start_best_ns, quick.from_start_worst_ns) == (2 * MS, 2 * MS)
+    # `slow` starts after the first `fast`, and `last` after the second: 15 + 2 + 5 ms.
+    assert (long.worst_ns, long.from_start_worst_ns) == (24 * MS, 22 * MS)
+
+
+def test_what_a_synchroniser_leaves_over_is_unmatched_and_not_missed(tmp_path: Path) -> None:
+    path = tmp_path / "app.yaml"
+    path.write_text("""
+rclrt: 1
+name: rates
+nodes: [{name: n}]
+callbacks:
+  - {id: imu, node: n, timer: {period_ms: 10}, wcet_ms: 0.1, publishes: [imu]}
+  - {id: gps, node: n, timer: {period_ms: 70}, wcet_ms: 0.1, publishes: [gps]}
+  - {id: fuse, node: n, sync: {topics: [imu, gps]}, wcet_ms: 0.1}
+chains: [{id: fast, callbacks: [imu, fuse]}, {id: slow, callbacks: [gps, fuse]}]
+""")
+    (fast, slow), _ = rclrt_analysis.simulate(rclrt_model.load(path), "preemptive", 701 * MS)
+    # Sets at 0, 70, ..., 700, each with the IMU's of that time; six between two of them are left.
+    assert (fast.released, fast.completed, fast.unmatched, fast.missed) == (71, 11, 60, 0)
+    assert (slow.released, slow.completed, slow.unmatched, slow.missed) == (11, 11, 0, 0)
+
+
 def test_instances_are_kept_on_request(application: rclrt_model.Application) -> None:
     _, none = rclrt_analysis.simulate(application, "preemptive", 40 * MS)
     assert none == []

@@ -165,6 +165,7 @@ def _chain_result(
         "completed": sum(row[5] in ("completed", "late") for row in rows),
         "dropped": 0,
         "pending": sum(row[5] == "pending" for row in rows),
+        "unmatched": 0,
         "missed": sum(row[5] == "late" for row in rows) + len(overdue),
         "missed_host": 0,
         "response_ms": response,

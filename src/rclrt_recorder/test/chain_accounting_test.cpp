@@ -133,6 +133,43 @@ TEST(ChainAccounting, DoesNotCompleteWhenTheLastCallbackWasOnlyBufferedOrFoundNo
   }
 }
 
+/// The synchroniser kept the message of `instance`, which came by its first input.
+InstanceRecord kept(std::uint64_t instance, std::int64_t ms) {
+  InstanceRecord record = ran(kFuse, at(ms), at(ms), {obstacle(instance)});
+  record.outcome = Outcome::kBuffered;
+  record.stamp_ns = at(ms);
+  return record;
+}
+
+TEST(ChainAccounting, CountsWhatASynchroniserLeftOverApartAndNotAsMissed) {
+  InstanceRecord fused = ran(kFuse, at(110), at(111), {obstacle(2)});
+  fused.input = 1;
+  fused.stamp_ns = at(109);
+  const ChainResult result =
+      account({kept(0, 5), kept(1, 60), kept(2, 105), fused, braked(2, 112), kept(3, 155)});
+  EXPECT_THAT(statuses(result),
+              ElementsAre(ChainStatus::kUnmatched, ChainStatus::kUnmatched, kCompleted, kPending));
+  EXPECT_EQ(result.unmatched, 2U);
+  EXPECT_EQ(result.released, result.completed + result.dropped + result.pending + result.unmatched);
+  EXPECT_EQ(result.missed, 0U) << "the last one still waits, no longer than those before it";
+  EXPECT_EQ(result.response->count, 1U);
+}
+
+TEST(ChainAccounting, CallsAnInstanceThatReachedNoSynchroniserDroppedAsBefore) {
+  InstanceRecord fused = ran(kFuse, at(110), at(111), {obstacle(2)});
+  fused.input = 1;
+  const ChainResult result = account({kept(1, 60), kept(2, 105), fused, braked(2, 112)});
+  EXPECT_THAT(statuses(result),
+              ElementsAre(kDropped, ChainStatus::kUnmatched, kCompleted, kPending));
+  EXPECT_EQ(result.missed, 2U) << "the first and the last";
+}
+
+TEST(ChainAccounting, CallsAnInstanceOfASetThatWentNoFurtherDropped) {
+  const ChainResult result =
+      account({ran(kFuse, at(10), at(11), {obstacle(0)}), braked(1, 60), braked(2, 110)});
+  EXPECT_EQ(result.instances[0].status, kDropped);
+}
+
 TEST(ChainAccounting, CompletesSeveralChainsFromOneRecord) {
   model::Application application = sample_application();
   application.chains[kPlanning].callbacks = {kCapture, kFuse, kBrake};
