@@ -98,7 +98,7 @@ TEST(Host, MistakesAreTold) {
   EXPECT_NE(problems_of("rclrt: 1\nprocesses: [{name: a, rclrt: 1}]\n").find("unknown key 'rclrt'"),
             std::string::npos);
   EXPECT_NE(problems_of("rclrt: 1\nprocesses: [{name: a, executor: {kind: wait_set}}]\n")
-                .find("f:2:42: kind is 'wait_set'"),
+                .find("f:2:40: kind is 'wait_set'"),
             std::string::npos)
       << problems_of("rclrt: 1\nprocesses: [{name: a, executor: {kind: wait_set}}]\n");
   // Of one mistake there is one line.
