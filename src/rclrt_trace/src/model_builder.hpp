@@ -123,6 +123,7 @@ class ModelBuilder {
   void note_silent_nodes();
   void note_republishing();
   void note_outside_work();
+  void note_other_threads();
   void note_tool_services();
   std::map<int, int> priorities_in_model() const;
   void note_times();

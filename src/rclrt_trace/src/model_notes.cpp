@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What a trace does not tell, in words.
+#include <algorithm>
 #include <cstdint>
 #include <map>
 #include <set>
@@ -76,6 +77,23 @@ void ModelBuilder::note_outside_work() {
   }
 }
 
+/// Says how much runs on threads that have no callbacks: no model has it.
+void ModelBuilder::note_other_threads() {
+  for (const OtherThreads& each : system_.other_threads()) {
+    const std::int64_t seen_ns = std::max<std::int64_t>(system_.observed_ns(), 1);
+    const std::int64_t percent = each.cpu_ns / std::max<std::int64_t>(seen_ns / 100, 1);
+    if (percent == 0) {
+      continue;
+    }
+    model_.notes.push_back(
+        std::to_string(each.threads) + (each.threads == 1 ? " thread" : " threads") +
+        " of process " +
+        std::to_string(system_.processes()[static_cast<std::size_t>(each.process)].pid) +
+        " that ran no callback (of the middleware, of an action, of a driver) had " +
+        std::to_string(percent) + " % of a CPU: no model has their load");
+  }
+}
+
 /// Names the services of tools that ran: they have no part in what the robot does all the time.
 void ModelBuilder::note_tool_services() {
   std::size_t services = 0;
@@ -110,6 +128,7 @@ void ModelBuilder::note_gaps() {
   note_silent_nodes();
   note_republishing();
   note_outside_work();
+  note_other_threads();
   note_tool_services();
   const Gaps& gaps = system_.gaps();
   const auto note = [&](std::uint64_t count, const char* what) {

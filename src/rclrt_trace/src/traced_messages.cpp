@@ -214,6 +214,7 @@ void TracedSystem::start(const TraceEvent& event) {
     thread.running.push_back({.pointer = event.numbers[0], .instance = {.callback = kNone}});
     return;
   }
+  first_run_ns_ = first_run_ns_ == 0 ? event.time_ns : first_run_ns_;
   const TracedCallback& callback = callbacks_[found->second];
   TracedInstance instance{.callback = found->second,
                           .thread = thread.index,

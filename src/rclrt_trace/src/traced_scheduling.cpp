@@ -2,6 +2,7 @@
 // What the switches of threads say of the callbacks that they run.
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "ctf_types.hpp"
 #include "thread_switches.hpp"
@@ -21,6 +22,7 @@ void TracedSystem::take_switch(const TraceEvent& event) {
   switch (event.kind) {
     case EventKind::kThreadSwitch: {
       scheduled_.emplace(event.space, event.pid);
+      count_cpu_time(event);
       const auto process = process_numbers_.find({event.space, event.pid});
       if (process == process_numbers_.end()) {
         break;
@@ -59,6 +61,46 @@ void TracedSystem::take_switch(const TraceEvent& event) {
     default:
       lose_switches(static_cast<std::int64_t>(event.numbers[1]));
   }
+}
+
+/// Counts what a thread has of the CPUs from the first run of a callback on.
+void TracedSystem::count_cpu_time(const TraceEvent& event) {
+  CpuTime& time = cpu_times_[{event.space, event.pid, event.tid}];
+  if (static_cast<ThreadState>(event.numbers[0]) == ThreadState::kRuns) {
+    time.since_ns = event.time_ns;
+    return;
+  }
+  const std::int64_t since_ns = std::exchange(time.since_ns, 0);
+  const std::int64_t from_ns = std::max(since_ns, first_run_ns_);
+  if (first_run_ns_ != 0 && since_ns != 0 && from_ns < event.time_ns) {
+    time.total_ns = std::min(time.total_ns + event.time_ns - from_ns, kLatest_ns);
+  }
+}
+
+std::vector<OtherThreads> TracedSystem::other_threads() const {
+  std::set<std::pair<std::int64_t, std::int64_t>> of_callbacks;  // process and thread
+  for (const TracedInstance& instance : instances_) {
+    const TracedThread& thread = threads_[instance.thread];
+    of_callbacks.emplace(thread.process, thread.tid);
+  }
+  std::map<std::int64_t, OtherThreads> result;
+  for (const auto& [key, time] : cpu_times_) {
+    const auto& [space, pid, tid] = key;
+    const auto process = process_numbers_.find({space, pid});
+    if (process == process_numbers_.end() || time.total_ns == 0 ||
+        of_callbacks.contains({process->second, tid})) {
+      continue;
+    }
+    OtherThreads& of_process = result[process->second];
+    of_process.process = process->second;
+    ++of_process.threads;
+    of_process.cpu_ns += time.total_ns;
+  }
+  std::vector<OtherThreads> list;
+  for (const auto& [process, threads] : result) {
+    list.push_back(threads);
+  }
+  return list;
 }
 
 bool TracedSystem::is_scheduled(std::int64_t process) const {

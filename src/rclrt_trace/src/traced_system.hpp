@@ -91,6 +91,13 @@ struct OutsideWork {
   std::uint64_t count = 0;
 };
 
+/// What the threads of a process that ran no callback had of the CPUs, while callbacks ran.
+struct OtherThreads {
+  std::int64_t process = 0;
+  std::size_t threads = 0;
+  std::int64_t cpu_ns = 0;
+};
+
 /// One run of a callback. Times are CLOCK_MONOTONIC.
 struct TracedInstance {
   std::uint32_t callback = 0;
@@ -148,6 +155,10 @@ class TracedSystem {
   const std::string& topic(std::uint32_t index) const { return topic_names_[index]; }
   /// Returns whether a process of the trace has a publisher of the topic.
   bool has_publisher(std::uint32_t topic) const { return topics_with_publisher_.contains(topic); }
+  /// Empty without switches of threads.
+  std::vector<OtherThreads> other_threads() const;
+  /// From the first start of a callback to the last event of a node.
+  std::int64_t observed_ns() const { return first_run_ns_ == 0 ? 0 : last_ns_ - first_run_ns_; }
   const std::vector<OutsideWork>& outside_work() const { return outside_work_; }
   const Gaps& gaps() const { return gaps_; }
   std::int64_t last_ns() const { return last_ns_; }
@@ -293,6 +304,13 @@ class TracedSystem {
   std::unordered_map<std::int64_t, std::optional<Handle>> thread_of_tid_;
   // Space and number of the processes whose threads' switches are in the trace.
   std::set<std::pair<std::uint32_t, std::int64_t>> scheduled_;
+  struct CpuTime {
+    std::int64_t since_ns = 0;  // it has had a CPU since then; 0: it has none
+    std::int64_t total_ns = 0;
+  };
+  void count_cpu_time(const TraceEvent& event);
+  std::map<std::tuple<std::uint32_t, std::int64_t, std::int64_t>, CpuTime> cpu_times_;  // by thread
+  std::int64_t first_run_ns_ = 0;
   bool all_scheduled_ = false;  // the kernel's own events are in it
   std::int64_t last_switch_ns_ = 0;
   ByHandle<Publication> handed_over_;  // by message, in a process

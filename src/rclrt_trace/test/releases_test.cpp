@@ -170,6 +170,27 @@ TEST(Releases, WhatAThreadPublishesOutsideOfCallbacksIsSaid) {
   EXPECT_TRUE(has_note(made, "which a thread publishes outside of callbacks"));
 }
 
+TEST(Releases, WhatThreadsWithoutCallbacksHaveOfTheCpusIsSaid) {
+  constexpr std::uint64_t kRuns = 0;
+  constexpr std::uint64_t kWaits = 2;
+  Humble robot;
+  const auto worked = [&](std::int64_t tid, std::int64_t for_ns) {
+    robot.pid = 200;
+    robot.tid = tid;
+    robot.emit(EventKind::kThreadSwitch, {kRuns});
+    robot.now_ns += for_ns;
+    robot.emit(EventKind::kThreadSwitch, {kWaits});
+  };
+  worked(208, 500 * kMs);  // before anything ran
+  robot.receive(robot.send());
+  for (int i = 0; i < 10; ++i) {
+    worked(207, 4 * kMs);
+    robot.now_ns += 5 * kMs;
+    robot.receive(robot.send());
+  }
+  EXPECT_TRUE(has_note(robot.model(), "1 thread of process 200 that ran no callback"));
+}
+
 TEST(Releases, ServicesForToolsAreNoPartOfTheRobot) {
   Humble robot;
   robot.pid = robot.tid = 200;

@@ -106,5 +106,60 @@ TEST(TracedModel, ASharedCallbackAnswersEachTopicOnItsOwn) {
   EXPECT_EQ(chains, (std::vector<std::string>{"one_to_end_one", "two_to_end_two"}));
 }
 
+/// A container of rclrt_rclcpp: two levels on two threads, nodes that share a group, a service.
+TEST(TracedRclrt, AContainerOfRclcppNodesIsOneExecutor) {
+  Robot robot;
+  robot.node(1, "lidar");
+  robot.publisher(10, 1, "/scan");
+  robot.timer(20, 1, 10 * kMs, 21);
+  robot.timer(22, 1, 100 * kMs, 23);
+  robot.node(2, "brake");
+  robot.subscription(30, 2, "/scan", 31);
+  robot.emit(EventKind::kSubscriptionCallback, {5000, 32});  // within the process
+  robot.emit(EventKind::kSubscriptionObject, {30, 5000});
+  robot.emit(EventKind::kServiceInit, {40, 2}, {"/reset"});
+  robot.emit(EventKind::kServiceCallback, {40, 41});
+  const auto runs = [&](std::uint64_t entity, std::uint64_t priority, std::uint64_t group,
+                        std::uint64_t deadline = 0) {
+    robot.emit(EventKind::kExecutorEntity, {900, entity, priority, group, 0, deadline},
+               {"robot", "0,1"});
+  };
+  runs(20, 2, 501, 5 * kMs);
+  runs(22, 1, 501);
+  runs(30, 1, 502);
+  runs(40, 1, 502);
+  runs(77, 1, 502);  // a client: no event has named it
+  runs(30, 3, 502);  // a new priority
+  for (std::uint64_t i = 0; i < 5; ++i) {
+    for (const std::uint64_t callback : {21U, 31U, 32U, 23U, 41U}) {
+      robot.tid = callback == 21 || callback == 31 || callback == 32 ? 101 : 102;
+      if (callback == 31) {
+        robot.take(30, i + 1);
+      }
+      robot.start(callback);
+      if (callback == 21) {
+        robot.publish(10, i + 1);
+      }
+      robot.end(callback, kMs);
+    }
+  }
+  const TracedModel made = robot.model();
+  const model::Application& application = made.application;
+  ASSERT_EQ(application.executors.size(), 1U);
+  EXPECT_EQ(application.executors[0].name, "robot");
+  EXPECT_EQ(application.executors[0].cpus, (std::vector<int>{0, 1}));
+  ASSERT_EQ(application.callbacks.size(), 4U);
+  EXPECT_EQ(application.callbacks[0].id, "lidar_timer_1");
+  EXPECT_EQ(application.callbacks[0].priority, 2);
+  EXPECT_EQ(application.callbacks[0].deadline, model::Nanoseconds(5 * kMs));
+  EXPECT_EQ(application.callbacks[0].group, application.callbacks[1].group);
+  EXPECT_EQ(application.callbacks[2].id, "brake_scan");
+  EXPECT_EQ(application.callbacks[2].priority, 3);
+  EXPECT_TRUE(application.callbacks[2].group);
+  EXPECT_EQ(application.callbacks[2].group, application.callbacks[3].group);
+  EXPECT_NE(application.callbacks[1].group, application.callbacks[2].group);
+  EXPECT_EQ(application.successors(0), std::vector<std::size_t>{2});
+}
+
 }  // namespace
 }  // namespace rclrt::trace
