@@ -77,10 +77,12 @@ constexpr std::size_t kOneByOne = 150;
 /// The analyses of one application, each made when it is first asked for.
 class Bounds {
  public:
-  Bounds(const Application& application, ExecutorKind executor, const Overheads& stated,
-         Effort effort)
+  /// `one_at_a_time`: an executor runs one callback at a time, whatever its CPUs.
+  Bounds(const Application& application, ExecutorKind executor, bool one_at_a_time,
+         const Overheads& stated, Effort effort)
       : application_(application),
         executor_(executor),
+        one_at_a_time_(one_at_a_time),
         overheads_(of_executor(stated, executor)),
         effort_(effort),
         workload_(application, overheads_, order_of(executor)),
@@ -92,6 +94,12 @@ class Bounds {
 
   ChainBound bound(const model::Chain& chain) {
     const std::size_t own = cores_.executor_of.at(chain.callbacks.at(0));
+    if (auto contradiction = cores_.contradiction(application_, own, one_at_a_time_)) {
+      ChainBound none;
+      none.level = level_of(chain);
+      none.note = std::move(*contradiction);
+      return none;
+    }
     ExecutorBounds* const whole = by_busy_periods(own);
     const Holistic* const each = one_by_one(own);
     RelyingBound found = whole != nullptr ? whole->bound(chain) : each->bound(chain);
@@ -109,8 +117,8 @@ class Bounds {
       take_lower(shared->bound(chain));
     }
     ChainBound result = std::move(found.bound);
-    result.assumptions =
-        cores_.assumptions(application_, own, traits(executor_).has_scheduler_thread);
+    result.assumptions = cores_.assumptions(application_, own,
+                                            traits(executor_).has_scheduler_thread, one_at_a_time_);
     assume_observed_times(result.assumptions);
     if (result.bound) {
       check_drops(chain.callbacks, result);
@@ -121,7 +129,10 @@ class Bounds {
   }
 
   QueueBound queue(std::size_t callback) {
-    const Ticks pending = most_pending(callback);
+    const bool none =
+        cores_.contradiction(application_, cores_.executor_of.at(callback), one_at_a_time_)
+            .has_value();
+    const Ticks pending = none ? detail::kHorizon : most_pending(callback);
     QueueBound result{{}, detail::queue_depth(application_.callbacks[callback], skips())};
     if (pending < kMaxTicks) {
       result.pending = pending;
@@ -132,6 +143,14 @@ class Bounds {
  private:
   /// Releases of a timer that come while an earlier one waits.
   bool skips() const { return executor_ == ExecutorKind::kWaitSet; }
+
+  int level_of(const model::Chain& chain) const {
+    int level = workload_.priority[chain.callbacks.front()];
+    for (const std::size_t callback : chain.callbacks) {
+      level = std::min(level, workload_.priority[callback]);
+    }
+    return level;
+  }
 
   /// Times that were observed bound nothing by themselves.
   void assume_observed_times(std::vector<std::string>& assumptions) const {
@@ -228,6 +247,7 @@ class Bounds {
 
   const Application& application_;
   ExecutorKind executor_;
+  bool one_at_a_time_;
   Overheads overheads_;
   Effort effort_;
   Workload workload_;
@@ -245,7 +265,8 @@ std::vector<ChainBound> chain_bounds(const Application& application, ExecutorKin
                                      const Overheads& overheads, Effort effort) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
-  Bounds bounds(parts.application(), form.kind(), overheads, effort);
+  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time, overheads,
+                effort);
   std::vector<ChainBound> result;
   for (const model::Chain& chain : parts.application().chains) {
     if (parts.application().period(chain).count() <= 0) {
@@ -263,7 +284,8 @@ std::vector<QueueBound> queue_bounds(const Application& application, ExecutorKin
                                      const Overheads& overheads, Effort effort) {
   const detail::PreemptiveForm form(application, executor);
   const detail::InputCallbacks parts(form.application());
-  Bounds bounds(parts.application(), form.kind(), overheads, effort);
+  Bounds bounds(parts.application(), form.kind(), traits(executor).one_at_a_time, overheads,
+                effort);
   std::vector<QueueBound> result;
   for (std::size_t i = 0; i < parts.application().callbacks.size(); ++i) {
     const QueueBound part = bounds.queue(i);

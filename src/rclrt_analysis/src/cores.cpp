@@ -75,8 +75,45 @@ bool middleware_is_above(const model::Application& application) {
 
 }  // namespace
 
+std::optional<std::string> Cores::contradiction(const model::Application& application,
+                                                std::size_t executor, bool one_at_a_time) const {
+  const auto listed = [](const std::vector<int>& cpus) {
+    std::string text;
+    for (const int cpu : cpus) {
+      text += (text.empty() ? "" : ", ") + std::to_string(cpu);
+    }
+    return "cpus: [" + text + "]";
+  };
+  for (std::size_t i = 0; i < component.size(); ++i) {
+    const model::Executor& own = application.executors[i];
+    if (component[i] != component[executor]) {
+      continue;
+    }
+    if (own.cpus.size() > 1 && !one_at_a_time) {
+      return "executor '" + own.name + "' runs callbacks on several CPUs at once (" +
+             listed(own.cpus) + "); bounds are of one CPU each: state one (cpus: [" +
+             std::to_string(own.cpus.front()) + "])";
+    }
+    for (std::size_t other = 0; other < component.size(); ++other) {
+      const model::Executor& theirs = application.executors[other];
+      if (other == i || core_of[other] == core_of[i]) {
+        continue;
+      }
+      const auto shared = std::ranges::find_first_of(own.cpus, theirs.cpus);
+      if (shared != own.cpus.end()) {
+        return "executors '" + own.name + "' and '" + theirs.name + "' share CPU " +
+               std::to_string(*shared) + ", and one of them has others, too (" +
+               listed(theirs.cpus.size() > 1 ? theirs.cpus : own.cpus) +
+               "): state one CPU for each";
+      }
+    }
+  }
+  return std::nullopt;
+}
+
 std::vector<std::string> Cores::assumptions(const model::Application& application,
-                                            std::size_t executor, bool scheduled) const {
+                                            std::size_t executor, bool scheduled,
+                                            bool one_at_a_time) const {
   std::vector<std::string> result;
   const auto& own_process = application.executors[executor].process;
   bool several_processes = false;
@@ -93,16 +130,22 @@ std::vector<std::string> Cores::assumptions(const model::Application& applicatio
       result.push_back("the scheduler thread of '" + own.name +
                        "' takes no time on its own CPUs (scheduler_cpus)");
     }
-    if (!pinned) {
+    if (!pinned && (own.cpus.empty() || !one_at_a_time)) {
       result.push_back("executor '" + own.name + "' runs on one CPU (cpus: [n])");
     }
     for (std::size_t other = 0; other < component.size(); ++other) {
+      const auto& schedulers = application.executors[other].scheduler_cpus;
+      if (scheduled && other != i && core_of[other] != core_of[i] &&
+          std::ranges::find_first_of(schedulers, own.cpus) != schedulers.end()) {
+        result.push_back("the scheduler thread of '" + application.executors[other].name +
+                         "' takes no time on the CPU of '" + own.name + "' (scheduler_cpus)");
+      }
       const auto& cpus = application.executors[other].cpus;
       if (other == i || core_of[other] == core_of[i]) {
         continue;
       }
-      const bool apart =
-          pinned && !cpus.empty() && std::ranges::find(cpus, own.cpus.front()) == cpus.end();
+      const bool apart = !own.cpus.empty() && !cpus.empty() &&
+                         std::ranges::find_first_of(own.cpus, cpus) == own.cpus.end();
       if (apart) {
         continue;
       }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -33,10 +34,17 @@ struct Cores {
   /// CPU.
   bool on_one_core(std::size_t executor) const;
 
+  /// Returns what the application states that no bound of this executor allows for: several CPUs
+  /// of an executor that runs callbacks on all of them at once, or a CPU that two executors name
+  /// and only one has for itself. std::nullopt: nothing. `one_at_a_time`: an executor runs one
+  /// callback at a time, whatever its CPUs.
+  std::optional<std::string> contradiction(const model::Application& application,
+                                           std::size_t executor, bool one_at_a_time) const;
+
   /// What must be true of the machine for each executor of the component to have its CPU as `cores`
   /// says. `scheduled`: executors have scheduler threads.
   std::vector<std::string> assumptions(const model::Application& application, std::size_t executor,
-                                       bool scheduled) const;
+                                       bool scheduled, bool one_at_a_time) const;
 };
 
 }  // namespace rclrt::analysis::detail

@@ -37,6 +37,24 @@ std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
   return result;
 }
 
+std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback) {
+  std::vector<Stream> result;
+  for (const Flow& flow : problem.flows[callback]) {
+    const Ticks own = flow.runs ? problem.workload.wcet[callback] : 0;
+    result.push_back({product(flow.count, own), flow.period, flow.jitter});
+  }
+  return result;
+}
+
+void add_queueing(const CoreProblem& problem, std::size_t callback,
+                  std::vector<Interferer>& others) {
+  for (const Stream& stream : streams_of(problem, callback, false)) {
+    if (stream.work > 0) {
+      others.push_back({stream, {}});
+    }
+  }
+}
+
 std::vector<Stream> background_streams(const CoreProblem& problem) {
   std::vector<Stream> result;
   if (problem.overheads.background > 0) {
@@ -78,11 +96,13 @@ Holistic::Holistic(const Workload& workload, const Cores& cores, ExecutorKind ex
       bound_core(problem, next, budget);
       segment_bounds(problem, predecessors_, segments, budget);
     }
+    out_of_steps_ = out_of_steps_ || budget.empty();
     if (!raise(next, segments, limit)) {
       find_ends();
       return;
     }
   }
+  out_of_rounds_ = true;
   std::ranges::fill(responses_, kHorizon);
   for (SegmentBound& segment : segments_) {
     segment.from_arrival = kHorizon;

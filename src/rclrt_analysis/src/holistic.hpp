@@ -62,6 +62,15 @@ void holistic_wait_set(const CoreProblem& problem, Responses& responses, Budget&
 std::vector<Stream> streams_of(const CoreProblem& problem, std::size_t callback,
                                bool user_code = true);
 
+/// The same with the user code only. What an instance costs besides, being queued and dispatched,
+/// is at the cost of whatever runs when it comes, also where its own turn comes later: see
+/// streams_of(..., false).
+std::vector<Stream> user_streams_of(const CoreProblem& problem, std::size_t callback);
+
+/// Adds what queueing the callback's instances costs, whenever they come.
+void add_queueing(const CoreProblem& problem, std::size_t callback,
+                  std::vector<Interferer>& others);
+
 /// The longest time for the rest of a ready set and `waiting` more of the wait set.
 Ticks ready_sets(const CoreProblem& problem, Ticks waiting, Budget& budget);
 
@@ -108,6 +117,7 @@ class Holistic {
   bool skips() const { return executor_ == ExecutorKind::kWaitSet; }
   bool shares_edf_cpu(std::size_t callback) const;
   bool at_once(std::size_t from, std::size_t to) const;
+  std::string why_none(std::size_t callback) const;
   void explain_end(std::span<const std::size_t> callbacks, Latency& latency) const;
   std::optional<Latency> latency(std::span<const std::size_t> callbacks, const Joins& joins) const;
   Joins joins_of(std::span<const std::size_t> callbacks, KnownArrivals& arrivals) const;
@@ -119,6 +129,8 @@ class Holistic {
   ExecutorKind executor_;
   Overheads overheads_;
   InterruptCheck check_interrupt_;
+  bool out_of_steps_ = false;   // some search for a fixed point was given up
+  bool out_of_rounds_ = false;  // responses still grew after kRounds
   Predecessors predecessors_;
   Responses responses_;
   std::vector<SegmentBound> segments_;  // of each callback

@@ -8,6 +8,8 @@
 // from its nominal release, which is not later than its arrival: both its own deadline taken late
 // and those of others taken early make the bound larger only.
 //
+// Queueing an instance costs whatever runs then, also if it is due later.
+//
 // What has no deadline (and no timer) runs behind all that have, in order of arrival.
 //
 // Groups: an instance whose deadline is later runs within the busy period only if it had started
@@ -75,6 +77,7 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
                               theirs ? *theirs - *deadline : kHorizon});
         }
       }
+      add_queueing(problem, other, others);
       std::optional<Ticks> until;
       if (deadline) {
         if (!theirs) {
@@ -84,12 +87,15 @@ void holistic_edf(const CoreProblem& problem, Responses& responses, Budget& budg
       } else if (!theirs) {
         until = 0;
       }
-      for (const Stream& stream : streams_of(problem, other)) {
+      for (const Stream& stream : user_streams_of(problem, other)) {
         others.push_back({stream, until});
       }
     }
+    add_queueing(problem, own, others);
     add_background(problem, others);
-    const auto streams = streams_of(problem, own);
+    // One that is due later may be about to start when the first one comes.
+    blocking.push_back({problem.per_instance, 0, kHorizon});
+    const auto streams = user_streams_of(problem, own);
     const auto found = response_in_busy_window({streams, others, blocking, 1}, budget);
     responses[own] = found.value_or(kHorizon);
   }

@@ -36,13 +36,9 @@ void holistic_fixed_priority(const CoreProblem& problem, Responses& responses, B
     const Ticks instant = 1;
     const std::vector<BusyWindow::Blocking> blocking{{longest, 0, kHorizon}};
     add_background(problem, others);
-    const auto streams = streams_of(problem, own);
-    // Later ones of its own wait behind it, but a scheduler thread sees to them at once.
-    if (work.scheduler > 0) {
-      for (const Stream& stream : streams_of(problem, own, false)) {
-        others.push_back({stream, {}});
-      }
-    }
+    // Later ones of its own wait behind it, but queueing them costs whatever runs.
+    const auto streams = user_streams_of(problem, own);
+    add_queueing(problem, own, others);
     const auto found = response_in_busy_window({streams, others, blocking, instant}, budget);
     responses[own] = found.value_or(kHorizon);
   }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bounds of chains, put together from those of callbacks and segments.
 #include <algorithm>
+#include <string>
 #include <utility>
 
 #include "holistic.hpp"
@@ -160,6 +161,42 @@ std::optional<Holistic::Latency> Holistic::latency(std::span<const std::size_t> 
   return worst;
 }
 
+std::string Holistic::why_none(std::size_t callback) const {
+  if (shares_edf_cpu(callback)) {
+    return "several edf executors share its CPU, and each orders only its own";
+  }
+  const Core& core = cores_.cores[cores_.core_of[cores_.executor_of[callback]]];
+  double counted = 0;  // load of the CPU as it is counted
+  double stated = 0;   // with each synchroniser as often as its slowest input
+  const std::vector<double> rates = workload_.application.rates();
+  for (const std::size_t each : core.callbacks) {
+    double rate = 0;
+    for (const Flow& flow : flows_[each]) {
+      const double often = static_cast<double>(flow.count) / static_cast<double>(flow.period);
+      counted += often * static_cast<double>(workload_.dispatch);
+      rate += flow.runs ? often : 0;
+    }
+    counted += rate * static_cast<double>(workload_.wcet[each]);
+    stated += rates[each] * 1e-9 * static_cast<double>(workload_.wcet[each]);
+  }
+  const auto percent = [](double load) {
+    return std::to_string(static_cast<long>(load * 100 + 0.5)) + " %";
+  };
+  if (counted >= 1) {
+    return stated < 1 ? "the load of its CPU is counted as " + percent(counted) +
+                            ": its synchronisers count at the rates of their fastest inputs"
+                      : "the load of its CPU is " + percent(counted);
+  }
+  if (out_of_steps_) {
+    return "the search for a fixed point stopped after its steps were used up (the load of its CPU "
+           "is " +
+           percent(counted) + ")";
+  }
+  return "the delays of callbacks on several CPUs feed each other: they grow beyond 20 times the "
+         "longest period, at a load of its CPU of " +
+         percent(counted);
+}
+
 RelyingBound Holistic::bound(const model::Chain& chain) const {
   ChainBound result;
   result.level = workload_.priority[chain.callbacks.front()];
@@ -175,10 +212,7 @@ RelyingBound Holistic::bound(const model::Chain& chain) const {
         continue;
       }
       result.note = "no bound was found for '" + workload_.application.callbacks[callback].id +
-                    (shares_edf_cpu(callback)
-                         ? "': several edf executors share its CPU, and each orders only its own"
-                         : "': the load of its CPU is too high, or the delays of several feed each "
-                           "other");
+                    "': " + why_none(callback);
       return {std::move(result), {}};
     }
     result.note = "no bound was found for the other input of a sync";

@@ -86,7 +86,7 @@ void Workload::find_sources() {
   }
 }
 
-LevelWork::LevelWork(const Workload& workload, int level)
+LevelWork::LevelWork(const Workload& workload, int level, const std::vector<bool>& here)
     : workload_(workload),
       level_(level),
       head_(workload.wcet.size()),
@@ -123,7 +123,7 @@ LevelWork::LevelWork(const Workload& workload, int level)
     }
     const Ticks rest = workload.ceiling[i] >= level ? workload.wcet[i] : 0;
     const Ticks work = sum(sum(rest, after), workload.dispatch);
-    if (work > 0 && (!started_ || work > started_->work)) {
+    if (here[i] && work > 0 && (!started_ || work > started_->work)) {
       started_ = Started{work, i};
     }
   }

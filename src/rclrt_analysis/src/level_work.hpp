@@ -60,7 +60,8 @@ struct Started {
 /// Head and Started of chain_bounds.hpp for one level.
 class LevelWork {
  public:
-  LevelWork(const Workload& workload, int level);
+  /// `here`: of each callback, whether it runs on the core. Only such a one may have started.
+  LevelWork(const Workload& workload, int level, const std::vector<bool>& here);
 
   int level() const { return level_; }
 

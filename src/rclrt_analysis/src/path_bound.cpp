@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <optional>
+#include <string>
 #include <utility>
 
 namespace rclrt::analysis::detail {
@@ -13,16 +14,24 @@ PathBounds::PathBounds(const Workload& workload, std::vector<std::size_t> timers
       timers_(std::move(timers)),
       jitter_(jitter),
       budget_(effort),
-      positions_(workload.wcet.size()) {
+      positions_(workload.wcet.size()),
+      here_(workload.wcet.size(), false) {
+  for (const std::size_t k : timers_) {
+    here_[workload.timers[k]] = true;
+  }
   for (std::size_t i = 0; i < positions_.size(); ++i) {
-    positions_[workload.graph.order[i]] = i;
+    const std::size_t callback = workload.graph.order[i];
+    positions_[callback] = i;
+    for (const std::size_t to : workload.graph.successors[callback]) {
+      here_[to] = here_[to] || here_[callback];
+    }
   }
 }
 
 const LevelWork& PathBounds::work(int level) {
   auto at = levels_.find(level);
   if (at == levels_.end()) {
-    at = levels_.emplace(level, LevelWork(workload_, level)).first;
+    at = levels_.emplace(level, LevelWork(workload_, level, here_)).first;
   }
   return at->second;
 }
@@ -85,10 +94,10 @@ PathBounds::Terms PathBounds::terms_of(const Path& path) {
   }
   terms.own = terms.head - std::min(terms.after, terms.head);
   // A later instance may overtake with all but the last callback, which keeps the order of
-  // releases; a scheduler thread still sees to it at once.
+  // releases; that it is queued still costs whatever runs.
   terms.early = terms.head;
   if (counted) {
-    terms.early -= std::min(alone(path.last) - workload_.scheduler, terms.head);
+    terms.early -= std::min(alone(path.last) - workload_.dispatch, terms.head);
   }
   terms.own_first = terms.own - std::min(terms.own, terms.early);
   terms.others.add(terms.early, period, jitter_);
@@ -101,8 +110,7 @@ PathBound PathBounds::bound(const Path& path) {
   Terms terms = terms_of(path);
   if (terms.load.compare_with_one() > 0) {
     PathBound none;
-    none.note =
-        "the load of priority " + std::to_string(path.level) + " and above is more than the core";
+    none.note = why_too_much(path);
     return none;
   }
   Budget budget =
@@ -114,6 +122,47 @@ PathBound PathBounds::bound(const Path& path) {
     result->note = "the busy period is too long to follow";
   }
   return *std::move(result);
+}
+
+/// Says why the load of a level, as it is counted, is more than the core.
+std::string PathBounds::why_too_much(const Path& path) {
+  const LevelWork& level = work(path.level);
+  Load without_syncs;
+  for (const std::size_t k : timers_) {
+    const std::size_t timer = workload_.timers[k];
+    without_syncs.add(level.head(timer) - level.behind_syncs(timer), workload_.period[k]);
+  }
+  if (workload_.background > 0) {
+    without_syncs.add(workload_.background, kMillisecond);
+  }
+  const std::string load =
+      "the load of priority " + std::to_string(path.level) + " and above is more than the core";
+  if (without_syncs.compare_with_one() > 0) {
+    return load;
+  }
+  std::optional<std::size_t> largest;  // of the synchronisers: the one that brings the most load
+  double most = -1;
+  Ticks often = 1;
+  for (std::size_t i = 0; i < here_.size(); ++i) {
+    if (!here_[i] || workload_.graph.publishers[i].size() < 2 || !workload_.source[i]) {
+      continue;
+    }
+    const std::size_t source = *workload_.source[i];
+    const Ticks period = model::min_interval(workload_.application.callbacks[source]).count();
+    const double own = static_cast<double>(level.head(i)) / static_cast<double>(period);
+    if (own > most) {
+      largest = i;
+      most = own;
+      often = period;
+    }
+  }
+  if (!largest) {
+    return load;
+  }
+  const long rate = (1'000'000'000 + often / 2) / often;
+  return "the synchroniser '" + workload_.application.callbacks[*largest].id +
+         "' is counted at the rate of its fastest input, " + std::to_string(rate) +
+         " Hz; counted so, " + load;
 }
 
 /// Returns std::nullopt when the busy period is too long to follow.

@@ -42,6 +42,7 @@ class PathBounds {
 
  private:
   const LevelWork& work(int level);
+  std::string why_too_much(const Path& path);
   void add_background(Load& load, Demand& demand) const;
   Ticks pending_by(std::size_t callback, const std::vector<std::size_t>& publishers);
   struct Terms;
@@ -55,6 +56,7 @@ class PathBounds {
   Ticks jitter_;
   Budget budget_;
   std::vector<std::size_t> positions_;  // of each callback in CallbackGraph::order
+  std::vector<bool> here_;              // of each callback: a release of `timers_` leads to it
   std::map<int, LevelWork> levels_;
 };
 

@@ -28,7 +28,7 @@ class SegmentSearch {
     collect_others(first, last, lowest);
     // What the last callback has released and is more urgent runs before it returns.
     const Ticks instant = 1;
-    const auto own = streams(first, work_of(last));
+    const auto own = streams(first, problem_.workload.wcet[last], 0);
     const std::vector<BusyWindow::Blocking> blocking{{blocking_, 0, kHorizon}};
     const BusyWindow window{own, others_, blocking, instant};
     SegmentBound result{first, response_in_busy_window(window, budget_).value_or(kHorizon), {}};
@@ -54,11 +54,11 @@ class SegmentSearch {
   }
 
   /// Arrivals at `first`, each of which brings so much work. A sync's message that waits for a
-  /// partner brings its dispatch only.
-  std::vector<Stream> streams(std::size_t first, Ticks work) const {
+  /// partner brings `kept`.
+  std::vector<Stream> streams(std::size_t first, Ticks work, Ticks kept) const {
     std::vector<Stream> result;
     for (const Flow& flow : problem_.flows[first]) {
-      const Ticks each = flow.runs ? work : problem_.per_instance;
+      const Ticks each = flow.runs ? work : kept;
       if (each > 0) {
         result.push_back({product(flow.count, each), flow.period, flow.jitter});
       }
@@ -94,12 +94,12 @@ class SegmentSearch {
     }
     for (const std::size_t callback : problem_.core.callbacks) {
       if (work_[callback] > 0) {
-        add(streams(callback, work_[callback]));
+        add(streams(callback, work_[callback], problem_.per_instance));
       }
     }
-    // Later instances of the last callback wait behind it, but a scheduler thread sees to them.
-    if (problem_.workload.scheduler > 0) {
-      add(streams(first, problem_.per_instance));
+    // Later instances of the last callback wait behind it, but queueing them costs whatever runs.
+    if (problem_.per_instance > 0) {
+      add(streams(first, problem_.per_instance, problem_.per_instance));
     }
     add_background(problem_, others_);
   }

@@ -331,9 +331,9 @@ TEST(ChainBounds, MoreLoadThanTheCoreHasNoBound) {
   EXPECT_EQ(bounds[1].note, "the load of priority 1 and above is more than the core");
 }
 
-TEST(ChainBounds, SeveralCpusMakeItConditional) {
+TEST(ChainBounds, CpusThatAreNotStatedMakeItConditional) {
   auto application = Builder().timer("a", 10, 1).chain("one", {"a"}, 1).done();
-  application.executors[0].cpus = {0, 1};
+  application.executors[0].cpus.clear();
   const auto bounds = chain_bounds(application);
   EXPECT_EQ(bounds[0].verdict, Verdict::kConditional);
   EXPECT_EQ(bounds[0].assumptions.front(), "executor 'main' runs on one CPU (cpus: [n])");
