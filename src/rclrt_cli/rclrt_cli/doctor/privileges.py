@@ -64,7 +64,10 @@ def explained(environment: Mapping[str, str], priority: int = RTPRIO) -> str | N
         )
     except (BadInput, OSError, subprocess.TimeoutExpired):
         return None
-    return done.stdout.strip() or None if done.returncode == EXIT_NO else None
+    if done.returncode != EXIT_NO:
+        return None
+    text = done.stdout.strip()
+    return text.partition(" is not permitted: ")[2] or text or None
 
 
 def scheduling(highest: int | str, login: Login, why: str | None = None) -> Finding:
