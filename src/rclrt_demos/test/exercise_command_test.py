@@ -105,7 +105,7 @@ def test_without_permission_it_says_what_cannot_be_shown(here: Path) -> None:
     done = measured(here, "2-2", prefix=denied)
     said = " ".join(done.stdout.split())
     assert "Not real-time, so what priorities do cannot be shown: SCHED_FIFO" in said
-    assert "limits.d" in said
+    assert "CAP_SYS_NICE" in said
 
 
 def test_flaw_and_fix_alternate_and_share_the_time(fake: FakeProgram, here: Path) -> None:

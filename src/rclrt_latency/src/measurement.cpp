@@ -38,7 +38,10 @@ Scheduling scheduling_of(Policy policy, const Settings& settings) {
 
 void require_permitted(const Scheduling& scheduling) {
   if (const auto problem = realtime::why_refused(scheduling)) {
-    throw NotPermitted(*problem + "\n  or measure what is permitted: --policy other");
+    const Scheduling most = realtime::most_urgent_permitted();
+    const std::string lower =
+        most.policy == Policy::kFifo ? "--priority " + std::to_string(most.priority) + ", " : "";
+    throw NotPermitted(*problem + "\n  or measure what is permitted: " + lower + "--policy other");
   }
 }
 
@@ -103,6 +106,13 @@ class Round {
     if (findings.watched) {
       result_.watched = std::min(result_.watched.value_or(1.0), *findings.watched);
     }
+    if (settings_.stalls == StallMethod::kProbe && findings.valid) {
+      for (const recorder::HostStall& stall : findings.stalls) {
+        if (stall.waited_ns >= settings_.threshold().count()) {
+          result_.held_back.add(stall.waited_ns);
+        }
+      }
+    }
     for (std::size_t i = 0; i < threads_.size(); ++i) {
       account(series_.threads[i], *threads_[i], late_[i], findings);
     }
@@ -152,8 +162,8 @@ class Round {
     series.dropped += thread.dropped();
     series.floor_ns = std::max(series.floor_ns, late.floor_ns());
     for (const recorder::HostStall& stall : findings.stalls) {
-      if (!own || own->contains(stall.cpu)) {
-        series.stalls.add(stall.duration_ns() - stall.waited_ns);
+      if (stall.host_ns() >= settings_.threshold().count() && (!own || own->contains(stall.cpu))) {
+        series.stalls.add(stall.host_ns());
       }
     }
     for (const Gap& gap : findings.undecided) {
@@ -216,6 +226,13 @@ void run_rounds(const Settings& settings, const BreakPoint* break_point, Result&
   }
   if (log) {
     log->commit();
+  }
+  if (result.held_back.count != 0) {
+    const auto limit = realtime::realtime_limit();
+    result.notes.push_back(
+        "The kernel held real-time threads back " + std::to_string(result.held_back.count) +
+        " times, at most " + std::to_string(result.held_back.largest_ns / 1000) +
+        " us: " + (limit ? "they may have " + *limit : "a thread above the probe ran") + ".");
   }
 }
 

@@ -58,6 +58,8 @@ struct Result {
   std::vector<int> cpus;
   std::vector<Series> series;
   std::vector<std::string> notes;  ///< what the machine did not permit
+  /// For how long the probe was ready and the kernel gave it no CPU. No stalls of the machine.
+  StallCount held_back;
   bool stalls_valid = true;
   std::string stalls_reason;
   std::uint64_t stalls_lost = 0;
