@@ -52,6 +52,7 @@ std::optional<Ticks> ExecutorBounds::response(const std::vector<Way>& ways, std:
     const PathBound path = paths_.bound({way.timer, last, way.level});
     if (!path.response) {
       result.note = path.note;
+      result.why.clear();
       return std::nullopt;
     }
     const Ticks end = sum(*path.response, way.lag);

@@ -324,7 +324,7 @@ def table(result: Analysis) -> Iterator[str]:
     for queue in result.get("queues", ()):
         if not queue["holds"]:
             most = queue["pending_bound"]
-            pending = "without limit" if most is None else f"up to {most}"
+            pending = "has no bound" if most is None else f"up to {most}"
             yield f"{queue['id']}: pending {pending}, with a depth of {queue['depth']}"
     yield ""
     yield f"feasible: {'yes' if result['feasible'] else 'not proved'}"

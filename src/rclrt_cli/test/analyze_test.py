@@ -212,4 +212,4 @@ def test_reaction_data_age_and_queues_stand_beside_the_bounds(
     assert queues["actuate"] == {"id": "actuate", "pending_bound": 2, "depth": 1, "holds": False}
     assert queues["write_log"]["pending_bound"] is None
     main(["analyze", str(app), "--no-search"])
-    assert "write_log: pending without limit, with a depth of 10" in capsys.readouterr().out
+    assert "write_log: pending has no bound, with a depth of 10" in capsys.readouterr().out

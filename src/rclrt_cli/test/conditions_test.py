@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: Apache-2.0
+"""A condition that the file itself contradicts is never "feasible: yes"."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from runner_test import finished
+
+APPLICATION = """
+rclrt: 1
+name: pairs
+executors: [{{name: main, cpus: {cpus}}}{more}]
+nodes: [{{name: n, executor: main}}]
+callbacks:
+  - {{id: grasp, node: n, timer: {{period_ms: 40, offset_ms: 0.01}}, wcet_ms: 0.2, publishes: [go],
+     group: left, priority: 7}}
+  - {{id: hold, node: n, subscription: {{topic: go}}, wcet_ms: 0.2, group: right, priority: 7}}
+  - {{id: tidy, node: n, timer: {{period_ms: 40, offset_ms: 0}}, wcet_ms: 7, group: left}}
+  - {{id: sort, node: n, timer: {{period_ms: 40, offset_ms: 7.1}}, wcet_ms: 7, group: right}}
+chains: [{{id: grasp, callbacks: [grasp, hold], priority: 7, deadline_ms: 20}}]
+"""
+
+
+def analyzed(path: Path, executor: str, cpus: str, more: str = "") -> tuple[int, str]:
+    app = path / "app.yaml"
+    app.write_text(APPLICATION.format(cpus=cpus, more=more))
+    done = finished("analyze", str(app), "--executor", executor)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    "executor", ["preemptive", "producer_consumer", "thread_dispatch", "workshop", "per_group"]
+)
+def test_an_executor_that_states_two_cpus_has_no_bound_of_one(
+    executor: str, tmp_path: Path
+) -> None:
+    code, said = analyzed(tmp_path, executor, "[0]")
+    assert (code, "feasible: yes" in said) == (0, True), said
+    code, said = analyzed(tmp_path, executor, "[0, 1]")
+    assert (code, "feasible: not proved" in said) == (1, True), said
+    assert "conditional" not in said
+
+
+def test_a_cpu_that_another_executor_states_among_others_is_not_for_one_alone(
+    tmp_path: Path,
+) -> None:
+    more = ", {{name: rest, cpus: [2, 0]}}".replace("{{", "{").replace("}}", "}")
+    code, said = analyzed(tmp_path, "preemptive", "[0]", more)
+    assert (code, "feasible: not proved" in said) == (1, True), said
+    assert "'main' and 'rest' share CPU 0" in said
+    code, said = analyzed(tmp_path, "preemptive", "[0]", more.replace("[2, 0]", "[2, 1]"))
+    assert (code, "feasible: yes" in said) == (0, True), said
