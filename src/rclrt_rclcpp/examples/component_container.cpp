@@ -7,6 +7,7 @@
 // docs/rclcpp.md has the parameters, which go before what the file states, and the extra arguments
 // of a node. The file may name nodes that are loaded later.
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -23,6 +24,7 @@
 #include <utility>
 #include <vector>
 
+#include "rclrt/yaml/suggest.hpp"
 #include "rclrt_rclcpp/robot.hpp"
 
 namespace {
@@ -72,6 +74,7 @@ class Container : public rclcpp_components::ComponentManager {
       response->error_message = error.what();
       return;
     }
+    robot_.settle_memory();
     note_used();
   }
 
@@ -105,8 +108,12 @@ class Container : public rclcpp_components::ComponentManager {
 
   rclrt_rclcpp::RobotOptions options() {
     const std::string file = declare_parameter("robot", "");
+    const std::string process = declare_parameter("process", "");
+    if (file.empty() && !process.empty()) {
+      throw std::invalid_argument("parameter process: without robot, the file that has it");
+    }
     rclrt_rclcpp::RobotOptions robot =
-        file.empty() ? rclrt_rclcpp::RobotOptions() : rclrt_rclcpp::load_robot(file);
+        file.empty() ? rclrt_rclcpp::RobotOptions() : rclrt_rclcpp::load_robot(file, process);
     rclrt::executor::ExecutorOptions& engine = robot.options.engine;
     // What a parameter does not state is as the file has it.
     robot.executor = declare_parameter("executor", robot.executor);
@@ -119,6 +126,10 @@ class Container : public rclcpp_components::ComponentManager {
     }
     if (const std::string priorities = declare_parameter("priorities", ""); !priorities.empty()) {
       robot.options.priorities = priorities;
+      robot.options.process.clear();
+    }
+    if (const std::string found = declare_parameter("write_priorities", ""); !found.empty()) {
+      robot.write_priorities = found;
     }
     if (const std::string realtime = declare_parameter("realtime", ""); !realtime.empty()) {
       engine.realtime = realtime_of(realtime);
@@ -135,7 +146,33 @@ class Container : public rclcpp_components::ComponentManager {
       robot.recording = robot.recording.value_or(rclrt_rclcpp::RecordingOptions());
       robot.recording->directory = directory;
     }
+    check_parameters();
     return robot;
+  }
+
+  /// Throws for a parameter that looks like one of the container's and is none. Others may be of
+  /// other nodes, in a file for all of them, and are told of.
+  void check_parameters() {
+    constexpr std::array kKnown{
+        "robot", "process",    "executor", "realtime",     "thread_num",
+        "cpus",  "priorities", "record",   "top_priority", "write_priorities"};
+    const std::vector<std::string_view> known(kKnown.begin(), kKnown.end());
+    for (const auto& [name, value] : get_node_parameters_interface()->get_parameter_overrides()) {
+      if (has_parameter(name) || name.starts_with("qos_overrides.")) {
+        continue;
+      }
+      const auto guess = rclrt::yaml::Suggester().suggest(name, known, "").guess;
+      if (!guess.empty()) {
+        throw std::invalid_argument("parameter " + name + " is unknown; did you mean " +
+                                    std::string(guess) + "?");
+      }
+      std::string names;
+      for (const std::string_view each : known) {
+        names += (names.empty() ? "" : ", ") + std::string(each);
+      }
+      RCLCPP_WARN(get_logger(), "parameter %s is unknown, and has no effect here; there are %s",
+                  name.c_str(), names.c_str());
+    }
   }
 
   /// Returns what the extra arguments `priority` and `deadline_ms` state of a node.

@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "origin_files.hpp"
+#include "origin_segments.hpp"
 #include "rclrt/executor/callback.hpp"
 #include "rclrt/executor/notified_callback.hpp"
 #include "rclrt/executor/timer.hpp"
@@ -109,9 +109,6 @@ class Listener {
   /// How often the calling thread has begun to run user code, of any executor.
   static std::uint64_t runs_here() noexcept { return runs_of_thread(); }
 
-  /// Since when it runs, CLOCK_MONOTONIC; 0: it does not, or more than once at a time.
-  std::int64_t running_since_ns() const noexcept { return running_since_ns_.load(); }
-
  protected:
   /// For the time of user code.
   class Running {
@@ -124,8 +121,6 @@ class Listener {
         : listener_(listener), info_(info) {
       ++runs_of_thread();
       info.start_ns = rclrt::realtime::monotonic_now_ns();
-      // A hint for who looks for deadlocks.
-      listener.running_since_ns_.store(info.start_ns, std::memory_order_relaxed);
       if (listener.tells_origins(info.start_ns)) {
         told_ = listener.origins_->begin(origin);
       }
@@ -134,7 +129,6 @@ class Listener {
       if (told_ != nullptr) {
         OriginWriter::end(*told_);
       }
-      listener_.running_since_ns_.store(0, std::memory_order_relaxed);
       if (listener_.responses_) {
         listener_.responses_->note(info_, rclrt::realtime::monotonic_now_ns());
       }
@@ -163,7 +157,6 @@ class Listener {
   Changes& changes_;
   std::shared_ptr<ResponseTimes> responses_;
   std::shared_ptr<OriginWriter> origins_;
-  std::atomic<std::int64_t> running_since_ns_{0};
 };
 
 /// Counts the instances that are coming: that were submitted and have not taken yet what they run.

@@ -2,6 +2,7 @@
 #include "entity_names.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace rclrt_rclcpp {
 
@@ -42,6 +43,16 @@ void EntityNames::add_node(const std::shared_ptr<Node>& node) {
                            [&](const auto& each) { return each.lock() == node; })) {
     nodes_.push_back(node);
   }
+}
+
+std::vector<std::shared_ptr<EntityNames::Node>> EntityNames::nodes() const {
+  std::vector<std::shared_ptr<Node>> result;
+  for (const auto& weak : nodes_) {
+    if (auto node = weak.lock()) {
+      result.push_back(std::move(node));
+    }
+  }
+  return result;
 }
 
 EntityNames::Owner EntityNames::owner_of(const rclcpp::CallbackGroup::SharedPtr& group) {

@@ -26,6 +26,9 @@ class EntityNames {
   /// Adds a node whose groups are to be found; does nothing for one that it knows.
   void add_node(const std::shared_ptr<Node>& node);
 
+  /// Returns the nodes that live.
+  std::vector<std::shared_ptr<Node>> nodes() const;
+
   struct Owner {
     std::shared_ptr<Node> node;  // nullptr: not known
     std::string node_name;

@@ -6,6 +6,8 @@
 #include <tuple>
 #include <utility>
 
+#include "publisher_topics.hpp"
+
 namespace rclrt_rclcpp {
 
 Executor::EntityRegistry::EntityRegistry(const Options& options,
@@ -21,8 +23,9 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
       context_(std::move(context)),
       clocks_(*engine_, gate_),
       leaving_(mutex_, *engine_),
-      timings_(options.priorities) {
+      timings_(options.priorities, options.process) {
   engine_->prepare();
+  keep_levels(options.levels);
   if (part_) {
     part_->known(*engine_);
   }
@@ -32,8 +35,9 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                .look =
                                    [this] {
                                      look_at_publishers();
-                                     const std::scoped_lock lock(mutex_);
-                                     deadlocks_.look(entries_, *engine_);
+                                     note_publications();
+                                     // The thread that runs callbacks in spin_some cannot look.
+                                     engine_->look_for_stalls();
                                    },
                                .look_at_publishers = [this] { look_at_publishers(); },
                                .each_second =
@@ -42,6 +46,21 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                        part_->note_threads();
                                      }
                                    }});
+}
+
+/// A level stays in use once a callback has had it.
+void Executor::EntityRegistry::keep_levels(const std::vector<int>& levels) {
+  struct Nothing final : engine::Callback {
+    using Callback::Callback;
+    engine::Outcome run(engine::InstanceInfo& /*info*/) override { return engine::Outcome::kEmpty; }
+  };
+  engine_->require_levels(levels);
+  for (const int level : levels) {
+    const auto nothing = std::make_shared<Nothing>(
+        engine::CallbackOptions{.name = "level " + std::to_string(level), .level = level});
+    engine_->add(nothing);
+    engine_->remove(nothing);
+  }
 }
 
 Executor::EntityRegistry::~EntityRegistry() {
@@ -70,6 +89,7 @@ void Executor::EntityRegistry::begin_spin() {
 }
 
 void Executor::EntityRegistry::end_spin() {
+  note_publications();
   gate_.close();
   finish_leaving(Wait::kNo);  // nothing runs any more
   if (part_) {
@@ -100,6 +120,23 @@ void Executor::EntityRegistry::look_at_publishers() {
     read_stamps_where_asked(kept);
   }
   origins_->look();
+}
+
+/// For the recording, if there is one.
+void Executor::EntityRegistry::note_publications() {
+  if (!part_) {
+    return;
+  }
+  std::vector<std::shared_ptr<EntityNames::Node>> nodes;  // end without the lock
+  {
+    const std::scoped_lock lock(mutex_);
+    nodes = names_.nodes();
+  }
+  for (const auto& node : nodes) {
+    if (auto topics = publisher_topics(*node); !topics.empty()) {
+      part_->publishes(node->get_fully_qualified_name(), topics);
+    }
+  }
 }
 
 /// With the lock held. Not before somebody asks: the description of a message type is a library.
@@ -165,7 +202,6 @@ void Executor::EntityRegistry::look(Found& found, bool& taken_back, std::excepti
 }
 
 void Executor::EntityRegistry::drop(const Key& key, Entry& entry) {
-  deadlocks_.forget(entry.bound.listener.get());
   leaving_.push(key, entry);
 }
 
@@ -260,10 +296,10 @@ std::vector<CallbackInfo> Executor::EntityRegistry::callbacks() {
   return result;
 }
 
-std::vector<std::string> Executor::EntityRegistry::unmatched() {
+std::vector<std::string> Executor::EntityRegistry::unmatched(bool with_guess) {
   refresh();
   const std::scoped_lock lock(mutex_);
-  return timings_.unmatched(entries_);
+  return timings_.unmatched(entries_, with_guess);
 }
 
 }  // namespace rclrt_rclcpp

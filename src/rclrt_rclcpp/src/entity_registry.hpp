@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "deadlock_watch.hpp"
 #include "entity_entry.hpp"
 #include "entity_names.hpp"
 #include "gate.hpp"
@@ -72,7 +71,7 @@ class Executor::EntityRegistry {
   void know_node(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node);
   void set_timing(const std::shared_ptr<void>& part, const Timing& timing);
   std::vector<CallbackInfo> callbacks();
-  std::vector<std::string> unmatched();
+  std::vector<std::string> unmatched(bool with_guess);
 
  private:
   struct Group {
@@ -112,8 +111,10 @@ class Executor::EntityRegistry {
     std::vector<rclcpp::Waitable::SharedPtr> waitables;
   };
 
+  void keep_levels(const std::vector<int>& levels);
   void fail(const std::exception_ptr& error);
   void look_at_publishers();
+  void note_publications();
   void read_stamps_where_asked(Kept& kept);
   void look(Found& found, bool& taken_back, std::exception_ptr& refused, const Change* change);
   void collect(Found& found);
@@ -125,6 +126,9 @@ class Executor::EntityRegistry {
   template <typename Entity>
   void see(const std::shared_ptr<Entity>& entity, const GroupContext& context, Found& found,
            const char* kind, const std::string& name, const Key& owner = {});
+  template <typename Entity>
+  static Facts facts_of(const std::shared_ptr<Entity>& entity, const std::string& name,
+                        const Timing& timing, const GroupContext& context, const Key& owner);
   template <typename Entity>
   bool add_entity(const std::shared_ptr<Entity>& entity, Place place, const Timing& timing,
                   const GroupContext& context, const Key& owner);
@@ -156,7 +160,6 @@ class Executor::EntityRegistry {
   RemovalQueue leaving_;
   TimingTable timings_;
   EntityNames names_;
-  DeadlockWatch deadlocks_;
 
   std::unique_ptr<MaintenanceThread> maintenance_;  // from the constructor to the destructor
 };

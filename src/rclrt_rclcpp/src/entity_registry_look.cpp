@@ -5,6 +5,7 @@
 
 #include "entity_registry.hpp"
 #include "rclrt_rclcpp/compat.hpp"
+#include "tracing.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -14,13 +15,6 @@ using rclrt::model::may_overload;
 
 bool same_but_priority(const Timing& a, const Timing& b) {
   return a.deadline == b.deadline && a.max_age == b.max_age && a.overload == b.overload;
-}
-
-Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string& /*name*/) {
-  return rclrt::model::Timer{.period = std::chrono::nanoseconds(period_ns(timer))};
-}
-Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& name) {
-  return rclrt::model::Subscription{.topics = {name}};
 }
 
 rclcpp::SubscriptionBase::SharedPtr subscription_of(
@@ -35,6 +29,17 @@ rclcpp::SubscriptionBase::SharedPtr subscription_of(const rclcpp::Waitable::Shar
 rclcpp::SubscriptionBase::SharedPtr subscription_of(const std::shared_ptr<void>& /*other*/,
                                                     const Key& /*owner*/) {
   return nullptr;
+}
+
+Trigger trigger_of(const rclcpp::TimerBase::SharedPtr& timer, const std::string& /*name*/) {
+  return rclrt::model::Timer{.period = std::chrono::nanoseconds(period_ns(timer))};
+}
+Trigger trigger_of(const std::shared_ptr<void>& /*entity*/, const std::string& name) {
+  return rclrt::model::Subscription{.topics = {name}};
+}
+
+bool is_exclusive(const rclcpp::CallbackGroup& group) {
+  return group.type() == rclcpp::CallbackGroupType::MutuallyExclusive;
 }
 
 }  // namespace
@@ -199,6 +204,19 @@ void Executor::EntityRegistry::see(const std::shared_ptr<Entity>& entity,
   }
 }
 
+/// Returns what a recording keeps of it.
+template <typename Entity>
+Facts Executor::EntityRegistry::facts_of(const std::shared_ptr<Entity>& entity,
+                                         const std::string& name, const Timing& timing,
+                                         const GroupContext& context, const Key& owner) {
+  Facts facts{trigger_of(entity, name), is_exclusive(*context.group), timing};
+  if (const auto subscription = subscription_of(entity, owner)) {
+    std::get<rclrt::model::Subscription>(facts.trigger).depth =
+        subscription->get_actual_qos().depth();
+  }
+  return facts;
+}
+
 /// Returns false if it is to be added when what leaves has left.
 template <typename Entity>
 bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity, Place place,
@@ -206,7 +224,12 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
                                           const Key& owner) {
   const Key key(entity);
   if (const auto known = entries_.find(key); known != entries_.end()) {
-    return update_entry(known, std::move(place), timing);
+    const int before = known->second.bound.callback->level();
+    const bool stays = update_entry(known, std::move(place), timing);
+    if (stays && known->second.bound.callback->level() != before) {
+      trace_entity(*engine_, trace_handle(entity), *known->second.bound.callback);
+    }
+    return stays;
   }
   if (leaving_.contains(key)) {
     return false;
@@ -220,7 +243,7 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
       .deadline_ns =
           timing.max_age.value_or(timing.deadline.value_or(std::chrono::nanoseconds(0))).count()};
   if (part_) {
-    options.number = part_->number(place, trigger_of(entity, place.name));
+    options.number = part_->number(place, facts_of(entity, place.name, timing, context, owner));
   }
   const std::uint32_t number = options.number;
   const bool has_deadline = options.deadline_ns > 0;
@@ -244,6 +267,7 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
   if (part_) {
     part_->add(number, entry.bound);
   }
+  trace_entity(*engine_, trace_handle(entity), *entry.bound.callback);
   entries_.emplace(key, std::move(entry));
   return true;
 }

@@ -11,6 +11,7 @@
 #include "entity_registry.hpp"
 #include "rclrt/model/executor_choice.hpp"
 #include "rclrt/realtime/clock.hpp"
+#include "stall_log.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -72,6 +73,9 @@ std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self
   if (options.recording) {
     part = Recording::Impl::join(options.recording->impl_, choice, for_engine);
     for_engine.sink = part.get();
+  }
+  if (for_engine.on_stall == nullptr) {
+    for_engine.on_stall = &StallLog::instance();
   }
   return std::make_unique<EntityRegistry>(
       options, make_engine(std::move(for_engine)),
@@ -265,7 +269,9 @@ void Executor::set_timing(const rclcpp::node_interfaces::NodeBaseInterface::Shar
 
 std::vector<CallbackInfo> Executor::callbacks() { return registry_->callbacks(); }
 
-std::vector<std::string> Executor::unmatched() { return registry_->unmatched(); }
+std::vector<std::string> Executor::unmatched(bool with_guess) {
+  return registry_->unmatched(with_guess);
+}
 
 void Executor::write_priorities(std::ostream& out) {
   out << "rclrt: 1\ncallbacks:\n";

@@ -132,7 +132,7 @@ bool TopicOrigins::is_used(std::int64_t now_ns) const noexcept {
 }
 
 /// Returns std::nullopt if the graph does not tell, as at a shutdown.
-std::optional<TopicOrigins::Publishers> TopicOrigins::publishers(OriginFiles& files,
+std::optional<TopicOrigins::Publishers> TopicOrigins::publishers(const OriginSegments& segments,
                                                                  const NodeCounts& nodes) const {
   const auto node = node_.lock();
   if (!node || !nodes) {
@@ -151,14 +151,15 @@ std::optional<TopicOrigins::Publishers> TopicOrigins::publishers(OriginFiles& fi
     // Of two nodes with this name one may be on another machine.
     const auto found = nodes->find(name);
     if (publisher.is_named && found != nodes->end() && found->second == 1) {
-      publisher.nodes = files.of(name);
+      publisher.nodes = segments.of(name);
     }
   }
   return result;
 }
 
-void TopicOrigins::look(OriginFiles& files, const NodeCounts& nodes, std::int64_t now_ns) {
-  auto now = publishers(files, nodes);
+void TopicOrigins::look(const OriginSegments& segments, const NodeCounts& nodes,
+                        std::int64_t now_ns) {
+  auto now = publishers(segments, nodes);
   if (now && *now != publishers_.current()) {
     publishers_.replace(std::move(*now));
     asks_left_.store(kAsks, std::memory_order_relaxed);
@@ -214,14 +215,13 @@ void Origins::look() {
   if (topics.empty()) {
     return;
   }
-  OriginFiles::remove_abandoned();  // of an instance that never ended its time would go on
-  files_.look();
+  segments_.look();
   NodeCounts nodes;
   for (const auto& topic : topics) {
     if (const auto node = nodes ? nullptr : topic->node()) {
       nodes = count_nodes(*node);
     }
-    topic->look(files_, nodes, now_ns);
+    topic->look(segments_, nodes, now_ns);
   }
 }
 

@@ -18,7 +18,7 @@
 #include <vector>
 
 #include "entity_callback.hpp"
-#include "origin_files.hpp"
+#include "origin_segments.hpp"
 #include "rcu_value.hpp"
 
 namespace rclrt_rclcpp {
@@ -51,7 +51,7 @@ class TopicOrigins {
   bool is_used(std::int64_t now_ns) const noexcept;
 
   /// Looks who publishes now, and lets them tell for the next seconds. Called by one thread.
-  void look(OriginFiles& files, const NodeCounts& nodes, std::int64_t now_ns);
+  void look(const OriginSegments& segments, const NodeCounts& nodes, std::int64_t now_ns);
 
   std::shared_ptr<Node> node() const { return node_.lock(); }
 
@@ -68,7 +68,8 @@ class TopicOrigins {
   const Publisher* find_publisher(const Publishers& publishers, const Gid& gid,
                                   std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
   void ask(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
-  std::optional<Publishers> publishers(OriginFiles& files, const NodeCounts& nodes) const;
+  std::optional<Publishers> publishers(const OriginSegments& segments,
+                                       const NodeCounts& nodes) const;
 
   const std::string topic_;
   const std::weak_ptr<Node> node_;
@@ -85,9 +86,7 @@ class TopicOrigins {
 class Origins {
  public:
   Origins(std::size_t domain, Changes& changes)
-      : domain_(domain), changes_(changes), files_(domain) {
-    OriginFiles::remove_abandoned();
-  }
+      : domain_(domain), changes_(changes), segments_(domain) {}
 
   /// Returns what tells of a node's instances; nullptr: it is not possible, and the log says why.
   std::shared_ptr<OriginWriter> writer(const std::string& node);
@@ -101,8 +100,8 @@ class Origins {
  private:
   const std::size_t domain_;
   Changes& changes_;
-  OriginFiles files_;  // of the thread that looks
-  std::mutex mutex_;   // guards what follows; no lock of this package is taken inside it
+  OriginSegments segments_;  // of the thread that looks
+  std::mutex mutex_;         // guards what follows; no lock of this package is taken inside it
   std::map<std::string, std::weak_ptr<OriginWriter>> writers_;
   std::vector<std::weak_ptr<TopicOrigins>> topics_;
   bool is_refused_ = false;  // and told

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt_rclcpp/recording.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <stdexcept>
 #include <utility>
@@ -20,6 +22,17 @@ std::optional<model::Application> load(const std::filesystem::path& file) {
   } catch (const model::ModelError& error) {
     throw std::invalid_argument(error.what());
   }
+}
+
+/// Returns where its threads may run; empty: on every CPU of the machine.
+std::vector<int> cpus_of(const engine::ExecutorOptions& options) {
+  if (!options.cpus.empty()) {
+    return options.cpus;
+  }
+  const long online = sysconf(_SC_NPROCESSORS_ONLN);
+  std::vector<int> allowed = rclrt::realtime::allowed_cpus();  // fewer under taskset
+  return online > 0 && allowed.size() < static_cast<std::size_t>(online) ? std::move(allowed)
+                                                                         : std::vector<int>();
 }
 
 }  // namespace
@@ -51,7 +64,7 @@ std::unique_ptr<Recording::Impl::Part> Recording::Impl::join(
         "leave one of the two out");
   }
   self->choice_ = choice;
-  self->joined_.push_back({.executor = {.name = options.name, .cpus = options.cpus}});
+  self->joined_.push_back({.executor = {.name = options.name, .cpus = cpus_of(options)}});
   return std::make_unique<Part>(self, static_cast<std::uint32_t>(self->joined_.size() - 1),
                                 options.sink);
 }
@@ -136,19 +149,25 @@ void Recording::Impl::settle(std::uint32_t index) {
 }
 
 std::uint32_t Recording::Impl::number(std::uint32_t executor, const model::CallbackPlace& place,
-                                      const Trigger& trigger) {
+                                      const Facts& facts) {
   const std::scoped_lock lock(mutex_);
   const auto [found, fresh] = numbers_.try_emplace(place, rows_.size());
   if (fresh) {
     rows_.push_back({.place = place,
-                     .trigger = trigger,
+                     .facts = facts,
                      .callbacks = {},
                      .left = {},
                      .level = {},
                      .os_priority = {}});
   }
   rows_[found->second].executor = executor;
+  rows_[found->second].facts = facts;
   return found->second;
+}
+
+void Recording::Impl::publishes(const std::string& node, const std::set<std::string>& topics) {
+  const std::scoped_lock lock(mutex_);
+  publishes_[node].insert(topics.begin(), topics.end());
 }
 
 void Recording::Impl::add(std::uint32_t number, const Bound& callback) {

@@ -7,6 +7,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 #include <variant>
 #include <vector>
@@ -21,6 +22,7 @@
 #include "rclrt/recorder/results.hpp"
 #include "rclrt/recorder/results_directory.hpp"
 #include "rclrt/recorder/run_accounting.hpp"
+#include "rclrt_rclcpp/executors.hpp"
 #include "rclrt_rclcpp/recording.hpp"
 
 namespace rclrt_rclcpp {
@@ -31,6 +33,16 @@ namespace recorder = rclrt::recorder;
 /// What must not end while a lock is held: user code may be in its destructor.
 using Kept = std::vector<std::shared_ptr<void>>;
 using Trigger = decltype(model::Callback::trigger);
+
+/// Returns a time for people: "12.5 ms".
+std::string milliseconds(model::Nanoseconds time);
+
+/// What a recording keeps of a callback besides what its instances do.
+struct Facts {
+  Trigger trigger;            // a service, client or waitable as a subscription
+  bool is_exclusive = false;  // its group
+  Timing timing;              // as stated
+};
 
 /// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the lock of a
 /// EntityRegistry; nothing of one is called with it.
@@ -59,8 +71,12 @@ class Recording::Impl {
     void known(const engine::Executor& engine) { recording_->set_engine(index_, &engine); }
     void leave() { recording_->set_engine(index_, nullptr); }
     /// The number of the callback at `place`, for its instances.
-    std::uint32_t number(const model::CallbackPlace& place, const Trigger& trigger) {
-      return recording_->number(index_, place, trigger);
+    std::uint32_t number(const model::CallbackPlace& place, const Facts& facts) {
+      return recording_->number(index_, place, facts);
+    }
+    /// The topics that a node of this name has publishers of.
+    void publishes(const std::string& node, const std::set<std::string>& topics) {
+      recording_->publishes(node, topics);
     }
     void add(std::uint32_t number, const Bound& callback) { recording_->add(number, callback); }
     /// It has left the engine: its counts stay.
@@ -83,7 +99,7 @@ class Recording::Impl {
  private:
   struct Row {
     model::CallbackPlace place;
-    Trigger trigger;
+    Facts facts;
     std::uint32_t executor = 0;
     std::vector<Bound> callbacks;   // in their executor now
     recorder::CallbackCounts left;  // of those that have left it
@@ -100,7 +116,8 @@ class Recording::Impl {
   void note_threads();
   void set_engine(std::uint32_t index, const engine::Executor* engine);
   std::uint32_t number(std::uint32_t executor, const model::CallbackPlace& place,
-                       const Trigger& trigger);
+                       const Facts& facts);
+  void publishes(const std::string& node, const std::set<std::string>& topics);
   void add(std::uint32_t number, const Bound& callback);
   void retire(const engine::Callback& callback);
   void begin_spin();
@@ -112,6 +129,10 @@ class Recording::Impl {
 
   std::vector<std::size_t> build(model::Application& application,
                                  std::vector<std::string>& notes) const;
+  static std::optional<std::string> group_of(const Row& row);
+  void connect(const std::vector<std::size_t>& indices,
+               const std::vector<recorder::LoggedInstance>& instances,
+               std::vector<std::string>& notes);
   recorder::RunContext read_context() const;
   // The parts of write.
   void end_window(Kept& kept);
@@ -121,6 +142,8 @@ class Recording::Impl {
   std::vector<bool> going_on(const std::vector<std::size_t>& indices) const;
   void assemble(std::vector<recorder::LoggedInstance> instances,
                 const std::vector<std::size_t>& indices);
+
+  static constexpr std::size_t kLeftOut = SIZE_MAX;  // of the indices: not in the application
 
   const RecordingOptions options_;
   const std::optional<model::Application> stated_;
@@ -132,7 +155,8 @@ class Recording::Impl {
   std::vector<Joined> joined_;
   std::vector<Row> rows_;  // by number
   std::map<model::CallbackPlace, std::uint32_t> numbers_;
-  std::unique_ptr<recorder::HostProbe> probe_;  // once it has started
+  std::map<std::string, std::set<std::string>> publishes_;  // by node: topics, of all that it had
+  std::unique_ptr<recorder::HostProbe> probe_;              // once it has started
   recorder::RunResults results_;
   std::optional<double> steal_before_;
   int spins_ = 0;                         // under way

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
+#include <fstream>
 #include <mutex>
 #include <optional>
 #include <set>
@@ -11,17 +12,18 @@
 #include <utility>
 #include <vector>
 
+#include "default_scheduling.hpp"
 #include "monitor.hpp"
 #include "own_threads.hpp"
-#include "rclrt/model/robot.hpp"
+#include "rclrt/realtime/clock.hpp"
+#include "rclrt/realtime/process.hpp"
+#include "rclrt/realtime/thread.hpp"
 #include "rclrt/realtime/thread_watch.hpp"
-#include "rclrt/recorder/model_conversion.hpp"
 
 namespace rclrt_rclcpp {
 
 namespace {
 
-using rclrt::model::ExecutorKind;
 using rclrt::realtime::PlannedThread;
 using rclrt::realtime::Policy;
 using rclrt::realtime::ThreadPlanReport;
@@ -61,50 +63,6 @@ void log_news(const ThreadPlanReport& news) {
   }
 }
 
-engine::Realtime to_engine(rclrt::model::RealtimeUse use) {
-  switch (use) {
-    case rclrt::model::RealtimeUse::kRequire:
-      return engine::Realtime::kRequire;
-    case rclrt::model::RealtimeUse::kOff:
-      return engine::Realtime::kOff;
-    case rclrt::model::RealtimeUse::kTry:
-      break;
-  }
-  return engine::Realtime::kTry;
-}
-
-engine::Preemption to_engine(rclrt::model::PreemptionUse use) {
-  switch (use) {
-    case rclrt::model::PreemptionUse::kNever:
-      return engine::Preemption::kNever;
-    case rclrt::model::PreemptionUse::kAlways:
-      return engine::Preemption::kAlways;
-    case rclrt::model::PreemptionUse::kByRealtime:
-      break;
-  }
-  return engine::Preemption::kByRealtime;
-}
-
-void set_executor(const rclrt::model::RobotExecutor& from, RobotOptions& robot) {
-  robot.executor = rclrt::model::traits(from.kind).name;
-  engine::ExecutorOptions& options = robot.options.engine;
-  if (from.realtime) {
-    options.realtime = to_engine(*from.realtime);
-  }
-  if (from.preemption) {
-    options.preemption = to_engine(*from.preemption);
-  }
-  options.scheduler_cpus = from.scheduler_cpus;
-  for (const auto& [priority, reservation] : from.reservations) {
-    options.reservations[priority] = {reservation.runtime, reservation.deadline,
-                                      reservation.period};
-  }
-  options.top_priority = from.top_priority.value_or(options.top_priority);
-  options.cpus = from.cpus;
-  options.workers_per_level = from.workers_per_level.value_or(options.workers_per_level);
-  options.best_effort_below = from.best_effort_below;
-}
-
 std::shared_ptr<Recording> make_recording(const std::optional<RecordingOptions>& options) {
   return options ? std::make_shared<Recording>(*options) : nullptr;
 }
@@ -141,6 +99,18 @@ std::unique_ptr<engine::FlightTrace> make_trace(const RobotOptions& options) {
       .handler = options.options.engine.on_miss});
 }
 
+/// Does to the heap what the options say: before the executor's threads are made.
+RobotOptions with_memory(RobotOptions options) {
+  if (options.memory && options.memory->prefault_heap > 0) {
+    if (const auto problem = rclrt::realtime::prefault_heap(options.memory->prefault_heap)) {
+      RCLCPP_WARN(logger(), "the heap is not prefaulted: %s", problem->c_str());
+    }
+  } else if (options.memory) {
+    rclrt::realtime::keep_heap();
+  }
+  return options;
+}
+
 std::unique_ptr<Monitor> make_monitor(const RobotOptions& options, engine::FlightTrace* trace) {
   if (!options.monitor) {
     return nullptr;
@@ -168,60 +138,6 @@ Options with_listeners(Options options, const std::shared_ptr<Recording>& record
 }
 
 }  // namespace
-
-std::shared_ptr<Executor> make_executor(const std::string& kind, Options options) {
-  switch (rclrt::model::executor_kind_of(kind).value_or(ExecutorKind::kWaitSet)) {
-    case ExecutorKind::kPreemptive:
-      return std::make_shared<PreemptiveExecutor>(std::move(options));
-    case ExecutorKind::kProducerConsumer:
-      return std::make_shared<ProducerConsumerExecutor>(std::move(options));
-    case ExecutorKind::kThreadDispatch:
-      return std::make_shared<ThreadDispatchExecutor>(std::move(options));
-    case ExecutorKind::kEdf:
-      return std::make_shared<EdfExecutor>(std::move(options));
-    case ExecutorKind::kPicas:
-      return std::make_shared<PicasExecutor>(std::move(options));
-    case ExecutorKind::kPerGroup:
-      return std::make_shared<PerGroupExecutor>(std::move(options));
-    case ExecutorKind::kStaticOrder:
-      return std::make_shared<StaticOrderExecutor>(std::move(options));
-    case ExecutorKind::kWorkshop:
-      return std::make_shared<WorkshopExecutor>(std::move(options));
-    default:
-      break;
-  }
-  std::string names;
-  for (const ExecutorKind each : rclrt::model::rclcpp_executor_kinds()) {
-    names += (names.empty() ? "" : ", ") + std::string(rclrt::model::traits(each).name);
-  }
-  throw std::invalid_argument("there is no executor \"" + kind + "\" for rclcpp's nodes; choose " +
-                              "from " + names);
-}
-
-RobotOptions load_robot(const std::filesystem::path& file) {
-  const rclrt::model::Robot robot = rclrt::model::load_robot(file);
-  RobotOptions result;
-  set_executor(robot.executor, result);
-  if (!robot.callbacks.empty()) {
-    result.options.priorities = file;  // of which the executor reads that section
-  }
-  result.threads = rclrt::recorder::to_realtime(robot.threads);
-  if (robot.recording) {
-    result.recording = RecordingOptions{.directory = robot.recording->directory,
-                                        .application = robot.recording->application};
-  }
-  if (robot.monitor) {
-    result.monitor = MonitorOptions();
-    result.monitor->period = robot.monitor->period.value_or(result.monitor->period);
-    if (!robot.monitor->topic.empty()) {
-      result.monitor->topic = robot.monitor->topic;
-    }
-    result.monitor->statistics = robot.monitor->statistics;
-    result.monitor->misses = robot.monitor->misses;
-    result.monitor->traces = robot.monitor->traces;
-  }
-  return result;
-}
 
 /// What lives as long as a spin.
 class Robot::Spin {
@@ -258,6 +174,17 @@ class Robot::Spin {
  private:
   void start() {
     const RobotOptions& options = robot_.options_;
+    robot_.settle_memory();
+    if (!options.options.priorities.empty() || !options.write_priorities.empty()) {
+      first_look_ = rclrt::realtime::Thread(
+          {.name = "rclrt first look"}, [this](const rclrt::realtime::StopFlag& stop) {
+            const std::int64_t wait_ns =
+                std::chrono::nanoseconds(robot_.options_.first_look).count();
+            if (!stop.wait_until(rclrt::realtime::monotonic_now_ns() + wait_ns)) {
+              look_at_names();
+            }
+          });
+    }
     if (!options.threads.rules.empty()) {
       auto watch =
           std::make_unique<rclrt::realtime::ThreadWatch>(rclrt::realtime::ThreadWatchOptions{
@@ -274,7 +201,19 @@ class Robot::Spin {
     }
   }
 
+  void look_at_names() noexcept {
+    try {
+      for (const std::string& each : robot_.executor_->unmatched(true)) {
+        RCLCPP_WARN(logger(), "%s (so far)", each.c_str());
+      }
+      robot_.write_priorities();
+    } catch (const std::exception& error) {  // such as of a callback that cannot be added: told
+      RCLCPP_WARN(logger(), "no look at what the priorities fit: %s", error.what());
+    }
+  }
+
   void end() noexcept {
+    first_look_.stop();
     if (robot_.monitor_ != nullptr) {
       robot_.monitor_->stop();
     }
@@ -301,10 +240,11 @@ class Robot::Spin {
   Robot& robot_;
   std::set<std::size_t> used_;  // of the thread that looks, while there is one
   std::unique_ptr<rclrt::realtime::ThreadWatch> watch_;  // guarded by the robot's lock
+  rclrt::realtime::Thread first_look_;
 };
 
 Robot::Robot(RobotOptions options)
-    : options_(std::move(options)),
+    : options_(with_default_scheduling(with_memory(std::move(options)))),
       recording_(make_recording(options_.recording)),
       trace_(make_trace(options_)),
       monitor_(make_monitor(options_, trace_.get())),
@@ -333,7 +273,41 @@ void Robot::spin() {
     throw;
   }
   spin.reset();
+  write_priorities();
   write_recording();
+}
+
+/// As a whole or not at all.
+void Robot::write_priorities() {
+  if (options_.write_priorities.empty()) {
+    return;
+  }
+  const std::filesystem::path part = options_.write_priorities.string() + ".part";
+  std::ofstream file(part);
+  executor_->write_priorities(file);
+  file.close();
+  std::error_code error;
+  if (file) {
+    std::filesystem::rename(part, options_.write_priorities, error);
+  }
+  if (!file || error) {
+    RCLCPP_WARN(logger(), "the priorities are not written to %s: %s",
+                options_.write_priorities.c_str(),
+                error ? error.message().c_str() : "it cannot be written");
+  }
+}
+
+void Robot::settle_memory() {
+  if (!options_.memory) {
+    return;
+  }
+  const std::scoped_lock lock(memory_mutex_);
+  rclrt::realtime::prefault_libraries();
+  const std::optional<std::string> problem =
+      options_.memory->lock ? rclrt::realtime::lock_memory() : std::nullopt;
+  if (problem && told_.insert(*problem).second) {
+    RCLCPP_WARN(logger(), "memory is not locked: %s", problem->c_str());
+  }
 }
 
 void Robot::write_recording() {

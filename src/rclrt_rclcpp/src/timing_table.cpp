@@ -2,10 +2,14 @@
 #include "timing_table.hpp"
 
 #include <algorithm>
+#include <set>
 #include <stdexcept>
+#include <string_view>
 
+#include "rclrt/model/host.hpp"
 #include "rclrt/recorder/model_conversion.hpp"
 #include "rclrt/yaml/file.hpp"
+#include "rclrt/yaml/suggest.hpp"
 
 namespace rclrt_rclcpp {
 
@@ -13,10 +17,21 @@ namespace {
 
 using rclrt::model::TimingScope;
 
-std::vector<rclrt::model::NodeTiming> read(const std::filesystem::path& file) {
+std::vector<rclrt::model::NodeTiming> read(const std::filesystem::path& file,
+                                           const std::string& process) {
   try {
-    return file.empty() ? std::vector<rclrt::model::NodeTiming>()
-                        : rclrt::model::load_node_timings(file);
+    if (file.empty()) {
+      return {};
+    }
+    if (process.empty()) {
+      return rclrt::model::load_node_timings(file);
+    }
+    const rclrt::model::Host host = rclrt::model::load_host(file);
+    const rclrt::model::HostProcess* const found = host.find(process);
+    if (found == nullptr) {
+      throw std::invalid_argument(file.string() + ": there is no process '" + process + "'");
+    }
+    return found->robot.callbacks;
   } catch (const rclrt::yaml::FileError& error) {
     throw std::invalid_argument(error.what());
   }
@@ -35,9 +50,38 @@ void fill(Timing& timing, const Timing& with) {
   timing.overload = with.overload ? with.overload : timing.overload;
 }
 
+/// Returns what may be meant: the nearest node, or what the node has.
+std::string guess(const rclrt::model::NodeTiming& timing, const Entries& entries) {
+  std::set<std::string> nodes;
+  std::set<std::string> siblings;
+  for (const auto& [key, entry] : entries) {
+    nodes.insert(entry.place.node);
+    if (entry.place.node == timing.node && (!timing.kind || *timing.kind == entry.place.kind)) {
+      siblings.insert(
+          (entry.place.group == 0 ? "" : "group " + std::to_string(entry.place.group) + ", ") +
+          entry.place.kind + " " + entry.place.name);
+    }
+  }
+  if (!nodes.contains(timing.node)) {
+    const std::vector<std::string_view> known(nodes.begin(), nodes.end());
+    const auto suggestion = rclrt::yaml::Suggester().suggest(timing.node, known, "");
+    return suggestion.guess.empty() ? "; there is no such node"
+                                    : "; did you mean " + std::string(suggestion.guess) + "?";
+  }
+  constexpr std::size_t kMost = 5;
+  std::string text;
+  std::size_t count = 0;
+  for (const std::string& each : siblings) {
+    text += ++count > kMost ? "" : (text.empty() ? "" : "; ") + each;
+  }
+  return text.empty() ? "; the node has no " + timing.kind.value_or("callback")
+                      : "; the node has " + text + (count > kMost ? " and others" : "");
+}
+
 }  // namespace
 
-TimingTable::TimingTable(const std::filesystem::path& file) : file_(file), stated_(read(file)) {}
+TimingTable::TimingTable(const std::filesystem::path& file, const std::string& process)
+    : file_(file), stated_(read(file, process)) {}
 
 Timing TimingTable::timing_of(const Key& entity, const Place& place, const Key& group,
                               const Key& node) const {
@@ -65,13 +109,13 @@ Timing TimingTable::set(const Key& part, const Timing& timing) {
   return before;
 }
 
-std::vector<std::string> TimingTable::unmatched(const Entries& entries) const {
+std::vector<std::string> TimingTable::unmatched(const Entries& entries, bool with_guess) const {
   std::vector<std::string> result;
   for (const rclrt::model::NodeTiming& each : stated_) {
     if (std::none_of(entries.begin(), entries.end(),
                      [&](const auto& entry) { return each.fits(entry.second.place); })) {
       result.push_back(file_.string() + ":" + std::to_string(each.line) + ": nothing fits " +
-                       rclrt::model::to_string(each));
+                       rclrt::model::to_string(each) + (with_guess ? guess(each, entries) : ""));
     }
   }
   return result;

@@ -15,8 +15,9 @@ namespace rclrt_rclcpp {
 /// by the registry's lock.
 class TimingTable {
  public:
-  /// Reads the file; an empty path: there is none. Throws std::invalid_argument.
-  explicit TimingTable(const std::filesystem::path& file);
+  /// Reads the file, or of one with several processes that of `process`; an empty path: there is
+  /// none. Throws std::invalid_argument.
+  explicit TimingTable(const std::filesystem::path& file, const std::string& process = {});
 
   /// Returns what is stated for an entity: the widest first (node, group, entity); at each of them
   /// what the file says goes before what code says.
@@ -27,8 +28,9 @@ class TimingTable {
   void restore(const Key& part, const Timing& before) { set_[part] = before; }
   void erase_expired() { rclrt_rclcpp::erase_expired(set_); }
 
-  /// Returns the entries of the file that fit none of these, as "file:line: what".
-  std::vector<std::string> unmatched(const Entries& entries) const;
+  /// Returns the entries of the file that fit none of these, as "file:line: what"; `with_guess`:
+  /// and what may be meant.
+  std::vector<std::string> unmatched(const Entries& entries, bool with_guess) const;
 
  private:
   const std::filesystem::path file_;

@@ -1,19 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "rclrt_rclcpp/recording.hpp"
 
-#include <fstream>
-#include <nlohmann/json.hpp>
-#include <sstream>
-#include <std_msgs/msg/int64.hpp>
-
-#include "fixture.hpp"
-#include "folder.hpp"
+#include "recorded_robot.hpp"
 
 namespace rclrt_rclcpp::test {
 namespace {
-
-using std_msgs::msg::Int64;
-using Json = nlohmann::json;
 
 constexpr const char* kRobot = R"(
 rclrt: 1
@@ -28,54 +19,6 @@ chains:
   - {id: obstacle, callbacks: [scan, filter, brake], priority: 2, deadline_ms: 10}
 )";
 
-std::string text_of(const std::filesystem::path& file) {
-  std::ostringstream text;
-  text << std::ifstream(file).rdbuf();
-  return text.str();
-}
-
-const Json& named(const Json& list, const std::string& id) {
-  for (const Json& each : list) {
-    if (each["id"] == id) {
-      return each;
-    }
-  }
-  throw std::out_of_range("there is no " + id);
-}
-
-/// The robot of the file above.
-struct Robot {
-  explicit Robot(bool intra_process = false) {
-    const auto options = rclcpp::NodeOptions().use_intra_process_comms(intra_process);
-    lidar = std::make_shared<rclcpp::Node>("lidar", options);
-    planner = std::make_shared<rclcpp::Node>("planner", options);
-    points = lidar->create_publisher<Int64>("points", 10);
-    stop = planner->create_publisher<Int64>("stop", 10);
-    rclcpp::SubscriptionOptions brakes;
-    group = planner->create_callback_group(rclcpp::CallbackGroupType::MutuallyExclusive);
-    brakes.callback_group = group;
-    entities.push_back(planner->create_subscription<Int64>(
-        "points", 10, [this](const Int64& message) { stop->publish(message); }));
-    entities.push_back(planner->create_subscription<Int64>(
-        "stop", 10, [this](const Int64&) { ++braked; }, brakes));
-    scan = lidar->create_wall_timer(10ms, [this] { points->publish(Int64()); });
-  }
-
-  std::shared_ptr<rclcpp::Node> lidar;
-  std::shared_ptr<rclcpp::Node> planner;
-  rclcpp::Publisher<Int64>::SharedPtr points;
-  rclcpp::Publisher<Int64>::SharedPtr stop;
-  rclcpp::CallbackGroup::SharedPtr group;
-  std::vector<rclcpp::SubscriptionBase::SharedPtr> entities;
-  rclcpp::TimerBase::SharedPtr scan;
-  std::atomic<int> braked{0};
-};
-
-void spin_until(rclcpp::Executor& executor, const std::function<bool()>& condition) {
-  const Spinning spinning(executor);
-  EXPECT_TRUE(eventually(condition));
-}
-
 template <typename Executor>
 class Recordings : public Ros {};
 TYPED_TEST_SUITE(Recordings, AllExecutors, ExecutorName);
@@ -89,7 +32,7 @@ TYPED_TEST(Recordings, FollowTheChainsOfTheApplication) {
     Options options = on_one_cpu();
     options.recording = recording;
     TypeParam executor(options);
-    Robot robot(intra_process);
+    RecordedRobot robot(intra_process);
     executor.add_node(robot.lidar);
     executor.add_node(robot.planner);
     executor.set_priority(robot.group, 7);
@@ -122,7 +65,7 @@ TEST_F(Recorded, WithoutAnApplicationEachTimerIsAChain) {
   Options options = on_one_cpu();
   options.recording = recording;
   PreemptiveExecutor executor(options);
-  Robot robot;
+  RecordedRobot robot;
   executor.add_node(robot.lidar);
   executor.add_node(robot.planner);
   spin_until(executor, [&] { return robot.braked >= 5; });
@@ -158,7 +101,7 @@ chains:
   Options options = on_one_cpu();
   options.recording = recording;
   PreemptiveExecutor executor(options);
-  Robot robot;
+  RecordedRobot robot;
   executor.add_node(robot.lidar);
   executor.add_node(robot.planner);
   spin_until(executor, [&] { return robot.braked >= 3; });
@@ -206,7 +149,7 @@ TEST_F(Recorded, SeveralExecutorsOfOneKindAreOneRun) {
   options.engine.name = "planning";
   PreemptiveExecutor planning(options);
   EXPECT_THROW(ThreadDispatchExecutor other(options), std::invalid_argument);
-  Robot robot;
+  RecordedRobot robot;
   sensors.add_node(robot.lidar);
   planning.add_node(robot.planner);
   std::thread thread([&] { sensors.spin(); });
@@ -224,7 +167,7 @@ TEST_F(Recorded, SeveralExecutorsOfOneKindAreOneRun) {
 TEST_F(Recorded, AnExecutorMayEndBeforeItIsWritten) {
   const Folder folder;
   const auto recording = std::make_shared<Recording>(RecordingOptions{.directory = folder / "out"});
-  Robot robot;
+  RecordedRobot robot;
   {
     Options options = on_one_cpu();
     options.recording = recording;
@@ -250,7 +193,7 @@ TEST_F(Recorded, TheSinkOfTheUserGetsTheInstancesToo) {
   options.engine.sink = &sink;
   options.recording = std::make_shared<Recording>(RecordingOptions{.directory = folder / "out"});
   PreemptiveExecutor executor(options);
-  Robot robot;
+  RecordedRobot robot;
   executor.add_node(robot.lidar);
   executor.add_node(robot.planner);
   spin_until(executor, [&] { return robot.braked >= 3; });
@@ -328,7 +271,7 @@ chains:
   Options options = on_one_cpu();
   options.recording = recording;
   PreemptiveExecutor executor(options);
-  Robot robot;
+  RecordedRobot robot;
   executor.add_node(robot.lidar);
   executor.add_node(robot.planner);
   spin_until(executor, [&] { return robot.braked >= 20; });
@@ -346,7 +289,7 @@ TEST_F(Recorded, EndsWhereItIsFull) {
   Options options = on_one_cpu();
   options.recording = recording;
   PreemptiveExecutor executor(options);
-  Robot robot;
+  RecordedRobot robot;
   executor.add_node(robot.lidar);
   executor.add_node(robot.planner);
   spin_until(executor, [&] { return robot.braked >= 100; });

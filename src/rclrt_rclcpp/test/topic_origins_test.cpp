@@ -35,11 +35,12 @@ class TopicOriginsTest : public Ros {
     return topic_.find(gid_of(*publisher_), realtime_ns(), now_ns());
   }
   void look(int nodes_of_that_name = 1) {
-    topic_.look(files_, std::map<std::string, int>{{"/robot/node", nodes_of_that_name}}, now_ns());
+    topic_.look(segments_, std::map<std::string, int>{{"/robot/node", nodes_of_that_name}},
+                now_ns());
   }
   /// Until the graph has the publisher.
   bool is_followed() {
-    files_.look();
+    segments_.look();
     return eventually([&] {
       look();
       return writer_.is_wanted(now_ns());
@@ -50,7 +51,7 @@ class TopicOriginsTest : public Ros {
   const rclcpp::Publisher<Message>::SharedPtr publisher_ =
       node_->create_publisher<Message>("/plain", 10);
   const std::size_t domain_ = node_->get_node_base_interface()->get_context()->get_domain_id();
-  OriginFiles files_{domain_};
+  OriginSegments segments_{domain_};
   OriginWriter writer_{domain_, "/robot/node"};
   Changes changes_;
   TopicOrigins topic_{"/plain", node_->get_node_base_interface(), changes_};
@@ -135,7 +136,7 @@ TEST_F(TopicOriginsTest, WhereTheGraphTellsNothingWhatWasKnownStays) {
   writer_.begin({42, true});
   const std::int64_t later_ns = now_ns() + 60 * kSecond_ns;
   EXPECT_FALSE(writer_.is_wanted(later_ns));
-  topic_.look(files_, std::nullopt, later_ns);
+  topic_.look(segments_, std::nullopt, later_ns);
   EXPECT_TRUE(writer_.is_wanted(later_ns));
   EXPECT_EQ(topic_.find(gid_of(*publisher_), realtime_ns(), now_ns()).since_ns, 42);
 }

@@ -54,6 +54,12 @@ struct Options {
   /// A file with priorities, deadlines and overload policies by name (see docs/rclcpp.md); empty:
   /// none. Its values go before those set in code.
   std::filesystem::path priorities = {};
+  /// Of a file with several processes (rclrt/model/host.hpp), the one that this is; empty: the file
+  /// is of one.
+  std::string process = {};
+  /// Priorities that have a level of the kernel's besides those of its callbacks, so that they mean
+  /// the same in several processes. For executors with levels.
+  std::vector<int> levels = {};
   /// Gets every instance and the executor's threads; nullptr: none. Several executors may share
   /// one.
   std::shared_ptr<Recording> recording = nullptr;
@@ -62,7 +68,7 @@ struct Options {
   bool measure_responses = false;
   /// Lets messages without a header count from the stamp of what they were made of, see
   /// Timing::max_age, and shares that of what is published here with the other executors on this
-  /// machine. Each node takes a file of 9 KB in /dev/shm. A Robot with a monitor does so. It needs
+  /// machine. Each node takes 9 KB of shared memory. A Robot with a monitor does so. It needs
   /// spin(): between spins, and in short ones, nobody finds out who publishes.
   bool share_origins = false;
 };
@@ -181,7 +187,7 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   /// Returns every callback it has now, by node, group, kind and name.
   std::vector<CallbackInfo> callbacks();
   /// Returns the entries of the node priorities file that fit nothing now, as "file:line: what".
-  std::vector<std::string> unmatched();
+  std::vector<std::string> unmatched(bool with_guess = false);
   /// Writes a node priorities file that names every callback, with what it has now.
   void write_priorities(std::ostream& out);
 

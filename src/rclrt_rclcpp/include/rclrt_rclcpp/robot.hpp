@@ -12,6 +12,7 @@
 #include <memory>
 #include <mutex>
 #include <optional>
+#include <set>
 #include <string>
 
 #include "rclrt/executor/flight_trace.hpp"
@@ -48,6 +49,12 @@ struct MonitorOptions {
   std::filesystem::path traces{};
 };
 
+/// What becomes of the process's memory.
+struct MemoryOptions {
+  bool lock = true;               ///< into RAM, as far as permitted (rclrt/realtime/process.hpp)
+  std::size_t prefault_heap = 0;  ///< bytes by which the heap grows at once, and keeps
+};
+
 /// What a process gets.
 struct RobotOptions {
   std::string executor = "preemptive";           ///< see make_executor
@@ -58,12 +65,21 @@ struct RobotOptions {
   /// Each callback with a deadline or a largest age is told of: misses since the last message, who
   /// was most in the way, and the counters; ERROR if nothing has ended though something was to.
   std::optional<MonitorOptions> monitor{};
+  /// None: nothing is done. Else also when a spin begins, and at each `settle_memory`.
+  std::optional<MemoryOptions> memory{};
+  /// Gets every callback with what it has, as a file for `Options::priorities`: after
+  /// `first_look`, and at the end of each spin. Empty: none.
+  std::filesystem::path write_priorities{};
+  /// After that time of a spin the log warns of each entry of the priorities that nothing fits.
+  std::chrono::milliseconds first_look{10'000};
 };
 
 /// Reads a robot.yaml as `rclrt::model::load_robot` does, which shows the format. Throws
 /// std::runtime_error whose text is one "file:line:column: what is wrong; expected what" per line.
-/// Thread-safe.
-RCLRT_RCLCPP_EXPORT RobotOptions load_robot(const std::filesystem::path& file);
+/// `process`: the one to read of a file with all processes of a host, see rclrt/model/host.hpp;
+/// empty: the file is of one. Thread-safe.
+RCLRT_RCLCPP_EXPORT RobotOptions load_robot(const std::filesystem::path& file,
+                                            const std::string& process = {});
 
 /// The executor of a process with what belongs to it. While it spins, threads get what the plan
 /// states, those of the middleware, of libraries and of nodes, also those that appear later. The
@@ -89,6 +105,10 @@ class RCLRT_RCLCPP_EXPORT Robot {
   /// recording it can be called once.
   void spin();
 
+  /// Locks, as the options say, what has been mapped since, such as the library of a component, and
+  /// brings code into memory. The log tells what is not permitted, once. Thread-safe.
+  void settle_memory();
+
   /// Returns what the threads have but for rclrt's own, after another look at them; empty while it
   /// does not spin, or without rules. Thread-safe.
   rclrt::realtime::ThreadPlanReport threads();
@@ -97,14 +117,17 @@ class RCLRT_RCLCPP_EXPORT Robot {
   class Spin;
 
   void write_recording();
+  void write_priorities();
 
   const RobotOptions options_;
   const std::shared_ptr<Recording> recording_;
   const std::unique_ptr<rclrt::executor::FlightTrace> trace_;  // the monitor tells it
   const std::unique_ptr<Monitor> monitor_;                     // the executor tells it
   const std::shared_ptr<Executor> executor_;
-  std::mutex mutex_;      // guards spin_
-  Spin* spin_ = nullptr;  // the one under way
+  std::mutex memory_mutex_;     // one at a time settles memory; guards the next
+  std::set<std::string> told_;  // of memory, on the log
+  std::mutex mutex_;            // guards spin_
+  Spin* spin_ = nullptr;        // the one under way
 };
 
 }  // namespace rclrt_rclcpp

@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 // What processes of this machine tell each other of the messages that they publish.
-#include "origin_files.hpp"
+#include "origin_segments.hpp"
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/ipc.h>
 #include <sys/prctl.h>
-#include <sys/stat.h>
+#include <sys/shm.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cstdint>
+#include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "origins.hpp"
@@ -32,42 +34,35 @@ std::size_t domain() {
   return result;
 }
 
-std::string prefix() {
-  struct stat network{};
-  stat("/proc/self/ns/net", &network);
-  return "rclrt-origins." + std::to_string(geteuid()) + "." + std::to_string(network.st_ino) + "." +
-         std::to_string(domain()) + ".";
-}
-
-std::vector<fs::path> files() {
-  std::vector<fs::path> result;
-  for (const auto& each : fs::directory_iterator("/dev/shm")) {
-    if (each.path().filename().string().starts_with(prefix())) {
-      result.push_back(each.path());
+/// The numbers of the segments that this process has made and that live.
+std::vector<int> segments_of(pid_t process) {
+  std::vector<int> result;
+  shm_info info{};
+  const int last = shmctl(0, SHM_INFO, reinterpret_cast<shmid_ds*>(&info));
+  for (int index = 0; index <= last; ++index) {
+    shmid_ds status{};
+    const int number = shmctl(index, SHM_STAT, &status);
+    if (number >= 0 && status.shm_cpid == process) {
+      result.push_back(number);
     }
   }
   return result;
 }
+std::vector<int> own_segments() { return segments_of(getpid()); }
 
 std::int64_t realtime_ns() { return rclrt::realtime::read_clock_ns(CLOCK_REALTIME); }
 
-class OriginFilesTest : public ::testing::Test {
+class OriginSegmentsTest : public ::testing::Test {
  protected:
-  ~OriginFilesTest() override {
-    for (const fs::path& each : files()) {
-      fs::remove(each);
-    }
-  }
-
   std::vector<std::shared_ptr<const OriginMapping>> of(const std::string& node) {
-    files_.look();
-    return files_.of(node);
+    segments_.look();
+    return segments_.of(node);
   }
 
-  OriginFiles files_{domain()};
+  OriginSegments segments_{domain()};
 };
 
-TEST_F(OriginFilesTest, WhatOneTellsTheOtherReads) {
+TEST_F(OriginSegmentsTest, WhatOneTellsTheOtherReads) {
   OriginWriter writer(domain(), "/robot/filter");
   EXPECT_TRUE(of("/robot").empty());
   EXPECT_TRUE(of("/filter").empty());
@@ -97,44 +92,62 @@ TEST(Origin, IsOneNumber) {
   EXPECT_EQ(Origin::of_packed(INT64_MIN).since_ns, 0) << "another process may have written it";
 }
 
-TEST_F(OriginFilesTest, AnotherLookFindsTheSameMapping) {
+TEST_F(OriginSegmentsTest, AnotherLookFindsTheSameMapping) {
   const OriginWriter writer(domain(), "/node");
   const auto first = of("/node");
   EXPECT_EQ(of("/node"), first);
 }
 
-TEST_F(OriginFilesTest, NodesOfOneNameAreAllFound) {
+TEST_F(OriginSegmentsTest, NodesOfOneNameAreAllFound) {
   const OriginWriter one(domain(), "/node");
   const OriginWriter two(domain(), "/node");
   EXPECT_EQ(of("/node").size(), 2U);
 }
 
-TEST_F(OriginFilesTest, AnotherDomainIsNotSeen) {
+TEST_F(OriginSegmentsTest, AnotherDomainIsNotSeen) {
   const OriginWriter writer(domain(), "/node");
-  OriginFiles other(domain() * 10);
+  OriginSegments other(domain() * 10);
   other.look();
   EXPECT_TRUE(other.of("/node").empty());
 }
 
-TEST_F(OriginFilesTest, IsGoneWithItsNodeButReadableByThoseWhoHaveIt) {
+TEST_F(OriginSegmentsTest, IsGoneWithItsNodeButReadableByThoseWhoHaveIt) {
   auto writer = std::make_unique<OriginWriter>(domain(), "/node");
   const auto found = of("/node");
   ASSERT_EQ(found.size(), 1U);
   writer.reset();
-  EXPECT_TRUE(files().empty());
   EXPECT_TRUE(of("/node").empty());
   EXPECT_FALSE(found.front()->ring().find(realtime_ns()));
 }
 
-TEST_F(OriginFilesTest, IsOfThisUserAlone) {
-  const OriginWriter writer(domain(), "/node");
-  ASSERT_EQ(files().size(), 1U);
-  struct stat status{};
-  ASSERT_EQ(stat(files().front().c_str(), &status), 0);
-  EXPECT_EQ(status.st_mode & 0777U, 0600U);
+TEST_F(OriginSegmentsTest, IsOfThisUserAloneAndGoesWithTheLastWhoHasIt) {
+  {
+    const OriginWriter writer(domain(), "/node");
+    ASSERT_EQ(own_segments().size(), 1U);
+    shmid_ds status{};
+    ASSERT_EQ(shmctl(own_segments().front(), IPC_STAT, &status), 0);
+    EXPECT_EQ(status.shm_perm.mode & 0777U, 0600U);
+    EXPECT_NE(status.shm_perm.mode & SHM_DEST, 0U) << "the kernel removes it";
+  }
+  EXPECT_TRUE(own_segments().empty());
 }
 
-TEST_F(OriginFilesTest, AFileOfAProcessThatWasKilledIsRemovedAndOthersStay) {
+TEST_F(OriginSegmentsTest, NobodyCanTakeItsMemoryAway) {
+  // A file in /dev/shm could be truncated by any process of this user: SIGBUS in a callback.
+  OriginWriter writer(domain(), "/node");
+  const auto found = of("/node");
+  ASSERT_EQ(found.size(), 1U);
+  ASSERT_EQ(shmctl(own_segments().front(), IPC_RMID, nullptr), 0);
+  for (const auto& each : fs::directory_iterator("/dev/shm")) {
+    EXPECT_EQ(each.path().string().find("rclrt-origins"), std::string::npos) << each.path();
+  }
+  OriginRing::Place* const place = writer.begin({42, true});
+  ASSERT_NE(place, nullptr);
+  OriginWriter::end(*place);
+  EXPECT_FALSE(found.front()->ring().find(realtime_ns() + 1));
+}
+
+TEST_F(OriginSegmentsTest, OfAProcessThatWasKilledNothingIsUsedAndNothingStays) {
   const OriginWriter own(domain(), "/own");
   int ends[2];
   ASSERT_EQ(pipe(ends), 0);
@@ -154,43 +167,43 @@ TEST_F(OriginFilesTest, AFileOfAProcessThatWasKilledIsRemovedAndOthersStay) {
   char done = 0;
   EXPECT_EQ(read(ends[0], &done, 1), 1);
   close(ends[0]);
-  OriginFiles::remove_abandoned();
-  EXPECT_EQ(files().size(), 2U) << "both live";
-  // Of an executor that is asked for something.
-  Changes changes;
-  Origins origins(domain(), changes);
-  const auto topic = origins.topic("/topic", nullptr);
-  topic->find({}, 1, rclrt::realtime::monotonic_now_ns());
+  auto found = of("/killed");
+  EXPECT_EQ(found.size(), 1U);
   kill(child, SIGKILL);
   waitpid(child, nullptr, 0);
-  origins.look();
-  ASSERT_EQ(files().size(), 1U);
+  EXPECT_TRUE(of("/killed").empty()) << "though this process has it attached";
   EXPECT_EQ(of("/own").size(), 1U);
-  EXPECT_TRUE(of("/killed").empty());
+  found.clear();
+  EXPECT_TRUE(segments_of(child).empty());
 }
 
-TEST_F(OriginFilesTest, WhatIsNoSuchFileIsNotUsed) {
+TEST_F(OriginSegmentsTest, WhatIsNoSuchSegmentIsNotUsed) {
   const OriginWriter writer(domain(), "/node");
-  const fs::path real = files().front();
-  const auto size = fs::file_size(real);
-  const fs::path directory = "/dev/shm";
-  std::ofstream(directory / (prefix() + "1.0")) << "short";
-  std::ofstream(directory / (prefix() + "1.1")) << std::string(size, 'x');
-  std::ofstream(directory / (prefix() + "1.2")) << std::string(size, '\0');
-  fs::create_directory(directory / (prefix() + "1.3"));
-  fs::create_symlink(real, directory / (prefix() + "1.4"));
-  ASSERT_EQ(mkfifo((directory / (prefix() + "1.5")).c_str(), 0600), 0);
+  shmid_ds status{};
+  ASSERT_EQ(shmctl(own_segments().front(), IPC_STAT, &status), 0);
+  const std::size_t size = status.shm_segsz;
+  std::vector<void*> attached;
+  for (const auto& [bytes, content] :
+       {std::pair(size, 'x'), {size, '\0'}, {size - 1, '\0'}, {size + 1, '\0'}, {1, 'x'}}) {
+    const int number = shmget(IPC_PRIVATE, bytes, IPC_CREAT | 0600);
+    ASSERT_GE(number, 0);
+    void* const address = shmat(number, nullptr, 0);
+    shmctl(number, IPC_RMID, nullptr);
+    ASSERT_NE(address, reinterpret_cast<void*>(-1));
+    std::memset(address, content, bytes);
+    attached.push_back(address);
+  }
   EXPECT_EQ(of("/node").size(), 1U);
   EXPECT_TRUE(of("").empty());
   EXPECT_TRUE(of(std::string(512, 'x')).empty());
-  OriginFiles::remove_abandoned();  // the files that nobody has; not the rest
-  EXPECT_TRUE(fs::exists(real));
-  EXPECT_FALSE(fs::exists(directory / (prefix() + "1.0")));
+  for (void* const each : attached) {
+    shmdt(each);
+  }
 }
 
-TEST_F(OriginFilesTest, ANameThatIsTooLongIsRefused) {
+TEST_F(OriginSegmentsTest, ANameThatIsTooLongIsRefused) {
   EXPECT_THROW(OriginWriter(domain(), "/" + std::string(600, 'n')), std::invalid_argument);
-  EXPECT_TRUE(files().empty());
+  EXPECT_TRUE(own_segments().empty());
 }
 
 }  // namespace

@@ -4,7 +4,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <filesystem>
 #include <map>
 #include <memory>
 #include <string>
@@ -31,28 +30,35 @@ struct Origin {
   }
 };
 
-/// A file with the instances of one node, mapped.
+/// A segment of shared memory with the instances of one node, attached.
+///
+/// It is System V shared memory (sysvipc(7)) and not a file: nobody can make it smaller, so no
+/// process of this user turns an access of a real-time callback into SIGBUS; and it was marked for
+/// removal when it was made, so the kernel removes it with the last process that has it attached,
+/// however that ends.
 class OriginMapping {
  public:
-  struct File;
+  struct Content;
 
-  explicit OriginMapping(File* file) : file_(file) {}
+  /// `content`: attached, of the right size.
+  explicit OriginMapping(Content* content) : content_(content) {}
   ~OriginMapping();
   OriginMapping(const OriginMapping&) = delete;
   OriginMapping& operator=(const OriginMapping&) = delete;
 
   OriginRing& ring() const noexcept RCLRT_NONBLOCKING;
+  Content& content() const noexcept { return *content_; }
 
  private:
-  File* const file_;
+  Content* const content_;
 };
 
-/// Tells of one node's instances, in a file that exists as long as this does and that the processes
-/// of this user see. `is_wanted`, `begin` and `end` are thread-safe.
+/// Tells of one node's instances, as long as this exists, to the processes of this user.
+/// `is_wanted`, `begin` and `end` are thread-safe.
 class OriginWriter {
  public:
-  /// Throws std::system_error, which names the file and the cause, and std::invalid_argument for a
-  /// name that is too long.
+  /// Throws std::system_error, which names the cause, and std::invalid_argument for a name that is
+  /// too long.
   OriginWriter(std::size_t domain, const std::string& node);
   ~OriginWriter();
   OriginWriter(const OriginWriter&) = delete;
@@ -68,35 +74,30 @@ class OriginWriter {
   static void end(OriginRing::Place& place) noexcept RCLRT_NONBLOCKING;
 
  private:
-  int descriptor_ = -1;  // its lock says that the file has an owner
-  std::filesystem::path path_;
   std::unique_ptr<OriginMapping> mapping_;
 };
 
-/// The files of all nodes in one DDS domain, of this user and network. Not thread-safe.
-class OriginFiles {
+/// The segments of all nodes in one DDS domain, of this user and network. Not thread-safe.
+class OriginSegments {
  public:
-  explicit OriginFiles(std::size_t domain) : domain_(domain) {}
+  explicit OriginSegments(std::size_t domain) : domain_(domain) {}
 
-  /// Looks which files there are now. One that does not have what it should is not used.
+  /// Looks which segments there are now, whose writers live. One that does not have what it should
+  /// is not used.
   void look();
 
-  /// Maps those of a node that the last look found, and returns them: several, if its callbacks are
-  /// in several executors, or several nodes have its name.
-  std::vector<std::shared_ptr<const OriginMapping>> of(const std::string& node);
-
-  /// Removes the files of this user whose processes have ended without doing so.
-  static void remove_abandoned() noexcept;
+  /// Returns those of a node that the last look found: several, if its callbacks are in several
+  /// executors, or several nodes have its name.
+  std::vector<std::shared_ptr<const OriginMapping>> of(const std::string& node) const;
 
  private:
   struct Known {
-    std::uint64_t inode = 0;
-    std::string node;                              // empty: it is no such file
-    std::shared_ptr<const OriginMapping> mapping;  // nullptr: not yet
+    std::string node;                              // empty: it is none of ours
+    std::shared_ptr<const OriginMapping> mapping;  // nullptr: likewise
   };
 
   const std::size_t domain_;
-  std::map<std::string, Known> known_;  // by their names
+  std::map<int, Known> known_;  // by their numbers, which the kernel does not use again soon
 };
 
 }  // namespace rclrt_rclcpp

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+// What a file states of a process, as options.
+#include <climits>
+#include <stdexcept>
+#include <utility>
+
+#include "rclrt/model/host.hpp"
+#include "rclrt/model/robot.hpp"
+#include "rclrt/recorder/model_conversion.hpp"
+#include "rclrt_rclcpp/robot.hpp"
+
+namespace rclrt_rclcpp {
+
+namespace {
+
+using rclrt::model::ExecutorKind;
+
+engine::Realtime to_engine(rclrt::model::RealtimeUse use) {
+  switch (use) {
+    case rclrt::model::RealtimeUse::kRequire:
+      return engine::Realtime::kRequire;
+    case rclrt::model::RealtimeUse::kOff:
+      return engine::Realtime::kOff;
+    case rclrt::model::RealtimeUse::kTry:
+      break;
+  }
+  return engine::Realtime::kTry;
+}
+
+engine::Preemption to_engine(rclrt::model::PreemptionUse use) {
+  switch (use) {
+    case rclrt::model::PreemptionUse::kNever:
+      return engine::Preemption::kNever;
+    case rclrt::model::PreemptionUse::kAlways:
+      return engine::Preemption::kAlways;
+    case rclrt::model::PreemptionUse::kByRealtime:
+      break;
+  }
+  return engine::Preemption::kByRealtime;
+}
+
+void set_executor(const rclrt::model::RobotExecutor& from, RobotOptions& robot) {
+  robot.executor = rclrt::model::traits(from.kind).name;
+  engine::ExecutorOptions& options = robot.options.engine;
+  if (from.realtime) {
+    options.realtime = to_engine(*from.realtime);
+  }
+  if (from.preemption) {
+    options.preemption = to_engine(*from.preemption);
+  }
+  options.scheduler_cpus = from.scheduler_cpus;
+  for (const auto& [priority, reservation] : from.reservations) {
+    options.reservations[priority] = {reservation.runtime, reservation.deadline,
+                                      reservation.period};
+  }
+  options.top_priority = from.top_priority.value_or(options.top_priority);
+  options.cpus = from.cpus;
+  options.workers_per_level = from.workers_per_level.value_or(options.workers_per_level);
+  options.best_effort_below = from.best_effort_below;
+}
+
+}  // namespace
+
+std::shared_ptr<Executor> make_executor(const std::string& kind, Options options) {
+  switch (rclrt::model::executor_kind_of(kind).value_or(ExecutorKind::kWaitSet)) {
+    case ExecutorKind::kPreemptive:
+      return std::make_shared<PreemptiveExecutor>(std::move(options));
+    case ExecutorKind::kProducerConsumer:
+      return std::make_shared<ProducerConsumerExecutor>(std::move(options));
+    case ExecutorKind::kThreadDispatch:
+      return std::make_shared<ThreadDispatchExecutor>(std::move(options));
+    case ExecutorKind::kEdf:
+      return std::make_shared<EdfExecutor>(std::move(options));
+    case ExecutorKind::kPicas:
+      return std::make_shared<PicasExecutor>(std::move(options));
+    case ExecutorKind::kPerGroup:
+      return std::make_shared<PerGroupExecutor>(std::move(options));
+    case ExecutorKind::kStaticOrder:
+      return std::make_shared<StaticOrderExecutor>(std::move(options));
+    case ExecutorKind::kWorkshop:
+      return std::make_shared<WorkshopExecutor>(std::move(options));
+    default:
+      break;
+  }
+  std::string names;
+  for (const ExecutorKind each : rclrt::model::rclcpp_executor_kinds()) {
+    names += (names.empty() ? "" : ", ") + std::string(rclrt::model::traits(each).name);
+  }
+  throw std::invalid_argument("there is no executor \"" + kind + "\" for rclcpp's nodes; choose " +
+                              "from " + names);
+}
+
+namespace {
+
+/// What the file states of one process. `levels` gets those of the host.
+rclrt::model::Robot load_model(const std::filesystem::path& file, const std::string& process,
+                               std::vector<int>& levels) {
+  if (process.empty()) {
+    return rclrt::model::load_robot(file);
+  }
+  const rclrt::model::Host host = rclrt::model::load_host(file);
+  const rclrt::model::HostProcess* const found = host.find(process);
+  if (found == nullptr) {
+    std::string names;
+    for (const rclrt::model::HostProcess& each : host.processes) {
+      names += (names.empty() ? "" : ", ") + each.name;
+    }
+    throw std::runtime_error(file.string() + ": there is no process '" + process +
+                             "'; expected one of " + names);
+  }
+  if (has_kernel_levels(found->robot.executor)) {
+    const int least = found->robot.executor.best_effort_below.value_or(INT_MIN);
+    for (const int level : host.levels()) {
+      if (level >= least) {
+        levels.push_back(level);
+      }
+    }
+  }
+  return found->robot;
+}
+
+}  // namespace
+
+RobotOptions load_robot(const std::filesystem::path& file, const std::string& process) {
+  RobotOptions result;
+  const rclrt::model::Robot robot = load_model(file, process, result.options.levels);
+  set_executor(robot.executor, result);
+  if (!robot.callbacks.empty()) {
+    result.options.priorities = file;  // of which the executor reads that section
+    result.options.process = process;
+  }
+  if (robot.memory) {
+    constexpr std::size_t kMb = 1'000'000;
+    result.memory = MemoryOptions{.lock = robot.memory->lock,
+                                  .prefault_heap = robot.memory->prefault_heap_mb * kMb};
+  }
+  result.write_priorities = robot.write_priorities;
+  result.threads = rclrt::recorder::to_realtime(robot.threads);
+  if (robot.recording) {
+    result.recording = RecordingOptions{.directory = robot.recording->directory,
+                                        .application = robot.recording->application};
+  }
+  if (robot.monitor) {
+    result.monitor = MonitorOptions();
+    result.monitor->period = robot.monitor->period.value_or(result.monitor->period);
+    if (!robot.monitor->topic.empty()) {
+      result.monitor->topic = robot.monitor->topic;
+    }
+    result.monitor->statistics = robot.monitor->statistics;
+    result.monitor->misses = robot.monitor->misses;
+    result.monitor->traces = robot.monitor->traces;
+  }
+  return result;
+}
+
+}  // namespace rclrt_rclcpp
