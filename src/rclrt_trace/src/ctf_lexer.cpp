@@ -25,9 +25,13 @@ void Lexer::skip_space() {
   for (;;) {
     if (rest_.starts_with("/*")) {
       const std::size_t end = rest_.find("*/", 2);
+      if (end == std::string_view::npos) {
+        token_.line = line_;
+        fail("a comment without an end");
+      }
       const std::string_view comment = rest_.substr(0, end);
       line_ += static_cast<int>(std::ranges::count(comment, '\n'));
-      rest_.remove_prefix(end == std::string_view::npos ? rest_.size() : end + 2);
+      rest_.remove_prefix(end + 2);
     } else if (rest_.starts_with("//")) {
       rest_.remove_prefix(std::min(rest_.find('\n'), rest_.size()));
     } else if (!rest_.empty() && (rest_.front() == ' ' || rest_.front() == '\t' ||
@@ -59,6 +63,8 @@ void Lexer::advance() {
       ++size;
     }
     std::string_view digits = rest_.substr(0, size);
+    const bool negative = digits.starts_with('-');
+    digits.remove_prefix(negative ? 1 : 0);
     const bool hexadecimal = digits.starts_with("0x") || digits.starts_with("0X");
     digits.remove_prefix(hexadecimal ? 2 : 0);
     while (!digits.empty() && (digits.back() == 'u' || digits.back() == 'U' ||
@@ -66,10 +72,12 @@ void Lexer::advance() {
       digits.remove_suffix(1);
     }
     std::uint64_t magnitude = 0;
-    const bool negative = digits.starts_with('-');
-    digits.remove_prefix(negative ? 1 : 0);
-    const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(),
-                                              magnitude, hexadecimal ? 16 : 10);
+    const bool octal = !hexadecimal && digits.size() > 1 && digits.front() == '0';
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), magnitude,
+                        hexadecimal ? 16
+                        : octal     ? 8
+                                    : 10);
     if (error != std::errc{} || end != digits.data() + digits.size()) {
       fail("'" + std::string(rest_.substr(0, size)) + "' is no number");
     }
@@ -83,6 +91,7 @@ void Lexer::advance() {
       fail("a text without an end");
     }
     token_.text = rest_.substr(1, size - 1);
+    line_ += static_cast<int>(std::ranges::count(token_.text, '\n'));
     rest_.remove_prefix(size + 1);
     return;
   } else {

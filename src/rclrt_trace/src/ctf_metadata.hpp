@@ -20,6 +20,10 @@ class MetadataError : public std::runtime_error {
 /// Returns the text of a metadata file, which is text or packets of it. Throws MetadataError.
 std::string metadata_text(std::string_view content);
 
+/// Returns whether the file may lack its end without a trace of it: text has no mark of its end; a
+/// tracer's last packet is padded, but all before it are full. Throws MetadataError.
+bool may_be_cut(std::string_view content);
+
 /// Reads the text. Throws MetadataError, for any input that is not what it should be.
 Metadata parse_metadata(std::string_view text);
 

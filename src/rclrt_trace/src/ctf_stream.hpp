@@ -2,10 +2,12 @@
 // Reads one binary stream of a trace, event by event.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <tuple>
@@ -70,18 +72,28 @@ class Stream {
   std::uint64_t lost_events() const { return discarded_.value_or(0); }
   std::uint64_t lost_packets() const { return lost_packets_; }  ///< between those of this file
   const std::vector<std::string>& damage() const { return damage_; }
+  std::uint64_t packets() const { return packets_; }  ///< all so far that have a content
+  /// How many of them hold an event, or are of a stream, that the metadata does not declare.
+  std::uint64_t undeclared() const { return undeclared_; }
 
  private:
-  class Damage;
+  /// The packet cannot be read any further.
+  class Damage : public std::runtime_error {
+   public:
+    using std::runtime_error::runtime_error;
+  };
   struct Plan {
     bool wanted = false;
     Fields of_context;
     Fields of_event;
   };
-  struct Named {  // an integer that was read: lengths and tags of what follows it
+  /// An integer that was read, the length or the tag of what follows it; or a structure, before its
+  /// members.
+  struct Named {
     std::string_view name;
     std::uint64_t value = 0;
-    const Type* type = nullptr;
+    const Type* type = nullptr;  // null: a structure
+    std::uint32_t depth = 0;     // in how many structures of its scope it is
   };
 
   bool next_packet();
@@ -89,17 +101,31 @@ class Stream {
   bool read_event();
   bool take_packet_context();
   void load(std::uint64_t bytes);
-  const Named* find(std::string_view name) const;
+  void read_packet_header();
+  void check_uuid(std::uint64_t begin) const;
+  const StreamClass& find_stream_class();
+  void read_packet_context();
+  bool find_packet_after(std::uint64_t byte);
+  void compare_with_index();
+  std::int64_t nanoseconds() const;
+
+  void enter(Scope scope);
+  const Named* find(Scope scope, std::string_view name) const;
+  const Named* find(const Reference& reference) const;
+  const Named* find_within(Scope scope, const std::vector<std::string>& path,
+                           std::uint32_t depth) const;
+  const Named* follow(std::size_t at, std::size_t end, const std::vector<std::string>& path) const;
   const Plan& plan_of(const EventClass& event, const StreamClass& stream);
 
   void align(std::uint64_t bits);
   std::uint64_t read_bits(const Type& type);
   std::uint64_t read_integer(const Type& type);
   void skip(const Type& type, std::string_view name = {});
+  void skip_members(const Type& structure);
   void skip_list(const Type& type);
   const Type& chosen(const Type& variant) const;
   void read_text(const Type& type, std::string& store);
-  void read_members(const Type* type, const Fields* fields);
+  void read_members(Scope scope, const Type* type, const Fields* fields);
   void update_time(const Type& type, std::uint64_t value);
   void note(const std::string& what);
 
@@ -114,7 +140,10 @@ class Stream {
   std::uint64_t at_ = 0;   // in bits, within the packet
   std::uint64_t end_ = 0;  // of its content
   std::uint64_t steps_ = 0;
-  std::vector<Named> scope_;  // of the header, the context or the event that is read
+  std::vector<Named> scope_;  // of the packet and of the event that is read, by Scope
+  std::array<std::size_t, kScopes> scope_begin_{};
+  Scope current_ = Scope::kPacketHeader;
+  std::uint32_t depth_ = 0;  // in how many structures of the scope the next field is
   const StreamClass* stream_ = nullptr;
   std::uint64_t clock_ = 0;
   std::optional<std::uint64_t> discarded_;
@@ -133,6 +162,9 @@ class Stream {
   std::unordered_map<const EventClass*, Plan> plans_;
   std::uint64_t events_ = 0;
   std::uint64_t lost_packets_ = 0;
+  std::uint64_t packets_ = 0;
+  std::uint64_t undeclared_ = 0;
+  bool next_is_known_ = false;  // the packet says where the next one begins
   std::vector<std::string> damage_;
 };
 

@@ -8,32 +8,65 @@
 #include <memory>
 #include <utility>
 
+#include "ctf_reference.hpp"
+
 namespace rclrt::trace::ctf {
 
 namespace {
 
 constexpr int kDeepest = 32;  // types within types
 constexpr std::uint64_t kMostElements = 1U << 20U;
-constexpr std::uint64_t kLargestAlign = 64;
+constexpr std::uint64_t kLargestAlign = 1U << 20U;
 constexpr std::size_t kMostLists = 3;  // arrays of arrays
-
-/// The name without the underscore that LTTng puts before those of users.
-std::string plain(std::string name) {
-  return name.size() > 1 && name.front() == '_' ? name.substr(1) : name;
-}
 
 }  // namespace
 
+class TypeParser::Block {
+ public:
+  explicit Block(TypeParser& parser) : parser_(parser), before_(parser.hidden_.size()) {}
+  ~Block() {
+    while (parser_.hidden_.size() > before_) {
+      auto& [name, type] = parser_.hidden_.back();
+      if (type == nullptr) {
+        parser_.aliases_.erase(name);
+      } else {
+        parser_.aliases_[name] = std::move(type);
+      }
+      parser_.hidden_.pop_back();
+    }
+  }
+  Block(const Block&) = delete;
+  Block& operator=(const Block&) = delete;
+
+ private:
+  TypeParser& parser_;
+  const std::size_t before_;
+};
+
+void TypeParser::name_type(const std::string& name, TypePtr type) {
+  TypePtr& known = aliases_[name];
+  hidden_.emplace_back(name, std::exchange(known, std::move(type)));
+}
+
+bool TypeParser::parse_declaration() {
+  const std::string word = lexer.peek().kind == TokenKind::kWord ? lexer.peek().text : "";
+  if (word == "typealias") {
+    parse_alias();
+  } else if (word == "typedef") {
+    parse_typedef();
+  } else if (word == "struct" || word == "enum" || word == "variant") {
+    parse_type();
+  } else {
+    return false;
+  }
+  return true;
+}
+
 void TypeParser::parse_block(const OnValue& on_value, const OnType& on_type) {
+  const Block block(*this);
   lexer.expect("{");
   while (!lexer.take_if("}")) {
-    if (lexer.peek().text == "typealias") {
-      parse_alias();
-      lexer.expect(";");
-      continue;
-    }
-    if (lexer.peek().text == "struct" || lexer.peek().text == "enum") {
-      parse_type();
+    if (parse_declaration()) {
       lexer.expect(";");
       continue;
     }
@@ -75,7 +108,16 @@ void TypeParser::parse_alias() {
   while (lexer.peek().kind == TokenKind::kWord) {
     name += " " + lexer.take().text;
   }
-  aliases_[name] = type;
+  name_type(name, type);
+}
+
+void TypeParser::parse_typedef() {
+  lexer.take();
+  auto [name, type] = parse_declarator();
+  if (name.empty()) {
+    lexer.fail("'" + lexer.peek().text + "'; expected a name for the type");
+  }
+  name_type(name, std::move(type));
 }
 
 TypePtr TypeParser::parse_type() {
@@ -150,7 +192,8 @@ TypePtr TypeParser::parse_number() {
       [](const std::string&, const TypePtr&) {});
   type.size = type.kind == TypeKind::kFloat ? exponent : type.size;
   if (type.size == 0 || type.size > 64) {
-    lexer.fail("an integer of " + std::to_string(type.size) + " bits; expected 1 to 64");
+    lexer.fail((type.kind == TypeKind::kFloat ? "a floating_point of " : "an integer of ") +
+               std::to_string(type.size) + " bits; expected 1 to 64");
   }
   type.align = checked_align(align.value_or(type.size % 8 == 0 ? 8 : 1));
   return std::make_shared<Type>(std::move(type));
@@ -193,27 +236,18 @@ TypePtr TypeParser::parse_variant() {
   if (lexer.peek().kind == TokenKind::kWord) {
     name = "variant " + lexer.take().text;
   }
-  std::string tag;
+  Reference tag;
   if (lexer.take_if("<")) {
-    tag = parse_path();
+    tag = parse_reference(lexer);
     lexer.expect(">");
   }
   if (lexer.peek().text != "{") {
     Type type = *named(name);
-    type.tag = tag.empty() ? type.tag : tag;
+    type.tag = tag.path.empty() ? type.tag : tag;
     return std::make_shared<Type>(std::move(type));
   }
   Type type{.kind = TypeKind::kVariant, .members = parse_members(), .tag = tag};
   return keep(name, std::move(type));
-}
-
-/// The last word of a path, without the underscore of LTTng.
-std::string TypeParser::parse_path() {
-  std::string last = lexer.expect_word();
-  while (lexer.take_if(".")) {
-    last = lexer.expect_word();
-  }
-  return plain(last);
 }
 
 TypePtr TypeParser::parse_enum() {
@@ -266,29 +300,39 @@ TypePtr TypeParser::keep(const std::string& name, Type type) {
   }
   auto kept = std::make_shared<const Type>(std::move(type));
   if (!name.empty()) {
-    aliases_[name] = kept;
+    name_type(name, kept);
   }
   return kept;
 }
 
 std::vector<Member> TypeParser::parse_members() {
+  const Block block(*this);
   lexer.expect("{");
   std::vector<Member> members;
   while (!lexer.take_if("}")) {
-    members.push_back(parse_member());
+    if (const std::string word = lexer.peek().text; word == "typealias" || word == "typedef") {
+      parse_declaration();
+    } else if (auto [name, type] = parse_declarator(); !name.empty()) {
+      members.push_back({plain(name), std::move(type)});
+    }
     lexer.expect(";");
   }
   return members;
 }
 
-/// "type name", "type name[4]", "type name[length]"; a type may be several words.
-Member TypeParser::parse_member() {
+/// Reads "type name", "type name[4]" or "type name[length]"; a type may be several words. The name
+/// is empty if only a type is declared: "struct a { ... };".
+std::pair<std::string, TypePtr> TypeParser::parse_declarator() {
   static constexpr auto kTypes = std::to_array<std::string_view>(
       {"integer", "floating_point", "string", "struct", "variant", "enum"});
   TypePtr type;
   std::string name;
   if (std::ranges::find(kTypes, lexer.peek().text) != kTypes.end()) {
+    const bool can_be_declared = lexer.peek().text != "integer" && lexer.peek().text != "string";
     type = parse_type();
+    if (can_be_declared && lexer.peek().text == ";") {
+      return {"", type};
+    }
     name = lexer.expect_word();
   } else {
     std::string words = lexer.expect_word();
@@ -299,7 +343,7 @@ Member TypeParser::parse_member() {
     }
     type = named(words);
   }
-  return {plain(name), parse_lists(std::move(type))};
+  return {name, parse_lists(std::move(type))};
 }
 
 /// What stands behind a member's name: "[4]", "[length]", or nothing.
@@ -314,7 +358,7 @@ TypePtr TypeParser::parse_lists(TypePtr type) {
       }
     } else {
       list.kind = TypeKind::kSequence;
-      list.length = parse_path();
+      list.length = parse_reference(lexer);
     }
     lexer.expect("]");
     around.push_back(std::move(list));

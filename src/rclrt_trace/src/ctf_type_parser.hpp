@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "ctf_lexer.hpp"
@@ -25,18 +26,20 @@ struct Value {
 /// Parses types and the blocks that declarations consist of, and knows the types that have names.
 class TypeParser {
  public:
-  explicit TypeParser(std::string_view text) : lexer(text) {}
+  TypeParser(std::string_view text, bool native_is_big_endian)
+      : lexer(text), big_endian(native_is_big_endian) {}
 
   Lexer lexer;
-  bool big_endian = false;  ///< of the trace: of integers that do not say
+  bool big_endian;  ///< of the trace: of integers that do not say
 
   using OnValue = std::function<void(const std::string& key, const Value& value)>;
   using OnType = std::function<void(const std::string& key, const TypePtr& type)>;
 
   /// Reads "{ a.b = value; c := type; }": calls `on_value` or `on_type` for each.
   void parse_block(const OnValue& on_value, const OnType& on_type);
-  /// Reads "typealias TYPE := NAME".
-  void parse_alias();
+  /// Reads "typealias TYPE := NAME", "typedef TYPE NAME", or the type of "struct NAME { ... }".
+  /// Returns false if none of them is next.
+  bool parse_declaration();
   /// Reads a type.
   TypePtr parse_type();
 
@@ -51,14 +54,20 @@ class TypeParser {
   TypePtr parse_enum();
   void parse_label(Type& type, std::int64_t& next);
   std::vector<Member> parse_members();
-  Member parse_member();
+  std::pair<std::string, TypePtr> parse_declarator();
   TypePtr parse_lists(TypePtr element);
-  std::string parse_path();
+  void parse_alias();
+  void parse_typedef();
+  void name_type(const std::string& name, TypePtr type);
   std::uint64_t checked_align(std::uint64_t align) const;
   TypePtr keep(const std::string& name, Type type);
 
+  /// Forgets the names that were given within a block, at its end.
+  class Block;
+
   std::map<std::string, TypePtr> aliases_;
-  int depth_ = 0;  // within how many types the next one is
+  std::vector<std::pair<std::string, TypePtr>> hidden_;  // what a name meant before; may be null
+  int depth_ = 0;                                        // within how many types the next one is
 };
 
 }  // namespace rclrt::trace::ctf
