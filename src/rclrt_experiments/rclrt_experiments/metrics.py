@@ -111,13 +111,17 @@ class Sample:
             return None
         draws = random.Random(1)
         count = len(by_trial)
+        sums = [(sum(own), len(own)) for own in by_trial] if statistic is fmean else []
         found = []
         for _ in range(resamples(count)):
-            chosen = [
-                value
-                for _ in range(count)
-                for value in by_trial[int(draws.random() * count)]
-            ]  # fmt: skip
+            places = [int(draws.random() * count) for _ in range(count)]
+            if sums:  # the mean of all values, by those of the trials
+                total = sum(sums[place][0] for place in places)
+                values = sum(sums[place][1] for place in places)
+                if values:
+                    found.append(total / values)
+                continue
+            chosen = [value for place in places for value in by_trial[place]]
             if chosen:
                 found.append(statistic(chosen))
         whole = statistic(flat)
