@@ -242,7 +242,7 @@ void CallbackSet::prepare() {
     throw std::logic_error("prepare() of executor \"" + options_.name +
                            "\" has failed before: make a new one");
   }
-  threads_.settle_realtime(dispatcher_->traits().keeps_level_threads);
+  threads_.settle_realtime(dispatcher_->traits());
   try {
     for (const auto& callback : callbacks_) {
       claim(*callback);

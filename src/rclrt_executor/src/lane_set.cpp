@@ -97,10 +97,19 @@ std::string LaneSet::stall_advice() const {
 
 std::size_t LaneSet::wanted_workers(const Level& level) const {
   const ThreadSettings& threads = context_.threads;
-  // A reservation is one thread's: more workers would be more budgets.
-  return threads.is_reserved(level.level) && !threads.runs_to_completion()
-             ? std::min<std::size_t>(workers_per_lane_, 1)
-             : workers_per_lane_;
+  if (threads.runs_to_completion()) {
+    return workers_per_lane_;
+  }
+  if (threads.is_reserved(level.level)) {
+    // A reservation is one thread's: more workers would be more budgets.
+    return std::min<std::size_t>(workers_per_lane_, 1);
+  }
+  // The kernel shares a CPU among threads of normal scheduling: with two, as MultiThreadedExecutor
+  // has at least, a short callback does not wait for a long one.
+  const bool shares_cpus = threads.realtime() && threads.is_best_effort(level.level) &&
+                           context_.options.workers_per_level == 0;
+  return shares_cpus && workers_per_lane_ != 0 ? std::max<std::size_t>(workers_per_lane_, 2)
+                                               : workers_per_lane_;
 }
 
 /// Returns none where no callback could make use of one.

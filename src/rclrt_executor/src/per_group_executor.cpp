@@ -78,6 +78,7 @@ class PerGroupDispatcher final : public Dispatcher {
   void settle_priority(GroupLane& own, std::optional<int> level);
   void start_threads(GroupLane& own);
   std::size_t wanted_threads(const GroupLane& own) const;
+  realtime::ThreadOptions thread_options(const GroupLane& own) const;
 
   // Guarded by the configuration:
   std::vector<std::unique_ptr<GroupLane>> lanes_;
@@ -212,16 +213,26 @@ std::size_t PerGroupDispatcher::wanted_threads(const GroupLane& own) const {
   return std::max<std::size_t>(most_at_a_time(members, 1 + spares), 1);
 }
 
+realtime::ThreadOptions PerGroupDispatcher::thread_options(const GroupLane& own) const {
+  const ThreadSettings& threads = context().threads;
+  const int level = own.level.value_or(0);
+  realtime::ThreadOptions options =
+      threads.thread_options("g" + std::to_string(own.slot), thread_priority(level));
+  if (threads.realtime() && threads.is_best_effort(level)) {
+    options.scheduling.policy = realtime::Policy::kOther;
+  }
+  return options;
+}
+
 /// Starts those that it lacks.
 void PerGroupDispatcher::start_threads(GroupLane& own) {
   const std::size_t wanted = wanted_threads(own);
-  const int os_priority = thread_priority(own.level.value_or(0));
   while (own.threads.size() < wanted) {
     const bool is_first = own.threads.empty();
     own.threads.reserve(own.threads.size() + 1);
     own.threads.push_back(std::make_unique<LaneThread>(
         context(), own.lane, is_first ? LaneWorker::Kind::kWorker : LaneWorker::Kind::kSpare,
-        context().threads.thread_options("g" + std::to_string(own.slot), os_priority), own.slot));
+        thread_options(own), own.slot));
   }
 }
 

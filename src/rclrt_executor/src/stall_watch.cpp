@@ -73,11 +73,13 @@ std::int64_t StallWatch::begin(std::int64_t now_ns) {
              : now_ns + std::chrono::nanoseconds(options_.stall_period).count();
 }
 
-std::vector<Stall> StallWatch::stalls() const {
+std::vector<Stall> StallWatch::stalls(std::int64_t now_ns) const {
   const std::scoped_lock lock(mutex_);
   std::vector<Stall> result;
-  for (const auto& [place, stall] : found_) {
-    result.push_back(stall);
+  for (const auto& [place, total] : totals_) {
+    if (now_ns - total.found_ns < kTold_ns) {
+      result.push_back(total.stall);
+    }
   }
   return result;
 }
@@ -191,6 +193,8 @@ void StallWatch::account(std::int64_t now_ns) {
     Total& total = totals_[place];
     total.time_ns += elapsed_ns;
     stall.time = std::chrono::nanoseconds(total.time_ns);
+    total.found_ns = now_ns;
+    total.stall = stall;
     if (total.time_ns >= kTold_ns && !std::exchange(total.is_told, true)) {
       tell(stall);
     }

@@ -32,8 +32,8 @@ class StallWatch {
   std::int64_t look(const Dispatcher& dispatcher, std::int64_t now_ns);
   /// Begins a spin: whatever was seen before is over.
   std::int64_t begin(std::int64_t now_ns);
-  /// Returns what stalled when it looked last.
-  std::vector<Stall> stalls() const;
+  /// Returns what stalled within the last second.
+  std::vector<Stall> stalls(std::int64_t now_ns) const;
 
  private:
   using Running = RunningTable::Running;
@@ -42,6 +42,8 @@ class StallWatch {
   struct Total {
     std::int64_t time_ns = 0;
     bool is_told = false;
+    std::int64_t found_ns = 0;  // when it was found last
+    Stall stall;                // as it was then
   };
 
   void find(const Dispatcher& dispatcher, const std::vector<Running>& asleep,

@@ -9,6 +9,7 @@
 #include <system_error>
 #include <utility>
 
+#include "dispatcher.hpp"
 #include "lane_set.hpp"
 #include "rclrt/realtime/process.hpp"
 #include "rclrt/realtime/scheduling.hpp"
@@ -25,10 +26,10 @@ std::size_t room_to_prefault(std::size_t stack_size) {
 
 }  // namespace
 
-void ThreadSettings::settle_realtime(bool keeps_level_threads) {
+void ThreadSettings::settle_realtime(const DispatcherTraits& traits) {
   realtime::require_allowed_cpus(options_.cpus);
   realtime::require_allowed_cpus(options_.scheduler_cpus);
-  require_level_threads(keeps_level_threads);
+  require_level_threads(traits);
   require_reservations_possible();
   reason_.clear();
   settled_ = true;
@@ -41,6 +42,8 @@ void ThreadSettings::settle_realtime(bool keeps_level_threads) {
     realtime_ = true;
     if (options_.prefault != 0) {
       realtime::keep_heap();  // else what the threads touch would be given back
+      // The middleware enlarges its buffers where the thread that made the nodes has its heap.
+      realtime::prefault_thread_heap(options_.prefault);
       realtime::prefault_libraries();
     }
     return;
@@ -56,13 +59,15 @@ void ThreadSettings::settle_realtime(bool keeps_level_threads) {
 }
 
 /// Where levels are to be scheduled each in its own way, they need threads of their own.
-void ThreadSettings::require_level_threads(bool keeps_them) const {
+void ThreadSettings::require_level_threads(const DispatcherTraits& traits) const {
   if (options_.reservations.empty() && !options_.best_effort_below) {
     return;
   }
   const std::string executor = "executor \"" + options_.name + "\": ";
-  const std::string what = options_.reservations.empty() ? "be best effort" : "have a reservation";
-  if (!keeps_them) {
+  const bool is_reserved = !options_.reservations.empty();
+  const std::string what = is_reserved ? "have a reservation" : "be best effort";
+  // A group's thread may have normal scheduling, but a budget is of a level.
+  if (!traits.keeps_level_threads && (is_reserved || !traits.levels_by_group)) {
     throw std::invalid_argument(executor + "it has no threads of a level that could " + what +
                                 ": use preemptive or producer_consumer");
   }

@@ -13,6 +13,8 @@
 
 namespace rclrt::executor {
 
+struct DispatcherTraits;
+
 /// Guarded by the configuration; `realtime` and `reason` do not change after `settle_realtime`.
 class ThreadSettings {
  public:
@@ -21,7 +23,7 @@ class ThreadSettings {
   /// Finds out whether threads may have what the options state. Throws std::invalid_argument for
   /// options that contradict each other, std::runtime_error when real time is required and not
   /// permitted, std::system_error when the CPUs have no room for a reservation.
-  void settle_realtime(bool keeps_level_threads);
+  void settle_realtime(const DispatcherTraits& traits);
   bool realtime() const noexcept RCLRT_NONBLOCKING { return realtime_; }
   /// Returns whether instances run to completion, on workers that all levels share.
   bool runs_to_completion() const noexcept RCLRT_NONBLOCKING {
@@ -65,7 +67,7 @@ class ThreadSettings {
   std::size_t cpu_count() const;
 
  private:
-  void require_level_threads(bool keeps_them) const;
+  void require_level_threads(const DispatcherTraits& traits) const;
   void require_reservations_possible() const;
   std::optional<std::string> why_no_realtime() const;
   bool uses_kernel_priorities() const;

@@ -14,6 +14,7 @@
 #include <optional>
 #include <rclcpp/rclcpp.hpp>
 #include <rclrt_msgs/msg/deadline_miss.hpp>
+#include <set>
 #include <statistics_msgs/msg/metrics_message.hpp>
 #include <string>
 #include <utility>
@@ -115,6 +116,8 @@ class Monitor final : public engine::MissHandler {
   std::vector<std::pair<std::string, std::int64_t>> in_the_way(const Misses& misses,
                                                                const std::string& topic) const;
   std::string publisher_name(const Gid& publisher, const std::string& topic) const;
+  /// Appends a status for each set of threads that has ever stalled.
+  void tell_stalls(std::vector<Status>& statuses);
   Status status_of_process(const std::vector<CallbackInfo>& callbacks, double cpu_percent) const;
 
   const MonitorOptions options_;
@@ -136,6 +139,7 @@ class Monitor final : public engine::MissHandler {
   rclcpp::Time published_;                 // by the node's clock
   std::int64_t cpu_ns_ = 0;                // what the process had used then
   bool has_failed_ = false;                // to publish; told once
+  std::set<std::string> stalled_;          // the workers that ever did
   rclrt::realtime::Thread thread_;
 };
 

@@ -167,6 +167,39 @@ Monitor::Status Monitor::status_of(const std::string& name, const Watched& watch
   return status;
 }
 
+/// "priority 0: every worker waits, 2 instances queued"
+void Monitor::tell_stalls(std::vector<Status>& statuses) {
+  std::map<std::string, engine::Stall> now;
+  for (engine::Stall& stall : executor_->engine().stalls()) {
+    std::string name =
+        stall.cause == engine::Stall::Cause::kGroup ? stall.waiting.front() : stall.workers;
+    stalled_.insert(name);
+    now.emplace(std::move(name), std::move(stall));
+  }
+  for (const std::string& name : stalled_) {
+    Status& status = statuses.emplace_back();
+    status.name = "rclrt: " + name;
+    status.hardware_id = hardware_id();
+    const auto found = now.find(name);
+    if (found == now.end()) {
+      status.level = Status::OK;
+      status.message = name + ": nothing is queued behind callbacks that all wait";
+      continue;
+    }
+    const engine::Stall& stall = found->second;
+    status.level = Status::ERROR;
+    status.message = summary(stall);
+    for (const std::string& each : stall.waiting) {
+      status.values.push_back(value("waiting", each));
+    }
+    for (const std::string& each : stall.queued) {
+      status.values.push_back(value("queued", each));
+    }
+    status.values.push_back(value("instances", std::to_string(stall.instances)));
+    status.values.push_back(value("help", stall.advice));
+  }
+}
+
 Monitor::Status Monitor::status_of_process(const std::vector<CallbackInfo>& callbacks,
                                            double cpu_percent) const {
   const engine::Executor& engine = executor_->engine();
@@ -182,6 +215,16 @@ Monitor::Status Monitor::status_of_process(const std::vector<CallbackInfo>& call
   const auto with_deadline = std::ranges::count_if(callbacks, [](const CallbackInfo& each) {
     return each.deadline.count() > 0 || each.max_age.count() > 0;
   });
+  if (const auto unmatched = executor_->unmatched(true); !unmatched.empty()) {
+    status.level = Status::WARN;
+    status.message += "; " + unmatched.front();
+    if (unmatched.size() > 1) {
+      status.message += ", and " + std::to_string(unmatched.size() - 1) + " more";
+    }
+    for (const std::string& each : unmatched) {
+      status.values.push_back(value("unmatched", each));
+    }
+  }
   const std::uint64_t without_blame = without_blame_.load(std::memory_order_relaxed);
   std::array<char, 40> cpu{};
   std::snprintf(cpu.data(), cpu.size(), "%.1f", cpu_percent);

@@ -139,7 +139,7 @@ class RCLRT_EXECUTOR_EXPORT Executor {
   /// Returns the SCHED_FIFO priority of the thread that runs the callback, which this executor has;
   /// 0 without real time.
   RCLRT_SETUP int os_priority(const Callback& callback) const;
-  /// Returns what stalled when the spin looked last: instances whose workers all wait. Thread-safe.
+  /// Returns what stalled within the last second: instances whose workers all wait. Thread-safe.
   RCLRT_SETUP std::vector<Stall> stalls() const;
   /// Looks for such, besides the looks of `spin`: where callbacks run on the caller's thread, which
   /// cannot look. Twice within some hundredths of a second for one result. Thread-safe; not from a

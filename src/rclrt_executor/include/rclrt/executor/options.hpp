@@ -70,14 +70,16 @@ struct ExecutorOptions {
   /// Levels below this one are best effort: their threads have normal scheduling, so that work that
   /// may wait takes no CPU from other threads of normal priority. They take no SCHED_FIFO priority;
   /// in a mutually exclusive group with others their callbacks run at its ceiling as everywhere.
-  /// Offered as `reservations` are. None: every level is real time.
+  /// Such a level has two workers at least, unless `workers_per_level` states another number.
+  /// Offered by `preemptive`, `producer_consumer` and `per_group`, not with Preemption::kNever.
+  /// None: every level is real time.
   std::optional<int> best_effort_below{};
   /// Bytes of each thread's stack; 0: the process's default (`ulimit -s`).
   std::size_t stack_size = std::size_t{1} << 20;
   /// Bytes of stack and of heap that each thread touches before it takes work, with real time, so
-  /// that the first instances wait for no page. `prepare` then also brings code and data of the
-  /// loaded libraries into memory, and the process keeps its heap (`realtime::keep_heap`,
-  /// `realtime::prefault_libraries`). Add what the messages of the callbacks take in histories and
+  /// that the first instances wait for no page. `prepare` then also touches as much of the caller's
+  /// heap, brings code and data of the loaded libraries into memory, and makes the process keep its
+  /// heap (`realtime::keep_heap`, `realtime::prefault_libraries`). Add what the messages of the callbacks take in histories and
   /// storage; 0 leaves memory alone.
   std::size_t prefault = std::size_t{256} << 10;
   /// Returns the time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC;

@@ -44,7 +44,7 @@ class RCLRT_EXECUTOR_EXPORT StallHandler {
  public:
   virtual ~StallHandler() = default;
   /// Takes a stall that has lasted for a second in all, once until it has gone for ten. Called by
-  /// the thread that spins, with the executor's configuration locked: it may not call the executor.
+  /// the thread that spins, or that looks for stalls; it may not ask the executor for stalls.
   virtual void stalled(const Stall& stall) noexcept = 0;
 };
 

@@ -1,0 +1,29 @@
+// SPDX-License-Identifier: Apache-2.0
+// Tells of instances that wait for threads which wait themselves, on the log.
+#pragma once
+
+#include <exception>
+#include <rclcpp/rclcpp.hpp>
+
+#include "rclrt/executor/stall.hpp"
+
+namespace rclrt_rclcpp {
+
+/// Such as a service call within a callback that holds the only worker. The executors of a process
+/// share it.
+class StallLog final : public rclrt::executor::StallHandler {
+ public:
+  static StallLog& instance() {
+    static StallLog log;
+    return log;
+  }
+
+  void stalled(const rclrt::executor::Stall& stall) noexcept override {
+    try {
+      RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"), "%s", explanation(stall).c_str());
+    } catch (const std::exception&) {  // what cannot be told must not end the robot
+    }
+  }
+};
+
+}  // namespace rclrt_rclcpp
