@@ -84,14 +84,14 @@ TEST(FirstMessages, OfKnownSizeMeetNoPageFault) {
   if (const auto reason = realtime::why_no_realtime(95)) {
     GTEST_SKIP() << *reason;
   }
-  // 11 messages in the histories of either side, and one in hand: 2.4 MB.
+  // 11 messages in the histories of either side, and some in hand.
   constexpr std::size_t kBytes = 100'000;
-  const Faults cold = first_messages(kBytes, 0);
-  const Faults warm = first_messages(kBytes, 30 * kBytes);
-  EXPECT_GT(sum(cold.publishing), 200) << "nothing to avoid: does this test still look at it?";
-  // Some pages of data are written for the first time by the middleware.
-  EXPECT_LE(sum(warm.publishing), 20);
-  EXPECT_LE(sum(warm.taking), 20);
+  const Faults faults = first_messages(kBytes, 30 * kBytes);
+  // The first message alone has 24 pages, which were faults before memory was touched: not in the
+  // heap of the worker, but in that of the thread which made the publisher, where the middleware
+  // enlarges its buffer. A few pages of data may be written for the first time.
+  EXPECT_LE(sum(faults.publishing), 6);
+  EXPECT_LE(sum(faults.taking), 6);
 }
 
 }  // namespace

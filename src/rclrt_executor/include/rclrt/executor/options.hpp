@@ -79,8 +79,8 @@ struct ExecutorOptions {
   /// Bytes of stack and of heap that each thread touches before it takes work, with real time, so
   /// that the first instances wait for no page. `prepare` then also touches as much of the caller's
   /// heap, brings code and data of the loaded libraries into memory, and makes the process keep its
-  /// heap (`realtime::keep_heap`, `realtime::prefault_libraries`). Add what the messages of the callbacks take in histories and
-  /// storage; 0 leaves memory alone.
+  /// heap (`realtime::keep_heap`, `realtime::prefault_libraries`). Add what the messages of the
+  /// callbacks take in histories and storage; 0 leaves memory alone.
   std::size_t prefault = std::size_t{256} << 10;
   /// Returns the time from which timers count (first release = epoch + offset), CLOCK_MONOTONIC;
   /// none: the start of the first `spin`. Called once, by the first spin, on the calling thread and
