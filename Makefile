@@ -75,14 +75,14 @@ docs: setup
 format: setup
 	@tools/lint --fix
 
-# In release, what the demo runs and nothing else. The bounds count what dispatching costs here, but
-# for the moments in which a virtual machine's host took the CPU: those are told apart by a probe.
-demo: export PRESET := release
+# Builds what the demo runs, and the commands that cost no compiling; `make test` goes on from there. The
+# bounds count what dispatching costs here, but not the moments in which a virtual machine's host took
+# the CPU: a probe tells those apart.
 demo: OVERHEADS = $(DEMO_OUT)-overheads.json
 demo: EXECUTORS = wait_set,producer_consumer,thread_dispatch,preemptive
 demo:
 	@FOR=building tools/setup
-	@TESTS=off PACKAGES=rclrt_cli tools/build
+	@TESTS=off PACKAGES="rclrt_cli rclrt_experiments" tools/build
 	@./rclrt calibrate --executors $(EXECUTORS) --seconds 3 --message-bytes 100000 -o '$(OVERHEADS)' >/dev/null # as its images
 	@./rclrt compare examples/autonomous_vehicle/app.yaml --executors $(EXECUTORS) \
 	  --overheads '$(OVERHEADS)' --overhead-percentile max_undisturbed --seconds 10 \
