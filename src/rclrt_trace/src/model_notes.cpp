@@ -143,7 +143,9 @@ void ModelBuilder::note_gaps() {
   note(gaps.switches_lost,
        "places where switches of threads are missing: what ran there has no CPU time");
   note(gaps.unmatched_ends, "ends of runs have no start: left out");
-  note(gaps.unknown_sources, "messages were published before the trace, or outside of it");
+  note(gaps.unknown_sources,
+       "messages whose publication the trace does not have: from before it, of what is not traced, "
+       "or lost");
   note(gaps.incomplete_events, "events lack a field, as other versions of ros2_tracing have them");
   note(gaps.timeless,
        "messages were followed by when they were sent: the trace has no times of publications, as "
