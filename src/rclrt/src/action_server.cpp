@@ -6,7 +6,7 @@ namespace rclrt::detail {
 
 ActionServerBase::ActionServerBase(const std::shared_ptr<NodeHandle>& node,
                                    const ActionNames& names,
-                                   std::chrono::nanoseconds result_timeout)
+                                   realtime::SaturatingNanoseconds result_timeout)
     : result_timeout_(result_timeout),
       // rcl_action_qos_profile_status_default
       statuses_(node, names.status_topic, QoS(1).transient_local()) {}

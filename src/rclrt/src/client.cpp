@@ -43,7 +43,7 @@ bool ClientBase::service_is_ready() const {
   return ready;
 }
 
-bool ClientBase::wait_for_service(std::chrono::nanoseconds timeout) const RCLRT_WAITS {
+bool ClientBase::wait_for_service(realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS {
   return detail::poll_until(*node_->context, timeout, [this] { return service_is_ready(); });
 }
 

@@ -10,6 +10,7 @@
 #include <cstdio>
 
 #include "event_watcher.hpp"
+#include "qos_warner.hpp"
 #include "rclrt/error.hpp"
 #include "rclrt/executors.hpp"
 #include "signals.hpp"
@@ -72,7 +73,7 @@ std::shared_ptr<Context> Context::make(int argc, const char* const* argv,
   return context;
 }
 
-Context::Context() = default;
+Context::Context() : qos_warner_(std::make_unique<detail::QosWarner>()) {}
 
 Context::~Context() {
   shutdown();

@@ -29,6 +29,7 @@ Executor::~Executor() { context_->remove(this); }
 
 void Executor::add_absent(const Node& node,
                           const std::function<bool(const executor::Callback&)>& is_wanted) {
+  node.warn_of_ignored_overrides();  // here its parameters are declared
   const auto present = engine_->callbacks();
   for (const auto& callback : node.callbacks()) {
     if (is_wanted(*callback) &&

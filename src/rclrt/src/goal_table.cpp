@@ -99,6 +99,9 @@ action_msgs::msg::GoalStatusArray GoalTable::statuses() const {
 
 std::vector<GoalUUID> GoalTable::expire(std::int64_t now_ns, std::int64_t timeout_ns) {
   std::vector<GoalUUID> result;
+  if (timeout_ns < 0) {
+    return result;  // for ever
+  }
   for (auto each = goals_.begin(); each != goals_.end();) {
     const Goal& goal = each->second;
     if (is_terminal(static_cast<GoalStatus>(goal.state)) && now_ns - goal.ended_ns >= timeout_ns) {

@@ -77,13 +77,13 @@ std::vector<std::string> Node::get_node_names() const {
 }
 
 bool Node::wait_for_publishers(const std::string& topic, std::size_t at_least,
-                               std::chrono::nanoseconds timeout) const RCLRT_WAITS {
+                               realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS {
   return detail::poll_until(*handle_->context, timeout,
                             [&] { return count_publishers(topic) >= at_least; });
 }
 
 bool Node::wait_for_subscribers(const std::string& topic, std::size_t at_least,
-                                std::chrono::nanoseconds timeout) const RCLRT_WAITS {
+                                realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS {
   return detail::poll_until(*handle_->context, timeout,
                             [&] { return count_subscribers(topic) >= at_least; });
 }

@@ -2,6 +2,7 @@
 #include "rclrt/parameters.hpp"
 
 #include <algorithm>
+#include <cstdio>
 #include <set>
 #include <stdexcept>
 #include <utility>
@@ -251,6 +252,33 @@ std::vector<std::string> Parameters::undeclared_overrides() const {
     }
   }
   return result;
+}
+
+void Parameters::warn_of_ignored_overrides() {
+  constexpr const char* kSimTime = "use_sim_time";
+  if (setter_.load() == std::this_thread::get_id()) {
+    return;  // a parameter callback adds its node: the next call warns
+  }
+  std::string ignored;
+  const Setting setting(*this);
+  for (const auto& [name, value] : overrides_) {
+    const bool is_sim_time = name == kSimTime;
+    const bool is_ignored = is_sim_time ? value != ParameterValue(false) : !has(name);
+    if (is_ignored && std::ranges::find(warned_of_, name) == warned_of_.end()) {
+      warned_of_.push_back(name);
+      ignored += (ignored.empty() ? "" : ", ") + name + " = " + to_string(value);
+      ignored += is_sim_time ? " (rclrt has no simulated time: timers and stamps follow the "
+                               "machine's clock; unset it)"
+                             : "";
+    }
+  }
+  if (!ignored.empty()) {
+    std::fprintf(stderr,
+                 "rclrt: warning: node \"%s\": parameters were given that have no effect: %s; "
+                 "declare_parameter() with a name makes it one of the node, before the node is "
+                 "added to an executor\n",
+                 node_name_.c_str(), ignored.c_str());
+  }
 }
 
 void Parameters::add_range(ParameterDescriptor& descriptor,

@@ -36,9 +36,11 @@ PublisherHandle::PublisherHandle(std::shared_ptr<NodeHandle> used_node,
   if (!listens_) {
     rcl_reset_error();  // a middleware without this event: it is asked each time
   }
+  warning_ = std::make_unique<QosWarning>(*node, publisher, *type);
 }
 
 PublisherHandle::~PublisherHandle() {
+  warning_.reset();
   if (listens_) {
     report(rcl_event_set_callback(&matched_, nullptr, nullptr), "ending a listener");
   }

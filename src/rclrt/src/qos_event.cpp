@@ -27,6 +27,9 @@ QosEventBase::QosEventBase(const std::shared_ptr<PublisherBase>& publisher,
       claim_({publisher, &publisher->handle()->events}, type,
              "publisher on topic \"" + publisher->get_topic_name() + "\""),
       event_(rcl_get_zero_initialized_event()) {
+  if (type == RCL_PUBLISHER_OFFERED_INCOMPATIBLE_QOS) {
+    publisher->handle()->end_qos_warnings();  // also because two cannot listen
+  }
   detail::check(
       rcl_publisher_event_init(&event_, &publisher->handle()->publisher, type),
       "creating an event of the publisher on topic \"" + publisher->get_topic_name() + "\"");
@@ -40,6 +43,9 @@ QosEventBase::QosEventBase(const std::shared_ptr<SubscriptionBase>& subscription
       claim_({subscription, &subscription->events()}, type,
              "subscription on topic \"" + subscription->get_topic_name() + "\""),
       event_(rcl_get_zero_initialized_event()) {
+  if (type == RCL_SUBSCRIPTION_REQUESTED_INCOMPATIBLE_QOS) {
+    subscription->end_qos_warnings();  // also because two cannot listen
+  }
   detail::check(
       rcl_subscription_event_init(&event_, &subscription->rcl(), type),
       "creating an event of the subscription on topic \"" + subscription->get_topic_name() + "\"");

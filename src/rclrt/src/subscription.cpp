@@ -107,6 +107,7 @@ SubscriptionBase::SubscriptionBase(std::shared_ptr<NodeHandle> node,
       throw;
     }
   }
+  warning_ = std::make_unique<detail::QosWarning>(*node_, subscription_, *type);
 }
 
 std::unique_ptr<SubscriptionBase::IntraPort> SubscriptionBase::make_port(
@@ -120,6 +121,7 @@ std::unique_ptr<SubscriptionBase::IntraPort> SubscriptionBase::make_port(
 }
 
 SubscriptionBase::~SubscriptionBase() {
+  warning_.reset();
   port_.reset();
   detail::report(rcl_subscription_fini(&subscription_, &node_->node), "ending a subscription");
 }

@@ -3,12 +3,24 @@
 
 #include <algorithm>
 #include <stdexcept>
+#include <string>
 #include <tuple>
 
 namespace rclrt::detail {
 
+namespace {
+/// Returns how far `later` is after `earlier`: any two stamps have a distance.
+std::uint64_t distance_ns(std::int64_t earlier, std::int64_t later) {
+  return static_cast<std::uint64_t>(later) - static_cast<std::uint64_t>(earlier);
+}
+}  // namespace
+
 SyncMatcher::SyncMatcher(std::size_t inputs, std::size_t depth, std::int64_t window_ns)
-    : inputs_(inputs), window_ns_(window_ns) {
+    : inputs_(inputs), window_ns_(static_cast<std::uint64_t>(window_ns)) {
+  if (window_ns < 0) {
+    throw std::invalid_argument("a synchroniser's window must not be negative, not " +
+                                std::to_string(window_ns) + " ns");
+  }
   if (depth == 0) {
     throw std::invalid_argument("a synchroniser's depth must be at least 1");
   }
@@ -46,14 +58,15 @@ bool SyncMatcher::match(std::size_t input) {
   // The shortest stretch of candidates with one of each input: each end goes on once.
   std::size_t best_from = 0;
   std::size_t best_to = 0;
-  std::int64_t best_ns = window_ns_;
+  std::uint64_t best_ns = window_ns_;
   bool found = false;
   std::size_t missing = inputs_.size();
   std::size_t from = 0;
   for (std::size_t to = 0; to < candidates_.size(); ++to) {
     missing -= inputs_[candidates_[to].input].inside++ == 0 ? 1 : 0;
     for (; missing == 0; ++from) {
-      const std::int64_t length_ns = candidates_[to].stamp_ns - candidates_[from].stamp_ns;
+      const std::uint64_t length_ns =
+          distance_ns(candidates_[from].stamp_ns, candidates_[to].stamp_ns);
       if (length_ns < best_ns || (length_ns == best_ns && !found)) {
         found = true;
         best_ns = length_ns;
@@ -81,7 +94,8 @@ bool SyncMatcher::find_candidates(std::size_t input, std::int64_t stamp_ns) {
     const std::size_t before = candidates_.size();
     for (std::size_t place = 0; place < other.size; ++place) {
       const std::int64_t theirs_ns = other.stamps_ns[slot_of(other, place)];
-      if (std::max(theirs_ns, stamp_ns) - std::min(theirs_ns, stamp_ns) <= window_ns_) {
+      const auto [earlier, later] = std::minmax(theirs_ns, stamp_ns);
+      if (distance_ns(earlier, later) <= window_ns_) {
         candidates_.push_back({theirs_ns, i, place});
       }
     }

@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "ros_fixture.hpp"
+#include "stderr_file.hpp"
 
 namespace rclrt::test {
 namespace {
@@ -145,6 +146,45 @@ TEST(Parameters, TheCommandLineWinsOverDefaults) {
   EXPECT_EQ(node.declare_parameter("rate", 5).get(), 5) << "/camera is another node";
   EXPECT_EQ(plain.declare_parameter("rate", 5).get(), 15);
   EXPECT_EQ(plain.parameters().undeclared_overrides(), (Strings{"gain", "names", "typo"}));
+}
+
+TEST(Parameters, OverridesWithoutEffectAreToldOnceForEachNode) {
+  const auto context =
+      make_context({"--ros-args", "-p", "gain:=2", "-p", "other:rate:=15", "-p", "gian:=3"});
+  const StderrFile told;
+  Node node(context, "node");
+  Node other(context, "other");
+  node.declare_parameter("gain", 1.0);
+  EXPECT_EQ(told.text(), "") << "they may still be declared";
+  PreemptiveExecutor executor(context);
+  executor.add_node(node);
+  executor.add_node(node);
+  executor.add_node(other);
+  EXPECT_EQ(told.count("rclrt: warning: "), 2U) << told.text();
+  EXPECT_TRUE(
+      told.contains("node \"/node\": parameters were given that have no effect: gian = 3;"));
+  EXPECT_TRUE(
+      told.contains("node \"/other\": parameters were given that have no effect: gain = 2, gian = "
+                    "3, rate = 15;"));
+}
+
+TEST(Parameters, SimulatedTimeIsToldToBeIgnoredUnlessItIsOff) {
+  const auto warning = [](const char* value, bool declared) {
+    const std::string given = std::string("use_sim_time:=") + value;
+    const auto context = make_context({"--ros-args", "-p", given.c_str()});
+    const StderrFile told;
+    Node node(context, "node");
+    if (declared) {
+      node.declare_parameter("use_sim_time", false);
+    }
+    PreemptiveExecutor executor(context);
+    executor.add_node(node);
+    return told.text();
+  };
+  EXPECT_NE(warning("true", false).find("use_sim_time = true (rclrt has no simulated time"),
+            std::string::npos);
+  EXPECT_NE(warning("true", true).find("use_sim_time = true"), std::string::npos);
+  EXPECT_EQ(warning("false", false), "");
 }
 
 TEST(Parameters, OneWithoutADefaultMustBeGiven) {

@@ -123,9 +123,9 @@ class ActionClient final : public std::enable_shared_from_this<ActionClient<A>> 
            results_->service_is_ready() && feedback_->get_publisher_count() > 0 &&
            statuses_->get_publisher_count() > 0;
   }
-  /// Polls once a millisecond; false when `timeout` has passed first, or the context is shut down.
-  /// Throws Error.
-  bool wait_for_action_server(std::chrono::nanoseconds timeout) const RCLRT_WAITS {
+  /// Polls once a millisecond, at most `timeout`, negative: for ever; false when that has passed
+  /// first, or the context is shut down. Throws Error.
+  bool wait_for_action_server(realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS {
     return detail::poll_until(*context_, timeout, [this] { return action_server_is_ready(); });
   }
 

@@ -105,13 +105,13 @@ struct ActionCallbacks {
 };
 
 /// Creates an action server of `node`; `options` are those of its three services.
-/// `result_timeout`: how long after its end a goal's result can be asked for. Throws
-/// std::invalid_argument without `handle_accepted`.
+/// `result_timeout`: how long after its end a goal's result can be asked for; negative: for ever.
+/// Throws std::invalid_argument without `handle_accepted`.
 template <typename A>
 RCLRT_SETUP std::shared_ptr<ActionServer<A>> create_action_server(
     Node& node, const std::string& name, ActionCallbacks<A> callbacks,
     const CallbackOptions& options = {},
-    std::chrono::nanoseconds result_timeout = std::chrono::seconds(10));
+    realtime::SaturatingNanoseconds result_timeout = std::chrono::seconds(10));
 
 /// The three services of an action are callbacks of their own, of one priority, that exclude each
 /// other; goals allocate. A result can be asked for until `result_timeout` after the goal's end; it
@@ -134,7 +134,7 @@ class ActionServer final : public detail::ActionServerBase,
   /// Makes the server; use create_action_server.
   RCLRT_SETUP ActionServer(const std::shared_ptr<NodeHandle>& node,
                            const detail::ActionNames& names, ActionCallbacks<A> callbacks,
-                           std::chrono::nanoseconds result_timeout)
+                           realtime::SaturatingNanoseconds result_timeout)
       : ActionServerBase(node, names, result_timeout),
         callbacks_(std::move(callbacks)),
         feedback_(node, names.feedback_topic, 10) {
@@ -157,10 +157,9 @@ class ActionServer final : public detail::ActionServerBase,
 
  private:
   template <typename Action>
-  friend std::shared_ptr<ActionServer<Action>> create_action_server(Node&, const std::string&,
-                                                                    ActionCallbacks<Action>,
-                                                                    const CallbackOptions&,
-                                                                    std::chrono::nanoseconds);
+  friend std::shared_ptr<ActionServer<Action>> create_action_server(
+      Node&, const std::string&, ActionCallbacks<Action>, const CallbackOptions&,
+      realtime::SaturatingNanoseconds);
   friend class ServerGoalHandle<A>;
   using ResultResponse = GetResult::Response;
 
@@ -378,10 +377,9 @@ void ServerGoalHandle<A>::finish(rcl_action_goal_event_t event, const Result& re
 }
 
 template <typename A>
-std::shared_ptr<ActionServer<A>> create_action_server(Node& node, const std::string& name,
-                                                      ActionCallbacks<A> callbacks,
-                                                      const CallbackOptions& options,
-                                                      std::chrono::nanoseconds result_timeout) {
+std::shared_ptr<ActionServer<A>> create_action_server(
+    Node& node, const std::string& name, ActionCallbacks<A> callbacks,
+    const CallbackOptions& options, realtime::SaturatingNanoseconds result_timeout) {
   const detail::ActionNames names = detail::action_names(name);
   auto server =
       std::make_shared<ActionServer<A>>(node.handle(), names, std::move(callbacks), result_timeout);

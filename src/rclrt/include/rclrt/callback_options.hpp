@@ -11,6 +11,7 @@
 #include "rclrt/executor/group.hpp"
 #include "rclrt/executor/instance.hpp"
 #include "rclrt/executor/timer.hpp"
+#include "rclrt/realtime/duration.hpp"
 
 namespace rclrt {
 
@@ -35,8 +36,9 @@ struct CallbackOptions {
   /// What happens to releases while earlier ones have not run (wait_set always queues). Services
   /// and clients only queue.
   Overload overload = Overload::kQueue;
-  std::chrono::nanoseconds deadline{0};  ///< counted from the release of each instance; 0: none
-  std::string name{};                    ///< for traces and results; default: the topic, or "timer"
+  realtime::SaturatingNanoseconds
+      deadline{};      ///< counted from the release of each instance; 0: none
+  std::string name{};  ///< for traces and results; default: the topic, or "timer"
   /// Subscriptions only: messages of publishers of the same context come by reference, without the
   /// middleware, a copy or an allocation; all others as ever. Not with transient_local, deadlines
   /// of the topic or liveliness by topic, which the middleware watches.
@@ -46,7 +48,7 @@ struct CallbackOptions {
 /// When a timer releases, besides its period.
 struct TimerOptions {
   /// First release = epoch of the executor + offset; negative: one period, as in rclcpp.
-  std::chrono::nanoseconds offset{-1};
+  realtime::SaturatingNanoseconds offset = std::chrono::nanoseconds(-1);
   OverrunPolicy overrun = OverrunPolicy::kCatchUp;
   std::size_t depth = 10;  ///< how many releases may wait for the callback
 };

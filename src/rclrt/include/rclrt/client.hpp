@@ -20,6 +20,7 @@
 #include "rclrt/entity.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/qos.hpp"
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/mutex.hpp"
 #include "rclrt/subscription.hpp"
 
@@ -38,9 +39,9 @@ class RCLRT_EXPORT ClientBase : public Entity {
   std::string get_service_name() const;
   /// Returns whether a server of this service is matched now. Thread-safe. Throws Error.
   bool service_is_ready() const;
-  /// Polls once a millisecond until a server is matched; false when `timeout` has passed first, or
-  /// the context is shut down. Thread-safe. Throws Error.
-  bool wait_for_service(std::chrono::nanoseconds timeout) const RCLRT_WAITS;
+  /// Polls once a millisecond until a server is matched, at most `timeout`, negative: for ever;
+  /// false when that has passed first, or the context is shut down. Thread-safe. Throws Error.
+  bool wait_for_service(realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
 
   void count_places(WaitSetPlaces& places) const override { ++places.clients; }
   void add_to(rcl_wait_set_t& wait_set) override;

@@ -23,6 +23,7 @@ class Executor;
 
 namespace detail {
 class EventWatcher;
+class QosWarner;
 }  // namespace detail
 
 /// What a context does besides reading the ROS arguments.
@@ -60,6 +61,8 @@ class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
   detail::IntraTopics& intra_topics() noexcept { return intra_topics_; }
   /// Returns the watcher of graph callbacks, which the first one makes.
   RCLRT_SETUP detail::EventWatcher& event_watcher();
+  /// Returns what warns of publishers and subscriptions that do not fit.
+  detail::QosWarner& qos_warner() noexcept { return *qos_warner_; }
 
  private:
   friend class Executor;
@@ -80,6 +83,7 @@ class RCLRT_EXPORT Context : public std::enable_shared_from_this<Context> {
   std::vector<Executor*> executors_;
   std::mutex watcher_mutex_;  // guards the making of event_watcher_
   std::unique_ptr<detail::EventWatcher> event_watcher_;
+  const std::unique_ptr<detail::QosWarner> qos_warner_;  // outlives every endpoint: they keep this
 };
 
 }  // namespace rclrt

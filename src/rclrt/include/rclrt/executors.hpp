@@ -83,14 +83,15 @@ class RCLRT_EXPORT Executor {
   void spin() RCLRT_WAITS { engine_->spin(); }
   void spin_some() RCLRT_WAITS { engine_->spin_some(); }
   /// Runs until an instance has ended. See executor::Executor.
-  bool spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS {
+  bool spin_once(realtime::SaturatingNanoseconds timeout = std::chrono::nanoseconds(-1))
+      RCLRT_WAITS {
     return engine_->spin_once(timeout);
   }
   /// Runs until `future` is ready. See executor::Executor.
   template <typename Future>
   SpinResult spin_until_future_complete(
       const Future& future,
-      std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS {
+      realtime::SaturatingNanoseconds timeout = std::chrono::nanoseconds(-1)) RCLRT_WAITS {
     return engine_->spin_until_future_complete(future, timeout);
   }
   /// Makes `spin` return. Thread-safe; not from a signal handler (contexts handle signals).

@@ -20,6 +20,7 @@
 #include "rclrt/guard_condition.hpp"
 #include "rclrt/parameters.hpp"
 #include "rclrt/publisher.hpp"
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/service.hpp"
 #include "rclrt/subscription.hpp"
 #include "rclrt/synchronizer.hpp"
@@ -112,10 +113,11 @@ class RCLRT_EXPORT Node {
   }
 
   /// Creates a timer. `callback` takes nothing, or `const InstanceInfo&`, whose `release_ns` is the
-  /// nominal release.
+  /// nominal release. A period of more than 292 years is one that never ends. Throws
+  /// std::invalid_argument unless `period` is positive.
   template <typename F>
-  RCLRT_SETUP std::shared_ptr<Timer> create_wall_timer(std::chrono::nanoseconds period, F callback,
-                                                       CallbackOptions options = {},
+  RCLRT_SETUP std::shared_ptr<Timer> create_wall_timer(realtime::SaturatingNanoseconds period,
+                                                       F callback, CallbackOptions options = {},
                                                        const TimerOptions& timer = {}) {
     const auto offset = timer.offset.count() < 0 ? period : timer.offset;
     auto created = std::make_shared<detail::TimerOf<F>>(
@@ -228,6 +230,8 @@ class RCLRT_EXPORT Node {
   }
   /// Returns the declared parameters, which live as long as the node and its callbacks.
   Parameters& parameters() noexcept { return *parameters_; }
+  /// Warns of parameters that were given to this node and have no effect. See Parameters.
+  RCLRT_SETUP void warn_of_ignored_overrides() const { parameters_->warn_of_ignored_overrides(); }
 
   // The graph as this node knows it. Names are expanded and remapped as the node's own. All of
   // these are thread-safe, allocate, and throw Error.
@@ -243,13 +247,13 @@ class RCLRT_EXPORT Node {
   std::size_t count_clients(const std::string& service) const;
   /// Returns the names of all nodes, with their namespaces.
   std::vector<std::string> get_node_names() const;
-  /// Waits until as many are there, polling once a millisecond. Returns false when `timeout` has
-  /// passed first, or the context is shut down.
+  /// Waits until as many are there, polling once a millisecond; at most `timeout`, negative: for
+  /// ever. Returns false when that has passed first, or the context is shut down.
   bool wait_for_publishers(const std::string& topic, std::size_t at_least,
-                           std::chrono::nanoseconds timeout) const RCLRT_WAITS;
+                           realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
   /// Waits for subscriptions as wait_for_publishers does for publishers.
   bool wait_for_subscribers(const std::string& topic, std::size_t at_least,
-                            std::chrono::nanoseconds timeout) const RCLRT_WAITS;
+                            realtime::SaturatingNanoseconds timeout) const RCLRT_WAITS;
 
   /// Creates a group whose members exclude each other, or do not. Without
   /// `automatically_add_to_executor_with_node`, `Executor::add_node` leaves its members out, and

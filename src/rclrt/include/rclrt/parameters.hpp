@@ -80,6 +80,9 @@ class RCLRT_EXPORT Parameters {
   /// Returns what the command line and its parameter files say about parameters of this node that
   /// nobody has declared: typing errors, mostly.
   std::vector<std::string> undeclared_overrides() const;
+  /// Warns on stderr of the overrides that have no effect: those that are not declared, and
+  /// `use_sim_time`, which no timer follows. Once for each name; Executor::add_node calls it.
+  RCLRT_SETUP void warn_of_ignored_overrides();
 
  private:
   friend class Node;
@@ -137,6 +140,7 @@ class RCLRT_EXPORT Parameters {
   Callbacks<OnSet> on_set_;
   Callbacks<OnChanged> on_changed_;
   std::uint64_t last_handle_ = 0;
+  std::vector<std::string> warned_of_;  // overrides
   std::unique_ptr<Publisher<rcl_interfaces::msg::ParameterEvent>> events_;
 };
 

@@ -15,6 +15,7 @@
 
 #include "rclrt/detail/event_kinds.hpp"
 #include "rclrt/detail/intra_topics.hpp"
+#include "rclrt/detail/qos_warning.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/loan.hpp"
 #include "rclrt/qos.hpp"
@@ -49,6 +50,9 @@ struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
   /// only when some have come or gone.
   std::size_t count_subscriptions() noexcept;
 
+  /// Ends the warnings of subscriptions that do not fit: a callback of the user is told instead.
+  void end_qos_warnings() noexcept { warning_.reset(); }
+
   const std::shared_ptr<NodeHandle> node;
   rcl_publisher_t publisher;
   const rosidl_message_type_support_t* const type;
@@ -59,6 +63,7 @@ struct RCLRT_EXPORT PublisherHandle final : LoanOwner {
  private:
   rcl_event_t matched_;
   bool listens_ = false;  // to matched_
+  std::unique_ptr<QosWarning> warning_;
   // The listener counts changes after the middleware has counted subscriptions. The number is kept
   // with the change it was read after, so a thread that is late with it is corrected by the next.
   std::atomic<std::uint32_t> change_{1};

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <stdexcept>
 
+#include "rclrt/realtime/duration.hpp"
+
 namespace rclrt {
 
 /// Quality of service: ROS's default profile (reliable, volatile, keep last) with a depth. The
@@ -38,23 +40,23 @@ class QoS {
   }
 
   /// Sets the longest time between two messages that is offered or asked for. See QosEventBase.
-  QoS& deadline(std::chrono::nanoseconds period) {
+  QoS& deadline(realtime::SaturatingNanoseconds period) {
     profile_.deadline = to_rmw(period);
     return *this;
   }
   /// Sets the age beyond which messages are not delivered.
-  QoS& lifespan(std::chrono::nanoseconds age) {
+  QoS& lifespan(realtime::SaturatingNanoseconds age) {
     profile_.lifespan = to_rmw(age);
     return *this;
   }
   /// Counts as alive for `lease` after its process gave a sign of life.
-  QoS& liveliness_automatic(std::chrono::nanoseconds lease) {
+  QoS& liveliness_automatic(realtime::SaturatingNanoseconds lease) {
     profile_.liveliness = RMW_QOS_POLICY_LIVELINESS_AUTOMATIC;
     profile_.liveliness_lease_duration = to_rmw(lease);
     return *this;
   }
   /// Counts as alive for `lease` after it has published, or called `assert_liveliness`.
-  QoS& liveliness_by_topic(std::chrono::nanoseconds lease) {
+  QoS& liveliness_by_topic(realtime::SaturatingNanoseconds lease) {
     profile_.liveliness = RMW_QOS_POLICY_LIVELINESS_MANUAL_BY_TOPIC;
     profile_.liveliness_lease_duration = to_rmw(lease);
     return *this;

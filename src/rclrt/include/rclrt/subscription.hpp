@@ -16,6 +16,7 @@
 #include "rclrt/callback_options.hpp"
 #include "rclrt/detail/event_kinds.hpp"
 #include "rclrt/detail/intra_topics.hpp"
+#include "rclrt/detail/qos_warning.hpp"
 #include "rclrt/detail/tracing.hpp"
 #include "rclrt/entity.hpp"
 #include "rclrt/export.hpp"
@@ -52,6 +53,8 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   const rcl_subscription_t& rcl() const noexcept { return subscription_; }
   const std::shared_ptr<NodeHandle>& node() const noexcept { return node_; }
   detail::EventKinds& events() noexcept { return events_; }
+  /// Ends the warnings of publishers that do not fit: a callback of the user is told instead.
+  void end_qos_warnings() noexcept { warning_.reset(); }
 
   void count_places(WaitSetPlaces& places) const override;
   void add_to(rcl_wait_set_t& wait_set) override;
@@ -93,6 +96,7 @@ class RCLRT_EXPORT SubscriptionBase : public Entity {
   std::size_t place_ = 0;  // in the wait set
   detail::EventKinds events_{0};
   std::unique_ptr<IntraPort> port_;
+  std::unique_ptr<detail::QosWarning> warning_;
 };
 
 /// A subscription whose callback gets each message.

@@ -13,6 +13,7 @@
 #include "rclrt/detail/goal_table.hpp"
 #include "rclrt/export.hpp"
 #include "rclrt/publisher.hpp"
+#include "rclrt/realtime/duration.hpp"
 #include "rclrt/realtime/mutex.hpp"
 
 namespace rclrt::detail {
@@ -20,7 +21,7 @@ namespace rclrt::detail {
 class RCLRT_EXPORT ActionServerBase {
  public:
   RCLRT_SETUP ActionServerBase(const std::shared_ptr<NodeHandle>& node, const ActionNames& names,
-                               std::chrono::nanoseconds result_timeout);
+                               realtime::SaturatingNanoseconds result_timeout);
   ActionServerBase(const ActionServerBase&) = delete;
   ActionServerBase& operator=(const ActionServerBase&) = delete;
 
@@ -41,7 +42,7 @@ class RCLRT_EXPORT ActionServerBase {
   GoalTable goals_;
 
  private:
-  const std::chrono::nanoseconds result_timeout_;
+  const realtime::SaturatingNanoseconds result_timeout_;
   realtime::PiMutex publishing_;  // one at a time, so the newest status is published last
   Publisher<action_msgs::msg::GoalStatusArray> statuses_;
 };

@@ -39,7 +39,8 @@ class RCLRT_EXPORT GoalTable {
   /// Returns the status of all goals, in order of acceptance.
   action_msgs::msg::GoalStatusArray statuses() const;
 
-  /// Forgets the goals that ended before `now - timeout`; returns which.
+  /// Forgets the goals that ended before `now - timeout`, none when that is negative;
+  /// returns which.
   std::vector<GoalUUID> expire(std::int64_t now_ns, std::int64_t timeout_ns);
 
  private:

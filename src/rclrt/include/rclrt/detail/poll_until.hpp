@@ -10,8 +10,8 @@
 
 namespace rclrt::detail {
 
-/// Polls once a millisecond until `condition()`; false when `timeout` has passed first, or the
-/// context is shut down.
+/// Polls once a millisecond until `condition()`, at most `timeout`, negative: for ever; false when
+/// that has passed first, or the context is shut down.
 template <typename F>
 bool poll_until(const Context& context, std::chrono::nanoseconds timeout,
                 const F& condition) RCLRT_WAITS {
@@ -21,7 +21,7 @@ bool poll_until(const Context& context, std::chrono::nanoseconds timeout,
     if (condition()) {
       return true;
     }
-    if (realtime::monotonic_now_ns() - start >= timeout.count()) {
+    if (timeout.count() >= 0 && realtime::monotonic_now_ns() - start >= timeout.count()) {
       return false;
     }
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + kInterval_ns);

@@ -15,8 +15,8 @@ namespace rclrt::detail {
 /// only when it is made.
 class RCLRT_EXPORT SyncMatcher {
  public:
-  /// Makes room for `depth` messages of each input. Throws std::invalid_argument for a depth of 0
-  /// or fewer than two inputs.
+  /// Makes room for `depth` messages of each input. Throws std::invalid_argument for a depth of
+  /// 0, fewer than two inputs or a negative window.
   SyncMatcher(std::size_t inputs, std::size_t depth, std::int64_t window_ns);
 
   /// Adds a message; the oldest of its input gives way when full. Returns the slot of that input,
@@ -61,7 +61,7 @@ class RCLRT_EXPORT SyncMatcher {
 
   std::vector<Input> inputs_;
   std::vector<Candidate> candidates_;
-  const std::int64_t window_ns_;
+  const std::uint64_t window_ns_;
   std::uint64_t lost_ = 0;
 };
 

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+// Warns of publishers and subscriptions that are not matched for their quality of service.
+#pragma once
+
+#include <rcl/event.h>
+#include <rcl/publisher.h>
+#include <rcl/subscription.h>
+#include <rosidl_runtime_c/message_type_support_struct.h>
+
+#include <cstddef>
+#include <memory>
+
+#include "rclrt/export.hpp"
+#include "rclrt/realtime/safety.hpp"
+
+namespace rclrt {
+
+struct NodeHandle;
+
+namespace detail {
+
+/// Makes the warnings of one context. In the library.
+class QosWarner;
+
+/// As long as it exists, the middleware's reports that it did not match this endpoint with another
+/// one become a warning on stderr, which names both nodes, the policies and what to change: what
+/// rclcpp does by default. Does nothing where the middleware has no such report. The endpoint and
+/// its node outlive it.
+class RCLRT_EXPORT QosWarning {
+ public:
+  RCLRT_SETUP QosWarning(NodeHandle& node, const rcl_publisher_t& publisher,
+                         const rosidl_message_type_support_t& type);
+  RCLRT_SETUP QosWarning(NodeHandle& node, const rcl_subscription_t& subscription,
+                         const rosidl_message_type_support_t& type);
+  /// No listener runs any more when it returns.
+  ~QosWarning();
+  QosWarning(const QosWarning&) = delete;
+  QosWarning& operator=(const QosWarning&) = delete;
+
+ private:
+  friend class QosWarner;
+  struct Endpoint;
+
+  void listen(rcl_ret_t initialised);
+  static void on_mismatch(const void* self, std::size_t count);
+
+  const std::unique_ptr<const Endpoint> endpoint_;
+  QosWarner& warner_;
+  rcl_event_t event_;
+  bool listens_ = false;
+};
+
+}  // namespace detail
+
+}  // namespace rclrt

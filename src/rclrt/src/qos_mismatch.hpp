@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+// Why a publisher and a subscription are not matched, in words.
+#pragma once
+
+#include <rmw/qos_profiles.h>
+
+#include <string>
+#include <vector>
+
+namespace rclrt::detail {
+
+/// Returns one sentence for each policy in which the publisher offers less than the subscription
+/// asks for, with what to change; empty when the two can be matched. Pure.
+std::vector<std::string> describe_mismatch(const rmw_qos_profile_t& offered,
+                                           const rmw_qos_profile_t& requested);
+
+}  // namespace rclrt::detail

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+// Finds out why endpoints were not matched, and says so once.
+#pragma once
+
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "rclrt/detail/qos_warning.hpp"
+#include "rclrt/realtime/thread.hpp"
+
+namespace rclrt::detail {
+
+/// The middleware reports a mismatch on one of its own threads, with its locks held, and before the
+/// other endpoint is in the ROS graph. So the report only starts a thread of normal priority, which
+/// looks for the other endpoint in the graph for a second, writes the warning and ends. A process
+/// without a mismatch has no such thread.
+class QosWarner {
+ public:
+  RCLRT_SETUP QosWarner() = default;
+  /// All warnings have ended before.
+  ~QosWarner() = default;
+  QosWarner(const QosWarner&) = delete;
+  QosWarner& operator=(const QosWarner&) = delete;
+
+  /// Looks for what the endpoint was not matched with. Called by the middleware.
+  void look_for(const QosWarning& warning) noexcept;
+  /// The warning is not used any more when it returns.
+  void remove(const QosWarning& warning) noexcept;
+
+ private:
+  struct Search {
+    const QosWarning* warning;
+    std::int64_t until_ns;
+    bool found = false;  // an endpoint that does not fit, told of or not
+  };
+  struct Told {
+    std::string text;
+    std::int64_t at_ns;
+  };
+
+  void run();
+  bool look(Search& search, bool is_last);
+  void tell(const QosWarning& warning, const std::string& key, const std::string& text);
+
+  // Invariant: while `searches_` is not empty, `running_` is true and the thread will look at it
+  // again. Guards all below. Taken while the middleware holds locks, so only what takes none of
+  // these is called under it: the graph's cache.
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<Search> searches_;
+  std::vector<std::string> told_;    // endpoint and other endpoint, the latest kMaxTold
+  std::vector<Told> told_recently_;  // so that both ends of a pair are one warning
+  bool running_ = false;
+  realtime::Thread thread_;
+};
+
+}  // namespace rclrt::detail
