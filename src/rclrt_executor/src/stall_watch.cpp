@@ -11,10 +11,10 @@ namespace rclrt::executor {
 
 namespace {
 
-constexpr std::int64_t kSecondLook_ns = 10'000'000;
-constexpr std::int64_t kTold_ns = 1'000'000'000;
-constexpr std::int64_t kMost_ns = 2 * kTold_ns;  // so that it is over soon after it has ended
-constexpr std::int64_t kForgotten = 10;          // the part of the time that is taken off
+constexpr std::int64_t kDefaultPeriod_ns = 100'000'000;
+constexpr std::int64_t kLongestSecondLook_ns = 10'000'000;
+constexpr std::int64_t kToldPeriods = 10;
+constexpr std::int64_t kForgotten = 10;  // the part of the time that is taken off
 
 std::size_t count_of(const std::vector<RunningTable::Running>& all, const Callback* callback) {
   return static_cast<std::size_t>(
@@ -68,16 +68,14 @@ std::int64_t StallWatch::begin(std::int64_t now_ns) {
   is_second_ = false;
   found_.clear();
   looked_ns_ = now_ns;
-  return options_.stall_period.count() <= 0
-             ? INT64_MAX
-             : now_ns + std::chrono::nanoseconds(options_.stall_period).count();
+  return options_.stall_period.count() <= 0 ? INT64_MAX : now_ns + period_ns();
 }
 
 std::vector<Stall> StallWatch::stalls(std::int64_t now_ns) const {
   const std::scoped_lock lock(mutex_);
   std::vector<Stall> result;
   for (const auto& [place, total] : totals_) {
-    if (now_ns - total.found_ns < kTold_ns) {
+    if (now_ns - total.found_ns < told_ns()) {
       result.push_back(total.stall);
     }
   }
@@ -99,7 +97,7 @@ std::int64_t StallWatch::look(const Dispatcher& dispatcher, std::int64_t now_ns)
     for (const Running& each : asleep) {
       asleep_.push_back(each.id);
     }
-    return now_ns + kSecondLook_ns;
+    return now_ns + std::min(kLongestSecondLook_ns, period_ns() / 2);
   }
   is_second_ = false;
   found_.clear();
@@ -107,8 +105,15 @@ std::int64_t StallWatch::look(const Dispatcher& dispatcher, std::int64_t now_ns)
     find(dispatcher, asleep, all);
   }
   account(now_ns);
-  return now_ns + std::chrono::nanoseconds(options_.stall_period).count();
+  return now_ns + period_ns();
 }
+
+std::int64_t StallWatch::period_ns() const noexcept {
+  const std::int64_t stated_ns = std::chrono::nanoseconds(options_.stall_period).count();
+  return stated_ns > 0 ? stated_ns : kDefaultPeriod_ns;
+}
+
+std::int64_t StallWatch::told_ns() const noexcept { return kToldPeriods * period_ns(); }
 
 void StallWatch::find(const Dispatcher& dispatcher, const std::vector<Running>& asleep,
                       const std::vector<Running>& all) {
@@ -187,7 +192,7 @@ void StallWatch::add(Place place, Stall stall) {
 
 /// Adds up what stalls, and tells it.
 void StallWatch::account(std::int64_t now_ns) {
-  const std::int64_t elapsed_ns = std::min(now_ns - looked_ns_, kTold_ns);
+  const std::int64_t elapsed_ns = std::min(now_ns - looked_ns_, told_ns());
   looked_ns_ = now_ns;
   for (auto& [place, stall] : found_) {
     Total& total = totals_[place];
@@ -195,13 +200,13 @@ void StallWatch::account(std::int64_t now_ns) {
     stall.time = std::chrono::nanoseconds(total.time_ns);
     total.found_ns = now_ns;
     total.stall = stall;
-    if (total.time_ns >= kTold_ns && !std::exchange(total.is_told, true)) {
+    if (total.time_ns >= told_ns() && !std::exchange(total.is_told, true)) {
       tell(stall);
     }
   }
   for (auto each = totals_.begin(); each != totals_.end();) {
     Total& total = each->second;
-    total.time_ns = std::min(total.time_ns, kMost_ns) - elapsed_ns / kForgotten;
+    total.time_ns = std::min(total.time_ns, 2 * told_ns()) - elapsed_ns / kForgotten;
     each = total.time_ns <= 0 ? totals_.erase(each) : std::next(each);
   }
 }

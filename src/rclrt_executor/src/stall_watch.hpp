@@ -16,10 +16,10 @@
 namespace rclrt::executor {
 
 /// Looks now and then, at normal priority, which threads sleep within callbacks. What is asleep at
-/// a look and still a hundredth of a second later, in the same instance, with instances queued that
-/// no other thread could run, counts as stalled since the last look. So waits that are shorter than
-/// a second are seen, too, if they come again and again: a second of them is told, of which a tenth
-/// of the time since is taken off.
+/// a look and still a moment later, in the same instance, with instances queued that no other
+/// thread could run, counts as stalled since the last look. So short waits are seen, too, if they
+/// come again and again: ten periods of them are told, of which a tenth of the time since is taken
+/// off.
 ///
 /// `mutex_` guards all; the configuration's is taken inside it.
 class StallWatch {
@@ -46,6 +46,8 @@ class StallWatch {
     Stall stall;                // as it was then
   };
 
+  std::int64_t period_ns() const noexcept;
+  std::int64_t told_ns() const noexcept;  // how long a stall lasts until it is told
   void find(const Dispatcher& dispatcher, const std::vector<Running>& asleep,
             const std::vector<Running>& all);
   void add(Place place, Stall stall);

@@ -152,6 +152,50 @@ TYPED_TEST(BestEffort, ThreadsOfNormalPriorityGetTheirShare) {
   EXPECT_EQ(normal, levels);
 }
 
+TYPED_TEST(BestEffort, AShortCallbackDoesNotWaitForALongOneOfItsLevelOnOneCpu) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  ExecutorOptions options;
+  options.name = "test";
+  options.cpus = {realtime::allowed_cpus().front()};
+  options.best_effort_below = 1;  // and no number of workers
+  auto executor = make<TypeParam>(options);
+  std::atomic<bool> short_ran{false};
+  bool met = false;
+  const auto quick = std::make_shared<TestCallback>(named("short"),
+                                                    [&](const InstanceInfo&) { short_ran = true; });
+  const auto slow = std::make_shared<TestCallback>(named("long"), [&](const InstanceInfo&) {
+    quick->release_now();
+    met = busy_until([&] { return short_ran.load(); });
+    executor->cancel();
+  });
+  executor->add(quick);
+  executor->add(slow);
+  executor->prepare();
+  slow->release_now();
+  executor->spin();
+  EXPECT_TRUE(met);
+}
+
+TEST(BestEffortGroups, HaveNormalSchedulingUntilAnUrgentCallbackJoins) {
+  RCLRT_SKIP_WITHOUT_REALTIME();
+  ExecutorOptions options = on_one_cpu();
+  options.best_effort_below = 1;
+  PerGroupExecutor executor(options);
+  const auto group = std::make_shared<Group>();
+  std::atomic<realtime::Policy> policy{realtime::Policy::kDeadline};
+  executor.add(
+      every_millisecond([&](const InstanceInfo&) { policy = own_scheduling().policy; }, 0, group));
+  executor.prepare();
+  const Spinning spinning(executor);
+  EXPECT_TRUE(eventually([&] { return policy == realtime::Policy::kOther; }));
+  const auto urgent =
+      std::make_shared<TestCallback>(named("urgent", 5, 1, group), [](const InstanceInfo&) {});
+  executor.add(urgent);
+  EXPECT_TRUE(eventually([&] { return policy == realtime::Policy::kFifo; }));
+  EXPECT_TRUE(executor.remove(urgent));
+  EXPECT_TRUE(eventually([&] { return policy == realtime::Policy::kOther; }));
+}
+
 TEST(BestEffortLevels, AreRefusedWhereNoLevelHasThreads) {
   const auto options = best_effort_below(2);
   const std::string expected =

@@ -52,7 +52,7 @@ TEST_P(PiLockRefused, IsTriedAgainUntilTheLockIsHad) {
   PiLock lock;
   std::atomic<bool> locked{false};
   std::unique_lock held(lock);
-  refusal = GetParam();
+  ::refusal = GetParam();
   refusals = 20;
   realtime::Thread waiter({.name = "waits"}, [&] {
     const std::scoped_lock own(lock);
@@ -73,7 +73,7 @@ TEST_P(PiLockRefused, IsGivenAwayInTheEnd) {
   EXPECT_TRUE(eventually([&] {
     return (reinterpret_cast<const std::atomic<std::uint32_t>&>(lock).load() & FUTEX_WAITERS) != 0;
   }));
-  refusal = GetParam();
+  ::refusal = GetParam();
   refusals = 3;
   held.unlock();
   EXPECT_EQ(refusals, 0);

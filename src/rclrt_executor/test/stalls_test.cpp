@@ -41,6 +41,7 @@ template <typename E>
 ExecutorOptions without_a_free_worker(Told& told) {
   ExecutorOptions options = on_one_cpu();
   options.on_stall = &told;
+  options.stall_period = 20ms;
   options.workers_per_level = std::is_same_v<E, PerGroupExecutor> ? 0 : 1;
   options.spare_workers = 0;
   if (std::is_same_v<E, ThreadDispatchExecutor>) {
@@ -88,7 +89,7 @@ void expect_told(std::chrono::milliseconds wait) {
         arrive(*inner);
         const auto until = std::chrono::steady_clock::now() + wait;
         while (told.all().empty() && std::chrono::steady_clock::now() < until) {
-          std::this_thread::sleep_until(until);
+          std::this_thread::sleep_for(5ms);  // as who asks a future again and again
         }
         if (told.all().empty()) {
           arrive(*outer);
@@ -114,18 +115,17 @@ void expect_told(std::chrono::milliseconds wait) {
 }
 
 TYPED_TEST(Stalls, ARequestThatWaitsBehindTheCallbackThatWaitsForItIsTold) {
-  expect_told<TypeParam>(3s);
+  expect_told<TypeParam>(60s);
 }
 
-TYPED_TEST(Stalls, SoAreWaitsOfLessThanASecondThatComeAgainAndAgain) {
-  expect_told<TypeParam>(150ms);
-}
+TYPED_TEST(Stalls, SoAreShortWaitsThatComeAgainAndAgain) { expect_told<TypeParam>(40ms); }
 
 TEST(StallsOfGroups, AResponseThatWaitsForAMemberOfItsExclusiveGroupIsTold) {
   Told told;
   ExecutorOptions options;
   options.name = "robot";
   options.on_stall = &told;
+  options.stall_period = 20ms;
   PreemptiveExecutor executor(options);
   const auto group = std::make_shared<Group>();
   const auto response = std::make_shared<TestCallback>(

@@ -92,7 +92,7 @@ struct ExecutorOptions {
   /// Told of instances that wait for threads which wait themselves, in place of stderr; must
   /// outlive the executor.
   StallHandler* on_stall = nullptr;
-  /// How often the thread in `spin` looks for such; 0: never.
+  /// How often the thread in `spin` looks for such; one of ten periods is told. 0: never.
   std::chrono::milliseconds stall_period{100};
   /// How many of the latest instances the blame for a miss is found among; 300 bytes each.
   std::size_t miss_history = 256;
