@@ -16,6 +16,7 @@
 #include "rclrt/recorder/trace_export.hpp"
 #include "rclrt/workloads/workload.hpp"
 #include "run.hpp"
+#include "spinning.hpp"
 
 namespace {
 
@@ -57,7 +58,8 @@ ResultsDirectory open_output(const std::filesystem::path& output) {
 /// there is none of.
 void require_possible(const rclrt::model::Application& application,
                       const rclrt::model::ExecutorChoice& choice) {
-  static_cast<void>(top_priorities(application, choice.kind));
+  static_cast<void>(
+      top_priorities(application, choice.kind, rclrt::runner::may_be_realtime(application)));
   static_cast<void>(trigger_callback(application, choice));
   for (const auto& executor : application.executors) {
     rclrt::realtime::require_allowed_cpus(executor.cpus);

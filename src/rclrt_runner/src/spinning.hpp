@@ -28,6 +28,10 @@ namespace rclrt::runner {
 /// them.
 realtime::Scheduling starting();
 
+/// Returns whether the kernel permits the least urgent of the executors' real-time priorities, so
+/// that levels may become kernel priorities.
+bool may_be_realtime(const model::Application& application);
+
 /// One epoch for several executors, stated when the threads of all of them exist: however long a
 /// busy machine takes for that, no release is lost to it. Thread-safe.
 class CommonStart {

@@ -39,6 +39,7 @@ def run(
     kind: str,
     limits: list[str],
     memlock: int | None = None,
+    *more: str,
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
     app = tmp_path / "app.yaml"
     app.write_text(text)
@@ -50,7 +51,18 @@ def run(
         resource.setrlimit(resource.RLIMIT_RTPRIO, (0, 0))
 
     done = subprocess.run(
-        [*limits, RUNNER, str(app), "--executor", kind, "--seconds", "0.3", "--out", str(out)],
+        [
+            *limits,
+            RUNNER,
+            str(app),
+            "--executor",
+            kind,
+            "--seconds",
+            "0.3",
+            "--out",
+            str(out),
+            *more,
+        ],
         capture_output=True,
         text=True,
         timeout=GENEROUS_S,
@@ -80,6 +92,18 @@ def test_memory_that_a_limit_cannot_hold_is_not_locked_and_the_limit_is_named(
     assert "memory is not locked: the limit of locked memory is" in done.stderr
     assert "memlock unlimited" in done.stderr
     assert done.stderr.count("memory is not locked") == 1
+
+
+def test_a_strict_run_does_not_begin_with_memory_that_is_not_locked(
+    tmp_path: Path, unprivileged: list[str]
+) -> None:
+    # Real time itself is permitted to root only.
+    keeping = ["setpriv", "--inh-caps=-ipc_lock", "--bounding-set=-ipc_lock"]
+    limits = keeping if unprivileged else []
+    done, context = run(tmp_path, application(1), "preemptive", limits, 1 << 20, "--strict")
+    assert done.returncode != 0
+    assert "memory is not locked" in done.stderr or "SCHED_FIFO" in done.stderr
+    assert context == {}
 
 
 @pytest.mark.parametrize(
