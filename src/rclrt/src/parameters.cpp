@@ -260,6 +260,7 @@ void Parameters::warn_of_ignored_overrides() {
     return;  // a parameter callback adds its node: the next call warns
   }
   std::string ignored;
+  const char* fix = "";
   const Setting setting(*this);
   for (const auto& [name, value] : overrides_) {
     const bool is_sim_time = name == kSimTime;
@@ -270,14 +271,13 @@ void Parameters::warn_of_ignored_overrides() {
       ignored += is_sim_time ? " (rclrt has no simulated time: timers and stamps follow the "
                                "machine's clock; unset it)"
                              : "";
+      fix = is_sim_time ? fix : "; declare them by declare_parameter() before add_node()";
     }
   }
   if (!ignored.empty()) {
     std::fprintf(stderr,
-                 "rclrt: warning: node \"%s\": parameters were given that have no effect: %s; "
-                 "declare_parameter() with a name makes it one of the node, before the node is "
-                 "added to an executor\n",
-                 node_name_.c_str(), ignored.c_str());
+                 "rclrt: warning: node \"%s\": parameters were given that have no effect: %s%s\n",
+                 node_name_.c_str(), ignored.c_str(), fix);
   }
 }
 
