@@ -78,7 +78,14 @@ def merge_contexts(contexts: Sequence[dict[str, Any]]) -> dict[str, Any]:
         },
         **({"held_back": _merge_held_back(held_back)} if held_back else {}),
         "records_dropped": sum(context["records_dropped"] for context in contexts),
+        **_sum_if_stated("foreign_messages", contexts),
     }
+
+
+def _sum_if_stated(key: str, contexts: Sequence[dict[str, Any]]) -> dict[str, int]:
+    """The sum of a count that results of earlier versions do not have."""
+    counts = [context[key] for context in contexts if key in context]
+    return {key: sum(counts)} if counts else {}
 
 
 def parts_of(results: Results) -> tuple[object, ...]:

@@ -360,6 +360,8 @@ def read_context(json: JsonValue) -> dict[str, Any]:
     json.get("cpus").count()
     json.get("steal_ms").number()
     json.get("records_dropped").count()
+    if json.has("foreign_messages"):  # not in results of earlier versions
+        json.get("foreign_messages").count()
     stalls = json.get("host_stalls")
     stalls.get("count").count()
     stalls.get("valid").boolean()

@@ -126,6 +126,11 @@ def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:
         yield from textwrap.wrap(f"Not real-time: {reason}", LINE_WIDTH)
     if context["records_dropped"]:
         yield f"{context['records_dropped']} records were dropped: the figures are incomplete."
+    if foreign := context.get("foreign_messages", 0):
+        yield (
+            f"{foreign} messages of other programs came on the application's topics and were "
+            "ignored: run in a domain of its own (set ROS_DOMAIN_ID)."
+        )
     for missing in comparison.missing:
         yield f"Missing: {missing.executor}, round {missing.round} did not complete."
 

@@ -99,7 +99,8 @@ Json context_json(const RunResults& results) {
           {"steal_ms", context.steal_ms},
           {"host_stalls", host_stalls_json(results.host_stalls)},
           {"held_back", held_back_json(results.host_stalls)},
-          {"records_dropped", context.records_dropped}};
+          {"records_dropped", context.records_dropped},
+          {"foreign_messages", context.foreign_messages}};
 }
 
 Json chain_json(const model::Application& application, const model::Chain& chain,

@@ -48,7 +48,7 @@ TEST(ResultsJson, StatesTheContext) {
     "host_stalls": {"count": 1, "total_ms": 30.0, "worst_ms": 30.0, "threshold_ms": 0.5,
                     "valid": true},
     "held_back": {"count": 0, "total_ms": 0.0, "worst_ms": 0.0, "limit": null},
-    "records_dropped": 3})"));
+    "records_dropped": 3, "foreign_messages": 2})"));
 }
 
 TEST(ResultsJson, KeepsWhatTheKernelHeldBackApartFromTheHostsStalls) {

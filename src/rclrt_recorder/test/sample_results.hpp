@@ -68,7 +68,8 @@ inline RunResults sample_results() {
                      .ros_distro = "jazzy",
                      .versions = {{"rcl", "9.2.8"}, {"rclrt", "1.2.3"}},
                      .steal_ms = 1.5,
-                     .records_dropped = 3};
+                     .records_dropped = 3,
+                     .foreign_messages = 2};
   results.host_stalls = {
       .valid = true,
       .reason = "",

@@ -15,14 +15,6 @@
 
 namespace rclrt::runner {
 
-namespace {
-
-/// Header, stamp, sender, sequence lengths: what a message has on the wire besides tokens and
-/// padding.
-constexpr std::size_t kFixedBytes = 32;
-
-}  // namespace
-
 LiveApplication::LiveApplication(const model::Application& application,
                                  std::span<const std::size_t> own,
                                  const std::shared_ptr<Context>& context,
@@ -74,11 +66,7 @@ void LiveApplication::create_output(const std::string& topic, LiveCallback& live
     output.expected_subscriptions +=
         static_cast<std::size_t>(std::count(topics.begin(), topics.end(), topic));
   }
-  for (const model::Topic& stated : application_.topics) {
-    if (stated.name == topic && stated.size_bytes > kFixedBytes) {
-      output.message.padding.resize(stated.size_bytes - kFixedBytes);
-    }
-  }
+  output.message.padding.resize(padding_of(application_, topic));
   live.outputs.push_back(std::move(output));
 }
 
@@ -113,6 +101,9 @@ void LiveApplication::create_entities(const model::Timer& timer, LiveCallback& l
 void LiveApplication::create_entities(const model::Subscription& subscription, LiveCallback& live,
                                       Node& node) {
   const auto run = [this, &live](const ChainMessage& message, std::size_t input) {
+    if (!live.accept(message, input)) {
+      return;
+    }
     recorder::ChainTokens tokens;
     live.take(message, input, tokens);
     live.work(tokens, message.stamp_ns, busy_loop_, input);
@@ -159,6 +150,9 @@ struct LiveApplication::SyncFunction {
   LiveCallback& live;
 
   void took(std::size_t input, const ChainMessage& message) const {
+    if (!live.accept_kept(message, input)) {
+      return;
+    }
     recorder::ChainTokens tokens;
     live.take(message, input, tokens);
     recorder::InstanceLog::set_tokens(tokens);
@@ -166,6 +160,13 @@ struct LiveApplication::SyncFunction {
   }
 
   void operator()(std::span<const ChainMessage* const> set) const {
+    bool own = true;
+    for (std::size_t input = 0; input < set.size(); ++input) {
+      own = live.accept_in_set(*set[input], input) && own;
+    }
+    if (!own) {
+      return;
+    }
     recorder::ChainTokens tokens;
     std::int64_t stamp_ns = set.front()->stamp_ns;
     for (std::size_t input = 0; input < set.size(); ++input) {
@@ -201,12 +202,17 @@ void LiveApplication::create_entities(const model::Event& event, LiveCallback& l
   live.entities.push_back(node.create_subscription<ChainMessage>(
       topic, qos,
       [this, &live](const ChainMessage& message) {
+        if (!live.check.is_own_release(message, realtime::monotonic_now_ns())) {
+          ++live.foreign;
+          return;
+        }
         live.work(live.rules.start(message.tokens.front().instance, message.stamp_ns),
                   message.stamp_ns, busy_loop_);
       },
       with_intra_process));
   const auto publisher = node.create_publisher<ChainMessage>(topic, qos);
   ChainMessage release;
+  release.sender = static_cast<std::uint32_t>(live.index);
   release.tokens.resize(1);
   sources_.push_back(std::make_unique<EventSource>(
       event, live.callback.id,
@@ -259,6 +265,9 @@ CallbackOptions LiveApplication::options(const LiveCallback& live) {
 
 void LiveApplication::add_nodes(std::size_t index, Executor& executor) const {
   for (std::size_t node = 0; node < nodes_.size(); ++node) {
+    if (nodes_[node] != nullptr && application_.nodes[node].executor == index) {
+      nodes_[node]->warn_of_ignored_overrides();
+    }
     for (const auto& live : callbacks_) {
       if (live->callback.node != node || application_.executor_of(live->index) != index) {
         continue;
@@ -281,6 +290,14 @@ std::vector<recorder::CallbackCounts> LiveApplication::counts() const {
     for (const auto& entity : live->entities) {
       result[live->index] += entity->counters();
     }
+  }
+  return result;
+}
+
+std::uint64_t LiveApplication::foreign_messages() const {
+  std::uint64_t result = 0;
+  for (const auto& live : callbacks_) {
+    result += live->foreign + (live->service ? live->service->foreign_requests() : 0);
   }
   return result;
 }

@@ -61,6 +61,10 @@ class LiveApplication {
   /// std::runtime_error when a workload gave different results.
   std::vector<recorder::CallbackCounts> counts() const;
 
+  /// After the run: how many messages callbacks of this process took that no callback of the
+  /// application can have sent. They are ignored.
+  std::uint64_t foreign_messages() const;
+
  private:
   struct LiveCallback;
   struct SyncFunction;

@@ -10,6 +10,7 @@
 
 #include "live_application.hpp"
 #include "live_services.hpp"
+#include "message_check.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/workloads/workload.hpp"
 
@@ -19,11 +20,16 @@ using rclrt_msgs::msg::ChainMessage;
 
 struct LiveApplication::LiveCallback {
   LiveCallback(const model::Application& application, std::size_t number)
-      : callback(application.callbacks[number]), index(number), rules(application, number) {}
+      : callback(application.callbacks[number]),
+        index(number),
+        rules(application, number),
+        check(application, number),
+        kept_foreign(model::inputs(callback).size()) {}
 
   const model::Callback& callback;
   const std::size_t index;
   const recorder::TokenRules rules;
+  const MessageCheck check;
   struct Output {
     std::shared_ptr<Publisher<ChainMessage>> publisher;  // nullptr: a request or a response
     std::size_t expected_subscriptions = 0;
@@ -39,6 +45,8 @@ struct LiveApplication::LiveCallback {
   std::unique_ptr<workloads::Kernel> kernel;  // the callback never overlaps with itself
   std::uint64_t kernel_result = 0;
   bool results_differ = false;
+  std::uint64_t foreign = 0;                // messages that are not the application's
+  std::vector<std::uint64_t> kept_foreign;  // of these, for each input of a synchroniser
 
   /// `input` is that of the message: the first for all but subscriptions of several topics.
   void work(const recorder::ChainTokens& tokens, std::int64_t stamp_ns, const BusyLoop& busy_loop,
@@ -75,6 +83,30 @@ struct LiveApplication::LiveCallback {
       }  // else the service sends it at the end
     }
     recorder::InstanceLog::set_tokens(tokens);
+  }
+
+  /// Returns whether the message is the application's own; counts it otherwise.
+  bool accept(const ChainMessage& message, std::size_t input) {
+    const bool own = check.is_own(message, input, realtime::monotonic_now_ns());
+    foreign += own ? 0 : 1;
+    return own;
+  }
+
+  /// The same for a message that a synchroniser keeps.
+  bool accept_kept(const ChainMessage& message, std::size_t input) {
+    const bool own = accept(message, input);
+    kept_foreign[input] += own ? 0 : 1;
+    return own;
+  }
+
+  /// The same for a message of a set, which was kept before unless it completes the set.
+  bool accept_in_set(const ChainMessage& message, std::size_t input) {
+    const bool own = accept(message, input);
+    if (!own && kept_foreign[input] > 0) {
+      --kept_foreign[input];
+      --foreign;  // it is counted already
+    }
+    return own;
   }
 
   void take(const ChainMessage& message, std::size_t input, recorder::ChainTokens& tokens) const {

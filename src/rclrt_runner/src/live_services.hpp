@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <rclrt/model/application.hpp>
 #include <rclrt_msgs/msg/chain_message.hpp>
 #include <rclrt_msgs/srv/chain_call.hpp>
@@ -24,7 +25,7 @@ class LiveService {
  public:
   /// Creates it on the middleware. `responses` has for each input the message that is sent back
   /// when `work` returns; both are used until the service ends. A request of a client that is not
-  /// the application's ends the run with std::runtime_error. Throws Error.
+  /// the application's is counted and gets an empty response. Throws Error.
   LiveService(const model::Application& application, std::size_t callback, Node& node,
               const CallbackOptions& options, MessageWork work,
               std::vector<const rclrt_msgs::msg::ChainMessage*> responses);
@@ -35,14 +36,17 @@ class LiveService {
   std::size_t count_clients() const;
   /// Returns how many servers of this name the ROS graph shows. Throws Error.
   std::size_t count_servers() const;
+  /// Returns how many requests were not the application's. After the run.
+  std::uint64_t foreign_requests() const { return foreign_requests_; }
 
  private:
-  std::size_t input_of(std::uint32_t client) const;
+  std::optional<std::size_t> input_of(std::uint32_t client) const;
 
   std::shared_ptr<NodeHandle> node_;
   std::vector<std::uint32_t> clients_;  // the callbacks' indices, as the inputs
   MessageWork work_;
   std::vector<const rclrt_msgs::msg::ChainMessage*> responses_;
+  std::uint64_t foreign_requests_ = 0;  // counted by the callback, which excludes itself
   std::shared_ptr<ServiceBase> service_;
 };
 

@@ -162,6 +162,7 @@ template <typename Stream, typename Contents>
 void pass(Stream& stream, Contents& part) {
   stream(part.instances);
   stream(part.records_dropped);
+  stream(part.foreign_messages);
   stream(part.counts);
   stream(part.os_priorities);
   stream(part.realtime);

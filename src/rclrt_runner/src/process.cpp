@@ -127,6 +127,7 @@ bool run_nodes(const model::Application& application, std::span<const std::size_
   part.instances = log.finish();
   part.records_dropped = log.dropped();
   part.counts = live.counts();
+  part.foreign_messages = live.foreign_messages();
   part.memory_locked = recorder::memory_is_locked();
   part.rmw = rmw_get_implementation_identifier();
   read_executors(application, own, options, spinning, part);

@@ -74,6 +74,7 @@ class Surroundings {
  private:
   void join(Part& part, std::vector<recorder::LoggedInstance>& instances) {
     results_.context.records_dropped += part.records_dropped;
+    results_.context.foreign_messages += part.foreign_messages;
     results_.callback_counts.resize(part.counts.size());
     results_.os_priorities.resize(part.counts.size());
     for (std::size_t i = 0; i < part.counts.size(); ++i) {

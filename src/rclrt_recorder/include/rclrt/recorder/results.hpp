@@ -38,6 +38,7 @@ struct RunContext {
   std::map<std::string, std::string> versions;
   double steal_ms = 0;  ///< taken by the host from all CPUs during the run
   std::uint64_t records_dropped = 0;
+  std::uint64_t foreign_messages = 0;  ///< taken and ignored: no callback can have sent them
 };
 
 /// The executor's own counts of one callback.

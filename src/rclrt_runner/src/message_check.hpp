@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether a message that a callback took comes from this application.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <rclrt/model/application.hpp>
+#include <rclrt_msgs/msg/chain_message.hpp>
+#include <vector>
+
+namespace rclrt::runner {
+
+/// What a message has on the wire besides tokens and padding: header, stamp, sender, sequence
+/// lengths.
+inline constexpr std::size_t kFixedBytes = 32;
+
+/// Returns how many bytes of padding the messages of a topic have.
+std::size_t padding_of(const model::Application& application, const std::string& topic);
+
+/// Checks every field of the messages that one callback takes, for anything may publish on a topic:
+/// a message of another program must neither be counted as one of the run nor be used as an index.
+/// Immutable after construction.
+class MessageCheck {
+ public:
+  /// `application` must outlive it.
+  MessageCheck(const model::Application& application, std::size_t callback);
+
+  /// Returns whether the message that came by this one of model::inputs() is one that a callback
+  /// of the application could have sent until `now_ns`. Allocates nothing.
+  bool is_own(const rclrt_msgs::msg::ChainMessage& message, std::size_t input,
+              std::int64_t now_ns) const noexcept;
+
+  /// Returns whether the message is a release of the callback, which is an event.
+  bool is_own_release(const rclrt_msgs::msg::ChainMessage& message,
+                      std::int64_t now_ns) const noexcept;
+
+ private:
+  struct Input {
+    std::vector<std::uint32_t> senders;
+    std::size_t padding;
+  };
+  bool is_token_of(std::uint32_t chain, std::uint32_t position,
+                   std::uint32_t sender) const noexcept;
+
+  const model::Application& application_;
+  const std::uint32_t callback_;
+  std::vector<Input> inputs_;
+};
+
+}  // namespace rclrt::runner
