@@ -33,21 +33,21 @@ std::filesystem::path require_replaceable(std::filesystem::path path) {
 
 }  // namespace
 
-IntervalLog::IntervalLog(std::filesystem::path path)
-    : path_(require_replaceable(std::move(path))),
-      partial_(path_.string() + ".partial"),
-      file_(partial_) {
-  if (!file_) {
-    throw std::invalid_argument("--histogram-log " + path_.string() +
+IntervalLog::IntervalLog(std::filesystem::path path) {
+  try {
+    file_.emplace(require_replaceable(path));
+  } catch (const std::system_error&) {
+    throw std::invalid_argument("--histogram-log " + path.string() +
                                 ": cannot be written; expected a file in a directory that can");
   }
-  writer_.emplace(file_, real_now_ns());
+  writer_.emplace(lines_, real_now_ns());
   writer_->comment("lateness of wake-ups in nanoseconds, by policy and CPU");
+  flush();
 }
 
-IntervalLog::~IntervalLog() {
-  std::error_code ignored;  // it is gone after commit()
-  std::filesystem::remove(partial_, ignored);
+void IntervalLog::flush() {
+  file_->write(lines_.view());
+  lines_.str({});
 }
 
 void IntervalLog::begin_round() {
@@ -68,15 +68,10 @@ void IntervalLog::write(std::size_t thread, const Series& series,
   }
   const std::int64_t length_ns = std::max<std::int64_t>(0, end_ns - start_ns);
   writer_->write({tag_of(thread, series), start_ns, length_ns, std::move(interval)});
+  flush();
   previous_.insert_or_assign(thread, Previous{std::move(now), end_ns});
 }
 
-void IntervalLog::commit() {
-  file_.close();
-  if (!file_) {
-    throw std::runtime_error("writing " + partial_.string() + " failed; is the disk full?");
-  }
-  std::filesystem::rename(partial_, path_);
-}
+void IntervalLog::commit() { file_->commit(); }
 
 }  // namespace rclrt::latency

@@ -5,23 +5,22 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
-#include <fstream>
 #include <map>
 #include <optional>
+#include <sstream>
 
 #include "measurement.hpp"
 #include "rclrt/realtime/histogram.hpp"
 #include "rclrt/realtime/histogram_log.hpp"
+#include "rclrt/realtime/replacing_file.hpp"
 
 namespace rclrt::latency {
 
 /// Writes beside the file, which appears with commit(). Every function throws std::runtime_error
-/// when that fails.
+/// when that fails, the constructor std::invalid_argument.
 class IntervalLog {
  public:
   explicit IntervalLog(std::filesystem::path path);
-  /// Removes what was not committed.
-  ~IntervalLog();
   IntervalLog(const IntervalLog&) = delete;
   IntervalLog& operator=(const IntervalLog&) = delete;
 
@@ -39,9 +38,10 @@ class IntervalLog {
     std::int64_t end_ns = 0;
   };
 
-  std::filesystem::path path_;
-  std::filesystem::path partial_;
-  std::ofstream file_;
+  void flush();
+
+  std::optional<realtime::ReplacingFile> file_;  // removes what was not committed
+  std::ostringstream lines_;                     // of the writer, until they are in the file
   std::optional<realtime::HistogramLogWriter> writer_;
   std::int64_t round_ns_ = 0;
   std::map<std::size_t, Previous> previous_;

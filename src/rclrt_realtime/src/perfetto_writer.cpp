@@ -16,7 +16,7 @@
 
 #include "perfetto_packets.hpp"
 #include "rclrt/realtime/clock.hpp"
-#include "replacing_file.hpp"
+#include "rclrt/realtime/replacing_file.hpp"
 
 namespace rclrt::realtime {
 

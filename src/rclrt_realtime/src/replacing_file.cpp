@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "replacing_file.hpp"
+#include "rclrt/realtime/replacing_file.hpp"
 
 #include <fcntl.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 #include <system_error>
@@ -36,10 +38,14 @@ std::filesystem::path require_replaceable(std::filesystem::path path) {
 
 ReplacingFile::ReplacingFile(std::filesystem::path path)
     : path_(require_replaceable(std::move(path))) {
-  const std::string prefix = path_.string() + "." + std::to_string(getpid()) + ".";
-  for (int attempt = 0; descriptor_ < 0; ++attempt) {
-    partial_ = prefix + std::to_string(attempt) + ".partial";
-    descriptor_ = open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, kMode);
+  while (descriptor_ < 0) {
+    std::uint64_t number = 0;
+    if (getrandom(&number, sizeof number, 0) != sizeof number) {
+      fail(path_);
+    }
+    partial_ = path_.string() + "." + std::to_string(number) + ".partial";
+    descriptor_ =
+        open(partial_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, kMode);
     if (descriptor_ < 0 && errno != EEXIST) {
       fail(path_);
     }
@@ -69,7 +75,10 @@ void ReplacingFile::write(std::string_view bytes) {
 }
 
 void ReplacingFile::commit() {
-  // Some file systems report a failed write only here.
+  // Some file systems report a failed write only here. EINVAL: one that has nothing to synchronise.
+  if (fsync(descriptor_) != 0 && errno != EINVAL) {
+    fail(path_);
+  }
   if (close(std::exchange(descriptor_, -1)) != 0) {
     fail(path_);
   }

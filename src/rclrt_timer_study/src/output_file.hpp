@@ -3,8 +3,10 @@
 #pragma once
 
 #include <cstdio>
-#include <memory>
+#include <optional>
 #include <string>
+
+#include "rclrt/realtime/replacing_file.hpp"
 
 namespace rclrt::timer_study {
 
@@ -24,8 +26,8 @@ class OutputFile {
 
  private:
   const std::string path_;
-  const std::string partial_;
-  std::FILE* stream_;
+  std::optional<realtime::ReplacingFile> file_;  // removes what was not completed
+  std::FILE* stream_ = nullptr;                  // on a duplicate of its descriptor
 };
 
 }  // namespace rclrt::timer_study

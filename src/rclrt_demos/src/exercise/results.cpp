@@ -117,28 +117,18 @@ void write_trace(const std::filesystem::path& path, const Results& results) {
   writer.finish();
 }
 
-TextFile::TextFile(std::filesystem::path path)
-    : path_(require_replaceable(std::move(path))),
-      partial_(path_.string() + "." + std::to_string(getpid()) + ".part"),
-      file_(partial_) {
-  if (!file_) {
-    throw file_error(path_, "written");
+TextFile::TextFile(const std::filesystem::path& path) {
+  try {
+    file_.emplace(require_replaceable(path));
+  } catch (const std::system_error& error) {
+    errno = error.code().value();
+    throw file_error(path, "written");
   }
-}
-
-TextFile::~TextFile() {
-  file_.close();
-  std::error_code ignored;  // nothing to remove after `commit`
-  std::filesystem::remove(partial_, ignored);
 }
 
 void TextFile::commit(const std::string& text) {
-  file_ << text;
-  file_.close();
-  if (!file_) {
-    throw file_error(path_, "written");
-  }
-  std::filesystem::rename(partial_, path_);
+  file_->write(text);
+  file_->commit();
 }
 
 }  // namespace rclrt::demos

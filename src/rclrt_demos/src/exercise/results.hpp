@@ -6,12 +6,13 @@
 #include <cstdint>
 #include <deque>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "exercise/track.hpp"
+#include "rclrt/realtime/replacing_file.hpp"
 
 namespace rclrt::demos {
 
@@ -39,9 +40,7 @@ void write_trace(const std::filesystem::path& path, const Results& results);
 class TextFile {
  public:
   /// Opens a file beside `path`. Throws std::runtime_error that names it.
-  explicit TextFile(std::filesystem::path path);
-  /// Leaves nothing behind without `commit`.
-  ~TextFile();
+  explicit TextFile(const std::filesystem::path& path);
   TextFile(const TextFile&) = delete;
   TextFile& operator=(const TextFile&) = delete;
 
@@ -49,9 +48,7 @@ class TextFile {
   void commit(const std::string& text);
 
  private:
-  const std::filesystem::path path_;
-  const std::filesystem::path partial_;
-  std::ofstream file_;
+  std::optional<realtime::ReplacingFile> file_;  // leaves nothing behind without `commit`
 };
 
 }  // namespace rclrt::demos

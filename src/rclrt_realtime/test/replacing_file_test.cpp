@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/realtime/replacing_file.hpp"
+
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <sstream>
+#include <string>
+#include <system_error>
+
+namespace rclrt::realtime {
+namespace {
+
+namespace fs = std::filesystem;
+
+class AReplacingFile : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::string pattern = ::testing::TempDir() + "replacing-XXXXXX";
+    directory = mkdtemp(pattern.data());
+  }
+  void TearDown() override { fs::remove_all(directory); }
+
+  static std::string content(const fs::path& path) {
+    std::ostringstream text;
+    text << std::ifstream(path).rdbuf();
+    return text.str();
+  }
+  std::set<std::string> names() const {
+    std::set<std::string> result;
+    for (const auto& each : fs::directory_iterator(directory)) {
+      result.insert(each.path().filename());
+    }
+    return result;
+  }
+
+  fs::path directory;
+};
+
+TEST_F(AReplacingFile, TakesItsNameWhenItIsComplete) {
+  std::ofstream(directory / "out") << "before";
+  {
+    ReplacingFile file(directory / "out");
+    file.write("one ");
+    file.write("two");
+    EXPECT_EQ(content(directory / "out"), "before");
+    file.commit();
+  }
+  EXPECT_EQ(content(directory / "out"), "one two");
+  EXPECT_EQ(names(), std::set<std::string>{"out"});
+}
+
+TEST_F(AReplacingFile, LeavesNothingWithoutCommit) {
+  {
+    ReplacingFile(directory / "out").write("lost");
+  }
+  EXPECT_TRUE(names().empty());
+}
+
+TEST_F(AReplacingFile, HasAnotherNameEachTimeUntilThen) {
+  std::set<std::string> seen;
+  for (int i = 0; i < 3; ++i) {
+    const ReplacingFile file(directory / "out");
+    const auto now = names();
+    ASSERT_EQ(now.size(), 1U);
+    EXPECT_EQ(now.begin()->find(std::to_string(getpid()) + "."), std::string::npos);
+    seen.insert(*now.begin());
+  }
+  EXPECT_EQ(seen.size(), 3U);
+}
+
+TEST_F(AReplacingFile, ReplacesALinkAndNotWhatItLeadsTo) {
+  std::ofstream(directory / "victim") << "untouched";
+  fs::create_symlink(directory / "victim", directory / "out");
+  ReplacingFile file(directory / "out");
+  file.write("new");
+  file.commit();
+  EXPECT_EQ(content(directory / "victim"), "untouched");
+  EXPECT_FALSE(fs::is_symlink(directory / "out"));
+  EXPECT_EQ(content(directory / "out"), "new");
+}
+
+TEST_F(AReplacingFile, RefusesWhatCannotBeReplaced) {
+  EXPECT_THROW(ReplacingFile(directory / "none" / "out"), std::system_error);
+  fs::create_directory(directory / "folder");
+  EXPECT_THROW(ReplacingFile(directory / "folder"), std::system_error);
+  ASSERT_EQ(mkfifo((directory / "pipe").c_str(), 0600), 0);
+  EXPECT_THROW(ReplacingFile(directory / "pipe"), std::system_error);
+}
+
+}  // namespace
+}  // namespace rclrt::realtime
