@@ -81,6 +81,8 @@ class LivePicture:
 
         def on_state(state: Any) -> None:
             nonlocal angle, heard
+            if not state.position or not math.isfinite(state.position[0]):
+                return  # another program's
             angle, heard = float(state.position[0]), time.monotonic()
 
         context = rclpy.Context()

@@ -42,7 +42,18 @@ void CameraCallbacks::stamp(Image& image) noexcept {
   last_stamp_ns_ = image.stamp_ns;
 }
 
+bool CameraCallbacks::accept(std::int64_t stamp_ns) noexcept {
+  const bool is_own = stamp_ns >= begin_ns_ && stamp_ns <= monotonic_now_ns();
+  if (!is_own) {
+    foreign_.fetch_add(1, std::memory_order_relaxed);  // orders nothing
+  }
+  return is_own;
+}
+
 void CameraCallbacks::log(const Image& image) noexcept {
+  if (!accept(image.stamp_ns)) {
+    return;
+  }
   last_logged_ns_.store(image.stamp_ns);
   const Measure measure(data_logger_);
   std::uniform_int_distribution<int> draw(logger_time_.least_us, logger_time_.most_us);
@@ -70,6 +81,9 @@ CameraCallbacks::Object CameraCallbacks::find_object(const Image& image) noexcep
 
 void CameraCallbacks::actuate(const Object& object) noexcept {
   const std::int64_t stamp_ns = object.data;
+  if (!accept(stamp_ns)) {
+    return;
+  }
   const std::int64_t now_ns = monotonic_now_ns();
   end_to_end_delay_.record(stamp_ns, now_ns);
   ++actuations_;
@@ -80,6 +94,7 @@ void CameraCallbacks::actuate(const Object& object) noexcept {
 
 void CameraCallbacks::add_notes(Session& session) const {
   session.note("unsent_images", unsent_);
+  session.note("foreign_messages", foreign_.load(std::memory_order_relaxed));
   session.note("actuations", actuations_);
   session.note("missed_deadlines", missed_deadlines_);
   session.note("logged_first", logged_first_);

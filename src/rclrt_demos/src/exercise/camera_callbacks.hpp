@@ -64,6 +64,9 @@ class CameraCallbacks {
   /// Computes, and gives what was detected to `publish`.
   template <typename Publish>
   void detect(const Image& image, const Publish& publish) {
+    if (!accept(image.stamp_ns)) {
+      return;
+    }
     begin_detection(image);
     const Measure measure(object_detect_);
     publish(find_object(image));
@@ -76,6 +79,8 @@ class CameraCallbacks {
   void add_notes(Session& session) const;
 
  private:
+  /// Returns whether a message with this stamp can be of this run; counts it otherwise.
+  bool accept(std::int64_t stamp_ns) noexcept;
   void begin_detection(const Image& image) noexcept;
   static Object find_object(const Image& image) noexcept;
 
@@ -88,7 +93,9 @@ class CameraCallbacks {
   Slice& end_to_end_delay_;
   Slice& actuation_;
   std::int64_t last_stamp_ns_ = 0;
+  const std::int64_t begin_ns_ = realtime::monotonic_now_ns();
   std::uint64_t unsent_ = 0;
+  std::atomic<std::uint64_t> foreign_{0};  // messages; a count of its own
   std::atomic<std::int64_t> last_logged_ns_{0};
   std::uint64_t logged_first_ = 0;  // images whose logging had begun before their detection
   std::uint64_t actuations_ = 0;
