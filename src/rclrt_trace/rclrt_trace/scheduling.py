@@ -19,10 +19,12 @@ PATIENCE_S = 20.0
 class Scheduling:
     """Into `directory`, of everything that the main thread starts while this is entered.
 
-    Where the kernel refuses, that is said, and the trace goes without.
+    Where the kernel refuses, that is said, and the trace goes without. What fails later is added
+    to `losses`.
     """
 
-    def __init__(self, directory: Path, most_mb: int) -> None:
+    def __init__(self, directory: Path, most_mb: int, losses: list[str]) -> None:
+        self._losses = losses
         self._directory = directory
         self._most_mb = most_mb
         self._recorder: subprocess.Popen[str] | None = None
@@ -41,21 +43,31 @@ class Scheduling:
         self._recorder = recorder
         assert recorder.stdout is not None
         if recorder.stdout.readline() != "ready\n":
-            self._end("execution times will be wall time")
+            why = self._end()
+            print(
+                f"rclrt: note: no scheduling events: {why}; execution times will be wall time",
+                file=sys.stderr,
+            )
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._recorder is not None:
-            self._end("execution times are missing from there on")
+        if self._recorder is not None and (why := self._end()):
+            self._losses.append(
+                f"scheduling events: {why}; execution times are missing from there on"
+            )
 
-    def _end(self, without: str) -> None:
-        assert self._recorder is not None
-        try:
-            _, said = self._recorder.communicate(timeout=PATIENCE_S)
-        except subprocess.TimeoutExpired:
-            self._recorder.kill()
-            _, said = self._recorder.communicate()
-        if self._recorder.returncode != 0:
-            why = said.strip().removeprefix(f"{PACKAGE}: ")
-            print(f"rclrt: note: no scheduling events: {why}; {without}", file=sys.stderr)
+    def _end(self) -> str:
+        """Ends the recorder; returns why it failed, or nothing."""
+        recorder = self._recorder
+        assert recorder is not None
         self._recorder = None
+        try:
+            _, said = recorder.communicate(timeout=PATIENCE_S)
+        except subprocess.TimeoutExpired:
+            recorder.kill()
+            _, said = recorder.communicate()
+        if recorder.returncode == 0:
+            return ""
+        if recorder.returncode < 0:
+            return f"their recorder was ended by signal {-recorder.returncode}"
+        return said.strip().removeprefix(f"{PACKAGE}: ")

@@ -5,10 +5,10 @@ from __future__ import annotations
 
 import contextlib
 import os
+import re
 import shutil
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 
@@ -63,6 +63,7 @@ FILES = 8
 BUFFER_BYTES = 1 << 20
 BUFFERS = 8
 START_S = 10.0
+FIRST_WITH_FORMATS = (2, 15)
 
 
 def require_lttng() -> None:
@@ -87,11 +88,32 @@ def _lttng(*arguments: str) -> None:
         raise RunFailed(f"lttng {' '.join(arguments)} failed and said:\n  {said}")
 
 
+def _creation_options() -> list[str]:
+    """Chooses the trace format that is read here, where LTTng knows others (from 2.15)."""
+    done = subprocess.run(["lttng", "--version"], capture_output=True, text=True, check=False)
+    version = re.search(r"(\d+)\.(\d+)", done.stdout)
+    is_newer = version is not None and (int(version[1]), int(version[2])) >= FIRST_WITH_FORMATS
+    return ["--trace-format=ctf-1.8"] if is_newer else []
+
+
 class Daemon:
     """The session daemon of this user: the one that runs, or one that ends with us."""
 
     def __init__(self) -> None:
         self._own: subprocess.Popen[bytes] | None = None
+
+    @property
+    def pid(self) -> int | None:
+        """The process id; None: it is not known."""
+        if self._own is not None:
+            return self._own.pid
+        home = os.environ.get("LTTNG_HOME") or os.environ.get("HOME", "/")
+        system = Path("/var/run/lttng/lttng-sessiond.pid")
+        own = Path(home) / ".lttng/lttng-sessiond.pid"
+        for file in (system,) if os.geteuid() == 0 else (own, system):
+            with contextlib.suppress(OSError, ValueError):
+                return int(file.read_text())
+        return None
 
     def __enter__(self) -> Daemon:
         if self._answers():
@@ -136,9 +158,11 @@ class Session:
 
     `most_bytes` bounds what running costs on disk. With `snapshot` nothing is written until
     `keep()`: buffers in memory then hold the newest events, for a robot that runs for days.
+    What cannot be ended as it should be is added to `losses`.
     """
 
-    def __init__(self, directory: Path, most_bytes: int, snapshot: bool) -> None:
+    def __init__(self, directory: Path, most_bytes: int, snapshot: bool, losses: list[str]) -> None:
+        self._losses = losses
         self._directory = directory
         self._most_bytes = most_bytes
         self._snapshot = snapshot
@@ -166,7 +190,7 @@ class Session:
                 try:
                     _lttng(verb, name)
                 except RunFailed as problem:
-                    print(f"rclrt: {problem}", file=sys.stderr)
+                    self._losses.append(str(problem))
         self._made.clear()
 
     def keep(self) -> None:
@@ -189,7 +213,8 @@ class Session:
     def _create(
         self, session: str, part: str, events: tuple[str, ...], bound: list[str], *more: str
     ) -> None:
-        _lttng("create", session, f"--output={self._directory / part}", *more)
+        output = f"--output={self._directory / part}"
+        _lttng("create", session, output, *_creation_options(), *more)
         self._made.append(session)
         where = ["--userspace", f"--session={session}"]
         _lttng("enable-channel", *where, *bound, "ros")

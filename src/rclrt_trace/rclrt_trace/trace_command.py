@@ -16,7 +16,7 @@ from pathlib import Path
 
 from rclrt_cli.application import describe_app_file
 from rclrt_cli.commands import report
-from rclrt_cli.errors import EXIT_OK, BadInput, RunFailed
+from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed
 from rclrt_cli.executors import check_executor
 from rclrt_cli.options.run import seconds_argument
 from rclrt_cli.output_directory import APPLICATION, REPORT, write_atomically
@@ -26,6 +26,7 @@ from rclrt_cli.run_data import MODEL
 from rclrt_cli.stop_signals import StopSignals
 from rclrt_cli.table import print_table
 
+from rclrt_trace.losses import Watch, check_room, find_losses, tell
 from rclrt_trace.preload import traceable
 from rclrt_trace.reader import read
 from rclrt_trace.scheduling import Scheduling
@@ -89,6 +90,22 @@ def _record(arguments: argparse.Namespace) -> int:
         out.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise BadInput(f"--out {out}: cannot be made: {error.strerror}") from error
+    check_room(out, 0 if arguments.snapshot else arguments.most_mb)
+    losses: list[str] = []
+    try:
+        code = _trace_into(out, command, arguments, losses)
+    finally:
+        # Also beside an error of the command, which the caller says.
+        if losses:
+            tell(losses, out)
+    print(f"{out}\nrclrt trace import {out} --out RESULTS")
+    return EXIT_NO if losses and code == EXIT_OK else code
+
+
+def _trace_into(
+    out: Path, command: list[str], arguments: argparse.Namespace, losses: list[str]
+) -> int:
+    """Records into `out`; returns the command's exit code and adds what was lost to `losses`."""
     # Of what the command starts; in a snapshot there is none.
     of_scheduling = arguments.most_mb // 4 if command and not arguments.snapshot else 0
     most_bytes = (arguments.most_mb - of_scheduling) * MEGABYTE
@@ -98,27 +115,34 @@ def _record(arguments: argparse.Namespace) -> int:
             f"rclrt: note: no scheduling events {what}: execution times will be wall time",
             file=sys.stderr,
         )
-    with (
-        _Snapshots(arguments.snapshot) as snapshots,
-        StopSignals() as stop,
-        Daemon(),
-        Session(out.resolve(), most_bytes, arguments.snapshot) as session,
-        Scheduling(out.resolve() / "scheduling", of_scheduling)
-        if of_scheduling
-        else contextlib.nullcontext(),
-    ):
-        code = _trace(command, arguments.seconds, stop, lambda: snapshots.take(session))
-        if arguments.snapshot:
-            session.keep()
-    print(f"{out}\nrclrt trace import {out} --out RESULTS")
+    recorded = False
+    try:
+        with (
+            _Snapshots(arguments.snapshot, losses) as snapshots,
+            StopSignals() as stop,
+            Daemon() as daemon,
+            Session(out.resolve(), most_bytes, arguments.snapshot, losses) as session,
+            Watch(daemon.pid, losses),
+            Scheduling(out.resolve() / "scheduling", of_scheduling, losses)
+            if of_scheduling
+            else contextlib.nullcontext(),
+        ):
+            recorded = True
+            code = _trace(command, arguments.seconds, stop, lambda: snapshots.take(session))
+            if arguments.snapshot:
+                session.keep()
+    finally:
+        if recorded:
+            losses += find_losses(out)
     return code
 
 
 class _Snapshots:
     """While entered, SIGUSR1 asks for a snapshot, which `take` writes."""
 
-    def __init__(self, wanted: bool) -> None:
+    def __init__(self, wanted: bool, losses: list[str]) -> None:
         self._wanted = wanted
+        self._losses = losses
         self._asked = False
 
     def __enter__(self) -> _Snapshots:
@@ -138,6 +162,7 @@ class _Snapshots:
                 session.keep()
             except RunFailed as problem:
                 print(f"rclrt: {problem}", file=sys.stderr)
+                self._losses.append(str(problem))
 
     def _ask(self, *_: object) -> None:
         self._asked = True

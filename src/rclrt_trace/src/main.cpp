@@ -37,12 +37,14 @@ constexpr int kBadInput = 2;
 constexpr const char* kUsage =
     "usage: rclrt_trace model TRACE [--name NAME]\n"
     "       rclrt_trace import TRACE --out DIR [--executor NAME] [--name NAME]\n"
+    "       rclrt_trace losses TRACE\n"
     "       rclrt_trace scheduling PID --out DIR --most-mb MB\n"
     "\n"
     "Reads an LTTng trace of ROS 2 nodes (events ros2:*, of any client library).\n"
     "\n"
     "  model      prints what ran as an app.yaml, with observed execution times\n"
     "  import     writes what ran as the results of a run, with the model beside them\n"
+    "  losses     prints a line for each loss of data while the trace was recorded\n"
     "  scheduling records when the threads of what the process PID starts have a CPU, until its\n"
     "             input ends; prints \"ready\" when it has begun\n"
     "  --executor NAME   what ran the callbacks, for the order of tracks and for blame; default\n"
@@ -165,6 +167,22 @@ ReadCounts read_system(const Arguments& arguments, TracedSystem& system) {
   return counts;
 }
 
+/// Prints what the recording lost, a line for each kind and place of it.
+void print_losses(const std::filesystem::path& trace) {
+  const ReadCounts counts = read_trace(trace, [](const TraceEvent&) {});
+  if (counts.lost > 0) {
+    std::printf("%llu events: the tracer's buffers were full\n",
+                static_cast<unsigned long long>(counts.lost));
+  }
+  if (counts.lost_packets > 0) {
+    std::printf("%llu packets of events: they were not written\n",
+                static_cast<unsigned long long>(counts.lost_packets));
+  }
+  for (const std::string& damage : counts.damage) {
+    std::printf("%s\n", printable(damage).c_str());
+  }
+}
+
 void print_model(const Arguments& arguments) {
   TracedSystem system;
   read_system(arguments, system);
@@ -234,6 +252,10 @@ int main(int argc, char** argv) {
     }
     if (!given.empty() && given.front() == "scheduling") {
       record(given);
+      return 0;
+    }
+    if (given.size() == 2 && given.front() == "losses") {
+      print_losses(given.back());
       return 0;
     }
     const Arguments arguments = parse_arguments(given);

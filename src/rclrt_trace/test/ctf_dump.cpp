@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+// Prints what the reader finds in a trace: of each event the time, the name, and the members of its
+// fields whose names begin with "s_" (integers) or "t_" (texts).
+#include <cinttypes>
+#include <cstdio>
+#include <exception>
+#include <string>
+#include <unordered_map>
+#include <utility>
+#include <vector>
+
+#include "ctf_stream.hpp"
+#include "trace_files.hpp"
+
+namespace {
+
+using namespace rclrt::trace;  // NOLINT(google-build-using-namespace): this is its program
+
+struct Everything final : ctf::Choice {
+  bool choose(const ctf::EventClass& event, const ctf::Type*, ctf::Fields&,
+              ctf::Fields& of_event) override {
+    for (std::size_t i = 0; event.fields && i < event.fields->members.size(); ++i) {
+      const ctf::Member& member = event.fields->members[i];
+      if (member.name.starts_with("s_")) {
+        of_event.numbers.emplace_back(i, of_event.numbers.size());
+      } else if (member.name.starts_with("t_")) {
+        of_event.texts.emplace_back(i, of_event.texts.size());
+      }
+    }
+    chosen[&event] = of_event;
+    return true;
+  }
+
+  std::unordered_map<const ctf::EventClass*, ctf::Fields> chosen;
+};
+
+void print(const ctf::Stream& stream, const ctf::Fields& fields) {
+  std::printf("%" PRId64 " %s", stream.time(), stream.event().name.c_str());
+  const auto& members = stream.event().fields->members;
+  for (const auto& [member, place] : fields.numbers) {
+    const std::uint64_t value = stream.numbers()[place];
+    std::printf(" %s=", members[member].name.c_str());
+    if (members[member].type->is_signed) {
+      std::printf("%" PRId64, static_cast<std::int64_t>(value));
+    } else {
+      std::printf("%" PRIu64, value);
+    }
+  }
+  for (const auto& [member, place] : fields.texts) {
+    std::printf(" %s=%s", members[member].name.c_str(), std::string(stream.text(place)).c_str());
+  }
+  std::puts("");
+}
+
+void dump(const char* directory) {
+  const auto files = find_streams(directory);
+  const ctf::Metadata metadata = read_metadata(directory, files);
+  Everything choice;
+  ctf::SeenPackets seen;
+  for (const auto& file : files) {
+    ctf::Stream stream(file, metadata, choice, seen);
+    while (stream.next()) {
+      print(stream, choice.chosen.at(&stream.event()));
+    }
+    for (const std::string& damage : stream.damage()) {
+      std::printf("damage: %s\n", damage.c_str());
+    }
+    std::printf("lost: %" PRIu64 " %" PRIu64 "\n", stream.lost_events(), stream.lost_packets());
+  }
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    for (int i = 1; i < argc; ++i) {
+      std::printf("trace: %s\n", argv[i]);
+      dump(argv[i]);
+    }
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 2;
+  }
+}
