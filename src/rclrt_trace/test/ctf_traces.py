@@ -245,13 +245,16 @@ class Generator:
         )
         return text_of_metadata, " ".join([f"e{number}", *found, *texts]), write
 
-    def trace(self) -> Trace:
-        """A trace of three packets, the second of them empty, with all events in either of two."""
-        draw = self._draw
-        identity = uuid.UUID(int=draw.getrandbits(128))
-        wide = draw.choice([32, 64])
-        has_uuid, has_content = draw.random() < 0.7, draw.random() < 0.8
-        id_bits, time_bits = draw.choice([(5, 27), (16, 32), (32, 64)])
+    def _declarations(
+        self,
+        identity: uuid.UUID,
+        has_uuid: bool,
+        wide: int,
+        has_content: bool,
+        header_bits: tuple[int, int],
+    ) -> str:
+        """Everything but the events."""
+        id_bits, time_bits = header_bits
         integers = "".join(
             f"typealias integer {{ size = {size}; align = {align}; signed = false; }} := u{size};\n"
             for size, align in ((5, 1), (8, 8), (16, 8), (32, 8), (64, 8))
@@ -267,8 +270,7 @@ class Generator:
             f"  variant <id> {{ struct {{ c{time_bits} timestamp; }} compact;\n"
             "    struct { u32 id; c64 timestamp; } extended; } v; } align(8)"
         )
-        events = [self.event(number) for number in range(4)]
-        metadata = (
+        return (
             f"/* CTF 1.8 */\n{integers}"
             f"trace {{ major = 1; minor = 8; byte_order = {'be' if self.big_endian else 'le'};\n"
             f'  uuid = "{identity}"; packet.header := struct {{ u32 magic; '
@@ -279,7 +281,18 @@ class Generator:
             "  packet.context := struct { c64 timestamp_begin; c64 timestamp_end; "
             f"{f'u{wide} content_size; ' if has_content else ''}u{wide} packet_size; "
             f"u64 events_discarded; }}; }};\n"
-        ) + "".join(declared for declared, _, _ in events)
+        )
+
+    def trace(self) -> Trace:
+        """A trace of three packets, the second of them empty, with all events in either of two."""
+        draw = self._draw
+        identity = uuid.UUID(int=draw.getrandbits(128))
+        wide = draw.choice([32, 64])
+        has_uuid, has_content = draw.random() < 0.7, draw.random() < 0.8
+        id_bits, time_bits = draw.choice([(5, 27), (16, 32), (32, 64)])
+        events = [self.event(number) for number in range(4)]
+        metadata = self._declarations(identity, has_uuid, wide, has_content, (id_bits, time_bits))
+        metadata += "".join(declared for declared, _, _ in events)
 
         def packet(
             size: int, content: int, begin: int, end: int, written: list[tuple[Event, int]]

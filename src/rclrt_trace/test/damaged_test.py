@@ -58,7 +58,7 @@ def test_metadata_that_is_cut_off_or_gone(copy: Path, tmp_path: Path) -> None:
         path.unlink()
     code, said = model_of(copy, tmp_path)
     assert code == 2
-    assert 'expected a directory that has a file "metadata"' in said
+    assert 'has no file "metadata", but ' in said
 
 
 @ONE
