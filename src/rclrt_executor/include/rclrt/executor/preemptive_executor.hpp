@@ -16,6 +16,9 @@ namespace rclrt::executor {
 /// callbacks of one level run at the same time on different CPUs; a callback never overlaps with
 /// itself unless its group is reentrant.
 ///
+/// While a callback waits for another one a spare thread stands in for its worker; see
+/// ExecutorOptions::spare_workers.
+///
 /// Without real time all levels share one lane and its workers; see Preemption.
 class RCLRT_EXECUTOR_EXPORT PreemptiveExecutor final : public Executor {
  public:
