@@ -68,14 +68,11 @@ std::unique_ptr<Executor::EntityRegistry> Executor::make_registry(Executor& self
                                                                   const Options& options,
                                                                   const ExecutorChoice& choice,
                                                                   const MakeEngine& make_engine) {
-  engine::ExecutorOptions for_engine = options.engine;
+  engine::ExecutorOptions for_engine = with_stall_log(options.engine);
   std::unique_ptr<Recording::Impl::Part> part;
   if (options.recording) {
     part = Recording::Impl::join(options.recording->impl_, choice, for_engine);
     for_engine.sink = part.get();
-  }
-  if (for_engine.on_stall == nullptr) {
-    for_engine.on_stall = &StallLog::instance();
   }
   return std::make_unique<EntityRegistry>(
       options, make_engine(std::move(for_engine)),

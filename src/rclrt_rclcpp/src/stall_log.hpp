@@ -5,6 +5,7 @@
 #include <exception>
 #include <rclcpp/rclcpp.hpp>
 
+#include "rclrt/executor/options.hpp"
 #include "rclrt/executor/stall.hpp"
 
 namespace rclrt_rclcpp {
@@ -25,5 +26,13 @@ class StallLog final : public rclrt::executor::StallHandler {
     }
   }
 };
+
+/// Returns the options with it, unless they have another handler.
+inline rclrt::executor::ExecutorOptions with_stall_log(rclrt::executor::ExecutorOptions options) {
+  if (options.on_stall == nullptr) {
+    options.on_stall = &StallLog::instance();
+  }
+  return options;
+}
 
 }  // namespace rclrt_rclcpp
