@@ -32,7 +32,7 @@ class RCLRT_EXPORT QosWarning {
                          const rosidl_message_type_support_t& type);
   RCLRT_SETUP QosWarning(NodeHandle& node, const rcl_subscription_t& subscription,
                          const rosidl_message_type_support_t& type);
-  /// No listener runs any more when it returns.
+  /// Ends the warnings: no listener runs any more when it returns.
   ~QosWarning();
   QosWarning(const QosWarning&) = delete;
   QosWarning& operator=(const QosWarning&) = delete;
