@@ -243,7 +243,9 @@ TEST_F(RobotFile, CatchesAThreadThatAppearsWhileItSpins) {
 
 TEST_F(RobotFile, LeavesTheEnginesThreadsToTheEngine) {
   RCLRT_SKIP_WITHOUT_REALTIME();
-  Robot robot(load("executor: {top_priority: 60}\nthreads: [{name: '*', policy: other}]\n"));
+  Robot robot(
+      load("executor: {top_priority: 60}\ncallbacks: [{node: /alone, priority: 1}]\n"
+           "threads: [{name: '*', policy: other}]\n"));
   const auto node = std::make_shared<rclcpp::Node>("alone");
   robot.executor().add_node(node);
   const SpinningRobot spinning(robot);
