@@ -16,16 +16,13 @@ SIMULATE = os.environ["RCLRT_SIMULATOR"]
 EXECUTORS = ("wait_set", "events", "producer_consumer", "preemptive", "static_order")
 
 
-def simulate(
-    directory: Path, text: str, executor: str = "preemptive", *arguments: str
-) -> dict[str, Any]:
+def simulate(directory: Path, text: str, executor: str = "preemptive") -> dict[str, Any]:
     """The chains of two seconds, by their names."""
     directory.mkdir(exist_ok=True)
     app = directory / "app.yaml"
     app.write_text("rclrt: 1\nname: fusion\nnodes: [{name: n}]\n" + text)
     done = subprocess.run(
-        [SIMULATE, app, "--executor", executor, "--seconds", "2", "--out", directory / "out"]
-        + [*arguments],
+        [SIMULATE, app, "--executor", executor, "--seconds", "2", "--out", directory / "out"],
         capture_output=True, text=True, timeout=120, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
@@ -109,7 +106,8 @@ def test_three_inputs_are_as_slow_as_the_slowest(tmp_path: Path) -> None:
 callbacks:
   - {id: a, node: n, timer: {period_ms: 7}, wcet_ms: 0.1, publishes: [a]}
   - {id: b, node: n, timer: {period_ms: 20}, wcet_ms: 0.1, publishes: [b]}
-  - {id: c, node: n, event: {min_interval_ms: 50, max_interval_ms: 90}, wcet_ms: 0.1, publishes: [c]}
+  - {id: c, node: n, event: {min_interval_ms: 50, max_interval_ms: 90}, wcet_ms: 0.1,
+     publishes: [c]}
   - {id: join, node: n, sync: {topics: [a, b, c], depth: 3}, wcet_ms: 0.1}
 chains:
   - {id: a, callbacks: [a, join], deadline_ms: 60}
@@ -159,7 +157,9 @@ chains: [{id: see, callbacks: [imu, fuse], deadline_ms: 50}]
 
 
 def test_a_synchroniser_that_never_makes_a_set_misses(tmp_path: Path) -> None:
-    text = fusion(10, 20, ", policy: exact").replace("period_ms: 20}", "period_ms: 20, offset_ms: 1}")
+    text = fusion(10, 20, ", policy: exact").replace(
+        "period_ms: 20}", "period_ms: 20, offset_ms: 1}"
+    )
     chains = simulate(tmp_path, text)
     assert chains["fast"]["completed"] == 0
     assert chains["fast"]["missed"] > 190
@@ -174,7 +174,9 @@ def test_an_input_that_stops_midway_is_missed_by_the_other(tmp_path: Path) -> No
 
 
 def test_a_miss_names_the_synchroniser_as_where_it_waited(tmp_path: Path) -> None:
-    text = fusion(10, 20, ", policy: exact").replace("period_ms: 20}", "period_ms: 20, offset_ms: 1}")
+    text = fusion(10, 20, ", policy: exact").replace(
+        "period_ms: 20}", "period_ms: 20, offset_ms: 1}"
+    )
     simulate(tmp_path, text)
     misses = json.loads((tmp_path / "out" / "results.json").read_text())["misses"]
     fast = [miss for miss in misses if miss["chain"] == "fast"]
