@@ -80,7 +80,7 @@ TEST_F(RobotProcess, WhatCannotBeWrittenIsToldAndItGoesOn) {
   Robot robot(options);
   robot.executor().add_node(node_);
   const Log log;
-  spin(robot, [] { return true; });
+  spin(robot, [&] { return robot.executor().is_spinning(); });
   EXPECT_TRUE(Log::has(RCUTILS_LOG_SEVERITY_WARN, "the priorities are not written to "))
       << Log::all();
 }
@@ -93,7 +93,7 @@ TEST_F(RobotProcess, MemoryIsLockedAsFarAsPermittedOrTheLogSaysWhyNot) {
   const Log log;
   Robot robot(options);
   robot.executor().add_node(node_);
-  spin(robot, [] { return true; });
+  spin(robot, [&] { return robot.executor().is_spinning(); });
   robot.settle_memory();
   std::string status;
   for (std::ifstream file("/proc/self/status"); std::getline(file, status);) {
