@@ -2,7 +2,6 @@
 #include "found_model.hpp"
 
 #include <algorithm>
-#include <cctype>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -11,6 +10,8 @@
 #include <utility>
 #include <variant>
 #include <vector>
+
+#include "tool_interfaces.hpp"
 
 namespace rclrt::recorder {
 
@@ -77,14 +78,6 @@ bool is_namespace(std::string_view text) {
   return !text.empty();
 }
 
-/// Of tools and of the middleware: no part of what a robot does.
-bool is_of_tools(const model::Callback& callback) {
-  const std::vector<std::string> topics = inputs(callback);
-  return !topics.empty() && std::ranges::all_of(topics, [](const std::string& topic) {
-    return topic == "/rosout" || topic == "/parameter_events" || topic == "/clock";
-  });
-}
-
 class FoundModel {
  public:
   FoundModel(model::Application& application, const RunResults& results)
@@ -122,6 +115,13 @@ class FoundModel {
  private:
   void note(const std::string& text) { notes_ += (notes_.empty() ? "" : "; ") + text; }
   bool is_found(std::size_t index) const { return found_[was_[index]]; }
+  bool is_of_tools(std::size_t index) const {
+    const auto other = results_.other_kinds.find(was_[index]);
+    const bool is_topic = other == results_.other_kinds.end();
+    const std::vector<std::string> names = inputs(application_.callbacks[index]);
+    return !names.empty() && (is_topic || other->second == "service") &&
+           std::ranges::all_of(names, is_topic ? is_tool_topic : is_tool_service);
+  }
   bool is_other(std::size_t index) const { return results_.other_kinds.contains(was_[index]); }
 
   /// Leaves out what never ran, and what is of tools.
@@ -130,11 +130,13 @@ class FoundModel {
     std::vector<std::size_t> kept;
     std::vector<model::Callback> callbacks;
     std::size_t idle = 0;
+    std::size_t for_tools = 0;
     for (std::size_t i = 0; i < was_.size(); ++i) {
       const model::Callback& callback = application_.callbacks[i];
-      const bool of_tools = !is_other(i) && is_of_tools(callback);
+      const bool of_tools = is_of_tools(i);
       const bool is_idle = !callback.observed;
       idle += is_found(i) && is_idle && !of_tools ? 1 : 0;
+      for_tools += is_found(i) && of_tools ? 1 : 0;
       if (!is_found(i) || (!is_idle && !of_tools)) {
         now[i] = kept.size();
         kept.push_back(i);
@@ -144,6 +146,10 @@ class FoundModel {
     if (idle > 0) {
       note(std::to_string(idle) + (idle == 1 ? " callback" : " callbacks") +
            " never ran to an end: left out");
+    }
+    if (for_tools > 0) {
+      note(std::to_string(for_tools) + (for_tools == 1 ? " callback is" : " callbacks are") +
+           " for tools (parameters, /rosout): left out");
     }
     application_.callbacks = std::move(callbacks);
     std::erase_if(application_.chains, [&](model::Chain& chain) {

@@ -104,7 +104,8 @@ TEST(ObservedModel, WhatWasFoundOfARobotIsAModel) {
   const std::size_t draw = found.subscription(mapper, "/map");
   const std::size_t events = found.subscription(mapper, "/parameter_events");
   const std::size_t outside = found.subscription(mapper, "/goal");
-  const std::size_t service = found.other(mapper, "service", "/mapper/get_parameters");
+  const std::size_t service = found.other(mapper, "service", "/mapper/reset");
+  const std::size_t parameters = found.other(mapper, "service", "/mapper/get_parameters");
   const std::size_t waitable = found.other(mapper, "waitable", "0");
   found.subscription(mapper, "/never");
   for (int i = 0; i < 20; ++i) {
@@ -114,13 +115,13 @@ TEST(ObservedModel, WhatWasFoundOfARobotIsAModel) {
     found.ran(waitable, 11 * i);
   }
   found.ran(events, 1);
+  found.ran(parameters, 1);
   found.ran(outside, 5);
   found.ran(service, 6);
   const model::Application model = found.model();
-  EXPECT_THAT(ids_of(model),
-              ElementsAre("lidar_timer_0", "mapper_subscription_points", "mapper_subscription_map",
-                          "mapper_subscription_goal", "mapper_service_mapper_get_parameters",
-                          "mapper_waitable_0"));
+  EXPECT_THAT(ids_of(model), ElementsAre("lidar_timer_0", "mapper_subscription_points",
+                                         "mapper_subscription_map", "mapper_subscription_goal",
+                                         "mapper_service_mapper_reset", "mapper_waitable_0"));
   ASSERT_EQ(model.callbacks.size(), 6U);
   EXPECT_EQ(model.callbacks[1].kind(), model::CallbackKind::kSubscription);
   EXPECT_EQ(model.callbacks[3].kind(), model::CallbackKind::kEvent);
@@ -132,6 +133,7 @@ TEST(ObservedModel, WhatWasFoundOfARobotIsAModel) {
   EXPECT_EQ(model.chains[0].deadline, milliseconds(10));
   EXPECT_EQ(model.chains[0].id, "lidar_timer_0_to_mapper_subscription_map");
   EXPECT_THAT(model.description, HasSubstr("1 callback never ran to an end: left out"));
+  EXPECT_THAT(model.description, HasSubstr("2 callbacks are for tools"));
   EXPECT_THAT(model.description, HasSubstr("/mapper subscription /goal"));
 }
 

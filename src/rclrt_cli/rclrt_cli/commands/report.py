@@ -9,6 +9,7 @@ import sys
 from pathlib import Path
 
 from rclrt_cli.bounds.comparing import bound_lines
+from rclrt_cli.callback_limits import limit_lines
 from rclrt_cli.commands.compare import finish
 from rclrt_cli.comparison import Comparison, combine, load_comparison, load_single_run
 from rclrt_cli.errors import EXIT_OK, BadInput
@@ -71,6 +72,8 @@ def run(arguments: argparse.Namespace) -> int:
     write_atomically(output, make_report(comparison, directory, output))
     print_table(comparison, sys.stdout, os.environ)
     for line in bound_lines(comparison.executors):
+        print(line)
+    for line in limit_lines(comparison.executors):
         print(line)
     print(f"\n{output}")
     return EXIT_OK if arguments.application is None else verdict(comparison, None)

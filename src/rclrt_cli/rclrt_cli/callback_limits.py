@@ -1,0 +1,33 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What became of the callbacks that have a deadline or a largest age of their own."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+from rclrt_cli.results import CallbackResult, Results
+from rclrt_cli.table import LINE_WIDTH, shorten
+
+
+def limit_lines(executors: Sequence[Results]) -> Iterator[str]:
+    """A line for each such callback, those with most misses first; nothing without any."""
+    for results in executors:
+        limited = [callback for callback in results.callbacks if _limit(callback)]
+        if not limited:
+            continue
+        yield ""
+        yield f"Limits of single callbacks, {shorten(results.executor_label, LINE_WIDTH // 2)}:"
+        for callback in sorted(limited, key=lambda each: (-each.missed, each.id)):
+            worst = (
+                f", worst response {callback.response.worst:.3f} ms" if callback.response else ""
+            )
+            yield (
+                f"  {shorten(callback.id, LINE_WIDTH // 2)}: {callback.missed} of "
+                f"{callback.released} missed ({_limit(callback)}){worst}"
+            )
+
+
+def _limit(callback: CallbackResult) -> str:
+    if callback.max_age_ms is not None:
+        return f"largest age {callback.max_age_ms:.9g} ms"
+    return "" if callback.deadline_ms is None else f"deadline {callback.deadline_ms:.9g} ms"

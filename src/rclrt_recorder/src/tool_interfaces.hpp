@@ -1,0 +1,26 @@
+// SPDX-License-Identifier: Apache-2.0
+// What nodes offer to tools and to the middleware: no part of what a robot does.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+namespace rclrt::recorder {
+
+inline bool is_tool_topic(std::string_view name) {
+  return name == "/rosout" || name == "/parameter_events" || name == "/clock";
+}
+
+/// Of each node, of a container of nodes, and of a node with a lifecycle.
+inline bool is_tool_service(std::string_view name) {
+  constexpr auto kEnds = std::to_array<std::string_view>(
+      {"/describe_parameters", "/get_parameters", "/get_parameter_types", "/list_parameters",
+       "/set_parameters", "/set_parameters_atomically", "/get_type_description",
+       "/get_logger_levels", "/set_logger_levels", "/_container/load_node",
+       "/_container/unload_node", "/_container/list_nodes", "/change_state", "/get_state",
+       "/get_available_states", "/get_available_transitions", "/get_transition_graph"});
+  return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
+}
+
+}  // namespace rclrt::recorder
