@@ -61,7 +61,6 @@ callbacks:
     EXPECT_EQ(model.callbacks[way[1]].group, "default");
     EXPECT_GT(model.callbacks[way[2]].observed->n, 0U);
 
-    // The same in the report.
     const Json results = Json::parse(text_of(folder / "out/results.json"));
     EXPECT_EQ(named(results["chains"], "/lidar timer 0")["deadline_ms"], 4);
     const Json& aged =
