@@ -125,7 +125,18 @@ def first_instances(benchmark: Benchmark) -> Table:
                         *(ratio(first.p50, later.p50), ratio(first.max, later.p99)),
                     )
                 )
-    columns = ("", "CPUs", "first 5: n", "p50", "max", "next: n", "p50", "p99", "p50/p50", "max/p99")
+    columns = (
+        "",
+        "CPUs",
+        "first 5: n",
+        "p50",
+        "max",
+        "next: n",
+        "p50",
+        "p99",
+        "p50/p50",
+        "max/p99",
+    )
     title = "first instances of a new executor: timer's release to the callback of its message, µs"
     return Table(title, columns, tuple(lines))
 
