@@ -43,7 +43,8 @@ struct Executor::Engine {
   void use(std::unique_ptr<Dispatcher> made) {
     dispatcher = std::move(made);
     callbacks.set_dispatcher(*dispatcher);
-    spins = std::make_unique<SpinControl>(options.name, callbacks, *dispatcher, runner, state, stalls);
+    spins =
+        std::make_unique<SpinControl>(options.name, callbacks, *dispatcher, runner, state, stalls);
   }
 
   const ExecutorOptions options;

@@ -83,7 +83,9 @@ int Executor::os_priority(const Callback& callback) const {
   return engine_->callbacks.os_priority(callback);
 }
 
-std::vector<Stall> Executor::stalls() const { return engine_->stalls.stalls(realtime::monotonic_now_ns()); }
+std::vector<Stall> Executor::stalls() const {
+  return engine_->stalls.stalls(realtime::monotonic_now_ns());
+}
 
 void Executor::look_for_stalls() {
   engine_->stalls.look(*engine_->dispatcher, realtime::monotonic_now_ns());

@@ -201,9 +201,7 @@ void Executor::EntityRegistry::look(Found& found, bool& taken_back, std::excepti
   }
 }
 
-void Executor::EntityRegistry::drop(const Key& key, Entry& entry) {
-  leaving_.push(key, entry);
-}
+void Executor::EntityRegistry::drop(const Key& key, Entry& entry) { leaving_.push(key, entry); }
 
 /// Without the lock. Returns false if some callback of what leaves still runs.
 bool Executor::EntityRegistry::finish_leaving(Wait wait) {

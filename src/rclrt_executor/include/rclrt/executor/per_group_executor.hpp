@@ -14,8 +14,9 @@ namespace rclrt::executor {
 /// component-oriented real-time systems", RTAS 2025. The kernel alone decides among the threads: at
 /// one priority, a thread goes on while its queue has work. The members of a reentrant group do not
 /// overlap either, unless one waits: a spare thread stands in for it
-/// (ExecutorOptions::spare_workers). The highest priorities of the groups take the SCHED_FIFO priorities below `top_priority`, and
-/// without real time the kernel shares the CPUs among the threads, as with Preemption::kAlways.
+/// (ExecutorOptions::spare_workers). The highest priorities of the groups take the SCHED_FIFO
+/// priorities below `top_priority`, and without real time the kernel shares the CPUs among the
+/// threads, as with Preemption::kAlways.
 ///
 /// The thread of a group that has no callback any more is kept for the next group.
 class RCLRT_EXECUTOR_EXPORT PerGroupExecutor final : public Executor {

@@ -72,16 +72,16 @@ struct RCLRT_REALTIME_EXPORT PreparedProcess {
 prepare_process(const ProcessOptions& options = {});
 
 /// Locks the memory of the process into RAM, so that a thread meets no page fault for memory it has
-/// touched, and keeps the heap. Where the amount is not limited (memlock, CAP_IPC_LOCK): all present
-/// and future memory; returns nothing then. Under a limit future memory is never locked, for each
-/// later mapping beyond the limit would fail (threads, allocations, the middleware): what is mapped
-/// now is locked if the limit holds it, otherwise nothing is. Returns then what is not locked, the
-/// limit and its fix. Call it again to lock what has been mapped since.
+/// touched, and keeps the heap. Where the amount is not limited (memlock, CAP_IPC_LOCK): all
+/// present and future memory; returns nothing then. Under a limit future memory is never locked,
+/// for each later mapping beyond the limit would fail (threads, allocations, the middleware): what
+/// is mapped now is locked if the limit holds it, otherwise nothing is. Returns then what is not
+/// locked, the limit and its fix. Call it again to lock what has been mapped since.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP std::optional<std::string> lock_memory();
 
 /// Keeps freed memory with the process: the heap is never trimmed, and large blocks come from it
-/// too instead of from the system each time. It grows by 512 KiB at least, and so large do the heaps
-/// of threads begin: call it before threads of others, such as the middleware's, are created.
+/// too instead of from the system each time. It grows by 512 KiB at least, and so large do the
+/// heaps of threads begin: call it before threads of others, such as the middleware's, are created.
 RCLRT_REALTIME_EXPORT RCLRT_SETUP void keep_heap();
 
 /// Grows the heap by `bytes` of touched memory that the next allocations of all threads are served
