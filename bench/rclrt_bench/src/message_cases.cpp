@@ -11,6 +11,8 @@
 #include "conduct.hpp"
 #include "observer.hpp"
 #include "rclrt/rclrt.hpp"
+#include "rclrt/realtime/stop_flag.hpp"
+#include "rclrt/realtime/thread.hpp"
 
 namespace rclrt::bench {
 
@@ -18,7 +20,7 @@ namespace {
 
 using Message = std_msgs::msg::Int64;
 
-void await_match(const Publisher<Message>& publisher, const Setting& setting) {
+void await_match(const PublisherBase& publisher, const Setting& setting) {
   while (publisher.get_subscription_count() == 0 && setting.context->ok()) {
     realtime::sleep_until_ns(realtime::monotonic_now_ns() + kPeriod_ns);
   }
