@@ -88,7 +88,7 @@ def test_a_verb_of_a_package_that_is_not_built_names_the_command_that_builds_it(
 
 
 def test_the_verbs_of_the_packages_of_this_source_tree_are_known() -> None:
-    stated = {}
+    stated: dict[str, str] = {}
     for file in Path(__file__).resolve().parents[2].glob("*/setup.cfg"):
         config = configparser.ConfigParser()
         config.read(file)

@@ -117,9 +117,9 @@ class Sample:
             places = [int(draws.random() * count) for _ in range(count)]
             if sums:  # the mean of all values, by those of the trials
                 total = sum(sums[place][0] for place in places)
-                values = sum(sums[place][1] for place in places)
-                if values:
-                    found.append(total / values)
+                size = sum(sums[place][1] for place in places)
+                if size:
+                    found.append(total / size)
                 continue
             chosen = [value for place in places for value in by_trial[place]]
             if chosen:

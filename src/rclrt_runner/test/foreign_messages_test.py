@@ -49,7 +49,7 @@ def test_a_run_ignores_and_counts_what_is_not_its_own(tmp_path: Path) -> None:
     app = tmp_path / "app.yaml"
     app.write_text(APPLICATION)
     (tmp_path / "visitor.py").write_text(VISITOR)
-    command = [RUNNER, app, "--executor", "preemptive", "--seconds", "0.5", "--not-alone"]
+    command = [RUNNER, str(app), "--executor", "preemptive", "--seconds", "0.5", "--not-alone"]
     visitor = subprocess.Popen(["python3", tmp_path / "visitor.py"], env=os.environ)
     try:
         for round_number in range(100):  # until the visitor has found it
