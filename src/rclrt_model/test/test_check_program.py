@@ -50,7 +50,7 @@ def test_a_missing_file_gives_exit_code_2_and_says_so(tmp_path: Path) -> None:
 def test_wrong_arguments_give_exit_code_2_and_the_usage(arguments: list[str]) -> None:
     result = check(*arguments)
     assert result.returncode == 2
-    assert result.stderr.startswith(b"usage: rclrt_model_check [--robot] FILE")
+    assert result.stderr.startswith(b"usage: rclrt_model_check [--robot | --host] FILE")
 
 
 def test_help_gives_exit_code_0() -> None:

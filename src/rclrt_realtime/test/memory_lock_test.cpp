@@ -96,6 +96,9 @@ std::string lock_under(rlim_t soft, rlim_t hard, bool capability = false) {
   return text;
 }
 
+/// Allocates something, as `lock_under` does in its thread.
+void lock_nothing() { EXPECT_FALSE(std::string(1000, 'x').empty()); }
+
 class MemoryLock : public testing::Test {
  protected:
   void SetUp() override {
@@ -103,6 +106,8 @@ class MemoryLock : public testing::Test {
       GTEST_SKIP() << "a sanitizer's build locks no memory, and says it did";
     }
     stack_limit = 8 * kMib;
+    // The first thread adds the address space of a heap, which later ones take over.
+    Thread({.name = "first", .stack_size = kMib}, [] { lock_nothing(); }).join();
   }
   void TearDown() override { stack_limit = 0; }
 };

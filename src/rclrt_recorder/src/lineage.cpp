@@ -7,14 +7,13 @@
 #include <optional>
 #include <variant>
 
+#include "clock_error.hpp"
 #include "rclrt/recorder/token_rules.hpp"
 
 namespace rclrt::recorder {
 
 namespace {
 
-/// A time of publication comes from another clock, read at another moment.
-constexpr std::int64_t kClockError_ns = 20'000;
 /// How far a release may be from its timer's grid.
 constexpr std::int64_t kGridError_ns = 1'000;
 /// So long and two periods after its last release, a timer that does not go on had stopped.

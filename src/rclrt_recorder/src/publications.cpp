@@ -7,12 +7,12 @@
 #include <map>
 #include <utility>
 
+#include "clock_error.hpp"
+
 namespace rclrt::recorder {
 
 namespace {
 
-/// A time of publication comes from another clock, read at another moment.
-constexpr std::int64_t kClockError_ns = 20'000;
 constexpr std::size_t kAtOnce = 64;  // instances of one reentrant callback
 /// One in so many messages is a coincidence.
 constexpr std::size_t kCoincidence = 50;

@@ -173,12 +173,27 @@ class QosEventOf final : public QosEventBase {
   }
 
  private:
+  /// Takes over what the middleware reported before there was this event: to the warning of
+  /// endpoints that do not fit, which ends with it.
+  bool collect_earlier() {
+    if constexpr (std::is_same_v<Status, QosIncompatible>) {
+      Status status{};  // NOLINT(bugprone-invalid-enum-default-initialization): as rmw has it
+      if (this->take(&status) && status.total_count != 0) {
+        newest_ = status;  // no other thread knows this event yet
+        this->trigger();
+        return true;
+      }
+    }
+    return false;
+  }
+
   F function_;
   realtime::PiMutex mutex_;  // guards the two below, for a copy
   // NOLINTBEGIN(bugprone-invalid-enum-default-initialization): as rmw has them
   Status newest_ = {};
   Status last_ = {};  // that a callback was told
   // NOLINTEND(bugprone-invalid-enum-default-initialization)
+  const bool has_earlier_ = collect_earlier();
   const EventWatch watch_{*this};  // ends before what it collects into
 };
 

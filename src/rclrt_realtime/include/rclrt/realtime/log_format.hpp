@@ -118,7 +118,10 @@ RCLRT_REALTIME_EXPORT void log_format_is_longer_than_640_bytes() noexcept RCLRT_
 
 /// Returns the end of a path that fits into a line's record.
 constexpr std::string_view end_of_path(std::string_view path) noexcept RCLRT_NONBLOCKING {
-  return path.size() > kMaxLogFile ? path.substr(path.size() - kMaxLogFile) : path;
+  if (path.size() > kMaxLogFile) {
+    path.remove_prefix(path.size() - kMaxLogFile);  // unlike substr it throws nothing
+  }
+  return path;
 }
 }  // namespace detail
 
