@@ -106,7 +106,8 @@ TEST(ResultsJson, StatesEveryChain) {
   EXPECT_EQ(chains[0], json::parse(R"({
     "id": "obstacle", "priority": 2, "period_ms": 50.0, "deadline_ms": 40.0,
     "callbacks": ["scan", "fuse", "brake"],
-    "released": 2, "completed": 2, "dropped": 0, "pending": 0, "missed": 1, "missed_host": 1,
+    "released": 2, "completed": 2, "dropped": 0, "unmatched": 0, "pending": 0,
+    "missed": 1, "missed_host": 1,
     "response_ms": {"best": 9.0, "mean": 26.625, "p50": 9.0, "p99": 44.25, "worst": 44.25},
     "normalised_worst": 1.10625, "jitter_ms": 35.25})"));
   EXPECT_EQ(chains[1]["pending"], 1);
