@@ -53,6 +53,10 @@ std::string node_of(const rmw_topic_endpoint_info_t& endpoint) {
   return name_space + (name_space.ends_with('/') ? "" : "/") + endpoint.node_name;
 }
 
+std::string key_of(const QosWarning& warning) {
+  return std::to_string(reinterpret_cast<std::uintptr_t>(&warning)) + ":";
+}
+
 std::string quoted_node(const std::string& name) {
   return name.empty() ? "a node of unknown name" : "node \"" + name + "\"";
 }
@@ -141,6 +145,8 @@ void QosWarner::look_for(const QosWarning& warning) noexcept {
 void QosWarner::remove(const QosWarning& warning) noexcept {
   const std::scoped_lock lock(mutex_);
   std::erase_if(searches_, [&](const Search& each) { return each.warning == &warning; });
+  const std::string own = key_of(warning);  // another one may come to this address
+  std::erase_if(told_, [&](const std::string& each) { return each.starts_with(own); });
   changed_.notify_all();
 }
 
@@ -149,6 +155,13 @@ void QosWarner::run() {
   while (!searches_.empty()) {
     const std::int64_t now_ns = realtime::monotonic_now_ns();
     std::erase_if(searches_, [&](Search& each) { return !look(each, now_ns >= each.until_ns); });
+    // Without the lock: whatever reads standard error may block, and the middleware waits for it.
+    const std::vector<std::string> texts = std::exchange(to_write_, {});
+    lock.unlock();
+    for (const std::string& text : texts) {
+      std::fprintf(stderr, "rclrt: warning: %s\n", text.c_str());
+    }
+    lock.lock();
     if (!searches_.empty()) {
       changed_.wait_for(lock, kBetweenLooks);
     }
@@ -201,7 +214,7 @@ bool QosWarner::look(Search& search, bool is_last) {
 
 /// Once for each pair, and once for both ends of a pair.
 void QosWarner::tell(const QosWarning& warning, const std::string& key, const std::string& text) {
-  const std::string pair = std::to_string(reinterpret_cast<std::uintptr_t>(&warning)) + key;
+  const std::string pair = key_of(warning) + key;
   if (std::ranges::find(told_, pair) != told_.end()) {
     return;
   }
@@ -216,7 +229,7 @@ void QosWarner::tell(const QosWarning& warning, const std::string& key, const st
     return;
   }
   told_recently_.push_back({text, now_ns});
-  std::fprintf(stderr, "rclrt: warning: %s\n", text.c_str());
+  to_write_.push_back(text);
 }
 
 }  // namespace rclrt::detail

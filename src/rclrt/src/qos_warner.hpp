@@ -53,6 +53,7 @@ class QosWarner {
   std::vector<Search> searches_;
   std::vector<std::string> told_;    // endpoint and other endpoint, the latest kMaxTold
   std::vector<Told> told_recently_;  // so that both ends of a pair are one warning
+  std::vector<std::string> to_write_;
   bool running_ = false;
   realtime::Thread thread_;
 };

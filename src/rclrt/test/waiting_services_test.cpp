@@ -39,9 +39,15 @@ class Component {
     client_node_.create_wall_timer(
         20ms,
         [this] {
+          ++started;
+          if (ending) {  // no worker may be left for the service
+            ++ended;
+            return;
+          }
           auto sent = client_->async_send_request(SetBool::Request());
           answered += sent.future.wait_for(20s) == std::future_status::ready ? 1 : 0;
           ++calls;
+          ++ended;
         },
         {.group = of_client});
   }
@@ -52,6 +58,9 @@ class Component {
   }
   bool wait_for_service() const { return client_->wait_for_service(20s); }
 
+  std::atomic<bool> ending{false};  // calls nothing any more
+  std::atomic<int> started{0};      // runs of the timer's callback
+  std::atomic<int> ended{0};
   std::atomic<int> calls{0};
   std::atomic<int> answered{0};
 
@@ -93,6 +102,8 @@ TEST_P(WaitingServices, AreAnsweredWithoutAnySettingBesideAChainThatLosesNothing
     EXPECT_TRUE(eventually([&] { return component.calls >= 15; }));
     const std::int64_t until = sent;
     EXPECT_TRUE(eventually([&] { return received >= until; })) << received << " of " << until;
+    component.ending = true;
+    EXPECT_TRUE(eventually([&] { return component.ended == component.started; }));
     executor->cancel();
     spinner.join();
     EXPECT_EQ(component.answered, component.calls) << cpus << " CPUs";

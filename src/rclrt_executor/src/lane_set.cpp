@@ -177,6 +177,9 @@ void LaneSet::stop() noexcept RCLRT_WAITS {
       each->workers = 0;
     }
   }
+  for (const auto& each : threads) {  // all, before one is freed: spares look at the others
+    each->join();
+  }
   threads.clear();
   const std::scoped_lock lock(context_.callbacks.mutex());
   for (const auto& each : levels_) {

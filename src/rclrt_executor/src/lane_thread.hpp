@@ -23,6 +23,8 @@ class LaneThread {
   LaneWorker::Kind kind() const noexcept { return worker_.kind; }
   /// Gives it the SCHED_FIFO priority that its level has now. Throws std::system_error.
   RCLRT_SETUP void move_to(int os_priority) { worker_.priority.move_to(os_priority, thread_); }
+  /// Waits for it to end. Until it is destroyed the lane's other threads may look at it.
+  void join() noexcept RCLRT_WAITS { thread_.join(); }
 
  private:
   LaneWorker worker_;

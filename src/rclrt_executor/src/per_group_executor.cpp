@@ -255,7 +255,12 @@ void PerGroupDispatcher::stop() noexcept {
       each->threads.clear();
     }
   }
-  threads.clear();  // joins them without the lock, for a callback may wait for it
+  // Without the lock, for a callback may wait for it; all, before one is freed: spares look at the
+  // others.
+  for (const auto& each : threads) {
+    each->join();
+  }
+  threads.clear();
   const std::scoped_lock lock(context().callbacks.mutex());
   for (const auto& each : lanes_) {
     each->lane.forget_workers();

@@ -10,11 +10,11 @@ constinit thread_local std::size_t t_last_slot = 0;
 constinit thread_local int t_number = 0;  // of the thread; 0: not asked yet
 
 std::size_t& last_slot() noexcept RCLRT_NONBLOCKING {
-  return RCLRT_TRUST("a constant-initialised variable of the thread", t_last_slot);
+  return RCLRT_TRUST("a constant-initialised variable of the thread", (t_last_slot));
 }
 
 int own_number() noexcept RCLRT_NONBLOCKING {
-  int& number = RCLRT_TRUST("a constant-initialised variable of the thread", t_number);
+  int& number = RCLRT_TRUST("a constant-initialised variable of the thread", (t_number));
   if (number == 0) {
     number = this_thread_number();
   }

@@ -63,8 +63,8 @@ void LaneWorker::look(std::int64_t now_ns, std::int64_t patience_ns) noexcept RC
   }
   if (runs) {
     waiting_turn.store(0, kRelaxed);
-  } else if (waiting_turn.load(kRelaxed) != now && is_asleep(number)) {
-    waiting_turn.store(now, kRelaxed);
+  } else {
+    waiting_turn.store(is_asleep(number) ? now : 0, kRelaxed);
   }
   seen_turn.store(now, kRelaxed);
   seen_cpu_ns.store(cpu_ns, kRelaxed);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <new>
 #include <stdexcept>
 #include <utility>
 #include <vector>
@@ -70,7 +71,11 @@ void SpinControl::run(const Ended& ended) {
     }
     if (const std::int64_t now_ns = realtime::monotonic_now_ns();
         now_ns >= look_ns && !state_.stopping()) {
-      look_ns = stalls_.look(dispatcher_, now_ns);
+      try {
+        look_ns = stalls_.look(dispatcher_, now_ns);
+      } catch (const std::bad_alloc&) {  // the next look tries again
+        look_ns = now_ns + 1'000'000'000;
+      }
     }
     while (!state_.stopping() && !callbacks_.reap_all()) {
       realtime::sleep_until_ns(realtime::monotonic_now_ns() + 1'000'000);

@@ -55,7 +55,7 @@ bool maps_beyond(rlim_t limit) {
   void* const trial =
       mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (trial == MAP_FAILED) {
-    return false;
+    return errno != EAGAIN;  // which means the limit; ENOMEM means address space
   }
   munmap(trial, bytes);
   return true;

@@ -74,9 +74,9 @@ void ReplacingFile::write(std::string_view bytes) {
   }
 }
 
-void ReplacingFile::commit() {
+void ReplacingFile::commit(bool to_disk) {
   // Some file systems report a failed write only here. EINVAL: one that has nothing to synchronise.
-  if (fsync(descriptor_) != 0 && errno != EINVAL) {
+  if (to_disk && fsync(descriptor_) != 0 && errno != EINVAL) {
     fail(path_);
   }
   if (close(std::exchange(descriptor_, -1)) != 0) {

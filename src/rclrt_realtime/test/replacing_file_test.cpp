@@ -67,7 +67,7 @@ TEST_F(AReplacingFile, HasAnotherNameEachTimeUntilThen) {
     const ReplacingFile file(directory / "out");
     const auto now = names();
     ASSERT_EQ(now.size(), 1U);
-    EXPECT_EQ(now.begin()->find(std::to_string(getpid()) + "."), std::string::npos);
+    EXPECT_FALSE(now.begin()->starts_with("out." + std::to_string(getpid()) + "."));
     seen.insert(*now.begin());
   }
   EXPECT_EQ(seen.size(), 3U);

@@ -40,7 +40,7 @@ bool MessageCheck::is_own(const ChainMessage& message, std::size_t input,
   }
   const auto& senders = inputs_[input].senders;
   return std::ranges::find(senders, message.sender) != senders.end() && message.stamp_ns >= 0 &&
-         message.stamp_ns <= message.sent_ns && message.sent_ns <= now_ns &&
+         message.sent_ns > 0 && message.stamp_ns <= message.sent_ns && message.sent_ns <= now_ns &&
          std::ranges::all_of(message.tokens, [&](const auto& token) {
            return is_token_of(token.chain, token.position, message.sender) &&
                   token.release_ns >= 0 && token.release_ns <= message.sent_ns;

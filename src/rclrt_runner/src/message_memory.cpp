@@ -33,16 +33,21 @@ std::size_t kept_by(const model::Callback& callback, const std::string& topic) {
 std::size_t message_memory(const model::Application& application, std::size_t executor) {
   std::size_t bytes = 0;
   for (const model::Topic& topic : application.topics) {
-    std::size_t messages = 0;
+    std::size_t own = 0;     // of callbacks of this executor
+    std::size_t others = 0;  // of subscriptions elsewhere, which its publications fill
+    bool publishes = false;
     for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
       const model::Callback& callback = application.callbacks[i];
+      if (application.executor_of(i) != executor) {
+        others += kept_by(callback, topic.name);
+        continue;
+      }
       const auto outputs =
           static_cast<std::size_t>(std::ranges::count(callback.publishes, topic.name));
-      if (application.executor_of(i) == executor) {
-        messages += outputs * (kPublisherDepth + 1);
-      }
-      messages += kept_by(callback, topic.name);
+      publishes = publishes || outputs != 0;
+      own += outputs * (kPublisherDepth + 1) + kept_by(callback, topic.name);
     }
+    const std::size_t messages = own + (publishes ? others : 0);
     // Sizes come from a file: no product may overflow.
     const std::size_t room = kMost - bytes;
     bytes +=

@@ -11,9 +11,9 @@ namespace rclrt::runner {
 inline constexpr std::size_t kPublisherDepth = 10;
 
 /// Returns how many bytes of messages the callbacks of one executor can have in the middleware's
-/// histories and in their own storage: of each stated topic that they publish, as many messages as
-/// the publisher and each of its subscriptions keep, and one in hand. At most 32 MiB: a thread
-/// touches so much before the run.
+/// histories and in their own storage: as many messages as each publisher and subscription of a
+/// stated topic keeps, and one in hand; those of other executors where these callbacks publish it.
+/// At most 32 MiB: a thread touches so much before the run.
 std::size_t message_memory(const model::Application& application, std::size_t executor);
 
 }  // namespace rclrt::runner

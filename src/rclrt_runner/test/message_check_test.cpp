@@ -84,6 +84,10 @@ TEST(MessageCheck, FindsEveryFieldThatCannotBe) {
       [](ChainMessage& m) { m.sent_ns = kNow_ns + 1; },  // in the future
       [](ChainMessage& m) { m.sent_ns = INT64_MAX; },
       [](ChainMessage& m) { m.sent_ns = INT64_MIN; },
+      [](ChainMessage& m) {  // as made by a default constructor, but for the size
+        m.stamp_ns = m.sent_ns = 0;
+        m.tokens.clear();
+      },
       [](ChainMessage& m) { m.padding.clear(); },
       [](ChainMessage& m) { m.padding.push_back(0); },
       [](ChainMessage& m) { m.tokens.front().chain = 1; },  // the sender is not on it

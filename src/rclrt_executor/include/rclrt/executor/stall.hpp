@@ -35,9 +35,9 @@ struct Stall {
 
 /// Returns a stall for people, in one sentence: "priority 0: every worker waits, 2 instances
 /// queued".
-RCLRT_SETUP RCLRT_EXECUTOR_EXPORT std::string summary(const Stall& stall);
+RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::string summary(const Stall& stall);
 /// Returns the same with the names of the callbacks, and what helps.
-RCLRT_SETUP RCLRT_EXECUTOR_EXPORT std::string explanation(const Stall& stall);
+RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::string explanation(const Stall& stall);
 
 /// Receives stalls; see ExecutorOptions::on_stall.
 class RCLRT_EXECUTOR_EXPORT StallHandler {

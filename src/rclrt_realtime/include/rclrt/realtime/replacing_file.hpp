@@ -28,7 +28,7 @@ class RCLRT_REALTIME_EXPORT ReplacingFile {
   /// Appends the bytes.
   RCLRT_SETUP void write(std::string_view bytes);
   /// Writes everything to the disk and renames the file to `path`. Nothing can be written after it.
-  RCLRT_SETUP void commit();
+  RCLRT_SETUP void commit(bool to_disk = true);
 
   /// Returns the file descriptor, valid until commit(): for a stream of your own on a duplicate.
   int descriptor() const noexcept RCLRT_NONBLOCKING { return descriptor_; }
