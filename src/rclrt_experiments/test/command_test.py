@@ -17,7 +17,7 @@ from rclrt_experiments.journal import read_journal
 
 COLUMNS = (
     "experiment,executor,varied,trial,seed,chain,period_ms,utilisation,n,best_ms,mean_ms,worst_ms,"
-    "normalised_worst,jitter,missed,bound_ms,verdict"
+    "normalised_worst,jitter,missed,bound_ms,verdict,from_start_worst,from_start_jitter"
 )
 
 
