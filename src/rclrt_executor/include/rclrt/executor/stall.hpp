@@ -17,6 +17,7 @@ namespace rclrt::executor {
 /// every thread that could run them sleeps within a callback. If one of these callbacks waits for
 /// one of the instances (a service call within a callback), it waits for ever.
 struct Stall {
+  /// Why no thread takes the instances.
   enum class Cause : std::uint8_t {
     kWorkers,  ///< every worker waits
     kGroup,    ///< a member of the same mutually exclusive group waits
@@ -45,7 +46,7 @@ class RCLRT_EXECUTOR_EXPORT StallHandler {
   virtual ~StallHandler() = default;
   /// Takes a stall that has lasted for a second in all, once until it has gone for ten. Called by
   /// the thread that spins, or that looks for stalls; it may not ask the executor for stalls.
-  virtual void stalled(const Stall& stall) noexcept = 0;
+  RCLRT_SETUP virtual void stalled(const Stall& stall) noexcept = 0;
 };
 
 }  // namespace rclrt::executor

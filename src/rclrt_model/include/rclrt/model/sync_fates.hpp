@@ -36,6 +36,7 @@ class RCLRT_MODEL_EXPORT SyncFates {
     std::int64_t time_ns = 0;
   };
 
+  /// Reads the synchronisers of an application, which must outlive this.
   explicit SyncFates(const Application& application);
 
   /// Returns whether the callback is a synchroniser.

@@ -62,21 +62,25 @@ constexpr To saturate_cast(std::chrono::duration<Rep, Period> from) noexcept RCL
 template <typename To>
 class Saturating : public To {
  public:
-  constexpr Saturating() noexcept : To(To::zero()) {}
-  // Implicit on purpose: it stands where a std::chrono duration would.
-  /// Converts a duration.
+  /// Makes a duration of zero.
+  constexpr Saturating() noexcept RCLRT_NONBLOCKING : To(To::zero()) {}
+  // Implicit on purpose, as the next: it stands where a std::chrono duration would.
+  /// Converts a duration in whole units.
   template <typename Rep, typename Period>
-    requires(std::is_floating_point_v<Rep>
-                 ? std::is_same_v<typename To::period, std::nano>
-                 : std::ratio_divide<Period, typename To::period>::den == 1)
+    requires(!std::is_floating_point_v<Rep> &&
+             std::ratio_divide<Period, typename To::period>::den == 1)
   // NOLINTNEXTLINE(google-explicit-constructor)
-  constexpr Saturating(std::chrono::duration<Rep, Period> value) noexcept(
-      !std::is_floating_point_v<Rep>)
+  constexpr Saturating(std::chrono::duration<Rep, Period> value) noexcept RCLRT_NONBLOCKING
+      : To(saturate_cast<To>(value)) {}
+  /// Converts a duration with a fraction. Throws std::invalid_argument for one that is not a
+  /// number.
+  template <typename Rep, typename Period>
+    requires(std::is_floating_point_v<Rep> && std::is_same_v<typename To::period, std::nano>)
+  // NOLINTNEXTLINE(google-explicit-constructor)
+  RCLRT_SETUP constexpr Saturating(std::chrono::duration<Rep, Period> value)
       : To(saturate_cast<To>(value)) {
-    if constexpr (std::is_floating_point_v<Rep>) {
-      if (value.count() != value.count()) {  // NOLINT(misc-redundant-expression): see above
-        throw std::invalid_argument("a duration is not a number (NaN): give a time");
-      }
+    if (value.count() != value.count()) {  // NOLINT(misc-redundant-expression): only NaN does
+      throw std::invalid_argument("a duration is not a number (NaN): give a time");
     }
   }
 };
