@@ -64,25 +64,26 @@ class Saturating : public To {
  public:
   /// Makes a duration of zero.
   constexpr Saturating() noexcept RCLRT_NONBLOCKING : To(To::zero()) {}
-  // Implicit on purpose, as the next: it stands where a std::chrono duration would.
+
+  // NOLINTBEGIN(google-explicit-constructor): they stand where a std::chrono duration would
+
   /// Converts a duration in whole units.
   template <typename Rep, typename Period>
     requires(!std::is_floating_point_v<Rep> &&
              std::ratio_divide<Period, typename To::period>::den == 1)
-  // NOLINTNEXTLINE(google-explicit-constructor)
   constexpr Saturating(std::chrono::duration<Rep, Period> value) noexcept RCLRT_NONBLOCKING
       : To(saturate_cast<To>(value)) {}
   /// Converts a duration with a fraction. Throws std::invalid_argument for one that is not a
   /// number.
   template <typename Rep, typename Period>
     requires(std::is_floating_point_v<Rep> && std::is_same_v<typename To::period, std::nano>)
-  // NOLINTNEXTLINE(google-explicit-constructor)
   RCLRT_SETUP constexpr Saturating(std::chrono::duration<Rep, Period> value)
       : To(saturate_cast<To>(value)) {
     if (value.count() != value.count()) {  // NOLINT(misc-redundant-expression): only NaN does
       throw std::invalid_argument("a duration is not a number (NaN): give a time");
     }
   }
+  // NOLINTEND(google-explicit-constructor)
 };
 
 /// A duration as a parameter in nanoseconds.
