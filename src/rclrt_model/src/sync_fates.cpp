@@ -157,6 +157,10 @@ SyncFate SyncFates::fate(const Passage& passage, const Arrival& kept,
                          std::uint64_t instance) const {
   const Synchroniser& sync = synchronisers_.at(passage.callback);
   const auto newer = std::ranges::upper_bound(passage.sets, instance, {}, &Set::newest);
+  const std::int64_t until_ns = newer == passage.sets.end() ? end_ns_ : newer->time_ns;
+  if (until_ns - kept.time_ns > 2 * sync.interval_ns && is_starved(sync, kept, until_ns)) {
+    return SyncFate::kWaitsTooLong;
+  }
   if (newer == passage.sets.end()) {
     const std::int64_t usual_ns = std::max(2 * sync.interval_ns, passage.longest_gap_ns);
     return end_ns_ - kept.time_ns <= usual_ns ? SyncFate::kWaiting : SyncFate::kWaitsTooLong;
@@ -173,6 +177,21 @@ SyncFate SyncFates::fate(const Passage& passage, const Arrival& kept,
   return made_room_ns <= newer->time_ns && was_needed(sync, kept, made_room_ns, newer->time_ns)
              ? SyncFate::kLostByDepth
              : SyncFate::kUnmatched;
+}
+
+/// Whether another input brought nothing for longer than two intervals of the slowest input: what
+/// waited meanwhile was not left over, it had no partner.
+bool SyncFates::is_starved(const Synchroniser& sync, const Arrival& kept, std::int64_t until_ns) {
+  for (std::size_t i = 0; sync.interval_ns > 0 && i < sync.inputs.size(); ++i) {
+    const auto& times = sync.inputs[i].times_ns;
+    const auto next = std::ranges::upper_bound(times, kept.time_ns);
+    const std::int64_t from_ns = next == times.begin() ? kept.time_ns : *std::prev(next);
+    const std::int64_t to_ns = next == times.end() ? until_ns : std::min(*next, until_ns);
+    if (i != kept.input && to_ns - from_ns > 2 * sync.interval_ns) {
+      return true;
+    }
+  }
+  return false;
 }
 
 /// Whether each other input brought a message to which it was the nearest of its own input, and one

@@ -116,6 +116,22 @@ TEST(SyncFates, AtTheEndAMessageWaitsTooLongOnceThatIsLongerThanUsual) {
   EXPECT_EQ(run.end(131).of(0, 13), SyncFate::kWaiting);
 }
 
+TEST(SyncFates, WhatWaitedWhileAnInputWasSilentIsNotLeftOver) {
+  SyncRun run(100, 20);
+  std::uint64_t n = 0;
+  for (std::int64_t ms = 0; ms <= 600; ms += 10, ++n) {
+    run.imu(ms, ms, n);
+    if (ms % 40 == 0 && (ms <= 120 || ms >= 480)) {  // no image from 160 to 440
+      run.set(ms, ms, n);
+    }
+  }
+  const SyncFates fates = run.end(600);
+  EXPECT_EQ(fates.of(0, 1), SyncFate::kUnmatched) << "of 10 ms: there were images before and after";
+  EXPECT_EQ(fates.of(0, 20), SyncFate::kWaitsTooLong) << "of 200 ms: the camera was silent";
+  EXPECT_EQ(fates.of(0, 30), SyncFate::kWaitsTooLong) << "of 300 ms";
+  EXPECT_EQ(fates.of(0, 47), SyncFate::kUnmatched) << "of 470 ms: the next image came soon";
+}
+
 TEST(SyncFates, ASynchroniserThatNeverMakesASetIsNoExcuse) {
   SyncRun run(10, 20);
   for (std::uint64_t n = 0; n < 100; ++n) {

@@ -201,6 +201,10 @@ class FoundModel {
         std::max(results_.window.end_ns - results_.window.start_ns, kShortest_ns);
     std::int64_t least = seen / static_cast<std::int64_t>(std::max<std::size_t>(times.size(), 1));
     std::int64_t most = seen;
+    if (times.size() > 1) {  // few releases: the mean of all intervals, as below of some in a row
+      least = std::min(
+          least, (times.back() - times.front()) / static_cast<std::int64_t>(times.size() - 1));
+    }
     if (times.size() > kInARow) {
       least = INT64_MAX;
       most = 0;

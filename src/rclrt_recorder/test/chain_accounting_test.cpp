@@ -146,7 +146,7 @@ TEST(ChainAccounting, CountsWhatASynchroniserLeftOverApartAndNotAsMissed) {
   fused.input = 1;
   fused.stamp_ns = at(109);
   const ChainResult result =
-      account({kept(0, 5), kept(1, 60), kept(2, 105), fused, braked(2, 112), kept(3, 155)});
+      account({kept(0, 15), kept(1, 60), kept(2, 105), fused, braked(2, 112), kept(3, 155)});
   EXPECT_THAT(statuses(result),
               ElementsAre(ChainStatus::kUnmatched, ChainStatus::kUnmatched, kCompleted, kPending));
   EXPECT_EQ(result.unmatched, 2U);

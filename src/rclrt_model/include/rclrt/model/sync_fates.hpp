@@ -84,6 +84,7 @@ class RCLRT_MODEL_EXPORT SyncFates {
   Passage* passage_of(std::size_t chain, std::size_t callback);
   static void settle(Passage& passage);
   SyncFate fate(const Passage& passage, const Arrival& kept, std::uint64_t instance) const;
+  static bool is_starved(const Synchroniser& sync, const Arrival& kept, std::int64_t until_ns);
   static bool was_needed(const Synchroniser& sync, const Arrival& kept, std::int64_t made_room_ns,
                          std::int64_t until_ns);
 
