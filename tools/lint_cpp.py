@@ -50,7 +50,10 @@ def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
         own = build / "lint" / database.parent.name
         own.mkdir(parents=True, exist_ok=True)
         for entry in entries:
-            entry["command"] = re.sub(r" -Winvalid-pch -include \S+", "", entry["command"])
+            # Nor is an option that only GCC has for clang-tidy.
+            entry["command"] = re.sub(
+                r" -Winvalid-pch -include \S+| -fno-gnu-unique", "", entry["command"]
+            )
         (own / database.name).write_text(json.dumps(entries))
         for entry in entries:
             entry["database"] = str(own)

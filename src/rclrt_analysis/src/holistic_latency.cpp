@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The bounds of chains, put together from those of callbacks and segments.
 #include <algorithm>
+#include <cmath>
 #include <string>
 #include <utility>
 
@@ -179,9 +180,7 @@ std::string Holistic::why_none(std::size_t callback) const {
     counted += rate * static_cast<double>(workload_.wcet[each]);
     stated += rates[each] * 1e-9 * static_cast<double>(workload_.wcet[each]);
   }
-  const auto percent = [](double load) {
-    return std::to_string(static_cast<long>(load * 100 + 0.5)) + " %";
-  };
+  const auto percent = [](double load) { return std::to_string(std::lround(load * 100)) + " %"; };
   if (counted >= 1) {
     return stated < 1 ? "the load of its CPU is counted as " + percent(counted) +
                             ": its synchronisers count at the rates of their fastest inputs"

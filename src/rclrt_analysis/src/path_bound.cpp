@@ -135,7 +135,7 @@ std::string PathBounds::why_too_much(const Path& path) {
   if (workload_.background > 0) {
     without_syncs.add(workload_.background, kMillisecond);
   }
-  const std::string load =
+  std::string load =
       "the load of priority " + std::to_string(path.level) + " and above is more than the core";
   if (without_syncs.compare_with_one() > 0) {
     return load;

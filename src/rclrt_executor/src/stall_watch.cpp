@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <exception>
 
 #include "callback_set.hpp"
 #include "thread_state.hpp"
@@ -220,7 +221,8 @@ void StallWatch::tell(const Stall& stall) const noexcept {
   }
   try {
     std::fprintf(stderr, "rclrt: %s\n", explanation(stall).c_str());
-  } catch (...) {  // without memory for a warning there is none
+  } catch (const std::exception&) {  // no memory for the text
+    std::fputs("rclrt: instances wait for threads that wait themselves\n", stderr);
   }
 }
 

@@ -24,7 +24,7 @@ std::atomic<int> refusal{0};   // with this error
 
 /// In front of the C library's.
 extern "C" __attribute__((visibility("default"))) long syscall(long number, ...) noexcept {
-  static const auto real = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
+  static const auto kReal = reinterpret_cast<long (*)(long, ...)>(dlsym(RTLD_NEXT, "syscall"));
   va_list list;
   va_start(list, number);
   long arguments[6];
@@ -39,8 +39,8 @@ extern "C" __attribute__((visibility("default"))) long syscall(long number, ...)
     errno = refusal.load();
     return -1;
   }
-  return real(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
-              arguments[5]);
+  return kReal(number, arguments[0], arguments[1], arguments[2], arguments[3], arguments[4],
+               arguments[5]);
 }
 
 namespace rclrt::executor::test {

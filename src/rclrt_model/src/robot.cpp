@@ -16,7 +16,7 @@ namespace {
 using namespace detail;  // NOLINT(google-build-using-namespace): the vocabulary of the readers
 
 constexpr IntegerRange kMonitorPeriods_ms{10, 3'600'000};
-constexpr IntegerRange kHeap_mb{0, 1'000'000};
+constexpr IntegerRange kHeapMegabytes{0, 1'000'000};
 
 std::filesystem::path read_path(const YamlNode* node, std::string_view what, Context& context) {
   if (node == nullptr) {
@@ -67,7 +67,7 @@ RobotMemory read_memory(const YamlNode& node, Context& context) {
     memory.lock = choice.value_or(true);
   }
   if (const YamlNode* value = fields.find("prefault_heap_mb")) {
-    const auto mb = read_integer(*value, "prefault_heap_mb", kHeap_mb, context);
+    const auto mb = read_integer(*value, "prefault_heap_mb", kHeapMegabytes, context);
     memory.prefault_heap_mb = static_cast<std::size_t>(mb.value_or(0));
   }
   return memory;

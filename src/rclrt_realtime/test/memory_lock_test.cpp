@@ -29,7 +29,7 @@ int locked_with = 0;  // the flags of mlockall; 0: not called
 #if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
 extern "C" __attribute__((visibility("default"))) int getrlimit(__rlimit_resource_t resource,
                                                                 rlimit* limit) noexcept {
-  static const auto real =
+  static const auto kReal =
       reinterpret_cast<int (*)(__rlimit_resource_t, rlimit*)>(dlsym(RTLD_NEXT, "getrlimit"));
   if (resource == RLIMIT_MEMLOCK) {
     *limit = {memlock_soft, memlock_hard};
@@ -39,7 +39,7 @@ extern "C" __attribute__((visibility("default"))) int getrlimit(__rlimit_resourc
     *limit = {stack_limit, stack_limit};
     return 0;
   }
-  return real(resource, limit);
+  return kReal(resource, limit);
 }
 
 extern "C" __attribute__((visibility("default"))) int mlockall(int flags) noexcept {

@@ -18,7 +18,7 @@ int entries_until_error = -1;  // negative: no error
 
 /// In front of the C library's: fails as a directory does that vanishes while it is read.
 extern "C" __attribute__((visibility("default"))) dirent* readdir(DIR* directory) {
-  static const auto real = reinterpret_cast<dirent* (*)(DIR*)>(dlsym(RTLD_NEXT, "readdir"));
+  static const auto kReal = reinterpret_cast<dirent* (*)(DIR*)>(dlsym(RTLD_NEXT, "readdir"));
   if (entries_until_error == 0) {
     errno = EIO;
     return nullptr;
@@ -26,7 +26,7 @@ extern "C" __attribute__((visibility("default"))) dirent* readdir(DIR* directory
   if (entries_until_error > 0) {
     --entries_until_error;
   }
-  return real(directory);
+  return kReal(directory);
 }
 
 namespace rclrt::realtime {
