@@ -150,14 +150,11 @@ void keep_heap() {
 std::optional<std::string> prefault_heap(std::size_t bytes) {
   keep_heap();
   mallopt(M_ARENA_MAX, 1);
-  auto* const block = static_cast<volatile char*>(std::malloc(bytes));
-  if (block == nullptr) {
+  if (!prefault_thread_heap(bytes)) {
     return "the heap cannot grow by " + std::to_string(bytes) +
            " bytes (address space: " + limit_of(RLIMIT_AS) +
            ", lockable: " + limit_of(RLIMIT_MEMLOCK) + "): raise the limit, or ask for less";
   }
-  touch_pages(block, bytes);
-  std::free(const_cast<char*>(block));  // to the heap, which keeps it
   return std::nullopt;
 }
 
