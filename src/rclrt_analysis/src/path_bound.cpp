@@ -8,6 +8,18 @@
 
 namespace rclrt::analysis::detail {
 
+namespace {
+
+/// Returns how often something happens, "250 Hz" or "once in 3 s".
+std::string rate_text(Ticks interval) {
+  constexpr Ticks kSecond = 1'000'000'000;
+  return interval <= kSecond
+             ? std::to_string((kSecond + interval / 2) / interval) + " Hz"
+             : "once in " + std::to_string((interval + kSecond / 2) / kSecond) + " s";
+}
+
+}  // namespace
+
 PathBounds::PathBounds(const Workload& workload, std::vector<std::size_t> timers, Ticks jitter,
                        Effort effort)
     : workload_(workload),
@@ -159,10 +171,9 @@ std::string PathBounds::why_too_much(const Path& path) {
   if (!largest) {
     return load;
   }
-  const long rate = (1'000'000'000 + often / 2) / often;
   return "the synchroniser '" + workload_.application.callbacks[*largest].id +
-         "' is counted at the rate of its fastest input, " + std::to_string(rate) +
-         " Hz; counted so, " + load;
+         "' is counted at the rate of its fastest input, " + rate_text(often) + "; counted so, " +
+         load;
 }
 
 /// Returns std::nullopt when the busy period is too long to follow.

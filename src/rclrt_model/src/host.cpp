@@ -106,6 +106,30 @@ void check_levels(const std::vector<Placed>& processes, const Host& host, Contex
   }
 }
 
+/// Two processes cannot write to one place: the later one would replace what the other wrote.
+void check_outputs(const std::vector<Placed>& processes, Context& context) {
+  std::map<std::filesystem::path, const Placed*> seen;
+  const auto check = [&](const Placed& each, const char* key, const std::filesystem::path& path) {
+    if (path.empty()) {
+      return;
+    }
+    const auto [first, fresh] = seen.try_emplace(path.lexically_normal(), &each);
+    if (!fresh && first->second != &each) {
+      context.diagnostics.report(each.at,
+                                 std::string(key) + " of process " + in_quotes(each.process.name) +
+                                     " is '" + path.string() + "', as of process " +
+                                     in_quotes(first->second->process.name),
+                                 "a place of its own for what each process writes");
+    }
+  };
+  for (const Placed& each : processes) {
+    const Robot& robot = each.process.robot;
+    check(each, "write_priorities", robot.write_priorities);
+    check(each, "the recording's directory",
+          robot.recording ? robot.recording->directory : std::filesystem::path());
+  }
+}
+
 }  // namespace
 
 bool has_kernel_levels(const RobotExecutor& executor) {
@@ -151,6 +175,7 @@ HostResult parse_host(std::string_view text) {
           host.processes.push_back(each.process);
         }
         check_levels(processes, host, context);
+        check_outputs(processes, context);
       }
       if (context.diagnostics.empty()) {
         result.host = std::move(host);

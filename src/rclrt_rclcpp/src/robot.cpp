@@ -4,11 +4,12 @@
 #include <algorithm>
 #include <exception>
 #include <filesystem>
-#include <fstream>
 #include <mutex>
 #include <optional>
 #include <set>
+#include <sstream>
 #include <stdexcept>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -17,6 +18,7 @@
 #include "own_threads.hpp"
 #include "rclrt/realtime/clock.hpp"
 #include "rclrt/realtime/process.hpp"
+#include "rclrt/realtime/replacing_file.hpp"
 #include "rclrt/realtime/thread.hpp"
 #include "rclrt/realtime/thread_watch.hpp"
 
@@ -273,27 +275,28 @@ void Robot::spin() {
     throw;
   }
   spin.reset();
-  write_priorities();
+  try {
+    write_priorities();
+  } catch (...) {
+    write_recording();
+    throw;
+  }
   write_recording();
 }
 
-/// As a whole or not at all.
+/// Writes the file as a whole or not at all.
 void Robot::write_priorities() {
   if (options_.write_priorities.empty()) {
     return;
   }
-  const std::filesystem::path part = options_.write_priorities.string() + ".part";
-  std::ofstream file(part);
-  executor_->write_priorities(file);
-  file.close();
-  std::error_code error;
-  if (file) {
-    std::filesystem::rename(part, options_.write_priorities, error);
-  }
-  if (!file || error) {
-    RCLCPP_WARN(logger(), "the priorities are not written to %s: %s",
-                options_.write_priorities.c_str(),
-                error ? error.message().c_str() : "it cannot be written");
+  std::ostringstream text;
+  executor_->write_priorities(text);
+  try {
+    rclrt::realtime::ReplacingFile file(options_.write_priorities);
+    file.write(text.view());
+    file.commit(false);
+  } catch (const std::system_error& error) {
+    RCLCPP_WARN(logger(), "the priorities are not written: %s", error.what());
   }
 }
 

@@ -11,14 +11,13 @@
 
 namespace rclrt::realtime {
 
-/// What decides whether a thread gets a real-time policy or a nice value.
+/// What decides whether a thread gets a real-time policy.
 struct SchedulingPermission {
   bool root = false;        ///< effective user 0
   bool capability = false;  ///< CAP_SYS_NICE, see has_capability
   int rtprio = 0;           ///< RLIMIT_RTPRIO now, at most 99
   int rtprio_hard = 0;      ///< what the process may raise it to
   int permitted = 0;        ///< a lower priority that the kernel has just permitted; 0: none
-  int nice = 20;            ///< the least nice value that RLIMIT_NICE permits
   /// The file with the real-time budget of the control group; empty: there is none.
   std::string budget_file;
   std::optional<std::int64_t> budget_us;

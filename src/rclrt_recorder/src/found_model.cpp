@@ -11,7 +11,7 @@
 #include <variant>
 #include <vector>
 
-#include "tool_interfaces.hpp"
+#include "rclrt/model/tool_interfaces.hpp"
 
 namespace rclrt::recorder {
 
@@ -109,7 +109,11 @@ class FoundModel {
     add_chains();
     std::string& text = application_.description;
     text += text.empty() || notes_.empty() ? notes_ : "; " + notes_;
-    text.resize(std::min(text.size(), kMostText));
+    std::size_t length = std::min(text.size(), kMostText);
+    while (length < text.size() && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) {
+      --length;  // a character of several bytes stays whole
+    }
+    text.resize(length);
   }
 
  private:
@@ -120,7 +124,7 @@ class FoundModel {
     const bool is_topic = other == results_.other_kinds.end();
     const std::vector<std::string> names = inputs(application_.callbacks[index]);
     return !names.empty() && (is_topic || other->second == "service") &&
-           std::ranges::all_of(names, is_topic ? is_tool_topic : is_tool_service);
+           std::ranges::all_of(names, is_topic ? model::is_tool_topic : model::is_tool_service);
   }
   bool is_other(std::size_t index) const { return results_.other_kinds.contains(was_[index]); }
 

@@ -69,8 +69,7 @@ std::map<std::string, Times> publications(const model::Application& application,
   return result;
 }
 
-/// Takes out those at which the callback was running: to the letter first, for the next instance of
-/// a late publisher starts a moment after the message.
+/// Takes out the times at which the callback was running, with the error of the clocks.
 Times without_those_of(const Runs& runs, const Times& times) {
   Times rest;
   std::ranges::copy_if(times, std::back_inserter(rest),
@@ -83,7 +82,7 @@ std::size_t count_of(const Runs& runs, const Times& times) {
       std::ranges::count_if(times, [&](std::int64_t time) { return runs.cover(time, 0); }));
 }
 
-/// Returns the callbacks that published on a topic.
+/// Returns the callbacks that published on a topic; none if they do not explain all messages.
 std::vector<std::size_t> publishers_of(Times times, const std::vector<std::size_t>& candidates,
                                        const std::vector<Runs>& runs) {
   const std::size_t least = std::max<std::size_t>(1, times.size() / kCoincidence);
@@ -95,7 +94,7 @@ std::vector<std::size_t> publishers_of(Times times, const std::vector<std::size_
       counts.push_back(count_of(runs[each], times));
       most = std::max(most, counts.back());
     }
-    if (most == 0 || (most < least && !result.empty())) {
+    if (most < least) {
       break;
     }
     // Of those that ran at about as many publications, the one that ran least besides.
@@ -110,7 +109,9 @@ std::vector<std::size_t> publishers_of(Times times, const std::vector<std::size_
     result.push_back(candidates[best]);
     times = without_those_of(runs[candidates[best]], times);
   }
-  return result;
+  // A thread outside of callbacks publishes the rest. A subscription at the rate of the callbacks
+  // alone would be too rare, so it must become an event, and those found may be coincidences.
+  return times.size() > least ? std::vector<std::size_t>() : result;
 }
 
 }  // namespace

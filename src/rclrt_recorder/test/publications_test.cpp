@@ -105,6 +105,30 @@ TEST_F(PublicationsTest, ACoincidenceIsNoPublisher) {
   EXPECT_THAT(of(beside), IsEmpty());
 }
 
+TEST_F(PublicationsTest, OneCoincidenceWithAThreadOutsideMakesNoPublisher) {
+  const auto scan = add(0);
+  const auto take = add(1, "/points");
+  for (std::int64_t at = 1; at < 1'000; ++at) {
+    ran(take, 100 * at + 20, 100 * at + 30, 100 * at + 5);
+  }
+  ran(scan, 700, 710);
+  find();
+  EXPECT_THAT(of(scan), IsEmpty());
+}
+
+TEST_F(PublicationsTest, ATopicThatCallbacksExplainInPartHasNoPublisher) {
+  const auto scan = add(0);
+  const auto take = add(1, "/points");
+  for (std::int64_t at = 1; at < 50; ++at) {
+    if (at % 3 != 0) {  // a thread of the node publishes each third message
+      ran(scan, 100 * at, 100 * at + 10);
+    }
+    ran(take, 100 * at + 20, 100 * at + 30, 100 * at + 5);
+  }
+  find();
+  EXPECT_THAT(of(scan), IsEmpty());
+}
+
 TEST_F(PublicationsTest, WhatComesFromOutsideHasNoPublisher) {
   const auto scan = add(0);
   const auto take = add(0, "/elsewhere");

@@ -12,6 +12,7 @@ namespace rclrt::trace::ctf {
 namespace {
 
 constexpr std::uint64_t kMostHeaderBytes = 64 * 1024;
+constexpr std::uint64_t kWindowBytes = 2 * kMostHeaderBytes;
 /// A packet is written at once from memory, so it is not larger than a tracer's buffer.
 constexpr std::uint64_t kMostPacketBytes = std::uint64_t{1} << 30U;
 // How many types are visited in a packet: more than any real one has.
@@ -39,15 +40,23 @@ Stream::Stream(std::filesystem::path file, const Metadata& metadata, Choice& cho
 }
 
 /// Loads the first bytes of the packet. The file is open only meanwhile: there may be thousands.
+/// One read serves many small packets.
 void Stream::load(std::uint64_t bytes) {
-  packet_.resize(bytes);
-  std::ifstream in(file_, std::ios::binary);
-  in.seekg(static_cast<std::streamoff>(this_packet_));
-  in.read(reinterpret_cast<char*>(packet_.data()), static_cast<std::streamsize>(bytes));
-  if (!in && in.gcount() == 0) {
-    throw Damage("cannot be read");
+  if (this_packet_ < window_at_ || this_packet_ - window_at_ > window_.size() ||
+      window_.size() - (this_packet_ - window_at_) < bytes) {
+    window_.resize(std::min(std::max(bytes, kWindowBytes), file_size_ - this_packet_));
+    window_at_ = this_packet_;
+    std::ifstream in(file_, std::ios::binary);
+    in.seekg(static_cast<std::streamoff>(this_packet_));
+    in.read(reinterpret_cast<char*>(window_.data()), static_cast<std::streamsize>(window_.size()));
+    window_.resize(static_cast<std::size_t>(in.gcount()));
+    if (!in && in.gcount() == 0) {
+      packet_ = {};
+      throw Damage("cannot be read");
+    }
   }
-  packet_.resize(static_cast<std::size_t>(in.gcount()));
+  packet_ = std::span(window_).subspan(this_packet_ - window_at_);
+  packet_ = packet_.first(std::min<std::uint64_t>(packet_.size(), bytes));
 }
 
 void Stream::note(const std::string& what) {
@@ -187,9 +196,6 @@ void Stream::read_packet_context() {
 std::int64_t Stream::nanoseconds() const {
   constexpr std::uint64_t kSecond = 1'000'000'000;
   const std::uint64_t frequency = metadata_.clock_frequency;
-  if (frequency == kSecond) {
-    return static_cast<std::int64_t>(clock_);
-  }
   if (clock_ / frequency > kLatest_ns / kSecond) {
     throw Damage("its time is beyond 70 years");
   }

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <optional>
 #include <set>
+#include <span>
 #include <stdexcept>
 #include <string>
 #include <string_view>
@@ -136,9 +137,11 @@ class Stream {
   std::uint64_t file_size_ = 0;
   std::uint64_t next_packet_ = 0;  // where it begins, in bytes
   std::uint64_t this_packet_ = 0;
-  std::vector<unsigned char> packet_;
-  std::uint64_t at_ = 0;   // in bits, within the packet
-  std::uint64_t end_ = 0;  // of its content
+  std::vector<unsigned char> window_;      // what was read last
+  std::uint64_t window_at_ = 0;            // where in the file it begins
+  std::span<const unsigned char> packet_;  // a part of the window
+  std::uint64_t at_ = 0;                   // in bits, within the packet
+  std::uint64_t end_ = 0;                  // of its content
   std::uint64_t steps_ = 0;
   std::vector<Named> scope_;  // of the packet and of the event that is read, by Scope
   std::array<std::size_t, kScopes> scope_begin_{};

@@ -8,6 +8,8 @@
 #include <ranges>
 #include <utility>
 
+#include "rclrt/model/tool_interfaces.hpp"
+
 namespace rclrt::trace {
 
 namespace {
@@ -68,10 +70,10 @@ void ModelBuilder::name_topics() {
 bool ModelBuilder::is_of_tools(std::uint32_t number) const {
   const TracedCallback& callback = callback_at(number);
   if (callback.kind == TriggerKind::kService) {
-    return is_tool_service(callback.name);
+    return model::is_tool_service(callback.name);
   }
   return !callback.inputs.empty() && std::ranges::all_of(callback.inputs, [&](const auto& input) {
-    return input.topic != kNone && is_tool_topic(system_.topic(input.topic));
+    return input.topic != kNone && model::is_tool_topic(system_.topic(input.topic));
   });
 }
 
@@ -294,7 +296,7 @@ void ModelBuilder::connect() {
     const TracedCallback& traced = callback_at(traced_of_[i]);
     std::vector<std::uint32_t> topics;
     for (const auto& [input, output] : traced.outputs) {
-      if (!is_tool_topic(system_.topic(output)) &&
+      if (!model::is_tool_topic(system_.topic(output)) &&
           std::ranges::find(topics, output) == topics.end()) {
         topics.push_back(output);
         callback.publishes.push_back(topic(output));

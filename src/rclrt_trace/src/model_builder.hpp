@@ -23,7 +23,6 @@ inline constexpr std::size_t kLongestTopic = 247;
 inline constexpr std::size_t kLongestNamespace = 245;
 
 /// Returns whether the service is one that nodes offer to tools, by its name.
-bool is_tool_service(std::string_view name);
 
 /// Returns whether the model takes the name as it is.
 bool is_token(std::string_view text);
@@ -108,6 +107,7 @@ class ModelBuilder {
   void require_publications() const;
   bool is_of_tools(std::uint32_t traced) const;
   std::string outside_of(const TracedInput& input) const;
+  bool is_explained(const TracedInput& input, std::uint64_t runs) const;
   const TracedCallback& callback_at(std::uint32_t number) const { return lives_.callbacks[number]; }
   std::string callback_name(std::uint32_t traced, std::map<std::uint32_t, int>& timers);
   /// The topic's name as the model takes it.

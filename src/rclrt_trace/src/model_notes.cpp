@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "model_builder.hpp"
+#include "rclrt/model/tool_interfaces.hpp"
 
 namespace rclrt::trace {
 
@@ -59,7 +60,7 @@ void ModelBuilder::note_republishing() {
 void ModelBuilder::note_outside_work() {
   std::map<std::uint32_t, std::pair<std::string, std::uint64_t>> work;  // by thread
   for (const OutsideWork& each : system_.outside_work()) {
-    if (!is_tool_topic(system_.topic(each.topic))) {
+    if (!model::is_tool_topic(system_.topic(each.topic))) {
       auto& [topics, count] = work[each.thread];
       topics += (topics.empty() ? "" : ", ") + system_.topic(each.topic);
       count += each.count;
@@ -71,7 +72,8 @@ void ModelBuilder::note_outside_work() {
         "thread " + std::to_string(of.tid) + (of.name.empty() ? "" : " ('" + of.name + "')") +
         " of process " +
         std::to_string(system_.processes()[static_cast<std::size_t>(of.process)].pid) +
-        " published " + std::to_string(what.second) + " messages on " + what.first +
+        " published " + std::to_string(what.second) +
+        (what.second == 1 ? " message on " : " messages on ") + what.first +
         " outside of callbacks (as the thread of an action, a driver or a main program): what it "
         "computes, and the load of it, is in no model");
   }

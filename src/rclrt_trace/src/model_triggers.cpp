@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What starts each callback of a traced model.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <set>
 #include <string>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "model_builder.hpp"
+#include "rclrt/model/tool_interfaces.hpp"
 
 namespace rclrt::trace {
 
@@ -19,21 +19,10 @@ constexpr std::int64_t kShortestTime = 1'000;
 constexpr std::size_t kDeepestQueue = 10'000;
 constexpr std::size_t kMostSyncTopics = 9;
 constexpr std::size_t kMostTopics = 100;
-
-/// What each node offers to tools, of a container of nodes, and of a node with a lifecycle.
-constexpr auto kToolServices = std::to_array<std::string_view>(
-    {"/describe_parameters", "/get_parameters", "/get_parameter_types", "/list_parameters",
-     "/set_parameters", "/set_parameters_atomically", "/get_type_description", "/get_logger_levels",
-     "/set_logger_levels", "/_container/load_node", "/_container/unload_node",
-     "/_container/list_nodes", "/change_state", "/get_state", "/get_available_states",
-     "/get_available_transitions", "/get_transition_graph"});
+/// One message in so many may come from elsewhere: such as one that a constructor published.
+constexpr std::uint64_t kExplained = 50;
 
 }  // namespace
-
-bool is_tool_service(std::string_view name) {
-  return std::ranges::any_of(kToolServices,
-                             [&](std::string_view each) { return name.ends_with(each); });
-}
 
 /// Throws TraceError when nothing in the trace says what callbacks publish, though they take what
 /// others publish: a model of it would have an event for each.
@@ -46,7 +35,7 @@ void ModelBuilder::require_publications() const {
   for (std::uint32_t i = 0; i < lives_.callbacks.size(); ++i) {
     for (const TracedInput& input : callback_at(i).inputs) {
       if (!runs_[i].times.empty() && input.topic != kNone && system_.has_publisher(input.topic) &&
-          !is_tool_topic(system_.topic(input.topic))) {
+          !model::is_tool_topic(system_.topic(input.topic))) {
         taken += runs_[i].times.size();
         example = system_.topic(input.topic);
       }
@@ -93,6 +82,19 @@ std::string ModelBuilder::outside_of(const TracedInput& input) const {
   return "which no callback of the trace publishes";
 }
 
+/// Returns whether callbacks published the messages of an input that ran a callback so often. Where
+/// a thread outside of callbacks published many of them, their rate is more than that of callbacks.
+bool ModelBuilder::is_explained(const TracedInput& input, std::uint64_t runs) const {
+  if (input.topic == kNone || !published_.contains(input.topic)) {
+    return false;
+  }
+  std::uint64_t outside = 0;
+  for (const OutsideWork& each : system_.outside_work()) {
+    outside += each.topic == input.topic ? each.count : 0;
+  }
+  return outside <= std::max<std::uint64_t>(1, runs / kExplained);
+}
+
 void ModelBuilder::set_trigger(std::size_t index) {
   if (set_timer(index)) {
     return;
@@ -106,7 +108,7 @@ void ModelBuilder::set_trigger(std::size_t index) {
   const TracedInput* first_outside = nullptr;
   std::size_t too_many = 0;
   for (const TracedInput& input : traced.inputs) {
-    if (input.topic != kNone && published_.contains(input.topic)) {
+    if (is_explained(input, runs_[number].times.size())) {
       if (std::ranges::find(topics, topic(input.topic)) == topics.end()) {
         if (topics.size() < (traced.sync_window_ns ? kMostSyncTopics : kMostTopics)) {
           topics.push_back(topic(input.topic));

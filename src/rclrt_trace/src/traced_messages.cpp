@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "ctf_types.hpp"
+#include "rclrt/model/tool_interfaces.hpp"
 #include "traced_system.hpp"
 
 namespace rclrt::trace {
@@ -230,7 +231,7 @@ void TracedSystem::start(const TraceEvent& event) {
                      : callback.inputs.size() == 1 ? 0
                                                    : kNone;
     const bool of_tools = std::ranges::all_of(callback.inputs, [&](const TracedInput& each) {
-      return each.topic != kNone && is_tool_topic(topic_names_[each.topic]);
+      return each.topic != kNone && model::is_tool_topic(topic_names_[each.topic]);
     });
     gaps_.unknown_sources += thread.taken->time_ns == 0 && !of_tools ? 1 : 0;
   }

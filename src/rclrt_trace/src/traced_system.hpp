@@ -24,11 +24,6 @@ namespace rclrt::trace {
 /// No index.
 inline constexpr std::uint32_t kNone = UINT32_MAX;
 
-/// Returns whether only tools and the middleware use the topic.
-constexpr bool is_tool_topic(std::string_view topic) {
-  return topic == "/rosout" || topic == "/parameter_events";
-}
-
 /// What starts a callback, as far as a trace tells.
 enum class TriggerKind : std::uint8_t { kTimer, kSubscription, kService, kOther };
 

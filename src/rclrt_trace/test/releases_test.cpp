@@ -170,6 +170,31 @@ TEST(Releases, WhatAThreadPublishesOutsideOfCallbacksIsSaid) {
   EXPECT_TRUE(has_note(made, "which a thread publishes outside of callbacks"));
 }
 
+TEST(Releases, ATopicThatAThreadAlsoPublishesOutsideOfCallbacksStartsAnEvent) {
+  for (const int outside : {1, 10}) {
+    Humble robot;
+    for (int i = 0; i < 10; ++i) {
+      robot.receive(robot.send());
+      robot.now_ns += 4 * kMs;
+      if (i < outside) {
+        robot.pid = 100;
+        robot.tid = 107;
+        robot.emit(EventKind::kRclPublish, {10});
+        robot.emit(EventKind::kRmwPublish, {});
+        robot.now_ns += 3'000;
+        robot.receive(static_cast<std::uint64_t>(robot.now_ns + kDay_ns));
+      }
+      robot.now_ns += 4 * kMs;
+    }
+    const TracedModel made = robot.model();
+    ASSERT_EQ(made.application.callbacks.size(), 2U);
+    const model::CallbackKind kind = made.application.callbacks[1].kind();
+    EXPECT_EQ(kind, outside == 1 ? model::CallbackKind::kSubscription : model::CallbackKind::kEvent)
+        << outside << " of " << 10 + outside << " messages";
+    EXPECT_TRUE(has_note(made, "of process 100 published " + std::to_string(outside) + " message"));
+  }
+}
+
 TEST(Releases, WhatThreadsWithoutCallbacksHaveOfTheCpusIsSaid) {
   constexpr std::uint64_t kRuns = 0;
   constexpr std::uint64_t kWaits = 2;

@@ -70,7 +70,8 @@ struct ExecutorOptions {
   /// Levels below this one are best effort: their threads have normal scheduling, so that work that
   /// may wait takes no CPU from other threads of normal priority. They take no SCHED_FIFO priority;
   /// in a mutually exclusive group with others their callbacks run at its ceiling as everywhere.
-  /// Such a level has two workers at least, unless `workers_per_level` states another number.
+  /// Such a level has two workers at least, unless `workers_per_level` states another number; under
+  /// `per_group`, which has no levels, each group has its one thread.
   /// Offered by `preemptive`, `producer_consumer` and `per_group`, not with Preemption::kNever.
   /// None: every level is real time.
   std::optional<int> best_effort_below{};

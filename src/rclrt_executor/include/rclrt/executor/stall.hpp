@@ -44,8 +44,9 @@ RCLRT_EXECUTOR_EXPORT RCLRT_SETUP std::string explanation(const Stall& stall);
 class RCLRT_EXECUTOR_EXPORT StallHandler {
  public:
   virtual ~StallHandler() = default;
-  /// Takes a stall that has lasted for a second in all, once until it has gone for ten. Called by
-  /// the thread that spins, or that looks for stalls; it may not ask the executor for stalls.
+  /// Takes a stall that has lasted for ten periods in all (ExecutorOptions::stall_period, one
+  /// second by default), and takes it again after it has gone for ten times as long. The caller is
+  /// the thread that spins or that looks for stalls. It may not ask the executor for stalls.
   RCLRT_SETUP virtual void stalled(const Stall& stall) noexcept = 0;
 };
 

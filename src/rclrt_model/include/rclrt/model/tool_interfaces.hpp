@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes offer to tools and to the middleware: no part of what a robot does.
+// Topics and services of tools and of the middleware: they are no part of what a robot does.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <string_view>
 
-namespace rclrt::recorder {
+namespace rclrt::model {
 
-inline bool is_tool_topic(std::string_view name) {
+/// Returns whether only tools and the middleware use the topic.
+constexpr bool is_tool_topic(std::string_view name) {
   return name == "/rosout" || name == "/parameter_events" || name == "/clock";
 }
 
-/// Of each node, of a container of nodes, and of a node with a lifecycle.
-inline bool is_tool_service(std::string_view name) {
+/// Returns whether only tools call the service: every node, a container of nodes or a node with a
+/// lifecycle has it. `name` is the full name of the service.
+constexpr bool is_tool_service(std::string_view name) {
   constexpr auto kEnds = std::to_array<std::string_view>(
       {"/describe_parameters", "/get_parameters", "/get_parameter_types", "/list_parameters",
        "/set_parameters", "/set_parameters_atomically", "/get_type_description",
@@ -23,4 +25,4 @@ inline bool is_tool_service(std::string_view name) {
   return std::ranges::any_of(kEnds, [&](std::string_view end) { return name.ends_with(end); });
 }
 
-}  // namespace rclrt::recorder
+}  // namespace rclrt::model
