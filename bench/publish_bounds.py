@@ -21,9 +21,9 @@ from functools import partial
 from pathlib import Path
 
 from rclrt_cli.comparison import Comparison, load_single_run
-from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK
-from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.main import main as rclrt
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK
+from rclrt_py.files.json_reader import JsonValue
 from readme_section import HERE, write_section
 
 EXAMPLES = sorted((HERE.parent / "examples").glob("*/app.yaml"))

@@ -20,9 +20,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.errors import RclrtError
-from rclrt_cli.options.run import seconds_argument
-from rclrt_cli.stop_signals import StopSignals
 from rclrt_demos.exercise_table import HEADS, cells, rows
 from rclrt_demos.exercises import (
     BASELINE,
@@ -39,6 +36,9 @@ from rclrt_demos.exercises import (
 from rclrt_demos.measurement import measure
 from rclrt_demos.rounds import Outcome, interleaved
 from rclrt_demos.verdict import effect_of, micro, sentences
+from rclrt_py.arguments import seconds_argument
+from rclrt_py.errors import RclrtError
+from rclrt_py.processes.stop_signals import StopSignals
 from readme_section import begin, end, replaced
 
 from rclrt_demos import histogram, pendulum_picture

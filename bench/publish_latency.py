@@ -23,7 +23,7 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rclrt_cli.runner import find_program
+from rclrt_py.processes.runner import find_program
 from readme_section import write_section
 
 PACKAGE = "rclrt_latency"

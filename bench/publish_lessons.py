@@ -17,9 +17,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli.csv_reader import InstanceRow, read_instance_rows
-from rclrt_cli.runner import find_program
-from rclrt_cli.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+from rclrt_py.processes.runner import find_program
+from rclrt_py.runs.csv_reader import InstanceRow, read_instance_rows
 from readme_section import begin, end, replaced
 
 from rclrt_model import Application, load

@@ -20,7 +20,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.runner import find_program
+from rclrt_py.processes.runner import find_program
 from readme_section import HERE, write_section
 
 REPETITIONS = 5

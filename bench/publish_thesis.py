@@ -27,7 +27,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_BAD_INPUT, EXIT_OK, BadInput
 from rclrt_experiments.bounds import Cells, name_of
 from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.experiment import THESIS, bundled, load_experiment
@@ -44,6 +43,7 @@ from rclrt_experiments.page import (
     verdict_of,
 )
 from rclrt_experiments.sections import Figure, Section
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_BAD_INPUT, EXIT_OK, BadInput
 
 from rclrt_experiments import synthesis
 

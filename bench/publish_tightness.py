@@ -17,12 +17,12 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from rclrt_cli.analysis_module import analysis
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.feasibility import load, settle
 from rclrt_generator.rules import Rules
 from rclrt_generator.timing import Infeasible
 from rclrt_generator.verify import varied
+from rclrt_py.native import analysis
 from readme_section import HERE, begin, end, replaced
 
 PAGE = HERE.parent / "src/rclrt_analysis/README.md"

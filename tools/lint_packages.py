@@ -25,7 +25,7 @@ DEPENDENCIES = ROOT / "docs/dependencies.md"
 ARCHITECTURE = ROOT / "docs/architecture.md"
 SETUP = ROOT / "tools/setup"
 BUILD_TOOL = "rclrt_cmake"
-COMMAND = ROOT / "src/rclrt_cli/rclrt_cli/__init__.py"
+COMMAND = ROOT / "src/rclrt_py/rclrt_py/__init__.py"
 BASES = ("src", "bench", "test")
 KINDS = ("build", "buildtool", "build_export", "buildtool_export", "exec", "test", "doc")
 

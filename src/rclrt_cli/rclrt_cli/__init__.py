@@ -1,4 +1,2 @@
 # SPDX-License-Identifier: Apache-2.0
 """The `rclrt` command: run, compare and report ROS 2 applications under real-time executors."""
-
-__version__ = "0.2.0"

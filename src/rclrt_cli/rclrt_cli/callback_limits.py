@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from rclrt_cli.results import CallbackResult, Results
-from rclrt_cli.table import LINE_WIDTH, shorten
+from rclrt_py.runs.results import CallbackResult, Results
+from rclrt_py.terminal.table import LINE_WIDTH
+from rclrt_py.text import shorten
 
 
 def limit_lines(executors: Sequence[Results]) -> Iterator[str]:

@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from rclrt_cli.analysis_module import analysis, chain_bounds
+from rclrt_py.native import analysis, chain_bounds
+
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import held_back
 from rclrt_cli.sensitivity import SensitivityResult

@@ -8,14 +8,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from rclrt_py.errors import BadInput
+from rclrt_py.executors import BASELINE, folder_name
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.merge import merge_contexts, merge_runs, parts_of
+from rclrt_py.runs.results import Results
+from rclrt_py.runs.run_data import RESULTS, Run
+
 from rclrt_cli.bounds.comparing import with_predictions
 from rclrt_cli.bounds.predicted import Predictions
-from rclrt_cli.errors import BadInput
-from rclrt_cli.executors import BASELINE, folder_name
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.merge import merge_contexts, merge_runs, parts_of
-from rclrt_cli.results import Results
-from rclrt_cli.run_data import RESULTS, Run
 
 COMPARISON_VERSION = 1
 MAX_ROUNDS = 1000

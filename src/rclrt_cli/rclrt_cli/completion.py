@@ -11,9 +11,9 @@ import os
 from collections.abc import Callable
 from typing import Any
 
-from rclrt_cli.application import describe_app_file
-from rclrt_cli.errors import BadInput
-from rclrt_cli.executors import ALL, EXECUTORS
+from rclrt_py.errors import BadInput
+from rclrt_py.executors import ALL, EXECUTORS
+from rclrt_py.runs.application import describe_app_file
 
 YAML_FILES = ("yaml", "yml", "json")
 """JSON is YAML."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from rclrt_cli.results import Results
+from rclrt_py.runs.results import Results
 
 TITLE = "messages between processes, ms"
 COLUMNS = ("n", "best", "p50", "p99", "worst")

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rclrt_cli.table import LINE_WIDTH, Paint, shorten
+from rclrt_py.terminal.table import LINE_WIDTH, Paint
+from rclrt_py.text import shorten
 
 PREFIX = "rclrt: "
 """What the name of each status begins with that a robot's monitor publishes."""

@@ -11,7 +11,9 @@ import sys
 from collections.abc import Mapping, Sequence
 from types import ModuleType
 
-from rclrt_cli import __version__
+from rclrt_py.errors import EXIT_NO, BadInput, RclrtError, did_you_mean
+from rclrt_py.processes.installation import not_built
+
 from rclrt_cli.commands import (
     analyze,
     assign,
@@ -27,9 +29,8 @@ from rclrt_cli.commands import (
     workloads,
 )
 from rclrt_cli.completion import add_completers, complete
-from rclrt_cli.errors import EXIT_NO, BadInput, RclrtError, did_you_mean
-from rclrt_cli.installation import not_built
 from rclrt_cli.verbs import PACKAGES, added_verbs, load_all_verbs, load_verb
+from rclrt_py import __version__
 
 VERBS: dict[str, ModuleType] = {
     "run": run,

@@ -12,21 +12,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_cli.analysis_module import load_application
-from rclrt_cli.application import ApplicationInfo, describe_app_file
-from rclrt_cli.bounds.comparing import judgement
-from rclrt_cli.bounds.excesses import excesses_csv
-from rclrt_cli.bounds.judging import Judge
-from rclrt_cli.bounds.machine import OverheadsFile
-from rclrt_cli.bounds.predicted import Predictions, predict
-from rclrt_cli.comparison import Comparison
-from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
-from rclrt_cli.options.overheads import overheads_file
-from rclrt_cli.options.run import ANY_CHAIN
-from rclrt_cli.output_directory import APPLICATION, BOUNDS, STAGING, write_atomically
-from rclrt_cli.progress import Progress
-from rclrt_cli.run_data import EXCESSES, INSTANCES, RESULTS, Run
-from rclrt_cli.runner import (
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.native import load_application
+from rclrt_py.processes.runner import (
     PACKAGE,
     SIMULATOR,
     find_program,
@@ -34,7 +23,20 @@ from rclrt_cli.runner import (
     runner_command,
     simulator_command,
 )
-from rclrt_cli.stop_signals import StopSignals
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.application import ApplicationInfo, describe_app_file
+from rclrt_py.runs.output_directory import APPLICATION, BOUNDS, STAGING
+from rclrt_py.runs.run_data import EXCESSES, INSTANCES, RESULTS, Run
+from rclrt_py.terminal.progress import Progress
+
+from rclrt_cli.bounds.comparing import judgement
+from rclrt_cli.bounds.excesses import excesses_csv
+from rclrt_cli.bounds.judging import Judge
+from rclrt_cli.bounds.machine import OverheadsFile
+from rclrt_cli.bounds.predicted import Predictions, predict
+from rclrt_cli.comparison import Comparison
+from rclrt_cli.options.overheads import overheads_file
+from rclrt_cli.options.run import ANY_CHAIN
 
 if TYPE_CHECKING:
     from rclrt_model import Application

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.run_data import RESULTS
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.run_data import RESULTS
 
 
 def miss_lines(directory: Path) -> Iterator[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, TypedDict
 
-from rclrt_cli.analysis_module import model
+from rclrt_py.native import model
 
 if TYPE_CHECKING:
     from rclrt_model import Application

@@ -5,16 +5,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from rclrt_cli.analysis_module import analysis, load_application
-from rclrt_cli.application import describe_app_file, interval_ns
+from rclrt_py.errors import BadInput
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.native import analysis, load_application
+from rclrt_py.runs.application import describe_app_file, interval_ns
+from rclrt_py.runs.output_directory import APPLICATION, BOUNDS
+from rclrt_py.runs.run_data import RESULTS, Run
+
 from rclrt_cli.bounds.comparing import add_to_results_file
 from rclrt_cli.bounds.machine import OverheadsFile
 from rclrt_cli.comparison import load_single_run
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.measure import Expected
-from rclrt_cli.output_directory import APPLICATION, BOUNDS, write_atomically
-from rclrt_cli.run_data import RESULTS, Run
 
 
 def hold_against(directory: Path, app: Path, overheads: OverheadsFile | None) -> None:

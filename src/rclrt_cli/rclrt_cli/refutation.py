@@ -5,7 +5,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rclrt_cli.analysis_module import analysis
+from rclrt_py.native import analysis
+
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.chain_analysis import Analysis
 from rclrt_cli.task_analysis import Number, TaskAnalysis, number

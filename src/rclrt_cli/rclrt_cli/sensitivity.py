@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, TypedDict
 
-from rclrt_cli.analysis_module import analysis
-from rclrt_cli.application import interval_ns
+from rclrt_py.native import analysis
+from rclrt_py.runs.application import interval_ns
+
 from rclrt_cli.bounds.machine import Overheads
 
 if TYPE_CHECKING:

@@ -7,14 +7,16 @@ import os
 import sys
 from pathlib import Path
 
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.runs.output_directory import REPORT, move_up
+
 from rclrt_cli.bounds.comparing import add_to_results_file, bound_lines
 from rclrt_cli.comparison import Comparison, load_single_run
+from rclrt_cli.comparison_table import print_table
 from rclrt_cli.hops import hop_lines
 from rclrt_cli.measure import Measurement
 from rclrt_cli.misses import miss_lines
-from rclrt_cli.output_directory import REPORT, move_up, write_atomically
 from rclrt_cli.report.page import make_report
-from rclrt_cli.table import print_table
 
 
 def finish(measurement: Measurement, made: Path, directory: Path) -> Comparison:

@@ -6,7 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from rclrt_cli.analysis_module import analysis
+from rclrt_py.native import analysis
+
 from rclrt_cli.sensitivity import SensitivityResult
 
 if TYPE_CHECKING:

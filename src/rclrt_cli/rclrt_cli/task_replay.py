@@ -7,9 +7,9 @@ import json
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_cli.analysis_module import analysis, read_input
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.native import analysis, read_input
 
 if TYPE_CHECKING:
     from rclrt_analysis import TaskCounterExample, TaskFile

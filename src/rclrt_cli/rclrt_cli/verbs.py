@@ -16,7 +16,7 @@ from collections.abc import Container
 from types import ModuleType
 from typing import TYPE_CHECKING
 
-from rclrt_cli.errors import RclrtError
+from rclrt_py.errors import RclrtError
 
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint

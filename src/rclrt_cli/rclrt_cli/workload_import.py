@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 NAME = re.compile(r"[A-Za-z]\w{0,63}", re.ASCII)
 MAIN = re.compile(r"\bmain\s*\(")

@@ -10,7 +10,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from rclrt_cli.executors import EXECUTORS
+from rclrt_py.executors import EXECUTORS
 from runner_test import finished
 
 VARIANTS = (

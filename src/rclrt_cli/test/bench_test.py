@@ -13,8 +13,8 @@ from rclrt_cli.bench.plots import BURNER, GROWTH, write_plots
 from rclrt_cli.bench.rows import Benchmark
 from rclrt_cli.bench.tables import all_tables
 from rclrt_cli.bench.targets import targets
-from rclrt_cli.errors import BadInput
 from rclrt_cli.main import main
+from rclrt_py.errors import BadInput
 from synthetic_bench import Document, document
 from workspace import Workspace
 

@@ -20,9 +20,9 @@ from rclrt_cli.bounds.excesses import (
 )
 from rclrt_cli.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
-from rclrt_cli.output_directory import BOUNDS
-from rclrt_cli.results import Results
-from rclrt_cli.run_data import EXCESSES, Run
+from rclrt_py.runs.output_directory import BOUNDS
+from rclrt_py.runs.results import Results
+from rclrt_py.runs.run_data import EXCESSES, Run
 from runner_test import SCHEMA
 from synthetic_run import write_run
 from workspace import Workspace

@@ -14,8 +14,8 @@ from browser import NARROW, WIDE, Browser, overlaps
 from browser_test import EVIL
 from rclrt_cli.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_cli.comparison import combine, load_single_run
-from rclrt_cli.output_directory import BOUNDS
 from rclrt_cli.report.page import make_report
+from rclrt_py.runs.output_directory import BOUNDS
 from synthetic_run import write_run
 
 BOUND_MS = 27.5

@@ -12,10 +12,10 @@ from typing import Any
 import browser as chromium
 import pytest
 from browser import NARROW, WIDE, Browser, overlaps
-from rclrt_cli.application import from_results
 from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
 from rclrt_cli.report.headline import headline
 from rclrt_cli.report.page import make_report
+from rclrt_py.runs.application import from_results
 from scheduler_model import MS, Callback, Chain
 from selenium.webdriver.common.action_chains import ActionChains
 from synthetic_run import vehicle, write_run

@@ -14,7 +14,7 @@ import pytest
 from rclrt_cli.calibrate import bandwidth
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, find, find_hops
 from rclrt_cli.commands.calibrate import lines
-from rclrt_cli.csv_reader import InstanceRow, StallRow
+from rclrt_py.runs.csv_reader import InstanceRow, StallRow
 from runner_test import ROOT, finished
 
 MS = 1_000_000

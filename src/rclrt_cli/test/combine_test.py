@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from rclrt_cli.comparison import combine, load_single_run
-from rclrt_cli.errors import BadInput
 from rclrt_cli.main import main
+from rclrt_py.errors import BadInput
 from synthetic_run import write_run
 
 

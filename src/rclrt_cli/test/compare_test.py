@@ -8,7 +8,7 @@ import os
 from pathlib import Path
 
 import pytest
-from rclrt_cli.executors import EXECUTORS as ALL
+from rclrt_py.executors import EXECUTORS as ALL
 from synthetic_run import EXECUTORS
 from workspace import Workspace
 

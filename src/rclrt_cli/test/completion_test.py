@@ -14,9 +14,9 @@ import pytest
 from conftest import HERE
 from program_test import PROGRAM, SOURCES
 from rclrt_cli.completion import complete
-from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.main import VERBS
 from rclrt_cli.verbs import added_verbs
+from rclrt_py.executors import EXECUTORS
 from workspace import app_yaml
 
 HOOKS = HERE.parent / "environment"

@@ -14,7 +14,7 @@ from rclrt_cli.doctor.checks import Finding, Level
 from rclrt_cli.doctor.examine import examine
 from rclrt_cli.doctor.login import Login
 from rclrt_cli.main import main
-from rclrt_cli.table import Paint
+from rclrt_py.terminal.table import Paint
 
 CPU = "sys/devices/system/cpu"
 ADA = Login("ada", (), root=False, uid=1000)

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import pytest
 from overheads_test import APP, MEASURED
-from rclrt_cli.analysis_module import analysis, load_application
 from rclrt_cli.bounds.machine import HOPS, STATISTICS, Overheads, OverheadsFile
-from rclrt_cli.errors import BadInput
-from rclrt_cli.executors import EXECUTORS
 from rclrt_cli.main import main
+from rclrt_py.errors import BadInput
+from rclrt_py.executors import EXECUTORS
+from rclrt_py.native import analysis, load_application
 
 ITERATIONS = int(os.environ.get("RCLRT_FUZZ_ITERATIONS", "3000"))
 SEED = int(os.environ.get("RCLRT_FUZZ_SEED", "1"))

@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from conftest import Rclrt
 from rclrt_cli.doctor import ros
-from rclrt_cli.errors import BadInput
-from rclrt_cli.runner import find_program
+from rclrt_py.errors import BadInput
+from rclrt_py.processes import installation
+from rclrt_py.processes.runner import find_program
 from workspace import app_yaml
-
-from rclrt_cli import installation
 
 
 def program(path: Path) -> Path:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rclrt_cli.analysis_module import load_application
 from rclrt_cli.bounds.judging import Judge
+from rclrt_py.native import load_application
 
 GROUP = """
 rclrt: 1

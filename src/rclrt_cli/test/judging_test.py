@@ -9,16 +9,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from rclrt_cli.analysis_module import load_application
 from rclrt_cli.bounds.evidence import Allowance, BusyTimes, OneCpu, Ways, stalled_time
 from rclrt_cli.bounds.excesses import ASSUMPTION, HOST, UNEXPLAINED, excesses_csv, load_excesses
 from rclrt_cli.bounds.judging import Judge
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.predicted import PredictedChain, predict
 from rclrt_cli.bounds.stalled_bounds import StalledBounds
-from rclrt_cli.csv_reader import InstanceRow, StallRow
-from rclrt_cli.errors import BadInput
-from rclrt_cli.run_data import EXCESSES, Run
+from rclrt_py.errors import BadInput
+from rclrt_py.native import load_application
+from rclrt_py.runs.csv_reader import InstanceRow, StallRow
+from rclrt_py.runs.run_data import EXCESSES, Run
 from runner_test import ROOT
 from scheduler_model import MS, Callback, Chain
 from synthetic_run import write_run

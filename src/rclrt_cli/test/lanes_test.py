@@ -7,8 +7,8 @@ from itertools import combinations
 
 from hypothesis import given
 from hypothesis import strategies as st
-from rclrt_cli.csv_reader import InstanceRow
 from rclrt_cli.report.lanes import pack, paused, running
+from rclrt_py.runs.csv_reader import InstanceRow
 
 MS = 1_000_000
 instants = st.tuples(st.integers(0, 50), st.integers(1, 20))

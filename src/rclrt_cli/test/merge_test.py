@@ -10,11 +10,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclrt_cli.comparison import Comparison, merge_directory
-from rclrt_cli.errors import BadInput
-from rclrt_cli.merge import merge_contexts, merge_runs
-from rclrt_cli.run_data import Run
-from rclrt_cli.stats import summarise
-from rclrt_cli.table import held_back_text
+from rclrt_cli.comparison_table import held_back_text
+from rclrt_py.errors import BadInput
+from rclrt_py.runs.merge import merge_contexts, merge_runs
+from rclrt_py.runs.run_data import Run
+from rclrt_py.stats import summarise
 from scheduler_model import Callback, Chain
 from synthetic_run import context, write_run
 

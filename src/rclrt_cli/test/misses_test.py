@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_cli.misses import miss_lines
-from rclrt_cli.run_data import RESULTS
+from rclrt_py.runs.run_data import RESULTS
 
 
 def lines(directory: Path, results: dict[str, Any]) -> list[str]:

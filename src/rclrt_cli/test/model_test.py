@@ -7,8 +7,8 @@ import json
 from pathlib import Path
 
 import pytest
-from rclrt_cli.application import ApplicationInfo, describe_app_file
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
+from rclrt_py.runs.application import ApplicationInfo, describe_app_file
 from workspace import Workspace, app_yaml
 
 EXAMPLES = Path(__file__).resolve().parents[3] / "examples"

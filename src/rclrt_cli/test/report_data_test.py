@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rclrt_cli.application import ApplicationInfo, from_results
 from rclrt_cli.comparison import Comparison, Missing, load_single_run
 from rclrt_cli.report.distributions import chains_data, thin
 from rclrt_cli.report.gantt import MAX_SLICES, gantt_data
@@ -18,8 +17,9 @@ from rclrt_cli.report.graph import graph_data
 from rclrt_cli.report.headline import headline, milliseconds
 from rclrt_cli.report.page import embed, make_report, report_data
 from rclrt_cli.report.windows import choose, window_length
-from rclrt_cli.results import ChainResult, Results
-from rclrt_cli.stats import Summary
+from rclrt_py.runs.application import ApplicationInfo, from_results
+from rclrt_py.runs.results import ChainResult, Results
+from rclrt_py.stats import Summary
 from synthetic_run import write_run
 
 MS = 1_000_000

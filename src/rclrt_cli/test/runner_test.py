@@ -16,9 +16,9 @@ from typing import Any
 import jsonschema
 import pytest
 from rclrt_cli.comparison import load_single_run
-from rclrt_cli.executors import EXECUTORS
-from rclrt_cli.merge import merge_runs
-from rclrt_cli.run_data import Run
+from rclrt_py.executors import EXECUTORS
+from rclrt_py.runs.merge import merge_runs
+from rclrt_py.runs.run_data import Run
 from workspace import GENEROUS_S, HERE, wait_for
 
 ROOT = HERE.parents[2]

@@ -7,9 +7,9 @@ import random
 from pathlib import Path
 
 import pytest
-from rclrt_cli.analysis_module import load_application
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import MOST_RELEASES, Work, find_busiest_second, held_back
+from rclrt_py.native import load_application
 
 LIMIT = 0.95
 

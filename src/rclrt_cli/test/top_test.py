@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from rclrt_cli.live_table import ERROR, OK, WARN, LiveTable, Status
 from rclrt_cli.main import main
-from rclrt_cli.table import Paint
+from rclrt_py.terminal.table import Paint
 
 LINE = "/lidar timer 0"
 

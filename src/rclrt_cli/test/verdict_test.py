@@ -7,9 +7,9 @@ from dataclasses import replace
 
 import pytest
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.errors import BadInput
 from rclrt_cli.measure import verdict
 from rclrt_cli.options.run import ANY_CHAIN
+from rclrt_py.errors import BadInput
 
 
 def with_misses(comparison: Comparison, missed: int, missed_host: int) -> Comparison:

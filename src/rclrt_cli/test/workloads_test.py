@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 from conftest import Rclrt
-from rclrt_cli.errors import BadInput
-from rclrt_cli.runner import find_program
+from rclrt_py.errors import BadInput
+from rclrt_py.processes.runner import find_program
 
 NAMES = [
     *("adpcm", "chacha", "chase", "edges", "fft"),

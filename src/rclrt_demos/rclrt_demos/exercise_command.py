@@ -11,20 +11,15 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_OK, BadInput
-from rclrt_cli.options.run import MIN_RUN_SECONDS, seconds_argument
-from rclrt_cli.output_directory import (
-    STAGING,
-    Plan,
-    check_file,
-    claimed,
-    write_atomically,
-)
-from rclrt_cli.runner import find_program
-from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.table import LINE_WIDTH
+from rclrt_py.arguments import MIN_RUN_SECONDS, seconds_argument
+from rclrt_py.errors import EXIT_OK, BadInput
+from rclrt_py.files.atomic import check_file, write_atomically
+from rclrt_py.processes import installation
+from rclrt_py.processes.runner import find_program
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.output_directory import STAGING, Plan, claimed
+from rclrt_py.terminal.table import LINE_WIDTH
 
-from rclrt_cli import installation
 from rclrt_demos import histogram, pendulum_picture
 from rclrt_demos.exercise_table import rows, table_lines
 from rclrt_demos.exercises import (

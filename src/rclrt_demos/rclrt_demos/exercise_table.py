@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from rclrt_cli.table import number
+from rclrt_py.text import number
 
 from rclrt_demos.exercises import Published
 from rclrt_demos.measured import Statistics

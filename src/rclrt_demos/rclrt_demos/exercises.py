@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from enum import Enum
 
-from rclrt_cli.errors import BadInput, did_you_mean
+from rclrt_py.errors import BadInput, did_you_mean
 
 BASELINE, SOLUTION = "baseline", "solution"
 VARIANTS = (BASELINE, SOLUTION)

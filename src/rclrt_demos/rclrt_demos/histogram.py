@@ -7,7 +7,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from rclrt_cli.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 
 from rclrt_demos.exercises import BASELINE, SOLUTION, Exercise, Measure
 from rclrt_demos.measured import NS_PER_US, Statistics

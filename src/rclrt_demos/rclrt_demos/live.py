@@ -11,10 +11,9 @@ from collections.abc import Iterator
 from types import TracebackType
 from typing import Any, TextIO
 
-from rclrt_cli.errors import BadInput
-from rclrt_cli.runner import run_environment
-
-from rclrt_cli import installation
+from rclrt_py.errors import BadInput
+from rclrt_py.processes import installation
+from rclrt_py.processes.runner import run_environment
 
 TOPIC = "/joint_states"
 PERIOD_S = 1 / 20

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.stats import nearest_rank
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.stats import nearest_rank
 
 NS_PER_US = 1000.0
 

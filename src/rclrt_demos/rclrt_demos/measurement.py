@@ -8,9 +8,9 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rclrt_cli.progress import Progress
-from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.stress import Stress
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.processes.stress import Stress
+from rclrt_py.terminal.progress import Progress
 
 from rclrt_demos.exercises import Exercise
 from rclrt_demos.host import HostShare

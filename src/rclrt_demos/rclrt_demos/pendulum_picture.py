@@ -6,8 +6,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Sequence
 
-from rclrt_cli.svg import FAINT, GRID, WIDTH, picture, text
-from rclrt_cli.svg import line as straight
+from rclrt_py.pages.svg import FAINT, GRID, WIDTH, picture, text
+from rclrt_py.pages.svg import line as straight
 
 from rclrt_demos.histogram import COLOURS
 from rclrt_demos.measured import State

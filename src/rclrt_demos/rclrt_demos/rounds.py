@@ -9,9 +9,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli.errors import RunFailed
-from rclrt_cli.runner import find_program, run_child
-from rclrt_cli.stop_signals import StopSignals
+from rclrt_py.errors import RunFailed
+from rclrt_py.processes.runner import find_program, run_child
+from rclrt_py.processes.stop_signals import StopSignals
 
 from rclrt_demos.exercises import BASELINE, SOLUTION, Exercise, Measure
 from rclrt_demos.measured import Measured, Statistics, pooled

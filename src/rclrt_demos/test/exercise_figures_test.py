@@ -12,7 +12,6 @@ from xml.etree import ElementTree
 
 import pytest
 from fake_program import figures_of
-from rclrt_cli.errors import BadInput
 from rclrt_demos.exercise_table import rows, table_lines
 from rclrt_demos.exercises import BASELINE, EXERCISES, SOLUTION, Exercise, find_exercise
 from rclrt_demos.host import HostShare
@@ -21,6 +20,7 @@ from rclrt_demos.measured import Measured, State, Statistics, pooled
 from rclrt_demos.rounds import Outcome, interleaved
 from rclrt_demos.scales import Scale, tick_step, time_label
 from rclrt_demos.verdict import Shown, effect_of, sentences
+from rclrt_py.errors import BadInput
 
 from rclrt_demos import histogram, pendulum_picture
 

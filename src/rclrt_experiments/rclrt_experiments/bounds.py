@@ -7,7 +7,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import median
 
-from rclrt_cli.stats import nearest_rank
+from rclrt_py.stats import nearest_rank
 
 from rclrt_experiments.figures import LABELS
 from rclrt_experiments.metrics import is_late

@@ -10,11 +10,11 @@ from importlib import resources
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_cli.analysis_module import analysis, model
-from rclrt_cli.errors import BadInput, did_you_mean
-from rclrt_cli.executors import EXECUTORS, check_executor, kind_name
-from rclrt_cli.json_reader import JsonValue
 from rclrt_generator.rules import Rules, read_rules
+from rclrt_py.errors import BadInput, did_you_mean
+from rclrt_py.executors import EXECUTORS, check_executor, kind_name
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.native import analysis, model
 
 if TYPE_CHECKING:
     from rclrt_analysis import Overheads

@@ -13,16 +13,15 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_cli.options.overheads import add_file_arguments, overheads_file
-from rclrt_cli.options.run import check_run_seconds, seconds_argument
-from rclrt_cli.output_directory import REPORT
-from rclrt_cli.progress import Progress
-from rclrt_cli.runner import PACKAGE, find_program
-from rclrt_cli.stop_signals import StopSignals
 from rclrt_generator.options import count_argument
+from rclrt_py.arguments import check_run_seconds, seconds_argument
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
+from rclrt_py.processes.runner import PACKAGE, find_program
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.output_directory import REPORT
+from rclrt_py.terminal.progress import Progress
 
-from rclrt_cli import __version__
 from rclrt_experiments.experiment import (
     MOST_TRIALS,
     THESIS,
@@ -37,6 +36,7 @@ from rclrt_experiments.page import Page, write_page
 from rclrt_experiments.runs import QUIET
 from rclrt_experiments.sweep import Backend, Cores, Dask, InProcess, cores
 from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
+from rclrt_py import __version__
 
 QUICK_TRIALS, QUICK_SECONDS, TRIES = 1, 2.0, 3
 SAY_EACH_S = 60.0

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from rclrt_cli.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 
 from rclrt_experiments.metrics import Estimate
 

@@ -19,9 +19,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from rclrt_cli.bounds.machine import OverheadsFile
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.output_directory import write_atomically
+from rclrt_py.errors import BadInput
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_experiments.experiment import Experiment
 from rclrt_experiments.rows import OverheadRow, Row, run_of, runs_csv, to_csv

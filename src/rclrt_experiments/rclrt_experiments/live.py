@@ -17,12 +17,12 @@ from typing import Any
 
 from rclrt_cli.bounds.machine import OverheadsFile
 from rclrt_cli.bounds.predicted import predict
-from rclrt_cli.errors import BadInput, RunFailed
-from rclrt_cli.run_data import RESULTS, Run
-from rclrt_cli.runner import PACKAGE, find_program, run_child, runner_command
-from rclrt_cli.stop_signals import StopSignals
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.timing import Infeasible
+from rclrt_py.errors import BadInput, RunFailed
+from rclrt_py.processes.runner import PACKAGE, find_program, run_child, runner_command
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.run_data import RESULTS, Run
 
 from rclrt_experiments.experiment import Experiment, base_of
 from rclrt_experiments.runs import QUIET

@@ -16,8 +16,9 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.errors import RunFailed
-from rclrt_cli.output_directory import REPORT, write_atomically
+from rclrt_py.errors import RunFailed
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.runs.output_directory import REPORT
 
 from rclrt_experiments import synthesis
 from rclrt_experiments.bounds import TERMS, Cells, Proofs, name_of, prediction_table

@@ -17,8 +17,8 @@ from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from rclrt_cli.errors import BadInput, RunFailed
-from rclrt_cli.parent_death import end_with_parent
+from rclrt_py.errors import BadInput, RunFailed
+from rclrt_py.processes.parent_death import end_with_parent
 
 from rclrt_experiments.unit import Done, Unit
 

@@ -8,12 +8,12 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Protocol
 
-from rclrt_cli.analysis_module import analysis, chain_bounds
-from rclrt_cli.executors import kind_of
-from rclrt_cli.stats import nearest_rank
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.feasibility import load, settle
 from rclrt_generator.timing import Infeasible
+from rclrt_py.executors import kind_of
+from rclrt_py.native import analysis, chain_bounds
+from rclrt_py.stats import nearest_rank
 
 from rclrt_experiments.experiment import SYNTHESIS, Experiment, base_of
 from rclrt_experiments.rows import OverheadRow, Row

@@ -19,11 +19,11 @@ from conftest import (
     read_rows,
     read_runs,
 )
-from rclrt_cli.errors import BadInput, RclrtError, RunFailed
-from rclrt_cli.stop_signals import StopSignals
 from rclrt_experiments.experiment import read_experiment
 from rclrt_experiments.live import Live
 from rclrt_experiments.unit import Unit
+from rclrt_py.errors import BadInput, RclrtError, RunFailed
+from rclrt_py.processes.stop_signals import StopSignals
 
 from rclrt_experiments import live
 

@@ -8,7 +8,7 @@ from collections import deque
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 _BODY = re.compile(rb"\{([a-z]+: -?[0-9]{1,18}(?:, [a-z]+: -?[0-9]{1,18})*)\}")
 KEYS = frozenset({"executor", "chain", "start", "duration"})

@@ -9,7 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_cli.analysis_module import analysis, chain_bounds, load_application
+from rclrt_py.native import analysis, chain_bounds, load_application
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.application import GeneratedApplication

@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.application import GeneratedApplication

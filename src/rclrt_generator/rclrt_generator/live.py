@@ -12,8 +12,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from statistics import median
 
-from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK, RunFailed
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, RunFailed
+from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.application import GeneratedApplication

@@ -7,8 +7,8 @@ import argparse
 from dataclasses import replace
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.rules import PRESETS, Rules, read_rules
 from rclrt_generator.workloads import STATISTICS, read_workloads

@@ -14,7 +14,7 @@ from decimal import Decimal
 from pathlib import Path
 
 import graphviz
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 from rclrt_generator.app_yaml import app_yaml, chain_file
 from rclrt_generator.application import GeneratedApplication

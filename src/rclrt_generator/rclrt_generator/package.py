@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import jinja2
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 from rclrt_generator.application import GeneratedApplication
 

@@ -12,11 +12,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli.analysis_module import read_lines
-from rclrt_cli.errors import EXIT_OK, BadInput
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.output_directory import write_output
-from rclrt_cli.run_data import RESULTS
+from rclrt_py.errors import EXIT_OK, BadInput
+from rclrt_py.files.atomic import write_output
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.native import read_lines
+from rclrt_py.runs.run_data import RESULTS
 
 from rclrt_generator.chain_log import durations_of_runs, read_chain_log
 

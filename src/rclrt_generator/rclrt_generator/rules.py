@@ -9,9 +9,9 @@ from dataclasses import dataclass, fields, replace
 from decimal import Decimal
 from typing import Any, NoReturn
 
-from rclrt_cli.errors import BadInput, did_you_mean
-from rclrt_cli.executors import EXECUTORS
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.errors import BadInput, did_you_mean
+from rclrt_py.executors import EXECUTORS
+from rclrt_py.files.json_reader import JsonValue
 
 US_PER_HOUR = 3_600_000_000
 UTILISATIONS = ("uunifast", "randfixedsum")

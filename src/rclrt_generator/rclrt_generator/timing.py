@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from decimal import ROUND_HALF_EVEN, Decimal
 
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.draws import Draws, randfixedsum, uunifast
 from rclrt_generator.graph import ChainGraph, Kind

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import Any
 
-from rclrt_cli.analysis_module import analysis, chain_bounds
+from rclrt_py.native import analysis, chain_bounds
 
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.draws import Draws

@@ -13,9 +13,9 @@ from collections.abc import Iterator, Sequence
 from functools import partial
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
-from rclrt_cli.executors import EXECUTORS
-from rclrt_cli.progress import Progress
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
+from rclrt_py.executors import EXECUTORS
+from rclrt_py.terminal.progress import Progress
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.live import run_live

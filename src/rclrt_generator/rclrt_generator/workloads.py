@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.rules import Rules

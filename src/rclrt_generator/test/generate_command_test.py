@@ -15,12 +15,12 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
 from rclrt_generator.application import draw_application
 from rclrt_generator.output import new_directory
 from rclrt_generator.rules import PRESETS, Rules, read_rules
 from rclrt_generator.timing import Infeasible
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
 
 GENEROUS_S = 300  # only a program that hangs takes as long
 # As the thesis's tool has them.

@@ -11,12 +11,12 @@ from itertools import pairwise
 
 import networkx as nx
 import pytest
-from rclrt_cli.analysis_module import load_application
 from rclrt_generator.app_yaml import app_yaml, chain_file
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.draws import Draws
 from rclrt_generator.graph import Kind, draw_merges
 from rclrt_generator.rules import PRESETS, Rules
+from rclrt_py.native import load_application
 
 import rclrt_model
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rclrt_cli.analysis_module import read_lines
 from rclrt_generator.chain_log import durations_of_runs, read_chain_log
+from rclrt_py.native import read_lines
 
 GENEROUS_S = 300  # only a program that hangs takes as long
 CHAINS = [

@@ -9,13 +9,13 @@ from decimal import Decimal
 from itertools import pairwise
 
 import pytest
-from rclrt_cli.analysis_module import analysis, load_application
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.application import GeneratedApplication, draw_application
 from rclrt_generator.graph import Kind
 from rclrt_generator.pictures import application_picture
 from rclrt_generator.rules import Rules
 from rclrt_generator.shrink import smaller_ones
+from rclrt_py.native import analysis, load_application
 
 import rclrt_model
 

@@ -15,9 +15,9 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
-from rclrt_cli.analysis_module import analysis
 from rclrt_generator.rules import Rules
 from rclrt_generator.verify import Attack, Bounds, attack_seed
+from rclrt_py.native import analysis
 
 from rclrt_generator import verify_command
 

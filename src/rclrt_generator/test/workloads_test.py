@@ -11,8 +11,6 @@ from typing import Any
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
 from rclrt_cli.main import main
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.application import draw_application
@@ -20,6 +18,8 @@ from rclrt_generator.package import CLIENTS, package_files
 from rclrt_generator.rules import PRESETS
 from rclrt_generator.timing import Infeasible
 from rclrt_generator.workloads import best, read_workloads, with_workloads
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
 
 import rclrt_model
 

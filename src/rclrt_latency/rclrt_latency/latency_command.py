@@ -10,11 +10,11 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_OK, BadInput
-from rclrt_cli.output_directory import check_file, write_atomically
-from rclrt_cli.runner import find_program
-from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.table import Paint
+from rclrt_py.errors import EXIT_OK, BadInput
+from rclrt_py.files.atomic import check_file, write_atomically
+from rclrt_py.processes.runner import find_program
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.terminal.table import Paint
 
 from rclrt_latency import slice_view
 from rclrt_latency.measuring import measure

@@ -10,9 +10,9 @@ import sys
 import tempfile
 from collections.abc import Sequence
 
-from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
-from rclrt_cli.parent_death import end_with_parent
-from rclrt_cli.stop_signals import StopSignals
+from rclrt_py.errors import EXIT_BAD_INPUT, BadInput, RunFailed
+from rclrt_py.processes.parent_death import end_with_parent
+from rclrt_py.processes.stop_signals import StopSignals
 
 
 def measure(command: Sequence[str], stop: StopSignals) -> tuple[int, str]:

@@ -6,8 +6,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from rclrt_cli.bench.plots import COLOURS, LogScale
-from rclrt_cli.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+from rclrt_py.pages.scale import COLOURS, LogScale
+from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 
 LEFT, RIGHT, TOP, BOTTOM = 80.0, WIDTH - 24.0, 70.0, 370.0
 STEPS_PER_DECADE = 20

@@ -9,8 +9,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import NoReturn
 
-from rclrt_cli.errors import BadInput, did_you_mean
-from rclrt_cli.table import shorten
+from rclrt_py.errors import BadInput, did_you_mean
+from rclrt_py.text import shorten
 
 from rclrt_latency.trace_slices import Slices
 

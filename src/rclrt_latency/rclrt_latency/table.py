@@ -6,7 +6,8 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from rclrt_cli.table import LINE_WIDTH, Paint, shorten
+from rclrt_py.terminal.table import LINE_WIDTH, Paint
+from rclrt_py.text import shorten
 
 from rclrt_latency.wake_ups import Series, Thread, Times, WakeUps
 

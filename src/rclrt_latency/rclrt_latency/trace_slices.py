@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 from rclrt_latency.perfetto_reader import BYTES, PACKET, DamagedTrace, Message, Reader
 

@@ -8,7 +8,7 @@ from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.files.json_reader import JsonValue
 
 DOCUMENT = Path("rclrt_latency")
 Bins = dict[int, int]

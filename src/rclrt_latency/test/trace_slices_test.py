@@ -9,9 +9,9 @@ import pytest
 import traces
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from rclrt_cli.errors import BadInput
 from rclrt_latency.slice_view import SliceView, overview, select
 from rclrt_latency.trace_slices import Slices, read_slices
+from rclrt_py.errors import BadInput
 from traces import CLEARED, begin, end, named_track, number, packet, part, thread_track
 
 CAMERA = thread_track(7, "camera")

@@ -8,9 +8,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import read_text
-from rclrt_cli.svg import FAINT, GRID, WIDTH, line, picture, text
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import read_text
+from rclrt_py.pages.svg import FAINT, GRID, WIDTH, line, picture, text
 
 HEAD = "latency,count"
 OVERFLOW = "overflow"

@@ -6,7 +6,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_timer_study.matrix import INIT, LOOP, NODE
 

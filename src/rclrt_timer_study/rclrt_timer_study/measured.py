@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_timer_study.histogram import Histogram, read_histogram
 from rclrt_timer_study.inheritance import Inheritance, read_inheritance

@@ -15,15 +15,16 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
-from rclrt_cli.options.run import seconds_argument
-from rclrt_cli.output_directory import REPORT, check_file, write_atomically
-from rclrt_cli.progress import Progress
-from rclrt_cli.runner import Patience, find_program, run_child
-from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.stress import STRESS_NG, Stress
+from rclrt_py.arguments import seconds_argument
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed, did_you_mean
+from rclrt_py.files.atomic import check_file, write_atomically
+from rclrt_py.processes.runner import Patience, find_program, run_child
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.processes.stress import STRESS_NG, Stress
+from rclrt_py.runs.output_directory import REPORT
+from rclrt_py.terminal.progress import Progress
 
-from rclrt_cli import __version__
+from rclrt_py import __version__
 from rclrt_timer_study.matrix import Case, all_cases
 from rclrt_timer_study.measured import HIST, SUMMARY, TOPN, Measured
 from rclrt_timer_study.report import (

@@ -13,7 +13,7 @@ from xml.etree import ElementTree
 
 import pytest
 from conftest import GENEROUS_S, Program, give_up_realtime
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 from rclrt_timer_study.histogram import Histogram, Panel, read_histogram, side_by_side
 from rclrt_timer_study.inheritance import Inheritance, Thread
 from rclrt_timer_study.matrix import CASES, all_cases

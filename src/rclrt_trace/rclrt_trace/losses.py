@@ -10,7 +10,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput, RclrtError
+from rclrt_py.errors import BadInput, RclrtError
 
 from rclrt_trace.reader import read
 

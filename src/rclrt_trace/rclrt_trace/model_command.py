@@ -6,10 +6,10 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from rclrt_cli.analysis_module import load_application, model
-from rclrt_cli.errors import EXIT_OK, BadInput
-from rclrt_cli.output_directory import check_file, write_atomically
-from rclrt_cli.run_data import MODEL, RESULTS
+from rclrt_py.errors import EXIT_OK, BadInput
+from rclrt_py.files.atomic import check_file, write_atomically
+from rclrt_py.native import load_application, model
+from rclrt_py.runs.run_data import MODEL, RESULTS
 
 from rclrt_trace.reader import read
 

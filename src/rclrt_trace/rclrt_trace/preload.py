@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 PACKAGE = "rclrt_tracetools"
 # The loader splits LD_PRELOAD at these, and nothing escapes them.

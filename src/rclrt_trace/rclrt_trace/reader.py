@@ -9,8 +9,8 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
-from rclrt_cli.runner import find_program
+from rclrt_py.errors import EXIT_BAD_INPUT, BadInput, RunFailed
+from rclrt_py.processes.runner import find_program
 
 PACKAGE = "rclrt_trace"
 

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-from rclrt_cli.parent_death import end_with_parent
-from rclrt_cli.runner import find_program
+from rclrt_py.processes.parent_death import end_with_parent
+from rclrt_py.processes.runner import find_program
 
 from rclrt_trace.reader import PACKAGE
 

@@ -12,7 +12,7 @@ import subprocess
 import time
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput, RunFailed
+from rclrt_py.errors import BadInput, RunFailed
 
 CREATION_EVENTS = (
     "ros2:rcl_init",

@@ -14,17 +14,18 @@ import time
 from collections.abc import Callable
 from pathlib import Path
 
-from rclrt_cli.application import describe_app_file
 from rclrt_cli.commands import report
-from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed
-from rclrt_cli.executors import check_executor
-from rclrt_cli.options.run import seconds_argument
-from rclrt_cli.output_directory import APPLICATION, REPORT, write_atomically
-from rclrt_cli.parent_death import end_with_parent
+from rclrt_cli.comparison_table import print_table
 from rclrt_cli.report.page import make_report
-from rclrt_cli.run_data import MODEL
-from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.table import print_table
+from rclrt_py.arguments import seconds_argument
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput, RunFailed
+from rclrt_py.executors import check_executor
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.processes.parent_death import end_with_parent
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.application import describe_app_file
+from rclrt_py.runs.output_directory import APPLICATION, REPORT
+from rclrt_py.runs.run_data import MODEL
 
 from rclrt_trace.losses import Watch, check_room, find_losses, tell
 from rclrt_trace.preload import traceable

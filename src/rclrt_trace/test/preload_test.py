@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 from rclrt_trace import preload
 

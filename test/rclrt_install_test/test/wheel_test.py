@@ -29,7 +29,7 @@ COMPILERS = {"libc", "libdl", "libgcc_s", "libm", "libpthread", "libstdc++"}
 
 LOADED = """
 import json, sys
-import rclrt_analysis, rclrt_cli, rclrt_model
+import rclrt_analysis, rclrt_cli, rclrt_model, rclrt_py
 with open("/proc/self/maps") as maps:
     paths = {line.split(maxsplit=5)[5].rstrip() for line in maps if "/" in line}
 modules = [getattr(m, "__file__", None) for m in list(sys.modules.values())]
@@ -189,7 +189,7 @@ def test_nothing_is_loaded_from_the_sources_or_from_ros(installation: Installati
 def test_no_library_is_needed_but_those_of_the_compilers(installation: Installation) -> None:
     files = [
         *installation.venv.glob("lib/python3*/site-packages/rclrt_*/_native.*.so"),
-        *installation.venv.glob("lib/python3*/site-packages/rclrt_cli/programs/rclrt_simulator"),
+        *installation.venv.glob("lib/python3*/site-packages/rclrt_py/programs/rclrt_simulator"),
     ]
     assert len(files) == 3
     for file in files:

@@ -3,18 +3,17 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from rclrt_py.executors import BASELINE
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.pages.scale import COLOURS, LogScale
+from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+
 from rclrt_cli.bench.rows import BARE, Benchmark, Row
-from rclrt_cli.executors import BASELINE
-from rclrt_cli.output_directory import write_atomically
-from rclrt_cli.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 
 BURNER, GROWTH = "executors_burner.svg", "executors_growth.svg"
-COLOURS = ("#8a8a8a", "#b8860b", "#5b7fbf", "#a0522d", "#c0392b", "#2e8b57", "#7d3c98", "#16a085")
 MARGIN, ROW = 16, 30
 
 
@@ -23,32 +22,6 @@ def write_plots(benchmark: Benchmark, directory: Path) -> None:
     for name, made in ((BURNER, burner(benchmark)), (GROWTH, growth(benchmark))):
         if made:
             write_atomically(directory / name, made)
-
-
-@dataclass(frozen=True)
-class LogScale:
-    """Positive values to places between two ends, decade by decade."""
-
-    low: float
-    high: float
-    start: float
-    end: float
-
-    @classmethod
-    def around(cls, values: Sequence[float], start: float, end: float) -> LogScale:
-        low = 10 ** math.floor(math.log10(max(min(values), 0.1)))
-        high = 10 ** math.ceil(math.log10(max(*values, low * 10)))
-        return cls(low, high, start, end)
-
-    def __call__(self, value: float) -> float:
-        part = math.log(max(value, self.low) / self.low) / math.log(self.high / self.low)
-        return self.start + (self.end - self.start) * part
-
-    def ticks(self) -> Iterator[float]:
-        tick = self.low
-        while tick <= self.high * 1.001:
-            yield tick
-            tick *= 10
 
 
 def colour(benchmark: Benchmark, executor: str) -> str:

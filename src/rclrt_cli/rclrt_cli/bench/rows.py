@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
 
 BENCH_VERSION = 1
 BARE = "bare"

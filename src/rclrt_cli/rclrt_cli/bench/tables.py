@@ -6,8 +6,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rclrt_py.text import number, ratio, shorten
+
 from rclrt_cli.bench.rows import BARE, Benchmark, Row
-from rclrt_cli.table import number, ratio, shorten
 
 LATENCIES = (
     ("dispatch", "guard_condition", "guard condition: trigger to callback"),

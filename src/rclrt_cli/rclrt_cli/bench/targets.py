@@ -6,10 +6,11 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
+from rclrt_py.executors import BASELINE, FOCUS
+from rclrt_py.text import number
+
 from rclrt_cli.bench.rows import BARE, Benchmark, Row
 from rclrt_cli.bench.tables import Table
-from rclrt_cli.executors import BASELINE, FOCUS
-from rclrt_cli.table import number
 
 HAND_SPLIT = "split"
 Value = Callable[[Benchmark, int], float | None]

@@ -9,15 +9,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
+from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.results import ChainPrediction, ChainResult, Results, Step
+from rclrt_py.runs.run_data import RESULTS, Run
+from rclrt_py.stats import to_ms
+
 from rclrt_cli.bounds.excesses import ASSUMPTION, Excess, load_excesses
 from rclrt_cli.bounds.predicted import Prediction, Predictions
 from rclrt_cli.bounds.steps import worst_steps
-from rclrt_cli.errors import EXIT_ABOVE_BOUND, EXIT_OK
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.output_directory import write_atomically
-from rclrt_cli.results import ChainPrediction, ChainResult, Results, Step
-from rclrt_cli.run_data import RESULTS, Run
-from rclrt_cli.stats import to_ms
 
 WIDTHS = (12, 13, 9, 13, 17)
 MOST_TOLD = 3

@@ -9,10 +9,11 @@ from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
 
+from rclrt_py.executors import kind_of
+from rclrt_py.runs.csv_reader import InstanceRow, StallRow
+
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.bounds.throttling import mean_load
-from rclrt_cli.csv_reader import InstanceRow, StallRow
-from rclrt_cli.executors import kind_of
 
 if TYPE_CHECKING:
     from rclrt_model import Application

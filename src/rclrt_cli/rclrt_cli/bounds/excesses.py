@@ -9,10 +9,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import astuple, dataclass, fields
 from pathlib import Path
 
+from rclrt_py.errors import BadInput
+from rclrt_py.runs.csv_reader import ChainRow, rows_of
+from rclrt_py.runs.run_data import EXCESSES, RESULTS, Run
+
 from rclrt_cli.bounds.predicted import PredictedChain
-from rclrt_cli.csv_reader import ChainRow, rows_of
-from rclrt_cli.errors import BadInput
-from rclrt_cli.run_data import EXCESSES, RESULTS, Run
 
 HOST = "host"
 """Something above every priority of the application was measured to have taken the CPU, and the

@@ -7,7 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from rclrt_cli.analysis_module import analysis
+from rclrt_py.native import analysis
+from rclrt_py.runs.csv_reader import ChainRow, InstanceRow, StallRow
+from rclrt_py.runs.run_data import Run
+
 from rclrt_cli.bounds.evidence import (
     Allowance,
     BusyTimes,
@@ -21,8 +24,6 @@ from rclrt_cli.bounds.excesses import ASSUMPTION, HOST, UNEXPLAINED, Excess, row
 from rclrt_cli.bounds.machine import OverheadsFile
 from rclrt_cli.bounds.predicted import PredictedChain, machine_of
 from rclrt_cli.bounds.stalled_bounds import StalledBounds
-from rclrt_cli.csv_reader import ChainRow, InstanceRow, StallRow
-from rclrt_cli.run_data import Run
 
 if TYPE_CHECKING:
     from rclrt_model import Application

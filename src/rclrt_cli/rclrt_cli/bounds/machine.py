@@ -9,9 +9,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from rclrt_cli.analysis_module import analysis
-from rclrt_cli.executors import ExecutorKind, kind_name, kind_of
-from rclrt_cli.json_reader import JsonValue
+from rclrt_py.executors import ExecutorKind, kind_name, kind_of
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.native import analysis
 
 if TYPE_CHECKING:
     from rclrt_analysis import Overheads as NativeOverheads

@@ -9,12 +9,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rclrt_py.executors import EXECUTORS, kind_name
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.native import analysis
+from rclrt_py.runs.output_directory import BOUNDS
+
 from rclrt_cli import chain_analysis
-from rclrt_cli.analysis_module import analysis
 from rclrt_cli.bounds.machine import Overheads, OverheadsFile, hops_of, largest_message
-from rclrt_cli.executors import EXECUTORS, kind_name
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.output_directory import BOUNDS
 
 if TYPE_CHECKING:
     from rclrt_model import Application

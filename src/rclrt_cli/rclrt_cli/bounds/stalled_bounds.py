@@ -8,7 +8,8 @@ from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from rclrt_cli.analysis_module import analysis, chain_bounds
+from rclrt_py.native import analysis, chain_bounds
+
 from rclrt_cli.bounds.machine import Overheads
 
 if TYPE_CHECKING:

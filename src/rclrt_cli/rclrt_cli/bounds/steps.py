@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from rclrt_py.runs.run_data import Run
+
 from rclrt_cli.bounds.predicted import PredictedChain
-from rclrt_cli.run_data import Run
 
 
 def worst_steps(runs: Iterable[Run], chains: Iterable[PredictedChain]) -> dict[str, list[int]]:

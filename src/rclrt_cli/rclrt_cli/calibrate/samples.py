@@ -8,10 +8,11 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from rclrt_py.executors import kind_of
+from rclrt_py.runs.csv_reader import InstanceRow, StallRow
+from rclrt_py.stats import nearest_rank
+
 from rclrt_cli.calibrate.applications import ALONE_MS, CYCLE_NS, SHORT_MS, TICK_NS
-from rclrt_cli.csv_reader import InstanceRow, StallRow
-from rclrt_cli.executors import kind_of
-from rclrt_cli.stats import nearest_rank
 
 WARM_UP_NS = 500_000_000
 

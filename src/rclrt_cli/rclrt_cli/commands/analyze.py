@@ -11,13 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.executors import EXECUTORS, executor_argument
+from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
+from rclrt_py.native import analysis, load_application, read_input, read_lines
+
 from rclrt_cli import chain_analysis, sensitivity, task_analysis, task_replay
-from rclrt_cli.analysis_module import analysis, load_application, read_input, read_lines
 from rclrt_cli.chain_analysis import Analysis
-from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput
-from rclrt_cli.executors import EXECUTORS, executor_argument
 from rclrt_cli.options import overheads, priorities
-from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains, refute_tasks
 from rclrt_cli.task_analysis import TaskAnalysis
 

@@ -10,14 +10,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.executors import WITH_LEVELS
+from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
+from rclrt_py.native import analysis, load_application, model, read_input
+
 from rclrt_cli import chain_analysis
-from rclrt_cli.analysis_module import analysis, load_application, model, read_input
 from rclrt_cli.bounds.machine import Overheads
 from rclrt_cli.commands.analyze import is_task_set
-from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
-from rclrt_cli.executors import WITH_LEVELS
 from rclrt_cli.options import overheads, priorities
-from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 from rclrt_cli.refutation import refute_chains
 
 if TYPE_CHECKING:

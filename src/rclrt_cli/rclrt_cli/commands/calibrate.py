@@ -13,16 +13,17 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from rclrt_py.arguments import seconds_argument
+from rclrt_py.errors import EXIT_OK, BadInput
+from rclrt_py.executors import EXECUTORS, parse_executors
+from rclrt_py.files.atomic import check_file, write_atomically
+from rclrt_py.processes.runner import find_runner, run_child, runner_command
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.run_data import RESULTS, Run
+from rclrt_py.terminal.progress import Progress
+
 from rclrt_cli.calibrate import applications, bandwidth
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, find, find_hops
-from rclrt_cli.errors import EXIT_OK, BadInput
-from rclrt_cli.executors import EXECUTORS, parse_executors
-from rclrt_cli.options.run import seconds_argument
-from rclrt_cli.output_directory import check_file, write_atomically
-from rclrt_cli.progress import Progress
-from rclrt_cli.run_data import RESULTS, Run
-from rclrt_cli.runner import find_runner, run_child, runner_command
-from rclrt_cli.stop_signals import StopSignals
 
 HELP = "measure this machine's overheads, for rclrt analyze --overheads"
 MIN_SECONDS = 1.0

@@ -10,21 +10,23 @@ import shutil
 import sys
 from pathlib import Path
 
-from rclrt_cli.application import on_several_cpus
+from rclrt_py.arguments import check_run_seconds, seconds_argument
+from rclrt_py.errors import BadInput, RclrtError
+from rclrt_py.executors import ALL, COMPARED, EXECUTORS, OPTIONS_HELP, kind_of, parse_executors
+from rclrt_py.files.atomic import replacing, write_atomically
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.application import on_several_cpus
+from rclrt_py.runs.output_directory import REPORT, Plan, claimed
+from rclrt_py.runs.run_data import RESULTS, TRACE, Run
+from rclrt_py.terminal.progress import Progress
+
 from rclrt_cli.bounds.comparing import bound_lines
 from rclrt_cli.comparison import MAX_ROUNDS, Comparison, merge_directory, round_directory
-from rclrt_cli.errors import BadInput, RclrtError
-from rclrt_cli.executors import ALL, COMPARED, EXECUTORS, OPTIONS_HELP, kind_of, parse_executors
+from rclrt_cli.comparison_table import print_table
 from rclrt_cli.measure import Measurement, outcome, verdict
 from rclrt_cli.options import bounds as bounds_options
 from rclrt_cli.options import run as run_options
-from rclrt_cli.options.run import check_run_seconds, seconds_argument
-from rclrt_cli.output_directory import REPORT, Plan, claimed, replacing, write_atomically
-from rclrt_cli.progress import Progress
 from rclrt_cli.report.page import make_report
-from rclrt_cli.run_data import RESULTS, TRACE, Run
-from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.table import print_table
 
 HELP = "compare executors on one application, in interleaved rounds"
 TRAILING = "ROS arguments"

@@ -10,12 +10,14 @@ import sys
 import textwrap
 from pathlib import Path
 
+from rclrt_py.errors import EXIT_NO, EXIT_OK
+from rclrt_py.terminal.table import LINE_WIDTH, Paint
+from rclrt_py.text import shorten
+
 from rclrt_cli.doctor.checks import Finding, Level
 from rclrt_cli.doctor.examine import examine
 from rclrt_cli.doctor.fix_script import fix_script
 from rclrt_cli.doctor.login import this_login
-from rclrt_cli.errors import EXIT_NO, EXIT_OK
-from rclrt_cli.table import LINE_WIDTH, Paint, shorten
 
 HELP = "say what this machine gives a real-time program"
 DOCTOR_VERSION = 1

@@ -8,19 +8,21 @@ import os
 import sys
 from pathlib import Path
 
+from rclrt_py.errors import EXIT_OK, BadInput
+from rclrt_py.files.atomic import write_atomically
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.output_directory import REPORT, Plan
+from rclrt_py.runs.run_data import RESULTS
+
 from rclrt_cli.bounds.comparing import bound_lines
 from rclrt_cli.callback_limits import limit_lines
 from rclrt_cli.commands.compare import finish
 from rclrt_cli.comparison import Comparison, combine, load_comparison, load_single_run
-from rclrt_cli.errors import EXIT_OK, BadInput
-from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.comparison_table import print_table
 from rclrt_cli.measure import verdict
 from rclrt_cli.options.overheads import add_file_arguments, overheads_file
-from rclrt_cli.output_directory import REPORT, Plan, write_atomically
 from rclrt_cli.recorded import hold_against
 from rclrt_cli.report.page import make_report
-from rclrt_cli.run_data import RESULTS
-from rclrt_cli.table import print_table
 
 HELP = "make the table and report.html again, from one results directory or several"
 

@@ -6,16 +6,17 @@ from __future__ import annotations
 import argparse
 import sys
 
+from rclrt_py.arguments import check_run_seconds, seconds_argument
+from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, check_executor
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.output_directory import REPORT, Plan, claimed
+from rclrt_py.runs.run_data import Run
+from rclrt_py.terminal.progress import Progress
+
 from rclrt_cli import single_run
-from rclrt_cli.executors import EXECUTORS, OPTIONS_HELP, check_executor
 from rclrt_cli.measure import Measurement, outcome, verdict
 from rclrt_cli.options import bounds as bounds_options
 from rclrt_cli.options import run as run_options
-from rclrt_cli.options.run import check_run_seconds, seconds_argument
-from rclrt_cli.output_directory import REPORT, Plan, claimed
-from rclrt_cli.progress import Progress
-from rclrt_cli.run_data import Run
-from rclrt_cli.stop_signals import StopSignals
 
 HELP = "run an application under one executor and measure it"
 TRAILING = "ROS arguments"

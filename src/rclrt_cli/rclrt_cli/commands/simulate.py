@@ -8,18 +8,19 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rclrt_py.arguments import MIN_RUN_SECONDS, check_run_seconds, seconds_argument
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.executors import EXECUTORS, OPTIONS_HELP, check_executor
+from rclrt_py.native import analysis, load_application, read_input
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.runs.output_directory import REPORT, Plan, claimed
+from rclrt_py.runs.run_data import Run
+from rclrt_py.terminal.progress import Progress
+
 from rclrt_cli import single_run, task_replay
-from rclrt_cli.analysis_module import analysis, load_application, read_input
 from rclrt_cli.commands.analyze import is_task_set
-from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
-from rclrt_cli.executors import EXECUTORS, OPTIONS_HELP, check_executor
 from rclrt_cli.measure import Measurement, outcome, verdict
 from rclrt_cli.options import run as run_options
-from rclrt_cli.options.run import MIN_RUN_SECONDS, check_run_seconds, seconds_argument
-from rclrt_cli.output_directory import REPORT, Plan, claimed
-from rclrt_cli.progress import Progress
-from rclrt_cli.run_data import Run
-from rclrt_cli.stop_signals import StopSignals
 
 if TYPE_CHECKING:
     from rclrt_analysis import CounterExample

@@ -9,11 +9,12 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, TypedDict
 
-from rclrt_cli.analysis_module import analysis, load_application
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
+from rclrt_py.native import analysis, load_application
+
 from rclrt_cli.chain_analysis import HOLDS
-from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_cli.node_priorities import ReasonedPriority, node_priorities
-from rclrt_cli.output_directory import STANDARD_OUTPUT, write_output
 
 if TYPE_CHECKING:
     from rclrt_model import Application

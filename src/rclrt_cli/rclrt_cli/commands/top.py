@@ -10,11 +10,12 @@ import sys
 import time
 from typing import Any
 
-from rclrt_cli.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.arguments import seconds_argument
+from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.terminal.table import Paint
+
 from rclrt_cli.live_table import LiveTable, Status
-from rclrt_cli.options.run import seconds_argument
-from rclrt_cli.stop_signals import StopSignals
-from rclrt_cli.table import Paint
 
 HELP = "show misses and who caused them, live, of robots that are running"
 DESCRIPTION = (

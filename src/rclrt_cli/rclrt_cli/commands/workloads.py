@@ -17,9 +17,10 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput, RunFailed
-from rclrt_cli.output_directory import check_file, write_atomically
-from rclrt_cli.runner import find_program
+from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput, RunFailed
+from rclrt_py.files.atomic import check_file, write_atomically
+from rclrt_py.processes.runner import find_program
+
 from rclrt_cli.workload_import import find_compiler, find_programs, import_program, imported
 
 HELP = "list workloads for callbacks, time them on this machine, import programs in C"

@@ -10,10 +10,11 @@ import threading
 from collections.abc import Mapping
 from pathlib import Path
 
+from rclrt_py.errors import EXIT_NO, BadInput
+from rclrt_py.processes.runner import find_program
+
 from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
 from rclrt_cli.doctor.login import Login
-from rclrt_cli.errors import EXIT_NO, BadInput
-from rclrt_cli.runner import find_program
 
 RTPRIO = 99
 """Of the probe for the host's stalls in `rclrt latency`, above all that is measured."""

@@ -7,10 +7,11 @@ import re
 from collections.abc import Mapping
 from pathlib import Path
 
+from rclrt_py.errors import BadInput
+from rclrt_py.processes.installation import is_wheel, ros_fix
+from rclrt_py.processes.runner import find_runner
+
 from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
-from rclrt_cli.errors import BadInput
-from rclrt_cli.installation import is_wheel, ros_fix
-from rclrt_cli.runner import find_runner
 
 DEFAULT_RMW = "rmw_fastrtps_cpp"
 TRIED_RMW = (DEFAULT_RMW,)  # those that rclrt's tests have run on: docs/dependencies.md

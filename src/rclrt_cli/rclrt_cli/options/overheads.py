@@ -9,6 +9,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from rclrt_py.errors import BadInput
+
 from rclrt_cli.bounds.machine import (
     HOPS,
     STATISTICS,
@@ -17,7 +19,6 @@ from rclrt_cli.bounds.machine import (
     hops_of,
     largest_message,
 )
-from rclrt_cli.errors import BadInput
 
 if TYPE_CHECKING:
     from rclrt_model import Application

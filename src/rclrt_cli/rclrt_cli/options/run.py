@@ -4,36 +4,12 @@
 from __future__ import annotations
 
 import argparse
-import math
 from pathlib import Path
 
-from rclrt_cli.errors import BadInput
 from rclrt_cli.options import priorities
 
-MAX_SECONDS = 24 * 3600.0
-MIN_RUN_SECONDS = 0.01
 ANY_CHAIN = ""
 """What --fail-on-miss is without the name of a chain."""
-
-
-def seconds_argument(text: str) -> float:
-    try:
-        seconds = float(text)
-    except ValueError:
-        seconds = math.nan
-    if not 0 < seconds <= MAX_SECONDS:
-        raise argparse.ArgumentTypeError(
-            f"'{text}' is not a time; expected seconds above 0 and up to {MAX_SECONDS:.0f}"
-        )
-    return seconds
-
-
-def check_run_seconds(seconds: float) -> None:
-    """The shortest run that the runner measures."""
-    if seconds < MIN_RUN_SECONDS:
-        raise BadInput(
-            f"--seconds: each run would last {seconds:g} s; expected at least {MIN_RUN_SECONDS:g} s"
-        )
 
 
 def add_application_argument(parser: argparse.ArgumentParser) -> None:

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from rclrt_py.runs.results import Results
+
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.results import Results
-from rclrt_cli.table import held_back_text
+from rclrt_cli.comparison_table import held_back_text
 
 Row = tuple[str, str]
 

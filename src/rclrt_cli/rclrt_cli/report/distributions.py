@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from typing import Any
 
+from rclrt_py.runs.results import ChainResult
+from rclrt_py.runs.run_data import nanoseconds
+
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.results import ChainResult
-from rclrt_cli.run_data import nanoseconds
-from rclrt_cli.table import by_urgency
+from rclrt_cli.comparison_table import by_urgency
 
 SAMPLES_PER_CHAIN = 20_000
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from rclrt_cli.application import ApplicationInfo
+from rclrt_py.runs.application import ApplicationInfo
+from rclrt_py.runs.csv_reader import InstanceRow
+from rclrt_py.runs.run_data import Run
+
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.csv_reader import InstanceRow
+from rclrt_cli.comparison_table import by_urgency
 from rclrt_cli.report.lanes import Interval, pack, paused
 from rclrt_cli.report.windows import Window, choose, round_number, window_length
-from rclrt_cli.run_data import Run
-from rclrt_cli.table import by_urgency
 
 MAX_SLICES = 800
 """Slices drawn in one panel; the note says when there were more."""

@@ -6,7 +6,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import Any
 
-from rclrt_cli.application import ApplicationInfo
+from rclrt_py.runs.application import ApplicationInfo
+
 from rclrt_cli.report.layout import Edge, lay_out
 
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 
 import math
 
+from rclrt_py.executors import FOCUS
+from rclrt_py.runs.results import ChainResult, Results
+
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.executors import FOCUS
-from rclrt_cli.results import ChainResult, Results
-from rclrt_cli.table import by_urgency
+from rclrt_cli.comparison_table import by_urgency
 
 
 def focus(comparison: Comparison) -> Results:

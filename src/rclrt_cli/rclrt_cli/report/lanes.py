@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from rclrt_cli.csv_reader import InstanceRow
+from rclrt_py.runs.csv_reader import InstanceRow
 
 UNEXPLAINED_NS = 100_000
 """Difference of wall and CPU time that is not called a preemption."""

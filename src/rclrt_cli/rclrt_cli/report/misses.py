@@ -6,11 +6,12 @@ from __future__ import annotations
 import math
 from typing import Any
 
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.run_data import RESULTS, Run
+
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.json_reader import JsonValue
+from rclrt_cli.comparison_table import by_urgency
 from rclrt_cli.report.windows import round_number
-from rclrt_cli.run_data import RESULTS, Run
-from rclrt_cli.table import by_urgency
 
 MISSES_PER_CHAIN = 10
 """Of each chain and executor, the worst first."""

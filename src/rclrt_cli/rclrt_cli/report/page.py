@@ -14,10 +14,12 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from rclrt_cli import __version__
-from rclrt_cli.application import ApplicationInfo, from_results
+from rclrt_py.runs.application import ApplicationInfo, from_results
+from rclrt_py.runs.output_directory import APPLICATION, REPORT
+from rclrt_py.runs.run_data import TRACE
+
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.output_directory import APPLICATION, REPORT
+from rclrt_cli.comparison_table import by_urgency
 from rclrt_cli.report.context import context_rows
 from rclrt_cli.report.distributions import SAMPLES_PER_CHAIN, chains_data
 from rclrt_cli.report.gantt import MAX_SLICES, gantt_data
@@ -25,8 +27,7 @@ from rclrt_cli.report.graph import graph_data
 from rclrt_cli.report.headline import focus, headline
 from rclrt_cli.report.misses import misses_data
 from rclrt_cli.report.sources import source_rows
-from rclrt_cli.run_data import TRACE
-from rclrt_cli.table import by_urgency
+from rclrt_py import __version__
 
 SCRIPTS = (
     "dom.js",

@@ -5,8 +5,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from rclrt_py.runs.results import ChainResult
+
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.results import ChainResult
 
 Row = tuple[str, str]
 

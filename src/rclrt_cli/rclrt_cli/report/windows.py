@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rclrt_cli.application import ApplicationInfo
+from rclrt_py.runs.application import ApplicationInfo
+from rclrt_py.runs.csv_reader import ChainRow
+from rclrt_py.runs.results import Results
+
 from rclrt_cli.comparison import Comparison
-from rclrt_cli.csv_reader import ChainRow
-from rclrt_cli.results import Results
-from rclrt_cli.table import by_urgency
+from rclrt_cli.comparison_table import by_urgency
 
 MAX_CHAINS = 6
 LONGEST_HYPERPERIOD = 8

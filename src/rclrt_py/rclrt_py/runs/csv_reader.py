@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import NamedTuple, TypeVar
 
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 CHAIN_COLUMNS = "chain,instance,release_ns,completion_ns,response_ns,status,host_stall_ns".split(
     ","

@@ -7,8 +7,8 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.stats import Summary, round_half_up
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.stats import Summary, round_half_up
 
 RESULTS_VERSION = 1
 MIN_DEADLINE_MS = 1e-6

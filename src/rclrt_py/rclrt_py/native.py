@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from rclrt_cli.errors import BadInput, RclrtError
+from rclrt_py.errors import BadInput, RclrtError
 
 if TYPE_CHECKING:
     from rclrt_model import Application

@@ -7,7 +7,7 @@ from fractions import Fraction
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from rclrt_cli.stats import Summary, nearest_rank, summarise
+from rclrt_py.stats import Summary, nearest_rank, summarise
 
 MS = 1_000_000
 times = st.lists(st.integers(0, 10**12), min_size=1, max_size=400)

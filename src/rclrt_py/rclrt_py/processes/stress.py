@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
 
-from rclrt_cli.errors import RunFailed
+from rclrt_py.errors import RunFailed
 
 STRESS_NG = "stress-ng"
 BUSY_PROCESS = Path(__file__).with_name("busy_process.py")

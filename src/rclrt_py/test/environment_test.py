@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from rclrt_cli.runner import run_environment
+from rclrt_py.processes.runner import run_environment
 
 
 def test_a_run_stays_on_this_host_in_a_domain_of_its_own() -> None:

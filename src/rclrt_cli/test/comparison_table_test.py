@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 from rclrt_cli.comparison import Comparison, load_single_run
-from rclrt_cli.results import Results
-from rclrt_cli.table import Paint, print_table, shorten, table_lines
+from rclrt_cli.comparison_table import print_table, table_lines
+from rclrt_py.runs.results import Results
+from rclrt_py.terminal.table import Paint
+from rclrt_py.text import shorten
 from synthetic_run import write_run
 
 

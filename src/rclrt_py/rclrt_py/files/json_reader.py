@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NoReturn
 
-from rclrt_cli.errors import BadInput
+from rclrt_py.errors import BadInput
 
 MAX_BYTES = 256 * 1024 * 1024
 LARGEST = 1e15

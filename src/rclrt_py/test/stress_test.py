@@ -12,13 +12,13 @@ import time
 from pathlib import Path
 
 import pytest
-from rclrt_cli.errors import RunFailed
-from rclrt_cli.stress import Stress
+from rclrt_py.errors import RunFailed
+from rclrt_py.processes.stress import Stress
 
 GENEROUS_S = 120  # only what hangs takes as long
 HOLDER = """\
 import os, signal, sys
-from rclrt_cli.stress import Stress
+from rclrt_py.processes.stress import Stress
 with Stress(sys.argv[1]) as stress:
     print(*stress.process_ids, flush=True)
     signal.pause()

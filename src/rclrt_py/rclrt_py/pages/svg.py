@@ -6,7 +6,7 @@ from __future__ import annotations
 import html
 from collections.abc import Iterable
 
-from rclrt_cli.table import clean
+from rclrt_py.text import clean
 
 INK, FAINT, GRID = "#1f2328", "#59636e", "#d8dee4"
 WIDTH = 900

@@ -12,10 +12,10 @@ from dataclasses import replace
 from itertools import chain as concatenate
 from typing import Any
 
-from rclrt_cli.errors import BadInput
-from rclrt_cli.results import CallbackResult, ChainResult, Results
-from rclrt_cli.run_data import CallbackSamples, ChainSamples, Run
-from rclrt_cli.stats import summarise
+from rclrt_py.errors import BadInput
+from rclrt_py.runs.results import CallbackResult, ChainResult, Results
+from rclrt_py.runs.run_data import CallbackSamples, ChainSamples, Run
+from rclrt_py.stats import summarise
 
 
 def merge_runs(runs: Sequence[Run]) -> Results:

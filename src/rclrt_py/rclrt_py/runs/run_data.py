@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from rclrt_cli.csv_reader import (
+from rclrt_py.errors import BadInput
+from rclrt_py.runs.csv_reader import (
     STATUSES,
     ChainRow,
     InstanceRow,
@@ -17,8 +18,7 @@ from rclrt_cli.csv_reader import (
     read_instance_rows,
     read_stall_rows,
 )
-from rclrt_cli.errors import BadInput
-from rclrt_cli.results import Results
+from rclrt_py.runs.results import Results
 
 RESULTS = "results.json"
 CHAINS = "chains.csv"

@@ -4,14 +4,15 @@
 from __future__ import annotations
 
 import textwrap
-import unicodedata
 from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
-from rclrt_cli.comparison import Comparison
-from rclrt_cli.results import ChainResult, Results
+from rclrt_py.runs.results import ChainResult, Results
+from rclrt_py.terminal.table import LINE_WIDTH, Paint
+from rclrt_py.text import number, ratio, shorten
 
-LINE_WIDTH = 120
+from rclrt_cli.comparison import Comparison
+
 NAME_WIDTH = 27
 COLUMNS = (
     ("released", "", 9),
@@ -32,22 +33,6 @@ def print_table(comparison: Comparison, stream: TextIO, environment: Mapping[str
     paint = Paint(stream.isatty() and not environment.get("NO_COLOR"))
     for line in table_lines(comparison, paint):
         print(line, file=stream)
-
-
-class Paint:
-    """ANSI colours, or nothing."""
-
-    def __init__(self, on: bool) -> None:
-        self._on = on
-
-    def bold(self, text: str) -> str:
-        return f"\x1b[1m{text}\x1b[0m" if self._on else text
-
-    def red(self, text: str) -> str:
-        return f"\x1b[31m{text}\x1b[0m" if self._on else text
-
-    def dim(self, text: str) -> str:
-        return f"\x1b[2m{text}\x1b[0m" if self._on else text
 
 
 def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
@@ -157,31 +142,6 @@ def _digits(comparison: Comparison, chain_id: str) -> int:
     found = [results.chain(chain_id) for results in comparison.executors]
     worst = max((chain.response.worst for chain in found if chain and chain.response), default=0.0)
     return 3 if worst < 1e3 else 2 if worst < 1e4 else 1 if worst < 1e5 else 0
-
-
-def number(value: float | None, digits: int) -> str:
-    return "-" if value is None else f"{value:.{digits}f}"
-
-
-def ratio(value: float | None, reference: float | None) -> str:
-    if value is None or not reference:
-        return "-"
-    quotient = value / reference
-    return f"{quotient:.2f}" if quotient < 100 else f"{quotient:.0f}"
-
-
-def clean(text: str) -> str:
-    """The text without control characters: names come from files."""
-    return "".join(
-        character if unicodedata.category(character)[0] != "C" else "\N{REPLACEMENT CHARACTER}"
-        for character in text
-    )
-
-
-def shorten(text: str, width: int) -> str:
-    """The clean text, cut to the width."""
-    text = clean(text)
-    return text if len(text) <= width else text[: width - 1] + "…"
 
 
 def _p99(chain: ChainResult) -> float | None:

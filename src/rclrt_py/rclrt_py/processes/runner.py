@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from rclrt_cli import installation
-from rclrt_cli.errors import EXIT_BAD_INPUT, BadInput, RunFailed
-from rclrt_cli.parent_death import end_with_parent
-from rclrt_cli.stop_signals import StopSignals
+from rclrt_py.errors import EXIT_BAD_INPUT, BadInput, RunFailed
+from rclrt_py.processes import installation
+from rclrt_py.processes.parent_death import end_with_parent
+from rclrt_py.processes.stop_signals import StopSignals
 
 PACKAGE = "rclrt_runner"
 SIMULATOR = "rclrt_simulator"

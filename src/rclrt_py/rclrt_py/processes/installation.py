@@ -7,7 +7,7 @@ import os
 import shlex
 from pathlib import Path
 
-PROGRAMS = Path(__file__).resolve().parent / "programs"
+PROGRAMS = Path(__file__).resolve().parent.parent / "programs"
 """The programs of the wheel. The packages of a workspace have theirs below its prefix."""
 
 ENTER_WORKSPACE = "start through ./rclrt, or source the workspace's install/setup.bash"

@@ -14,9 +14,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rclrt_cli.errors import BadInput
-from rclrt_cli.json_reader import JsonValue
-from rclrt_cli.results import Results
+from rclrt_py.errors import BadInput
+from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.runs.results import Results
 
 if TYPE_CHECKING:
     from rclrt_model import Application, Callback

@@ -6,8 +6,8 @@ from __future__ import annotations
 from dataclasses import fields
 
 import pytest
-from rclrt_cli.errors import BadInput
-from rclrt_cli.executors import (
+from rclrt_py.errors import BadInput
+from rclrt_py.executors import (
     EXECUTORS,
     KINDS,
     ExecutorKind,

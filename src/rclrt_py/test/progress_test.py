@@ -3,7 +3,7 @@ from __future__ import annotations
 
 import io
 
-from rclrt_cli.progress import BAR_WIDTH, Progress
+from rclrt_py.terminal.progress import BAR_WIDTH, Progress
 
 
 class Terminal(io.StringIO):

@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 from dataclasses import dataclass
 
-from rclrt_cli.analysis_module import model
-from rclrt_cli.errors import BadInput, did_you_mean
+from rclrt_py.errors import BadInput, did_you_mean
+from rclrt_py.native import model
 
 
 @dataclass(frozen=True)

@@ -1,0 +1,31 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers and names as they are shown."""
+
+from __future__ import annotations
+
+import unicodedata
+
+
+def number(value: float | None, digits: int) -> str:
+    return "-" if value is None else f"{value:.{digits}f}"
+
+
+def ratio(value: float | None, reference: float | None) -> str:
+    if value is None or not reference:
+        return "-"
+    quotient = value / reference
+    return f"{quotient:.2f}" if quotient < 100 else f"{quotient:.0f}"
+
+
+def clean(text: str) -> str:
+    """The text without control characters: names come from files."""
+    return "".join(
+        character if unicodedata.category(character)[0] != "C" else "\N{REPLACEMENT CHARACTER}"
+        for character in text
+    )
+
+
+def shorten(text: str, width: int) -> str:
+    """The clean text, cut to the width."""
+    text = clean(text)
+    return text if len(text) <= width else text[: width - 1] + "…"
