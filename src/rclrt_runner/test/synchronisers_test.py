@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+import csv
 import json
 import subprocess
 from pathlib import Path
@@ -47,7 +48,19 @@ def test_messages_that_no_set_needed_are_counted_apart(
     for chain in (fast, slow):
         parts = ("completed", "dropped", "pending", "unmatched")
         assert chain["released"] == sum(chain[part] for part in parts)
-    assert fast["completed"] == slow["completed"] > 0
+    # Each set has a message of both. One at the end may have a partner that was released when the
+    # run was over, and only what was released in it counts.
+    with (tmp_path / "out" / "instances.csv").open() as file:
+        acted = [
+            dict(token.split(":") for token in row["tokens"].split(";"))
+            for row in csv.DictReader(file)
+            if row["callback"] == "act" and row["outcome"] == "ran"
+        ]
+    assert len(acted) > 1
+    for chain in (fast, slow):
+        numbers = [int(tokens[chain["id"]]) for tokens in acted]
+        assert len(set(numbers)) == len(numbers)
+        assert chain["completed"] == sum(number < chain["released"] for number in numbers)
     assert fast["unmatched"] >= fast["released"] / 4
     # A busy machine may fill a queue, and then a release is lost; a message left over never is.
     lost = sum(each["dropped"] for each in results["callbacks"])
