@@ -13,7 +13,7 @@ from pathlib import Path
 
 from rclrt_py.arguments import MIN_RUN_SECONDS, seconds_argument
 from rclrt_py.errors import EXIT_OK, BadInput
-from rclrt_py.files.atomic import check_file, write_atomically
+from rclrt_py.files.atomic import check_file, move_into_place, write_atomically
 from rclrt_py.processes import installation
 from rclrt_py.processes.runner import find_program
 from rclrt_py.processes.stop_signals import StopSignals
@@ -180,7 +180,7 @@ def _write(outcome: Outcome, directory: Path, json_file: Path | None) -> None:
     for name in FILES:  # of an earlier measurement
         (directory / name).unlink(missing_ok=True)
     for trace in outcome.traces.values():
-        trace.replace(directory / trace.name)
+        move_into_place(trace, directory / trace.name)
     write_atomically(directory / HISTOGRAM, histogram.draw(outcome))
     pendulum = pendulum_picture.draw(outcome)
     if pendulum:

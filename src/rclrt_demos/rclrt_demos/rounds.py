@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from rclrt_py.errors import RunFailed
+from rclrt_py.files.atomic import move_into_place
 from rclrt_py.processes.runner import find_program, run_child
 from rclrt_py.processes.stop_signals import StopSignals
 
@@ -106,7 +107,7 @@ def run_rounds(
         if variant not in largest or worst > largest[variant]:
             largest[variant] = worst
             traces[variant] = staging / f"{variant}.pftrace"
-            os.replace(made / "run.pftrace", traces[variant])
+            move_into_place(made / "run.pftrace", traces[variant])
         shutil.rmtree(made)
     return rounds, traces
 

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
+from rclrt_py.files.atomic import new_directory
 from rclrt_py.files.json_reader import JsonValue
 
 from rclrt_generator.app_yaml import app_yaml
@@ -23,7 +24,7 @@ from rclrt_generator.options import (
     rules_of,
     workloads_of,
 )
-from rclrt_generator.output import new_directory, write_application
+from rclrt_generator.output import write_application
 from rclrt_generator.package import CLIENTS
 from rclrt_generator.rules import Rules
 from rclrt_generator.timing import ChainTime, Infeasible, read_times

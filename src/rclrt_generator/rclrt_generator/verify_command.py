@@ -15,6 +15,7 @@ from pathlib import Path
 
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS
+from rclrt_py.files.atomic import new_directory
 from rclrt_py.terminal.progress import Progress
 
 from rclrt_generator.app_yaml import app_yaml
@@ -26,7 +27,6 @@ from rclrt_generator.options import (
     rules_of,
     workloads_of,
 )
-from rclrt_generator.output import new_directory
 from rclrt_generator.verify import Attack, Outcome, Violation, attack_seed, total, violations
 
 HELP = "generate applications and look for responses above their proved bounds"

@@ -16,7 +16,6 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from rclrt_generator.application import draw_application
-from rclrt_generator.output import new_directory
 from rclrt_generator.rules import PRESETS, Rules, read_rules
 from rclrt_generator.timing import Infeasible
 from rclrt_py.errors import BadInput
@@ -203,17 +202,6 @@ def test_ctrl_c_leaves_nothing(rules: Path, tmp_path: Path) -> None:
     assert child.returncode == 130
     assert "Traceback" not in said
     assert {path.name for path in tmp_path.iterdir()} == {"rules.json"}
-
-
-def test_an_error_while_writing_leaves_nothing(tmp_path: Path) -> None:
-    def fail() -> None:
-        with new_directory(tmp_path / "a" / "b") as directory:
-            (directory / "half").write_text("")
-            raise RuntimeError
-
-    with pytest.raises(RuntimeError):
-        fail()
-    assert list(tmp_path.iterdir()) == []
 
 
 VALUES = st.one_of(

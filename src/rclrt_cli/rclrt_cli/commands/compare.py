@@ -13,7 +13,7 @@ from pathlib import Path
 from rclrt_py.arguments import check_run_seconds, seconds_argument
 from rclrt_py.errors import BadInput, RclrtError
 from rclrt_py.executors import ALL, COMPARED, EXECUTORS, OPTIONS_HELP, kind_of, parse_executors
-from rclrt_py.files.atomic import replacing, write_atomically
+from rclrt_py.files.atomic import move_into_place, replacing, write_atomically
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.application import on_several_cpus
 from rclrt_py.runs.output_directory import REPORT, Plan, claimed
@@ -134,8 +134,7 @@ def _measure(measurement: Measurement, plan: Plan, directory: Path) -> RclrtErro
                 measurement.progress.say(f"round {number}, {executor}: stopped, not counted")
                 return None
             place = round_directory(directory, executor, number)
-            place.parent.mkdir(exist_ok=True)
-            os.replace(made, place)
+            move_into_place(made, place)
             measurement.progress.finished(outcome(Run.load(place)))
             if measurement.stop.requested:
                 return None

@@ -7,10 +7,8 @@ import argparse
 import json
 import os
 import platform
-import shutil
 import subprocess
 import sys
-import tempfile
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -18,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput, RunFailed
-from rclrt_py.files.atomic import check_file, write_atomically
+from rclrt_py.files.atomic import check_file, new_directory, write_atomically
 from rclrt_py.processes.runner import find_program
 
 from rclrt_cli.workload_import import find_compiler, find_programs, import_program, imported
@@ -132,15 +130,11 @@ def lines(timed: list[Timed]) -> Iterator[str]:
 
 def _import(program: Path, arguments: argparse.Namespace) -> int:
     out: Path = arguments.out.absolute()
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise BadInput(f"-o {arguments.out}: is there; name a new directory")
     compiler = find_compiler(arguments.compiler)
     programs = find_programs(arguments.tree)
     built_in = _built_in(program)
-    out.parent.mkdir(parents=True, exist_ok=True)
-    made = Path(tempfile.mkdtemp(dir=out.parent, prefix=f".{out.name}."))
     skipped = 0
-    try:
+    with new_directory(out) as made:
         for each in programs:
             problem: str | None = "there is a workload of that name already"
             if each.name not in built_in:
@@ -149,10 +143,6 @@ def _import(program: Path, arguments: argparse.Namespace) -> int:
             print(f"{each.name:<24}{'imported' if problem is None else f'skipped: {problem}'}")
         if skipped == len(programs):
             raise RunFailed(f"none of {skipped} programs could be imported; nothing is written")
-        made.chmod(0o755)
-        made.rename(out)
-    finally:
-        shutil.rmtree(made, ignore_errors=True)
     print(f"\n{len(programs) - skipped} workloads; use them with {PATH}={out}")
     return EXIT_OK if skipped == 0 else EXIT_NO
 

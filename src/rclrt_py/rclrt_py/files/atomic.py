@@ -1,10 +1,14 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Writes files so that each has its old content or its new one, never a part."""
+"""The one writer of files and directories: each appears as a whole, or not at all.
+
+It is made beside its place under a name that nobody can foresee, and renamed when complete.
+"""
 
 from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
@@ -72,6 +76,49 @@ def replacing(path: Path) -> Iterator[IO[bytes]]:
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
+
+
+@contextlib.contextmanager
+def new_directory(path: Path, option: str = "-o") -> Iterator[Path]:
+    """A directory to fill that becomes `path` when the block ends without an exception, and is
+    removed otherwise, with the parents that were made for it.
+
+    Throws BadInput, which names the option, if something is at `path` already or if it cannot be
+    written.
+    """
+    path = path.absolute()
+    if path.is_dir() and any(path.iterdir()):
+        raise BadInput(f"{option} {path}: is not empty; name a new directory, or empty this one")
+    if path.exists() and not path.is_dir():
+        raise BadInput(f"{option} {path}: is a file; name a new directory")
+    made = Path()
+    new_parents = [parent for parent in path.parents if not parent.exists()]
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        made = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
+        yield made
+        made.chmod(0o777 & ~_umask())
+        made.rename(path)
+    except OSError as error:
+        raise BadInput(
+            f"{option} {path}: cannot be written: {error.strerror or error}; choose a directory "
+            "you may write, with room"
+        ) from error
+    finally:
+        if made != Path():
+            shutil.rmtree(made, ignore_errors=True)
+        for parent in new_parents:
+            with contextlib.suppress(OSError):  # not empty when all went well
+                parent.rmdir()
+
+
+def move_into_place(made: Path, place: Path) -> None:
+    """Renames a complete file or directory to its place on the same file system.
+
+    A file there is replaced. The directory of the place is made if it is missing.
+    """
+    place.parent.mkdir(exist_ok=True)
+    os.replace(made, place)
 
 
 def _umask() -> int:

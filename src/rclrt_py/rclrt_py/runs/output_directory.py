@@ -6,7 +6,6 @@ from __future__ import annotations
 import contextlib
 import fcntl
 import json
-import os
 import shutil
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
@@ -15,6 +14,7 @@ from typing import IO
 
 from rclrt_py.errors import BadInput
 from rclrt_py.executors import EXECUTORS, executor_of, kind_name
+from rclrt_py.files.atomic import move_into_place
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.runs.run_data import RESULTS, RUN_FILES
 
@@ -78,7 +78,7 @@ def move_up(made: Path, directory: Path) -> None:
     """The run's files into the output directory, results.json last: with it the run is complete."""
     for name in sorted(RUN_FILES, key=lambda name: name == RESULTS):
         if (made / name).is_file():
-            os.replace(made / name, directory / name)
+            move_into_place(made / name, directory / name)
 
 
 def _make(path: Path) -> list[Path]:
