@@ -52,8 +52,9 @@ Monitor::Period Monitor::period_of(const std::string& name, const Watched& watch
   period.ended =
       now.completed + now.dropped - (before->counters.completed + before->counters.dropped);
   period.unstamped = watched.unstamped - std::min(before->unstamped, watched.unstamped);
-  // What waited then has waited since.
-  period.is_stuck = period.ended == 0 && before->counters.pending() > 0 &&
+  // An instance that waited or ran then has done so since. Releases that a timer skips meanwhile
+  // are dropped: they do not show that anything goes on.
+  period.is_stuck = now.completed == before->counters.completed && before->counters.pending() > 0 &&
                     watched.limit <= interval && options_.period <= interval;
   return period;
 }

@@ -9,6 +9,7 @@
 #include <string>
 #include <vector>
 
+#include "rclrt/model/host.hpp"
 #include "rclrt/model/node_timing.hpp"
 #include "rclrt/model/robot.hpp"
 
@@ -72,18 +73,21 @@ TEST_F(Page, ItsLaunchFileIsTheExamples) {
 }
 
 TEST_F(Page, ItsFilesAreRead) {
-  ASSERT_EQ(blocks("yaml").size(), 5U);
+  ASSERT_EQ(blocks("yaml").size(), 6U);
   const auto robot = rclrt::model::parse_robot(blocks("yaml").front()).robot;
   ASSERT_TRUE(robot);
   EXPECT_EQ(robot->callbacks.size(), 2U);
   EXPECT_EQ(robot->threads.rules.size(), 4U);
-  for (const std::size_t best_effort : {1U, 3U}) {
+  const auto host = rclrt::model::parse_host(blocks("yaml")[1]).host;
+  ASSERT_TRUE(host);
+  EXPECT_EQ(host->processes.size(), 2U);
+  for (const std::size_t best_effort : {2U, 4U}) {
     const auto other = rclrt::model::parse_robot(blocks("yaml")[best_effort]).robot;
     ASSERT_TRUE(other) << blocks("yaml")[best_effort];
     EXPECT_EQ(other->executor.best_effort_below, 1);
     EXPECT_EQ(other->callbacks.size(), 1U);
   }
-  const auto ages = rclrt::model::parse_node_timings(blocks("yaml")[2]);
+  const auto ages = rclrt::model::parse_node_timings(blocks("yaml")[3]);
   ASSERT_TRUE(ages.timings);
   EXPECT_EQ(ages.timings->size(), 2U);
   const auto result = rclrt::model::parse_node_timings(blocks("yaml").back());

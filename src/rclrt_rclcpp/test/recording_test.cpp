@@ -45,8 +45,12 @@ TYPED_TEST(Recordings, FollowTheChainsOfTheApplication) {
     const Json& chain = results["chains"][0];
     EXPECT_EQ(chain["callbacks"], Json({"scan", "filter", "brake"}));
     EXPECT_GE(chain["completed"].get<int>(), 19);
-    // What the end of the run cut off: on the way, or released and not begun.
-    EXPECT_LE(chain["released"].get<int>() - chain["completed"].get<int>(), 3);
+    // The end of the run cuts off what was on its way, and a busy machine may lose releases.
+    int sum = 0;
+    for (const char* part : {"completed", "pending", "dropped", "unmatched"}) {
+      sum += chain[part].get<int>();
+    }
+    EXPECT_EQ(chain["released"], sum);
     EXPECT_GT(chain["response_ms"]["best"].get<double>(), 0);
     const Json& brake = named(results["callbacks"], "brake");
     EXPECT_EQ(brake["priority"], 7);
