@@ -39,6 +39,7 @@ from rclrt_demos.verdict import effect_of, micro, sentences
 from rclrt_py.arguments import seconds_argument
 from rclrt_py.errors import RclrtError
 from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.terminal.table import markdown_lines
 from readme_section import begin, end, replaced
 
 from rclrt_demos import histogram, pendulum_picture
@@ -183,8 +184,7 @@ def _published(exercise: Exercise, variant: str) -> str:
 
 
 def markdown(heads: Sequence[str], lines: Sequence[Sequence[str]]) -> Iterator[str]:
-    for row in (heads, ["---", *["--:"] * (len(heads) - 1)], *lines):
-        yield "| " + " | ".join(escaped(cell).replace("|", "\\|") for cell in row) + " |"
+    return markdown_lines([*map(escaped, heads)], ([*map(escaped, row)] for row in lines))
 
 
 def escaped(words: str) -> str:

@@ -44,6 +44,7 @@ from rclrt_experiments.page import (
 )
 from rclrt_experiments.sections import Figure, Section
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_BAD_INPUT, EXIT_OK, BadInput
+from rclrt_py.terminal.table import markdown_lines
 
 from rclrt_experiments import synthesis
 
@@ -318,8 +319,7 @@ def of_section(section: Section, kind: str) -> Iterator[str]:
 
 
 def markdown(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> Iterator[str]:
-    for row in (heads, ["---"] * len(heads), *rows):
-        yield "| " + " | ".join(cell.replace("|", "\\|") for cell in row) + " |"
+    return markdown_lines(heads, rows, left=len(heads))
 
 
 if __name__ == "__main__":

@@ -23,6 +23,7 @@ from rclrt_generator.rules import Rules
 from rclrt_generator.timing import Infeasible
 from rclrt_generator.verify import varied
 from rclrt_py.native import analysis
+from rclrt_py.terminal.table import markdown_lines
 from readme_section import HERE, begin, end, replaced
 
 PAGE = HERE.parent / "src/rclrt_analysis/README.md"
@@ -135,16 +136,12 @@ def sought(chain: Chain) -> int:
         worst = found.response_ns
 
 
-def rows(values: Sequence[Sequence[object]]) -> list[str]:
-    return ["| " + " | ".join(map(str, row)) + " |" for row in values]
-
-
 def median(values: Sequence[float]) -> float:
     return sorted(values)[len(values) // 2]
 
 
 def tables(chains: Sequence[Chain], count: int, most: int) -> str:
-    overview: list[list[object]] = []
+    overview: list[list[str]] = []
     causes: dict[str, list[list[float]]] = {cause: [[] for _ in EXECUTORS] for cause in CAUSES}
     for column, executor in enumerate(EXECUTORS):
         own = sorted((each for each in chains if each.executor == executor), key=lambda e: e.ratio)
@@ -152,7 +149,9 @@ def tables(chains: Sequence[Chain], count: int, most: int) -> str:
         p95 = ratios[int(len(ratios) * 0.95)]
         worst = own[-most:]
         ends = f"{worst[0].ratio:.1f}", f"{ratios[-1]:.0f}"
-        overview.append([f"`{executor}`", len(own), f"{median(ratios):.2f}", f"{p95:.1f}", *ends])
+        overview.append(
+            [f"`{executor}`", str(len(own)), f"{median(ratios):.2f}", f"{p95:.1f}", *ends]
+        )
         for each in worst:
             causes[each.cause(sought(each))][column].append(each.ratio)
     table = [
@@ -160,20 +159,18 @@ def tables(chains: Sequence[Chain], count: int, most: int) -> str:
         for cause, columns in causes.items()
         if any(columns)
     ]
+    worst_from = f"the worst {most} from"
+    heads = ["executor", "bounds", "median", "95th percentile", worst_from, "largest"]
     return "\n".join(
         [
             f"`bench/publish_tightness.py --count {count}`, bound divided by the longest response "
             "seen:",
             "",
-            f"| executor | bounds | median | 95th percentile | the worst {most} from | largest |",
-            "|---|--:|--:|--:|--:|--:|",
-            *rows(overview),
+            *markdown_lines(heads, overview),
             "",
             f"What makes the worst {most}, and in parentheses their median ratio:",
             "",
-            "| | " + " | ".join(f"`{each}`" for each in EXECUTORS) + " |",
-            "|---|--:|--:|--:|",
-            *rows(table),
+            *markdown_lines(["", *(f"`{each}`" for each in EXECUTORS)], table),
         ]
     )
 

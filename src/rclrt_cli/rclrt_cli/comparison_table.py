@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, TextIO
 
 from rclrt_py.runs.results import ChainResult, Results
-from rclrt_py.terminal.table import LINE_WIDTH, Paint
+from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import number, ratio, shorten
 
 from rclrt_cli.comparison import Comparison
@@ -37,12 +37,10 @@ def print_table(comparison: Comparison, stream: TextIO, environment: Mapping[str
 
 def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
     baseline = comparison.baseline if len(comparison.executors) > 1 else None
-    columns = (*COLUMNS, *RATIO_COLUMNS) if baseline else COLUMNS
-    for name, cells in (
-        ("executor", [title.rjust(width) for title, _, width in columns]),
-        ("", [unit.rjust(width) for _, unit, width in columns]),
-    ):
-        yield paint.dim((name.ljust(NAME_WIDTH) + "".join(cells)).rstrip())
+    titles, units, widths = zip(*COLUMNS, *(RATIO_COLUMNS if baseline else ()), strict=True)
+    columns = Columns(NAME_WIDTH, *widths)
+    yield paint.dim(columns.line("executor", *titles))
+    yield paint.dim(columns.line("", *units))
     for chain in by_urgency(comparison):
         yield ""
         yield paint.bold(shorten(chain.id, 40)) + (
@@ -54,7 +52,7 @@ def table_lines(comparison: Comparison, paint: Paint) -> Iterator[str]:
             found = results.chain(chain.id)
             if found:
                 reference = baseline.chain(chain.id) if baseline else None
-                yield _line(results, found, reference, digits, paint)
+                yield columns.line(*_cells(results, found, reference, digits, paint))
                 if found.unmatched:
                     yield f"  unmatched {found.unmatched}, due {found.due}"
     yield ""
@@ -67,25 +65,22 @@ def by_urgency(comparison: Comparison) -> list[ChainResult]:
     return sorted(chains, key=lambda chain: (-chain.priority, chain.deadline_ms))
 
 
-def _line(
+def _cells(
     results: Results, chain: ChainResult, reference: ChainResult | None, digits: int, paint: Paint
-) -> str:
+) -> Iterator[str]:
     response = chain.response
     missed = f"{chain.missed} ({chain.missed_host})" if chain.missed_host else str(chain.missed)
-    missed = missed.rjust(12)
-    cells = [
-        str(chain.released).rjust(9),
-        str(chain.completed).rjust(10),
-        paint.red(missed) if chain.missed_own else missed,
-    ]
+    yield shorten(results.executor_label, NAME_WIDTH)
+    yield str(chain.released)
+    yield str(chain.completed)
+    yield paint.red(missed) if chain.missed_own else missed
     values = [response.best, response.p50, response.p99, response.worst] if response else [None] * 4
-    cells += [number(value, digits).rjust(8) for value in values]
-    cells.append(number(chain.normalised_worst, 3).rjust(9))
-    cells.append(number(_jitter(chain), digits).rjust(8))
+    yield from (number(value, digits) for value in values)
+    yield number(chain.normalised_worst, 3)
+    yield number(_jitter(chain), digits)
     if reference:
-        cells.append(ratio(_p99(chain), _p99(reference)).rjust(6))
-        cells.append(ratio(_jitter(chain), _jitter(reference)).rjust(7))
-    return shorten(results.executor_label, NAME_WIDTH).ljust(NAME_WIDTH) + "".join(cells)
+        yield ratio(_p99(chain), _p99(reference))
+        yield ratio(_jitter(chain), _jitter(reference))
 
 
 def _notes(comparison: Comparison, baseline: Results | None) -> Iterator[str]:

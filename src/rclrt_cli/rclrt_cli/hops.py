@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from rclrt_py.runs.results import Results
+from rclrt_py.terminal.table import Columns
 
 TITLE = "messages between processes, ms"
 COLUMNS = ("n", "best", "p50", "p99", "worst")
@@ -18,10 +19,9 @@ def hop_lines(results: Results) -> Iterator[str]:
     if not hops:
         return
     names = [f"{hop.sender} -> {hop.receiver}" for hop in hops]
-    width = max(map(len, [TITLE, *names])) + 2
+    columns = Columns.named([TITLE, *names], *[WIDTH] * len(COLUMNS))
     yield ""
-    yield TITLE.ljust(width) + "".join(column.rjust(WIDTH) for column in COLUMNS)
+    yield columns.line(TITLE, *COLUMNS)
     for name, hop in zip(names, hops, strict=True):
         times = (hop.time.best, hop.time.p50, hop.time.p99, hop.time.worst)
-        row = [str(hop.messages), *(f"{time:.3f}" for time in times)]
-        yield name.ljust(width) + "".join(cell.rjust(WIDTH) for cell in row)
+        yield columns.line(name, str(hop.messages), *(f"{time:.3f}" for time in times))

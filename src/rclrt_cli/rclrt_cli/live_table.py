@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 
-from rclrt_py.terminal.table import LINE_WIDTH, Paint
+from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import shorten
 
 PREFIX = "rclrt: "
@@ -28,6 +28,7 @@ COLUMNS = (
 """Title and width. Deadline, p99 of the responses in the last period and worst late in ms, `+` the
 misses in it."""
 
+WIDTHS = Columns(NAME_WIDTH, *(width for _, width in COLUMNS))
 OK, WARN, ERROR = 0, 1, 2
 """Levels of a diagnostic_msgs/msg/DiagnosticStatus."""
 
@@ -110,8 +111,8 @@ class LiveTable:
 
     def lines(self, now_s: float, paint: Paint) -> Iterator[str]:
         """The table, the most serious first, then the most urgent."""
-        titles = "".join(title.rjust(width) for title, width in COLUMNS)
-        yield paint.dim(("callback".ljust(NAME_WIDTH) + titles + "  most in the way").rstrip())
+        titles = (title for title, _ in COLUMNS)
+        yield paint.dim(WIDTHS.line("callback", *titles, "  most in the way"))
         for name, callback in sorted(self.callbacks.items(), key=_seriousness):
             yield from _lines(name, callback, now_s - self.silent_after_s, paint)
         for name, process in sorted(self.processes.items()):
@@ -158,14 +159,12 @@ def _lines(name: str, callback: _Callback, silent_before_s: float, paint: Paint)
         fresh,
         f"{callback.worst_late_ms:.3f}" if callback.worst_late_ms > 0 else "-",
     )
-    line = shorten(name, NAME_WIDTH - 1).ljust(NAME_WIDTH) + "".join(
-        cell.rjust(width) for cell, (_, width) in zip(cells, COLUMNS, strict=True)
-    )
-    line += "  " + shorten(callback.in_the_way, 40)
+    in_the_way = f"  {shorten(callback.in_the_way, 40)}"
+    line = WIDTHS.line(shorten(name, NAME_WIDTH - 1), *cells, in_the_way)
     if status.received_s < silent_before_s:
-        yield paint.dim(line.rstrip() + "  (silent)")
+        yield paint.dim(line + "  (silent)")
         return
-    yield (paint.red(line.rstrip()) if status.level >= WARN else line.rstrip())
+    yield (paint.red(line) if status.level >= WARN else line)
     if status.level >= ERROR:
         yield paint.red("  " + shorten(status.message, LINE_WIDTH - 2))
 

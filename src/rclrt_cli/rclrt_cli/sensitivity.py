@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, TypedDict
 
 from rclrt_py.native import analysis
 from rclrt_py.runs.application import interval_ns
+from rclrt_py.terminal.table import Columns
 
 from rclrt_cli.bounds.machine import Overheads
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 
 MILLION = 1_000_000
 NAME_WIDTH = 40
+NUMBER_WIDTH = 12
 Number = Callable[[int], int | float | None]
 
 
@@ -104,18 +106,21 @@ def table(result: SensitivityResult) -> Iterator[str]:
     factor = result["factor"]
     together = "none" if factor is None else f"{factor:.6g}"
     yield f"All execution times together: factor {together}. One alone ({result['unit']}):"
-    names = [item["id"] for item in (*result["wcets"], *result["periods"])]
-    width = min(max(map(len, names)), NAME_WIDTH) + 2
+    names = (_name(item) for item in (*result["wcets"], *result["periods"]))
+    columns = Columns.named(names, NUMBER_WIDTH)
     for items, sign, what in (
         (result["wcets"], 1, "execution time, at most"),
         (result["periods"], -1, "period, at least"),
     ):
-        yield "".ljust(width) + what
+        yield columns.indent + what
         for item in sorted(items, key=lambda item: _closeness(item, sign)):
-            name = item["id"][:NAME_WIDTH].encode("unicode_escape").decode()
-            yield name.ljust(width) + f"{item['stated']:>12.9g}  " + _said(item)
+            yield columns.line(_name(item), f"{item['stated']:.9g}", f"  {_said(item)}")
     if not result["monotone"]:
         yield "Between the limits and beyond them not every value that was tried agrees."
+
+
+def _name(item: MarginResult) -> str:
+    return item["id"][:NAME_WIDTH].encode("unicode_escape").decode()
 
 
 def _closeness(item: MarginResult, sign: int) -> float:
@@ -130,4 +135,4 @@ def _said(item: MarginResult) -> str:
     if item["limit"] is None:
         return "no value of it is enough"
     factor = "" if item["factor"] is None else f"  factor {item['factor']:.6g}"
-    return f"{item['limit']:>12.9g}{factor}"
+    return f"{item['limit']:>{NUMBER_WIDTH}.9g}{factor}"

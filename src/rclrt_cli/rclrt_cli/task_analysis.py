@@ -7,6 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
 from rclrt_py.native import analysis
+from rclrt_py.terminal.table import Columns
 
 from rclrt_cli.sensitivity import SensitivityResult
 
@@ -125,20 +126,18 @@ def _load_tests(tasks: Sequence[Task]) -> LoadTests:
 
 def table(result: TaskAnalysis) -> Iterator[str]:
     """One line per task, and what the answer rests on."""
-    name_width = max(4, *(min(len(task["id"]), 40) for task in result["tasks"])) + 2
+    names = [task["id"][:40].encode("unicode_escape").decode() for task in result["tasks"]]
+    columns = Columns.named(["task", *names], WIDTH, WIDTH, WIDTH)
     yield f"{result['policy']}, utilisation {result['utilisation']:.3f}"
-    yield "task".ljust(name_width) + "".join(
-        head.rjust(WIDTH) for head in ("response", "deadline", "verdict")
-    )
-    for task in result["tasks"]:
+    yield columns.line("task", "response", "deadline", "verdict")
+    for name, task in zip(names, result["tasks"], strict=True):
         response = "-" if task["response"] is None else f"{task['response']:.12g}"
         cells = (response, f"{task['deadline']:.12g}", task["verdict"])
         note = f"  {task['note']}" if task["note"] else ""
-        name = task["id"][:40].encode("unicode_escape").decode()
-        yield name.ljust(name_width) + "".join(cell.rjust(WIDTH) for cell in cells) + note
+        yield columns.line(name, *cells, note)
         if "counter_example" in task:
             example = task["counter_example"]
-            yield " " * name_width + (
+            yield columns.indent + (
                 f"  job {example['job']}, arriving at {example['arrival']:.12g}, takes "
                 f"{example['response']:.12g} in a simulation"
             )

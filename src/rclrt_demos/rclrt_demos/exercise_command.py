@@ -18,7 +18,7 @@ from rclrt_py.processes import installation
 from rclrt_py.processes.runner import find_program
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.output_directory import STAGING, Plan, claimed
-from rclrt_py.terminal.table import LINE_WIDTH
+from rclrt_py.terminal.table import LINE_WIDTH, Columns
 
 from rclrt_demos import histogram, pendulum_picture
 from rclrt_demos.exercise_table import rows, table_lines
@@ -121,9 +121,10 @@ def run(arguments: argparse.Namespace) -> int:
 
 
 def list_lines() -> Iterator[str]:
+    columns = Columns(5)
     for exercise in EXERCISES:
-        yield f"{exercise.name:5}{exercise.title}: see {exercise.slice_name}"
-        yield f"     {exercise.flaw}, or {exercise.fix} (--solution)"
+        yield columns.line(exercise.name, f"{exercise.title}: see {exercise.slice_name}")
+        yield f"{columns.indent}{exercise.flaw}, or {exercise.fix} (--solution)"
         if exercise.on_rclcpp is not None:
             there = exercise.on_client(RCLCPP)
             yield f"     on rclcpp: {there.flaw}, or {there.fix} (--client {RCLCPP})"

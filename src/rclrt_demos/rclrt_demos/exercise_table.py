@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
+from rclrt_py.terminal.table import Columns
 from rclrt_py.text import number
 
 from rclrt_demos.exercises import Published
@@ -13,7 +14,7 @@ from rclrt_demos.measured import Statistics
 from rclrt_demos.rounds import Outcome
 
 HEADS = ("µs", "count", "min", "mean", "p99", "max")
-NAME_WIDTH, CELL_WIDTH = 52, 11
+COLUMNS = Columns(52, *[11] * (len(HEADS) - 1))
 
 
 def cells(outcome: Outcome) -> Iterator[list[str]]:
@@ -35,9 +36,7 @@ def table_lines(outcome: Outcome) -> Iterator[str]:
     yield f"Exercise {exercise.name}, {exercise.title}: {exercise.slice_name}, {under}"
     for row in (list(HEADS), *cells(outcome)):
         indent = "  " if row[0] == "workshop's" else ""
-        yield (indent + row[0]).ljust(NAME_WIDTH) + "".join(
-            cell.rjust(CELL_WIDTH) for cell in row[1:]
-        )
+        yield COLUMNS.line(indent + row[0], *row[1:])
 
 
 def rows(outcome: Outcome) -> list[dict[str, Any]]:

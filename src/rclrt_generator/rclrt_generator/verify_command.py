@@ -17,6 +17,7 @@ from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK, BadInput
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.files.atomic import new_directory
 from rclrt_py.terminal.progress import Progress
+from rclrt_py.terminal.table import Columns
 
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.live import run_live
@@ -143,12 +144,13 @@ def _ignore_interrupts() -> None:
 
 
 def _print_table(executors: Sequence[str], outcomes: Sequence[dict[str, Outcome]]) -> None:
-    print(f"{'executor':<18}{'chains':>9}{'proved':>9}  violated")
+    columns = Columns(18, 9, 9, 10)
+    print(columns.line("executor", "chains", "proved", "violated"))
     for executor in executors:
         own = [each[executor] for each in outcomes]
         counts = total(own)
         violated = sum(each.violation is not None for each in own)
-        print(f"{executor:<18}{counts.chains:>9}{counts.proved:>9}{violated:>10}")
+        print(columns.line(executor, *map(str, (counts.chains, counts.proved, violated))))
 
 
 def _say(number: int, violation: Violation) -> None:

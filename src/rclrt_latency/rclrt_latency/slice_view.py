@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from rclrt_py.errors import BadInput, did_you_mean
+from rclrt_py.terminal.table import Columns
 from rclrt_py.text import shorten
 
 from rclrt_latency.trace_slices import Slices
@@ -29,8 +30,8 @@ def overview(slices: Slices, track: str | None, name: str | None) -> list[str]:
         if stated is not None and stated not in known:
             _refuse(slices, option, stated, known)
     heads = ("n", "min", "mean", "p99", "max")
-    title = "track".ljust(NAME_WIDTH) + "slice".ljust(NAME_WIDTH)
-    lines = [title + "".join(head.rjust(10) for head in heads) + "  µs"]
+    columns = Columns(NAME_WIDTH, NAME_WIDTH, *[10] * len(heads), left=2)
+    lines = [columns.line("track", "slice", *heads, "  µs")]
     for (on, called), durations in sorted(slices.durations.items()):
         if track in (None, on) and name in (None, called):
             view = SliceView(on, called, sorted(durations), 0)
@@ -38,8 +39,8 @@ def overview(slices: Slices, track: str | None, name: str | None) -> list[str]:
                 str(view.n),
                 *(_us(time) for time in (view.min, view.mean, view.p99, view.max)),
             )
-            names = (shorten(each, NAME_WIDTH - 2).ljust(NAME_WIDTH) for each in (on, called))
-            lines.append("".join(names) + "".join(cell.rjust(10) for cell in cells))
+            names = (shorten(each, NAME_WIDTH - 2) for each in (on, called))
+            lines.append(columns.line(*names, *cells))
     return lines
 
 
@@ -113,11 +114,12 @@ class SliceView:
         rows = [(self.min + row * width, counts[row]) for row in range(max(counts) + 1)]
         above = sum(time > self.p99 for time in self.durations)
         most = max(count for _, count in rows)
+        columns = Columns(12, 9, left=0)
         for start, count in rows:
             bar = "█" * math.ceil(BAR_WIDTH * count / most)
-            yield f"{_us(start):>12} {str(count).rjust(8)} {bar}".rstrip()
+            yield columns.line(_us(start), str(count), f" {bar}")
         if above:
-            yield f"{'> ' + _us(self.p99):>12} {str(above).rjust(8)} up to {_us(self.max)}"
+            yield columns.line(f"> {_us(self.p99)}", str(above), f" up to {_us(self.max)}")
 
     def bins(self) -> dict[int, int]:
         """Whole microseconds, rounded down, and the number of slices."""

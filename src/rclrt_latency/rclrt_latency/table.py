@@ -6,7 +6,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Iterator
 
-from rclrt_py.terminal.table import LINE_WIDTH, Paint
+from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import shorten
 
 from rclrt_latency.wake_ups import Series, Thread, Times, WakeUps
@@ -24,16 +24,14 @@ HEADS = (
     ("stalls", "n", 9),
     ("", "largest", 10),
 )
-NAME_WIDTH = 10
+COLUMNS = Columns(10, *(width for _, _, width in HEADS))
 
 
 def lines(wake_ups: WakeUps, paint: Paint) -> Iterator[str]:
     """The table, and what one must know to read it."""
     yield paint.bold(f"{wake_ups.title()}; times in µs")
-    above = "".join(text.rjust(width) for text, _, width in HEADS)
-    below = "".join(text.rjust(width) for _, text, width in HEADS)
-    yield paint.dim(" " * NAME_WIDTH + above)
-    yield paint.dim("policy".ljust(NAME_WIDTH) + below)
+    yield paint.dim(COLUMNS.line("", *(text for text, _, _ in HEADS)))
+    yield paint.dim(COLUMNS.line("policy", *(text for _, text, _ in HEADS)))
     told = wake_ups.method != "none" and wake_ups.stalls_valid
     for series in wake_ups.series:
         for thread in series.threads:
@@ -59,8 +57,7 @@ def _row(series: Series, thread: Thread, told: bool) -> str:
             else ("-", "-", "-")
         ),
     ]
-    padded = (cell.rjust(width) for cell, (_, _, width) in zip(cells, HEADS, strict=True))
-    return series.policy.ljust(NAME_WIDTH) + "".join(padded)
+    return COLUMNS.line(series.policy, *cells)
 
 
 def _cells(times: Times | None, names: tuple[str, ...]) -> list[str]:

@@ -112,13 +112,6 @@ def latency_rows(study: Study) -> Rows:
     return rows
 
 
-def table_lines(heads: Sequence[str], rows: Rows) -> Iterator[str]:
-    """For the terminal."""
-    widths = [max(len(row[i]) for row in [tuple(heads), *rows]) for i in range(len(heads))]
-    for row in [tuple(heads), *rows]:
-        yield "  ".join(cell.ljust(w) for cell, w in zip(row, widths, strict=True)).rstrip()
-
-
 PICTURES = {"wake_up": False, "callback": True}
 """The names' beginnings, and whether callbacks are drawn."""
 

@@ -23,6 +23,7 @@ from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.processes.stress import STRESS_NG, Stress
 from rclrt_py.runs.output_directory import REPORT
 from rclrt_py.terminal.progress import Progress
+from rclrt_py.terminal.table import fitted_lines
 
 from rclrt_py import __version__
 from rclrt_timer_study.matrix import Case, all_cases
@@ -35,7 +36,6 @@ from rclrt_timer_study.report import (
     figures,
     latency_rows,
     page,
-    table_lines,
     thread_rows,
 )
 
@@ -203,10 +203,10 @@ class Runs:
 def print_study(study: Study) -> None:
     print(study.conditions)
     print()
-    for text in table_lines(THREADS, thread_rows(study)):
+    for text in fitted_lines([THREADS, *thread_rows(study)], left=len(THREADS)):
         print(text)
     print("\nLatencies in µs:")
-    for text in table_lines(LATENCIES, latency_rows(study)):
+    for text in fitted_lines([LATENCIES, *latency_rows(study)], left=len(LATENCIES)):
         print(text)
     for failure in study.failures:
         print(f"\n{failure}")

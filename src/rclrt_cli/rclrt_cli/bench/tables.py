@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from rclrt_py.terminal.table import fitted_lines, markdown_lines
 from rclrt_py.text import number, ratio, shorten
 
 from rclrt_cli.bench.rows import BARE, Benchmark, Row
@@ -53,23 +54,15 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
 
     def text(self) -> Iterator[str]:
-        widths = [
-            max(len(line[i]) for line in (self.columns, *self.rows))
-            for i in range(len(self.columns))
-        ]
         yield self.title
-        for line in (self.columns, *self.rows):
-            cells = [line[0].ljust(widths[0])]
-            cells += [cell.rjust(width) for cell, width in zip(line[1:], widths[1:], strict=True)]
-            yield ("  " + "  ".join(cells)).rstrip()
+        for line in fitted_lines([self.columns, *self.rows]):
+            yield "  " + line
 
     def markdown(self) -> Iterator[str]:
         yield f"**{self.title}**"
         yield ""
-        yield _markdown_line(self.columns)
-        yield _markdown_line(["---", *["--:"] * (len(self.columns) - 1)])
-        for row in self.rows:
-            yield _markdown_line(row)
+        rows = ([shorten(cell, 60) for cell in row] for row in self.rows)
+        yield from markdown_lines(self.columns, rows)
 
 
 def all_tables(benchmark: Benchmark) -> Iterator[Table]:
@@ -227,10 +220,6 @@ def _by_cpus(
     for cpus in benchmark.cpu_counts:
         header += [f"{cpus} CPU{'s' if cpus > 1 else ''}: {columns[0]}", *columns[1:]]
     return Table(title, tuple(header), tuple(made))
-
-
-def _markdown_line(cells: Sequence[str]) -> str:
-    return "| " + " | ".join(shorten(cell, 60) for cell in cells) + " |"
 
 
 def conditions(benchmark: Benchmark) -> str:

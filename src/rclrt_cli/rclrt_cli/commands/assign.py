@@ -14,6 +14,7 @@ from rclrt_py.errors import EXIT_NO, EXIT_OK, BadInput
 from rclrt_py.executors import WITH_LEVELS
 from rclrt_py.files.atomic import STANDARD_OUTPUT, write_output
 from rclrt_py.native import analysis, load_application, model, read_input
+from rclrt_py.terminal.table import Columns
 
 from rclrt_cli import chain_analysis
 from rclrt_cli.bounds.machine import Overheads
@@ -315,8 +316,10 @@ def _quoted(text: str) -> str:
 
 
 def _task_table(result: TaskAssignment) -> Iterator[str]:
+    columns = Columns(8, left=0)
     for task in sorted(result["tasks"], key=lambda task: -task["priority"]):
-        yield f"{task['priority']:>8}  {task['id'][:60].encode('unicode_escape').decode()}"
+        name = task["id"][:60].encode("unicode_escape").decode()
+        yield columns.line(str(task["priority"]), f"  {name}")
     yield ""
     if result["schedulable"]:
         yield "schedulable: proved, by Audsley's algorithm"
@@ -327,19 +330,16 @@ def _task_table(result: TaskAssignment) -> Iterator[str]:
 
 
 def _chain_table(result: Assignment) -> Iterator[str]:
-    width = max(5, *(len(chain["id"]) for chain in result["chains"])) + 2
-    heads = ("before ms", "after ms", "deadline ms")
-    yield "chain".ljust(width) + "".join(head.rjust(13) for head in heads) + "  verdict"
+    names = (chain["id"] for chain in result["chains"])
+    columns = Columns.named(["chain", *names], 13, 13, 13)
+    yield columns.line("chain", "before ms", "after ms", "deadline ms", "  verdict")
     for chain in result["chains"]:
         bounds = (chain["bound_ms_before"], chain["bound_ms"], chain["deadline_ms"])
         cells = ("-" if bound is None else f"{bound:.9g}" for bound in bounds)
-        yield (
-            chain["id"].ljust(width)
-            + "".join(cell.rjust(13) for cell in cells)
-            + f"  {chain['verdict_before']} -> {chain['verdict']}"
-        )
+        verdicts = f"  {chain['verdict_before']} -> {chain['verdict']}"
+        yield columns.line(chain["id"], *cells, verdicts)
         for assumption in chain["assumptions"]:
-            yield " " * width + f"  if {assumption}"
+            yield columns.indent + f"  if {assumption}"
     yield ""
     for executor in result["executors"]:
         nodes = [node["id"] for node in result["nodes"] if node["executor"] == executor["name"]]

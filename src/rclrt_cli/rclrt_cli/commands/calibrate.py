@@ -21,6 +21,7 @@ from rclrt_py.processes.runner import find_runner, run_child, runner_command
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.run_data import RESULTS, Run
 from rclrt_py.terminal.progress import Progress
+from rclrt_py.terminal.table import Columns
 
 from rclrt_cli.calibrate import applications, bandwidth
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, find, find_hops
@@ -30,7 +31,7 @@ MIN_SECONDS = 1.0
 MAX_MESSAGE_BYTES = 10_000_000
 HOPS = ("intra_process", "same_host")
 COLUMNS = ("n", "min", "p50", "p99", "max", "max_undisturbed", "disturbed")
-WIDTH = 16
+WIDTHS = Columns(40, *[16] * len(COLUMNS))
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -212,7 +213,7 @@ class Calibration:
 
 def lines(overheads: dict[str, Any]) -> Iterator[str]:
     """A table of everything, in microseconds."""
-    yield "µs".ljust(40) + "".join(head.rjust(WIDTH) for head in COLUMNS)
+    yield WIDTHS.line("µs", *COLUMNS)
     for executor, stated in overheads["executors"].items():
         for name, value in stated.items():
             yield _line(f"{executor} {_words(name)}", value)
@@ -244,4 +245,4 @@ def _words(name: str) -> str:
 
 def _line(name: str, value: dict[str, Any]) -> str:
     cells = ("-" if key not in value else f"{value[key]:g}" for key in COLUMNS)
-    return name.ljust(40) + "".join(cell.rjust(WIDTH) for cell in cells)
+    return WIDTHS.line(name, *cells)

@@ -11,7 +11,7 @@ import textwrap
 from pathlib import Path
 
 from rclrt_py.errors import EXIT_NO, EXIT_OK
-from rclrt_py.terminal.table import LINE_WIDTH, Paint
+from rclrt_py.terminal.table import LINE_WIDTH, Columns, Paint
 from rclrt_py.text import shorten
 
 from rclrt_cli.doctor.checks import Finding, Level
@@ -57,10 +57,11 @@ def run(arguments: argparse.Namespace) -> int:
 
 def lines(findings: list[Finding], paint: Paint) -> list[str]:
     colour = {Level.OK: paint.dim, Level.WARNING: paint.bold, Level.BLOCKER: paint.red}
+    columns = Columns(len(_INDENT), NAME_WIDTH + 1, left=2)
     result = []
     for finding in findings:
-        label = colour[finding.level](finding.level.value.ljust(8))
-        result.append(f"{label} {finding.name.ljust(NAME_WIDTH)} {shorten(finding.found, 88)}")
+        label = colour[finding.level](finding.level.value)
+        result.append(columns.line(label, finding.name, shorten(finding.found, 88)))
         if finding.fix:
             fix = textwrap.wrap(f"fix: {finding.fix}", LINE_WIDTH - len(_INDENT) - NAME_WIDTH - 1)
             result += [_INDENT + " " * (NAME_WIDTH + 1) + line for line in fix]

@@ -18,6 +18,7 @@ from typing import Any
 from rclrt_py.errors import EXIT_BAD_INPUT, EXIT_NO, EXIT_OK, BadInput, RunFailed
 from rclrt_py.files.atomic import check_file, new_directory, write_atomically
 from rclrt_py.processes.runner import find_program
+from rclrt_py.terminal.table import Columns
 
 from rclrt_cli.workload_import import find_compiler, find_programs, import_program, imported
 
@@ -64,7 +65,7 @@ def _built_in(program: Path) -> list[str]:
 def _list(program: Path) -> int:
     for line in _output([str(program), "list"]).splitlines():
         name, character, _ = line.split("\t")
-        print(f"{name:<16}{character}")
+        print(Columns(16).line(name, character))
     return EXIT_OK
 
 
@@ -120,12 +121,13 @@ def _calibrate(program: Path, arguments: argparse.Namespace) -> int:
 
 def lines(timed: list[Timed]) -> Iterator[str]:
     """A table in microseconds."""
-    width = max(len("CPU time, µs"), *(len(each.name) for each in timed)) + 2
-    yield "CPU time, µs".ljust(width) + "".join(head.rjust(11) for head in COLUMNS)
+    names = (each.name for each in timed)
+    columns = Columns.named(["CPU time, µs", *names], *[11] * len(COLUMNS))
+    yield columns.line("CPU time, µs", *COLUMNS)
     for each in timed:
         cells = [f"{each.times['n']:.0f}"]
         cells += [f"{each.times[column] / 1e3:.2f}" for column in COLUMNS[1:]]
-        yield each.name.ljust(width) + "".join(cell.rjust(11) for cell in cells)
+        yield columns.line(each.name, *cells)
 
 
 def _import(program: Path, arguments: argparse.Namespace) -> int:
@@ -140,7 +142,8 @@ def _import(program: Path, arguments: argparse.Namespace) -> int:
             if each.name not in built_in:
                 problem = import_program(each, made, program, compiler)
             skipped += problem is not None
-            print(f"{each.name:<24}{'imported' if problem is None else f'skipped: {problem}'}")
+            outcome = "imported" if problem is None else f"skipped: {problem}"
+            print(Columns(24).line(each.name, outcome))
         if skipped == len(programs):
             raise RunFailed(f"none of {skipped} programs could be imported; nothing is written")
     print(f"\n{len(programs) - skipped} workloads; use them with {PATH}={out}")

@@ -1,9 +1,15 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables on the terminal, at most 120 columns wide."""
+"""Tables on the terminal, at most 120 columns wide, and in Markdown."""
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable, Iterator, Sequence
+
 LINE_WIDTH = 120
+GAP = 2
+"""Blanks between columns, at least, where the widths come from the cells."""
+_COLOUR = re.compile(r"\x1b\[\d+m")
 
 
 class Paint:
@@ -20,3 +26,67 @@ class Paint:
 
     def dim(self, text: str) -> str:
         return f"\x1b[2m{text}\x1b[0m" if self._on else text
+
+
+class Columns:
+    """The widths of a table's columns: the first `left` are aligned left, the others right."""
+
+    def __init__(self, *widths: int, left: int = 1) -> None:
+        self.widths = widths
+        self.left = left
+
+    @classmethod
+    def named(cls, names: Iterable[str], *widths: int) -> Columns:
+        """The first column is as wide as the longest of `names` and a gap."""
+        return cls(max(map(len, names), default=0) + GAP, *widths)
+
+    @classmethod
+    def fitted(cls, rows: Sequence[Sequence[str]], left: int = 1) -> Columns:
+        """Every column is as wide as its longest cell, with a gap before the next."""
+        longest = [max(map(len, column)) for column in zip(*rows, strict=True)]
+        between = [
+            GAP * (index >= left) + GAP * (index + 1 < left) for index in range(len(longest))
+        ]
+        return cls(*(width + gap for width, gap in zip(longest, between, strict=True)), left=left)
+
+    @property
+    def indent(self) -> str:
+        """Blanks as wide as the first column."""
+        return " " * self.widths[0]
+
+    def line(self, *cells: str) -> str:
+        """One line without blanks at its end. Cells behind the last column are added unaligned.
+
+        Colours of a cell do not count for its width.
+        """
+        count = len(self.widths)
+        padded = [
+            _padded(cell, width, index < self.left)
+            for index, (cell, width) in enumerate(zip(cells, self.widths, strict=False))
+        ]
+        return "".join([*padded, *cells[count:]]).rstrip()
+
+
+def _padded(cell: str, width: int, left: bool) -> str:
+    blanks = " " * (width - len(_COLOUR.sub("", cell)))
+    return cell + blanks if left else blanks + cell
+
+
+def fitted_lines(rows: Sequence[Sequence[str]], left: int = 1) -> Iterator[str]:
+    """The rows as lines; every column is as wide as its longest cell."""
+    columns = Columns.fitted(rows, left)
+    return (columns.line(*row) for row in rows)
+
+
+def markdown_lines(
+    heads: Sequence[str], rows: Iterable[Sequence[str]], left: int = 1
+) -> Iterator[str]:
+    """A table in Markdown: the first `left` columns are aligned left, the others right."""
+    yield _markdown_line(heads)
+    yield _markdown_line(["---" if index < left else "--:" for index in range(len(heads))])
+    for row in rows:
+        yield _markdown_line(row)
+
+
+def _markdown_line(cells: Sequence[str]) -> str:
+    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells) + " |"
