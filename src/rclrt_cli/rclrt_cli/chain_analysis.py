@@ -4,13 +4,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, NotRequired, TypedDict
 
-from rclrt_py.native import analysis, chain_bounds
+from rclrt_py.native import analysis, chain_bounds, judge
 
 from rclrt_cli.bounds.machine import Overheads
-from rclrt_cli.bounds.throttling import held_back
 from rclrt_cli.sensitivity import SensitivityResult
 
 if TYPE_CHECKING:
@@ -145,8 +144,7 @@ def sound(application: Application, executor: str, overheads: Overheads) -> Anal
     """The safe bounds; `feasible` is true when every deadline is proved or conditional."""
     module = analysis()
     ids = [callback.id for callback in application.callbacks]
-    conditions = [text for text in (overheads.condition, held_back(application, overheads)) if text]
-    found = chain_bounds(application, executor, overheads.native())
+    found = judge(application, executor, overheads.machine())
     chains: list[Chain] = [
         {
             "id": chain.id,
@@ -154,8 +152,8 @@ def sound(application: Application, executor: str, overheads: Overheads) -> Anal
             "deadline_ms": chain.deadline_ns / 1e6,
             "reaction_ms": _ms(bound.reaction_ns),
             "data_age_ms": _ms(bound.data_age_ns),
-            "verdict": _under(bound.verdict, conditions),
-            "assumptions": [*bound.assumptions, *conditions],
+            "verdict": bound.verdict,
+            "assumptions": [*bound.assumptions],
             "level": bound.level,
             "note": bound.note,
             "why": [
@@ -168,7 +166,7 @@ def sound(application: Application, executor: str, overheads: Overheads) -> Anal
                 for part in bound.why
             ],
         }
-        for chain, bound in zip(application.chains, found, strict=True)
+        for chain, bound in zip(application.chains, found.chains, strict=True)
     ]
     queues = module.queue_bounds(application, executor, overheads.native())
     return {
@@ -177,22 +175,15 @@ def sound(application: Application, executor: str, overheads: Overheads) -> Anal
         "utilisation": application.utilisation(),
         "callbacks": _priorities(application),
         "executor": executor,
-        "feasible": all(chain["verdict"] in HOLDS for chain in chains),
+        "feasible": found.feasible,
         "overheads": overheads.to_json(),
         "queues": [
             {"id": name, "pending_bound": queue.pending, "depth": queue.depth, "holds": queue.holds}
             for name, queue in zip(ids, queues, strict=True)
         ],
-        "assumptions": [
-            *module.chain_assumptions(executor, overheads.native()),
-            *(each.text for each in overheads.assumptions),
-        ],
+        "assumptions": [*found.assumptions],
         "chains": chains,
     }
-
-
-def _under(verdict: str, conditions: Sequence[str]) -> str:
-    return "conditional" if verdict == "proved" and conditions else verdict
 
 
 def thesis(application: Application) -> Analysis:

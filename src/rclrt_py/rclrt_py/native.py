@@ -12,6 +12,7 @@ from typing import IO, TYPE_CHECKING, Any
 from rclrt_py.errors import BadInput, RclrtError
 
 if TYPE_CHECKING:
+    from rclrt_analysis import Judgement, Machine
     from rclrt_model import Application
 
 
@@ -22,9 +23,19 @@ def analysis() -> Any:
 
 def chain_bounds(application: Application, executor: str, *overheads: Any) -> Any:
     """Those of rclrt_analysis. BadInput where the executor cannot have the priorities stated."""
+    return _analyse("chain_bounds", application, executor, *overheads)
+
+
+def judge(application: Application, executor: str, machine: Machine) -> Judgement:
+    """The verdict of rclrt_analysis. BadInput as for chain_bounds."""
+    judgement: Judgement = _analyse("judge", application, executor, machine)
+    return judgement
+
+
+def _analyse(function: str, application: Application, *arguments: Any) -> Any:
     module = analysis()
     try:
-        return module.chain_bounds(application, executor, *overheads)
+        return getattr(module, function)(application, *arguments)
     except ValueError as error:
         raise BadInput(f"{application.name}: {error}") from None
 

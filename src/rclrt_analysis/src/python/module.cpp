@@ -18,6 +18,7 @@ PYBIND11_MODULE(_native, module) {
   rclrt::analysis::bind_assign(module);
   rclrt::analysis::bind_counter_examples(module);
   rclrt::analysis::bind_chain_steps(module);
+  rclrt::analysis::bind_judge(module);
   rclrt::analysis::bind_sensitivity(module);
   rclrt::analysis::bind_simulation(module);
 }

@@ -10,10 +10,10 @@ from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from rclrt_py.executors import kind_of
+from rclrt_py.native import analysis
 from rclrt_py.runs.csv_reader import InstanceRow, StallRow
 
 from rclrt_cli.bounds.machine import Overheads
-from rclrt_cli.bounds.throttling import mean_load
 
 if TYPE_CHECKING:
     from rclrt_model import Application
@@ -44,6 +44,8 @@ class Allowance:
 
     @classmethod
     def of(cls, application: Application, machine: Overheads) -> Allowance:
+        native = machine.machine()
+        load = analysis().mean_load(application, native) if native.is_limited else 0.0
         return cls(
             wcet={callback.id: callback.wcet_ns for callback in application.callbacks},
             each=machine.dispatch_ns + machine.scheduler_ns + machine.polling_ns,
@@ -52,7 +54,7 @@ class Allowance:
             # Where the limit may be reached in some second only, a long wait may also be another
             # thread's: nothing is excused then, and bounds are conditional.
             held_back=round((1 - machine.rt_share) * RT_PERIOD_NS)
-            if machine.is_held_back and mean_load(application, machine) > machine.rt_share
+            if native.is_limited and load > machine.rt_share
             else 0,
             hop=machine.hop_ns,
             executors={

@@ -14,6 +14,7 @@ from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.native import analysis
 
 if TYPE_CHECKING:
+    from rclrt_analysis import Machine
     from rclrt_analysis import Overheads as NativeOverheads
     from rclrt_model import Application
 
@@ -23,11 +24,7 @@ HOPS = ("intra_process", "same_host")
 """What a message between executors may take: within one process, or between two."""
 MOST_US = 1e9
 """The longest time of a file, as in the schema."""
-
-
 ASCENDING = ("min", "p50", "p99", "max")
-HELD_BACK_BELOW = 0.995
-"""A share of the CPU that is measured below this is one that the kernel enforces."""
 
 
 def hops_of(application: Application) -> str:
@@ -77,11 +74,6 @@ class Overheads:
     condition: str = ""
     """What a verdict made with less than the maximum is conditional on."""
 
-    @property
-    def is_held_back(self) -> bool:
-        """Whether the kernel enforces a limit."""
-        return self.rt_share < HELD_BACK_BELOW
-
     def native(self) -> NativeOverheads:
         """As the analysis takes it."""
         overheads: NativeOverheads = analysis().Overheads(
@@ -94,6 +86,16 @@ class Overheads:
             far_hop_ns=(min(self.least_hop_ns, self.hop_ns), self.hop_ns),
         )
         return overheads
+
+    def machine(self) -> Machine:
+        """With what a verdict depends on besides."""
+        machine: Machine = analysis().Machine(
+            overheads=self.native(),
+            realtime_share=self.rt_share,
+            assumptions=[each.text for each in self.assumptions],
+            conditions=[self.condition] if self.condition else [],
+        )
+        return machine
 
     def to_json(self) -> dict[str, float]:
         return {
@@ -160,15 +162,8 @@ class OverheadsFile:
         if least_hop_ns > 0:
             text = f"no message is faster than the fastest measured ({self.path})"
             assumptions.append(Assumption("", text))
-        rt_share = self._rt_share()
-        if rt_share < HELD_BACK_BELOW:
-            text = (
-                f"real-time threads need no more than {100 * rt_share:.1f} % of any second of a "
-                f"CPU, and the kernel holds them back only beyond that ({self.path})"
-            )
-            assumptions.append(Assumption("", text))
         return Overheads(
-            rt_share=rt_share,
+            rt_share=self._rt_share(),
             assumptions=tuple(assumptions),
             condition=condition,
             dispatch_ns=self._time(own, "dispatch_us"),

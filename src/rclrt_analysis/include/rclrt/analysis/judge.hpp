@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// The one verdict: bounds of an application on a machine, and what they are worth there.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "rclrt/analysis/chain_bounds.hpp"
+#include "rclrt/analysis/export.hpp"
+#include "rclrt/analysis/machine.hpp"
+#include "rclrt/analysis/task_set.hpp"
+#include "rclrt/model/application.hpp"
+
+namespace rclrt::analysis {
+
+/// Bounds and verdicts of all chains under one executor on one machine.
+struct Judgement {
+  /// In the order of the application's chains. A verdict allows for the machine: `assumptions` of a
+  /// chain has the machine's conditions, too.
+  std::vector<ChainBound> chains;
+  std::vector<std::string> assumptions;  ///< of every bound of this executor on this machine
+  bool feasible{};                       ///< each chain is proved or conditional
+};
+
+/// Returns chain_bounds() with the verdicts that hold on the machine: a bound is proved only where
+/// nothing is left to check, neither of the application nor of the machine. The command, reports
+/// and recordings print this verdict. Pure; any thread. Throws as chain_bounds() does.
+RCLRT_ANALYSIS_EXPORT Judgement judge(const model::Application& application, ExecutorKind executor,
+                                      const Machine& machine = Machine::unmeasured(),
+                                      Effort effort = {});
+
+}  // namespace rclrt::analysis

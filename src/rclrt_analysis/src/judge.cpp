@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "rclrt/analysis/judge.hpp"
+
+#include <algorithm>
+#include <cstdio>
+
+namespace rclrt::analysis {
+
+namespace {
+
+std::string realtime_assumption(const Machine& machine) {
+  char percent[16];
+  std::snprintf(percent, sizeof percent, "%.1f", 100 * machine.realtime_share);
+  return std::string("real-time threads need no more than ") + percent +
+         " % of any second of a CPU, and the kernel holds them back only beyond that";
+}
+
+}  // namespace
+
+Machine Machine::unmeasured() {
+  return {.conditions = {
+              "dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)"}};
+}
+
+Judgement judge(const model::Application& application, ExecutorKind executor,
+                const Machine& machine, Effort effort) {
+  Judgement result{.chains = chain_bounds(application, executor, machine.overheads, effort),
+                   .assumptions = chain_assumptions(executor, machine.overheads)};
+  result.assumptions.insert(result.assumptions.end(), machine.assumptions.begin(),
+                            machine.assumptions.end());
+  if (machine.is_limited()) {
+    result.assumptions.push_back(realtime_assumption(machine));
+  }
+  std::vector<std::string> conditions = machine.conditions;
+  if (auto throttling = throttling_condition(application, machine)) {
+    conditions.push_back(*std::move(throttling));
+  }
+  for (ChainBound& chain : result.chains) {
+    chain.assumptions.insert(chain.assumptions.end(), conditions.begin(), conditions.end());
+    if (chain.verdict == Verdict::kProved && !conditions.empty()) {
+      chain.verdict = Verdict::kConditional;
+    }
+  }
+  result.feasible = std::ranges::all_of(result.chains, [](const ChainBound& chain) {
+    return chain.verdict == Verdict::kProved || chain.verdict == Verdict::kConditional;
+  });
+  return result;
+}
+
+}  // namespace rclrt::analysis

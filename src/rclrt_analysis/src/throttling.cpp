@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+// Whether an application may need more of a CPU than the kernel leaves to real-time threads.
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <deque>
+#include <map>
+#include <set>
+#include <tuple>
+#include <utility>
+
+#include "rclrt/analysis/machine.hpp"
+
+namespace rclrt::analysis {
+
+namespace {
+
+using model::Application;
+using model::Callback;
+
+constexpr double kPeriod = 1;  // s: the kernel's default
+constexpr double kMostReleases = 100'000;
+constexpr double kRounding = 1e-9;
+
+/// Returns the work of what is released within `seconds`, the end excluded, if one instance is
+/// released at the beginning.
+double released_work(const Demand& demand, double seconds) {
+  const double releases = std::ceil((seconds + demand.jitter) * demand.rate - kRounding);
+  return demand.execution * (std::max(releases, 1.0) + demand.late_instances);
+}
+
+/// Returns the times after a common release at which something is released, up to `last`, and 0.
+std::vector<double> release_times(std::span<const Demand> demands, double last) {
+  std::set<std::pair<double, double>> sources;
+  for (const Demand& each : demands) {
+    if (each.rate > 0) {
+      sources.emplace(each.rate, each.jitter);
+    }
+  }
+  std::vector<double> result{0};
+  for (const auto& [rate, jitter] : sources) {
+    const double count = std::floor((last + jitter) * rate);
+    for (double number = 1; number <= count; ++number) {
+      if (const double time = number / rate - jitter; time > 0) {
+        result.push_back(time);
+      }
+    }
+  }
+  std::ranges::sort(result);
+  result.erase(std::ranges::unique(result).begin(), result.end());
+  return result;
+}
+
+bool is_source(const Callback& callback) { return !callback.takes_messages(); }
+
+/// The callbacks of an application, and which of them may release which by their messages.
+class Releases {
+ public:
+  explicit Releases(const Application& application)
+      : application_(application), direct_(application.callbacks.size()) {
+    for (std::size_t i = 0; i < direct_.size(); ++i) {
+      for (const std::size_t next : application.successors(i)) {
+        direct_[next].push_back(i);
+      }
+    }
+    for (const model::Chain& chain : application.chains) {  // also through services
+      for (std::size_t i = 1; i < chain.callbacks.size(); ++i) {
+        direct_[chain.callbacks[i]].push_back(chain.callbacks[i - 1]);
+      }
+    }
+  }
+
+  const std::vector<int>& cpus(std::size_t callback) const {
+    return application_.executors[application_.executor_of(callback)].cpus;
+  }
+
+  /// Returns the timers and events that may release the callback, also through others, and whether
+  /// something on other CPUs is on the way.
+  std::pair<int, bool> sources(std::size_t callback) const {
+    std::vector<bool> seen(direct_.size());
+    std::vector<std::size_t> left{callback};
+    int count = 0;
+    bool other_cpus = false;
+    while (!left.empty()) {
+      const std::size_t at = left.back();
+      left.pop_back();
+      for (const std::size_t before : direct_[at]) {
+        if (!seen[before]) {
+          seen[before] = true;
+          left.push_back(before);
+          count += is_source(application_.callbacks[before]) ? 1 : 0;
+          other_cpus = other_cpus || cpus(before) != cpus(callback);
+        }
+      }
+    }
+    return {count, other_cpus};
+  }
+
+ private:
+  const Application& application_;
+  std::vector<std::vector<std::size_t>> direct_;
+};
+
+/// Returns how many releases of a callback other CPUs may delay until the next one: they delay a
+/// chain that keeps its deadline by no more than that.
+int most_delayed(const Application& application, std::size_t callback, double rate) {
+  model::Nanoseconds own{};
+  model::Nanoseconds any{};
+  for (const model::Chain& chain : application.chains) {
+    any = std::max(any, chain.deadline);
+    if (std::ranges::find(chain.callbacks, callback) != chain.callbacks.end()) {
+      own = std::max(own, chain.deadline);
+    }
+  }
+  const double longest = static_cast<double>((own.count() > 0 ? own : any).count()) / 1e9;
+  const double releases = std::ceil(longest * rate - kRounding);
+  return static_cast<int>(std::clamp(releases, 1.0, kMostReleases));
+}
+
+/// The demands of callbacks that may run on the same CPUs.
+using DemandsByCpus = std::map<std::vector<int>, std::vector<Demand>>;
+
+/// Callbacks that may run on several CPUs count as if these were one. Demands that differ in
+/// nothing but their execution time are added up to one.
+DemandsByCpus demands_of(const Application& application, const Machine& machine) {
+  const Overheads& overheads = machine.overheads;
+  const Ticks each = overheads.dispatch + overheads.scheduler + overheads.polling;
+  const Releases releases(application);
+  const std::vector<double> rates = application.rates();
+  std::map<std::tuple<std::vector<int>, double, int, double>, double> found;
+  for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
+    const Callback& callback = application.callbacks[i];
+    // While a message is on its way, the CPU may have nothing to do.
+    const Ticks hop = is_source(callback) ? 0 : std::max(overheads.near.max, overheads.far.max);
+    const double seconds = static_cast<double>(callback.wcet.count() + each + hop) / 1e9;
+    const auto [sources, other_cpus] = releases.sources(i);
+    int late = std::max(sources - 1, 0) + (callback.kind() == model::CallbackKind::kSync ? 1 : 0);
+    if (other_cpus) {
+      late += most_delayed(application, i, rates[i]);
+    }
+    const double jitter = static_cast<double>(overheads.timer_jitter) / 1e9;
+    found[{releases.cpus(i), rates[i], late, jitter}] += seconds;
+  }
+  DemandsByCpus result;
+  for (const auto& [key, seconds] : found) {
+    const auto& [where, rate, late, jitter] = key;
+    result[where].push_back(
+        {.rate = rate, .execution = seconds, .late_instances = late, .jitter = jitter});
+  }
+  return result;
+}
+
+double background_of(const Machine& machine) {
+  return static_cast<double>(machine.overheads.background) / 1e6;
+}
+
+double load_of(std::span<const Demand> demands) {
+  double load = 0;
+  for (const Demand& each : demands) {
+    load += each.rate * each.execution;
+  }
+  return load;
+}
+
+std::string percent(double share) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
+  return text;
+}
+
+}  // namespace
+
+double busiest_second(std::span<const Demand> demands, double background, double limit) {
+  const double load = background + load_of(demands);
+  if (load >= limit) {
+    return demands.empty() ? load : 1.0;
+  }
+  // The work is at most `once` + `load` * x, so no second that begins later is above the limit.
+  double once = 0;
+  double rate = 0;
+  for (const Demand& each : demands) {
+    once += each.execution * (1 + each.late_instances + each.jitter * each.rate);
+    rate += each.rate;
+  }
+  const double last = (once + kPeriod * (1 - limit)) / (1 - load);
+  if ((last + kPeriod) * rate > kMostReleases) {
+    return 1.0;
+  }
+  const auto surplus = [&](double x) {
+    double work = 0;
+    for (const Demand& each : demands) {
+      work += released_work(each, x);
+    }
+    return work - (1 - background) * x;
+  };
+  // The surplus h falls except where something is released: its least values are right before that.
+  const std::vector<double> times = release_times(demands, last + kPeriod);
+  std::vector<double> least;
+  std::ranges::transform(times, std::back_inserter(least), surplus);
+  double most = 0;
+  std::deque<std::size_t> within;  // of the second from `number` on: less than all later ones in it
+  std::size_t end = 1;
+  for (std::size_t number = 0; number < times.size() && times[number] <= last; ++number) {
+    for (; end < times.size() && times[end] <= times[number] + kPeriod; ++end) {
+      while (!within.empty() && least[within.back()] >= least[end]) {
+        within.pop_back();
+      }
+      within.push_back(end);
+    }
+    while (!within.empty() && within.front() <= number) {
+      within.pop_front();
+    }
+    double found = surplus(times[number] + kPeriod);
+    if (!within.empty()) {
+      found = std::min(found, least[within.front()]);
+    }
+    most = std::max(most, found + kPeriod);
+  }
+  return std::min(most / kPeriod, 1.0);
+}
+
+double mean_load(const model::Application& application, const Machine& machine) {
+  double most = 0;
+  for (const auto& [cpus, demands] : demands_of(application, machine)) {
+    most = std::max(most, load_of(demands));
+  }
+  return most + background_of(machine);
+}
+
+std::optional<std::string> throttling_condition(const model::Application& application,
+                                                const Machine& machine) {
+  if (!machine.is_limited()) {
+    return std::nullopt;
+  }
+  const double limit = machine.realtime_share;
+  if (std::ranges::all_of(demands_of(application, machine), [&](const auto& each) {
+        return busiest_second(each.second, background_of(machine), limit) <= limit;
+      })) {
+    return std::nullopt;
+  }
+  return "the kernel does not hold back real-time threads that may take more than " +
+         percent(limit) + " of a second of a CPU, as these may with " +
+         percent(mean_load(application, machine)) +
+         " in the mean (sysctl -w kernel.sched_rt_runtime_us=-1; from Linux 6.12 on the fair "
+         "server, too)";
+}
+
+}  // namespace rclrt::analysis
