@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 from rclrt_py.executors import EXECUTORS
-from runner_test import finished
+from rclrt_py.testing.command import finished
 
 VARIANTS = (
     "wait_set:threads=2",

@@ -15,8 +15,8 @@ from rclrt_cli.bench.tables import all_tables
 from rclrt_cli.bench.targets import targets
 from rclrt_cli.main import main
 from rclrt_py.errors import BadInput
-from synthetic_bench import Document, document
-from workspace import Workspace
+from rclrt_py.testing.synthetic_bench import Document, document
+from rclrt_py.testing.workspace import Workspace
 
 SCHEMA = Path(__file__).resolve().parents[3] / "schemas" / "bench.schema.json"
 

@@ -23,9 +23,9 @@ from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
 from rclrt_py.runs.output_directory import BOUNDS
 from rclrt_py.runs.results import Results
 from rclrt_py.runs.run_data import EXCESSES, Run
-from runner_test import SCHEMA
-from synthetic_run import write_run
-from workspace import Workspace
+from rclrt_py.testing.synthetic_run import write_run
+from rclrt_py.testing.workspace import Workspace
+from sources import SCHEMA
 
 
 def chain(bound_ms: float | None, *assumptions: str) -> PredictedChain:

@@ -17,7 +17,7 @@ from rclrt_cli.report.page import make_report
 from rclrt_py.errors import BadInput
 from rclrt_py.runs.merge import merge_runs
 from rclrt_py.runs.run_data import Run
-from synthetic_run import write_run
+from rclrt_py.testing.synthetic_run import write_run
 
 CHAIN_LINE = 3  # line 1 is the header
 

@@ -8,15 +8,14 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import browser as chromium
 import pytest
-from browser import NARROW, WIDE, Browser, overlaps
-from browser_test import EVIL
 from rclrt_cli.bounds.predicted import PredictedChain, Prediction, Predictions
 from rclrt_cli.comparison import combine, load_single_run
 from rclrt_cli.report.page import make_report
 from rclrt_py.runs.output_directory import BOUNDS
-from synthetic_run import write_run
+from rclrt_py.testing import browser as chromium
+from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
+from rclrt_py.testing.synthetic_run import write_run
 
 BOUND_MS = 27.5
 NOTHING = "\N{EN DASH}"

@@ -9,19 +9,18 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import browser as chromium
 import pytest
-from browser import NARROW, WIDE, Browser, overlaps
 from rclrt_cli.comparison import Comparison, load_single_run, merge_directory
 from rclrt_cli.report.headline import headline
 from rclrt_cli.report.page import make_report
 from rclrt_py.runs.application import from_results
-from scheduler_model import MS, Callback, Chain
+from rclrt_py.testing import browser as chromium
+from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
+from rclrt_py.testing.scheduler_model import MS, Callback, Chain
+from rclrt_py.testing.synthetic_run import vehicle, write_run
 from selenium.webdriver.common.action_chains import ActionChains
-from synthetic_run import vehicle, write_run
 
 TIMES = "\N{MULTIPLICATION SIGN}"
-EVIL = "<img src=x onerror='window.hacked=1'>"
 CLOSING = "</script><script>window.hacked=2</script>"
 FILLING = "@DATA@ @SCRIPT@ {{7*7}} ${7*7}"
 SEPARATOR = "line\u2028paragraph\u2029 &amp; \"quote\" 'single'"

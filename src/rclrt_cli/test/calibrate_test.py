@@ -15,7 +15,8 @@ from rclrt_cli.calibrate import bandwidth
 from rclrt_cli.calibrate.samples import Found, Samples, Stalls, find, find_hops
 from rclrt_cli.commands.calibrate import lines
 from rclrt_py.runs.csv_reader import InstanceRow, StallRow
-from runner_test import ROOT, finished
+from rclrt_py.testing.command import finished
+from sources import ROOT
 
 MS = 1_000_000
 US = 1_000

@@ -10,7 +10,7 @@ import pytest
 from rclrt_cli.comparison import combine, load_single_run
 from rclrt_cli.main import main
 from rclrt_py.errors import BadInput
-from synthetic_run import write_run
+from rclrt_py.testing.synthetic_run import write_run
 
 
 def simulated(directory: Path) -> Path:

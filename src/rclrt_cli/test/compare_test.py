@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 from rclrt_py.executors import EXECUTORS as ALL
-from synthetic_run import EXECUTORS
-from workspace import Workspace
+from rclrt_py.testing.synthetic_run import EXECUTORS
+from rclrt_py.testing.workspace import Workspace
 
 PAIR = ("--executors", "wait_set,preemptive")
 

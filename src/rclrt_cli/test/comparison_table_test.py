@@ -8,11 +8,10 @@ from pathlib import Path
 
 import pytest
 from rclrt_cli.comparison import Comparison, load_single_run
-from rclrt_cli.comparison_table import print_table, table_lines
+from rclrt_cli.comparison_table import held_back_text, print_table, table_lines
 from rclrt_py.runs.results import Results
 from rclrt_py.terminal.table import Paint
-from rclrt_py.text import shorten
-from synthetic_run import write_run
+from rclrt_py.testing.synthetic_run import write_run
 
 
 class Terminal(io.StringIO):
@@ -130,6 +129,9 @@ def test_colour_is_for_terminals_without_no_color(
     assert ("\x1b[" in stream.getvalue()) == coloured
 
 
-def test_control_characters_of_a_name_do_not_reach_the_terminal() -> None:
-    assert shorten("evil\x1b[2Jname\n", 40) == "evil\ufffd[2Jname\ufffd"
-    assert shorten("abcdef", 4) == "abc…"
+def test_what_the_kernel_held_back_is_said_with_its_cause() -> None:
+    assert held_back_text({}) == ""
+    held_back = {"count": 3, "total_ms": 51.75, "worst_ms": 50.25, "limit": "95 %"}
+    assert held_back_text({"held_back": held_back}) == (
+        "The kernel held real-time threads back 3 times, 51.8 ms in all: they may have 95 %."
+    )

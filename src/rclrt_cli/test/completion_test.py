@@ -11,15 +11,15 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import HERE
-from program_test import PROGRAM, SOURCES
 from rclrt_cli.completion import complete
 from rclrt_cli.main import VERBS
 from rclrt_cli.verbs import added_verbs
 from rclrt_py.executors import EXECUTORS
-from workspace import app_yaml
+from rclrt_py.testing.command import python_path
+from rclrt_py.testing.workspace import app_yaml
+from sources import PACKAGE, PROGRAM
 
-HOOKS = HERE.parent / "environment"
+HOOKS = PACKAGE / "environment"
 ASK_BASH = """
 set -eu
 . "$1"
@@ -46,7 +46,7 @@ def shell(
     return subprocess.run(
         command,
         cwd=directory,
-        env={**os.environ, "PATH": path, "PYTHONPATH": SOURCES, "HOME": str(directory)},
+        env={**os.environ, "PATH": path, "PYTHONPATH": python_path(), "HOME": str(directory)},
         stdin=subprocess.DEVNULL,
         capture_output=True,
         text=True,

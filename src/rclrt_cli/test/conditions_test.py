@@ -6,7 +6,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from runner_test import finished
+from rclrt_py.testing.command import finished
 
 APPLICATION = """
 rclrt: 1

@@ -3,27 +3,22 @@
 
 from __future__ import annotations
 
-import json
 import sys
-from collections.abc import Callable
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, settings
+from rclrt_py.testing.command import Answer, Rclrt
+from rclrt_py.testing.properties import let_properties_take_their_time
+from rclrt_py.testing.synthetic_run import EXECUTORS, write_run
+from rclrt_py.testing.workspace import Workspace
 
 HERE = Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE.parent), str(HERE)]
 
 from rclrt_cli.comparison import Comparison, merge_directory  # noqa: E402
 from rclrt_cli.main import main  # noqa: E402
-from synthetic_run import EXECUTORS, write_run  # noqa: E402
-from workspace import Workspace  # noqa: E402
 
-# A busy machine is no failure of a test.
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no clock")
+let_properties_take_their_time()
 
 
 @pytest.fixture(scope="session")
@@ -44,22 +39,6 @@ def comparison(comparison_directory: Path) -> Comparison:
 @pytest.fixture
 def workspace(tmp_path: Path) -> Workspace:
     return Workspace.make(tmp_path)
-
-
-@dataclass(frozen=True)
-class Answer:
-    """Of one command line."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-
-Rclrt = Callable[..., Answer]
 
 
 @pytest.fixture

@@ -8,31 +8,17 @@ import resource
 from pathlib import Path
 
 import pytest
+from made_up_machine import CPU, level_of, machine
 from rclrt_cli.commands import doctor as doctor_command
 from rclrt_cli.doctor import checks, limits, privileges, ros
-from rclrt_cli.doctor.checks import Finding, Level
+from rclrt_cli.doctor.checks import Level
 from rclrt_cli.doctor.examine import examine
 from rclrt_cli.doctor.login import Login
 from rclrt_cli.main import main
 from rclrt_py.terminal.table import Paint
 
-CPU = "sys/devices/system/cpu"
 ADA = Login("ada", (), root=False, uid=1000)
 CLOCK = "sys/devices/system/clocksource/clocksource0/current_clocksource"
-
-
-def machine(root: Path, files: dict[str, str]) -> Path:
-    for name, content in files.items():
-        path = root / name
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_text(content + "\n")
-    return root
-
-
-def level_of(finding: Finding) -> str:
-    # Whatever is not ok must say what to do.
-    assert (finding.fix is None) == (finding.level is Level.OK)
-    return finding.level.value
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 from shlex import quote
 
 import pytest
-from doctor_test import CPU, machine
+from made_up_machine import BUDGET, CPU, LIMITS, USER, isolating, machine
 from rclrt_cli.doctor import tuning
 from rclrt_cli.doctor.fix_script import (
     COUNTING,
@@ -24,7 +24,6 @@ from rclrt_cli.doctor.fix_script import (
 )
 from rclrt_cli.doctor.login import Login
 from rclrt_cli.main import main
-from tuning_test import BUDGET, LIMITS, USER, isolating
 
 UNTUNED = isolating("") | {
     "proc/sys/kernel/sched_rt_runtime_us": "950000",

@@ -10,7 +10,7 @@ import random
 from pathlib import Path
 
 import pytest
-from overheads_test import APP, MEASURED
+from measured_overheads import APP, MEASURED
 from rclrt_cli.bounds.machine import HOPS, STATISTICS, Overheads, OverheadsFile
 from rclrt_cli.main import main
 from rclrt_py.errors import BadInput

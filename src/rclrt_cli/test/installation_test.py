@@ -6,12 +6,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from conftest import Rclrt
 from rclrt_cli.doctor import ros
 from rclrt_py.errors import BadInput
 from rclrt_py.processes import installation
 from rclrt_py.processes.runner import find_program
-from workspace import app_yaml
+from rclrt_py.testing.command import Rclrt
+from rclrt_py.testing.workspace import app_yaml
 
 
 def program(path: Path) -> Path:

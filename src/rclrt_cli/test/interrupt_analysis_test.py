@@ -10,8 +10,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from runner_test import command, environment
-from workspace import GENEROUS_S, wait_for
+from rclrt_py.testing.command import command, environment
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
 
 BUSY_S = 2.0
 """CPU time after which the command is past its start and in its work."""

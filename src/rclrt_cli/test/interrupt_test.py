@@ -9,7 +9,8 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from workspace import GENEROUS_S, Workspace, wait_for
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
+from rclrt_py.testing.workspace import Workspace
 
 PAIR = ("--executors", "wait_set,preemptive")
 

@@ -19,9 +19,9 @@ from rclrt_py.errors import BadInput
 from rclrt_py.native import load_application
 from rclrt_py.runs.csv_reader import InstanceRow, StallRow
 from rclrt_py.runs.run_data import EXCESSES, Run
-from runner_test import ROOT
-from scheduler_model import MS, Callback, Chain
-from synthetic_run import write_run
+from rclrt_py.testing.scheduler_model import MS, Callback, Chain
+from rclrt_py.testing.synthetic_run import write_run
+from sources import ROOT
 
 US = 1_000
 DISPATCH = 100 * US

@@ -9,9 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-
-ROOT = Path(__file__).resolve().parents[3]
-LAUNCHER = ROOT / "rclrt"
+from sources import LAUNCHER, ROOT
 
 pytestmark = pytest.mark.skipif(
     os.environ.get("RCLRT_ROS_FROM") != "wheels" or not LAUNCHER.is_file(),

@@ -12,7 +12,8 @@ import jsonschema
 import pytest
 import yaml
 from rclrt_cli.main import main
-from runner_test import ROOT, SCHEMA, finished
+from rclrt_py.testing.command import finished
+from sources import ROOT, SCHEMA
 
 APPLICATION = str(ROOT / "examples" / "fig_5_5" / "app.yaml")
 PRIORITIES_SCHEMA = json.loads((ROOT / "schemas" / "priorities.schema.json").read_text())

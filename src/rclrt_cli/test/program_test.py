@@ -10,28 +10,23 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import HERE
-
-PROGRAM = HERE.parent / "scripts/rclrt.py"
-LAUNCHER = HERE.parents[2] / "rclrt"
+from rclrt_py.testing.command import python_path
+from sources import LAUNCHER, PROGRAM
 
 
-def environment(python_path: str) -> dict[str, str]:
+def environment(sources: str) -> dict[str, str]:
     """This one, with the interpreter of the tests as python3."""
     path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
-    return {**os.environ, "PATH": path, "PYTHONPATH": python_path, "PYTHONNOUSERSITE": "1"}
-
-
-SOURCES = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
+    return {**os.environ, "PATH": path, "PYTHONPATH": sources, "PYTHONNOUSERSITE": "1"}
 
 
 def run(
-    *command: object, cwd: Path, python_path: str = SOURCES
+    *command: object, cwd: Path, sources: str | None = None
 ) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [str(word) for word in command],
         cwd=cwd,
-        env=environment(python_path),
+        env=environment(python_path() if sources is None else sources),
         capture_output=True,
         text=True,
         check=False,
@@ -65,7 +60,7 @@ def test_files_beside_the_program_and_in_the_current_directory_are_not_imported(
 
 
 def test_outside_of_the_workspace_the_fix_is_named(tmp_path: Path) -> None:
-    answer = run(PROGRAM, "doctor", cwd=tmp_path, python_path="")
+    answer = run(PROGRAM, "doctor", cwd=tmp_path, sources="")
     assert (answer.returncode, answer.stdout) == (2, "")
     assert "source the setup.bash of the workspace" in answer.stderr
 

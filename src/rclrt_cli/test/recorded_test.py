@@ -7,10 +7,10 @@ import json
 from pathlib import Path
 
 import pytest
-from overheads_test import MEASURED
+from measured_overheads import MEASURED
 from rclrt_cli.main import main
-from scheduler_model import MS, Callback, Chain
-from synthetic_run import write_run
+from rclrt_py.testing.scheduler_model import MS, Callback, Chain
+from rclrt_py.testing.synthetic_run import write_run
 
 APP = """
 rclrt: 1

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Rclrt
-from runner_test import ROOT, finished
+from rclrt_py.testing.command import Rclrt, finished
+from sources import ROOT
 
 APPLICATION = """
 rclrt: 1

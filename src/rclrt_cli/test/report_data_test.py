@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -15,12 +14,12 @@ from rclrt_cli.report.distributions import chains_data, thin
 from rclrt_cli.report.gantt import MAX_SLICES, gantt_data
 from rclrt_cli.report.graph import graph_data
 from rclrt_cli.report.headline import headline, milliseconds
-from rclrt_cli.report.page import embed, make_report, report_data
+from rclrt_cli.report.page import make_report, report_data
 from rclrt_cli.report.windows import choose, window_length
 from rclrt_py.runs.application import ApplicationInfo, from_results
 from rclrt_py.runs.results import ChainResult, Results
 from rclrt_py.stats import Summary
-from synthetic_run import write_run
+from rclrt_py.testing.synthetic_run import write_run
 
 MS = 1_000_000
 
@@ -208,21 +207,6 @@ def test_application_json_round_trips(tmp_path: Path, comparison: Comparison) ->
     info = from_results(comparison.executors[0])
     (tmp_path / "application.json").write_text(info.to_json())
     assert ApplicationInfo.load(tmp_path / "application.json") == info
-
-
-@pytest.mark.parametrize(
-    "text", ["</script>", "<!--", "\u2028", "\u2029", "&lt;", "'\"\\", "\x00", "😀"]
-)
-def test_embedded_json_cannot_end_its_script_element(text: str) -> None:
-    embedded = embed({"name": text})
-    assert json.loads(embedded) == {"name": text}
-    assert embedded.isascii()
-    assert not set("<>&") & set(embedded)
-
-
-def test_not_a_number_is_not_embedded() -> None:
-    with pytest.raises(ValueError, match="not JSON compliant"):
-        embed({"p99": float("nan")})
 
 
 def test_the_page_is_one_file_that_names_no_other_resource(

@@ -13,11 +13,11 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from conftest import HERE, Answer, Rclrt
-from program_test import SOURCES
 from rclrt_cli.doctor import checks
 from rclrt_cli.ros2 import doctor
 from rclrt_cli.ros2.command import RtCommand
+from rclrt_py.testing.command import Answer, Rclrt, python_path
+from sources import PACKAGE
 
 NO_ROS2CLI = "ros2cli is not installed"
 NO_ROS2DOCTOR = "ros2doctor is not installed"
@@ -27,7 +27,7 @@ GROUPS = ("ros2cli.command", "ros2doctor.checks", "ros2doctor.report")
 def declared() -> dict[str, dict[str, str]]:
     """The entry points in setup.cfg, by group."""
     setup = ConfigParser()
-    setup.read(HERE.parent / "setup.cfg", encoding="utf-8")
+    setup.read(PACKAGE / "setup.cfg", encoding="utf-8")
     result = {}
     for group, lines in setup["options.entry_points"].items():
         pairs = (line.split("=") for line in lines.strip().splitlines())
@@ -46,7 +46,7 @@ def test_the_entry_points_load_without_ros2cli() -> None:
     )
     answer = subprocess.run(
         [sys.executable, "-P", "-c", code, repr(declared())],
-        env={**os.environ, "PYTHONPATH": SOURCES},
+        env={**os.environ, "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,
         check=False,
@@ -230,7 +230,7 @@ def test_the_real_ros2_rt_answers_as_rclrt_does(
     for arguments in COMMAND_LINES:
         theirs = subprocess.run(
             [sys.executable, "-P", "-c", code, "rt", *arguments],
-            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(metadata), SOURCES])},
+            env={**os.environ, "PYTHONPATH": os.pathsep.join([str(metadata), python_path()])},
             capture_output=True,
             text=True,
             check=False,

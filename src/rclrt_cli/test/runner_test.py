@@ -9,7 +9,6 @@ import os
 import shutil
 import signal
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -19,10 +18,10 @@ from rclrt_cli.comparison import load_single_run
 from rclrt_py.executors import EXECUTORS
 from rclrt_py.runs.merge import merge_runs
 from rclrt_py.runs.run_data import Run
-from workspace import GENEROUS_S, HERE, wait_for
+from rclrt_py.testing.command import command, environment, finished
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
+from sources import SCHEMA
 
-ROOT = HERE.parents[2]
-SCHEMA = ROOT / "schemas" / "results.schema.json"
 APP = """
 rclrt: 1
 name: small
@@ -36,33 +35,6 @@ chains:
   - {id: hard, callbacks: [sense, fuse, act], priority: 2}
   - {id: soft, callbacks: [look, fuse, act], priority: 1}
 """
-
-
-def domain_id() -> int:
-    """Returns a DDS domain of this process: ctest gives one for each of pytest's workers."""
-    worker = os.environ.get("PYTEST_XDIST_WORKER", "gw0")
-    return int(os.environ["ROS_DOMAIN_ID"]) + int(worker.removeprefix("gw"))
-
-
-def environment() -> dict[str, str]:
-    path = os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")])
-    return {**os.environ, "PYTHONPATH": path, "ROS_DOMAIN_ID": str(domain_id())}
-
-
-def command(*arguments: str) -> list[str]:
-    return [sys.executable, "-m", "rclrt_cli", *arguments]
-
-
-def finished(*arguments: str) -> subprocess.CompletedProcess[str]:
-    """The command in a process of its own, with the real programs."""
-    return subprocess.run(
-        command(*arguments),
-        env=environment(),
-        capture_output=True,
-        text=True,
-        timeout=GENEROUS_S,
-        check=False,
-    )
 
 
 @pytest.fixture(scope="module")

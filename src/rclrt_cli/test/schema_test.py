@@ -11,8 +11,7 @@ from typing import Any
 import jsonschema
 import pytest
 from rclrt_cli.comparison import Comparison
-
-SCHEMA = Path(__file__).resolve().parents[3] / "schemas" / "results.schema.json"
+from sources import SCHEMA
 
 
 @pytest.fixture(scope="module")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import Rclrt
+from rclrt_py.testing.command import Rclrt
 
 APPLICATION = """
 rclrt: 1

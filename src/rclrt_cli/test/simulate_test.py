@@ -8,7 +8,8 @@ import subprocess
 from pathlib import Path
 
 import jsonschema
-from runner_test import ROOT, SCHEMA, finished
+from rclrt_py.testing.command import finished
+from sources import ROOT, SCHEMA
 
 APPLICATION = ROOT / "examples" / "autonomous_vehicle" / "app.yaml"
 

@@ -6,23 +6,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from doctor_test import CPU, level_of, machine
+from made_up_machine import BUDGET, CPU, LIMITS, USER, isolating, level_of, machine
 from rclrt_cli.doctor import cpu_lists, limits, tuning
 from rclrt_cli.doctor.limits import Granted
 from rclrt_cli.doctor.login import Login
-
-USER = Login("ada", ("video", "realtime"), root=False, uid=1000)
-LIMITS = "etc/security/limits.d/rclrt_ada.conf"
-BUDGET = "sys/fs/cgroup/cpu,cpuacct/robot/cpu.rt_runtime_us"
-
-
-def isolating(cmdline: str, nohz_full: str = "", isolated: str = "2-3") -> dict[str, str]:
-    return {
-        f"{CPU}/isolated": isolated,
-        f"{CPU}/online": "0-3",
-        f"{CPU}/nohz_full": nohz_full,
-        "proc/cmdline": cmdline,
-    }
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from runner_test import finished
+from rclrt_py.testing.command import finished
 
 APPLICATION = """
 rclrt: 1

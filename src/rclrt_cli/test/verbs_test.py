@@ -12,12 +12,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import Rclrt
-from program_test import SOURCES
 from rclrt_cli.commands import analyze
 from rclrt_cli.main import VERBS
 from rclrt_cli.ros2.command import RtCommand
 from rclrt_cli.verbs import PACKAGES, added_verbs
+from rclrt_py.testing.command import Rclrt, python_path
 
 IMAGINE = """
 import argparse
@@ -157,7 +156,7 @@ sys.exit(rclrt_cli.main.main(sys.argv[1:]))
 def without_modules(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [sys.executable, "-P", "-c", WITHOUT, *arguments],
-        env={**os.environ, "PYTHONPATH": SOURCES},
+        env={**os.environ, "PYTHONPATH": python_path()},
         capture_output=True,
         text=True,
         check=False,

@@ -9,9 +9,9 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Rclrt
 from rclrt_py.errors import BadInput
 from rclrt_py.processes.runner import find_program
+from rclrt_py.testing.command import Rclrt
 
 NAMES = [
     *("adpcm", "chacha", "chase", "edges", "fft"),

@@ -8,7 +8,7 @@ from xml.etree import ElementTree
 
 import pytest
 from rclrt_cli.main import main
-from workspace import Workspace
+from rclrt_py.testing.workspace import Workspace
 
 PACKAGE_XML = Path(__file__).resolve().parents[1] / "package.xml"
 

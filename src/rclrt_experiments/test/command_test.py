@@ -10,10 +10,12 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import GENEROUS_S, SMALL, Command, command_line, read_overheads, read_rows
 from rclrt_experiments.experiment import bundled, load_experiment
 from rclrt_experiments.experiment_command import SAY_EACH_S, Clock
 from rclrt_experiments.journal import read_journal
+from rclrt_py.testing.command import Command
+from rclrt_py.testing.waiting import GENEROUS_S
+from small_experiment import SMALL, command_line, read_overheads, read_rows
 
 COLUMNS = (
     "experiment,executor,varied,trial,seed,chain,period_ms,utilisation,n,best_ms,mean_ms,worst_ms,"

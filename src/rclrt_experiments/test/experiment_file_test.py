@@ -10,11 +10,11 @@ from typing import Any
 
 import jsonschema
 import pytest
-from conftest import SMALL
 from rclrt_experiments.experiment import THESIS, bundled, load_experiment, read_experiment
 from rclrt_experiments.unit import draw
 from rclrt_py.errors import BadInput
 from rclrt_py.native import model
+from small_experiment import SMALL
 
 HERE = Path(__file__).resolve().parent
 SCHEMA = json.loads((HERE.parents[2] / "schemas" / "experiment.schema.json").read_text())

@@ -10,20 +10,14 @@ import time
 from pathlib import Path
 
 import pytest
-from conftest import (
-    GENEROUS_S,
-    SMALL,
-    Command,
-    command_line,
-    read_overheads,
-    read_rows,
-    read_runs,
-)
 from rclrt_experiments.experiment import read_experiment
 from rclrt_experiments.live import Live
 from rclrt_experiments.unit import Unit
 from rclrt_py.errors import BadInput, RclrtError, RunFailed
 from rclrt_py.processes.stop_signals import StopSignals
+from rclrt_py.testing.command import Command
+from rclrt_py.testing.waiting import GENEROUS_S
+from small_experiment import SMALL, command_line, read_overheads, read_rows, read_runs
 
 from rclrt_experiments import live
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from statistics import fmean
 
 import pytest
-from claims_test import ROW, as_published, chain_runs, claim_of, missing_at
+from published_rows import ROW, as_published, chain_runs, claim_of, missing_at
 from rclrt_experiments.claims import CLAIMS
 from rclrt_experiments.comparison import compare, highest_share
 from rclrt_experiments.metrics import Results

@@ -3,20 +3,14 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import Command
 from rclrt_experiments.experiment import THESIS
-
-sys.path.append(str(Path(__file__).resolve().parents[2] / "rclrt_cli" / "test"))
-
-import browser as chromium
-from browser import NARROW, WIDE, Browser, overlaps
-
-EVIL = "<img src=x onerror='window.hacked=1'>"
+from rclrt_py.testing import browser as chromium
+from rclrt_py.testing.browser import EVIL, NARROW, WIDE, Browser, overlaps
+from rclrt_py.testing.command import Command
 
 
 @pytest.fixture(scope="module")

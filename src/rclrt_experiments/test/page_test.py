@@ -9,7 +9,6 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from conftest import Command
 from rclrt_experiments.bounds import Proofs, is_broken, prediction_table
 from rclrt_experiments.figures import Box, tick_step
 from rclrt_experiments.metrics import Sample
@@ -18,6 +17,7 @@ from rclrt_experiments.published import PC, TABLE_7_4, TD
 from rclrt_experiments.rows import Row, run_of
 from rclrt_experiments.runs import disturbed, host_sentences, key_of_row, without_the_hosts
 from rclrt_experiments.unit import launches, waits
+from rclrt_py.testing.command import Command
 
 from rclrt_experiments import synthesis
 

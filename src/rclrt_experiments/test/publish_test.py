@@ -11,8 +11,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from conftest import Command
 from rclrt_experiments.claims import CLAIMS
+from rclrt_py.testing.command import Command
 
 PUBLISH = Path(__file__).resolve().parents[3] / "bench" / "publish_thesis.py"
 PROVED = r'"missed":0(,"bound_ms":[0-9.]+,"verdict":"proved")'

@@ -6,16 +6,17 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from conftest import GENEROUS_S, SMALL, Command, command_line
 from rclrt_experiments.journal import opened, read_journal
 from rclrt_experiments.sweep import AT_ONCE, Cores, InProcess
 from rclrt_experiments.unit import Done, Unit
+from rclrt_py.testing.command import Command
+from rclrt_py.testing.waiting import GENEROUS_S, wait_for
+from small_experiment import SMALL, command_line
 
 UNITS = [Unit(0, point, trial, 0) for point in range(3) for trial in range(25)]
 
@@ -49,13 +50,6 @@ class Cluster:
 
     address: str
     workers: list[subprocess.Popen[bytes]]
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    limit = time.monotonic() + GENEROUS_S
-    while not condition():
-        assert time.monotonic() < limit
-        time.sleep(0.05)  # looks again; nothing depends on how long it is
 
 
 @pytest.fixture

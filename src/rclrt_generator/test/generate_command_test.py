@@ -7,7 +7,6 @@ import json
 import resource
 import signal
 import subprocess
-import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -20,8 +19,9 @@ from rclrt_generator.rules import PRESETS, Rules, read_rules
 from rclrt_generator.timing import Infeasible
 from rclrt_py.errors import BadInput
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.testing.command import command
+from rclrt_py.testing.waiting import GENEROUS_S
 
-GENEROUS_S = 300  # only a program that hangs takes as long
 # As the thesis's tool has them.
 PUBLISHED = {
     "Name": "demo", "Directory": "/nowhere", "Chain_count": 3, "Chain_avg_len": 3,
@@ -38,7 +38,7 @@ FILES = {
 
 def generate(*arguments: str | Path | int, **more: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "rclrt_cli", "generate", *map(str, arguments)],
+        command("generate", *arguments),
         capture_output=True, text=True, timeout=GENEROUS_S, check=False, **more,
     )  # fmt: skip
 
@@ -189,7 +189,7 @@ def test_a_full_disk_leaves_nothing(rules: Path, tmp_path: Path) -> None:
 def test_ctrl_c_leaves_nothing(rules: Path, tmp_path: Path) -> None:
     child = subprocess.Popen(
         [
-            *(sys.executable, "-m", "rclrt_cli", "generate", rules, "--count", "9999999"),
+            *command("generate", rules, "--count", "9999999"),
             *("-o", tmp_path / "out"),
         ],
         stderr=subprocess.PIPE, text=True,

@@ -7,7 +7,6 @@ import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from dataclasses import replace
 from decimal import Decimal
@@ -17,6 +16,7 @@ import pytest
 from rclrt_generator.application import draw_application
 from rclrt_generator.package import package_files
 from rclrt_generator.rules import PRESETS
+from rclrt_py.testing.command import command
 
 GENEROUS_S = 900  # only a program that hangs takes as long
 RULES = {
@@ -42,7 +42,7 @@ def done(*command: str | Path, **more: str) -> subprocess.CompletedProcess[str]:
 
 
 def rclrt(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
-    return done(sys.executable, "-m", "rclrt_cli", *arguments)
+    return done(*command(*arguments))
 
 
 @pytest.fixture(

@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import json
 import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 from rclrt_generator.chain_log import durations_of_runs, read_chain_log
 from rclrt_py.native import read_lines
+from rclrt_py.testing.command import command
+from rclrt_py.testing.waiting import GENEROUS_S
 
-GENEROUS_S = 300  # only a program that hangs takes as long
 CHAINS = [
     {
         "ID": number, "Prio": 2 - number, "Path": path, "Period_us": 20000, "Utilisation": 0.25,
@@ -30,7 +30,7 @@ HEADER = (
 
 def postprocess(*arguments: str | Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "rclrt_cli", "postprocess", *map(str, arguments)],
+        command("postprocess", *arguments),
         capture_output=True, text=True, timeout=GENEROUS_S, check=False,
     )  # fmt: skip
 

@@ -7,7 +7,6 @@ import argparse
 import os
 import re
 import subprocess
-import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,13 +17,14 @@ import pytest
 from rclrt_generator.rules import Rules
 from rclrt_generator.verify import Attack, Bounds, attack_seed
 from rclrt_py.native import analysis
+from rclrt_py.testing.command import command
+from rclrt_py.testing.waiting import GENEROUS_S
 
 from rclrt_generator import verify_command
 
 if TYPE_CHECKING:
     from rclrt_model import Application
 
-GENEROUS_S = 600  # only a program that hangs takes as long
 ALL = [
     "preemptive",
     "producer_consumer",
@@ -68,7 +68,7 @@ class TooLow(Attack):
 
 def verify(*arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "rclrt_cli", "verify", *arguments],
+        command("verify", *arguments),
         capture_output=True, text=True, timeout=GENEROUS_S, check=False,
     )  # fmt: skip
 
@@ -115,7 +115,7 @@ def test_what_violates_a_bound_is_written_so_that_it_can_be_seen(
     own = out / "violation0"
     done = subprocess.run(
         [
-            *(sys.executable, "-m", "rclrt_cli", "simulate", own / "app.yaml"),
+            *command("simulate", own / "app.yaml"),
             *("--replay", own / "counter_example.yaml", "--out", tmp_path / "seen"),
         ],
         capture_output=True, text=True, timeout=GENEROUS_S, check=False,
@@ -149,7 +149,7 @@ def test_applications_that_run_do_workloads(tmp_path: Path) -> None:
     file = tmp_path / "workloads.json"
     calibrated = subprocess.run(
         [
-            *(sys.executable, "-m", "rclrt_cli", "workloads", "calibrate"),
+            *command("workloads", "calibrate"),
             *("matrix", "sort", "--iterations", "50", "-o", file),
         ],
         capture_output=True, text=True, timeout=GENEROUS_S, check=False,

@@ -9,13 +9,16 @@ import signal
 import stat
 import subprocess
 import xml.etree.ElementTree as ElementTree
+from collections.abc import Callable
 from pathlib import Path
 
 import jsonschema
 import pytest
-from conftest import GENEROUS_S, Called, Command
 from rclrt_cli.doctor.privileges import fifo_permitted
+from rclrt_py.testing.command import Command
+from rclrt_py.testing.waiting import GENEROUS_S
 
+Called = Callable[..., int]
 SCHEMA = Path(__file__).resolve().parents[3] / "schemas/latency.schema.json"
 LOOPS = ("--loops", "20", "--interval", "200")
 CPU = str(min(os.sched_getaffinity(0)))

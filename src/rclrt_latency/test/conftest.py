@@ -11,9 +11,9 @@ from pathlib import Path
 
 import pytest
 from rclrt_cli.main import main
+from rclrt_py.testing.command import Command
+from rclrt_py.testing.waiting import GENEROUS_S
 
-GENEROUS_S = 300  # only a program that hangs takes as long
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
 Called = Callable[..., int]
 
 

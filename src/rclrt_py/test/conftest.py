@@ -6,10 +6,8 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from hypothesis import HealthCheck, settings
-
 sys.path.insert(0, str(Path(__file__).resolve().parent.parent))
 
-# A busy machine is no failure of a test.
-settings.register_profile("no clock", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.load_profile("no clock")
+from rclrt_py.testing.properties import let_properties_take_their_time
+
+let_properties_take_their_time()

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 from rclrt_py.errors import RunFailed
 from rclrt_py.processes.stress import Stress
+from rclrt_py.testing.waiting import GENEROUS_S
 
-GENEROUS_S = 120  # only what hangs takes as long
 HOLDER = """\
 import os, signal, sys
 from rclrt_py.processes.stress import Stress

@@ -7,7 +7,7 @@ import json
 from pathlib import Path
 
 import pytest
-from runner_test import EXECUTORS, run
+from running import EXECUTORS, run
 
 SPLIT = """\
 rclrt: 1

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_test import EXECUTORS, GENEROUS_S, RUNNER
+from running import EXECUTORS, GENEROUS_S, RUNNER
 
 APPLICATION = """\
 rclrt: 1

@@ -8,7 +8,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from runner_test import GENEROUS_S, RUNNER
+from running import GENEROUS_S, RUNNER
 
 APPLICATION = """\
 rclrt: 1

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_test import EXECUTORS, GENEROUS_S, RUNNER, rows, run, without_fork
+from running import EXECUTORS, GENEROUS_S, RUNNER, rows, run, without_fork
 
 pytestmark = without_fork
 

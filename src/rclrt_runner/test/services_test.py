@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_test import EXECUTORS, GENEROUS_S, RUNNER, rows, run, without_fork
+from running import EXECUTORS, GENEROUS_S, RUNNER, rows, run, without_fork
 
 TWO_CALLERS = """\
 rclrt: 1

@@ -6,7 +6,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
-from runner_test import APPLICATION, run
+from running import APPLICATION, run
 
 
 def test_a_trigger_that_does_not_exist_is_exit_code_2_and_writes_nothing(tmp_path: Path) -> None:

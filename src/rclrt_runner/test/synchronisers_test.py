@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from runner_test import GENEROUS_S, RUNNER
+from running import GENEROUS_S, RUNNER
 
 APPLICATION = """\
 rclrt: 1

@@ -6,19 +6,18 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree
 
 import pytest
-from conftest import GENEROUS_S, Program, give_up_realtime
 from rclrt_py.errors import BadInput
+from rclrt_py.testing.command import Command
+from rclrt_py.testing.waiting import GENEROUS_S
 from rclrt_timer_study.histogram import Histogram, Panel, read_histogram, side_by_side
 from rclrt_timer_study.inheritance import Inheritance, Thread
 from rclrt_timer_study.matrix import CASES, all_cases
-
-Command = Callable[..., "subprocess.CompletedProcess[str]"]
+from study_programs import give_up_realtime
 
 
 @pytest.fixture(scope="session")
@@ -34,7 +33,7 @@ def study() -> Command:
 
 @pytest.fixture(scope="session")
 def done(
-    study: Command, program: Program, tmp_path_factory: pytest.TempPathFactory
+    study: Command, program: Command, tmp_path_factory: pytest.TempPathFactory
 ) -> tuple[subprocess.CompletedProcess[str], Path, bool]:
     """A short study, its directory, and whether it was real-time."""
     said = program("init_thread", "--rttest_args", "-i", "1", "-d", "1").stderr

@@ -14,7 +14,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from conftest import GENEROUS_S, PROGRAMS, Program, path_of
+from rclrt_py.testing.command import Command
+from rclrt_py.testing.waiting import GENEROUS_S
+from study_programs import PROGRAMS, path_of
 
 CALLBACKS = ("timer_cb_latency_spin_some", "timer_cb_latency_spin")
 ITERATIONS = 50
@@ -31,7 +33,7 @@ def policies(threads: list[dict[str, Any]], step: str) -> set[tuple[str, int]]:
 
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_the_csv_files_hold_every_iteration_in_the_studys_formats(
-    program: Program, tmp_path: Path, name: str
+    program: Command, tmp_path: Path, name: str
 ) -> None:
     files = {kind: tmp_path / f"{kind}.csv" for kind in ("hist", "topn", "timeseries", "rttest")}
     done = program(
@@ -75,7 +77,7 @@ def test_the_csv_files_hold_every_iteration_in_the_studys_formats(
 
 @pytest.mark.parametrize("name", CALLBACKS)
 def test_the_studys_figure_stands_beside_the_latency_from_the_release(
-    program: Program, tmp_path: Path, name: str
+    program: Command, tmp_path: Path, name: str
 ) -> None:
     done = program(name, "--summary_filename", tmp_path / "s.json", *SHORT)
     assert done.returncode == 0, done.stderr
@@ -91,7 +93,7 @@ def test_the_studys_figure_stands_beside_the_latency_from_the_release(
 @pytest.mark.parametrize("moment", ["init", "node", "loop"])
 @pytest.mark.usefixtures("realtime")
 def test_threads_inherit_the_policy_that_their_creator_has_then(
-    program: Program, tmp_path: Path, name: str, moment: str
+    program: Command, tmp_path: Path, name: str, moment: str
 ) -> None:
     if name == "init_thread" and moment == "node":
         pytest.skip("without a node that is the same as before the loop")
@@ -110,7 +112,7 @@ def test_threads_inherit_the_policy_that_their_creator_has_then(
 
 @pytest.mark.usefixtures("realtime")
 def test_the_options_of_the_study_state_the_first_and_the_last_moment(
-    program: Program, tmp_path: Path
+    program: Command, tmp_path: Path
 ) -> None:
     for option, policy in (
         ("--use_realtime_child_thread", "RR"),
@@ -121,7 +123,7 @@ def test_the_options_of_the_study_state_the_first_and_the_last_moment(
         assert {each["policy"] for each in threads if each["step"] == "init"} == {policy}
 
 
-def test_each_step_says_how_many_threads_it_started(program: Program, tmp_path: Path) -> None:
+def test_each_step_says_how_many_threads_it_started(program: Command, tmp_path: Path) -> None:
     done = program(
         "init_and_node_thread", "--nodes", "3", "--summary_filename", tmp_path / "s.json", *SHORT
     )
@@ -135,7 +137,7 @@ def test_each_step_says_how_many_threads_it_started(program: Program, tmp_path: 
         assert sum(each["step"] == step for each in found["threads"]) == count
 
 
-def test_the_table_of_threads_has_the_columns_of_ps(program: Program) -> None:
+def test_the_table_of_threads_has_the_columns_of_ps(program: Command) -> None:
     done = program("init_thread", *SHORT)
     heads = ["PID", "TID", "POL", "PRI", "NI", "RTPRIO", "COMMAND", "PSR"]
     lines = done.stdout.splitlines()
@@ -180,7 +182,7 @@ WRONG = [
     ],
 )
 def test_wrong_options_are_named_and_the_exit_code_is_2(
-    program: Program, name: str, arguments: list[str], said: str
+    program: Command, name: str, arguments: list[str], said: str
 ) -> None:
     done = program(name, *arguments)
     assert done.returncode == 2
@@ -190,7 +192,7 @@ def test_wrong_options_are_named_and_the_exit_code_is_2(
 
 
 def test_what_cannot_be_written_leaves_no_other_file_behind(
-    program: Program, tmp_path: Path
+    program: Command, tmp_path: Path
 ) -> None:
     done = program(
         "init_thread", "--hist_filename", tmp_path / "h.csv",
@@ -208,7 +210,7 @@ def test_what_cannot_be_written_leaves_no_other_file_behind(
     ],
 )
 def test_what_is_no_file_is_refused_and_stays_what_it_is(
-    program: Program, tmp_path: Path, option: str
+    program: Command, tmp_path: Path, option: str
 ) -> None:
     fifo = tmp_path / "fifo"
     os.mkfifo(fifo)
@@ -221,7 +223,7 @@ def test_what_is_no_file_is_refused_and_stays_what_it_is(
 
 
 @pytest.mark.parametrize("name", PROGRAMS)
-def test_help_names_every_option(program: Program, name: str) -> None:
+def test_help_names_every_option(program: Command, name: str) -> None:
     done = program(name, "--help")
     assert done.returncode == 0
     for option in ("--use_realtime_child_thread", "--hist_filename", "--rttest_args", "-d SIZE"):

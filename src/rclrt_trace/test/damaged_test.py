@@ -8,7 +8,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from conftest import Traced, rclrt
+from traced_runs import Traced, rclrt
 
 
 def model_of(trace: Path, into: Path) -> tuple[int, str]:

@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import rclrt
+from traced_runs import rclrt
 
 import rclrt_model
 

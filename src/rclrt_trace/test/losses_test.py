@@ -14,7 +14,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from conftest import GENEROUS_S, NOBODY
+from rclrt_py.testing.waiting import GENEROUS_S
+from traced_runs import NOBODY
 
 EMIT = """\
 import ctypes, os, sys, time

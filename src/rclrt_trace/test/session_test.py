@@ -18,7 +18,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
-from conftest import EXAMPLES, GENEROUS_S, Traced, rclrt
+from rclrt_py.testing.waiting import GENEROUS_S
+from traced_runs import EXAMPLES, Traced, rclrt
 
 import rclrt_model
 

@@ -14,7 +14,7 @@ import signal
 import sys
 from pathlib import Path
 
-from synthetic_run import write_run
+from rclrt_py.testing.synthetic_run import write_run
 
 
 def main() -> int:

@@ -7,16 +7,13 @@ import json
 import os
 import subprocess
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from synthetic_run import vehicle
-
-HERE = Path(__file__).resolve().parent
-GENEROUS_S = 120.0
+from rclrt_py.testing.command import command, python_path
+from rclrt_py.testing.synthetic_run import vehicle
+from rclrt_py.testing.waiting import GENEROUS_S
 
 
 def app_yaml() -> str:
@@ -67,7 +64,7 @@ class Workspace:
         runner = root / "prefix/lib/rclrt_runner/rclrt_runner"
         runner.parent.mkdir(parents=True)
         runner.write_text(
-            f"#!/bin/sh\nexec '{sys.executable}' '{HERE / 'fake_runner.py'}' \"$@\"\n",
+            f"#!/bin/sh\nexec '{sys.executable}' -m rclrt_py.testing.fake_runner \"$@\"\n",
             encoding="utf-8",
         )
         runner.chmod(0o755)
@@ -91,7 +88,7 @@ class Workspace:
         return {
             **os.environ,
             "AMENT_PREFIX_PATH": str(self.root / "prefix"),
-            "PYTHONPATH": os.pathsep.join([str(HERE.parent), os.environ.get("PYTHONPATH", "")]),
+            "PYTHONPATH": python_path(),
             "FAKE_STATE": str(self.state),
             "FAKE_BEHAVIOUR": json.dumps(behaviour or {}),
         }
@@ -101,7 +98,7 @@ class Workspace:
     ) -> subprocess.Popen[str]:
         """The command in a process of its own."""
         return subprocess.Popen(
-            [sys.executable, "-m", "rclrt_cli", *arguments],
+            command(*arguments),
             env=self.environment(behaviour),
             cwd=self.root,
             stdout=subprocess.PIPE,
@@ -122,12 +119,3 @@ class Workspace:
 
     def results(self) -> Any:
         return json.loads((self.out / "results.json").read_text())
-
-
-def wait_for(condition: Callable[[], bool]) -> None:
-    """Returns when the condition holds; fails when it does not for very long."""
-    deadline = time.monotonic() + GENEROUS_S
-    while not condition():
-        if time.monotonic() > deadline:
-            raise TimeoutError("the condition did not come true")
-        time.sleep(0.01)

@@ -1,22 +1,21 @@
 # SPDX-License-Identifier: Apache-2.0
+"""Rounds of one executor become one result."""
+
 from __future__ import annotations
 
 import json
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from rclrt_cli.comparison import Comparison, merge_directory
-from rclrt_cli.comparison_table import held_back_text
 from rclrt_py.errors import BadInput
 from rclrt_py.runs.merge import merge_contexts, merge_runs
 from rclrt_py.runs.run_data import Run
 from rclrt_py.stats import summarise
-from scheduler_model import Callback, Chain
-from synthetic_run import context, write_run
+from rclrt_py.testing.scheduler_model import Callback, Chain
+from rclrt_py.testing.synthetic_run import context, write_run
 
 MS = 1_000_000
 milliseconds = st.lists(st.integers(1, 30), min_size=1, max_size=8)
@@ -114,10 +113,6 @@ def test_what_the_kernel_held_back_is_summed_and_older_results_say_nothing_of_it
         "limit": "95 %",
     }
     assert "held_back" not in merge_contexts([older, older])
-    assert held_back_text(older) == ""
-    assert held_back_text(merged) == (
-        "The kernel held real-time threads back 3 times, 51.8 ms in all: they may have 95 %."
-    )
 
 
 @settings(
@@ -139,20 +134,6 @@ def test_merging_rounds_equals_the_statistics_of_their_concatenation(
     assert chain.missed == sum(ms > 5 for ms in everything)
 
 
-def test_a_comparison_names_the_rounds_that_are_missing(tmp_path: Path) -> None:
-    write_run(tmp_path / "wait_set" / "round-1", "wait_set", 1.0)
-    write_run(tmp_path / "wait_set" / "round-2", "wait_set", 1.0)
-    write_run(tmp_path / "preemptive" / "round-1", "preemptive", 1.0)
-    found = merge_directory(tmp_path, ("wait_set", "preemptive"), 2, 2.0)
-    assert [(missing.executor, missing.round) for missing in found.missing] == [("preemptive", 2)]
-    assert [results.rounds for results in found.executors] == [2, 1]
-
-
-def test_nothing_complete_is_nothing_to_report(tmp_path: Path) -> None:
-    with pytest.raises(BadInput, match="no round completed"):
-        merge_directory(tmp_path, ("wait_set",), 1, 1.0)
-
-
 def test_rounds_of_different_applications_are_not_merged(tmp_path: Path) -> None:
     first = Run.load(write_run(tmp_path / "round-1"))
     other = write_run(tmp_path / "round-2")
@@ -161,29 +142,3 @@ def test_rounds_of_different_applications_are_not_merged(tmp_path: Path) -> None
     (other / "results.json").write_text(json.dumps(document))
     with pytest.raises(BadInput, match="round-2: not a round of the same application"):
         merge_runs([first, Run.load(other)])
-
-
-def test_executors_that_ran_different_chains_are_not_compared(tmp_path: Path) -> None:
-    write_run(tmp_path / "wait_set" / "round-1", "wait_set", 1.0)
-    other = write_run(tmp_path / "preemptive" / "round-1", "preemptive", 1.0)
-    document = json.loads((other / "results.json").read_text())
-    document["chains"][0]["deadline_ms"] = 12.0
-    (other / "results.json").write_text(json.dumps(document))
-    with pytest.raises(BadInput, match="measured another application than"):
-        merge_directory(tmp_path, ("wait_set", "preemptive"), 1, 1.0)
-
-
-def test_a_folder_must_hold_the_executor_it_is_named_after(tmp_path: Path) -> None:
-    write_run(tmp_path / "preemptive" / "round-1", "wait_set", 1.0)
-    with pytest.raises(BadInput, match="executor is 'wait_set'; expected 'preemptive'"):
-        merge_directory(tmp_path, ("preemptive",), 1, 1.0)
-
-
-def test_the_synthetic_vehicle_shows_the_projects_claim(comparison: Comparison) -> None:
-    def obstacle(name: str) -> Any:
-        (found,) = (item for item in comparison.executors if item.executor == name)
-        return found.chain("obstacle")
-
-    assert obstacle("preemptive").missed == 0
-    assert obstacle("wait_set").missed > 0
-    assert obstacle("preemptive").response.p99 < obstacle("wait_set").response.p99

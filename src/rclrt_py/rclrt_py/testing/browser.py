@@ -16,11 +16,14 @@ from selenium import webdriver
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.support.ui import WebDriverWait
 
+from rclrt_py.testing.waiting import GENEROUS_S
+
 OPTIONS = (
     "--headless=new --no-sandbox --disable-gpu --disable-background-networking "
     "--disable-component-update --disable-sync --no-first-run --hide-scrollbars"
 )
-GENEROUS_S = 120
+EVIL = "<img src=x onerror='window.hacked=1'>"
+"""A name that a page must show and not obey."""
 WIDE, NARROW = 1280, 390
 LABELS = """
 return [...document.querySelectorAll('svg')].map((svg) =>

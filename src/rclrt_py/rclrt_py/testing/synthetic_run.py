@@ -12,7 +12,7 @@ import math
 from pathlib import Path
 from typing import Any
 
-from scheduler_model import MS, Callback, Chain, Job, Model
+from rclrt_py.testing.scheduler_model import MS, Callback, Chain, Job, Model
 
 EXECUTORS = ("wait_set", "producer_consumer", "thread_dispatch", "preemptive")
 LABELS = {"wait_set": "wait set (rclcpp semantics)"}

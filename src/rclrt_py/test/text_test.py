@@ -1,0 +1,20 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Numbers and names as they are shown."""
+
+from __future__ import annotations
+
+from rclrt_py.text import number, ratio, shorten
+
+
+def test_control_characters_of_a_name_do_not_reach_the_terminal() -> None:
+    assert shorten("evil\x1b[2Jname\n", 40) == "evil\ufffd[2Jname\ufffd"
+    assert shorten("abcdef", 4) == "abc…"
+
+
+def test_what_is_not_known_is_a_dash() -> None:
+    assert (number(None, 3), number(1.23456, 3), number(7.0, 0)) == ("-", "1.235", "7")
+    assert (ratio(None, 1.0), ratio(1.0, None), ratio(1.0, 0.0)) == ("-", "-", "-")
+
+
+def test_a_large_ratio_needs_no_decimals() -> None:
+    assert (ratio(1.0, 3.0), ratio(250.4, 2.0)) == ("0.33", "125")
