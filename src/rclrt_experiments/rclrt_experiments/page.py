@@ -6,9 +6,6 @@ All of it is computed from the plan and the journal in the directory.
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -18,6 +15,7 @@ from typing import Any
 
 from rclrt_py.errors import RunFailed
 from rclrt_py.files.atomic import write_atomically
+from rclrt_py.pages.page import figure, heading, paragraph, plain_page, table
 from rclrt_py.runs.output_directory import REPORT
 
 from rclrt_experiments import synthesis
@@ -36,25 +34,6 @@ from rclrt_experiments.unit import Done, Unit, simulate_unit, units_of
 FIGURES = "figures"
 OF_OURS = {"reproduced": "holds (ours, not published)", "not reproduced": "does not hold (ours)"}
 """Verdicts of what was not published."""
-STYLE = """
-:root { color-scheme: light; }
-body { margin: 0; background: #f6f7f9; color: #16202b; font: 15px/1.5 "Inter", "Segoe UI",
-  "Liberation Sans", "DejaVu Sans", sans-serif; font-variant-numeric: tabular-nums; }
-main { max-width: 1000px; margin: 0 auto; padding: 32px 24px 48px; }
-h1 { font-size: 28px; margin: 0 0 4px; } h2 { font-size: 20px; margin: 40px 0 8px; }
-h3 { font-size: 15px; margin: 20px 0 6px; }
-.note { color: #586574; font-size: 13px; }
-figure { margin: 12px 0; padding: 12px; background: #fff; border: 1px solid #d9dee5;
-  border-radius: 10px; }
-figure svg { max-width: 100%; height: auto; display: block; }
-figcaption { color: #586574; font-size: 13px; }
-.scroller { overflow-x: auto; }
-table { border-collapse: collapse; background: #fff; border: 1px solid #d9dee5; }
-th, td { padding: 4px 10px; border-bottom: 1px solid #e8ebef; text-align: left;
-  vertical-align: top; white-space: pre-wrap; }
-th { font-weight: 600; }
-code { white-space: pre-wrap; }
-"""
 
 
 @dataclass(frozen=True)
@@ -197,32 +176,17 @@ def write_page(directory: Path, page: Page) -> None:
         for part in section.parts():
             if isinstance(part, Figure):
                 write_atomically(directory / FIGURES / f"{part.name}.svg", part.svg)
-    body = "\n".join(_body(page))
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode("ascii")
-    policy = f"default-src 'none'; style-src 'sha256-{digest}'"
-    text = f"""<!DOCTYPE html>
-<!-- SPDX-License-Identifier: Apache-2.0 -->
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{html.escape(policy)}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>rclrt experiments</title>
-<style>{STYLE}</style>
-</head>
-<body><main>
-{body}
-</main></body>
-</html>
-"""
-    write_atomically(directory / REPORT, text)
+    write_atomically(directory / REPORT, plain_page("rclrt experiments", _body(page)))
 
 
 def _body(page: Page) -> Iterator[str]:
     kind = "simulated" if page.plan["simulated"] else "run on ROS 2"
-    yield f"<h1>Experiments, {kind}</h1>"
-    yield f'<p class="note">rclrt {html.escape(str(page.plan["rclrt"]))}, {page.made}. '
-    yield "The same applications under each executor; the trial's number is the seed.</p>"
+    yield heading(1, f"Experiments, {kind}")
+    yield paragraph(
+        f"rclrt {page.plan['rclrt']}, {page.made}. The same applications under each executor; the "
+        "trial's number is the seed.",
+        "note",
+    )
     yield table(
         ["experiment", "trials", "seconds", "executors", "rows"],
         [
@@ -233,41 +197,31 @@ def _body(page: Page) -> Iterator[str]:
         ],
     )  # fmt: skip
     for name, count in page.left_out.items():
-        yield f"<p>{html.escape(name)}: {count} applications are infeasible and left out.</p>"
+        yield paragraph(f"{name}: {count} applications are infeasible and left out.")
     if page.plan["simulated"]:
-        yield "<h3>The simulated machine</h3>"
+        yield heading(3, "The simulated machine")
         yield table(*machine_table(page.experiments))
-        yield from (f"<p>{html.escape(each)}</p>" for each in alike(page.rows))
-    yield from (f"<p>{html.escape(each)}</p>" for each in synthesis.sentences(page.changes))
-    yield from (f"<p>{html.escape(each)}</p>" for each in page.host_sentences())
+        yield from map(paragraph, alike(page.rows))
+    yield from map(paragraph, synthesis.sentences(page.changes))
+    yield from map(paragraph, page.host_sentences())
     if page.judged:
-        yield "<h2>What was published</h2>"
-        yield from (f"<p>{html.escape(each)}</p>" for each in (*verdict_counts(page), MEASURES))
+        yield heading(2, "What was published")
+        yield from map(paragraph, (*verdict_counts(page), MEASURES))
         yield table(*claims_rows(page))
-    yield "<h2>Bounds</h2>"
+    yield heading(2, "Bounds")
     for each in page.bounds_parts():
-        yield f"<p>{html.escape(each)}</p>" if isinstance(each, str) else table(*each)
+        yield paragraph(each) if isinstance(each, str) else table(*each)
     for section in page.sections:
         own = section.experiment
         of = f" (thesis, section {own.section})" if own.section else ""
-        yield f"<h2>{html.escape(own.title + of)}</h2>"
-        yield from (f"<p>{html.escape(each)}</p>" for each in section.notes())
+        yield heading(2, own.title + of)
+        yield from map(paragraph, section.notes())
         for part in section.parts():
             if isinstance(part, Figure):
-                yield f"<figure>{part.svg}<figcaption>{html.escape(part.caption)}</figcaption>"
-                yield "</figure>"
+                yield figure(part.svg, part.caption)
             else:
-                yield f"<h3>{html.escape(part.title)}</h3>"
+                yield heading(3, part.title)
                 yield table(part.heads, part.rows)
-
-
-def table(heads: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
-    """As HTML."""
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f'<div class="scroller"><table><tr>{head}</tr>{body}</table></div>'
 
 
 def machine_table(experiments: Sequence[Experiment]) -> Cells:

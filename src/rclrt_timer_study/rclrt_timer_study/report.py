@@ -3,28 +3,17 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+
+from rclrt_py.pages.page import figure, heading, paragraph, plain_page, table
 
 from rclrt_timer_study.histogram import Panel, side_by_side
 from rclrt_timer_study.inheritance import MAIN, OF_INIT, OF_NODE
 from rclrt_timer_study.matrix import PUBLISHED_THREADS, RASPBERRY_PI
 from rclrt_timer_study.measured import Measured
 
-STYLE = """
-body { margin: 0; background: #f6f7f9; color: #16202b; font: 15px/1.5 "Inter", "Segoe UI",
-  "Liberation Sans", "DejaVu Sans", sans-serif; font-variant-numeric: tabular-nums; }
-main { max-width: 1000px; margin: 0 auto; padding: 32px 24px 48px; }
-h1 { font-size: 28px; margin: 0 0 4px; } h2 { font-size: 20px; margin: 36px 0 8px; }
-.note { color: #586574; font-size: 13px; } .wrong { color: #b5442f; font-weight: 600; }
-figure { margin: 12px 0; padding: 12px; background: #fff; border: 1px solid #d9dee5; }
-figure svg { max-width: 100%; height: auto; display: block; }
-table { border-collapse: collapse; background: #fff; border: 1px solid #d9dee5; }
-th, td { padding: 4px 10px; border-bottom: 1px solid #e8ebef; text-align: left; }
-"""
+TITLE = "Timers beside the threads of ROS"
 _POLICY = {"init": "before init", "node": "between init and node", "loop": "after the node"}
 THREADS = ("middleware", "program", "policy set", "main", "init", "node", "threads", "as stated")
 LATENCIES = ("middleware", "latency of", "children", "n", "min", "median", "mean", "p99", "max",
@@ -135,52 +124,33 @@ def figures(study: Study) -> dict[str, str]:
 
 def page(study: Study, pictures: dict[str, str]) -> str:
     """One HTML file without scripts."""
-    digest = base64.b64encode(hashlib.sha256(STYLE.encode()).digest()).decode("ascii")
-    policy = html.escape(f"default-src 'none'; style-src 'sha256-{digest}'")
-    return f"""<!DOCTYPE html>
-<!-- SPDX-License-Identifier: Apache-2.0 -->
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<title>Timers beside the threads of ROS</title>
-<style>{STYLE}</style>
-</head>
-<body><main>
-{chr(10).join(_body(study, pictures))}
-</main></body>
-</html>
-"""
+    return plain_page(TITLE, _body(study, pictures))
 
 
 def _body(study: Study, pictures: dict[str, str]) -> Iterator[str]:
-    yield "<h1>Timers beside the threads of ROS</h1>"
-    yield f'<p class="note">{html.escape(study.conditions)}</p>'
-    kind = "" if study.as_stated else ' class="wrong"'
-    yield f"<p{kind}>{html.escape(study.verdict()[:1].upper() + study.verdict()[1:])}.</p>"
+    yield heading(1, TITLE)
+    yield paragraph(study.conditions, "note")
+    verdict = study.verdict()
+    kind = "" if study.as_stated else "wrong"
+    yield paragraph(f"{verdict[:1].upper()}{verdict[1:]}.", kind)
     for failure in study.failures:
-        yield f'<p class="wrong">{html.escape(failure)}</p>'
-    yield "<h2>Which threads are real-time</h2>"
-    yield "<p>As /proc said while the loop ran. A thread inherits the policy of the one that "
-    yield "starts it, unless it is given another.</p>"
-    yield html_table(THREADS, thread_rows(study))
-    yield f'<p class="note">Published: {html.escape(PUBLISHED_THREADS)}.</p>'
-    yield "<h2>Latencies in µs</h2>"
-    yield "<p>From the nominal release to the first instruction after the wake-up, or of the "
-    yield "callback. Beside it, of callbacks, the time since rcl's call, which the study took: it "
-    yield "leaves out how late rcl was.</p>"
-    yield html_table(LATENCIES, latency_rows(study))
-    yield f'<p class="note">Published: {html.escape(RASPBERRY_PI)}.</p>'
+        yield paragraph(failure, "wrong")
+    yield heading(2, "Which threads are real-time")
+    yield paragraph(
+        "As /proc said while the loop ran. A thread inherits the policy of the one that starts it, "
+        "unless it is given another."
+    )
+    yield table(THREADS, thread_rows(study))
+    yield paragraph(f"Published: {PUBLISHED_THREADS}.", "note")
+    yield heading(2, "Latencies in µs")
+    yield paragraph(
+        "From the nominal release to the first instruction after the wake-up, or of the callback. "
+        "Beside it, of callbacks, the time since rcl's call, which the study took: it leaves out "
+        "how late rcl was."
+    )
+    yield table(LATENCIES, latency_rows(study))
+    yield paragraph(f"Published: {RASPBERRY_PI}.", "note")
     for name, svg in pictures.items():
         what = "Timer callbacks" if name.startswith("callback") else "Wake-ups of a sleep"
-        yield f"<h2>{html.escape(what)}, {html.escape(name.partition('rmw_')[2])}</h2>"
-        yield f"<figure>{svg}</figure>"
-
-
-def html_table(heads: Sequence[str], rows: Rows) -> str:
-    head = "".join(f"<th>{html.escape(cell)}</th>" for cell in heads)
-    body = "".join(
-        "<tr>" + "".join(f"<td>{html.escape(cell)}</td>" for cell in row) + "</tr>" for row in rows
-    )
-    return f"<table><tr>{head}</tr>{body}</table>"
+        yield heading(2, f"{what}, {name.partition('rmw_')[2]}")
+        yield figure(svg)

@@ -3,17 +3,13 @@
 
 from __future__ import annotations
 
-import base64
-import hashlib
-import html
-import json
 import os
-import re
 from importlib import resources
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
+from rclrt_py.pages.page import embed, make_page
 from rclrt_py.runs.application import ApplicationInfo, from_results
 from rclrt_py.runs.output_directory import APPLICATION, REPORT
 from rclrt_py.runs.run_data import TRACE
@@ -48,20 +44,9 @@ def make_report(comparison: Comparison, directory: Path, output: Path | None = N
     """The text of report.html for the results in `directory`, to be written to `output`."""
     data = report_data(comparison, directory, output or directory / REPORT)
     script = "'use strict';\n" + "\n".join(_file(name) for name in SCRIPTS)
-    style = _file("style.css")
-    policy = (
-        f"default-src 'none'; script-src {_hash(script)}; style-src {_hash(style)}; "
-        "base-uri 'none'; form-action 'none'"
-    )
-    parts = {
-        "POLICY": html.escape(policy),
-        "TITLE": html.escape(f"{data['application']['name']} · rclrt report"),
-        "STYLE": style,
-        "SCRIPT": script,
-        "DATA": embed(data),
-    }
-    # One pass over the template: what is filled in is never itself searched for places to fill.
-    return re.sub("@([A-Z]+)@", lambda place: parts[place[1]], _file("template.html"))
+    body = _file("body.html").replace("@DATA@", embed(data))
+    title = f"{data['application']['name']} · rclrt report"
+    return make_page(title, body, _file("style.css"), script, color_scheme="light dark")
 
 
 def report_data(comparison: Comparison, directory: Path, output: Path) -> dict[str, Any]:
@@ -105,22 +90,11 @@ def load_application(comparison: Comparison, directory: Path) -> ApplicationInfo
     return ApplicationInfo.load(path) if path.is_file() else from_results(comparison.executors[0])
 
 
-def embed(data: Any) -> str:
-    """JSON that can stand inside a script element: no markup can be closed or opened by it."""
-    text = json.dumps(data, ensure_ascii=True, allow_nan=False, separators=(",", ":"))
-    return text.replace("&", "\\u0026").replace("<", "\\u003c").replace(">", "\\u003e")
-
-
 def _link(path: Path, output: Path) -> str | None:
     """The path relative to the page, as a URL, so that the folder can be moved."""
     if not path.is_file():
         return None
     return quote(os.path.relpath(path.resolve(), output.resolve().parent))
-
-
-def _hash(text: str) -> str:
-    digest = base64.b64encode(hashlib.sha256(text.encode("utf-8")).digest()).decode("ascii")
-    return f"'sha256-{digest}'"
 
 
 def _file(name: str) -> str:
