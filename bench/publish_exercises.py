@@ -38,6 +38,7 @@ from rclrt_demos.rounds import Outcome, interleaved
 from rclrt_demos.verdict import effect_of, micro, sentences
 from rclrt_py.arguments import seconds_argument
 from rclrt_py.errors import RclrtError
+from rclrt_py.files.atomic import write_atomically
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.terminal.table import markdown_lines
 from readme_section import begin, end, replaced
@@ -94,7 +95,7 @@ def publish(exercise: Exercise, seconds: float, stop: StopSignals) -> bool:
         if number == 0:
             measured[exercise.full_name(exercise.name)] = summary(outcome)
         lines += chapter(outcome, seconds, load, "" if number == 0 else "-2")
-    MEASURED.write_text(json.dumps(measured, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+    write_atomically(MEASURED, json.dumps(measured, indent=1, sort_keys=True) + "\n")
     section = exercise.name if exercise.client == RCLRT else f"{exercise.name} on {exercise.client}"
     write_section(TUTORIAL / f"exercise-{exercise.name}.md", section, lines)
     return True
@@ -146,7 +147,7 @@ def virtual() -> str:
 
 def picture(name: str, svg: str, words: str) -> str:
     FIGURES.mkdir(exist_ok=True)
-    (FIGURES / name).write_text(svg, encoding="utf-8")
+    write_atomically(FIGURES / name, svg)
     return f"![{words}](figures/{name})"
 
 
@@ -196,7 +197,7 @@ def write_section(page: Path, section: str, lines: Sequence[str]) -> None:
     made = "\n".join(lines).strip()
     text = page.read_text(encoding="utf-8")
     text = replaced(text, begin(section, SCRIPT), end(section), made)
-    page.write_text(text, encoding="utf-8")
+    write_atomically(page, text)
     print(page)
 
 

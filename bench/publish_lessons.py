@@ -17,6 +17,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from rclrt_py.files.atomic import write_atomically
 from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
 from rclrt_py.processes.runner import find_program
 from rclrt_py.runs.csv_reader import InstanceRow, read_instance_rows
@@ -49,7 +50,7 @@ class Scenario:
 def main() -> int:
     for file in sorted(SCENARIOS.glob("*.yaml")):
         picture_file = FIGURES / f"order-{file.stem}.svg"
-        picture_file.write_text(draw(load_scenario(file)), encoding="utf-8")
+        write_atomically(picture_file, draw(load_scenario(file)))
         print(picture_file)
     write_section(TUTORIAL / "wrong-code.md", "whats_wrong", what_is_wrong())
     return 0
@@ -64,7 +65,7 @@ def what_is_wrong() -> list[str]:
 def write_section(page: Path, section: str, lines: Sequence[str]) -> None:
     marks = begin(section, Path(__file__).name), end(section)
     text_before = page.read_text(encoding="utf-8")
-    page.write_text(replaced(text_before, *marks, "\n".join(lines)), encoding="utf-8")
+    write_atomically(page, replaced(text_before, *marks, "\n".join(lines)))
     print(page)
 
 

@@ -44,6 +44,7 @@ from rclrt_experiments.page import (
 )
 from rclrt_experiments.sections import Figure, Section
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_BAD_INPUT, EXIT_OK, BadInput
+from rclrt_py.files.atomic import write_atomically
 from rclrt_py.terminal.table import markdown_lines
 
 from rclrt_experiments import synthesis
@@ -71,7 +72,7 @@ def main(names: Sequence[str]) -> int:
         for figure in FIGURES.glob(f"{kind}_*.svg"):
             figure.unlink()
     text = "\n".join(document(pages))
-    PAGE.write_text(text + "\n", encoding="utf-8")
+    write_atomically(PAGE, text + "\n")
     print(PAGE)
     return EXIT_ABOVE_BOUND if any(page.proofs.broken for page in pages) else EXIT_OK
 
@@ -312,7 +313,7 @@ def of_section(section: Section, kind: str) -> Iterator[str]:
         yield ""
         if isinstance(part, Figure):
             file = FIGURES / f"{kind}_{part.name}.svg"
-            file.write_text(part.svg, encoding="utf-8")
+            write_atomically(file, part.svg)
             yield f"![{part.caption}]({file.relative_to(DOCS)})"
         else:
             yield from (f"{part.title}:", "", *markdown(part.heads, part.rows))

@@ -22,6 +22,7 @@ from rclrt_generator.feasibility import load, settle
 from rclrt_generator.rules import Rules
 from rclrt_generator.timing import Infeasible
 from rclrt_generator.verify import varied
+from rclrt_py.files.atomic import write_atomically
 from rclrt_py.native import analysis
 from rclrt_py.terminal.table import markdown_lines
 from readme_section import HERE, begin, end, replaced
@@ -188,7 +189,7 @@ def main(command_line: list[str]) -> int:
         return 0
     page = PAGE.read_text(encoding="utf-8")
     marks = begin("tightness", "publish_tightness.py"), end("tightness")
-    PAGE.write_text(replaced(page, *marks, made), encoding="utf-8")
+    write_atomically(PAGE, replaced(page, *marks, made))
     return 0
 
 

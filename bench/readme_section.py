@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from rclrt_py.files.atomic import write_atomically
+
 HERE = Path(__file__).resolve().parent
 PAGE, FIGURES = HERE / "README.md", HERE / "figures"
 
@@ -20,7 +22,7 @@ def end(section: str) -> str:
 def write_section(section: str, script: str, made: str, page: Path = PAGE) -> None:
     text = page.read_text(encoding="utf-8")
     text = replaced(text, begin(section, script), end(section), made)
-    page.write_text(text, encoding="utf-8")
+    write_atomically(page, text)
 
 
 def replaced(page: str, first: str, last: str, made: str) -> str:

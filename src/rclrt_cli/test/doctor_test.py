@@ -158,14 +158,6 @@ def test_a_uid_without_an_account_is_named_as_limits_conf_wants_it(tmp_path: Pat
         assert "put ':4711 - " in finding.fix
 
 
-def test_the_attempt_leaves_this_thread_as_it_was() -> None:
-    import os
-
-    before = os.sched_getscheduler(0)
-    privileges.fifo_permitted()
-    assert os.sched_getscheduler(0) == before
-
-
 @pytest.mark.parametrize(
     ("limit", "capabilities", "level"),
     [

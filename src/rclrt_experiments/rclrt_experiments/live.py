@@ -20,6 +20,7 @@ from rclrt_cli.bounds.predicted import predict
 from rclrt_generator.app_yaml import app_yaml
 from rclrt_generator.timing import Infeasible
 from rclrt_py.errors import BadInput, RunFailed
+from rclrt_py.files.atomic import write_atomically
 from rclrt_py.processes.runner import PACKAGE, find_program, run_child, runner_command
 from rclrt_py.processes.stop_signals import StopSignals
 from rclrt_py.runs.run_data import RESULTS, Run
@@ -84,7 +85,7 @@ class Live:
             try:
                 runs = self._runs(app, base_of(name), seconds)
             except (RunFailed, BadInput) as error:
-                self.failed.write_text(text, encoding="utf-8")
+                write_atomically(self.failed, text)
                 raise type(error)(
                     f"{experiment.name}, '{experiment.points[unit.point].label}', trial "
                     f"{unit.trial}, {name}: {error}\n  its application is {self.failed}; what was "

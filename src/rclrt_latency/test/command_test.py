@@ -14,7 +14,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from rclrt_cli.doctor.privileges import fifo_permitted
+from rclrt_py.processes.realtime import fifo_permitted
 from rclrt_py.testing.command import Command
 from rclrt_py.testing.waiting import GENEROUS_S
 

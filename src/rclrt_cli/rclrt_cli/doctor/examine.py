@@ -7,6 +7,8 @@ import resource
 from collections.abc import Mapping
 from pathlib import Path
 
+from rclrt_py.processes.realtime import RTPRIO
+
 from rclrt_cli.doctor import checks, limits, privileges, ros, tuning
 from rclrt_cli.doctor.checks import Finding
 from rclrt_cli.doctor.login import this_login
@@ -17,7 +19,7 @@ def examine(root: Path, environment: Mapping[str, str]) -> list[Finding]:
     memory_limit, _ = resource.getrlimit(resource.RLIMIT_MEMLOCK)
     login = this_login()
     highest = privileges.highest_fifo()
-    why = None if highest == privileges.RTPRIO else privileges.explained(environment)
+    why = None if highest == RTPRIO else privileges.explained(environment)
     return [
         privileges.scheduling(highest, login, why),
         privileges.memory(memory_limit, root, login),

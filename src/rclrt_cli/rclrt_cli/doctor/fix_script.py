@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from shlex import quote
 
+from rclrt_py.processes.realtime import RTPRIO
 from rclrt_py.text import shorten
 
 from rclrt_cli.doctor import checks, cpu_lists, limits, tuning
 from rclrt_cli.doctor.checks import Level
 from rclrt_cli.doctor.login import Login
-from rclrt_cli.doctor.privileges import RTPRIO
 
 GROUP = "realtime"
 UDEV_FILE = "/etc/udev/rules.d/60-rclrt.rules"

@@ -8,9 +8,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from rclrt_py.processes.realtime import RTPRIO
+
 from rclrt_cli.doctor.checks import Finding, ok, read, warning
 from rclrt_cli.doctor.login import Login
-from rclrt_cli.doctor.privileges import RTPRIO
 
 UNLIMITED = ("unlimited", "infinity", "-1")
 

@@ -6,39 +6,20 @@ from __future__ import annotations
 import os
 import resource
 import subprocess
-import threading
 from collections.abc import Mapping
 from pathlib import Path
 
 from rclrt_py.errors import EXIT_NO, BadInput
+from rclrt_py.processes.realtime import RTPRIO, fifo_permitted
 from rclrt_py.processes.runner import find_program
 
 from rclrt_cli.doctor.checks import Finding, blocker, ok, read, warning
 from rclrt_cli.doctor.login import Login
 
-RTPRIO = 99
-"""Of the probe for the host's stalls in `rclrt latency`, above all that is measured."""
 WITHOUT_PROBE = 98
 """Enough for all else, and below the kernel's own threads at 99."""
 CAP_IPC_LOCK = 14
 _GENEROUS_S = 20
-
-
-def fifo_permitted(priority: int = RTPRIO) -> str | None:
-    """None when a thread may run under SCHED_FIFO with this priority, else why not."""
-    problem: list[str | None] = [None]
-
-    def attempt() -> None:
-        try:
-            os.sched_setscheduler(0, os.SCHED_FIFO, os.sched_param(priority))
-        except OSError as error:
-            problem[0] = error.strerror
-
-    # A thread of its own: it takes the policy with it when it ends.
-    thread = threading.Thread(target=attempt)
-    thread.start()
-    thread.join()
-    return problem[0]
 
 
 def highest_fifo() -> int | str:
