@@ -30,7 +30,7 @@ RATIO_COLUMNS = (("p99", "ratio", 6), ("jitter", "ratio", 7))
 
 def print_table(comparison: Comparison, stream: TextIO, environment: Mapping[str, str]) -> None:
     """Writes the table; colour only on a terminal and never with NO_COLOR."""
-    paint = Paint(stream.isatty() and not environment.get("NO_COLOR"))
+    paint = Paint.of(stream, environment)
     for line in table_lines(comparison, paint):
         print(line, file=stream)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from rclrt_py.pages.svg import FAINT, GRID, INK, WIDTH, line, picture, text
+from rclrt_py.stats import nearest_rank
 
 from rclrt_experiments.metrics import Estimate
 
@@ -64,11 +65,10 @@ class Box:
     @classmethod
     def of(cls, values: Sequence[float]) -> Box:
         ordered = sorted(values)
-
-        def at(share: float) -> float:
-            return ordered[max(0, math.ceil(share * len(ordered)) - 1)]
-
-        return cls(at(0.02), at(0.25), at(0.5), at(0.75), at(0.98), ordered[0], ordered[-1])
+        low, first, middle, third, high = (
+            nearest_rank(ordered, percent) for percent in (2, 25, 50, 75, 98)
+        )
+        return cls(low, first, middle, third, high, ordered[0], ordered[-1])
 
 
 @dataclass(frozen=True)

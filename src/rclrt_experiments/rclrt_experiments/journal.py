@@ -9,7 +9,6 @@ first, nor on how often the command was started.
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -22,6 +21,7 @@ from rclrt_cli.bounds.machine import OverheadsFile
 from rclrt_py.errors import BadInput
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.files.lock import locked
 
 from rclrt_experiments.experiment import Experiment
 from rclrt_experiments.rows import OverheadRow, Row, run_of, runs_csv, to_csv
@@ -122,21 +122,11 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
     _check(path, plan, resume)
     try:
         path.mkdir(parents=True, exist_ok=True)
-        lock = (path / PLAN).open("a+", encoding="utf-8")
     except OSError as error:
         raise BadInput(
             f"--out {path}: cannot be written: {error.strerror}; choose a directory you may write"
         ) from error
-    with lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise BadInput(
-                f"--out {path}: another rclrt command is writing there; wait for it, or name "
-                "another directory"
-            ) from error
-        if os.fstat(lock.fileno()).st_nlink == 0:
-            raise BadInput(f"--out {path}: another rclrt command has just taken it away; try again")
+    with locked(path, PLAN) as lock:
         new = _check(path, plan, resume)  # once more: another command may have been quicker
         if new:
             lock.truncate(0)

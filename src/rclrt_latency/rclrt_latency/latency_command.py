@@ -85,7 +85,7 @@ def _measure(arguments: argparse.Namespace) -> int:
     with StopSignals() as stop:
         code, text = measure([str(program), *options, *live], stop)
     wake_ups = WakeUps.parse(text)
-    paint = Paint(sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    paint = Paint.of(sys.stdout, os.environ)
     for line in lines(wake_ups, paint):
         print(line)
     if arguments.json:

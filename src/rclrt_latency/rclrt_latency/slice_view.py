@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 from rclrt_py.errors import BadInput, did_you_mean
+from rclrt_py.stats import nearest_rank
 from rclrt_py.terminal.table import Columns
 from rclrt_py.text import shorten
 
@@ -95,7 +96,7 @@ class SliceView:
     @property
     def p99(self) -> int:
         """Nearest rank, as everywhere in rclrt."""
-        return self.durations[math.ceil(0.99 * self.n) - 1]
+        return nearest_rank(self.durations, 99)
 
     def lines(self) -> list[str]:
         figures = (("min", self.min), ("mean", self.mean), ("p99", self.p99), ("max", self.max))

@@ -49,7 +49,7 @@ def run(arguments: argparse.Namespace) -> int:
         }
         print(json.dumps(document, indent=1))
     else:
-        paint = Paint(sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+        paint = Paint.of(sys.stdout, os.environ)
         for line in lines(findings, paint):
             print(line)
     return EXIT_NO if blocked else EXIT_OK

@@ -99,7 +99,7 @@ def _listen(rclpy: Any, message_type: Any, topic: str, table: LiveTable) -> Any:
 def _show(
     rclpy: Any, node: Any, table: LiveTable, arguments: argparse.Namespace, stop: StopSignals
 ) -> None:
-    paint = Paint(sys.stdout.isatty() and not os.environ.get("NO_COLOR"))
+    paint = Paint.of(sys.stdout, os.environ)
     begin_s = next_s = time.monotonic()
     hinted = False
     while not stop.requested:

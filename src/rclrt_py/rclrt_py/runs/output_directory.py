@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import json
 import shutil
 from collections.abc import Iterator
@@ -16,6 +15,7 @@ from rclrt_py.errors import BadInput
 from rclrt_py.executors import EXECUTORS, executor_of, kind_name
 from rclrt_py.files.atomic import move_into_place
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.files.lock import locked
 from rclrt_py.runs.run_data import RESULTS, RUN_FILES
 
 MARKER = ".rclrt"
@@ -105,20 +105,7 @@ def _locked_marker(path: Path) -> Iterator[IO[str]]:
             f"--out {path}: is not empty and was not written by rclrt; "
             "name a new directory, or empty this one"
         )
-    try:
-        marker = (path / MARKER).open("a+", encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"--out {path}: cannot be written: {error.strerror}; choose a directory you may write"
-        ) from error
-    with marker:
-        try:
-            fcntl.flock(marker, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
-            raise BadInput(
-                f"--out {path}: another rclrt command is writing there; wait for it, or name "
-                "another directory"
-            ) from error
+    with locked(path, MARKER) as marker:
         marker.truncate(0)
         yield marker
 

@@ -4,7 +4,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TextIO
 
 LINE_WIDTH = 120
 GAP = 2
@@ -17,6 +18,11 @@ class Paint:
 
     def __init__(self, on: bool) -> None:
         self._on = on
+
+    @classmethod
+    def of(cls, stream: TextIO, environment: Mapping[str, str]) -> Paint:
+        """Colours on a terminal, unless NO_COLOR is set."""
+        return cls(stream.isatty() and not environment.get("NO_COLOR"))
 
     def bold(self, text: str) -> str:
         return f"\x1b[1m{text}\x1b[0m" if self._on else text
