@@ -7,6 +7,8 @@
 * Every dependency is a package of ours or stands in docs/dependencies.md, and what stands there is
   used. The Debian packages named there are those that tools/setup installs.
 * docs/architecture.md names the packages of ours that each package in src uses.
+* Python modules import only packages of ours that their package.xml names, and tests neither
+  another test nor a conftest.py: what several need is in a module.
 """
 
 import contextlib
@@ -148,6 +150,30 @@ def architecture_problems(packages: dict[Path, Package]) -> Iterator[str]:
             )
 
 
+IMPORT = re.compile(r"^\s*(?:from|import) (\w+)(?:\.\w+)*", re.MULTILINE)
+
+
+def import_problems(packages: dict[Path, Package]) -> Iterator[str]:
+    ours = {package.name for package in packages.values()}
+    for directory, package in packages.items():
+        for path in sorted(directory.rglob("*.py")):
+            in_test = "test" in path.relative_to(directory).parts
+            imported = set(IMPORT.findall(path.read_text(encoding="utf-8")))
+            kinds = KINDS if in_test else [kind for kind in KINDS if kind != "test"]
+            named = {d.name for kind in kinds for d in getattr(package, f"{kind}_depends")}
+            for name in sorted((imported & ours) - named - {package.name}):
+                yield f"{name_of(path)}: imports {name}, which {package.name}/package.xml lacks"
+            if in_test:
+                for name in sorted(imported & tests_in(path.parent)):
+                    yield f"{name_of(path)}: imports {name}; move what both need to a module"
+
+
+def tests_in(directory: Path) -> set[str]:
+    """The modules in a directory that pytest collects, and its conftest."""
+    patterns = ("*_test.py", "test_*.py", "conftest.py")
+    return {path.stem for pattern in patterns for path in directory.glob(pattern)}
+
+
 def main() -> int:
     problems: list[str] = []
     packages = read_packages(problems)
@@ -158,6 +184,7 @@ def main() -> int:
             problems += changelog_problems(directory, package)
         problems += dependency_problems(packages)
         problems += architecture_problems(packages)
+        problems += import_problems(packages)
     print("\n".join(problems), end="\n" if problems else "")
     print(f"{len(packages)} packages, {len(problems)} problem(s)")
     return 1 if problems else 0
