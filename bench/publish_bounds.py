@@ -24,6 +24,7 @@ from rclrt_cli.comparison import Comparison, load_single_run
 from rclrt_cli.main import main as rclrt
 from rclrt_py.errors import EXIT_ABOVE_BOUND, EXIT_OK
 from rclrt_py.files.json_reader import JsonValue
+from rclrt_py.terminal.table import markdown_lines
 from readme_section import HERE, write_section
 
 EXAMPLES = sorted((HERE.parent / "examples").glob("*/app.yaml"))
@@ -31,6 +32,11 @@ LARGEST_MESSAGE = 100_000
 """Of the examples: publishing and taking it is part of the dispatch overhead."""
 QUIET = 0.005
 """The share of a measurement's time that the host may take. Nothing else decides on another try."""
+
+HEADS = (
+    "example, chain", "tries", "n", "bound ms", "observed max ms", "share", "verdict", "above",
+    "by host", "broken", "unexplained", "stalls", "by the kernel",
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -145,24 +151,25 @@ def held_to_one_cpu(app: Path, directory: Path) -> Path:
 
 
 def overhead_table(machine: JsonValue, own: JsonValue) -> Iterator[str]:
-    yield "| overheads, µs | n | p50 | p99 | max | max undisturbed |"
-    yield "| --- | --: | --: | --: | --: | --: |"
     times = [(name, own.get(name)) for name in own.object()]
     hops = machine.get("hop_us")
     times += [(f"hop {name}", hops.get(name)) for name in hops.object()]
     times.append(("background_us, each ms", machine.get("background_us")))
-    for name, value in times:
-        figures = (
-            f"{value.get(key).value:g}" if value.has(key) else "-"
-            for key in ("n", "p50", "p99", "max", "max_undisturbed")
-        )
-        yield f"| {name.replace('_us', '').replace('_', ' ')} | {' | '.join(figures)} |"
+    keys = ("n", "p50", "p99", "max", "max_undisturbed")
+    rows = [
+        [
+            name.replace("_us", "").replace("_", " "),
+            *(f"{value.get(key).value:g}" if value.has(key) else "-" for key in keys),
+        ]
+        for name, value in times
+    ]
+    yield from markdown_lines(["overheads, µs", *(key.replace("_", " ") for key in keys)], rows)
     yield ""
 
 
 def example_rows(
     example: str, run: Measured, comparison: Comparison, told: list[str]
-) -> Iterator[str]:
+) -> Iterator[list[str]]:
     """One row per chain; why instances were above their bound is added to `told`."""
     (results,) = comparison.executors
     stalls = [stall for data in comparison.runs[results.executor] for stall in data.stalls()]
@@ -189,7 +196,7 @@ def example_rows(
             f"{len(stalls)}, {by_host:.1f} ms",
             f"{waited:.1f} ms",
         ]
-        yield f"| {' | '.join(cells)} |"
+        yield cells
         told += [f"* {example}, {chain.id}: {why}" for why in predicted.exceeded_why]
 
 
@@ -224,12 +231,9 @@ def page(
         "the column **tries** has the runs."
     )
     yield ""
-    heads = "example, chain | tries | n | bound ms | observed max ms | share | verdict"
-    yield f"| {heads} | above | by host | broken | unexplained | stalls | by the kernel |"
-    yield f"| --- | --: | --: | --: | --: | --: | --- |{' --: |' * 6}"
     told: list[str] = []
-    for example, run, comparison in found:
-        yield from example_rows(example, run, comparison, told)
+    rows = [row for each in found for row in example_rows(*each, told)]
+    yield from markdown_lines(HEADS, rows)
     yield ""
     yield (
         "**above**: instances above the bound. **by host**: a measured stall of the host, or the "

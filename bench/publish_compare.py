@@ -20,6 +20,7 @@ from rclrt_cli.main import main as rclrt
 from rclrt_py.executors import EXECUTORS, kind_of
 from rclrt_py.runs.application import on_several_cpus
 from rclrt_py.runs.results import ChainResult
+from rclrt_py.terminal.table import markdown_lines
 from readme_section import HERE, write_section
 from robots import arguments_of
 
@@ -62,10 +63,10 @@ def cell(chain: ChainResult) -> str:
 def table(comparison: Comparison) -> Iterator[str]:
     chains = comparison.executors[0].chains
     titles = (f"`{chain.id}`, {chain.deadline_ms:g} ms" for chain in chains)
-    yield f"| | {' | '.join(titles)} |"
-    yield f"|---|{'--:|' * len(chains)}"
-    for results in comparison.executors:
-        yield f"| `{results.executor}` | {' | '.join(map(cell, results.chains))} |"
+    rows = (
+        [f"`{results.executor}`", *map(cell, results.chains)] for results in comparison.executors
+    )
+    return markdown_lines(["", *titles], rows)
 
 
 def main(arguments: list[str]) -> int:
