@@ -38,6 +38,20 @@ def is_ours(path: Path) -> bool:
     return any(path.is_relative_to(ROOT / top) for top in ("src", "bench", "test"))
 
 
+def single_files(entry: dict[str, str]) -> Iterator[dict[str, str]]:
+    """The entry of a file; of one that CMake made to compile several files at once, theirs."""
+    source = Path(entry["file"])
+    if not source.name.startswith("unity_") or is_ours(source) or not source.is_file():
+        yield entry
+        return
+    for single in re.findall(r'^#include "(.+)"$', source.read_text(), re.MULTILINE):
+        yield {
+            **entry,
+            "file": single,
+            "command": entry["command"].replace(entry["file"], single),
+        }
+
+
 def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
     """The compile commands of our own files, by the package's source directory.
 
@@ -47,6 +61,7 @@ def compile_commands(build: Path) -> dict[Path, list[dict[str, str]]]:
     packages: dict[Path, list[dict[str, str]]] = {}
     for database in sorted(build.glob("*/compile_commands.json")):
         entries = json.loads(database.read_text())
+        entries = [each for entry in entries for each in single_files(entry)]
         own = build / "lint" / database.parent.name
         own.mkdir(parents=True, exist_ok=True)
         for entry in entries:

@@ -13,6 +13,7 @@ function(rclrt_add_library)
   _rclrt_export_header(export_directory)
 
   add_library(${name}_objects OBJECT ${arg_UNPARSED_ARGUMENTS})
+  rclrt_compile_together(${name}_objects)
   _rclrt_library_usage(${name}_objects)
   target_include_directories(${name}_objects PRIVATE src)
   # Calls of our own functions are not to be replaced from outside: they can be inlined.
@@ -42,6 +43,14 @@ function(rclrt_add_library)
     DESTINATION include/${name}/${export_directory})
   install(TARGETS ${name} EXPORT export_${name}
     ARCHIVE DESTINATION lib LIBRARY DESTINATION lib RUNTIME DESTINATION bin)
+endfunction()
+
+# rclrt_compile_together(TARGET): compiles several files of the target at once. Most of the time goes
+# into the same headers again and again. -DCMAKE_UNITY_BUILD=OFF compiles each file alone.
+function(rclrt_compile_together target)
+  if(NOT DEFINED CMAKE_UNITY_BUILD)
+    set_target_properties(${target} PROPERTIES UNITY_BUILD ON UNITY_BUILD_BATCH_SIZE 8)
+  endif()
 endfunction()
 
 # How the library is used: its headers, and C++20.
