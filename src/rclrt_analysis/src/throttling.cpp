@@ -39,8 +39,8 @@ std::vector<double> release_times(std::span<const Demand> demands, double last) 
   }
   std::vector<double> result{0};
   for (const auto& [rate, jitter] : sources) {
-    const double count = std::floor((last + jitter) * rate);
-    for (double number = 1; number <= count; ++number) {
+    const auto count = static_cast<int>(std::floor((last + jitter) * rate));
+    for (int number = 1; number <= count; ++number) {
       if (const double time = number / rate - jitter; time > 0) {
         result.push_back(time);
       }

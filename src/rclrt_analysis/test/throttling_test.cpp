@@ -58,7 +58,7 @@ TEST(BusiestSecond, CountsTheBackgroundAndWhatComesLate) {
 
 /// Returns the most work in `second` ticks of a CPU that works while there is something to do.
 int observed(const std::vector<std::pair<int, int>>& tasks, const std::vector<int>& offsets,
-             int ticks, int second) {
+             int ticks, std::size_t second) {
   int left = 0;
   std::vector<int> sums{0};
   for (int now = 0; now < ticks; ++now) {
@@ -71,9 +71,8 @@ int observed(const std::vector<std::pair<int, int>>& tasks, const std::vector<in
     left -= left > 0 ? 1 : 0;
   }
   int most = 0;
-  for (int at = 0; at + second < ticks; ++at) {
-    most = std::max(
-        most, sums[static_cast<std::size_t>(at + second)] - sums[static_cast<std::size_t>(at)]);
+  for (std::size_t at = 0; at + second < sums.size(); ++at) {
+    most = std::max(most, sums[at + second] - sums[at]);
   }
   return most;
 }
