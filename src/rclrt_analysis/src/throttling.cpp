@@ -114,7 +114,8 @@ int most_delayed(const Application& application, std::size_t callback, double ra
   }
   const double longest = static_cast<double>((own.count() > 0 ? own : any).count()) / 1e9;
   const double releases = std::ceil(longest * rate - kRounding);
-  return static_cast<int>(std::clamp(releases, 1.0, kMostReleases));
+  constexpr double kMost = 1e9;  // fits an int
+  return static_cast<int>(std::clamp(releases, 1.0, kMost));
 }
 
 /// The demands of callbacks that may run on the same CPUs.

@@ -20,7 +20,7 @@ model::Application loop() {
 
 TEST(Judge, AVerdictOnAMachineThatWasNotMeasuredIsConditional) {
   ASSERT_EQ(chain_bounds(loop())[0].verdict, Verdict::kProved);
-  const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive);
+  const Judgement judgement = judge(loop(), ExecutorKind::kPreemptive, Machine::unmeasured());
   EXPECT_EQ(judgement.chains[0].verdict, Verdict::kConditional);
   EXPECT_THAT(judgement.chains[0].assumptions, Contains(HasSubstr("dispatching takes no time")));
   EXPECT_TRUE(judgement.feasible);

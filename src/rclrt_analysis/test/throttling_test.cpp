@@ -171,5 +171,40 @@ chains:
   EXPECT_THAT(condition(two_cpus, kLimit), Optional(HasSubstr("may take more than 95.0 %")));
 }
 
+TEST(Throttling, CountsEveryReleaseThatALongDeadlineLetsComeTogether) {
+  const model::Application application = parsed(R"(
+rclrt: 1
+name: patient
+executors: [{name: first, cpus: [0]}, {name: second, cpus: [1]}]
+nodes: [{name: sensor, executor: first}, {name: robot, executor: second}]
+callbacks:
+  - {id: tick, node: sensor, timer: {period_ms: 1}, wcet_ms: 0.001, publishes: [go]}
+  - {id: step, node: robot, subscription: {topic: go}, wcet_ms: 0.001}
+chains:
+  - {id: slow, callbacks: [tick, step], deadline_ms: 3600000}
+)");
+  // An hour of releases of 1 us each: 3.6 s at once.
+  EXPECT_THAT(condition(application, 0.5), Optional(HasSubstr("may take more than 50.0 %")));
+}
+
+TEST(Throttling, KnowsEventsSynchronisersAndApplicationsWithoutCallbacks) {
+  EXPECT_EQ(condition(model::Application{}, 0.5), std::nullopt);
+  const model::Application application = parsed(R"(
+rclrt: 1
+name: fusion
+executors: [{name: main, cpus: [0]}]
+nodes: [{name: robot}]
+callbacks:
+  - {id: radar, node: robot, event: {min_interval_ms: 1000}, wcet_ms: 100, publishes: [points]}
+  - {id: camera, node: robot, timer: {period_ms: 1000}, wcet_ms: 100, publishes: [image]}
+  - {id: fuse, node: robot, sync: {topics: [points, image], depth: 2}, wcet_ms: 100}
+chains:
+  - {id: see, callbacks: [camera, fuse]}
+)");
+  // 100 ms of each source, and three sets: of two sources, and one that has waited for its partner.
+  EXPECT_EQ(condition(application, 0.51), std::nullopt);
+  EXPECT_THAT(condition(application, 0.49), Optional(HasSubstr("may take more than 49.0 %")));
+}
+
 }  // namespace
 }  // namespace rclrt::analysis

@@ -106,6 +106,12 @@ void check_levels(const std::vector<Placed>& processes, const Host& host, Contex
   }
 }
 
+/// Returns the path in its one form.
+std::filesystem::path place_of(const std::filesystem::path& path) {
+  const std::filesystem::path normal = path.lexically_normal();
+  return normal.has_filename() ? normal : normal.parent_path();
+}
+
 /// Two processes cannot write to one place: the later one would replace what the other wrote.
 void check_outputs(const std::vector<Placed>& processes, Context& context) {
   std::map<std::filesystem::path, const Placed*> seen;
@@ -113,8 +119,8 @@ void check_outputs(const std::vector<Placed>& processes, Context& context) {
     if (path.empty()) {
       return;
     }
-    const auto [first, fresh] = seen.try_emplace(path.lexically_normal(), &each);
-    if (!fresh && first->second != &each) {
+    const auto [first, fresh] = seen.try_emplace(place_of(path), &each);
+    if (!fresh) {
       context.diagnostics.report(each.at,
                                  std::string(key) + " of process " + in_quotes(each.process.name) +
                                      " is '" + path.string() + "', as of process " +
@@ -127,6 +133,21 @@ void check_outputs(const std::vector<Placed>& processes, Context& context) {
     check(each, "write_priorities", robot.write_priorities);
     check(each, "the recording's directory",
           robot.recording ? robot.recording->directory : std::filesystem::path());
+  }
+  // A recording replaces its directory, and keeps its hands off one with other files.
+  for (const Placed& each : processes) {
+    const std::filesystem::path& file = each.process.robot.write_priorities;
+    for (const Placed& other : processes) {
+      const std::optional<RobotRecording>& recording = other.process.robot.recording;
+      if (!file.empty() && recording &&
+          place_of(file).parent_path() == place_of(recording->directory)) {
+        context.diagnostics.report(each.at,
+                                   "write_priorities of process " + in_quotes(each.process.name) +
+                                       " is in the recording's directory of process " +
+                                       in_quotes(other.process.name),
+                                   "a file outside of it");
+      }
+    }
   }
 }
 

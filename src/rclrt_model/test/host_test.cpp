@@ -101,17 +101,23 @@ TEST(Host, MistakesAreTold) {
                 .find("f:2:40: kind is 'wait_set'"),
             std::string::npos)
       << problems_of("rclrt: 1\nprocesses: [{name: a, executor: {kind: wait_set}}]\n");
-  EXPECT_EQ(problems_of(R"(rclrt: 1
+  EXPECT_EQ(
+      problems_of(R"(rclrt: 1
 processes:
   - {name: a, write_priorities: found.yaml}
   - {name: b, write_priorities: ./found.yaml}
   - {name: c, recording: {directory: out}, write_priorities: c.yaml}
-  - {name: d, recording: {directory: out}}
+  - {name: d, recording: {directory: out/}}
+  - {name: e, write_priorities: out/e.yaml}
 )"),
-            "f:4:5: write_priorities of process 'b' is './found.yaml', as of process 'a'; expected "
-            "a place of its own for what each process writes\n"
-            "f:6:5: the recording's directory of process 'd' is 'out', as of process 'c'; expected "
-            "a place of its own for what each process writes\n");
+      "f:4:5: write_priorities of process 'b' is './found.yaml', as of process 'a'; expected "
+      "a place of its own for what each process writes\n"
+      "f:6:5: the recording's directory of process 'd' is 'out/', as of process 'c'; expected "
+      "a place of its own for what each process writes\n"
+      "f:7:5: write_priorities of process 'e' is in the recording's directory of process "
+      "'c'; expected a file outside of it\n"
+      "f:7:5: write_priorities of process 'e' is in the recording's directory of process "
+      "'d'; expected a file outside of it\n");
   // Of one mistake there is one line.
   EXPECT_EQ(problems_of("rclrt: 1\nprocesses: [{name: a, executor: {top: 3, cpus: [0]}}]\n"),
             "f:2:34: unknown key 'top' in the executor; expected a known key (did you mean "

@@ -55,7 +55,7 @@ Monitor::Period Monitor::period_of(const std::string& name, const Watched& watch
   // An instance that waited or ran then has done so since. Releases that a timer skips meanwhile
   // are dropped: they do not show that anything goes on.
   period.is_stuck = now.completed == before->counters.completed && before->counters.pending() > 0 &&
-                    watched.limit <= interval && options_.period <= interval;
+                    now.pending() > 0 && watched.limit <= interval && options_.period <= interval;
   return period;
 }
 

@@ -148,10 +148,10 @@ TYPED_TEST(Executors, ACancelledTimerRestsAndARestartedOneRunsOnePeriodLater) {
   const Spinning spinning(executor);
   ASSERT_TRUE(eventually([&] { return ticks > 3; }));
   timer->cancel();
-  std::this_thread::sleep_for(5ms);
-  const int rested = ticks;
+  const int at_cancel = ticks;
   std::this_thread::sleep_for(20ms);
-  EXPECT_EQ(ticks, rested);
+  const int rested = ticks;
+  EXPECT_LE(rested, at_cancel + 2) << "one that runs may end, and one that was due may run";
   timer->reset();
   EXPECT_TRUE(eventually([&] { return ticks > rested; }));
 }

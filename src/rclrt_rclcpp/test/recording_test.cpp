@@ -45,12 +45,13 @@ TYPED_TEST(Recordings, FollowTheChainsOfTheApplication) {
     const Json& chain = results["chains"][0];
     EXPECT_EQ(chain["callbacks"], Json({"scan", "filter", "brake"}));
     EXPECT_GE(chain["completed"].get<int>(), 19);
-    // The end of the run cuts off what was on its way, and a busy machine may lose releases.
-    int sum = 0;
-    for (const char* part : {"completed", "pending", "dropped", "unmatched"}) {
-      sum += chain[part].get<int>();
+    // A busy machine may lose releases. A chain loses no more than its callbacks do.
+    int lost = 0;
+    for (const Json& each : results["callbacks"]) {
+      lost += each["dropped"].get<int>();
     }
-    EXPECT_EQ(chain["released"], sum);
+    EXPECT_LE(chain["dropped"].get<int>(), lost);
+    EXPECT_EQ(chain["unmatched"], 0);
     EXPECT_GT(chain["response_ms"]["best"].get<double>(), 0);
     const Json& brake = named(results["callbacks"], "brake");
     EXPECT_EQ(brake["priority"], 7);

@@ -16,6 +16,8 @@ namespace {
 constexpr std::size_t kAtOnce = 64;  // instances of one reentrant callback
 /// One in so many messages is a coincidence.
 constexpr std::size_t kCoincidence = 50;
+/// A constructor may publish one, and a callback that still runs at the end another one.
+constexpr std::size_t kAtEnds = 2;
 
 using Times = std::vector<std::int64_t>;
 
@@ -85,7 +87,9 @@ std::size_t count_of(const Runs& runs, const Times& times) {
 /// Returns the callbacks that published on a topic; none if they do not explain all messages.
 std::vector<std::size_t> publishers_of(Times times, const std::vector<std::size_t>& candidates,
                                        const std::vector<Runs>& runs) {
-  const std::size_t least = std::max<std::size_t>(1, times.size() / kCoincidence);
+  const std::size_t all = times.size();
+  const std::size_t least =
+      std::max<std::size_t>(1, all / kCoincidence / std::max<std::size_t>(1, candidates.size()));
   std::vector<std::size_t> result;
   while (!times.empty()) {
     std::size_t most = 0;
@@ -111,7 +115,7 @@ std::vector<std::size_t> publishers_of(Times times, const std::vector<std::size_
   }
   // A thread outside of callbacks publishes the rest. A subscription at the rate of the callbacks
   // alone would be too rare, so it must become an event, and those found may be coincidences.
-  return times.size() > least ? std::vector<std::size_t>() : result;
+  return times.size() > std::max(kAtEnds, all / kCoincidence) ? std::vector<std::size_t>() : result;
 }
 
 }  // namespace

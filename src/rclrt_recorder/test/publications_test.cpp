@@ -105,6 +105,22 @@ TEST_F(PublicationsTest, ACoincidenceIsNoPublisher) {
   EXPECT_THAT(of(beside), IsEmpty());
 }
 
+TEST_F(PublicationsTest, ManyRarePublishersOfOneTopicAreAllFound) {
+  std::vector<std::uint32_t> sixty;
+  for (int i = 0; i < 60; ++i) {
+    sixty.push_back(add(0));
+  }
+  const auto take = add(1, "/points");
+  for (std::int64_t at = 1; at <= 600; ++at) {
+    ran(sixty[static_cast<std::size_t>(at % 60)], 100 * at, 100 * at + 10);
+    ran(take, 100 * at + 20, 100 * at + 30, 100 * at + 5);
+  }
+  find();
+  for (const auto each : sixty) {
+    EXPECT_THAT(of(each), ElementsAre("/points")) << each;
+  }
+}
+
 TEST_F(PublicationsTest, OneCoincidenceWithAThreadOutsideMakesNoPublisher) {
   const auto scan = add(0);
   const auto take = add(1, "/points");

@@ -56,7 +56,7 @@ def test_messages_that_no_set_needed_are_counted_apart(
             for row in csv.DictReader(file)
             if row["callback"] == "act" and row["outcome"] == "ran"
         ]
-    assert len(acted) > 1
+    assert acted
     for chain in (fast, slow):
         numbers = [int(tokens[chain["id"]]) for tokens in acted]
         assert len(set(numbers)) == len(numbers)

@@ -22,8 +22,6 @@ inline constexpr std::int64_t kLongestTime = 3'600'000'000'000;
 inline constexpr std::size_t kLongestTopic = 247;
 inline constexpr std::size_t kLongestNamespace = 245;
 
-/// Returns whether the service is one that nodes offer to tools, by its name.
-
 /// Returns whether the model takes the name as it is.
 bool is_token(std::string_view text);
 /// Returns whether the model takes the topic or, with `at_most` characters, the namespace as it is.

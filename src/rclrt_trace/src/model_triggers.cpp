@@ -21,6 +21,7 @@ constexpr std::size_t kMostSyncTopics = 9;
 constexpr std::size_t kMostTopics = 100;
 /// One message in so many may come from elsewhere: such as one that a constructor published.
 constexpr std::uint64_t kExplained = 50;
+constexpr std::uint64_t kAtStart = 5;
 
 }  // namespace
 
@@ -92,7 +93,7 @@ bool ModelBuilder::is_explained(const TracedInput& input, std::uint64_t runs) co
   for (const OutsideWork& each : system_.outside_work()) {
     outside += each.topic == input.topic ? each.count : 0;
   }
-  return outside <= std::max<std::uint64_t>(1, runs / kExplained);
+  return outside <= std::max(kAtStart, runs / kExplained);
 }
 
 void ModelBuilder::set_trigger(std::size_t index) {
@@ -107,6 +108,7 @@ void ModelBuilder::set_trigger(std::size_t index) {
   std::string outside;
   const TracedInput* first_outside = nullptr;
   std::size_t too_many = 0;
+  bool partly = false;  // callbacks publish some of the messages of an input
   for (const TracedInput& input : traced.inputs) {
     if (is_explained(input, runs_[number].times.size())) {
       if (std::ranges::find(topics, topic(input.topic)) == topics.end()) {
@@ -118,7 +120,9 @@ void ModelBuilder::set_trigger(std::size_t index) {
       }
       depth = std::clamp(input.depth, depth, kDeepestQueue);
     } else {
-      first_outside = first_outside == nullptr ? &input : first_outside;
+      const bool published = input.topic != kNone && published_.contains(input.topic);
+      first_outside = first_outside == nullptr || (published && !partly) ? &input : first_outside;
+      partly = partly || published;
       outside += (outside.empty() ? "" : ", ") +
                  (input.topic == kNone ? std::string("?") : system_.topic(input.topic));
     }
@@ -127,7 +131,7 @@ void ModelBuilder::set_trigger(std::size_t index) {
     model_.notes.push_back("callback '" + callback.id + "' takes " + std::to_string(too_many) +
                            " topics more than the model allows: left out");
   }
-  if (topics.empty()) {
+  if (topics.empty() || partly) {  // with the rates of callbacks it would be too rare
     callback.trigger = event_of(number);
     model_.stands_for_other[index] = true;
     model_.notes.push_back(

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <dlfcn.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <link.h>
 
 #include <cstdlib>
 #include <filesystem>
@@ -54,10 +56,17 @@ TEST_F(Imported, AFileThatIsNoneSaysSo) {
 TEST_F(Imported, ALibraryWithoutTheEntryIsRefused) {
   const auto directory = std::filesystem::path(testing::TempDir()) / "rclrt_entry_test";
   std::filesystem::create_directories(directory);
-  std::filesystem::copy_file("/proc/self/exe", directory / "other.so",
+  // A library that the loader takes; it refuses a program before it looks for the entry.
+  void* const library = ::dlopen("libm.so.6", RTLD_NOW);
+  ASSERT_NE(library, nullptr);
+  link_map* map = nullptr;
+  ASSERT_EQ(::dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+  std::filesystem::copy_file(map->l_name, directory / "other.so",
                              std::filesystem::copy_options::overwrite_existing);
+  ::dlclose(library);
   set_path(directory.string());
-  EXPECT_THROW(make("other"), std::runtime_error);
+  EXPECT_THAT([&] { make("other"); },
+              ThrowsMessage<std::runtime_error>(HasSubstr("other.so: has no rclrt_workload_main")));
   std::filesystem::remove_all(directory);
 }
 

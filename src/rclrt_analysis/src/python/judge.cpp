@@ -45,8 +45,7 @@ void bind_judge(py::module_& module) {
         const py::gil_scoped_release release;
         return judge(application, value, machine, {.check_interrupt = check_signals});
       },
-      py::arg("application"), py::arg("executor") = "preemptive",
-      py::arg("machine") = Machine::unmeasured());
+      py::arg("application"), py::arg("executor"), py::arg("machine"));
   module.def("mean_load", &mean_load, py::arg("application"), py::arg("machine"));
 }
 

@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from rclrt_model import Application
 
 BOUNDS_VERSION = 2
-NO_OVERHEADS = Overheads(
-    condition="dispatching takes no time (rclrt calibrate measures it; then --overheads FILE)"
-)
 
 
 @dataclass(frozen=True)
@@ -113,7 +110,7 @@ def machine_of(
 ) -> Overheads:
     """What is allowed for."""
     if overheads is None:
-        return NO_OVERHEADS
+        return Overheads(condition=analysis().Machine.unmeasured().conditions[0])
     return overheads.of(executor, hops_of(application), largest_message(application))
 
 

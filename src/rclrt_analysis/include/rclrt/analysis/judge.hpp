@@ -23,10 +23,11 @@ struct Judgement {
 };
 
 /// Returns chain_bounds() with the verdicts that hold on the machine: a bound is proved only where
-/// nothing is left to check, neither of the application nor of the machine. The command, reports
-/// and recordings print this verdict. Pure; any thread. Throws as chain_bounds() does.
+/// nothing is left to check, neither of the application nor of the machine. `rclrt analyze`,
+/// reports and recordings print this verdict; Machine{} is a machine that adds nothing, which the
+/// assumptions say, and Machine::unmeasured() one of which that is not known. Pure; any thread.
+/// Throws as chain_bounds() does.
 RCLRT_ANALYSIS_EXPORT Judgement judge(const model::Application& application, ExecutorKind executor,
-                                      const Machine& machine = Machine::unmeasured(),
-                                      Effort effort = {});
+                                      const Machine& machine, Effort effort = {});
 
 }  // namespace rclrt::analysis

@@ -15,8 +15,10 @@ namespace rclrt::recorder {
 
 /// Adds to each callback's `publishes` the topics on which it was seen to publish: as few callbacks
 /// as explain the messages that were taken, those first that were running at the most publications
-/// of a topic (of several alike, what ran for the shortest time in all). What explains less than
-/// one in fifty of a topic's messages is taken for a coincidence, unless nothing explains more.
+/// of a topic (of several alike, what ran for the shortest time in all). A callback
+/// that explains less than one message in fifty, divided by the number of callbacks that may have
+/// published, is a coincidence. A topic has no publisher where more than one message in fifty is
+/// left: a thread outside of callbacks published these, and the callbacks' rate would be too low.
 ///
 /// `of_node`: the topics that each node of the application has publishers of; a callback of another
 /// node is not considered.
