@@ -96,6 +96,24 @@ bool ModelBuilder::is_explained(const TracedInput& input, std::uint64_t runs) co
   return outside <= std::max(kAtStart, runs / kExplained);
 }
 
+namespace {
+
+void set_topics(model::Callback& callback, const TracedCallback& traced,
+                const std::vector<std::string>& topics, std::size_t depth) {
+  if (traced.sync_window_ns && topics.size() > 1) {
+    const bool exact = *traced.sync_window_ns <= 0;
+    callback.trigger = model::Sync{
+        .topics = topics,
+        .policy = exact ? model::SyncPolicy::kExact : model::SyncPolicy::kApproximate,
+        .window = model::Nanoseconds(exact ? 0 : std::min(*traced.sync_window_ns, kLongestTime)),
+        .depth = depth};
+  } else {
+    callback.trigger = model::Subscription{.topics = topics, .depth = depth};
+  }
+}
+
+}  // namespace
+
 void ModelBuilder::set_trigger(std::size_t index) {
   if (set_timer(index)) {
     return;
@@ -147,16 +165,7 @@ void ModelBuilder::set_trigger(std::size_t index) {
     model_.notes.push_back("callback '" + callback.id + "' also takes " + outside + ", " +
                            outside_of(*first_outside) + ": left out");
   }
-  if (traced.sync_window_ns && topics.size() > 1) {
-    const bool exact = *traced.sync_window_ns <= 0;
-    callback.trigger = model::Sync{
-        .topics = topics,
-        .policy = exact ? model::SyncPolicy::kExact : model::SyncPolicy::kApproximate,
-        .window = model::Nanoseconds(exact ? 0 : std::min(*traced.sync_window_ns, kLongestTime)),
-        .depth = depth};
-  } else {
-    callback.trigger = model::Subscription{.topics = topics, .depth = depth};
-  }
+  set_topics(callback, traced, topics, depth);
 }
 
 model::Event ModelBuilder::event_of(std::uint32_t traced) const {

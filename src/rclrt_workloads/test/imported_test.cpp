@@ -60,7 +60,7 @@ TEST_F(Imported, ALibraryWithoutTheEntryIsRefused) {
   void* const library = ::dlopen("libm.so.6", RTLD_NOW);
   ASSERT_NE(library, nullptr);
   link_map* map = nullptr;
-  ASSERT_EQ(::dlinfo(library, RTLD_DI_LINKMAP, &map), 0);
+  ASSERT_EQ(::dlinfo(library, RTLD_DI_LINKMAP, static_cast<void*>(&map)), 0);
   std::filesystem::copy_file(map->l_name, directory / "other.so",
                              std::filesystem::copy_options::overwrite_existing);
   ::dlclose(library);
