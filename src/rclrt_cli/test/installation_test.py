@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -24,10 +25,14 @@ def program(path: Path) -> Path:
 @pytest.fixture
 def wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Makes this the installation of a wheel; returns its simulator."""
-    programs = tmp_path / "site/rclrt_cli/programs"
+    programs = tmp_path / "site/rclrt_py/programs"
     monkeypatch.setattr(installation, "PROGRAMS", programs)
     monkeypatch.delenv("AMENT_PREFIX_PATH", raising=False)
     return program(programs / "rclrt_simulator")
+
+
+def test_the_programs_of_the_wheel_are_in_the_package_rclrt_py() -> None:
+    assert Path(str(files("rclrt_py"))).resolve() / "programs" == installation.PROGRAMS
 
 
 def test_the_wheel_has_its_own_programs(wheel: Path) -> None:

@@ -44,7 +44,9 @@ def python_path() -> str:
     """A PYTHONPATH with which a process imports the library and the command that this one has."""
     modules = (sys.modules[name] for name in ("rclrt_cli", "rclrt_py") if name in sys.modules)
     ours = [str(Path(each.__file__).resolve().parents[1]) for each in modules if each.__file__]
-    return os.pathsep.join(dict.fromkeys([*ours, os.environ.get("PYTHONPATH", "")]))
+    inherited = os.environ.get("PYTHONPATH", "").split(os.pathsep)
+    # An empty part would be the working directory.
+    return os.pathsep.join(dict.fromkeys(part for part in (*ours, *inherited) if part))
 
 
 def domain_id() -> int:
