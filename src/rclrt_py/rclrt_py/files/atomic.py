@@ -1,41 +1,52 @@
 # SPDX-License-Identifier: Apache-2.0
 """The one writer of files and directories: each appears as a whole, or not at all.
 
-It is made beside its place under a name that nobody can foresee, and renamed when complete.
+It is made beside its place under a name that nobody can foresee, and renamed when complete. An
+empty directory that exists already is kept, and its new entries are made inside of it.
 """
 
 from __future__ import annotations
 
 import contextlib
+import errno
+import io
 import os
+import re
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from rclrt_py.errors import BadInput
+from rclrt_py.files.place import resolve_place
+
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG)
+MAX_NAME_BYTES = 200
+"""How much of a name its temporary name repeats: Linux takes 255 bytes."""
 
 
 def check_file(option: str, path: Path) -> None:
     """Refuses before minutes are spent what could not be written after them."""
+    label = f"{option} {path}"
     try:
         if path.is_dir():
-            raise BadInput(f"{option} {path}: is a directory; expected the name of a file")
+            raise BadInput(f"{label}: is a directory; expected the name of a file")
         if path.exists() and not path.is_file():
             raise BadInput(
-                f"{option} {path}: is a device or a pipe, which would be replaced; expected the "
+                f"{label}: is a device or a pipe, which would be replaced; expected the "
                 "name of a file"
             )
-        if not path.parent.is_dir():
-            raise BadInput(f"{option} {path}: {path.parent} is no directory; make it first")
-        with tempfile.TemporaryFile(dir=path.parent):
+        place = resolve_place(path, label)
+        if not place.parent.is_dir():
+            parent = place.parent if path.is_symlink() else path.parent
+            raise BadInput(f"{label}: {parent} is no directory; make it first")
+        with tempfile.TemporaryFile(dir=place.parent):
             pass
     except OSError as error:
         raise BadInput(
-            f"{option} {path}: cannot be written: {error.strerror}; choose a directory you may "
-            "write"
+            f"{label}: cannot be written: {error.strerror}; choose a directory you may write"
         ) from error
 
 
@@ -61,21 +72,36 @@ def write_output(path: Path, content: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Path) -> Iterator[IO[bytes]]:
-    """A stream whose content becomes the file at `path` when the block ends without an error."""
+    """A stream whose content becomes the file at `path` when the block ends without an error.
+
+    A link stays, and the file that it names is replaced. A file that is replaced passes on its
+    permissions. The content is on the disk before it gets its name. Throws BadInput, which names
+    the path, if the file cannot be written; errors of the block itself pass through.
+    """
+    with _os_errors_named(path):
+        place = resolve_place(path, str(path))
+        descriptor, name = tempfile.mkstemp(dir=place.parent, prefix=_prefix(place))
     try:
-        descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from error
-    try:
-        with os.fdopen(descriptor, "wb") as stream:
+        with io.BufferedWriter(_File(descriptor, path)) as stream:
             yield stream
-            os.fchmod(stream.fileno(), 0o666 & ~_umask())
-        os.replace(name, path)
-    except OSError as error:
-        raise BadInput(f"{path}: cannot be written: {error.strerror}") from error
+            stream.flush()
+            with _os_errors_named(path):
+                os.fchmod(descriptor, _permissions(place))
+                os.fsync(descriptor)
+        with _os_errors_named(path):
+            os.replace(name, place)
     finally:
         with contextlib.suppress(FileNotFoundError):
             os.unlink(name)
+
+
+def unfinished(place: Path) -> list[Path]:
+    """Returns the files that killed writers of `place` left beside it."""
+    temporary = re.compile(re.escape(_prefix(place)) + "[a-z0-9_]{8}")
+    return [
+        each for each in place.parent.iterdir()
+        if temporary.fullmatch(each.name) and not each.is_dir()
+    ]  # fmt: skip
 
 
 @contextlib.contextmanager
@@ -83,29 +109,41 @@ def new_directory(path: Path, option: str = "-o") -> Iterator[Path]:
     """A directory to fill that becomes `path` when the block ends without an exception, and is
     removed otherwise, with the parents that were made for it.
 
-    Throws BadInput, which names the option, if something is at `path` already or if it cannot be
-    written.
+    Where `path` is an empty directory, or a link to one, that directory stays (it may be a mount
+    point, or a shell may be in it), and gets the entries one after the other.
+
+    Throws BadInput, which names the option, if something is at `path` already, if it cannot be
+    written, or if the block runs out of room; other errors of the block pass through.
     """
-    path = path.absolute()
-    if path.is_dir() and any(path.iterdir()):
-        raise BadInput(f"{option} {path}: is not empty; name a new directory, or empty this one")
-    if path.exists() and not path.is_dir():
-        raise BadInput(f"{option} {path}: is a file; name a new directory")
-    made = Path()
-    new_parents = [parent for parent in path.parents if not parent.exists()]
+    label = f"{option} {path.absolute()}"
+    fix = "; choose a directory you may write, with room"
+    with _os_errors_named(label, fix):
+        place = resolve_place(path, label)
+        exists = place.is_dir()
+        _check_empty(place, label)
+    new_parents = [parent for parent in place.parents if not parent.exists()]
+    made = None
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        made = Path(tempfile.mkdtemp(dir=path.parent, prefix=f".{path.name}."))
-        yield made
-        made.chmod(0o777 & ~_umask())
-        made.rename(path)
-    except OSError as error:
-        raise BadInput(
-            f"{option} {path}: cannot be written: {error.strerror or error}; choose a directory "
-            "you may write, with room"
-        ) from error
+        with _os_errors_named(label, fix):
+            place.parent.mkdir(parents=True, exist_ok=True)
+            made = Path(
+                tempfile.mkdtemp(dir=place if exists else place.parent, prefix=_prefix(place))
+            )
+        try:
+            yield made
+        except OSError as error:
+            if error.errno in NO_ROOM:
+                raise _unwritable(label, error, fix) from error
+            raise
+        with _os_errors_named(label, fix):
+            if exists:
+                _check_empty(place, label, but=made)
+                _move_entries(made, place)
+            else:
+                made.chmod(0o777 & ~_umask())
+                made.rename(place)
     finally:
-        if made != Path():
+        if made is not None:
             shutil.rmtree(made, ignore_errors=True)
         for parent in new_parents:
             with contextlib.suppress(OSError):  # not empty when all went well
@@ -119,6 +157,63 @@ def move_into_place(made: Path, place: Path) -> None:
     """
     place.parent.mkdir(exist_ok=True)
     os.replace(made, place)
+
+
+class _File(io.FileIO):
+    """A file whose failed write names the path that is written."""
+
+    def __init__(self, descriptor: int, path: Path) -> None:
+        super().__init__(descriptor, "w")
+        self._path = path
+
+    def write(self, data: Any) -> int:
+        with _os_errors_named(self._path):
+            return super().write(data)
+
+
+@contextlib.contextmanager
+def _os_errors_named(label: Path | str, fix: str = "") -> Iterator[None]:
+    """Around our own system calls only: makes an OSError a BadInput."""
+    try:
+        yield
+    except OSError as error:
+        raise _unwritable(label, error, fix) from error
+
+
+def _unwritable(label: Path | str, error: OSError, fix: str) -> BadInput:
+    return BadInput(f"{label}: cannot be written: {error.strerror or error}{fix}")
+
+
+def _check_empty(place: Path, label: str, but: Path | None = None) -> None:
+    if place.exists() and not place.is_dir():
+        raise BadInput(f"{label}: is a file; name a new directory")
+    if place.is_dir() and any(each != but for each in place.iterdir()):
+        raise BadInput(f"{label}: is not empty; name a new directory, or empty this one")
+
+
+def _move_entries(made: Path, place: Path) -> None:
+    """All of them, or none."""
+    moved: list[Path] = []
+    try:
+        for entry in sorted(made.iterdir()):
+            moved.append(entry.rename(place / entry.name))
+    except BaseException:
+        for each in moved:
+            each.rename(made / each.name)
+        raise
+
+
+def _prefix(place: Path) -> str:
+    """Of a temporary name, to which tempfile adds 8 characters."""
+    return f".{os.fsencode(place.name)[:MAX_NAME_BYTES].decode(errors='ignore')}."
+
+
+def _permissions(place: Path) -> int:
+    """Those of the file that is replaced, or those that the umask leaves."""
+    try:
+        return place.stat().st_mode & 0o777
+    except FileNotFoundError:
+        return 0o666 & ~_umask()
 
 
 def _umask() -> int:
