@@ -21,7 +21,7 @@ from rclrt_cli.bounds.machine import OverheadsFile
 from rclrt_py.errors import BadInput
 from rclrt_py.files.atomic import write_atomically
 from rclrt_py.files.json_reader import JsonValue
-from rclrt_py.files.lock import locked
+from rclrt_py.files.lock import locked, open_to_append
 
 from rclrt_experiments.experiment import Experiment
 from rclrt_experiments.rows import OverheadRow, Row, run_of, runs_csv, to_csv
@@ -133,11 +133,11 @@ def opened(path: Path, plan: dict[str, Any], resume: bool) -> Iterator[Journal]:
             lock.write(json.dumps(plan, indent=1) + "\n")
             lock.flush()
         done, whole = _read(path / JOURNAL)
-        if (path / JOURNAL).is_file() and (path / JOURNAL).stat().st_size > whole:
-            os.truncate(path / JOURNAL, whole)
         journal = Journal(path, plan, done)
         try:
-            with (path / JOURNAL).open("a", encoding="utf-8") as stream:
+            with open_to_append(path, JOURNAL) as stream:
+                if os.fstat(stream.fileno()).st_size > whole:
+                    stream.truncate(whole)
                 journal.stream = stream
                 yield journal
         finally:

@@ -3,6 +3,9 @@
 
 from __future__ import annotations
 
+import errno
+import fcntl
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -56,5 +59,32 @@ def test_a_directory_that_cannot_be_written_is_named_with_its_option(tmp_path: P
     with (
         pytest.raises(BadInput, match=r"-o .*absent: cannot be written: No such file"),
         locked(tmp_path / "absent", "marker", "-o"),
+    ):
+        pass
+
+
+def test_a_link_in_the_place_of_the_marker_is_not_written_through(tmp_path: Path) -> None:
+    (tmp_path / "elsewhere").write_text("kept")
+    for name, target in (("marker", "elsewhere"), ("dangling", "absent")):
+        (tmp_path / name).symlink_to(target)
+        with (
+            pytest.raises(BadInput, match=rf"--out .*: {name} in it is a link"),
+            locked(tmp_path, name) as file,
+        ):
+            file.truncate(0)
+    assert (tmp_path / "elsewhere").read_text() == "kept"
+    assert not (tmp_path / "absent").exists()
+
+
+def test_a_file_system_without_locks_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_locks(_file: object, _operation: int) -> None:
+        raise OSError(errno.ENOLCK, os.strerror(errno.ENOLCK))
+
+    monkeypatch.setattr(fcntl, "flock", no_locks)
+    with (
+        pytest.raises(BadInput, match="marker cannot be locked: No locks available; name a"),
+        locked(tmp_path, "marker"),
     ):
         pass

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import fcntl
 import os
 from collections.abc import Iterator
@@ -18,25 +19,45 @@ def locked(directory: Path, name: str, option: str = "--out") -> Iterator[IO[str
     """Holds the directory while the block runs; yields the file in it that carries the lock.
 
     The file is made if it is missing, and opened to append. Throws BadInput, which names the
-    option, if it cannot be written, or if another command holds it or has just removed it.
+    option, if it is a link, if it cannot be written or locked, or if another command holds it or
+    has just removed it.
     """
-    try:
-        file = (directory / name).open("a+", encoding="utf-8")
-    except OSError as error:
-        raise BadInput(
-            f"{option} {directory}: cannot be written: {error.strerror}; choose a directory you "
-            "may write"
-        ) from error
-    with file:
+    with open_to_append(directory, name, option) as file:
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as error:
+        except BlockingIOError as error:
             raise BadInput(
                 f"{option} {directory}: another rclrt command is writing there; wait for it, or "
                 "name another directory"
+            ) from error
+        except OSError as error:
+            raise BadInput(
+                f"{option} {directory}: {name} cannot be locked: {error.strerror}; name a "
+                "directory on a local file system"
             ) from error
         if os.fstat(file.fileno()).st_nlink == 0:
             raise BadInput(
                 f"{option} {directory}: another rclrt command has just taken it away; try again"
             )
         yield file
+
+
+def open_to_append(directory: Path, name: str, option: str = "--out") -> IO[str]:
+    """Opens the file `name` of a directory to read and append; makes it if it is missing.
+
+    Throws BadInput, which names the option, if it cannot be written, or if it is a link: somebody
+    else may have placed it, and what it names is not ours to change.
+    """
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    try:
+        return os.fdopen(os.open(directory / name, flags, 0o666), "a+", encoding="utf-8")
+    except OSError as error:
+        if error.errno == errno.ELOOP and (directory / name).is_symlink():
+            raise BadInput(
+                f"{option} {directory}: {name} in it is a link, and rclrt writes a file of its "
+                "own there; remove the link, or name another directory"
+            ) from error
+        raise BadInput(
+            f"{option} {directory}: cannot be written: {error.strerror}; choose a directory you "
+            "may write"
+        ) from error
