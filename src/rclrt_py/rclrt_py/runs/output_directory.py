@@ -13,7 +13,7 @@ from typing import IO
 
 from rclrt_py.errors import BadInput
 from rclrt_py.executors import EXECUTORS, executor_of, kind_name
-from rclrt_py.files.atomic import move_into_place
+from rclrt_py.files.atomic import move_into_place, unfinished
 from rclrt_py.files.json_reader import JsonValue
 from rclrt_py.files.lock import locked
 from rclrt_py.runs.run_data import RESULTS, RUN_FILES
@@ -111,10 +111,12 @@ def _locked_marker(path: Path) -> Iterator[IO[str]]:
 
 
 def _remove_earlier(path: Path) -> None:
-    """Removes what an earlier rclrt command wrote; files of the user stay."""
+    """Removes what an earlier rclrt command wrote, killed or not; files of the user stay."""
     shutil.rmtree(path / STAGING, ignore_errors=True)
     for name in (*RUN_FILES, REPORT, APPLICATION, BOUNDS):
         (path / name).unlink(missing_ok=True)
+        for left in unfinished(path / name):
+            left.unlink(missing_ok=True)
     for executor in path.iterdir():
         if kind_name(executor_of(executor.name)) not in EXECUTORS:
             continue
