@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // What events of rclrt become, which say more than those of rclcpp.
+#include <algorithm>
+
 #include "robot.hpp"
 
 namespace rclrt::trace {
@@ -104,6 +106,40 @@ TEST(TracedModel, ASharedCallbackAnswersEachTopicOnItsOwn) {
     chains.push_back(chain.id);
   }
   EXPECT_EQ(chains, (std::vector<std::string>{"one_to_end_one", "two_to_end_two"}));
+}
+
+TEST(TracedModel, ASharedCallbackOfWhichAThreadPublishesOneTopicTooIsAnEvent) {
+  OfRclrt robot;
+  robot.node(1, "relay");
+  for (const std::uint64_t way : {0U, 1U}) {
+    robot.publisher(10 + way, 1, way == 0 ? "/fast" : "/slow");
+    robot.timer(20 + way, 1, 10 * kMs, 20 + way);
+    robot.callback(20 + way, 1, way == 0 ? "one" : "two", "timer", 1, 500 + way);
+    robot.subscription(30 + way, 1, way == 0 ? "/fast" : "/slow", 40 + way);
+    robot.callback(40 + way, 1, "both", "subscription", 1, 600);
+  }
+  const auto own_thread = robot.tid;
+  for (std::uint64_t i = 1; i <= 60; ++i) {
+    const std::uint64_t way = i % 2;
+    if (i % 3 == 0) {  // a thread outside of callbacks
+      robot.tid = own_thread + 7;
+      robot.publish(10 + way, i);
+      robot.tid = own_thread;
+    } else {
+      robot.start(20 + way);
+      robot.publish(10 + way, i);
+      robot.end(20 + way, kMs);
+    }
+    robot.take(30 + way, i);
+    robot.start(40 + way);
+    robot.end(40 + way, kMs);
+  }
+  const TracedModel made = robot.model();
+  ASSERT_EQ(made.application.callbacks.size(), 3U);
+  const auto both = std::ranges::find(made.application.callbacks, "both", &model::Callback::id);
+  ASSERT_NE(both, made.application.callbacks.end());
+  EXPECT_EQ(both->kind(), model::CallbackKind::kEvent)
+      << "the timers' rates are two thirds of those of the messages";
 }
 
 /// A container of rclrt_rclcpp: two levels on two threads, nodes that share a group, a service.
