@@ -58,9 +58,17 @@ class Releases {
  public:
   explicit Releases(const Application& application)
       : application_(application), direct_(application.callbacks.size()) {
+    std::map<std::string, std::vector<std::size_t>> takers;  // by topic
     for (std::size_t i = 0; i < direct_.size(); ++i) {
-      for (const std::size_t next : application.successors(i)) {
-        direct_[next].push_back(i);
+      for (std::string& topic : inputs(application.callbacks[i])) {
+        takers[std::move(topic)].push_back(i);
+      }
+    }
+    for (std::size_t i = 0; i < direct_.size(); ++i) {
+      for (const std::string& topic : application.callbacks[i].publishes) {
+        for (const std::size_t next : takers[topic]) {
+          direct_[next].push_back(i);
+        }
       }
     }
     for (const model::Chain& chain : application.chains) {  // also through services
@@ -163,6 +171,14 @@ double load_of(std::span<const Demand> demands) {
   return load;
 }
 
+double mean_load(const DemandsByCpus& by_cpus, const Machine& machine) {
+  double most = 0;
+  for (const auto& [cpus, demands] : by_cpus) {
+    most = std::max(most, load_of(demands));
+  }
+  return most + background_of(machine);
+}
+
 std::string percent(double share) {
   char text[32];
   std::snprintf(text, sizeof text, "%.1f %%", 100 * share);
@@ -221,11 +237,7 @@ double busiest_second(std::span<const Demand> demands, double background, double
 }
 
 double mean_load(const model::Application& application, const Machine& machine) {
-  double most = 0;
-  for (const auto& [cpus, demands] : demands_of(application, machine)) {
-    most = std::max(most, load_of(demands));
-  }
-  return most + background_of(machine);
+  return mean_load(demands_of(application, machine), machine);
 }
 
 std::optional<std::string> throttling_condition(const model::Application& application,
@@ -234,14 +246,15 @@ std::optional<std::string> throttling_condition(const model::Application& applic
     return std::nullopt;
   }
   const double limit = machine.realtime_share;
-  if (std::ranges::all_of(demands_of(application, machine), [&](const auto& each) {
+  const DemandsByCpus by_cpus = demands_of(application, machine);
+  if (std::ranges::all_of(by_cpus, [&](const auto& each) {
         return busiest_second(each.second, background_of(machine), limit) <= limit;
       })) {
     return std::nullopt;
   }
   return "the kernel does not hold back real-time threads that may take more than " +
          percent(limit) + " of a second of a CPU, as these may with " +
-         percent(mean_load(application, machine)) +
+         percent(mean_load(by_cpus, machine)) +
          " in the mean (sysctl -w kernel.sched_rt_runtime_us=-1; from Linux 6.12 on the fair "
          "server, too)";
 }
