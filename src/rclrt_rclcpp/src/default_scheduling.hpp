@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// The scheduling of a process for which nothing says what is urgent.
+// The scheduling of a process without stated priorities.
 #pragma once
 
 #include "rclrt_rclcpp/robot.hpp"
 
 namespace rclrt_rclcpp {
 
-/// Returns the options with normal scheduling for callbacks below priority 1, where no file says
-/// which are urgent. At one SCHED_FIFO priority a long callback keeps all others from its CPU, and
-/// late timers skip: the stock container, whose threads the kernel lets take turns, would lose
-/// less. Left as they are: options that state `best_effort_below`, how levels are scheduled, or
-/// that real time is required or off; kinds without threads of levels or groups; and the
-/// application of a recording, whose bounds are of SCHED_FIFO.
+/// Returns the options with normal scheduling for callbacks below priority 1, unless a file states
+/// priorities. At a single SCHED_FIFO priority a long callback keeps all others from its CPU, and
+/// late timers skip releases; the stock container would lose less, because the kernel time-slices
+/// its threads. Unchanged options: those that state `best_effort_below`, how levels are scheduled,
+/// or that real time is required or off; executors without threads per level or group; and those
+/// with a recording's application, because its bounds assume SCHED_FIFO.
 inline RobotOptions with_default_scheduling(RobotOptions robot) {
   engine::ExecutorOptions& options = robot.options.engine;
   const bool has_threads = robot.executor == "preemptive" ||

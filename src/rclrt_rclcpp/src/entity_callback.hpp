@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the executor holds for each rclcpp entity that it runs.
+// The executor's state for each rclcpp entity that it runs.
 #pragma once
 
 #include <atomic>
@@ -24,17 +24,17 @@ namespace rclrt_rclcpp {
 
 namespace engine = rclrt::executor;
 
-/// Tells the executor that what it holds is out of date. Thread-safe, never waits.
+/// Flags for the executor that its data is out of date. Thread-safe, never waits.
 class Changes {
  public:
   void note() noexcept {
     noted_.store(true);
     bell_.notify_one();
   }
-  /// Whether something was noted since the last call.
+  /// Returns whether a change was noted since the last call.
   bool take() noexcept { return noted_.exchange(false); }
 
-  /// Notes that a message has come from a publisher that is not known.
+  /// Notes that a message came from an unknown publisher.
   void note_publisher() noexcept RCLRT_NONBLOCKING {
     publisher_noted_.store(true);
     bell_.notify_one();
@@ -53,15 +53,15 @@ class Changes {
 
 class TopicOrigins;
 
-/// Of the messages of a subscription with a largest age.
+/// Counts messages of a subscription with a largest age.
 struct AgeCounters {
-  std::uint64_t unstamped = 0;         ///< had a header whose stamp cannot be
-  std::uint64_t from_publication = 0;  ///< had no header, and nobody tells where the data is from
+  std::uint64_t unstamped = 0;         ///< had a header with an impossible stamp
+  std::uint64_t from_publication = 0;  ///< had no header, and the origin of its data is not shared
 };
 
-/// An entity belongs to the user and may end at any time: it is held weakly, and kept only while
-/// its callback runs. `listen` and `unlisten` take locks of rclcpp and of the middleware: they are
-/// never called with a lock of the engine held.
+/// Connects an entity to its engine callback. The entity belongs to the user and may end at any
+/// time: it is held weakly, and kept only while its callback runs. `listen` and `unlisten` take
+/// locks of rclcpp and of the middleware: they are never called with a lock of the engine held.
 class Listener {
  public:
   explicit Listener(Changes& changes) : changes_(changes) {}
@@ -69,54 +69,53 @@ class Listener {
   Listener(const Listener&) = delete;
   Listener& operator=(const Listener&) = delete;
 
-  /// From here on the entity tells of its work; what waits already is told of, too.
+  /// Starts the notifications of the entity, also for the work that waits already.
   virtual void listen() = 0;
-  /// From here on it does not.
+  /// Ends the notifications.
   virtual void unlisten() = 0;
-  /// After it was removed from the engine: what the entity told of and nobody has run is left to
-  /// the next listener.
+  /// Leaves the work that was announced and has not run to the next listener. Called after the
+  /// removal from the engine.
   virtual void leave_rest() {}
 
-  /// Whether it would be released again: not a timer that was cancelled. `kept` gets the entity,
-  /// which must not end with a lock held.
+  /// Returns whether it would be released again; false for a cancelled timer. `kept` gets the
+  /// entity, which must not end with a lock held.
   virtual bool goes_on(std::vector<std::shared_ptr<void>>& /*kept*/) const { return true; }
 
-  /// Measures, from here on, how long instances take. Called before `listen`.
+  /// Starts to measure the responses of instances. Called before `listen`.
   void measure() { responses_ = std::make_shared<ResponseTimes>(); }
-  /// nullptr: they are not measured.
+  /// Returns the measured responses; nullptr: they are not measured.
   const std::shared_ptr<ResponseTimes>& responses() const noexcept { return responses_; }
 
-  /// How the messages of a subscription count.
+  /// Options for the age of a subscription's messages.
   struct AgeOptions {
-    bool is_limited = false;                // the deadline counts from where the data does
+    bool is_limited = false;                // the deadline counts from the origin of the data
     std::shared_ptr<TopicOrigins> origins;  // of messages without a stamp; nullptr: not asked for
   };
-  /// Lets messages of this subscription, or of that which it takes messages for, count from their
-  /// stamps. Called once; with `is_limited`, before `listen`.
+  /// Lets messages of this subscription, or of the subscription that it takes messages for, count
+  /// from their stamps. Called once; with `is_limited`, before `listen`.
   virtual void count_from_stamp(const rclcpp::SubscriptionBase& /*subscription*/,
                                 AgeOptions /*options*/) {}
-  /// Returns how the messages counted whose deadline was to count from where their data does.
+  /// Returns the counts of messages with a deadline that counts from the origin of the data.
   virtual AgeCounters age_counters() const noexcept { return {}; }
 
-  /// Tells, from here on, since when the data counts that its instances work on. Called before
-  /// `listen`.
+  /// Starts to write the origin of the data of each instance to `to`. Called before `listen`.
   void tell_origins(std::shared_ptr<OriginWriter> to) { origins_ = std::move(to); }
-  /// Returns whether somebody wants to know it. `now_ns`: CLOCK_MONOTONIC.
+  /// Returns whether a reader wants these origins. `now_ns`: CLOCK_MONOTONIC.
   bool tells_origins(std::int64_t now_ns) const noexcept {
     return origins_ != nullptr && origins_->is_wanted(now_ns);
   }
 
-  /// How often the calling thread has begun to run user code, of any executor.
+  /// Returns how often the calling thread has begun to run user code, of any executor.
   static std::uint64_t runs_here() noexcept { return runs_of_thread(); }
 
  protected:
-  /// For the time of user code.
+  /// Marks the execution of user code, for its scope.
   class Running {
    public:
-    /// Begins; its data counts from its release, before which nothing is known of it.
+    /// Begins; the data counts from the release, because nothing older is known.
     Running(Listener& listener, engine::InstanceInfo& info)
         : Running(listener, info, Origin{info.release_ns, false}) {}
-    /// Begins; `origin`: since when its data counts.
+    /// Begins; `origin`: the time from which the data counts.
     Running(Listener& listener, engine::InstanceInfo& info, Origin origin)
         : listener_(listener), info_(info) {
       ++runs_of_thread();
@@ -142,7 +141,7 @@ class Listener {
     OriginRing::Place* told_ = nullptr;
   };
 
-  /// The entity has ended: there is nothing to run.
+  /// Notes that the entity has ended: there is nothing to run.
   engine::Outcome gone() noexcept {
     changes_.note();
     return engine::Outcome::kEmpty;
@@ -159,20 +158,20 @@ class Listener {
   std::shared_ptr<OriginWriter> origins_;
 };
 
-/// Counts the instances that are coming: that were submitted and have not taken yet what they run.
-/// The last of them looks for what has none, before it runs user code, which may take its time.
+/// Counts the coming instances: those that were submitted and have not yet taken their work. The
+/// last of them looks for work without an instance before it runs user code, which may take long.
 ///
-/// Invariant: whoever has something to be run writes that down, and then, if there is no credit for
-/// an instance, looks whether one is coming; who brings that number to 0 looks afterwards at what
-/// was written down (all seq_cst). One of the two sees the other. The engine gives a credit back
-/// before it runs the instance; so while one is out, the number is not 0, or about to be raised,
-/// and that instance looks.
+/// Invariant: a thread that announces work first records it. If there is no credit for an instance,
+/// it then reads the number of coming instances. An instance that brings this number to 0 reads the
+/// recorded work afterwards (all seq_cst). So one of the two sees the other. The engine gives a
+/// credit back before it runs the instance; so while a credit is out, the number is not 0, or about
+/// to be raised, and that instance looks.
 class CountingCallback : public engine::NotifiedCallback {
  public:
   using NotifiedCallback::NotifiedCallback;
 
  protected:
-  /// False if there is no credit.
+  /// Returns false if there is no credit.
   bool announce_one() noexcept RCLRT_NONBLOCKING {
     const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
     engine::Instance* const instance = make_instance(now_ns, now_ns);
@@ -184,7 +183,8 @@ class CountingCallback : public engine::NotifiedCallback {
     return true;
   }
   std::size_t coming() const noexcept RCLRT_NONBLOCKING { return coming_.load(); }
-  /// An instance has taken what it runs, or found nothing. True: it was the last one.
+  /// Notes that an instance has taken its work, or found none. Returns true for the last coming
+  /// instance.
   bool came_last() noexcept { return coming_.fetch_sub(1) == 1; }
 
  private:
@@ -197,15 +197,17 @@ struct Bound {
   std::shared_ptr<Listener> listener;  // the same object
 };
 
-/// `options` come with name, level, overload, group and deadline; these fill in the rest. Throws
-/// std::invalid_argument for an overload policy that the entity cannot have.
+/// Makes the engine callback of an entity. `options` come with name, level, overload, group and
+/// deadline; these functions fill in the rest. Throws std::invalid_argument for an overload policy
+/// that the entity cannot have.
 Bound bind(const rclcpp::SubscriptionBase::SharedPtr& subscription, engine::CallbackOptions options,
            Changes& changes);
 Bound bind(const rclcpp::ServiceBase::SharedPtr& service, engine::CallbackOptions options,
            Changes& changes);
 Bound bind(const rclcpp::ClientBase::SharedPtr& client, engine::CallbackOptions options,
            Changes& changes);
-/// Also finds out whether it is a subscription's, which is bound by the last one.
+/// Makes the callback of a waitable. A subscription's waitable is detected and bound by the
+/// function for these, the last one.
 Bound bind(const rclcpp::Waitable::SharedPtr& waitable, engine::CallbackOptions options,
            Changes& changes);
 Bound bind(const rclcpp::experimental::SubscriptionIntraProcessBase::SharedPtr& waitable,

@@ -14,13 +14,13 @@ namespace rclrt_rclcpp {
 
 using Place = rclrt::model::CallbackPlace;
 
-/// Stands for an entity, a group or a node, which may end at any time.
+/// Identifies an entity, a group or a node, which may end at any time.
 using Key = std::weak_ptr<void>;
 
 template <typename Value>
 using WeakMap = std::map<Key, Value, std::owner_less<Key>>;
 
-/// Removes what has ended.
+/// Removes the keys that have ended.
 template <typename Value>
 void erase_expired(WeakMap<Value>& map) {
   std::erase_if(map, [](const auto& each) { return each.first.expired(); });
@@ -32,15 +32,15 @@ struct Entry {
   Place place;
   Timing timing;
   rclcpp::CallbackGroup::WeakPtr group;
-  /// Of a subscription whose stamps are read when somebody asks since when its data counts;
-  /// nullptr: they are read, or nobody can ask.
+  /// Set if the stamps of a subscription are to be read once a reader asks for the origin of its
+  /// data. nullptr: they are read already, or no reader can ask.
   std::shared_ptr<TopicOrigins> origins;
-  bool seen = true;  // in the refresh under way
+  bool seen = true;  // by the refresh under way
 };
 
 using Entries = WeakMap<Entry>;
 
-/// Returns a place for people: "/lidar timer 0", "/lidar group 1 timer 0".
+/// Returns a readable place: "/lidar timer 0", "/lidar group 1 timer 0".
 std::string to_string(const Place& place);
 
 }  // namespace rclrt_rclcpp

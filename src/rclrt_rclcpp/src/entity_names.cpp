@@ -8,8 +8,9 @@ namespace rclrt_rclcpp {
 
 namespace {
 
-/// The group that rclcpp makes in a node for /clock, at different times with simulated time and
-/// without: it is not counted, so that the numbers of the node's own groups stay the same.
+/// Returns whether rclcpp made the group for /clock. rclcpp makes it at different times with and
+/// without simulated time. It is not counted, so that the numbers of the node's own groups stay the
+/// same.
 bool is_of_clock(const rclcpp::CallbackGroup& group) {
   if (group.automatically_add_to_executor_with_node()) {
     return false;
@@ -66,7 +67,7 @@ EntityNames::Owner EntityNames::owner_of(const rclcpp::CallbackGroup::SharedPtr&
   return owner;
 }
 
-/// Its place among the groups that the node has or had, but for those of /clock.
+/// Returns the index of a group among the groups that the node has or had, except those of /clock.
 std::optional<std::size_t> EntityNames::index_in(const std::shared_ptr<Node>& node,
                                                  const rclcpp::CallbackGroup::SharedPtr& group) {
   std::vector<GroupOfNode>& known = groups_of_nodes_[Key(node)];

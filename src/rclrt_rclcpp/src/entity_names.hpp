@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What nodes, groups and entities without a name are called.
+// Names of nodes, groups and entities without a name of their own.
 #pragma once
 
 #include <cstddef>
@@ -17,16 +17,16 @@ namespace rclrt_rclcpp {
 /// Returns the fully qualified name of a node.
 std::string full_name(std::string_view space, std::string_view name);
 
-/// Names do not change while what they name exists: what was counted, stays counted. Guarded by the
-/// registry's lock.
+/// Finds and numbers the names. A name does not change while its node, group or entity exists:
+/// numbers are not reused. Guarded by the registry's lock.
 class EntityNames {
  public:
   using Node = rclcpp::node_interfaces::NodeBaseInterface;
 
-  /// Adds a node whose groups are to be found; does nothing for one that it knows.
+  /// Adds a node, to find its groups; does nothing for a known node.
   void add_node(const std::shared_ptr<Node>& node);
 
-  /// Returns the nodes that live.
+  /// Returns the nodes that still exist.
   std::vector<std::shared_ptr<Node>> nodes() const;
 
   struct Owner {
@@ -37,8 +37,8 @@ class EntityNames {
   /// Returns the node that has the group.
   Owner owner_of(const rclcpp::CallbackGroup::SharedPtr& group);
 
-  /// Returns the number of an entity without a name: the order in which its group got it. A new one
-  /// gets `next`, which is counted up.
+  /// Returns the number of an entity without a name, in the order in which its group got the
+  /// entities. A new entity gets `next`, which is then incremented.
   const std::string& number_of(const Key& entity, std::size_t& next);
 
   void erase_expired();

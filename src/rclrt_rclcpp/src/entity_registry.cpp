@@ -36,7 +36,8 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                    [this] {
                                      look_at_publishers();
                                      note_publications();
-                                     // The thread that runs callbacks in spin_some cannot look.
+                                     // spin_some runs callbacks on its caller, which cannot look
+                                     // for stalls meanwhile.
                                      engine_->look_for_stalls();
                                    },
                                .look_at_publishers = [this] { look_at_publishers(); },
@@ -48,7 +49,7 @@ Executor::EntityRegistry::EntityRegistry(const Options& options,
                                    }});
 }
 
-/// A level stays in use once a callback has had it.
+/// Registers a callback at each level: a level stays in use once a callback has had it.
 void Executor::EntityRegistry::keep_levels(const std::vector<int>& levels) {
   struct Nothing final : engine::Callback {
     using Callback::Callback;
@@ -82,7 +83,7 @@ void Executor::EntityRegistry::begin_spin() {
   if (part_) {
     part_->begin_spin();
   }
-  failure_.clear();  // what is still wrong is found again
+  failure_.clear();  // a failure that persists is found again
   gate_.open();
   changes_.bell().notify_all();
   clocks_.look();
@@ -122,7 +123,7 @@ void Executor::EntityRegistry::look_at_publishers() {
   origins_->look();
 }
 
-/// For the recording, if there is one.
+/// Notes the topics of each node for the recording, if there is one.
 void Executor::EntityRegistry::note_publications() {
   if (!part_) {
     return;
@@ -139,7 +140,8 @@ void Executor::EntityRegistry::note_publications() {
   }
 }
 
-/// With the lock held. Not before somebody asks: the description of a message type is a library.
+/// Reads stamps only after a reader asked, because the description of a message type is a library.
+/// Called with the lock held.
 void Executor::EntityRegistry::read_stamps_where_asked(Kept& kept) {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   for (auto& [key, entry] : entries_) {
@@ -183,13 +185,13 @@ void Executor::EntityRegistry::refresh(Wait wait, const Change* change) {
   }
 }
 
-/// Looks at all groups, with the lock held; takes the change back if the engine cannot follow.
+/// Scans all groups, with the lock held; takes the change back if the engine cannot follow.
 void Executor::EntityRegistry::look(Found& found, bool& taken_back, std::exception_ptr& refused,
                                     const Change* change) {
-  changes_.take();  // before the look: what changes from here on is looked at again
+  changes_.take();  // before the scan, so that later changes cause another one
   try {
     collect(found);
-  } catch (...) {  // rclcpp's, at a shutdown or when two executors add one group
+  } catch (...) {  // rclcpp throws, at a shutdown or when two executors add one group
     found.error = std::current_exception();
   }
   if (found.error && !refused && change != nullptr && change->take_back) {
@@ -203,7 +205,7 @@ void Executor::EntityRegistry::look(Found& found, bool& taken_back, std::excepti
 
 void Executor::EntityRegistry::drop(const Key& key, Entry& entry) { leaving_.push(key, entry); }
 
-/// Without the lock. Returns false if some callback of what leaves still runs.
+/// Finishes removals, without the lock. Returns false if a callback of a removed entity still runs.
 bool Executor::EntityRegistry::finish_leaving(Wait wait) {
   std::vector<rclcpp::CallbackGroup::SharedPtr> open;
   const bool all_left = leaving_.finish(
@@ -214,14 +216,14 @@ bool Executor::EntityRegistry::finish_leaving(Wait wait) {
         }
       },
       [&] { open = close_groups(); });
-  for (const auto& group : open) {  // without the lock: who waited for them is told
+  for (const auto& group : open) {  // without the lock: notifies the executors that waited for them
     group->trigger_notify_guard_condition();
   }
   return all_left;
 }
 
-/// Closes those of which something that leaves still runs, and opens and returns those of which
-/// nothing does any more.
+/// Closes the groups with a removed callback that still runs. Opens and returns the groups without
+/// one.
 std::vector<rclcpp::CallbackGroup::SharedPtr> Executor::EntityRegistry::close_groups() {
   std::vector<rclcpp::CallbackGroup::SharedPtr> open;
   for (auto& [key, entry] : groups_) {

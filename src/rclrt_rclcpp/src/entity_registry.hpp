@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an executor knows of the entities it runs.
+// The entities that an executor runs.
 #pragma once
 
 #include <exception>
@@ -23,20 +23,21 @@
 
 namespace rclrt_rclcpp {
 
-/// Keeps the engine's callbacks what the nodes' entities are. While somebody spins, the maintenance
-/// thread looks whenever a node or a group says that it has changed; each spin looks first.
+/// Keeps the engine's callbacks in step with the nodes' entities. During a spin, the maintenance
+/// thread scans whenever a node or a group reports a change; each spin scans first.
 ///
 /// Locks: `mutex_` guards all but `engine_`, `changes_`, `gate_`, `clocks_`, `origins_` and
-/// `failure_`, which have their own. With it are taken, inside: the collector's, the entities' and
-/// the engine's; never the other way round, for no listener, no on-ready callback and no callback
-/// of a clock takes it. No thread waits for a callback to end while holding it; and the maintenance
-/// thread, which all entities wait for, waits for none at all.
+/// `failure_`, which have their own. Inside `mutex_` the locks of the collector, the entities and
+/// the engine are taken; never the other way round, because no listener, no on-ready callback and
+/// no callback of a clock takes `mutex_`. No thread waits for a callback to end while it holds
+/// `mutex_`. The maintenance thread never waits for a callback, because all entities wait for this
+/// thread.
 class Executor::EntityRegistry {
  public:
-  /// The groups that the executor has now, those of its nodes included; called with `mutex_` held.
+  /// Returns the executor's current groups, those of its nodes included; called with `mutex_` held.
   using Groups = std::function<std::vector<rclcpp::CallbackGroup::WeakPtr>()>;
 
-  /// `part`: of a recording; nullptr: there is none.
+  /// Makes the registry. `part`: the executor's part of a recording; nullptr: there is none.
   EntityRegistry(const Options& options, std::unique_ptr<engine::Executor> engine, Groups groups,
                  rclcpp::Context::SharedPtr context, std::unique_ptr<Recording::Impl::Part> part);
   ~EntityRegistry();
@@ -47,25 +48,26 @@ class Executor::EntityRegistry {
   const rclcpp::Context::SharedPtr& context() const noexcept { return context_; }
   Changes& changes() noexcept { return changes_; }
 
-  /// Of what the executor is to run, or how. Both are called with `mutex_` held.
+  /// A change of the entities that run, or of their timing. Both functions are called with `mutex_`
+  /// held.
   struct Change {
-    std::function<void()> make;       // all of it, or throws
-    std::function<void()> take_back;  // none: it stays, whatever the engine makes of the rest
+    std::function<void()> make;       // makes all of it, or throws
+    std::function<void()> take_back;  // none: the change stays even if the engine cannot follow
   };
   /// Makes the change, if there is one, and brings the engine up to date. If the engine cannot
-  /// follow, takes the change back and throws why; if there is none to take back, ends the spin,
-  /// which throws it (`rethrow`).
+  /// follow, takes the change back and throws the error. If there is no change to take back, ends
+  /// the spin, which throws the error (`rethrow`).
   void refresh(Wait wait = Wait::kNo, const Change* change = nullptr);
   void refresh_if_noted();
-  /// Releases, for spins that run what is ready now, what other clocks made due.
+  /// Releases the timers that other clocks have made due, for spins that run what is ready now.
   void release_due_timers() noexcept { clocks_.release_due(); }
-  /// Begins a spin: from here on the executor's threads look. Not called while one is under way.
+  /// Begins a spin: from here on the executor's threads scan. Not called while a spin is under way.
   void begin_spin();
-  /// Ends it. On return the executor's threads hold no entity: see Gate.
+  /// Ends the spin. On return the executor's threads hold no entity: see Gate.
   void end_spin();
-  /// Returns whether it was found since the spin began that the engine could not follow.
+  /// Returns whether the engine could not follow a change since the spin began.
   bool failed() const noexcept { return failure_.failed(); }
-  /// Throws why.
+  /// Throws the error of that change.
   void rethrow() { failure_.rethrow(); }
 
   void know_node(const rclcpp::node_interfaces::NodeBaseInterface::SharedPtr& node);
@@ -76,33 +78,35 @@ class Executor::EntityRegistry {
  private:
   struct Group {
     std::shared_ptr<engine::Group> group;
-    /// One of its callbacks runs on though it has left: until it has ended, no executor takes from
-    /// this group, neither another one of ours nor one of rclcpp's (`can_be_taken_from` is false).
+    /// A callback of the group still runs although it was removed. Until it has ended, no executor
+    /// takes from this group, neither another one of ours nor one of rclcpp (`can_be_taken_from` is
+    /// false).
     bool closed = false;
-    std::size_t timers = 0;     // that were ever in it: the number of the next
+    std::size_t timers = 0;     // ever added to it: the number of the next
     std::size_t waitables = 0;  // ditto
   };
   struct Seen {
     Key entity;
     int level = 0;
-    std::function<void()> add;  // none: not yet
+    std::function<void()> add;  // none: not added yet
   };
-  /// What one look at all groups has found.
+  /// The result of one scan of all groups.
   struct Found {
     Kept kept;
     std::vector<Seen> entities;
-    bool again = false;        // something is to be added when what leaves has left
+    bool again = false;        // a scan must follow when removals have finished
     bool elsewhere = false;    // a group has callbacks that run in another executor
     std::exception_ptr error;  // the first
   };
-  /// What all entities of one group share, in one look.
+  /// Data that all entities of one group share, during one scan.
   struct GroupContext {
     rclcpp::CallbackGroup::SharedPtr group;
     Group* entry = nullptr;
     EntityNames::Owner owner;
-    bool elsewhere = false;  // a callback of it runs in the executor that it comes from
+    bool elsewhere = false;  // one of its callbacks still runs in its previous executor
   };
-  /// What a group has. Collected first, for the group's own lock is held meanwhile.
+  /// The entities of a group. They are collected first, because the group's own lock is held
+  /// meanwhile.
   struct Members {
     std::vector<rclcpp::SubscriptionBase::SharedPtr> subscriptions;
     std::vector<rclcpp::ServiceBase::SharedPtr> services;
@@ -145,7 +149,7 @@ class Executor::EntityRegistry {
   const std::unique_ptr<Recording::Impl::Part> part_;
   const std::unique_ptr<engine::Executor> engine_;  // its sink is part_
   const bool measures_;                             // responses of callbacks with deadlines
-  const std::unique_ptr<Origins> origins_;          // nullptr: not told, and not asked for
+  const std::unique_ptr<Origins> origins_;          // nullptr: origins are neither shared nor read
   const Groups groups_of_executor_;
   const rclcpp::Context::SharedPtr context_;
   Changes changes_;
@@ -156,7 +160,7 @@ class Executor::EntityRegistry {
   std::mutex mutex_;
   Entries entries_;
   WeakMap<Group> groups_;
-  WeakMap<bool> refused_;  // entities that could not be listened to
+  WeakMap<bool> refused_;  // entities that cannot be listened to
   RemovalQueue leaving_;
   TimingTable timings_;
   EntityNames names_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How the registry finds entities, and gives them to the engine.
+// Finds entities for the registry, and gives them to the engine.
 #include <algorithm>
 #include <utility>
 
@@ -21,7 +21,7 @@ rclcpp::SubscriptionBase::SharedPtr subscription_of(
     const rclcpp::SubscriptionBase::SharedPtr& subscription, const Key& /*owner*/) {
   return subscription;
 }
-/// Of what takes messages within the process: its owner.
+/// Returns the subscription that owns an intra-process waitable.
 rclcpp::SubscriptionBase::SharedPtr subscription_of(const rclcpp::Waitable::SharedPtr& /*waitable*/,
                                                     const Key& owner) {
   return std::static_pointer_cast<rclcpp::SubscriptionBase>(owner.lock());
@@ -44,8 +44,8 @@ bool is_exclusive(const rclcpp::CallbackGroup& group) {
 
 }  // namespace
 
-/// With the lock held. Whatever goes wrong with one entity, all are looked at; if it throws,
-/// nothing has changed.
+/// Collects the entities, with the lock held. An error of one entity does not prevent the scan of
+/// the others; if it throws, nothing has changed.
 void Executor::EntityRegistry::collect(Found& found) {
   for (auto& [key, entry] : entries_) {
     entry.seen = false;
@@ -54,7 +54,7 @@ void Executor::EntityRegistry::collect(Found& found) {
     if (const auto group = weak.lock()) {
       try {
         see_group(group, found);
-      } catch (...) {  // a waitable's own code
+      } catch (...) {  // code of a user's waitable
         found.error = std::current_exception();
       }
     }
@@ -74,7 +74,7 @@ void Executor::EntityRegistry::collect(Found& found) {
   names_.erase_expired();
 }
 
-/// Adds nothing new if the priorities of all do not fit.
+/// Adds the found entities. Adds none of them if not all priorities fit.
 void Executor::EntityRegistry::add_found(Found& found) {
   std::vector<int> levels;
   for (const Seen& each : found.entities) {
@@ -160,8 +160,8 @@ void Executor::EntityRegistry::see_group(const rclcpp::CallbackGroup::SharedPtr&
   see_waitables(members, context, found);
 }
 
-/// What comes within the process reaches a subscription through a waitable: to the user, and to a
-/// priorities file, the two are one.
+/// Scans waitables. Intra-process messages reach a subscription through a waitable: for the user,
+/// and for a priorities file, the two are one callback.
 void Executor::EntityRegistry::see_waitables(const Members& members, const GroupContext& context,
                                              Found& found) {
   WeakMap<rclcpp::SubscriptionBase::SharedPtr> owners;
@@ -204,7 +204,7 @@ void Executor::EntityRegistry::see(const std::shared_ptr<Entity>& entity,
   }
 }
 
-/// Returns what a recording keeps of it.
+/// Returns the facts about an entity that a recording keeps.
 template <typename Entity>
 Facts Executor::EntityRegistry::facts_of(const std::shared_ptr<Entity>& entity,
                                          const std::string& name, const Timing& timing,
@@ -217,7 +217,7 @@ Facts Executor::EntityRegistry::facts_of(const std::shared_ptr<Entity>& entity,
   return facts;
 }
 
-/// Returns false if it is to be added when what leaves has left.
+/// Adds an entity. Returns false if it must wait until removals have finished.
 template <typename Entity>
 bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity, Place place,
                                           const Timing& timing, const GroupContext& context,
@@ -256,8 +256,8 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
   try {
     entry.bound.listener->listen();
   } catch (const std::exception& error) {
-    // One that cannot tell of its work, such as a waitable for wait sets only, is never run; the
-    // others are.
+    // An entity that cannot notify of its work, such as a waitable for wait sets only, is never
+    // run; the others are.
     RCLCPP_ERROR(rclcpp::get_logger("rclrt_rclcpp"), "%s is not run: %s",
                  to_string(entry.place).c_str(), error.what());
     refused_.emplace(key, true);
@@ -272,7 +272,7 @@ bool Executor::EntityRegistry::add_entity(const std::shared_ptr<Entity>& entity,
   return true;
 }
 
-/// Lets the entity count from stamps, and tell since when its data counts.
+/// Lets the entity count from stamps, and share the origin of its data.
 template <typename Entity>
 void Executor::EntityRegistry::set_age(const std::shared_ptr<Entity>& entity, Entry& entry,
                                        const GroupContext& context, const Key& owner) {
@@ -303,7 +303,7 @@ Bound Executor::EntityRegistry::bind_entity(const std::shared_ptr<Entity>& entit
   }
 }
 
-/// Returns false if another one is to take its place.
+/// Updates an entry. Returns false if a new entry must replace it.
 bool Executor::EntityRegistry::update_entry(Entries::iterator known, Place place,
                                             const Timing& timing) {
   Entry& entry = known->second;
@@ -316,8 +316,8 @@ bool Executor::EntityRegistry::update_entry(Entries::iterator known, Place place
     entry.place = std::move(place);
     return true;
   }
-  // The engine's callbacks keep their deadline and overload policy: another one takes its place,
-  // when this one has left behind what waits.
+  // An engine callback cannot change its deadline and overload policy: a new one replaces it, after
+  // this one has left its waiting work behind.
   drop(known->first, entry);
   entries_.erase(known);
   return false;

@@ -19,7 +19,7 @@ namespace {
 
 using rclrt::model::ExecutorChoice;
 
-/// For what must not lose anything; `why` says what.
+/// Throws unless the overload policy loses nothing; `why` gives the reason.
 void require_queue(const Timing& timing, const std::string& why) {
   if (timing.overload.value_or(engine::Overload::kQueue) != engine::Overload::kQueue) {
     throw std::invalid_argument(why + ": leave `overload` at kQueue");
@@ -34,7 +34,7 @@ void require_no_age(const Timing& timing) {
 
 }  // namespace
 
-/// The time of one spin: there is one at a time, and a cancel that comes too late for it is not
+/// Marks a spin, for its scope. There is one at a time. A cancel that comes too late for it is not
 /// kept for the next.
 class Executor::Spinning {
  public:
@@ -44,7 +44,7 @@ class Executor::Spinning {
       throw std::runtime_error(std::string(function) + " called while already spinning");
     }
     executor_.registry_->begin_spin();
-    executor_.registry_->engine().clear_cancel();  // of a shutdown that nobody was spinning for
+    executor_.registry_->engine().clear_cancel();  // of a shutdown outside a spin
     executor_.active_ = true;
     executor_.spinning.store(true);
   }
@@ -96,7 +96,7 @@ Executor::Executor(Options options, const ExecutorChoice& choice, const MakeEngi
 
 Executor::~Executor() { notify_waitable_->clear_on_ready_callback(); }
 
-/// Neither cancelled, nor shut down, nor failed.
+/// Returns true unless it is cancelled, shut down, or failed.
 bool Executor::goes_on() const {
   return spinning.load() && rclcpp::ok(registry_->context()) && !registry_->failed();
 }
@@ -151,8 +151,8 @@ void Executor::spin_once_impl(std::chrono::nanoseconds timeout) {
   registry_->refresh();
   registry_->rethrow();
   registry_->release_due_timers();
-  // An instance may find that there is nothing to run: a timer that was cancelled, a message that
-  // another one has replaced. It does not count.
+  // An instance may find that there is nothing to run: its timer was cancelled, or its message was
+  // replaced by another. Such an instance does not count.
   const std::int64_t start_ns = rclrt::realtime::monotonic_now_ns();
   const std::uint64_t runs = Listener::runs_here();
   std::chrono::nanoseconds left = timeout;
@@ -322,7 +322,7 @@ Options with(const rclcpp::ExecutorOptions& ros) {
   return options;
 }
 
-/// A trigger of the user's has no name: one that waits for a callback which nobody names.
+/// Returns the choice. A user-defined trigger is modelled as a wait for an unnamed callback.
 ExecutorChoice choice_of(const engine::StaticOrderOptions& static_order) {
   ExecutorChoice choice = ExecutorKind::kStaticOrder;
   if (static_order.trigger != engine::trigger_any()) {

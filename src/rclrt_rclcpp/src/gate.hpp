@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// When the executor's own threads may hold entities.
+// Limits when the executor's own threads may hold entities.
 #pragma once
 
 #include <atomic>
@@ -8,17 +8,19 @@
 
 namespace rclrt_rclcpp {
 
-/// Open while somebody spins. A thread of the executor that looks at entities keeps them for a
-/// moment; it does so inside only. When `close` has returned it holds none: what the user lets go
-/// of then ends there and then, on the user's thread, as rclcpp's executors have it. (rcl counts
-/// on it: two entities of one node must not end at the same time.) Thread-safe; only `close` waits.
+/// Open during a spin. A thread of the executor that scans entities keeps them for a moment; it
+/// does so only inside the gate. After `close` has returned, these threads hold no entity: an
+/// entity that the user releases then ends at once, on the user's thread, as with rclcpp's
+/// executors. (rcl requires it: two entities of one node must not end at the same time.)
+/// Thread-safe; only `close` waits.
 ///
-/// Invariant: who goes in counts itself before it looks whether the gate is open, and who closes it
-/// looks at the count afterwards, all seq_cst. So either sees the other.
+/// Invariant: a thread that enters first increments `inside_` and then reads `open_`. The thread
+/// that closes first clears `open_` and then reads `inside_` (all seq_cst). So one of the two sees
+/// the other.
 class Gate {
  public:
   void open() noexcept { open_.store(true); }
-  /// Waits until nobody is inside.
+  /// Closes the gate, and waits until no thread is inside.
   void close() noexcept {
     open_.store(false);
     for (;;) {
@@ -31,7 +33,7 @@ class Gate {
     }
   }
 
-  /// For the time of its scope, if it is allowed to.
+  /// Enters the gate for its scope, if it is open.
   class Inside {
    public:
     explicit Inside(Gate& gate) noexcept : gate_(gate) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What reaches a subscription within the process.
+// Runs the messages that reach a subscription within the process.
 #include <atomic>
 #include <rclcpp/experimental/subscription_intra_process_base.hpp>
 #include <utility>
@@ -16,13 +16,14 @@ using engine::InstanceInfo;
 using engine::Outcome;
 using IntraProcess = rclcpp::experimental::SubscriptionIntraProcessBase;
 
-/// rclcpp has a waitable for it, whose data is in a ring of the QoS depth: a full one replaces the
-/// oldest, as KEEP_LAST does in a middleware.
+/// Runs rclcpp's waitable for intra-process messages. Its data is in a ring of the QoS depth: a
+/// full ring replaces the oldest message, as KEEP_LAST does in a middleware.
 class IntraProcessCallback final : public MessageCallback<IntraProcess> {
  public:
   using MessageCallback::MessageCallback;
 
-  /// rclcpp does not show what it hands over: it counts from its arrival, which is in its publish.
+  /// Counts from the arrival, which is during the publish call, because rclcpp does not show the
+  /// message that it passes.
   void count_from_stamp(const rclcpp::SubscriptionBase& subscription, AgeOptions options) override {
     is_limited_ = options.is_limited;
     has_stamps_ = StampReader(subscription.get_message_type_support_handle()).has_header();
@@ -56,7 +57,7 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
       return Outcome::kEmpty;
     }
     if (number() != engine::kNoNumber) {
-      // It is announced while it is published.
+      // The message is announced during its publication.
       rclrt::recorder::InstanceLog::set_published(info.ready_ns);
     }
     if (is_limited_) {
@@ -68,8 +69,8 @@ class IntraProcessCallback final : public MessageCallback<IntraProcess> {
   }
 
   bool is_limited_ = false;
-  bool has_stamps_ = false;              // from which it ought to count
-  std::atomic<std::uint64_t> taken_{0};  // if is_limited_; relaxed: a count alone
+  bool has_stamps_ = false;              // it should count from these
+  std::atomic<std::uint64_t> taken_{0};  // if is_limited_; relaxed: statistics only
 };
 
 }  // namespace

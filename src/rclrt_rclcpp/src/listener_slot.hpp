@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a middleware may call at any time, also when nobody is there any more.
+// A pointer that a middleware may use at any time, also after the listener has ended.
 #pragma once
 
 #include <atomic>
@@ -11,21 +11,21 @@
 
 namespace rclrt_rclcpp {
 
-/// Hears of new work from a middleware.
+/// Receives notifications of new work from a middleware.
 class WorkListener {
  public:
-  /// `count` more wait. Called from threads of the middleware.
+  /// Notes that `count` more items wait. Called from threads of the middleware.
   virtual void on_new_work(std::size_t count) noexcept = 0;
 
  protected:
   ~WorkListener() = default;
 };
 
-/// The pointer that a middleware's listener is given. The middleware's entity outlives rclcpp's: a
-/// QoS event that runs, or a list that somebody makes of a group's entities, keeps it for a while
-/// after the owner has dropped the subscription, and messages still come. So the pointer leads to a
-/// place that is never freed, only used again, and a call that comes too late finds nobody, or the
-/// next listener, who then looks once in vain.
+/// The pointer that is given to a middleware's listener. The middleware's entity outlives rclcpp's:
+/// a running QoS event, or a list of a group's entities, keeps it for a while after the owner has
+/// dropped the subscription, and messages still arrive. So the pointer leads to a place that is
+/// never freed, only reused. A late call finds no listener, or the next listener, which then looks
+/// once in vain.
 ///
 /// `open` and `close` are called by one thread at a time, `notify` by any.
 class ListenerSlot {
@@ -35,8 +35,8 @@ class ListenerSlot {
   ListenerSlot(const ListenerSlot&) = delete;
   ListenerSlot& operator=(const ListenerSlot&) = delete;
 
-  /// Tells `listener` of new work from here on. Returns what the middleware is given, with
-  /// `notify`.
+  /// Notifies `listener` of new work from here on. Returns the pointer for the middleware, to be
+  /// registered with `notify`.
   const void* open(WorkListener& listener) {
     if (place_ == nullptr) {
       place_ = Places::instance().take();
@@ -44,7 +44,7 @@ class ListenerSlot {
     place_->listener.store(&listener);
     return place_;
   }
-  /// Waits until no thread is in the listener any more; none will be.
+  /// Waits until no thread is in the listener any more; none will enter it again.
   void close() noexcept {
     if (place_ == nullptr) {
       return;
@@ -57,8 +57,8 @@ class ListenerSlot {
     place_ = nullptr;
   }
 
-  /// The function for the middleware (rcl_event_callback_t). nullptr: it has been given the
-  /// function, but not the pointer yet.
+  /// Notifies the listener; the function for the middleware (rcl_event_callback_t). `user_data` is
+  /// nullptr while the middleware has the function, but not the pointer yet.
   static void notify(const void* user_data, std::size_t count) {
     if (user_data == nullptr) {
       return;
@@ -72,8 +72,8 @@ class ListenerSlot {
   }
 
  private:
-  /// Who tells counts itself and then looks for the listener; who closes takes the listener away
-  /// and then looks at the number (all seq_cst). So one of the two sees the other.
+  /// Invariant: a notifier first increments `tellers` and then reads `listener`. `close` first
+  /// clears `listener` and then reads `tellers` (all seq_cst). So one of the two sees the other.
   struct Place {
     std::atomic<WorkListener*> listener{nullptr};
     std::atomic<int> tellers{0};
@@ -82,7 +82,7 @@ class ListenerSlot {
   class Places {
    public:
     static Places& instance() {
-      // Never destroyed, as what it holds.
+      // Never destroyed, like the places in it.
       static Places& result = *new Places;
       return result;
     }
@@ -91,7 +91,7 @@ class ListenerSlot {
       if (unused_.empty()) {
         return &places_.emplace_back();
       }
-      Place* const result = unused_.front();  // the one that was given back first
+      Place* const result = unused_.front();  // the place that was given back first
       unused_.pop_front();
       return result;
     }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Where a waitable tells of events whose function must stay for good.
+// Receives the events of a waitable that must keep its notification function for good.
 #pragma once
 
 #include <cstddef>
@@ -14,22 +14,22 @@
 
 namespace rclrt_rclcpp {
 
-/// An action server must not lose the function that it tells of requests by, once it has one:
-/// rmw_fastrtps calls that of a service without a look whether it was taken away meanwhile; and
-/// with rclcpp_action 28 the end of a goal then calls an empty one (std::bad_function_call), and
-/// goes on telling the first function of goals that expire, whatever comes after it. So its
-/// function is one for good, and leads here: to whoever listens, or to what is left behind for the
-/// next.
+/// An action server must keep its notification function for requests, once it has one, for two
+/// reasons. rmw_fastrtps calls the function of a service without a check for its removal. With
+/// rclcpp_action 28 the end of a goal then calls an empty function (std::bad_function_call), and
+/// the first function still gets the goals that expire, whichever function is set later. So the
+/// function is set once, and leads here: to the current listener, or to the work that is kept for
+/// the next one.
 ///
-/// Thread-safe. `mutex_` has priority inheritance; under it a listener is told, which never waits,
-/// or a number is kept.
+/// Thread-safe. `mutex_` has priority inheritance. While it is held, the listener is notified,
+/// which never waits, or a number is kept.
 class Mailbox {
  public:
   using Listener = std::function<void(std::size_t count, int entity)>;
 
   explicit Mailbox(std::weak_ptr<void> owner) : owner_(std::move(owner)) {}
 
-  /// The one of this entity.
+  /// Returns the mailbox of this entity.
   static std::shared_ptr<Mailbox> of(const std::weak_ptr<void>& entity) {
     // Never destroyed: an executor may be a global object that ends later.
     static std::mutex& mutex = *new std::mutex;
@@ -48,7 +48,7 @@ class Mailbox {
     const std::scoped_lock lock(mutex_);
     listener_ = std::move(listener);
   }
-  /// On return nobody is in the listener any more.
+  /// Removes the listener. On return no thread is in it any more.
   void close() {
     Listener gone;  // ends without the lock
     const std::scoped_lock lock(mutex_);

@@ -10,7 +10,7 @@ namespace rclrt_rclcpp {
 
 namespace {
 constexpr std::int64_t kSecond_ns = 1'000'000'000;
-/// While a callback runs on that has left, the thread looks so often whether it has ended.
+/// Interval between two checks whether a removed callback that still runs has ended.
 constexpr std::int64_t kSoon_ns = 1'000'000;
 }  // namespace
 
@@ -34,7 +34,7 @@ void MaintenanceThread::refresh_soon() noexcept {
 
 void MaintenanceThread::run() {
   std::int64_t watch_ns = rclrt::realtime::monotonic_now_ns() + kSecond_ns;
-  bool is_look_due = false;  // set once a second; a look waits for the gate and for refreshes
+  bool is_look_due = false;  // set once a second; a scan waits for the gate and for refreshes
   while (!stop_.load()) {
     const auto key = changes_.bell().prepare_wait();
     if (stop_.load()) {
@@ -74,7 +74,7 @@ bool MaintenanceThread::inside(const Task& task) {
   return inside.allowed();
 }
 
-/// Waits for the bell, or until then.
+/// Waits for the bell, or until `until_ns`.
 void MaintenanceThread::wait(rclrt::realtime::EventCount::Key key, std::int64_t until_ns) {
   const bool unfinished = unfinished_.exchange(false);
   const std::int64_t soon_ns = rclrt::realtime::monotonic_now_ns() + kSoon_ns;

@@ -13,14 +13,14 @@
 
 namespace rclrt_rclcpp {
 
-/// A thread at normal priority, which waits for no callback: all entities wait for it. While the
-/// gate is open it refreshes whenever a change was noted, and looks at the whole once a second.
+/// A thread at normal priority. It never waits for a callback, because all entities wait for it.
+/// While the gate is open it refreshes after each noted change, and scans everything once a second.
 class MaintenanceThread {
  public:
   struct Tasks {
     std::function<void()> refresh;             ///< with the gate held open
     std::function<void()> look;                ///< once a second, with the gate held open
-    std::function<void()> look_at_publishers;  ///< when one is not known; as `look`
+    std::function<void()> look_at_publishers;  ///< when one is unknown; otherwise as `look`
     std::function<void()> each_second;         ///< whether the gate is open or not
   };
   MaintenanceThread(const std::string& name, Changes& changes, Gate& gate, Tasks tasks);
@@ -28,7 +28,7 @@ class MaintenanceThread {
   MaintenanceThread(const MaintenanceThread&) = delete;
   MaintenanceThread& operator=(const MaintenanceThread&) = delete;
 
-  /// Refreshes again in a millisecond: something was left undone that no thread will note.
+  /// Refreshes again in a millisecond: for unfinished work of which no thread will notify.
   void refresh_soon() noexcept;
 
  private:

@@ -23,9 +23,10 @@ namespace {
 using rosidl_typesupport_introspection_cpp::MessageMember;
 using rosidl_typesupport_introspection_cpp::MessageMembers;
 
-/// The clocks of two machines may differ, without PTP by milliseconds.
+/// The largest plausible difference between the clocks of two machines; without PTP they differ by
+/// milliseconds.
 constexpr std::int64_t kClocksDiffer_ns = 1'000'000'000;
-/// Older ones are of another clock: simulated time begins with 0.
+/// Older stamps are from another clock: simulated time begins with 0.
 constexpr std::int64_t kOldest_ns = 365LL * 24 * 3600 * 1'000'000'000;
 
 const MessageMembers* members_of(const rosidl_message_type_support_t* type) {
@@ -56,8 +57,8 @@ constexpr std::int64_t to_ns(std::int32_t seconds, std::uint32_t nanoseconds) {
   return std::int64_t{seconds} * 1'000'000'000 + nanoseconds;
 }
 
-/// What the calling thread has taken last. Which instance it is for is looked at: a callback may
-/// spin another executor.
+/// The last message that the calling thread has taken, with its instance: the instance is checked,
+/// because a callback may spin another executor.
 struct Taken {
   const engine::Callback* callback = nullptr;
   std::uint64_t instance = 0;
@@ -68,7 +69,7 @@ thread_local Taken t_taken;
 }  // namespace
 
 StampReader::StampReader(const rosidl_message_type_support_t& type) {
-  // rosidl keeps what it has loaded without a lock.
+  // rosidl caches loaded type descriptions without a lock.
   static std::mutex mutex;
   const std::scoped_lock lock(mutex);
   const MessageMembers* const members = members_of(&type);
@@ -104,7 +105,7 @@ std::int64_t StampReader::stamp_ns(const void* message) const noexcept {
 }
 
 std::int64_t StampReader::stamp_ns(const rclcpp::SerializedMessage& message) const noexcept {
-  // A representation identifier, options, and the members, four bytes each here.
+  // The encapsulation header: a representation identifier and options. Each member has four bytes.
   constexpr std::size_t kHead = 4;
   const rcl_serialized_message_t& bytes = message.get_rcl_serialized_message();
   if (!is_first_ || bytes.buffer_length < kHead + 8 || bytes.buffer[0] != 0 ||
@@ -127,7 +128,7 @@ Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
                          engine::InstanceInfo& instance) noexcept {
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();
   const std::int64_t now_realtime_ns = now_ns - less_realtime_ns;
-  // Returns when it was, by CLOCK_MONOTONIC.
+  // Converts a time to CLOCK_MONOTONIC.
   const auto before_now = [&](std::int64_t realtime_ns) -> std::optional<std::int64_t> {
     if (realtime_ns <= 0 || realtime_ns > now_realtime_ns + kClocksDiffer_ns ||
         realtime_ns < now_realtime_ns - kOldest_ns) {
@@ -140,7 +141,8 @@ Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
   MessageOrigin way;
   std::copy_n(info.publisher_gid.data, way.publisher.size(), way.publisher.begin());
   const auto stamped_ns = before_now(stamp_ns);
-  // Not before this machine has started, by whose clock it is told.
+  // At least 1: a message may be older than the start of this machine, where CLOCK_MONOTONIC
+  // begins.
   const auto since = [](std::int64_t time_ns) { return std::max<std::int64_t>(time_ns, 1); };
   Origin origin;
   if (stamped_ns) {
@@ -160,7 +162,7 @@ Origin MessageAge::count(std::int64_t stamp_ns, const rmw_message_info_t& info,
   } else if (!origin.is_whole) {
     from_publication_.fetch_add(1, std::memory_order_relaxed);
   }
-  if (received_ns) {  // its own, while what told of the instance may have been another message
+  if (received_ns) {  // of this message; the instance may have been announced by another one
     instance.ready_ns = *received_ns;
     instance.release_ns = *received_ns;
   }

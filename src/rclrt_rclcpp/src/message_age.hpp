@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How old the data of messages is, and where it spent the time before it arrived.
+// The age of messages' data, split into the parts before the arrival.
 #pragma once
 
 #include <rmw/types.h>
@@ -25,15 +25,16 @@ namespace engine = rclrt::executor;
 /// Finds `header.stamp` in the messages of one type. Immutable.
 class StampReader {
  public:
-  /// Looks into the description of the type, whose library it loads. A type without a `header` of
-  /// type std_msgs/Header has none; so has one without a description, of which it warns.
+  /// Looks into the description of the type, and loads the library with it. A type without a
+  /// `header` of type std_msgs/Header has no stamp. A type without a description has none either;
+  /// the log warns of it.
   explicit StampReader(const rosidl_message_type_support_t& type);
 
   bool has_header() const noexcept { return offset_.has_value(); }
 
   /// Returns the stamp in nanoseconds since 1970; 0: it is not set, or there is none.
   std::int64_t stamp_ns(const void* message) const noexcept;
-  /// Reads one in plain CDR, whose header comes first; of another one 0.
+  /// Returns the stamp of a message in plain CDR with the header as its first member; otherwise 0.
   std::int64_t stamp_ns(const rclcpp::SerializedMessage& message) const noexcept;
 
  private:
@@ -44,31 +45,31 @@ class StampReader {
 /// A part of the time before a message arrived.
 struct TimeBefore {
   std::int64_t time_ns = 0;
-  std::int64_t beyond_ns = 0;  ///< the least that was seen
+  std::int64_t beyond_ns = 0;  ///< beyond the least time seen
 };
 
-/// Where the message of an instance comes from.
+/// The source of an instance's message, and the time that it took to arrive.
 struct MessageOrigin {
   std::array<std::uint8_t, RMW_GID_STORAGE_SIZE> publisher{};
   TimeBefore before_publication;  ///< from its stamp
   TimeBefore in_middleware;       ///< from its publication to its arrival
 };
 
-/// Since when the messages of a subscription count.
+/// Finds the time from which the messages of a subscription count.
 class MessageAge {
  public:
   MessageAge(const rosidl_message_type_support_t& type, Listener::AgeOptions options)
       : reader_(type), options_(std::move(options)) {}
 
-  /// Whether the deadlines of instances count from there.
+  /// Returns whether the deadlines of instances count from there.
   bool is_limited() const noexcept { return options_.is_limited; }
 
-  /// Returns since when the data of a message counts that was taken just now for `instance`: its
-  /// stamp. Of a type without a header, and where the stamp cannot be (zero, more than a second in
-  /// the future, older than a year), what the process says that has published it; where that says
-  /// nothing, its publication. If `is_limited`, lets the instance count from there, or where
-  /// nothing of it is known, from its arrival.
-  /// `less_realtime_ns`: CLOCK_MONOTONIC - CLOCK_REALTIME.
+  /// Returns the time from which the data of a message counts: its stamp. The message was taken
+  /// just now for `instance`. If the type has no header, or the stamp is impossible (zero, more
+  /// than a second in the future, older than a year), the time comes from the publishing process;
+  /// if it does not share it, from the publication. If `is_limited`, the instance also counts from
+  /// this time; if none is known, from its arrival. `less_realtime_ns`: CLOCK_MONOTONIC -
+  /// CLOCK_REALTIME.
   template <typename Message>
   Origin count_from_stamp(const Message& message, const rmw_message_info_t& info,
                           std::int64_t less_realtime_ns, const engine::Callback& callback,
@@ -81,7 +82,7 @@ class MessageAge {
             from_publication_.load(std::memory_order_relaxed)};
   }
 
-  /// Returns what is known of the instance that the calling thread has just run; nullptr: nothing.
+  /// Returns the origin of the instance that the calling thread has just run; nullptr: unknown.
   static const MessageOrigin* origin_of(const engine::DeadlineMiss& miss) noexcept;
 
  private:
@@ -103,7 +104,7 @@ class MessageAge {
 
   const StampReader reader_;
   const Listener::AgeOptions options_;
-  std::atomic<std::uint64_t> unstamped_{0};  // relaxed: counts alone
+  std::atomic<std::uint64_t> unstamped_{0};  // relaxed: statistics only
   std::atomic<std::uint64_t> from_publication_{0};
   Least before_publication_;
   Least in_middleware_;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What is told of by number: an instance takes one message, or the newest.
+// Callbacks for work that is announced by number: an instance takes one message, or the newest.
 #pragma once
 
 #include <algorithm>
@@ -14,13 +14,14 @@
 
 namespace rclrt_rclcpp {
 
-/// With KEEP_ALL the middleware drops nothing, and no fixed number of instances is enough; with
-/// very deep queues it would be a waste. Then what finds no credit is counted, and announced when
-/// those before it have run.
+/// Limits for pre-allocated instances. With KEEP_ALL the middleware drops nothing, so no fixed
+/// number of instances is enough; for very deep queues one instance per message would be wasteful.
+/// In both cases, messages without a credit are counted, and announced when earlier instances have
+/// run.
 inline constexpr std::size_t kCountedCredits = 64;
 inline constexpr std::size_t kDeepest = 1000;
 
-/// Keys of what is left behind: so many, or nobody knows how many.
+/// Keys of the work that is left behind: with its number, or with an unknown number.
 inline constexpr int kSoMany = 0;
 inline constexpr int kUnknown = 1;
 
@@ -45,11 +46,12 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   void listen() override {
     if (const auto entity = entity_.lock()) {
       const UndeliveredWork::Counts left = UndeliveredWork::instance().take(entity_);
-      // Before anything runs: an instance that did not look on, and runs, would not be counted.
+      // Before anything runs: an instance that runs without looking on would not be counted.
       looks_on_.store(left.contains(kUnknown) && takes_one());
       const void* const slot = slot_.open(*this);
-      // Twice: rmw_fastrtps first counts what waits and then sets the function, and tells of what
-      // comes in between only with the next message, or when it is set again.
+      // Set twice: rmw_fastrtps first counts the waiting messages and then sets the function. A
+      // message that arrives in between is announced only with the next message, or when the
+      // function is set again.
       for (int i = 0; i < 2; ++i) {
         if (const rcl_ret_t ret = set_listener(*entity, &ListenerSlot::notify, slot);
             ret != RCL_RET_OK) {
@@ -67,7 +69,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   }
   void unlisten() override {
     if (const auto entity = entity_.lock(); entity && end_listener(entity) != RCL_RET_OK) {
-      rcl_reset_error();  // it tells on, to nobody
+      rcl_reset_error();  // rcl sets an error that is not reported
     }
     slot_.close();
   }
@@ -76,7 +78,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
     const std::size_t announced = counted_ ? waiting_.take_all() : discarded;
     const std::size_t left = announced + take_unannounced();
     UndeliveredWork::instance().keep(entity_, kSoMany, left);
-    // One instance may have stood for several messages.
+    // One instance may represent several messages.
     if (looks_on_.exchange(false) || (left > 0 && !takes_one())) {
       UndeliveredWork::instance().keep(entity_, kUnknown, 1);
     }
@@ -110,7 +112,7 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
     return entity ? take_and_run(*entity, info, taking) : gone();
   }
 
-  /// From the look for a message on, until there is one, or none.
+  /// The scope in which an instance looks for its message.
   class Taking {
    public:
     explicit Taking(MessageCallback& self)
@@ -130,20 +132,20 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
 
    private:
     MessageCallback& self_;
-    // Taken away before the message: what is told of from here on sets it again, and what was told
-    // of before is there to be found.
+    // Cleared before the message is taken: a later announcement sets it again, and an earlier one
+    // is visible to this look.
     const bool looks_on_;
     bool ended_ = false;
   };
-  /// For the time of user code, with what was taken.
+  /// Marks the execution of user code with the taken message.
   class Running {
    public:
-    /// Begins; the data of what was taken counts from its arrival, before which nothing is known.
+    /// Begins; the data counts from the arrival of the message, because nothing older is known.
     Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking)
         : running_(self, info) {
       taking.found();
     }
-    /// Begins; `origin`: since when the data of what was taken counts.
+    /// Begins; `origin`: the time from which the data of the message counts.
     Running(MessageCallback& self, engine::InstanceInfo& info, Taking& taking, Origin origin)
         : running_(self, info, origin) {
       taking.found();
@@ -153,13 +155,13 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
     const Listener::Running running_;
   };
 
-  /// Whether an instance takes one message; with the other policies it takes all that wait.
+  /// Returns whether an instance takes one message; with the other policies it takes all that wait.
   bool takes_one() const noexcept RCLRT_NONBLOCKING {
     return overload() == engine::Overload::kQueue;
   }
 
-  /// rcl's own functions: rclcpp keeps its function in the entity, which may end before the
-  /// middleware's (see ListenerSlot).
+  /// Sets the notification function with rcl's own API. rclcpp keeps its function in the entity,
+  /// which may end before the middleware's entity (see ListenerSlot).
   virtual rcl_ret_t set_listener(Entity& entity, rcl_event_callback_t function,
                                  const void* user_data) = 0;
   virtual rcl_ret_t end_listener(const std::shared_ptr<Entity>& entity) {
@@ -171,13 +173,14 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
  private:
   void on_new_work(std::size_t count) noexcept override { notify(count); }
 
-  /// False if there is no credit. What is counted is no drop then: it stays in the middleware.
+  /// Announces an instance. Returns false if there is no credit. A counted message is then not
+  /// dropped: it stays in the middleware.
   bool announce_message() noexcept RCLRT_NONBLOCKING {
     return (!counted_ || coming() < kCountedCredits) && announce_one();
   }
 
-  /// An instance has taken its message, or there was none; `looks_on`: more may wait. If nobody
-  /// comes for them, one more instance.
+  /// Notes that an instance has taken its message, or that there was none; `looks_on`: more may
+  /// wait. If no instance is coming for them, announces one more.
   void look_for_rest(bool looks_on) noexcept {
     if (looks_on) {
       looks_on_.store(true);
@@ -193,12 +196,13 @@ class MessageCallback : public CountingCallback, public Listener, private WorkLi
   const std::weak_ptr<Entity> entity_;
   const bool counted_;
   ListenerSlot slot_;
-  // What is written down, see CountingCallback: these two.
-  // If counted_: messages that were announced and have not been taken.
+  // The recorded work of CountingCallback's invariant: these two members. If counted_: messages
+  // that were announced and have not been taken.
   engine::WorkCount waiting_;
-  // Otherwise: messages may wait that have no instance. Somebody found no credit, and it is not
-  // known whether its message has replaced another one: KEEP_LAST is by key. Or they came while
-  // nobody listened. Who has taken one looks for another, and who finds none ends this.
+  // Otherwise: messages may wait that have no instance. Either there was no credit, and it is
+  // unknown whether the new message replaced another one (KEEP_LAST is by key); or messages came
+  // while there was no listener. An instance that took a message looks for another one; an instance
+  // that finds none ends the search.
   std::atomic<bool> looks_on_{false};
 };
 

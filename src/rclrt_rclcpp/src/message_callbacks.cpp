@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Subscriptions, services and clients: what a middleware tells of by number.
+// Subscriptions, services and clients: a middleware announces their work by number.
 #include <chrono>
 #include <memory>
 #include <rclcpp/rclcpp.hpp>
@@ -18,7 +18,7 @@ namespace {
 using engine::InstanceInfo;
 using engine::Outcome;
 
-/// CLOCK_MONOTONIC - CLOCK_REALTIME, of three readings the one that was least interrupted.
+/// Returns CLOCK_MONOTONIC - CLOCK_REALTIME, from the least interrupted of three readings.
 std::int64_t monotonic_less_realtime_ns() noexcept {
   std::int64_t result = 0;
   std::int64_t least_ns = INT64_MAX;
@@ -36,7 +36,7 @@ std::int64_t monotonic_less_realtime_ns() noexcept {
   return result;
 }
 
-/// As rclcpp's executors do: an error of the middleware is logged and the message is lost.
+/// Takes as rclcpp's executors do: an error of the middleware is logged and the message is lost.
 template <typename Take>
 bool taken(const char* what, const char* name, const Take& take) {
   try {
@@ -83,8 +83,8 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     }
   }
 
-  /// Takes one message; with a policy under which one instance stands for all that wait, the
-  /// newest of them. False if there is none: `message` is then what `make` made.
+  /// Takes one message; with a policy under which one instance represents all waiting messages, the
+  /// newest of them. Returns false if there is none: `message` is then what `make` made.
   template <typename Message, typename Make, typename Take, typename GiveBack>
   bool take(Message& message, rclcpp::MessageInfo& info, const Make& make, const Take& take_into,
             const GiveBack& give_back) {
@@ -107,8 +107,9 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
     return true;
   }
 
-  /// For a recording, for deadlines that count from stamps, which are of CLOCK_REALTIME, and for
-  /// those who follow what is published now. Returns since when the data counts.
+  /// Notes a taken message for a recording, for deadlines that count from stamps (CLOCK_REALTIME),
+  /// and for readers of the origin of the messages that this instance publishes. Returns the time
+  /// from which the data counts.
   template <typename Message>
   Origin note_taken(const Message& message, const rclcpp::MessageInfo& info,
                     InstanceInfo& instance) {
@@ -211,7 +212,7 @@ class SubscriptionCallback final : public MessageCallback<rclcpp::SubscriptionBa
   }
 
   std::unique_ptr<MessageAge> own_age_;
-  // nullptr: nobody asks for it. Release and acquire: it may come while instances run.
+  // nullptr: no reader asks for the age. Release and acquire: it may be set while instances run.
   std::atomic<MessageAge*> age_{nullptr};
 };
 
@@ -225,8 +226,8 @@ class ServiceCallback final : public MessageCallback<rclcpp::ServiceBase> {
     return rcl_service_set_on_new_request_callback(service.get_service_handle().get(), function,
                                                    user_data);
   }
-  /// rmw_fastrtps calls the function of a service without a look whether it was taken away
-  /// meanwhile: so one stays. What comes then is told to nobody; so the next listener looks for
+  /// Leaves an empty function, because rmw_fastrtps calls the function of a service without a check
+  /// for its removal. Requests that come then are not announced; so the next listener looks for
   /// requests until there is none.
   rcl_ret_t end_listener(const rclcpp::ServiceBase::SharedPtr& service) override {
     UndeliveredWork::instance().keep(service, kUnknown, 1);

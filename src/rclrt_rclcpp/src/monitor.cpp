@@ -35,8 +35,8 @@ void Monitor::missed(const engine::DeadlineMiss& miss) noexcept {
   item.late_ns = miss.late_ns();
   item.dropped = miss.dropped;
   item.unexplained_ns = miss.blame.unexplained_ns;
-  // All callbacks of these executors are listeners. What is known of the shortest run is of user
-  // code; the blame's time is of the whole instance.
+  // All callbacks of these executors are listeners. The shortest known run covers only user code;
+  // the time in the blame covers the whole instance.
   const auto* const listener = dynamic_cast<const Listener*>(miss.callback);
   if (listener != nullptr && listener->responses()) {
     const std::int64_t run_ns = std::min(miss.blame.execution_ns, miss.end_ns - miss.info.start_ns);
@@ -56,7 +56,7 @@ void Monitor::missed(const engine::DeadlineMiss& miss) noexcept {
 }
 
 void Monitor::start(Executor& executor, const rclcpp::Context::SharedPtr& context) {
-  // Nobody spins it: it only publishes.
+  // This node is never spun: it only publishes.
   auto node = std::make_shared<rclcpp::Node>("rclrt_monitor_" + std::to_string(getpid()),
                                              rclcpp::NodeOptions()
                                                  .context(context)
@@ -78,7 +78,7 @@ void Monitor::start(Executor& executor, const rclcpp::Context::SharedPtr& contex
   executor_ = &executor;
   node_ = std::move(node);
   publisher_ = std::move(publisher);
-  before_ = watched(executor.callbacks());  // which a spin before may have left
+  before_ = watched(executor.callbacks());  // a previous spin may have left misses
   published_ns_ = rclrt::realtime::monotonic_now_ns();
   published_ = node_->now();
   cpu_ns_ = rclrt::realtime::read_clock_ns(CLOCK_PROCESS_CPUTIME_ID);
@@ -120,7 +120,7 @@ void Monitor::stop() noexcept {
 void Monitor::publish_safely() noexcept {
   try {
     publish();
-  } catch (const std::exception& error) {  // what nobody can hear of must not end the robot
+  } catch (const std::exception& error) {  // a failure to report must not end the robot
     if (!std::exchange(has_failed_, true)) {
       RCLCPP_WARN(rclcpp::get_logger("rclrt"), "the monitor cannot publish: %s", error.what());
     }
@@ -176,7 +176,7 @@ void Monitor::publish_misses(const std::map<std::string, Watched>& all, const rc
   items_.clear();
 }
 
-/// Returns what a callback has recorded since the last call for it.
+/// Returns the responses of a callback that were recorded since the last call for it.
 Monitor::Histogram Monitor::take_responses(const CallbackInfo& callback) {
   Histogram now(*callback.response_us);
   Histogram interval(now);
@@ -258,7 +258,8 @@ void Monitor::publish_statistics(const std::map<std::string, Watched>& all,
 }
 
 void Monitor::publish() {
-  // A miss is counted, then explained, then told: few of those counted here are told later.
+  // A miss is counted, then explained, then queued. So a few of the misses counted here are
+  // reported in the next message.
   const std::vector<CallbackInfo> callbacks = executor_->callbacks();
   drain();
   const std::int64_t now_ns = rclrt::realtime::monotonic_now_ns();

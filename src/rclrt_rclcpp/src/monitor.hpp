@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells operators of missed deadlines, with who was in the way.
+// Reports missed deadlines to operators, with their culprits.
 #pragma once
 
 #include <rmw/types.h>
@@ -30,21 +30,21 @@
 
 namespace rclrt_rclcpp {
 
-/// Publishes once a period what became of the callbacks with deadlines since the last time, from a
-/// thread "rclrt monitor" at normal priority. A miss costs the thread that missed a copy into a
-/// bounded queue, besides what the engine does to find out who was in the way.
+/// Publishes once a period the results of the callbacks with deadlines since the last publication,
+/// from a thread "rclrt monitor" at normal priority. A miss costs its thread one copy into a
+/// bounded queue, in addition to the engine's search for the culprits.
 class Monitor final : public engine::MissHandler {
  public:
-  /// `also`: told, too; nullptr: nobody.
+  /// Makes a monitor. `also` gets the misses, too; nullptr: none.
   Monitor(MonitorOptions options, engine::MissHandler* also)
       : options_(std::move(options)), also_(also), queue_(options_.capacity) {}
 
   void missed(const engine::DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING override;
 
   /// Publishes until `stop`, and once more there. Both are called by the thread that spins. Throws
-  /// what rclcpp refuses the topic with; nothing is started then.
+  /// the exception of rclcpp if it refuses the topic; nothing is started then.
   void start(Executor& executor, const rclcpp::Context::SharedPtr& context);
-  /// Ends what was started; nothing to do otherwise.
+  /// Ends what `start` started; otherwise does nothing.
   void stop() noexcept;
 
  private:
@@ -57,7 +57,7 @@ class Monitor final : public engine::MissHandler {
   struct Item {
     char callback[kNameSize];  // copied: it may have been removed when the item is read
     std::int64_t end_ns;       // CLOCK_MONOTONIC
-    std::int64_t late_ns;      // not positive: only releases before it were dropped
+    std::int64_t late_ns;      // not positive: in time, but releases before it were dropped
     std::uint64_t dropped;
     std::int64_t unexplained_ns;
     TimeBefore itself;     // its run
@@ -69,7 +69,7 @@ class Monitor final : public engine::MissHandler {
   /// The misses of one callback since the last publication.
   struct Misses {
     std::int64_t worst_late_ns = 0;
-    std::int64_t late_ns = 0;  // of all
+    std::int64_t late_ns = 0;  // sum
     std::int64_t unexplained_ns = 0;
     TimeBefore itself;
     TimeBefore in_middleware;
@@ -77,10 +77,10 @@ class Monitor final : public engine::MissHandler {
     std::map<std::string, std::int64_t> in_the_way_ns;
   };
 
-  /// What is told of callbacks that have one name: a subscription and what reaches it within the
-  /// process, two subscriptions of a node to one topic.
+  /// The report on the callbacks with one name: a subscription and its intra-process waitable, or
+  /// two subscriptions of a node to one topic.
   struct Watched {
-    engine::Counters counters{};  // of all of them
+    engine::Counters counters{};  // sum over all of them
     std::chrono::nanoseconds limit{};
     bool is_age = false;  // not a response
     std::uint64_t unstamped = 0;
@@ -90,7 +90,7 @@ class Monitor final : public engine::MissHandler {
     std::string topic;                   // of a subscription
     std::optional<Histogram> responses;  // since the last publication, in microseconds
   };
-  /// What became of one of them since the last publication.
+  /// The changes of one of them since the last publication.
   struct Period {
     std::uint64_t missed = 0;
     std::uint64_t ended = 0;
@@ -123,23 +123,23 @@ class Monitor final : public engine::MissHandler {
   const MonitorOptions options_;
   engine::MissHandler* const also_;
   rclrt::realtime::MpscQueue<Item> queue_;
-  std::atomic<std::uint64_t> without_blame_{0};  // relaxed: a count alone
-  // What follows is the publishing thread's, while there is one.
+  std::atomic<std::uint64_t> without_blame_{0};  // relaxed: statistics only
+  // The following members belong to the publishing thread, while there is one.
   Executor* executor_ = nullptr;
   rclcpp::Node::SharedPtr node_;
   rclcpp::Publisher<diagnostic_msgs::msg::DiagnosticArray>::SharedPtr publisher_;
   rclcpp::Publisher<rclrt_msgs::msg::DeadlineMiss>::SharedPtr each_miss_;          // may be none
   rclcpp::Publisher<statistics_msgs::msg::MetricsMessage>::SharedPtr statistics_;  // may be none
-  // What each histogram had at the last publication.
+  // The content of each histogram at the last publication.
   std::map<std::shared_ptr<const Histogram>, Histogram> responses_before_;
   std::map<std::string, Misses> misses_;
-  std::vector<Item> items_;                // since the last publication, where each is published
+  std::vector<Item> items_;                // since the last publication, if each miss is published
   std::map<std::string, Watched> before_;  // at the last publication
-  std::int64_t published_ns_ = 0;          // when that was
+  std::int64_t published_ns_ = 0;          // time of the last publication
   rclcpp::Time published_;                 // by the node's clock
-  std::int64_t cpu_ns_ = 0;                // what the process had used then
-  bool has_failed_ = false;                // to publish; told once
-  std::set<std::string> stalled_;          // the workers that ever did
+  std::int64_t cpu_ns_ = 0;                // CPU time of the process at the last publication
+  bool has_failed_ = false;                // to publish; reported once
+  std::set<std::string> stalled_;          // the workers that have ever stalled
   rclrt::realtime::Thread thread_;
 };
 

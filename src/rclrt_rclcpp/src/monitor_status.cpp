@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the monitor's statuses say.
+// Contents of the monitor's statuses.
 #include <limits.h>
 #include <unistd.h>
 
@@ -45,15 +45,15 @@ Monitor::Period Monitor::period_of(const std::string& name, const Watched& watch
   const Watched* before = found == before_.end() ? &none : &found->second;
   if (before->counters.released > now.released || before->counters.completed > now.completed ||
       before->counters.dropped > now.dropped || before->counters.missed > now.missed) {
-    before = &none;  // another one of the same name has come in its place
+    before = &none;  // another callback with the same name has replaced it
   }
   Period period;
   period.missed = now.missed - before->counters.missed;
   period.ended =
       now.completed + now.dropped - (before->counters.completed + before->counters.dropped);
   period.unstamped = watched.unstamped - std::min(before->unstamped, watched.unstamped);
-  // An instance that waited or ran then has done so since. Releases that a timer skips meanwhile
-  // are dropped: they do not show that anything goes on.
+  // An instance that waited or ran at the last publication has done so since. Releases that a timer
+  // skips meanwhile are dropped: they are no sign of progress.
   period.is_stuck = now.completed == before->counters.completed && before->counters.pending() > 0 &&
                     now.pending() > 0 && watched.limit <= interval && options_.period <= interval;
   return period;
@@ -64,20 +64,20 @@ std::string Monitor::publisher_name(const Gid& publisher, const std::string& top
     const auto all = node_->get_publishers_info_by_topic(topic);
     const auto found = std::ranges::find_if(
         all, [&](const auto& each) { return each.endpoint_gid() == publisher; });
-    // Not every middleware tells of both in the same way.
+    // Some middlewares use different identifiers for publishers and for their messages.
     if (found != all.end() || all.size() == 1) {
       const rclcpp::TopicEndpointInfo& info = found != all.end() ? *found : all.front();
       return full_name(info.node_namespace(), info.node_name());
     }
-  } catch (const std::exception& error) {  // the misses are to be told in any case
+  } catch (const std::exception& error) {  // the misses are reported in any case
     RCLCPP_DEBUG(rclcpp::get_logger("rclrt"), "no publishers of %s: %s", topic.c_str(),
                  error.what());
   }
   return "an unknown publisher";
 }
 
-/// Returns what took time that is beyond what is needed at least; where that does not explain the
-/// lateness, all of its time. What took the longest comes first.
+/// Returns the causes of the lateness, with the time of each beyond its minimum; if that does not
+/// explain the lateness, with all of its time. The longest comes first.
 std::vector<std::pair<std::string, std::int64_t>> Monitor::in_the_way(
     const Misses& misses, const std::string& topic) const {
   using Cause = std::pair<std::string, std::int64_t>;
@@ -125,7 +125,8 @@ void Monitor::tell_misses(const std::string& name, const Watched& watched, bool 
   status.values.push_back(value("unexplained_ms", milliseconds(misses.unexplained_ns)));
 }
 
-/// "2 of 100 missed, the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms in all"
+/// Returns "2 of 100 missed, the worst 3.210 ms late; most in the way: /planner timer 0, 2.900 ms
+/// in all".
 Monitor::Status Monitor::status_of(const std::string& name, const Watched& watched,
                                    std::chrono::nanoseconds interval) const {
   const Period period = period_of(name, watched, interval);
@@ -168,7 +169,7 @@ Monitor::Status Monitor::status_of(const std::string& name, const Watched& watch
   return status;
 }
 
-/// "priority 0: every worker waits, 2 instances queued"
+/// Appends statuses such as "priority 0: every worker waits, 2 instances queued".
 void Monitor::tell_stalls(std::vector<Status>& statuses) {
   std::map<std::string, engine::Stall> now;
   for (engine::Stall& stall : executor_->engine().stalls()) {

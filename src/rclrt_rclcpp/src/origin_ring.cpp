@@ -14,10 +14,10 @@ constexpr std::memory_order kAcquire = std::memory_order_acquire;
 constexpr std::memory_order kRelease = std::memory_order_release;
 constexpr std::memory_order kRelaxed = std::memory_order_relaxed;
 
-/// How many places that run are passed over before an instance is given up.
+/// The number of places with running instances that are passed over before `claim` gives up.
 constexpr int kTries = 16;
 
-/// By who owns the place.
+/// Changes the phase. Called only by the owner of the place.
 void move_on(OriginRing::Place& place, Phase from, Phase to) noexcept RCLRT_NONBLOCKING {
   place.state.store(place.state.load(kRelaxed) - from + to, kRelease);
 }
@@ -54,7 +54,8 @@ std::optional<OriginRing::Instance> OriginRing::find(std::int64_t at_ns) const n
     RCLRT_NONBLOCKING {
   const std::uint64_t newest = next_.load(kRelaxed);
   const std::uint64_t places = std::min<std::uint64_t>(newest, kPlaces);
-  // Of a place that was passed over, whose ticket is older than all that are in their places.
+  // An instance in a place that was passed over: its ticket is older than those of the other
+  // places.
   std::optional<Instance> old;
   std::uint64_t old_ticket = 0;
   for (std::uint64_t i = 0; i < places; ++i) {
@@ -65,7 +66,7 @@ std::optional<OriginRing::Instance> OriginRing::find(std::int64_t at_ns) const n
     }
     const Instance instance{place.start_ns.load(kAcquire), place.origin_ns.load(kAcquire)};
     const std::int64_t end_ns = place.end_ns.load(kAcquire);
-    // The ticket alone: running or ended, it is the same instance.
+    // Compares only the ticket: running or ended, it is the same instance.
     const std::uint64_t ticket = before / kPhases;
     const bool is_whole = place.state.load(kRelaxed) / kPhases == ticket;
     if (!is_whole || at_ns < instance.start_ns || end_ns < at_ns) {

@@ -29,15 +29,15 @@ namespace {
 
 constexpr std::size_t kNameSize = 512;
 
-/// Nodes of one domain that are in different networks do not hear each other, and may have the same
-/// names. 0: not known.
+/// Returns an identifier of the network namespace; 0: unknown. Nodes of one domain in different
+/// networks do not communicate, and may have the same names.
 std::uint64_t network() {
   struct stat status{};
   return stat("/proc/self/ns/net", &status) == 0 ? status.st_ino : 0;
 }
 
 /// Returns when a process started, in clock ticks since the boot (field 22 of /proc/PID/stat); 0:
-/// there is none, or it is not to be seen. With its number it is one process for ever.
+/// there is none, or it is not visible. PID and start time identify a process for good.
 std::uint64_t start_of(pid_t process) {
   std::ifstream file("/proc/" + std::to_string(process) + "/stat");
   std::string text(std::istreambuf_iterator<char>(file), {});
@@ -54,14 +54,14 @@ std::uint64_t start_of(pid_t process) {
 
 }  // namespace
 
-/// What a segment has. Changed only together with kVersion. Another process may have written
-/// anything.
+/// The content of a segment. Change it only together with kVersion. Another process may have
+/// written anything.
 struct OriginMapping::Content {
   static constexpr std::uint64_t kMagic = 0x726f'7472'6c63'7200;  // "\0rclrtor"
   static constexpr std::uint64_t kVersion = 2;
 
-  // PAIRS WITH: attach(), which reads the rest when it has seen this. 0: not written yet, or its
-  // writer has ended.
+  // PAIRS WITH: attach(), which reads the other fields after it has read this one. 0: not written
+  // yet, or its writer has ended.
   std::atomic<std::uint64_t> magic{0};
   std::uint64_t version = kVersion;
   std::uint64_t network = 0;
@@ -85,7 +85,7 @@ void* attach_memory(int number) noexcept {
   return address == reinterpret_cast<void*>(-1) ? nullptr : address;
 }
 
-/// Its pages are there: a real-time thread that reads or writes it waits for none.
+/// Touches all pages: a real-time thread that reads or writes them then causes no page fault.
 void touch(const void* memory) noexcept {
   const auto* const bytes = static_cast<const volatile unsigned char*>(memory);
   const auto page = static_cast<std::size_t>(sysconf(_SC_PAGESIZE));
@@ -107,7 +107,7 @@ void for_each_segment(const Use& use) {
   for (int index = 0; index <= last; ++index) {
     shmid_ds status{};
     const int number = shmctl(index, SHM_STAT, &status);
-    // One that is marked for removal, by its writer, who has it attached.
+    // A segment that its writer, which has it attached, has marked for removal.
     if (number >= 0 && status.shm_perm.uid == geteuid() && status.shm_segsz == sizeof(Content) &&
         (status.shm_perm.mode & SHM_DEST) != 0) {
       use(Segment{number, status.shm_cpid});
@@ -131,8 +131,8 @@ std::shared_ptr<const OriginMapping> attach(int number, std::size_t domain) {
   return is_ours ? std::move(mapping) : nullptr;
 }
 
-/// Of an instance whose writer was killed the time would go on. What is in another PID namespace
-/// cannot be asked for, and counts as alive.
+/// Returns whether the writer lives: an instance of a killed writer would appear to run for ever. A
+/// writer in another PID namespace cannot be looked up, and counts as alive.
 bool is_alive(const Segment& segment, const Content& content) {
   return content.magic.load(std::memory_order_relaxed) == Content::kMagic &&
          (segment.writer <= 0 || content.writer_start == 0 ||
@@ -153,7 +153,8 @@ OriginWriter::OriginWriter(std::size_t domain, const std::string& node) {
   void* const address = number < 0 ? nullptr : attach_memory(number);
   const int error = errno;
   if (number >= 0) {
-    shmctl(number, IPC_RMID, nullptr);  // it goes with the last who has it attached
+    shmctl(number, IPC_RMID,
+           nullptr);  // the kernel removes it with the last process that has it attached
   }
   if (address == nullptr) {
     errno = error;
@@ -169,7 +170,7 @@ OriginWriter::OriginWriter(std::size_t domain, const std::string& node) {
 }
 
 OriginWriter::~OriginWriter() {
-  mapping_->content().magic.store(0, std::memory_order_relaxed);  // who has it looks again
+  mapping_->content().magic.store(0, std::memory_order_relaxed);  // attached readers scan again
 }
 
 OriginRing::Place* OriginWriter::begin(Origin origin) noexcept RCLRT_NONBLOCKING {

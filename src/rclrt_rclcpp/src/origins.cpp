@@ -20,14 +20,14 @@ namespace rclrt_rclcpp {
 
 namespace {
 
-/// For so long a look lets publishers tell: it comes once a second.
+/// How long one scan keeps publishers writing. There is a scan every second.
 constexpr std::int64_t kWanted_ns = 10'000'000'000;
-/// For so long after a message publishers are looked for.
+/// How long after a message publishers are still looked for.
 constexpr std::int64_t kUsed_ns = 3'600'000'000'000;
-/// What rmw_dds_common says while it has heard of a publisher, but not of its node.
+/// The node name that `rmw_dds_common` gives for a publisher that it knows, but not its node.
 constexpr std::string_view kNotYet = "_NODE_NAME_UNKNOWN_";
 
-/// The publishers of a topic, as rcl tells of them.
+/// The publishers of a topic, as rcl reports them.
 class PublisherInfos {
  public:
   PublisherInfos(const TopicOrigins::Node& node, const std::string& topic)
@@ -99,9 +99,9 @@ Origin TopicOrigins::find(const Gid& publisher, std::int64_t published_ns,
   return origin.since_ns <= now_ns ? origin : Origin();
 }
 
-/// Returns nullptr, and asks for it, if it is not known. Not every middleware tells of publishers
-/// and of their messages alike: the only publisher is the one, unless others have been told from
-/// each other.
+/// Returns nullptr, and requests a scan, for an unknown publisher. Some middlewares use different
+/// identifiers for publishers and for their messages: then a single publisher is taken for the
+/// source, unless an identifier has matched before.
 const TopicOrigins::Publisher* TopicOrigins::find_publisher(
     const Publishers& publishers, const Gid& gid, std::int64_t now_ns) noexcept RCLRT_NONBLOCKING {
   const auto known = std::ranges::find(publishers, gid, &Publisher::gid);
@@ -131,7 +131,7 @@ bool TopicOrigins::is_used(std::int64_t now_ns) const noexcept {
   return now_ns - used_ns_.load(std::memory_order_relaxed) < kUsed_ns;
 }
 
-/// Returns std::nullopt if the graph does not tell, as at a shutdown.
+/// Returns std::nullopt if the graph is not available, such as at a shutdown.
 std::optional<TopicOrigins::Publishers> TopicOrigins::publishers(const OriginSegments& segments,
                                                                  const NodeCounts& nodes) const {
   const auto node = node_.lock();
@@ -148,7 +148,7 @@ std::optional<TopicOrigins::Publishers> TopicOrigins::publishers(const OriginSeg
     std::copy_n(info.endpoint_gid, publisher.gid.size(), publisher.gid.begin());
     publisher.is_named = std::string_view(info.node_name) != kNotYet;
     const std::string name = full_name(info.node_namespace, info.node_name);
-    // Of two nodes with this name one may be on another machine.
+    // If two nodes have this name, one of them may be on another machine.
     const auto found = nodes->find(name);
     if (publisher.is_named && found != nodes->end() && found->second == 1) {
       publisher.nodes = segments.of(name);

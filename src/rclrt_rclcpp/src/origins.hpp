@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Since when the data of messages without a stamp counts.
+// The origin of the data of messages without a stamp.
 #pragma once
 
 #include <rmw/types.h>
@@ -23,26 +23,26 @@
 
 namespace rclrt_rclcpp {
 
-/// How many nodes of each name the ROS graph has; std::nullopt: it does not tell.
+/// The number of nodes of each name in the ROS graph; std::nullopt: not available.
 using NodeCounts = std::optional<std::map<std::string, int>>;
 
-/// Finds out since when the data counts that one topic's messages were made of: what the instance
-/// says that ran in the publisher's node when the message was published.
+/// Finds the origin of the data of one topic's messages: the origin that was recorded for the
+/// instance that ran in the publisher's node at the publication.
 class TopicOrigins {
  public:
   using Gid = std::array<std::uint8_t, RMW_GID_STORAGE_SIZE>;
   using Node = rclcpp::node_interfaces::NodeBaseInterface;
-  /// How often a publisher that is not known is asked for, after the known ones have changed; then
-  /// it is left to the look of each second.
+  /// How often an unknown publisher causes a scan, after the known ones have changed; later it is
+  /// left to the scan of each second.
   static constexpr int kAsks = 10;
-  /// At most so often.
+  /// The shortest interval between two such scans.
   static constexpr std::int64_t kAskAgain_ns = 100'000'000;
 
-  /// `node`: whose graph is asked for the publishers.
+  /// Makes the lookup for a topic. `node`: its graph has the publishers.
   TopicOrigins(std::string topic, std::weak_ptr<Node> node, Changes& changes)
       : topic_(std::move(topic)), node_(std::move(node)), changes_(changes) {}
 
-  /// Returns since when the data of a message counts; 0: nobody tells. `published_ns`:
+  /// Returns the time from which the data of a message counts; 0: unknown. `published_ns`:
   /// CLOCK_REALTIME; `now_ns`: CLOCK_MONOTONIC. Wait-free, from any thread.
   Origin find(const Gid& publisher, std::int64_t published_ns,
               std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
@@ -50,7 +50,8 @@ class TopicOrigins {
   /// Returns whether a message has come within the last hour.
   bool is_used(std::int64_t now_ns) const noexcept;
 
-  /// Looks who publishes now, and lets them tell for the next seconds. Called by one thread.
+  /// Scans the current publishers, and keeps them writing for the next seconds. Called by one
+  /// thread.
   void look(const OriginSegments& segments, const NodeCounts& nodes, std::int64_t now_ns);
 
   std::shared_ptr<Node> node() const { return node_.lock(); }
@@ -75,36 +76,36 @@ class TopicOrigins {
   const std::weak_ptr<Node> node_;
   Changes& changes_;
   RcuValue<Publishers> publishers_;
-  // Hints, which order nothing: relaxed.
+  // Hints that order nothing: relaxed.
   std::atomic<std::int64_t> used_ns_{INT64_MIN / 2};
   std::atomic<std::int64_t> asked_ns_{INT64_MIN / 2};
   std::atomic<int> asks_left_{kAsks};
-  std::atomic<bool> has_matched_{false};  // a message's publisher and one of the graph
+  std::atomic<bool> has_matched_{false};  // a message's publisher was in the graph
 };
 
-/// What one executor tells and asks. Thread-safe.
+/// Shares and reads origins for one executor. Thread-safe.
 class Origins {
  public:
   Origins(std::size_t domain, Changes& changes)
       : domain_(domain), changes_(changes), segments_(domain) {}
 
-  /// Returns what tells of a node's instances; nullptr: it is not possible, and the log says why.
+  /// Returns the writer of a node's instances; nullptr: not possible, and the log has the reason.
   std::shared_ptr<OriginWriter> writer(const std::string& node);
-  /// Returns what finds out about a topic's messages. `node`: of the subscription.
+  /// Returns the lookup for a topic's messages. `node`: of the subscription.
   std::shared_ptr<TopicOrigins> topic(const std::string& topic,
                                       const std::shared_ptr<TopicOrigins::Node>& node);
 
-  /// Brings what is known of publishers up to date. Called by the maintenance thread.
+  /// Updates the known publishers. Called by the maintenance thread.
   void look();
 
  private:
   const std::size_t domain_;
   Changes& changes_;
-  OriginSegments segments_;  // of the thread that looks
-  std::mutex mutex_;         // guards what follows; no lock of this package is taken inside it
+  OriginSegments segments_;  // belongs to the maintenance thread
+  std::mutex mutex_;  // guards the following members; no lock of this package is taken inside it
   std::map<std::string, std::weak_ptr<OriginWriter>> writers_;
   std::vector<std::weak_ptr<TopicOrigins>> topics_;
-  bool is_refused_ = false;  // and told
+  bool is_refused_ = false;  // and reported
 };
 
 }  // namespace rclrt_rclcpp

@@ -16,7 +16,8 @@ using rclrt::realtime::ThreadRule;
 
 namespace {
 
-/// The types of what rclrt's own threads run, which have the scheduling that executors give them.
+/// The types of the functions that rclrt's own threads run; executors give these threads their
+/// scheduling.
 constexpr std::array<const char*, 4> kOwnThreads = {
     "rclrt::realtime::Thread::RunOf<rclrt::executor::*",
     "rclrt::realtime::Thread::RunOf<rclrt::recorder::*",

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The threads that rclrt itself starts, which no thread plan of a robot touches.
+// The threads that rclrt itself starts; a robot's thread plan does not change them.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,13 @@
 
 namespace rclrt_rclcpp {
 
-/// Puts rules before the user's that keep rclrt's own threads as executors schedule them.
+/// Adds rules before the user's that keep rclrt's own threads as executors schedule them.
 rclrt::realtime::ThreadPlan with_own_threads(rclrt::realtime::ThreadPlan plan);
 
-/// Returns how many rules these are.
+/// Returns the number of these rules.
 std::size_t own_thread_rules() noexcept;
 
-/// Takes these threads out of a report, whose indices of rules then are the user's.
+/// Removes these threads from a report. Its indices of rules then refer to the user's rules.
 rclrt::realtime::ThreadPlanReport without_own_threads(rclrt::realtime::ThreadPlanReport report);
 
 }  // namespace rclrt_rclcpp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// On which topics nodes publish.
+// Finds the topics on which nodes publish.
 #pragma once
 
 #include <rclcpp/rclcpp.hpp>
@@ -8,7 +8,7 @@
 
 namespace rclrt_rclcpp {
 
-/// Returns the topics that a node has publishers of, as the ROS graph tells; none at a shutdown.
+/// Returns the topics of a node's publishers, as the ROS graph reports them; none at a shutdown.
 std::set<std::string> publisher_topics(const rclcpp::node_interfaces::NodeBaseInterface& node);
 
 }  // namespace rclrt_rclcpp

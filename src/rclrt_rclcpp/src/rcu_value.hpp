@@ -11,19 +11,19 @@
 
 namespace rclrt_rclcpp {
 
-/// Any number of threads read, wait-free; one thread replaces. A value that was replaced is freed
-/// at a later replacement, when no thread reads.
+/// Any number of threads read, wait-free; one thread replaces. A replaced value is freed at a later
+/// replacement, when no thread reads.
 ///
-/// Invariant: a reader counts itself before it loads the pointer, and the writer looks at the count
-/// after it has exchanged the pointer, all seq_cst. So if the count is 0, whoever counts itself
-/// later loads the new pointer, and nobody has an older one. The end of a read is a release, which
-/// the look at the count acquires: what was read is read before it is freed.
+/// Invariant: a reader increments the count before it loads the pointer, and the writer reads the
+/// count after it has exchanged the pointer, all seq_cst. So if the count is 0, later readers load
+/// the new pointer, and no reader has an older one. The end of a read is a release, and the
+/// writer's read of the count acquires it: all reads of a value happen before it is freed.
 template <typename T>
 class RcuValue {
  public:
   RcuValue() : current_(std::make_unique<const T>()), shared_(current_.get()) {}
 
-  /// What is current at the beginning of its scope stays readable until its end.
+  /// Keeps the value that is current at the beginning of its scope readable until the end.
   class Reading {
    public:
     explicit Reading(const RcuValue& source) noexcept RCLRT_NONBLOCKING : source_(source) {
@@ -41,10 +41,10 @@ class RcuValue {
     const T* value_ = nullptr;
   };
 
-  /// Returns what was put there last. The writer's.
+  /// Returns the current value. Only for the writer.
   const T& current() const noexcept { return *current_; }
 
-  /// Replaces the value. The writer's.
+  /// Replaces the value. Only for the writer.
   void replace(T value) {
     replaced_.reserve(replaced_.size() + 1);
     auto next = std::make_unique<const T>(std::move(value));
@@ -57,7 +57,7 @@ class RcuValue {
 
  private:
   std::unique_ptr<const T> current_;
-  std::vector<std::unique_ptr<const T>> replaced_;  // which somebody may still read
+  std::vector<std::unique_ptr<const T>> replaced_;  // may still be read
   std::atomic<const T*> shared_;
   mutable std::atomic<int> readers_{0};
 };

@@ -16,7 +16,8 @@ RealtimePublisherBase::RealtimePublisherBase(const RealtimePublisherOptions& opt
 }
 
 void RealtimePublisherBase::start(const std::string& topic) {
-  // Of the name the kernel keeps 15 characters: the end of a topic says more than its beginning.
+  // The kernel keeps 15 characters of the name: the end of a topic is more specific than its
+  // beginning.
   const std::string name = topic.substr(topic.rfind('/') + 1);
   thread_ = rclrt::realtime::Thread({.name = "pub " + name, .scheduling = options_.scheduling},
                                     [this] { run(); });
@@ -45,7 +46,7 @@ std::size_t RealtimePublisherBase::take_free() noexcept RCLRT_NONBLOCKING {
 }
 
 void RealtimePublisherBase::hand_over(std::size_t index) noexcept RCLRT_NONBLOCKING {
-  filled_.try_push(index);  // has room for all there are
+  filled_.try_push(index);  // it has room for all messages
   ready_.post();
 }
 

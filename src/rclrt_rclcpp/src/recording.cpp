@@ -24,7 +24,7 @@ std::optional<model::Application> load(const std::filesystem::path& file) {
   }
 }
 
-/// Returns where its threads may run; empty: on every CPU of the machine.
+/// Returns the CPUs on which its threads may run; empty: every CPU of the machine.
 std::vector<int> cpus_of(const engine::ExecutorOptions& options) {
   if (!options.cpus.empty()) {
     return options.cpus;
@@ -90,7 +90,7 @@ void Recording::Impl::end_spin() {
   }
 }
 
-/// With the lock held.
+/// Notes which callbacks would be released again, with the lock held.
 void Recording::Impl::look_who_goes_on(Kept& kept) {
   for (Row& row : rows_) {
     row.goes_on = std::any_of(row.callbacks.begin(), row.callbacks.end(),
@@ -98,7 +98,7 @@ void Recording::Impl::look_who_goes_on(Kept& kept) {
   }
 }
 
-/// With the lock held.
+/// Starts the recording, with the lock held.
 void Recording::Impl::start_locked() {
   if (probe_ || written_) {
     return;
@@ -129,7 +129,7 @@ void Recording::Impl::set_engine(std::uint32_t index, const engine::Executor* en
   joined_[index].engine = engine;
 }
 
-/// With the lock held: what only the engine knows, as long as it is there.
+/// Saves the values that only the engine has, before it ends. Called with the lock held.
 void Recording::Impl::settle(std::uint32_t index) {
   Joined& joined = joined_[index];
   if (joined.engine == nullptr) {
@@ -176,7 +176,8 @@ void Recording::Impl::add(std::uint32_t number, const Bound& callback) {
   rows_[number].callbacks.push_back(callback);
 }
 
-/// Not kept longer: a robot may make a client for each call.
+/// Saves the counts and drops the callback. It is not kept longer, because a robot may make a
+/// client for each call.
 void Recording::Impl::retire(const engine::Callback& callback) {
   const std::scoped_lock lock(mutex_);
   if (callback.number() >= rows_.size()) {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The application that a recording was of: what a file states, with what the robot really has, or
-// what was found.
+// The application of a recording: from a file and the robot's real values, or as found.
 #include <algorithm>
 #include <utility>
 
@@ -13,7 +12,7 @@ namespace rclrt_rclcpp {
 
 namespace {
 
-/// What tables and traces call a callback that no application names.
+/// Returns the name, in tables and traces, of a callback that is not in the application's file.
 std::string id_of(const model::CallbackPlace& place) {
   return (place.node.empty() ? "?" : place.node) +
          (place.group == 0 ? "" : " group " + std::to_string(place.group)) + " " + place.kind +
@@ -28,7 +27,7 @@ std::string cpus_text(const std::vector<int>& cpus) {
   return text.empty() ? "every CPU" : "CPU " + text;
 }
 
-/// Its index; a new one if the application has none of this name.
+/// Returns the index of a node; of a new one if the application has none of this name.
 std::size_t node_of(model::Application& application, const std::string& full_name) {
   const std::size_t slash = full_name.rfind('/');
   const std::string name = full_name.empty() ? "?" : full_name.substr(slash + 1);
@@ -44,7 +43,7 @@ std::size_t node_of(model::Application& application, const std::string& full_nam
   return application.nodes.size() - 1;
 }
 
-/// Each timer as a chain of its own.
+/// Adds each timer as a chain of its own.
 void add_timer_chains(model::Application& application) {
   for (std::size_t i = 0; i < application.callbacks.size(); ++i) {
     const model::Callback& callback = application.callbacks[i];
@@ -65,8 +64,8 @@ std::string milliseconds(model::Nanoseconds time) {
   return (text.ends_with('.') ? text + "0" : text) + " ms";
 }
 
-/// With the lock held: the application with what the robot really has. Returns for each number the
-/// index of its callback, or kLeftOut.
+/// Builds the application with the robot's real values, with the lock held. Returns for each number
+/// the index of its callback, or kLeftOut.
 std::vector<std::size_t> Recording::Impl::build(model::Application& application,
                                                 std::vector<std::string>& notes) const {
   std::map<model::CallbackPlace, std::size_t> named;
@@ -97,7 +96,7 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
       index = known->second;
       found[index] = true;
     } else if (counts_of(row).released == 0) {
-      indices.push_back(kLeftOut);  // a node has a dozen services that nobody ever calls
+      indices.push_back(kLeftOut);  // a node has a dozen services that are never called
       continue;
     } else {
       application.callbacks.push_back({.id = id_of(row.place),
@@ -165,7 +164,7 @@ std::vector<std::size_t> Recording::Impl::build(model::Application& application,
   return indices;
 }
 
-/// Callbacks of an exclusive group exclude each other.
+/// Returns the group of a callback: callbacks of an exclusive group exclude each other.
 std::optional<std::string> Recording::Impl::group_of(const Row& row) {
   if (!row.facts.is_exclusive) {
     return std::nullopt;
@@ -174,8 +173,8 @@ std::optional<std::string> Recording::Impl::group_of(const Row& row) {
                               : "group_" + std::to_string(row.place.group);
 }
 
-/// With the lock held, where no file states an application: which callbacks publish for which, and
-/// how old data may be.
+/// Finds which callbacks publish for which, and how old data may be, if no file states an
+/// application. Called with the lock held.
 void Recording::Impl::connect(const std::vector<std::size_t>& indices,
                               const std::vector<recorder::LoggedInstance>& instances,
                               std::vector<std::string>& notes) {

@@ -30,27 +30,27 @@ namespace rclrt_rclcpp {
 namespace model = rclrt::model;
 namespace recorder = rclrt::recorder;
 
-/// What must not end while a lock is held: user code may be in its destructor.
+/// Objects that must not end while a lock is held, because their destructors may run user code.
 using Kept = std::vector<std::shared_ptr<void>>;
 using Trigger = decltype(model::Callback::trigger);
 
-/// Returns a time for people: "12.5 ms".
+/// Returns a readable time: "12.5 ms".
 std::string milliseconds(model::Nanoseconds time);
 
-/// What a recording keeps of a callback besides what its instances do.
+/// Facts about a callback that a recording keeps in addition to its instances.
 struct Facts {
   Trigger trigger;            // a service, client or waitable as a subscription
   bool is_exclusive = false;  // its group
   Timing timing;              // as stated
 };
 
-/// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the lock of a
-/// EntityRegistry; nothing of one is called with it.
+/// Locks: `mutex_` guards all but `log_`, which is thread-safe. Callers hold the lock of an
+/// EntityRegistry; no function of a registry is called with `mutex_` held.
 class Recording::Impl {
  public:
   explicit Impl(RecordingOptions options);
 
-  /// One executor. Its sink passes instances on to the one that the user gave, too.
+  /// One executor. Its sink passes instances on to the user's sink, too.
   class Part final : public engine::InstanceSink {
    public:
     Part(std::shared_ptr<Impl> recording, std::uint32_t index, engine::InstanceSink* also)
@@ -70,16 +70,16 @@ class Recording::Impl {
     void note_threads() { recording_->note_threads(); }
     void known(const engine::Executor& engine) { recording_->set_engine(index_, &engine); }
     void leave() { recording_->set_engine(index_, nullptr); }
-    /// The number of the callback at `place`, for its instances.
+    /// Returns the number of the callback at `place`, for its instances.
     std::uint32_t number(const model::CallbackPlace& place, const Facts& facts) {
       return recording_->number(index_, place, facts);
     }
-    /// The topics that a node of this name has publishers of.
+    /// Notes the topics on which a node of this name has publishers.
     void publishes(const std::string& node, const std::set<std::string>& topics) {
       recording_->publishes(node, topics);
     }
     void add(std::uint32_t number, const Bound& callback) { recording_->add(number, callback); }
-    /// It has left the engine: its counts stay.
+    /// Notes that a callback has left the engine: its counts stay.
     void retire(const engine::Callback& callback) { recording_->retire(callback); }
 
    private:
@@ -102,8 +102,8 @@ class Recording::Impl {
     Facts facts;
     std::uint32_t executor = 0;
     std::vector<Bound> callbacks;   // in their executor now
-    recorder::CallbackCounts left;  // of those that have left it
-    std::optional<int> level;       // of the last one; none: there never was one
+    recorder::CallbackCounts left;  // of callbacks that have left it
+    std::optional<int> level;       // of the latest callback; none: there never was one
     std::optional<int> os_priority;
     bool goes_on = false;  // when the last spin ended
   };
@@ -134,7 +134,7 @@ class Recording::Impl {
                const std::vector<recorder::LoggedInstance>& instances,
                std::vector<std::string>& notes);
   recorder::RunContext read_context() const;
-  // The parts of write.
+  // The parts of `write`.
   void end_window(Kept& kept);
   void cut_where_full(std::vector<std::string>& notes);
   void renumber(std::vector<recorder::LoggedInstance>& instances,
@@ -143,7 +143,7 @@ class Recording::Impl {
   void assemble(std::vector<recorder::LoggedInstance> instances,
                 const std::vector<std::size_t>& indices);
 
-  static constexpr std::size_t kLeftOut = SIZE_MAX;  // of the indices: not in the application
+  static constexpr std::size_t kLeftOut = SIZE_MAX;  // an index: not in the application
 
   const RecordingOptions options_;
   const std::optional<model::Application> stated_;

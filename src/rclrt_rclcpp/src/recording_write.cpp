@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How a recording becomes results: the application it was of, and what its instances did.
+// Makes results of a recording: its application, and its instances.
 #include <rmw/rmw.h>
 
 #include <rclcpp/version.h>
@@ -64,7 +64,7 @@ std::vector<std::string> Recording::Impl::write() {
   return notes;
 }
 
-/// Ends what is measured. `kept` gets entities that must not end with the lock held.
+/// Ends the measurement. `kept` gets entities that must not end with the lock held.
 void Recording::Impl::end_window(Kept& kept) {
   results_.window.end_ns = ended_ns_.value_or(rclrt::realtime::monotonic_now_ns());
   if (!ended_ns_) {
@@ -87,8 +87,8 @@ void Recording::Impl::cut_where_full(std::vector<std::string>& notes) {
   }
 }
 
-/// Gives instances the numbers of the application's callbacks, and leaves out those that have none
-/// or were released before the recording started.
+/// Gives instances the numbers of the application's callbacks. Leaves out those without a number
+/// and those that were released before the recording started.
 void Recording::Impl::renumber(std::vector<recorder::LoggedInstance>& instances,
                                const std::vector<std::size_t>& indices) const {
   std::erase_if(instances, [&](const auto& each) {

@@ -10,7 +10,7 @@ void RemovalQueue::push(const Key& entity, const Entry& entry) {
   try {
     entry.bound.listener->unlisten();
   } catch (...) {
-    // A user's waitable: what could not be begun cannot always be ended.
+    // A user's waitable: ending can fail if beginning failed.
     RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"), "'%s' did not let go of its listener",
                 entry.bound.callback->name().c_str());
   }
@@ -37,7 +37,8 @@ bool RemovalQueue::finish(Wait wait, const std::function<void(engine::Callback&)
   if (leaving.empty()) {
     return true;  // and no group is closed
   }
-  std::vector<bool> has_left;  // before what it has left behind is taken: nothing comes after
+  std::vector<bool>
+      has_left;  // before the work left behind is taken: no more is announced after that
   for (const Leaving& each : leaving) {
     if (wait == Wait::kUntilNothingRuns) {
       engine_.remove(each.bound.callback);

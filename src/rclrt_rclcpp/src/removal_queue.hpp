@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The entities that an executor has no more, until their last callback has ended.
+// The removed entities of an executor, until their last callback has ended.
 #pragma once
 
 #include <functional>
@@ -12,30 +12,31 @@
 
 namespace rclrt_rclcpp {
 
-/// What of a removal a refresh waits for.
+/// The part of a removal that a refresh waits for.
 enum class Wait {
   kNo,
-  kUntilNothingRuns,  ///< of what has left; but a callback of this executor waits for none
+  kUntilNothingRuns,  ///< of the removed entities; but a callback of this executor waits for none
 };
 
-/// An entity in the queue listens no more, and stays until the engine has let go of it: so that a
-/// thread that removes waits for what another one removed. Until then the entity has no new entry:
-/// that would not be told of what the old one leaves behind.
+/// The queue of removed entities. An entity in it does not listen any more, and stays until the
+/// engine has released it, so that a thread that removes also waits for the removals of other
+/// threads. Until then the entity gets no new entry, because a new entry would miss the work that
+/// the old one leaves behind.
 ///
 /// Guarded by `mutex`, the registry's. `finish` takes it itself, and waits without it.
 class RemovalQueue {
  public:
   RemovalQueue(std::mutex& mutex, engine::Executor& engine) : mutex_(mutex), engine_(engine) {}
 
-  /// Lets the entry listen no more and queues it.
+  /// Stops the notifications of the entry, and queues it.
   void push(const Key& entity, const Entry& entry);
   bool contains(const Key& entity) const;
   /// Returns whether a member of the group is in the queue.
   bool has_member_of(const rclcpp::CallbackGroup::SharedPtr& group) const;
 
-  /// Removes from the engine what is queued. With the mutex locked it leaves what each was told of
-  /// and has not run to the next listener, calls `left` for each that has left, and `settled` at
-  /// the end. Returns false when some callback still runs.
+  /// Removes the queued entities from the engine. With the mutex locked, leaves the work that was
+  /// announced and has not run to the next listener, calls `left` for each removed callback, and
+  /// `settled` at the end. Returns false if a callback still runs.
   bool finish(Wait wait, const std::function<void(engine::Callback&)>& left,
               const std::function<void()>& settled);
 

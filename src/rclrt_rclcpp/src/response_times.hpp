@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// How long the instances of one callback took.
+// Response times of the instances of one callback.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace rclrt_rclcpp {
 
-/// Counts responses, in microseconds to 1 %: from what the deadline counts from to the end of user
-/// code. Recorded into by the threads that run the callback, read by any.
+/// Counts responses, in microseconds to 1 %, from the start of the deadline to the end of user
+/// code. Written by the threads that run the callback, read by any.
 class ResponseTimes {
  public:
   void note(const rclrt::executor::InstanceInfo& info, std::int64_t end_ns) noexcept {
@@ -25,14 +25,14 @@ class ResponseTimes {
 
   const rclrt::realtime::Histogram& us() const noexcept { return us_; }
 
-  /// Returns how long `run_ns` is beyond the shortest run.
+  /// Returns by how much `run_ns` exceeds the shortest run.
   std::int64_t beyond_least_ns(std::int64_t run_ns) const noexcept {
     return std::max<std::int64_t>(run_ns - least_run_ns_.load(std::memory_order_relaxed), 0);
   }
 
  private:
   rclrt::realtime::Histogram us_{{.lowest = 1, .highest = 3'600'000'000, .significant_digits = 2}};
-  // A hint for the blame: of two threads that store at once the larger value may stay.
+  // A hint for the blame: if two threads store at once, the larger value may remain.
   std::atomic<std::int64_t> least_run_ns_{INT64_MAX};
 };
 

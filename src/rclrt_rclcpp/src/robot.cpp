@@ -69,8 +69,8 @@ std::shared_ptr<Recording> make_recording(const std::optional<RecordingOptions>&
   return options ? std::make_shared<Recording>(*options) : nullptr;
 }
 
-/// Returns how many traces of misses may still be written: a robot that is started again and again
-/// must not fill its disk.
+/// Returns how many traces of misses may still be written: a robot that is restarted again and
+/// again must not fill its disk.
 std::uint32_t traces_left(const std::filesystem::path& directory) {
   constexpr std::uint32_t kMostTraces = 16;
   std::uint32_t there = 0;
@@ -101,7 +101,7 @@ std::unique_ptr<engine::FlightTrace> make_trace(const RobotOptions& options) {
       .handler = options.options.engine.on_miss});
 }
 
-/// Does to the heap what the options say: before the executor's threads are made.
+/// Applies the heap options, before the executor's threads are made.
 RobotOptions with_memory(RobotOptions options) {
   if (options.memory && options.memory->prefault_heap > 0) {
     if (const auto problem = rclrt::realtime::prefault_heap(options.memory->prefault_heap)) {
@@ -121,7 +121,7 @@ std::unique_ptr<Monitor> make_monitor(const RobotOptions& options, engine::Fligh
                                    trace != nullptr ? trace : options.options.engine.on_miss);
 }
 
-/// Lets what belongs to the robot hear first, and pass on to what the user has set.
+/// Registers the robot's listeners first; they pass events on to those that the user has set.
 Options with_listeners(Options options, const std::shared_ptr<Recording>& recording,
                        engine::FlightTrace* trace, Monitor* monitor) {
   if (trace != nullptr) {
@@ -141,7 +141,7 @@ Options with_listeners(Options options, const std::shared_ptr<Recording>& record
 
 }  // namespace
 
-/// What lives as long as a spin.
+/// Objects that live as long as a spin.
 class Robot::Spin {
  public:
   /// Throws std::runtime_error while another one lives.
@@ -164,7 +164,7 @@ class Robot::Spin {
   Spin(const Spin&) = delete;
   Spin& operator=(const Spin&) = delete;
 
-  /// Called with the robot's lock.
+  /// Returns the threads. Called with the robot's lock.
   ThreadPlanReport threads() {
     if (watch_ == nullptr) {
       return {};
@@ -209,7 +209,7 @@ class Robot::Spin {
         RCLCPP_WARN(logger(), "%s (so far)", each.c_str());
       }
       robot_.write_priorities();
-    } catch (const std::exception& error) {  // such as of a callback that cannot be added: told
+    } catch (const std::exception& error) {  // such as a callback that cannot be added: reported
       RCLCPP_WARN(logger(), "no look at what the priorities fit: %s", error.what());
     }
   }
@@ -240,7 +240,7 @@ class Robot::Spin {
   }
 
   Robot& robot_;
-  std::set<std::size_t> used_;  // of the thread that looks, while there is one
+  std::set<std::size_t> used_;  // of the watch's thread, while there is one
   std::unique_ptr<rclrt::realtime::ThreadWatch> watch_;  // guarded by the robot's lock
   rclrt::realtime::Thread first_look_;
 };
@@ -262,14 +262,14 @@ Robot::~Robot() = default;
 
 void Robot::spin() {
   std::optional<Spin> spin(std::in_place,
-                           *this);  // where it cannot begin, nothing is to be written
+                           *this);  // if the spin cannot begin, nothing is written
   try {
     executor_->spin();
   } catch (...) {
     spin.reset();
     try {
       write_recording();
-    } catch (const std::exception& error) {  // the first error is the one to tell
+    } catch (const std::exception& error) {  // the first error is reported
       RCLCPP_ERROR(logger(), "the recording is not written: %s", error.what());
     }
     throw;

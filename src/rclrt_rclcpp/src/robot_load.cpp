@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a file states of a process, as options.
+// Makes options of a process from a file.
 #include <climits>
 #include <stdexcept>
 #include <utility>
@@ -92,7 +92,7 @@ std::shared_ptr<Executor> make_executor(const std::string& kind, Options options
 
 namespace {
 
-/// What the file states of one process. `levels` gets those of the host.
+/// Returns the part of the file for one process. `levels` gets those of the host.
 rclrt::model::Robot load_model(const std::filesystem::path& file, const std::string& process,
                                std::vector<int>& levels) {
   if (process.empty()) {
@@ -126,7 +126,7 @@ RobotOptions load_robot(const std::filesystem::path& file, const std::string& pr
   const rclrt::model::Robot robot = load_model(file, process, result.options.levels);
   set_executor(robot.executor, result);
   if (!robot.callbacks.empty()) {
-    result.options.priorities = file;  // of which the executor reads that section
+    result.options.priorities = file;  // the executor reads that section of it
     result.options.process = process;
   }
   if (robot.memory) {

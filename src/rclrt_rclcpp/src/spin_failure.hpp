@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Why a spin ended that was not cancelled.
+// The error that ended a spin.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 
 namespace rclrt_rclcpp {
 
-/// The latest error of the spin under way. Thread-safe.
+/// The latest error of the current spin. Thread-safe.
 class SpinFailure {
  public:
   void set(const std::exception_ptr& error) {
@@ -37,7 +37,7 @@ class SpinFailure {
  private:
   std::mutex mutex_;  // guards error_; nothing else is taken inside it
   std::exception_ptr error_;
-  std::atomic<bool> failed_{false};  // there is one: for threads that look without the lock
+  std::atomic<bool> failed_{false};  // true if there is one; read without the lock
 };
 
 }  // namespace rclrt_rclcpp

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Tells of instances that wait for threads which wait themselves, on the log.
+// Logs stalls: instances that wait for threads that wait themselves.
 #pragma once
 
 #include <exception>
@@ -10,8 +10,8 @@
 
 namespace rclrt_rclcpp {
 
-/// Such as a service call within a callback that holds the only worker. The executors of a process
-/// share it.
+/// Logs a stall, such as a service call within a callback that holds the only worker. The executors
+/// of a process share it.
 class StallLog final : public rclrt::executor::StallHandler {
  public:
   static StallLog& instance() {
@@ -22,12 +22,12 @@ class StallLog final : public rclrt::executor::StallHandler {
   void stalled(const rclrt::executor::Stall& stall) noexcept override {
     try {
       RCLCPP_WARN(rclcpp::get_logger("rclrt_rclcpp"), "%s", explanation(stall).c_str());
-    } catch (const std::exception&) {  // what cannot be told must not end the robot
+    } catch (const std::exception&) {  // a failure to report must not end the robot
     }
   }
 };
 
-/// Returns the options with it, unless they have another handler.
+/// Returns the options with this handler, unless they have another one.
 inline rclrt::executor::ExecutorOptions with_stall_log(rclrt::executor::ExecutorOptions options) {
   if (options.on_stall == nullptr) {
     options.on_stall = &StallLog::instance();

@@ -19,7 +19,8 @@ using engine::Outcome;
 
 constexpr std::int64_t kNever = INT64_MAX;
 
-/// When rcl wants it called next, by its own clock; kNever: it is cancelled, or gone.
+/// Returns the next call time of a timer by its own clock, as rcl has it; kNever: it is cancelled,
+/// or gone.
 std::int64_t next_call_ns(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   std::int64_t next_ns = kNever;
   if (timer &&
@@ -30,7 +31,7 @@ std::int64_t next_call_ns(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   return next_ns;
 }
 
-/// Whether it is neither cancelled nor gone; `kept` gets it.
+/// Returns whether it is neither cancelled nor gone; `kept` gets it.
 bool is_scheduled(const std::weak_ptr<rclcpp::TimerBase>& weak,
                   std::vector<std::shared_ptr<void>>& kept) {
   const auto timer = weak.lock();
@@ -38,7 +39,7 @@ bool is_scheduled(const std::weak_ptr<rclcpp::TimerBase>& weak,
   return next_call_ns(timer) != kNever;
 }
 
-/// Whether its clock stands still until somebody moves it.
+/// Returns whether its clock is simulated: it advances only by messages.
 bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   rcl_clock_t* clock = nullptr;
   bool enabled = false;
@@ -49,15 +50,16 @@ bool is_simulated(const rclcpp::TimerBase::SharedPtr& timer) noexcept {
   return known && enabled;
 }
 
-/// Tells of the resets of a timer. rclcpp's own function for that may be taken away under its lock
-/// only, but rcl_action resets the timer of an action server without it, on whichever thread a goal
-/// ends. So rcl has a function that it may call for good, and at the end loses the pointer only:
-/// see ListenerSlot.
+/// Listens for the resets of a timer. rclcpp's own function for resets may be removed only under
+/// its lock. But rcl_action resets the timer of an action server without that lock, on the thread
+/// on which a goal ends. So rcl gets a function that it may call for good. At the end only the
+/// pointer is removed: see ListenerSlot.
 class Resets {
  public:
-  /// Throws rclcpp::exceptions::RCLError.
+  /// Starts to listen. Throws rclcpp::exceptions::RCLError.
   void begin(const rclcpp::TimerBase::SharedPtr& timer, WorkListener& listener) {
-    timer->clear_on_reset_callback();  // rclcpp's, of an executor that has not let go of it yet
+    timer->clear_on_reset_callback();  // the function of a rclcpp executor that has not released it
+                                       // yet
     set(*timer, slot_.open(listener));
   }
   void end(const rclcpp::TimerBase::SharedPtr& timer) {
@@ -79,8 +81,7 @@ class Resets {
   ListenerSlot slot_;
 };
 
-/// Runs what is due; false when it is not (any more), because it was cancelled or reset after its
-/// release.
+/// Runs the timer if it is due. Returns false if it was cancelled or reset after its release.
 template <typename Running, typename Self>
 bool call(rclcpp::TimerBase& timer, Self& self, InstanceInfo& info) {
   if (!timer.is_ready()) {
@@ -102,15 +103,15 @@ std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer) {
   if (rcl_timer_get_period(timer->get_timer_handle().get(), &result) != RCL_RET_OK) {
     rclcpp::exceptions::throw_from_rcl_error(RCL_RET_ERROR, "the period of a timer");
   }
-  // rcl's timer without a period is always due; here, as often as makes sense.
+  // In rcl a timer without a period is always due; here it gets the shortest sensible period.
   return std::max<std::int64_t>(result, 1'000);
 }
 
 namespace {
 
-/// On CLOCK_MONOTONIC, which is rcl's steady clock. The engine keeps the same grid as rcl does:
-/// releases that were missed are skipped by both. A cancelled timer leaves the engine's queue; a
-/// reset one is put to where rcl has it now.
+/// A timer on CLOCK_MONOTONIC, which is rcl's steady clock. The engine keeps the same release grid
+/// as rcl: both skip missed releases. A cancelled timer leaves the engine's queue; a reset timer
+/// moves to the next call time of rcl.
 class SteadyTimerCallback final : public engine::TimerCallback,
                                   public Listener,
                                   private WorkListener {
@@ -135,7 +136,7 @@ class SteadyTimerCallback final : public engine::TimerCallback,
     if (const auto timer = timer_.lock()) {
       resets_.begin(timer, *this);
       on_new_work(
-          1);  // rcl writes the function first, and then the pointer: one may have been missed
+          1);  // rcl writes the function first, and then the pointer: a reset may have been missed
     }
   }
   void unlisten() override { resets_.end(timer_.lock()); }
@@ -153,7 +154,7 @@ class SteadyTimerCallback final : public engine::TimerCallback,
     return timer ? Outcome::kEmpty : gone();
   }
 
-  /// Not anew for the same time: what was released for it would be counted twice.
+  /// Does not set the same time again: its release would be counted twice.
   void on_new_work(std::size_t /*count*/) noexcept override {
     if (next_call_ns(timer_.lock()) != scheduled_ns_.load()) {
       engine_.restart(*this);
@@ -162,13 +163,13 @@ class SteadyTimerCallback final : public engine::TimerCallback,
 
   const std::weak_ptr<rclcpp::TimerBase> timer_;
   engine::Executor& engine_;
-  mutable std::atomic<std::int64_t> scheduled_ns_{kNever};  // what the engine was told last
+  mutable std::atomic<std::int64_t> scheduled_ns_{kNever};  // last time given to the engine
   Resets resets_;
 };
 
 }  // namespace
 
-/// On a clock that may jump: ClockTimers releases it.
+/// A timer on a clock that may jump: ClockTimers releases it.
 class ClockTimerCallback final : public engine::NotifiedCallback,
                                  public Listener,
                                  private WorkListener,
@@ -193,8 +194,8 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     return is_scheduled(timer_, kept);
   }
 
-  /// Releases it if it is due and was not released for that time already. How long until the next
-  /// release; kNever: somebody rings.
+  /// Releases the timer if it is due and was not released for that time already. Returns how long
+  /// until the next release; kNever: an event wakes the thread.
   std::int64_t release_if_due(std::vector<std::shared_ptr<void>>& kept) noexcept {
     const auto timer = timer_.lock();
     kept.push_back(timer);  // it must not end here, with a lock held
@@ -204,7 +205,7 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
         rcl_timer_get_time_until_next_call(timer->get_timer_handle().get(), &left_ns) !=
             RCL_RET_OK) {
       rcl_reset_error();
-      return kNever;  // it rings when it has run, or is reset
+      return kNever;  // the end of its run, or a reset, wakes the thread
     }
     if (left_ns <= 0) {
       released_for_ns_.store(next_ns);
@@ -222,8 +223,8 @@ class ClockTimerCallback final : public engine::NotifiedCallback,
     struct Look {
       ClockTimerCallback& self;
       ~Look() {
-        // The same time may be due again: the clock may have been set back. A release too many
-        // finds nothing to do.
+        // The same time may be due again, because the clock may have been set back. An extra
+        // release finds nothing to do.
         self.released_for_ns_.store(INT64_MIN);
         self.clocks_.look();
       }
@@ -252,7 +253,7 @@ Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions op
     return {made, made};
   }
   options.type = engine::EntityType::kWaitable;  // the engine's own timers are steady
-  // rcl itself skips what it was late for, and is asked again when it has run: one waits at most.
+  // rcl itself skips late releases, and is asked again after the run: at most one instance waits.
   options.overload = engine::Overload::kQueue;
   const auto made = std::make_shared<ClockTimerCallback>(timer, options, changes, clocks);
   return {made, made};
@@ -291,7 +292,7 @@ void ClockTimers::add(const std::shared_ptr<ClockTimerCallback>& timer,
 }
 
 void ClockTimers::remove(const ClockTimerCallback* timer) noexcept {
-  std::vector<Clock> gone;  // whose jump handlers take rclcpp's locks when they end
+  std::vector<Clock> gone;  // their jump handlers take rclcpp's locks when they end
   const std::scoped_lock lock(mutex_);
   for (auto clock = clocks_.begin(); clock != clocks_.end();) {
     std::erase_if(clock->timers, [&](const auto& each) {
@@ -324,7 +325,7 @@ void ClockTimers::start() {
 void ClockTimers::run() {
   while (!stop_.load()) {
     const auto key = bell_.prepare_wait();
-    std::int64_t left_ns = 1'000'000'000;  // whoever opens the gate rings
+    std::int64_t left_ns = 1'000'000'000;  // the opening of the gate wakes the thread
     if (const Gate::Inside inside(gate_); inside.allowed()) {
       left_ns = release_due();
     }
@@ -336,8 +337,8 @@ void ClockTimers::run() {
   }
 }
 
-/// How long to sleep. On simulated time a jump rings; where jumps are not told of, it looks each
-/// millisecond.
+/// Returns how long to sleep. On simulated time a jump wakes the thread; without notifications of
+/// jumps, the thread looks each millisecond.
 std::int64_t ClockTimers::release_due() noexcept {
   constexpr std::int64_t kLook_ns = 100'000'000;
   constexpr std::int64_t kOften_ns = 1'000'000;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Timers: those on the steady clock are the engine's, the others follow a clock that may jump.
+// Timers: the engine runs those on the steady clock, the others follow a clock that may jump.
 #pragma once
 
 #include <memory>
@@ -17,12 +17,12 @@ namespace rclrt_rclcpp {
 class ClockTimerCallback;
 
 /// Releases timers on ROS time, simulated or not, and on system time. While the gate is open, its
-/// thread sleeps until the next one is due by its clock; it looks again when a clock jumps (with
-/// simulated time: at each message on /clock), when a timer is reset or has run, and ten times a
-/// second, for nobody tells of a jump of the system time. Thread-safe.
+/// thread sleeps until the next timer is due by its clock. The thread looks again when a clock
+/// jumps (with simulated time: at each message on /clock), when a timer is reset or has run, and
+/// ten times a second, because there is no notification of a jump of the system time. Thread-safe.
 class ClockTimers {
  public:
-  /// Its threads are scheduled like `engine`'s most urgent one.
+  /// Makes the thread's owner. The thread is scheduled like the most urgent thread of `engine`.
   ClockTimers(const engine::Executor& engine, Gate& gate) : engine_(engine), gate_(gate) {}
   ~ClockTimers();
   ClockTimers(const ClockTimers&) = delete;
@@ -31,7 +31,7 @@ class ClockTimers {
   void add(const std::shared_ptr<ClockTimerCallback>& timer, const rclcpp::Clock::SharedPtr& clock);
   void remove(const ClockTimerCallback* timer) noexcept;
   void look() noexcept { bell_.notify_all(); }
-  /// Releases what is due now, on the calling thread. How long until it should look again.
+  /// Releases the due timers, on the calling thread. Returns how long until the next look.
   std::int64_t release_due() noexcept;
 
  private:
@@ -54,10 +54,11 @@ class ClockTimers {
   rclrt::realtime::Thread thread_;
 };
 
-/// Throws for a timer that rcl does not know.
+/// Returns the period. Throws for a timer that rcl does not know.
 std::int64_t period_ns(const rclcpp::TimerBase::SharedPtr& timer);
 
-/// A timer on the steady clock runs on the engine's own time, one on another clock on `clocks`.
+/// Makes the callback of a timer: on the steady clock it runs on the engine's own time, on another
+/// clock on `clocks`.
 Bound bind(const rclcpp::TimerBase::SharedPtr& timer, engine::CallbackOptions options,
            Changes& changes, engine::Executor& engine, ClockTimers& clocks);
 

@@ -43,14 +43,14 @@ std::optional<engine::Overload> to_engine(const std::optional<rclrt::model::Over
 
 void fill(Timing& timing, const Timing& with) {
   timing.priority = with.priority ? with.priority : timing.priority;
-  if (with.deadline || with.max_age) {  // one takes the place of the other
+  if (with.deadline || with.max_age) {  // one replaces the other
     timing.deadline = with.deadline;
     timing.max_age = with.max_age;
   }
   timing.overload = with.overload ? with.overload : timing.overload;
 }
 
-/// Returns what may be meant: the nearest node, or what the node has.
+/// Returns a suggestion: the nearest node, or what the node has.
 std::string guess(const rclrt::model::NodeTiming& timing, const Entries& entries) {
   std::set<std::string> nodes;
   std::set<std::string> siblings;

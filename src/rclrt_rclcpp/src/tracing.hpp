@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a trace cannot know of an executor: which entities it runs, and how.
+// Writes to a trace which entities an executor runs, and how: other tracepoints do not show it.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace rclrt_rclcpp {
 
-// Returns the address by which ros2_tracing's events name the entity; nullptr: they do not.
+// Returns the address by which ros2_tracing's events identify the entity; nullptr: they do not.
 inline const void* trace_handle(const rclcpp::SubscriptionBase::SharedPtr& subscription) {
   return subscription->get_subscription_handle().get();
 }
@@ -22,7 +22,7 @@ inline const void* trace_handle(const rclcpp::ServiceBase::SharedPtr& service) {
 }
 inline const void* trace_handle(const std::shared_ptr<void>& /*other*/) { return nullptr; }
 
-/// Says in a trace that the executor runs the entity as this callback: once, and again when its
+/// Records in a trace that the executor runs the entity as this callback: once, and again when its
 /// priority has changed. Does nothing without `rclrt trace record`, or with nullptr.
 void trace_entity(const rclrt::executor::Executor& executor, const void* entity,
                   const rclrt::executor::Callback& callback);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Work that an entity told one listener of and that waits for the next.
+// Work that was announced to one listener and waits for the next one.
 #pragma once
 
 #include <cstddef>
@@ -10,12 +10,12 @@
 
 namespace rclrt_rclcpp {
 
-/// A middleware tells of a message once, a waitable of an event. When an entity moves from one
-/// executor to another, what the first has been told of and has not run waits, and the second would
-/// never hear of it. Here the number is kept between the two. Thread-safe.
+/// A middleware announces a message once, a waitable an event. When an entity moves from one
+/// executor to another, the work that was announced to the first and has not run still waits, and
+/// the second would not be notified of it. The number is kept here between the two. Thread-safe.
 class UndeliveredWork {
  public:
-  /// How many, by the entity within a waitable; others have keys of their own.
+  /// Numbers, by the entity within a waitable; other entities have keys of their own.
   using Counts = std::map<int, std::size_t>;
 
   static UndeliveredWork& instance() {

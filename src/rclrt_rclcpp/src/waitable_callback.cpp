@@ -19,8 +19,9 @@ namespace {
 using engine::InstanceInfo;
 using engine::Outcome;
 
-/// A waitable tells which of its entities is ready, and wants to hear it again when that is taken.
-/// An instance carries no number; so events are counted by entity, and an instance takes one.
+/// Runs a waitable. A waitable announces which of its entities is ready, and expects that number
+/// when the event is taken. An instance carries no number; so events are counted by entity, and an
+/// instance takes one.
 ///
 /// Invariant: while an event is counted, an instance is coming that takes it or looks for it: see
 /// CountingCallback. So no event is lost, however many come at once.
@@ -42,7 +43,7 @@ class WaitableCallback final : public CountingCallback,
       if (waitable->get_number_of_ready_services() > 0) {  // an action server
         mailbox_ = Mailbox::of(waitable_);
         mailbox_->open(tell);
-        // Anew: another executor may have set its own meanwhile.
+        // Set again: another executor may have set its own meanwhile.
         waitable->set_on_ready_callback([mailbox = mailbox_](std::size_t count, int entity) {
           mailbox->notify(count, entity);
         });
@@ -103,7 +104,8 @@ class WaitableCallback final : public CountingCallback,
     notify(count);
   }
 
-  /// Found, or claimed from the first that is unused; an entity keeps its place for good.
+  /// Returns the place of an entity: found, or claimed from the unused ones. An entity keeps its
+  /// place for good.
   Events* events_of(int entity) noexcept {
     for (Events& each : events_) {
       int of = each.entity.load();
@@ -117,7 +119,8 @@ class WaitableCallback final : public CountingCallback,
     return nullptr;
   }
 
-  /// Takes one event off; nullptr when there is none. In turn, so none starves another.
+  /// Takes one event; returns nullptr if there is none. Entities take turns, so none starves
+  /// another.
   Events* take_one() noexcept {
     const std::size_t first = next_.load(std::memory_order_relaxed);
     for (std::size_t i = 0; i < events_.size(); ++i) {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What differs between rclcpp 28 (Jazzy), 29 (Kilted), 31 and later ones (Lyrical): here and
-// nowhere else. Not for users.
+// The differences between rclcpp 28 (Jazzy), 29 (Kilted), 31 and later (Lyrical). All of them are
+// in this file. Not for users.
 #pragma once
 
 #include <rclcpp/version.h>
@@ -11,7 +11,7 @@
 
 namespace rclrt_rclcpp::compat {
 
-/// What rclcpp::Executor's virtual functions take: values, since rclcpp 31 references.
+/// Argument types of rclcpp::Executor's virtual functions: values, since rclcpp 31 references.
 template <typename>
 struct ExecutorArguments;
 /// Takes them from the type of rclcpp::Executor::add_callback_group.
@@ -27,11 +27,11 @@ using GroupArgument =
 using NodeArgument =
     ExecutorArguments<decltype(&rclcpp::Executor::add_callback_group)>::NodeArgument;
 
-/// Whether a subscription's callback overlaps itself in a reentrant group: since rclcpp 31 (and
-/// 30.1.5) it holds a mutex of rclcpp's while it runs.
+/// True if a subscription's callback can overlap itself in a reentrant group. Since rclcpp 31 (and
+/// 30.1.5) it holds a mutex of rclcpp while it runs.
 inline constexpr bool kSubscriptionsOverlapThemselves = RCLCPP_VERSION_MAJOR < 30;
 
-/// Returns the timers that a waitable wants to be run for it: known since rclcpp 29.
+/// Returns the timers that rclcpp runs on behalf of a waitable. Available since rclcpp 29.
 inline std::vector<rclcpp::TimerBase::SharedPtr> timers_of(
     [[maybe_unused]] const rclcpp::Waitable& waitable) {
 #if RCLCPP_VERSION_MAJOR >= 29
@@ -41,7 +41,7 @@ inline std::vector<rclcpp::TimerBase::SharedPtr> timers_of(
 #endif
 }
 
-/// Returns the clock of a timer; nullptr where rclcpp does not tell (before 29).
+/// Returns the clock of a timer; nullptr before rclcpp 29, which does not expose it.
 inline rclcpp::Clock::SharedPtr clock_of([[maybe_unused]] const rclcpp::TimerBase& timer) {
 #if RCLCPP_VERSION_MAJOR >= 29
   return timer.get_clock();

@@ -41,10 +41,11 @@ namespace rclrt_rclcpp {
 
 namespace engine = rclrt::executor;
 
-/// What an executor can be told besides what every rclcpp executor can.
+/// Options of an executor besides those of every rclcpp executor.
 struct Options {
-  /// CPUs, real time, reservations, the receiver of instances. Its threads have the process's stack
-  /// (`ulimit -s`) unless told otherwise: nobody has measured what unmodified callbacks need.
+  /// CPUs, real time, reservations, the receiver of instances. By default the threads have the
+  /// process's stack size (`ulimit -s`), because the need of unmodified callbacks has not been
+  /// measured.
   engine::ExecutorOptions engine = [] {
     engine::ExecutorOptions result;
     result.stack_size = 0;
@@ -52,38 +53,39 @@ struct Options {
   }();
   rclcpp::ExecutorOptions ros = {};  ///< the context
   /// A file with priorities, deadlines and overload policies by name (see docs/rclcpp.md); empty:
-  /// none. Its values go before those set in code.
+  /// none. Its values override those set in code.
   std::filesystem::path priorities = {};
-  /// Of a file with several processes (rclrt/model/host.hpp), the one that this is; empty: the file
-  /// is of one.
+  /// The name of this process in a file with several processes (rclrt/model/host.hpp). Empty: the
+  /// file describes a single process.
   std::string process = {};
-  /// Priorities that have a level of the kernel's besides those of its callbacks, so that they mean
-  /// the same in several processes. For executors with levels.
+  /// Priorities that get a priority of the kernel in addition to those of the callbacks, so that
+  /// they mean the same in several processes. For executors that map priorities to the kernel's.
   std::vector<int> levels = {};
-  /// Gets every instance and the executor's threads; nullptr: none. Several executors may share
+  /// Receives every instance and the executor's threads; nullptr: none. Several executors may share
   /// one.
   std::shared_ptr<Recording> recording = nullptr;
-  /// Measures the responses of callbacks with deadlines, see CallbackInfo::response_us. Each of
-  /// their instances costs a reading of the clock, each of the callbacks 30 KB.
+  /// Measures the responses of callbacks with deadlines, see CallbackInfo::response_us. Costs one
+  /// reading of the clock per instance and 30 KB per callback.
   bool measure_responses = false;
-  /// Lets messages without a header count from the stamp of what they were made of, see
-  /// Timing::max_age, and shares that of what is published here with the other executors on this
-  /// machine. Each node takes 9 KB of shared memory. A Robot with a monitor does so. It needs
-  /// spin(): between spins, and in short ones, nobody finds out who publishes.
+  /// Lets a message without a header count from the stamp of the data that it was made from, see
+  /// Timing::max_age. Also shares this origin for messages published here with the other executors
+  /// on this machine. Each node takes 9 KB of shared memory. A Robot with a monitor sets it. It
+  /// needs spin(): between spins, and in short ones, new publishers are not looked up.
   bool share_origins = false;
 };
 
-/// What may be said of a callback. What is not set comes from what it is part of: its callback
-/// group, then its node, then priority 0, no deadline, and `kQueue`.
+/// Timing of a callback. A member that is not set comes from the callback group, then from the
+/// node, then from the defaults: priority 0, no deadline, and `kQueue`.
 struct Timing {
   std::optional<int> priority = std::nullopt;  ///< higher is more urgent
-  /// From each release to the callback's end.
+  /// Time from each release to the callback's end.
   std::optional<std::chrono::nanoseconds> deadline = std::nullopt;
-  /// Of a subscription, in place of a deadline: from `header.stamp` of the message to the end of
-  /// the callback, over whatever nodes and processes have handed the stamp on. A message whose type
-  /// has no header counts from where the data counts of the callback that published it: from the
-  /// stamp of the message which that was called with, from a timer's release; where nobody tells
-  /// (Options::share_origins), from its publication. EDF takes it for a deadline from the arrival.
+  /// For subscriptions, instead of a deadline: the time from `header.stamp` of the message to the
+  /// end of the callback, across all nodes and processes that forwarded the stamp. A message type
+  /// without a header counts from the origin of the publishing callback's data: the stamp of the
+  /// message that this callback received, or the release of its timer. If the origin is not shared
+  /// (Options::share_origins), the message counts from its publication. EDF uses it as a deadline
+  /// from the arrival.
   std::optional<std::chrono::nanoseconds> max_age = std::nullopt;
   std::optional<engine::Overload> overload = std::nullopt;
 };
@@ -99,65 +101,67 @@ struct CallbackInfo {
   std::chrono::nanoseconds max_age{};   ///< 0: none
   engine::Overload overload;
   engine::Counters counters;
-  /// Of a callback with a `max_age`: messages that did not count from their stamp, because it was
-  /// zero, more than a second in the future or older than a year, or because they came within the
-  /// process, where rclcpp does not show it. These count from their arrival, the others as those
-  /// without a header.
+  /// For a callback with a `max_age`: messages that did not count from their stamp. The stamp was
+  /// zero, more than a second in the future or older than a year, or the message came within the
+  /// process, where rclcpp does not show it. The latter count from their arrival, the others as
+  /// messages without a header.
   std::uint64_t unstamped = 0;
-  /// Of a callback with a `max_age`: messages whose type has no header that count from their
-  /// publication, or from that of an earlier message on the way, because no process shares what
-  /// published it (Options::share_origins).
+  /// For a callback with a `max_age`: messages without a header that count from their publication,
+  /// or from the publication of an earlier message of the chain, because no process shares the
+  /// origin of the data (Options::share_origins).
   std::uint64_t from_publication = 0;
-  /// Responses in microseconds since the callback was added, to 1 %: from what its deadline or age
-  /// counts from to the end of user code. nullptr: they are not measured
-  /// (Options::measure_responses).
+  /// Responses in microseconds since the callback was added, to 1 %, from the start of the deadline
+  /// or age to the end of user code. nullptr: they are not measured (Options::measure_responses).
   std::shared_ptr<const rclrt::realtime::Histogram> response_us;
 };
 
-/// The base of them all; use one of the classes below.
+/// The base class of all executors; use one of the derived classes below.
 ///
 /// `spin` and `spin_until_future_complete` run callbacks on the engine's threads, as
-/// MultiThreadedExecutor does; `spin_some`, `spin_all` and `spin_once` on the calling thread, the
-/// most urgent first. An exception from a callback ends the spin and is thrown to its caller.
+/// MultiThreadedExecutor does; `spin_some`, `spin_all` and `spin_once` run them on the calling
+/// thread, the most urgent first. An exception from a callback ends the spin and is rethrown to the
+/// caller of the spin.
 ///
-/// All public functions may be called from any thread and from callbacks, but for the spins: one
+/// All public functions except the spins may be called from any thread and from callbacks; only one
 /// thread spins at a time.
 class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
  public:
   ~Executor() override;
 
-  /// Throws std::runtime_error when it is spinning already, and what a callback throws.
+  /// Throws std::runtime_error if the executor is spinning already, and rethrows the exceptions of
+  /// callbacks.
   void spin() override;
-  /// Runs what is ready when it begins, on the calling thread, for at most `max_duration`; 0: no
-  /// limit.
+  /// Runs the callbacks that are ready when it begins, on the calling thread, for at most
+  /// `max_duration`; 0: no limit.
   void spin_some(std::chrono::nanoseconds max_duration = std::chrono::nanoseconds(0)) override;
   /// Runs until nothing is ready, on the calling thread, for at most `max_duration`; 0: no limit.
   void spin_all(std::chrono::nanoseconds max_duration) override;
-  /// Runs one callback on the calling thread, and waits for it at most `timeout`; negative: for
-  /// ever.
+  /// Runs one callback on the calling thread, and waits for it at most `timeout`; negative: no
+  /// limit.
   void spin_once(std::chrono::nanoseconds timeout = std::chrono::nanoseconds(-1)) override;
   void cancel() override;
 
-  // When a removal has returned, no callback of what was removed runs or will run; called from a
-  // callback of this executor it does not wait for those that run. The same holds of what is added
-  // when that throws, as for more levels than there are priorities (std::invalid_argument).
+  // After a removal returns, no callback of the removed entity runs or will run. Called from a
+  // callback of this executor, a removal does not wait for running callbacks. The same holds for an
+  // addition that throws, such as for more levels than there are priorities
+  // (std::invalid_argument).
   using rclcpp::Executor::add_node;
   using rclcpp::Executor::remove_node;
-  /// Adds a node. Throws std::runtime_error when another executor has it.
+  /// Adds a node. Throws std::runtime_error if another executor has it.
   void add_node(compat::NodeArgument node, bool notify = true) override;
-  /// Removes a node. Throws std::runtime_error when this executor does not have it.
+  /// Removes a node. Throws std::runtime_error if this executor does not have it.
   void remove_node(compat::NodeArgument node, bool notify = true) override;
-  /// Adds a group. Throws std::runtime_error when another executor has it.
+  /// Adds a group. Throws std::runtime_error if another executor has it.
   void add_callback_group(compat::GroupArgument group, compat::NodeArgument node,
                           bool notify = true) override;
-  /// Removes a group. Throws std::runtime_error when this executor does not have it.
+  /// Removes a group. Throws std::runtime_error if this executor does not have it.
   void remove_callback_group(compat::GroupArgument group, bool notify = true) override;
 
-  // Priorities, before or after the node was added, while it spins or not. They hold as long as
-  // what they were given for exists.
-  /// Sets what `timing` has; the next six do the same for other parts. Throws std::invalid_argument
-  /// for nullptr, a negative deadline, a `max_age` that is not positive, both of them, and for a
-  /// `max_age` of anything but a subscription.
+  // Timings can be set before or after the node is added, while the executor spins or not. A timing
+  // holds as long as its entity, group or node exists.
+  /// Sets the members that `timing` has; the next six functions do the same for other parts. Throws
+  /// std::invalid_argument for nullptr, a negative deadline, a `max_age` that is not positive, both
+  /// of them, and a `max_age` for anything but a subscription.
   void set_timing(const rclcpp::SubscriptionBase::SharedPtr& subscription, const Timing& timing);
   /// Sets the timing of a timer.
   void set_timing(const rclcpp::TimerBase::SharedPtr& timer, const Timing& timing);
@@ -178,26 +182,26 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   void set_timing(const std::shared_ptr<NodeT>& node, const Timing& timing) {
     set_timing(node ? node->get_node_base_interface() : nullptr, timing);
   }
-  /// Changes the priority alone.
+  /// Changes only the priority.
   template <typename Part>
   void set_priority(const std::shared_ptr<Part>& part, int priority) {
     set_timing(part, Timing{.priority = priority});
   }
 
-  /// Returns every callback it has now, by node, group, kind and name.
+  /// Returns all current callbacks, sorted by node, group, kind and name.
   std::vector<CallbackInfo> callbacks();
-  /// Returns the entries of the node priorities file that fit nothing now, as "file:line: what".
+  /// Returns the entries of the node priorities file that match nothing now, as "file:line: what".
   std::vector<std::string> unmatched(bool with_guess = false);
-  /// Writes a node priorities file that names every callback, with what it has now.
+  /// Writes a node priorities file that names every callback with its current values.
   void write_priorities(std::ostream& out);
 
-  /// Returns the engine: whether it is real time, its counters, its options.
+  /// Returns the engine, with its real-time state, its counters and its options.
   const engine::Executor& engine() const noexcept;
 
  protected:
   using MakeEngine =
       std::function<std::unique_ptr<engine::Executor>(engine::ExecutorOptions options)>;
-  /// Makes an executor of what `make_engine` makes of the options.
+  /// Makes an executor on the engine that `make_engine` makes from the options.
   Executor(Options options, const rclrt::model::ExecutorChoice& choice,
            const MakeEngine& make_engine);
 
@@ -219,14 +223,14 @@ class RCLRT_RCLCPP_EXPORT Executor : public rclcpp::Executor {
   bool goes_on() const;
 
   const std::unique_ptr<EntityRegistry> registry_;
-  bool active_ = false;  // somebody is in a spin; guarded by mutex_
+  bool active_ = false;  // true during a spin; guarded by mutex_
 };
 
 /// A SCHED_FIFO thread per priority and CPU; the kernel preempts. The default choice.
 class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for a node priorities file with mistakes (each with its place).
-  /// As the others, it takes rclcpp's options, too.
+  /// Like the other executors, it also accepts rclcpp's options.
   explicit PreemptiveExecutor(Options options = {});
   /// Makes an executor with rclcpp's options.
   explicit PreemptiveExecutor(const rclcpp::ExecutorOptions& options);
@@ -236,7 +240,7 @@ class RCLRT_RCLCPP_EXPORT PreemptiveExecutor final : public Executor {
 /// The thesis's producer-consumer model: a scheduler thread, and consumers per priority.
 class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
  public:
-  /// Makes an executor; throws as PreemptiveExecutor's.
+  /// Makes an executor; throws as PreemptiveExecutor's constructor.
   explicit ProducerConsumerExecutor(Options options = {});
   /// Makes an executor with rclcpp's options.
   explicit ProducerConsumerExecutor(const rclcpp::ExecutorOptions& options);
@@ -246,15 +250,15 @@ class RCLRT_RCLCPP_EXPORT ProducerConsumerExecutor final : public Executor {
 /// The thesis's thread-dispatch model: a one-off thread for each instance.
 class RCLRT_RCLCPP_EXPORT ThreadDispatchExecutor final : public Executor {
  public:
-  /// Makes an executor; throws as PreemptiveExecutor's.
+  /// Makes an executor; throws as PreemptiveExecutor's constructor.
   explicit ThreadDispatchExecutor(Options options = {});
   /// Makes an executor with rclcpp's options.
   explicit ThreadDispatchExecutor(const rclcpp::ExecutorOptions& options);
   ~ThreadDispatchExecutor() override;
 };
 
-/// Earliest deadline first on one CPU. Deadlines come from `Timing::deadline`; a steady timer has
-/// its period for one; what has none runs in the background.
+/// Earliest deadline first on one CPU. Deadlines come from `Timing::deadline`; the deadline of a
+/// steady timer is its period by default. A callback without a deadline runs in the background.
 class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
  public:
   /// Makes an executor; throws as PreemptiveExecutor's.
@@ -264,49 +268,50 @@ class RCLRT_RCLCPP_EXPORT EdfExecutor final : public Executor {
   ~EdfExecutor() override;
 };
 
-/// Runs the most urgent callback that is ready, to its end, on one thread. See
+/// Runs the most urgent ready callback to its end, on one thread. See
 /// rclrt::executor::PicasExecutor.
 class RCLRT_RCLCPP_EXPORT PicasExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other.
   explicit PicasExecutor(Options options = {});
-  /// Takes rclcpp's options, of which the context counts.
+  /// Takes rclcpp's options, of which only the context is used.
   explicit PicasExecutor(const rclcpp::ExecutorOptions& options);
   ~PicasExecutor() override;
 };
 
-/// Runs each callback group on a thread of its own. See rclrt::executor::PerGroupExecutor.
+/// Runs each callback group on its own thread. See rclrt::executor::PerGroupExecutor.
 class RCLRT_RCLCPP_EXPORT PerGroupExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other.
   explicit PerGroupExecutor(Options options = {});
-  /// Takes rclcpp's options, of which the context counts.
+  /// Takes rclcpp's options, of which only the context is used.
   explicit PerGroupExecutor(const rclcpp::ExecutorOptions& options);
   ~PerGroupExecutor() override;
 };
 
-/// Runs sets of what is ready in order of priority on one thread, when a trigger holds. See
+/// Runs sets of ready callbacks in order of priority on one thread, when a trigger holds. See
 /// rclrt::executor::StaticOrderExecutor. Each rclcpp::Node has subscriptions of its own, such as to
-/// /parameter_events, which trigger_all() would wait for, too.
+/// /parameter_events; trigger_all() would wait for them, too.
 class RCLRT_RCLCPP_EXPORT StaticOrderExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other, for logical execution
-  /// time (rclcpp's subscriptions take their messages when they run), and for a trigger of one's
-  /// own beside a recording's application, whose bounds know none.
+  /// time (rclcpp's subscriptions take their messages when they run), and for a user-defined
+  /// trigger together with a recording's application, because its bounds do not cover such
+  /// triggers.
   explicit StaticOrderExecutor(Options options = {},
                                const engine::StaticOrderOptions& static_order = {});
-  /// Takes rclcpp's options, of which the context counts.
+  /// Takes rclcpp's options, of which only the context is used.
   explicit StaticOrderExecutor(const rclcpp::ExecutorOptions& options);
   ~StaticOrderExecutor() override;
 };
 
-/// Keeps a pool of threads that take the priority of what they run. See
+/// Runs callbacks on a pool of threads, each at the priority of its current callback. See
 /// rclrt::executor::WorkshopExecutor.
 class RCLRT_RCLCPP_EXPORT WorkshopExecutor final : public Executor {
  public:
   /// Throws std::invalid_argument for options that contradict each other.
   explicit WorkshopExecutor(Options options = {}, const engine::WorkshopOptions& workshop = {});
-  /// Takes rclcpp's options, of which the context counts.
+  /// Takes rclcpp's options, of which only the context is used.
   explicit WorkshopExecutor(const rclcpp::ExecutorOptions& options);
   ~WorkshopExecutor() override;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Publishing from a control loop: the loop fills a message in place and hands it to a thread that
+// Publishes from a control loop: the loop fills a message in place and passes it to a thread, which
 // publishes it.
 #pragma once
 
@@ -23,25 +23,26 @@
 
 namespace rclrt_rclcpp {
 
-/// How a RealtimePublisher publishes.
+/// Options of a RealtimePublisher.
 struct RealtimePublisherOptions {
   std::size_t depth = 4;  ///< messages that may wait or be filled at a time; at least 1
-  /// Of the thread that publishes: below the loop, above what may delay its messages.
+  /// Scheduling of the publishing thread: below the loop, above the threads that must not delay its
+  /// messages.
   rclrt::realtime::Scheduling scheduling{};
 };
 
-/// What does not depend on the type of message. Indices of messages go from the loop to the thread
-/// and back by two single-producer, single-consumer queues.
+/// The part that does not depend on the message type. Indices of messages go from the loop to the
+/// thread and back through two single-producer, single-consumer queues.
 class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
  public:
   RealtimePublisherBase(const RealtimePublisherBase&) = delete;
   RealtimePublisherBase& operator=(const RealtimePublisherBase&) = delete;
 
-  /// Returns how many messages found no room. Thread-safe.
+  /// Returns how many messages were dropped because all were in use. Thread-safe.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return dropped_.load(); }
   /// Returns how many messages were published. Thread-safe.
   std::uint64_t published() const noexcept RCLRT_NONBLOCKING { return published_.load(); }
-  /// Returns how many could not be published, as after a shutdown. Thread-safe.
+  /// Returns how many messages could not be published, such as after a shutdown. Thread-safe.
   std::uint64_t failed() const noexcept RCLRT_NONBLOCKING { return failed_.load(); }
 
  protected:
@@ -51,23 +52,23 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
 
   /// Starts the thread. Throws std::system_error with cause and fix.
   RCLRT_SETUP void start(const std::string& topic);
-  /// Publishes what waits, and ends the thread; called by the derived destructor.
+  /// Publishes the waiting messages, and ends the thread; called by the derived destructor.
   RCLRT_SETUP void stop();
 
   static constexpr std::size_t kNone = static_cast<std::size_t>(-1);
-  /// Takes a message to fill, for the loop; kNone, and counted, if all wait.
+  /// Takes a message for the loop to fill. Returns kNone, and counts a drop, if all messages wait.
   std::size_t take_free() noexcept RCLRT_NONBLOCKING;
-  /// Returns whether the publisher's context is not shut down: rclcpp then passes over what is
-  /// published without a word.
+  /// Returns whether the publisher's context is not shut down: after a shutdown, rclcpp drops
+  /// messages silently.
   static bool can_publish(const rclcpp::PublisherBase& publisher);
 
-  /// Hands a filled message over.
+  /// Passes a filled message to the thread.
   void hand_over(std::size_t index) noexcept RCLRT_NONBLOCKING;
   /// Keeps a message that was not filled, for the next `take_free`.
   void give_back(std::size_t index) noexcept RCLRT_NONBLOCKING { returned_ = index; }
 
  private:
-  /// Returns false where nothing is sent any more; throws what rclcpp throws.
+  /// Returns false if messages are not sent any more; throws what rclcpp throws.
   virtual bool publish_message(std::size_t index) = 0;
   void run();
 
@@ -77,26 +78,26 @@ class RCLRT_RCLCPP_EXPORT RealtimePublisherBase {
   std::size_t returned_ = kNone;                    // the loop's: taken, and not handed over
   rclrt::realtime::Semaphore ready_;  // posted once for each filled message, and at the end
   std::atomic<bool> stop_{false};
-  // Counts alone: nothing is read because of them.
+  // Statistics only; they do not order other accesses (relaxed).
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<std::uint64_t> published_{0};
   std::atomic<std::uint64_t> failed_{0};
   rclrt::realtime::Thread thread_;
 };
 
-/// Publishes what one real-time thread fills in place, without a lock, an allocation or a wait on
-/// that thread: a control loop under rclrt::realtime::CyclicThread, a callback with a deadline, the
-/// update of a ros2_control controller. What rclcpp and the middleware do happens on a thread of
-/// its own.
+/// Publishes messages that one real-time thread fills in place. That thread takes no lock, does not
+/// allocate and does not wait: a control loop under rclrt::realtime::CyclicThread, a callback with
+/// a deadline, the update of a ros2_control controller. The work of rclcpp and the middleware is
+/// done on a separate thread.
 ///
 ///     if (auto message = publisher.borrow()) { *message = state; message.publish(); }
 ///
 /// Messages of a fixed size never allocate. Others start as copies of a prototype: give its arrays
-/// and strings the longest size that the loop fills, for a copy has no room beyond.
+/// and strings the longest size that the loop fills, because a copy reserves no more.
 template <typename MessageT>
 class RealtimePublisher final : public RealtimePublisherBase {
  public:
-  /// A message that the loop may fill. Given back unpublished if it is not published.
+  /// A message that the loop may fill. If it is not published, it is given back unpublished.
   class Loan {
    public:
     Loan(Loan&& other) noexcept
@@ -104,12 +105,12 @@ class RealtimePublisher final : public RealtimePublisherBase {
     Loan& operator=(Loan&&) = delete;
     ~Loan() { give_back(); }
 
-    /// Returns whether there is a message: all others wait to be published.
+    /// Returns whether the loan has a message; it has none if all messages wait to be published.
     explicit operator bool() const noexcept RCLRT_NONBLOCKING { return index_ != kNone; }
     MessageT* operator->() const noexcept RCLRT_NONBLOCKING { return &publisher_.at(index_); }
     MessageT& operator*() const noexcept RCLRT_NONBLOCKING { return publisher_.at(index_); }
 
-    /// Hands the message over; the loan then has none.
+    /// Passes the message to the thread; the loan is empty afterwards.
     void publish() noexcept RCLRT_NONBLOCKING {
       if (index_ != kNone) {
         publisher_.hand_over(std::exchange(index_, kNone));
@@ -132,7 +133,7 @@ class RealtimePublisher final : public RealtimePublisherBase {
   };
 
   /// Starts the publishing thread. Throws std::invalid_argument for no publisher or a depth of 0,
-  /// std::system_error with cause and fix when the thread cannot have its scheduling.
+  /// std::system_error with cause and fix if the thread cannot get its scheduling.
   RCLRT_SETUP explicit RealtimePublisher(std::shared_ptr<rclcpp::Publisher<MessageT>> publisher,
                                          const RealtimePublisherOptions& options = {},
                                          const MessageT& prototype = MessageT())
@@ -144,15 +145,15 @@ class RealtimePublisher final : public RealtimePublisherBase {
     }
     start(publisher_->get_topic_name());
   }
-  /// Publishes what was handed over, and ends the thread.
+  /// Publishes the waiting messages, and ends the thread.
   ~RealtimePublisher() override { stop(); }
 
-  /// Borrows a message that holds what it held when it was last published. From one thread at a
-  /// time, and one at a time.
+  /// Borrows a message, with the content of its last publication. Only one thread may borrow at a
+  /// time, and only one message.
   [[nodiscard]] Loan borrow() noexcept RCLRT_NONBLOCKING { return Loan(*this, take_free()); }
 
-  /// Copies a message and hands it over; returns false, and counts, when there is no room. A copy
-  /// allocates if it is longer than the prototype was.
+  /// Copies a message and passes it to the thread. Returns false, and counts a drop, if there is no
+  /// room. The copy allocates if it is longer than the prototype.
   bool try_publish(const MessageT& message) {
     Loan loan = borrow();
     if (!loan) {

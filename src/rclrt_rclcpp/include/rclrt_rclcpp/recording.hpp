@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What a robot's executors ran, as results that `rclrt report` shows.
+// Records the callbacks of a robot's executors, as results that `rclrt report` shows.
 //
 //     const auto recording = std::make_shared<rclrt_rclcpp::Recording>(
 //         rclrt_rclcpp::RecordingOptions{.directory = "out", .application = "robot.yaml"});
@@ -19,41 +19,42 @@
 
 namespace rclrt_rclcpp {
 
-/// What is recorded, and where it goes.
+/// Options of a recording.
 struct RecordingOptions {
-  /// Gets the files when they are complete. It must be new, empty, or hold an earlier recording,
-  /// which is then replaced.
+  /// The directory for the files, which appear when they are complete. It must be new, empty, or
+  /// hold an earlier recording, which is then replaced.
   std::filesystem::path directory;
-  /// An app.yaml of this robot: its chains are followed. Empty: each timer is a chain of its own,
-  /// whose deadline is its period.
+  /// An app.yaml of this robot, with the chains to follow. Empty: each timer is a chain of its own,
+  /// with its period as the deadline.
   std::filesystem::path application;
   std::string name = "robot";  ///< what the report calls it, without an application
-  /// Of about 0.5 kB each, and as much again while they are written. When there are more, the
-  /// recording ends there; later ones are only counted.
+  /// Each instance takes about 0.5 kB, and as much again during `write`. The recording ends at this
+  /// number; later instances are only counted.
   std::size_t max_instances = 1'000'000;
 };
 
-/// Records every instance of the executors that it is given to (`Options::recording`), and when the
-/// machine did not run us meanwhile. All functions may be called from any thread.
+/// Records every instance of the executors that it is given to (`Options::recording`), and the
+/// times at which the machine did not run this process. All functions may be called from any
+/// thread.
 ///
-/// A chain is followed by when its messages were published: see docs/rclcpp.md for what that can
-/// and cannot tell.
+/// A chain is followed by the publication times of its messages; docs/rclcpp.md describes what this
+/// can and cannot show.
 class RCLRT_RCLCPP_EXPORT Recording {
  public:
   /// Throws std::invalid_argument with every mistake of the application's file, and
-  /// std::system_error for a directory that cannot be written.
+  /// std::system_error if the directory cannot be written.
   explicit Recording(RecordingOptions options);
-  /// Leaves nothing behind without `write`.
+  /// Leaves no files behind without `write`.
   ~Recording();
   Recording(const Recording&) = delete;
   Recording& operator=(const Recording&) = delete;
 
-  /// Starts to count what is released. The first spin does it if nobody did.
+  /// Starts to count releases. If it was not called before, the first spin calls it.
   void start();
-  /// Writes what came until the last spin ended, or until now if one is under way. Returns what the
-  /// application states and the robot has otherwise, a line each. Once only, after `start`, and
-  /// with an executor: otherwise std::logic_error. Throws std::system_error when a file cannot be
-  /// written.
+  /// Writes the results until the last spin ended, or until now if one is under way. Returns the
+  /// differences between the application's file and the robot, a line each. Throws std::logic_error
+  /// if it is called twice, before `start`, or without an executor, and std::system_error if a file
+  /// cannot be written.
   std::vector<std::string> write();
 
  private:

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A process of rclcpp nodes as a robot.yaml states it: executor, priorities, threads, recording.
+// A process of rclcpp nodes as described by a robot.yaml: executor, priorities, threads, recording.
 //
 //     rclrt_rclcpp::Robot robot(rclrt_rclcpp::load_robot("robot.yaml"));
 //     robot.executor().add_node(node);
@@ -31,61 +31,64 @@ class Monitor;
 RCLRT_RCLCPP_EXPORT std::shared_ptr<Executor> make_executor(const std::string& kind,
                                                             Options options);
 
-/// What operators are told while the process spins.
+/// Reports for operators while the process spins.
 struct MonitorOptions {
   std::chrono::milliseconds period{1000};  ///< between two messages
   std::string topic = "/diagnostics";      ///< of type diagnostic_msgs/msg/DiagnosticArray
-  /// Gets the responses of each callback with a deadline since the last message, as
+  /// Topic for the responses of each callback with a deadline since the last message, as
   /// statistics_msgs/msg/MetricsMessage; such as "/statistics". Empty: none.
   std::string statistics{};
-  /// Gets each miss with all that was in its way, as rclrt_msgs/msg/DeadlineMiss; such as
-  /// "/misses". Empty: none.
+  /// Topic for each miss with all its culprits, as rclrt_msgs/msg/DeadlineMiss; such as "/misses".
+  /// Empty: none.
   std::string misses{};
-  /// Misses of a period whose blame is told, 800 bytes each; all are counted.
+  /// Misses per period that are reported with their culprits, 800 bytes each; all misses are
+  /// counted.
   std::size_t capacity = 256;
-  /// Gets a Perfetto file of the last seconds before a miss: miss-1.pftrace, ..., at most one a
-  /// second, until the directory has 16, those of earlier runs among them. It must exist. Empty:
-  /// none; each instance then costs nothing.
+  /// Directory for a Perfetto file of the last seconds before a miss: miss-1.pftrace, ... At most
+  /// one a second is written, until the directory has 16, those of earlier runs included. It must
+  /// exist. Empty: none; each instance then costs nothing.
   std::filesystem::path traces{};
 };
 
-/// What becomes of the process's memory.
+/// Memory of the process.
 struct MemoryOptions {
   bool lock = true;               ///< into RAM, as far as permitted (rclrt/realtime/process.hpp)
   std::size_t prefault_heap = 0;  ///< bytes by which the heap grows at once, and keeps
 };
 
-/// What a process gets.
+/// Options of a process.
 struct RobotOptions {
   std::string executor = "preemptive";           ///< see make_executor
   Options options{};                             ///< of the executor, without a recording
-  rclrt::realtime::ThreadPlan threads{};         ///< without rules no thread is looked at
-  std::chrono::milliseconds thread_period{500};  ///< between two looks for new threads
+  rclrt::realtime::ThreadPlan threads{};         ///< without rules, threads are not scanned
+  std::chrono::milliseconds thread_period{500};  ///< between two scans for new threads
   std::optional<RecordingOptions> recording{};
-  /// Each callback with a deadline or a largest age is told of: misses since the last message, who
-  /// was most in the way, and the counters; ERROR if nothing has ended though something was to.
+  /// Reports on each callback with a deadline or a largest age: the misses since the last message,
+  /// the main culprit, and the counters. The status is ERROR if no instance has ended although one
+  /// was due.
   std::optional<MonitorOptions> monitor{};
-  /// None: nothing is done. Else also when a spin begins, and at each `settle_memory`.
+  /// None: the memory is left as it is. Otherwise the heap is set at construction, and memory is
+  /// locked when a spin begins and at each `settle_memory`.
   std::optional<MemoryOptions> memory{};
-  /// Gets every callback with what it has, as a file for `Options::priorities`: after
-  /// `first_look`, and at the end of each spin. Empty: none.
+  /// File for every callback with its current values, in the format of `Options::priorities`. It is
+  /// written after `first_look`, and at the end of each spin. Empty: none.
   std::filesystem::path write_priorities{};
-  /// After that time of a spin the log warns of each entry of the priorities that nothing fits.
+  /// After this time of a spin, the log warns of each entry of the priorities that matches nothing.
   std::chrono::milliseconds first_look{10'000};
 };
 
 /// Reads a robot.yaml as `rclrt::model::load_robot` does, which shows the format. Throws
-/// std::runtime_error whose text is one "file:line:column: what is wrong; expected what" per line.
-/// `process`: the one to read of a file with all processes of a host, see rclrt/model/host.hpp;
-/// empty: the file is of one. Thread-safe.
+/// std::runtime_error with one line "file:line:column: what is wrong; expected what" per mistake.
+/// `process` selects the process in a file with all processes of a host, see rclrt/model/host.hpp;
+/// empty: the file describes a single process. Thread-safe.
 RCLRT_RCLCPP_EXPORT RobotOptions load_robot(const std::filesystem::path& file,
                                             const std::string& process = {});
 
-/// The executor of a process with what belongs to it. While it spins, threads get what the plan
-/// states, those of the middleware, of libraries and of nodes, also those that appear later. The
-/// threads of rclrt itself keep what they have. The logger "rclrt" tells of threads once: of
-/// refusals and of real-time threads without a rule as warnings, of other threads without a rule as
-/// information; at the end of rules that no thread has needed.
+/// The executor of a process, with its threads, monitor, recording and memory. While it spins, it
+/// applies the thread plan to the threads of the middleware, of libraries and of nodes, also to
+/// those that appear later. The threads of rclrt itself keep their scheduling. The logger "rclrt"
+/// reports threads once: refusals and real-time threads without a rule as warnings, other threads
+/// without a rule as information; at the end, the rules that no thread has matched.
 class RCLRT_RCLCPP_EXPORT Robot {
  public:
   /// Throws as make_executor and Recording, and std::invalid_argument for a period below 1 ms.
@@ -94,23 +97,24 @@ class RCLRT_RCLCPP_EXPORT Robot {
   Robot(const Robot&) = delete;
   Robot& operator=(const Robot&) = delete;
 
-  /// Returns the executor, for nodes. The Robot outlives what uses it.
+  /// Returns the executor, for nodes. The Robot must outlive the users of the reference.
   Executor& executor() noexcept { return *executor_; }
-  /// Returns the executor, for those who keep a shared or weak pointer. It may not spin, nor run
-  /// callbacks, when the Robot is gone.
+  /// Returns the executor, for code that keeps a shared or weak pointer. After the end of the Robot
+  /// it must not spin or run callbacks.
   std::shared_ptr<Executor> shared_executor() const noexcept { return executor_; }
 
-  /// Spins the executor, then writes the recording, also when a callback has thrown. Throws as
-  /// Executor::spin and Recording::write, and what the monitor's topic is refused with. With a
-  /// recording it can be called once.
+  /// Spins the executor, then writes the recording, also if a callback has thrown. Throws as
+  /// Executor::spin and Recording::write, and rethrows the error if the monitor's topic is refused.
+  /// With a recording it can be called once.
   void spin();
 
-  /// Locks, as the options say, what has been mapped since, such as the library of a component, and
-  /// brings code into memory. The log tells what is not permitted, once. Thread-safe.
+  /// Locks, if the options say so, the memory that has been mapped since, such as the library of a
+  /// component, and brings code into memory. The log reports once what is not permitted.
+  /// Thread-safe.
   void settle_memory();
 
-  /// Returns what the threads have but for rclrt's own, after another look at them; empty while it
-  /// does not spin, or without rules. Thread-safe.
+  /// Returns the state of all threads except rclrt's own, after another scan of them. Returns an
+  /// empty report if the robot does not spin, or without rules. Thread-safe.
   rclrt::realtime::ThreadPlanReport threads();
 
  private:
@@ -121,11 +125,11 @@ class RCLRT_RCLCPP_EXPORT Robot {
 
   const RobotOptions options_;
   const std::shared_ptr<Recording> recording_;
-  const std::unique_ptr<rclrt::executor::FlightTrace> trace_;  // the monitor tells it
-  const std::unique_ptr<Monitor> monitor_;                     // the executor tells it
+  const std::unique_ptr<rclrt::executor::FlightTrace> trace_;  // gets events from the monitor
+  const std::unique_ptr<Monitor> monitor_;                     // gets misses from the executor
   const std::shared_ptr<Executor> executor_;
-  std::mutex memory_mutex_;     // one at a time settles memory; guards the next
-  std::set<std::string> told_;  // of memory, on the log
+  std::mutex memory_mutex_;     // only one thread at a time settles memory; guards told_
+  std::set<std::string> told_;  // messages about memory that are in the log
   std::mutex mutex_;            // guards spin_
   Spin* spin_ = nullptr;        // the one under way
 };

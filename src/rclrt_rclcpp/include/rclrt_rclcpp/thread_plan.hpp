@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// A file that states how the threads of a process are scheduled, the middleware's too.
+// Reads the scheduling of a process's threads from a file, the middleware's threads included.
 #pragma once
 
 #include <filesystem>
@@ -10,8 +10,8 @@
 namespace rclrt_rclcpp {
 
 /// Reads a thread plan from a YAML file as `rclrt::model::load_thread_plan` does, which shows the
-/// format. Throws std::runtime_error whose text is one "file:line:column: what is wrong; expected
-/// what" per line. Thread-safe.
+/// format. Throws std::runtime_error with one line "file:line:column: what is wrong; expected what"
+/// per mistake. Thread-safe.
 RCLRT_RCLCPP_EXPORT rclrt::realtime::ThreadPlan load_thread_plan(const std::filesystem::path& file);
 
 }  // namespace rclrt_rclcpp
