@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// What an executor tells of an instance that did not end in time.
+// The report on an instance that did not end by its deadline.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,18 @@
 namespace rclrt::executor {
 
 /// An instance that ended after its deadline, or releases that were lost before one that ended.
-/// Found at the end of an instance: one that never ends is not reported, and what was dropped is
-/// told with the next instance of the callback that ends.
+/// A miss is found at the end of an instance. An instance that never ends is not reported. Drops
+/// are reported with the next instance of the callback that ends.
 struct DeadlineMiss {
   const Callback* callback = nullptr;  ///< valid until the handler returns
   InstanceInfo info;                   ///< the instance that has just ended
   std::int64_t deadline_ns = 0;        ///< relative to `info.counts_from_ns()`
   std::int64_t end_ns = 0;
   std::uint64_t dropped = 0;  ///< releases dropped since the last report, each a miss of its own
-  Blame blame;                ///< of the time from what the deadline counts from to the end
+  Blame blame;                ///< for the time from `info.counts_from_ns()` to the end
 
-  /// Returns how much too late it ended; not positive when only releases before it were dropped.
+  /// Returns how long after its deadline the instance ended; not positive when only earlier
+  /// releases were dropped.
   std::int64_t late_ns() const noexcept RCLRT_NONBLOCKING {
     return end_ns - info.counts_from_ns() - deadline_ns;
   }
@@ -32,9 +33,9 @@ struct DeadlineMiss {
 class RCLRT_EXECUTOR_EXPORT MissHandler {
  public:
   virtual ~MissHandler() = default;
-  /// Takes the report, on the thread that ran the instance, before that leaves its group: be quick.
-  /// Several threads may call it at the same time. The names in `miss` live as long as the
-  /// executor.
+  /// Takes the report, on the thread that ran the instance. The instance has not left its group
+  /// yet, so the handler must return quickly. Several threads may call it at the same time. The
+  /// names in `miss` live as long as the executor.
   virtual void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING = 0;
 };
 

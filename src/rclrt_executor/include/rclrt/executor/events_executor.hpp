@@ -7,7 +7,7 @@
 
 namespace rclrt::executor {
 
-/// How an EventsExecutor is like rclcpp's.
+/// Options with which an EventsExecutor follows rclcpp's.
 struct EventsOptions {
   /// Timers run on a thread of their own, beside the messages, as with
   /// `execute_timers_separate_thread`: the callbacks of one group still exclude each other.
@@ -15,9 +15,9 @@ struct EventsOptions {
 };
 
 /// Runs everything in order of release on one thread, at `top_priority` - 1: each message and each
-/// expired timer is an entry of one queue. Priorities are recorded and ignored, and there are no
-/// polling points, so it differs from `wait_set` in the order and not in preemption. A queue holds
-/// as many entries of an entity as its depth; a late timer follows its overrun policy.
+/// expired timer is an entry of one queue. Priorities are recorded and ignored. There are no
+/// polling points, so it differs from `wait_set` in the order, not in preemption. A queue holds as
+/// many entries of an entity as its depth; a late timer follows its overrun policy.
 class RCLRT_EXECUTOR_EXPORT EventsExecutor final : public Executor {
  public:
   /// Creates no thread yet. Throws std::invalid_argument for Preemption::kAlways, and for more than

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The last seconds of an executor as a Perfetto file, when a deadline was missed.
+// Writes the last seconds of an executor to a Perfetto file when a deadline was missed.
 #pragma once
 
 #include <atomic>
@@ -21,24 +21,26 @@
 
 namespace rclrt::executor {
 
-/// What a FlightTrace does.
+/// The options of a FlightTrace.
 struct FlightTraceOptions {
   realtime::FlightRecorderOptions recorder{.name = "miss"};  ///< files miss-1.pftrace, ...
-  /// Instances that may end within 10 ms, about 100 bytes each; what finds no room is counted.
+  /// The number of instances that may end within 10 ms, about 100 bytes each. Instances that do not
+  /// fit are counted.
   std::size_t capacity = 8192;
-  InstanceSink* sink = nullptr;    ///< told, too; must outlive the trace
-  MissHandler* handler = nullptr;  ///< told, too; must outlive the trace
+  InstanceSink* sink = nullptr;    ///< also receives the instances; must outlive the trace
+  MissHandler* handler = nullptr;  ///< also receives the misses; must outlive the trace
 };
 
-/// Set it as `ExecutorOptions::sink` and `on_miss` (of one executor: tracks are named by level and
-/// worker). Every instance is a span in a flight recorder, every miss an instant on the track of
-/// the late one and a request for a dump. Instances go through a bounded queue; a thread at normal
-/// priority feeds the recorder and writes the dumps.
+/// Records instances and misses in a flight recorder. Set it as `ExecutorOptions::sink` and
+/// `on_miss` of one executor, because tracks are named by level and worker. Every instance is a
+/// span in the recorder. Every miss is an instant on the track of the late instance, and requests a
+/// dump. Instances go through a bounded queue; a thread at normal priority feeds the recorder and
+/// writes the dumps.
 class RCLRT_EXECUTOR_EXPORT FlightTrace final : public InstanceSink, public MissHandler {
  public:
-  /// Throws as FlightRecorder, std::invalid_argument for no capacity, std::system_error.
+  /// Throws as FlightRecorder does, std::invalid_argument if the capacity is 0, std::system_error.
   RCLRT_SETUP explicit FlightTrace(FlightTraceOptions options = {});
-  /// Writes what waits. The executor has ended.
+  /// Writes the queued items. The executor must have ended.
   ~FlightTrace() override;
   FlightTrace(const FlightTrace&) = delete;
   FlightTrace& operator=(const FlightTrace&) = delete;
@@ -46,11 +48,11 @@ class RCLRT_EXECUTOR_EXPORT FlightTrace final : public InstanceSink, public Miss
   void record(const InstanceRecord& record) noexcept RCLRT_NONBLOCKING override;
   void missed(const DeadlineMiss& miss) noexcept RCLRT_NONBLOCKING override;
 
-  /// Returns how many dumps were written, and how many were not. Thread-safe.
+  /// Returns the numbers of written and of omitted dumps. Thread-safe.
   RCLRT_SETUP realtime::FlightRecorderStatistics statistics() const {
     return recorder_.statistics();
   }
-  /// Returns how many instances and misses found no room.
+  /// Returns the number of instances and misses that did not fit into the queue.
   std::uint64_t dropped() const noexcept RCLRT_NONBLOCKING { return dropped_.load(); }
 
  private:
@@ -74,7 +76,7 @@ class RCLRT_EXECUTOR_EXPORT FlightTrace final : public InstanceSink, public Miss
   std::atomic<std::uint64_t> dropped_{0};
   std::atomic<bool> stop_{false};
   realtime::FlightRecorder recorder_;
-  // The draining thread's, until it is joined.
+  // Only the draining thread uses these until it is joined.
   realtime::TraceDictionary dictionary_;
   std::map<std::pair<int, std::uint32_t>, realtime::TraceThread> tracks_;  // by level and slot
   std::map<std::uint64_t, std::string> misses_;  // by instance: the record follows

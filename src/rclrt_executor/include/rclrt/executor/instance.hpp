@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One release of a callback, and what is known of it while and after it runs.
+// One release of a callback: its data while it runs and afterwards.
 #pragma once
 
 #include <cstdint>
@@ -10,30 +10,31 @@
 namespace rclrt::executor {
 
 class Callback;
-struct Instance;  // one that is queued; opaque to bindings
+struct Instance;  // a queued instance; opaque to bindings
 
-/// What became of an instance that a worker picked up.
+/// The outcome of an instance that a worker picked up.
 enum class Outcome : std::uint8_t {
   kRan,       ///< user code ran
-  kBuffered,  ///< the message was kept for later (a sync input whose partner is missing)
-  kEmpty,     ///< there was nothing to take: the middleware had replaced the message
+  kBuffered,  ///< the message was kept for later (an input of a sync without its partner)
+  kEmpty,     ///< no message was found: the middleware had replaced it
   kThrew,     ///< user code ended with an exception
 };
 
-/// What a callback may know of the instance it runs. Times are CLOCK_MONOTONIC in nanoseconds.
+/// The data that a callback may read about its running instance. Times are CLOCK_MONOTONIC in
+/// nanoseconds.
 struct InstanceInfo {
   std::uint64_t id = 0;         ///< unique within the executor, in order of start
   std::int64_t release_ns = 0;  ///< a timer's nominal release; otherwise when it became ready
-  std::int64_t ready_ns = 0;    ///< when the work became ready: a timer's nominal release, or when
-                                ///< the middleware announced the message; 0 if the executor polls,
-                                ///< until the entity has filled it in
+  std::int64_t ready_ns = 0;    ///< when the work became ready: a timer's nominal release, or the
+                                ///< time at which the middleware announced the message; 0 if the
+                                ///< executor polls and the entity has not set it yet
   std::int64_t start_ns = 0;    ///< first instruction of user code; set by the entity
-  /// What its deadline counts from, where that is not the release, such as the time at which the
-  /// data of its message was measured; set by the entity. 0: the release.
+  /// The time from which the deadline counts if that is not the release, such as the time at which
+  /// the data of the message was measured. Set by the entity. 0: the release.
   std::int64_t since_ns = 0;
   int level = 0;  ///< the callback's priority; higher is more urgent
 
-  /// Returns what its deadline counts from.
+  /// Returns the time from which its deadline counts.
   std::int64_t counts_from_ns() const noexcept RCLRT_NONBLOCKING {
     return since_ns != 0 ? since_ns : release_ns;
   }
@@ -46,7 +47,7 @@ struct InstanceRecord {
   std::int64_t end_ns = 0;
   std::int64_t cpu_ns = 0;        ///< CPU time of the thread between pick-up and end
   std::uint32_t preemptions = 0;  ///< involuntary context switches meanwhile
-  std::uint32_t slot = 0;         ///< which of the level's workers ran it, from 0
+  std::uint32_t slot = 0;         ///< index of the level's worker that ran it, from 0
   Outcome outcome = Outcome::kRan;
 };
 

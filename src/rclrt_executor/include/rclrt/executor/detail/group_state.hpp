@@ -20,17 +20,17 @@ namespace rclrt::executor::detail {
 /// asks to enter (immediate ceiling); so on one CPU the group is never found busy. On several CPUs
 /// an instance that finds the group busy is parked, and its worker takes other work. The member
 /// that leaves picks the most urgent parked instance, which goes back to the front of its lane with
-/// the group reserved for it: until it has entered, only more urgent members may pass. So there,
-/// too, a callback is blocked by at most one less urgent member, once.
+/// the group reserved for it: until it has entered, only more urgent members may pass. So on
+/// several CPUs, too, a callback is blocked by at most one less urgent member, once.
 ///
-/// Invariant, under `mutex_`: if anything is parked, a member is inside or waits in a lane with the
-/// reservation (`reserved_`); each of the two ends with a `leave`, which looks at what is parked.
-/// `mutex_` has priority inheritance and is held for a few instructions.
+/// Invariant, under `mutex_`: if an instance is parked, a member is inside, or an instance waits in
+/// a lane with the reservation (`reserved_`). Both end with a `leave`, which looks for parked
+/// instances. `mutex_` has priority inheritance and is held for a few instructions.
 ///
-/// `state_` has kWaits if anything is parked or reserved. Without it, entering and leaving are one
-/// compare-and-swap each; with it, `state_` changes only under `mutex_`, and it is set and taken
-/// away only there. So parking sets kWaits first, and a member that was inside then has left before
-/// or looks.
+/// `state_` has the bit kWaits if any instance is parked or reserved. Without the bit, entering and
+/// leaving are one compare-and-swap each. With it, `state_` changes only under `mutex_`. The bit
+/// itself is set and cleared only under `mutex_`. Parking sets kWaits first. So a member that was
+/// inside at that time either has left before, or looks for parked instances when it leaves.
 class RCLRT_EXECUTOR_EXPORT GroupState {
  public:
   /// Belongs to no executor yet.
@@ -38,9 +38,10 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
 
   GroupType type() const noexcept RCLRT_NONBLOCKING { return type_; }
 
-  /// Makes `executor` the one that has all members; false when another one is that already.
+  /// Makes `executor` the owner of all members. Returns false if another executor is the owner
+  /// already.
   RCLRT_SETUP bool claim(const void* executor);
-  /// Resets the ceilings and discards what is parked, if `executor` has claimed the group. No
+  /// Resets the ceilings and discards the parked instances, if `executor` has claimed the group. No
   /// member may be running.
   RCLRT_SETUP void release(const void* executor);
 
@@ -57,20 +58,21 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
   RCLRT_SETUP void set_deadline_ceiling(std::int64_t relative_ns) {
     deadline_ceiling_ns_.store(type_ == GroupType::kMutuallyExclusive ? relative_ns : INT64_MAX);
   }
-  /// Returns it; INT64_MAX when there is none to take.
+  /// Returns the shortest relative deadline among the members; INT64_MAX when there is no ceiling
+  /// to take.
   std::int64_t deadline_ceiling_ns() const noexcept RCLRT_NONBLOCKING {
     return deadline_ceiling_ns_.load();
   }
 
-  /// Returns true when `instance` may run now; the caller calls `leave` after it. False when it has
-  /// to wait: it is parked then, and belongs to the group.
+  /// Returns true when `instance` may run now; the caller calls `leave` after it. Returns false
+  /// when the instance must wait: it is parked, and the group owns it.
   bool enter(Instance* instance) noexcept RCLRT_WAITS {
     return try_enter() || enter_or_park(instance);
   }
   /// Enters without an instance that could be parked: for executors that poll.
   bool try_enter() noexcept RCLRT_NONBLOCKING {
     std::uint32_t free = 0;
-    // acquire, as the release in `leave`: what one member did, the next one sees.
+    // acquire; PAIRS WITH: the release in `leave`. The next member sees all writes of the last one.
     return type_ == GroupType::kReentrant ||
            state_.compare_exchange_strong(free, kInside, std::memory_order_acquire,
                                           std::memory_order_relaxed);
@@ -79,8 +81,8 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
   bool busy() const noexcept RCLRT_NONBLOCKING {
     return state_.load(std::memory_order_relaxed) != 0;
   }
-  /// Ends what `enter` or `try_enter` began. Returns the instance that its lane must now `resume`,
-  /// or nullptr.
+  /// Leaves the group after `enter` or `try_enter`. Returns the instance that its lane must now
+  /// `resume`, or nullptr.
   Instance* leave() noexcept RCLRT_WAITS {
     std::uint32_t inside = kInside;
     return type_ == GroupType::kReentrant ||
@@ -89,10 +91,10 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
                ? nullptr
                : leave_to_next();
   }
-  /// Says that an instance which `leave` returned will never enter; returns the next as `leave`
-  /// does.
+  /// Withdraws an instance that `leave` returned and that will never enter. Returns the next one as
+  /// `leave` does.
   Instance* forget(const Instance* instance) noexcept RCLRT_WAITS;
-  /// Takes out a parked instance of `callback`; nullptr when there is none.
+  /// Removes and returns a parked instance of `callback`; nullptr when there is none.
   RCLRT_SETUP Instance* unpark(const Callback& callback) noexcept;
 
  private:
@@ -106,14 +108,14 @@ class RCLRT_EXECUTOR_EXPORT GroupState {
 
   std::atomic<std::uint32_t> state_{0};
   const GroupType type_;
-  // This one and the next are changed by configuration only.
+  // Only the configuration changes the two ceilings.
   std::atomic<int> ceiling_{0};
   std::atomic<std::int64_t> deadline_ceiling_ns_{INT64_MAX};
   std::atomic<const void*> owner_{nullptr};  // the executor that may change them
 
   realtime::PiMutex mutex_;  // guards what follows
   const Instance* reserved_ = nullptr;
-  // A flood of instances is parked one by one, each with the lane's lock held.
+  // Many instances are parked one by one, each with the lane's lock held.
   LevelList parked_;
 };
 

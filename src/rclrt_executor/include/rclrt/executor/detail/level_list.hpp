@@ -11,16 +11,18 @@
 
 namespace rclrt::executor::detail {
 
-/// Holds instances by level, the most urgent first, and those of one level in the sequence of their
-/// `order`. The first of each level are linked by `below`, each level by `next`, so all functions
-/// but those that look for a callback take as long as there are levels, however many instances
-/// wait. Owns no instance; each is in one list at a time. Not thread-safe.
+/// Holds instances by level, the most urgent first; the instances of one level are sorted by
+/// `order`. The first instances of all levels are linked by `below`, the instances of one level by
+/// `next`. So the time of each function depends on the number of levels, not on the number of
+/// instances, except for the functions that search for a callback. Owns no instance; each is in one
+/// list at a time. Not thread-safe.
 class RCLRT_EXECUTOR_EXPORT LevelList {
  public:
   bool empty() const noexcept RCLRT_NONBLOCKING { return first_ == nullptr; }
   /// Returns the first of the most urgent level; nullptr when it is empty.
   Instance* first() const noexcept RCLRT_NONBLOCKING { return first_; }
-  /// Returns the first of the most urgent level whose first became ready by then; nullptr: none.
+  /// Returns the first instance of the most urgent level for which that instance became ready by
+  /// `ready_by_ns`; nullptr: none.
   Instance* first_ready_by(std::int64_t ready_by_ns) const noexcept RCLRT_NONBLOCKING {
     Instance* first = first_;
     while (first != nullptr && first->ready_ns > ready_by_ns) {
@@ -29,7 +31,7 @@ class RCLRT_EXECUTOR_EXPORT LevelList {
     return first;
   }
 
-  /// Puts an instance, whose `order` is set, where it belongs.
+  /// Inserts an instance at the place given by `level` and its `order`, which is set.
   void insert(Instance* instance, int level) noexcept RCLRT_NONBLOCKING;
   /// Takes out the first instance of a level.
   void remove_first(const Instance* instance) noexcept RCLRT_NONBLOCKING {
@@ -45,7 +47,8 @@ class RCLRT_EXECUTOR_EXPORT LevelList {
   void remove_all(const Callback& callback, Instance*& taken) noexcept RCLRT_NONBLOCKING;
 
  private:
-  /// Takes `instance` out of the level whose first is `*first`; `before`: the one before it.
+  /// Removes `instance` from the level that begins with `*first`. `before` is its predecessor in
+  /// the level; nullptr: it is the first.
   static void unlink(Instance** first, Instance* before,
                      const Instance* instance) noexcept RCLRT_NONBLOCKING;
 
@@ -70,7 +73,7 @@ inline void LevelList::unlink(Instance** first, Instance* before,
 }
 
 inline void LevelList::insert(Instance* instance, int level) noexcept RCLRT_NONBLOCKING {
-  instance->queued_level = level;  // the callback's may change while it waits: the order does not
+  instance->queued_level = level;  // a change of the callback's level does not change the order
   Instance** link = &first_;
   while (*link != nullptr && (*link)->queued_level > level) {
     link = &(*link)->below;
@@ -86,7 +89,7 @@ inline void LevelList::insert(Instance* instance, int level) noexcept RCLRT_NONB
     instance->next = std::exchange(*link, instance);
     instance->last = first->last;
     instance->below = first->below;
-  } else {  // it comes back to its place
+  } else {  // it returns to its old place
     Instance* before = first;
     while (before->next->order < instance->order) {
       before = before->next;

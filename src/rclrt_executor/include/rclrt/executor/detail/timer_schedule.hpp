@@ -10,8 +10,8 @@
 
 namespace rclrt::executor::detail {
 
-/// Says when a timer releases next. Pure: time comes in as a parameter. Times beyond the end of the
-/// clock mean never. Not thread-safe.
+/// Computes the next release of a timer. Reads no clock: time is a parameter. Times beyond the end
+/// of the clock mean never. Not thread-safe.
 class RCLRT_EXECUTOR_EXPORT TimerSchedule {
  public:
   /// Throws std::invalid_argument unless `period_ns` is positive.
@@ -31,7 +31,7 @@ class RCLRT_EXECUTOR_EXPORT TimerSchedule {
   /// Takes the next release, which must be due: `next_ns() <= now_ns`.
   Release take(std::int64_t now_ns, realtime::OverrunPolicy policy) noexcept RCLRT_NONBLOCKING;
 
-  /// Leaves out every release that is due and returns how many there were.
+  /// Skips every release that is due and returns their number.
   std::uint64_t skip_due(std::int64_t now_ns) noexcept RCLRT_NONBLOCKING;
 
  private:
